@@ -1,0 +1,2 @@
+//! The binary: arguments in, verdict and exit code out.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The engine: transition systems, search, reduction, visited stores, cycles.

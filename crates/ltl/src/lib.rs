@@ -1,0 +1,1 @@
+//! Linear temporal logic: formulas, parser, Buchi automata.

@@ -1,0 +1,1 @@
+//! Promela: preprocessor, parser, semantics, code generation.

@@ -1,0 +1,1 @@
+//! A timeline over a trace: marks, forwards, backwards.

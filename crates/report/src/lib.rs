@@ -1,0 +1,1 @@
+//! What the user reads: text and JSON.

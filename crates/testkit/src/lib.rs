@@ -1,0 +1,1 @@
+//! Toy systems and fixtures for tests.

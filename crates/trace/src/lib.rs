@@ -1,0 +1,1 @@
+//! Schedules, traces, events and counterexamples: plain, versioned, serialisable data.
