@@ -1,1 +1,116 @@
 //! Schedules, traces, events and counterexamples: plain, versioned, serialisable data.
+//!
+//! **Invariant:** nothing here refers to a transition system; a trace can be read, shown and compared by a program that
+//! has none.
+
+use serde::{Deserialize, Serialize};
+
+/// Who moves and which of its choices, counted in the order in which the system offers them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Choice {
+    /// The actor: a process number in a model.
+    pub actor: u32,
+    /// The number of the choice among that actor's choices in that state.
+    pub index: u32,
+}
+
+/// A list of choices: the whole of what makes a run repeatable.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Schedule {
+    /// The choices, first to last.
+    pub choices: Vec<Choice>,
+    /// For a lasso: how many choices form the stem; the rest is the cycle.
+    pub cycle_start: Option<usize>,
+}
+
+/// A place in a source file, for people.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Location {
+    /// The file as the user named it.
+    pub file: String,
+    /// First line, counted from 1.
+    pub line: u32,
+    /// First column, counted from 1.
+    pub column: u32,
+    /// Number of columns that the text takes on that line, at least 1.
+    pub width: u32,
+}
+
+/// Something visible in a step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Event {
+    /// Who did it.
+    pub actor: u32,
+    /// What, as the source says it: `x = x + 1`, `ch!msg(3)`, `(end)`.
+    pub text: String,
+    /// Where.
+    pub location: Option<Location>,
+    /// Variables and channels that changed.
+    pub changes: Vec<Change>,
+    /// The message sent or received, if any.
+    pub message: Option<Message>,
+    /// What it printed, if anything.
+    pub output: Option<String>,
+    /// Whether nobody else could move between this event and the next (atomic, d_step).
+    pub uninterrupted: bool,
+    /// The actor that this event created, if any.
+    pub created: Option<u32>,
+}
+
+/// A variable that changed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Change {
+    /// Its name as the user knows it: `x`, `client[2]:count`, `queue.len`.
+    pub name: String,
+    /// Its value before.
+    pub before: String,
+    /// Its value after.
+    pub after: String,
+}
+
+/// A message that travelled.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Message {
+    /// The channel's name.
+    pub channel: String,
+    /// Which way.
+    pub direction: Direction,
+    /// The fields, as the user reads them.
+    pub fields: Vec<String>,
+    /// The other side of a rendezvous.
+    pub partner: Option<u32>,
+}
+
+/// Which way a message went.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Into the channel.
+    Send,
+    /// Out of the channel.
+    Receive,
+}
+
+/// What kind of thing went wrong; the names that `--check` takes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailureKind {
+    /// Nobody can go on and somebody is not where it may end.
+    Deadlock,
+    /// An assertion is false.
+    Assert,
+    /// An array index, a division, a channel or a process is used as the language forbids.
+    Runtime,
+    /// An acceptance cycle, by `accept` labels of the system itself.
+    Accept,
+    /// A cycle without progress.
+    Progress,
+    /// An LTL formula is false.
+    Ltl,
+    /// A never claim is matched.
+    Never,
+    /// A `trace` or `notrace` automaton is violated.
+    Trace,
+    /// An `xr` or `xs` promise is broken.
+    Exclusive,
+}
