@@ -3,7 +3,19 @@
 //! **Invariant:** nothing here refers to a transition system; a trace can be read, shown and compared by a program that
 //! has none.
 
+mod counterexample;
+mod fingerprint;
+mod read;
+mod told;
+
+pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable, Waiting};
+pub use fingerprint::Fingerprint;
+pub use read::{ReadError, SIZE_MAX};
+pub use told::{ActorName, Trace, TraceStep};
+
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// Who moves and which of its choices, counted in the order in which the system offers them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
@@ -113,4 +125,58 @@ pub enum FailureKind {
     Trace,
     /// An `xr` or `xs` promise is broken.
     Exclusive,
+}
+
+impl FailureKind {
+    /// Every kind, in the order in which reports list them.
+    pub const ALL: [Self; 9] = [
+        Self::Deadlock,
+        Self::Assert,
+        Self::Runtime,
+        Self::Accept,
+        Self::Progress,
+        Self::Ltl,
+        Self::Never,
+        Self::Trace,
+        Self::Exclusive,
+    ];
+
+    /// The name that `--check` takes and reports print.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deadlock => "deadlock",
+            Self::Assert => "assert",
+            Self::Runtime => "runtime",
+            Self::Accept => "accept",
+            Self::Progress => "progress",
+            Self::Ltl => "ltl",
+            Self::Never => "never",
+            Self::Trace => "trace",
+            Self::Exclusive => "exclusive",
+        }
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for FailureKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
+        found.ok_or_else(|| format!("`{text}` is not a kind of failure"))
+    }
+}
+
+impl Schedule {
+    /// How often another actor takes over.
+    #[must_use]
+    pub fn context_switches(&self) -> usize {
+        self.choices.windows(2).filter(|pair| pair[0].actor != pair[1].actor).count()
+    }
 }
