@@ -31,7 +31,8 @@ pub struct Choice {
 pub struct Schedule {
     /// The choices, first to last.
     pub choices: Vec<Choice>,
-    /// For a lasso: how many choices form the stem; the rest is the cycle.
+    /// For a lasso: how many choices form the stem; the rest is the cycle. All of them, if the run ends there and only
+    /// time goes on.
     pub cycle_start: Option<usize>,
 }
 

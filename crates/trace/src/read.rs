@@ -93,7 +93,7 @@ impl Counterexample {
             return Err(format!("the id `{}` is not a hexadecimal number", self.id.escape_debug()));
         }
         let (choices, told) = (&self.schedule.choices, &self.trace.steps);
-        if self.schedule.cycle_start.is_some_and(|start| start >= choices.len()) {
+        if self.schedule.cycle_start.is_some_and(|start| start > choices.len()) {
             return Err("the cycle starts after the last step".to_owned());
         }
         if self.trace.cycle_start != self.schedule.cycle_start {

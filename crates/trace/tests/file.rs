@@ -88,7 +88,7 @@ fn refusals_say_what_is_wrong() {
 #[test]
 fn contradictions_are_refused() {
     assert!(refused_after(|cx| cx.id = "../../etc".to_owned()).contains("not a hexadecimal number"));
-    assert!(refused_after(|cx| cx.schedule.cycle_start = Some(3)).contains("after the last step"));
+    assert!(refused_after(|cx| cx.schedule.cycle_start = Some(4)).contains("after the last step"));
     assert!(refused_after(|cx| cx.schedule.cycle_start = None).contains("disagree about the cycle"));
     assert!(refused_after(|cx| cx.schedule.choices[0].index = 9).contains("disagree about the choices"));
     assert!(refused_after(|cx| drop(cx.trace.steps.pop())).contains("disagree about the choices"));
