@@ -1,5 +1,6 @@
 //! Formulas of linear temporal logic as plain immutable trees.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -115,12 +116,18 @@ impl Formula {
 
     /// Whether some path from the root is longer than `depth_max`. Walks without recursion, so it is safe on any formula.
     pub fn is_deeper_than(&self, depth_max: usize) -> bool {
+        let mut seen: HashMap<*const Formula, usize> = HashMap::new();
         let mut frontier = vec![(self, 1)];
         while let Some((formula, depth)) = frontier.pop() {
             if depth > depth_max {
                 return true;
             }
-            frontier.extend(formula.children().map(|child| (child, depth + 1)));
+            // A shared part is walked again only if it lies deeper than before.
+            let depth_seen = seen.entry(formula).or_insert(0);
+            if depth > *depth_seen {
+                *depth_seen = depth;
+                frontier.extend(formula.children().map(|child| (child, depth + 1)));
+            }
         }
         false
     }

@@ -1,10 +1,40 @@
 //! Linear temporal logic: formulas, parser, Buchi automata.
+//!
+//! Text goes through [`parse`] to a [`Formula`], whose negation goes through [`translate`] (or [`translate_to_buchi`]) to an
+//! [`Automaton`] that accepts exactly the violating runs. Atoms are indices; what they mean is the caller's business.
+//!
+//! ```
+//! let parsed = ltl::parse("[](request -> <>granted)").unwrap();
+//! let violations = ltl::translate_to_buchi(&parsed.formula.not()).unwrap();
+//! assert_eq!(violations.states.len(), 2);
+//! assert_eq!(violations.kind(), ltl::Kind::Weak);
+//! ```
 
 mod atom;
+mod automaton;
+mod classify;
+mod degeneralise;
 mod formula;
+mod guard;
+mod language;
+mod lasso;
 mod lexer;
+mod normal;
 mod parser;
+mod print;
 pub mod random;
+mod reduce;
+mod rewrite;
+mod scc;
+mod simulation;
+mod tableau;
+mod translate;
 
+pub use automaton::{Automaton, Edge, State};
+pub use classify::Kind;
 pub use formula::{DEPTH_MAX, Formula};
+pub use guard::Guard;
+pub use lasso::{Lasso, holds};
 pub use parser::{AtomText, ParseError, Parsed, Warning, parse};
+pub use print::{to_hoa, to_never_claim};
+pub use translate::{PROPOSITIONS_MAX, TranslateError, translate, translate_to_buchi};

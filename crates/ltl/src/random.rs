@@ -1,6 +1,7 @@
 //! Random formulas and words for tests, from a seed: equal seeds give equal values on every machine.
 
 use crate::formula::Formula;
+use crate::lasso::Lasso;
 
 /// A small generator (xorshift64*). Good enough to spread tests, not for secrets.
 #[derive(Clone, Debug)]
@@ -81,4 +82,16 @@ fn binary(random: &mut Random, options: Options) -> Formula {
         5 => left.release(right),
         _ => left.weak_until(right),
     }
+}
+
+/// A word with a stem of at most `stem_max` letters and a cycle of one to `cycle_max`, over atoms `0..atoms`.
+pub fn lasso(random: &mut Random, atoms: u32, stem_max: usize, cycle_max: usize) -> Lasso {
+    let length = random.below(stem_max + 1);
+    let letters = 1 << atoms.min(32);
+    let stem: Vec<u64> = (0..length).map(|_| random.below(letters) as u64).collect();
+    let first = random.below(letters) as u64;
+    let mut cycle = vec![first];
+    let length = random.below(cycle_max.max(1));
+    cycle.extend((0..length).map(|_| random.below(letters) as u64));
+    Lasso::around(stem, cycle)
 }

@@ -1,0 +1,102 @@
+//! What kind of search an automaton needs.
+
+use crate::automaton::Automaton;
+use crate::guard::Guard;
+
+/// How hard it is to find an accepted word, easiest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Nothing is accepted: the property holds of every system.
+    Empty,
+    /// Every accepting run enters a universal state: plain reachability of a state with `universal` set is enough.
+    /// For the automaton of a negated property this means that the property is a safety property.
+    Reachability,
+    /// In each component all edges carry all marks or none does: any cycle in an accepting component is accepted, so one
+    /// depth-first search is enough.
+    Weak,
+    /// Nothing of this: the search must find a cycle through every acceptance set.
+    General,
+}
+
+impl Automaton {
+    /// The easiest kind that applies.
+    pub fn kind(&self) -> Kind {
+        if self.is_empty() {
+            Kind::Empty
+        } else if self.accepting_components_are_universal() {
+            Kind::Reachability
+        } else if self.is_weak() {
+            Kind::Weak
+        } else {
+            Kind::General
+        }
+    }
+
+    /// Whether each violation of the property shows on a finite prefix, given the automaton of the negated property.
+    pub fn is_safety_violation_only(&self) -> bool {
+        matches!(self.kind(), Kind::Empty | Kind::Reachability)
+    }
+
+    /// Whether in each component all edges carry all marks, or the component accepts nothing and carries none.
+    pub fn is_weak(&self) -> bool {
+        let components = self.components();
+        let all = self.all_marks();
+        let inner = self.inner_marks(&components);
+        self.edges().all(|(from, edge)| match components.shared(from, edge.to as usize) {
+            None => true,
+            Some(component) if inner[component] == Some(all) => edge.marks == all,
+            Some(_) => edge.marks == 0,
+        })
+    }
+
+    /// For each state whether it lies on a cycle that could be part of an accepted run.
+    pub fn states_in_accepting_components(&self) -> Vec<bool> {
+        let components = self.components();
+        let all = self.all_marks();
+        let inner = self.inner_marks(&components);
+        let accepts = |component: &Option<usize>| component.is_some_and(|component| inner[component] == Some(all));
+        components.of.iter().map(accepts).collect()
+    }
+
+    fn accepting_components_are_universal(&self) -> bool {
+        self.states
+            .iter()
+            .zip(self.states_in_accepting_components())
+            .all(|(state, accepts)| !accepts || state.universal)
+    }
+
+    /// Fills in what can be read off the edges.
+    pub(crate) fn classify_states(&mut self) {
+        let universal = self.universal();
+        let all = self.all_marks();
+        let nothing = self.is_empty();
+        for (state, universal) in self.states.iter_mut().zip(universal) {
+            state.universal = universal;
+            state.accepting = !nothing && state.edges.iter().all(|edge| edge.marks == all);
+        }
+    }
+
+    /// States that accept every word: those that can stay for ever among fully marked edges whatever is read, and those
+    /// that such states cannot be kept from.
+    fn universal(&self) -> Vec<bool> {
+        let all = self.all_marks();
+        let mut universal = vec![true; self.states.len()];
+        while self.update(&mut universal, |edge_marks| edge_marks == all, true) {}
+        while self.update(&mut universal, |_| true, false) {}
+        universal
+    }
+
+    /// Sets to `!from` every state whose edges into the set, with marks as wanted, do (from) not or (to) cover everything.
+    fn update(&self, universal: &mut [bool], wanted: impl Fn(u64) -> bool, from: bool) -> bool {
+        let mut changed = false;
+        for (at, state) in self.states.iter().enumerate() {
+            let into = state.edges.iter().filter(|edge| universal[edge.to as usize] && wanted(edge.marks));
+            let covered = Guard::TRUE.is_covered_by(&into.map(|edge| edge.guard).collect::<Vec<_>>());
+            if universal[at] == from && covered != from {
+                universal[at] = !from;
+                changed = true;
+            }
+        }
+        changed
+    }
+}
