@@ -1,0 +1,25 @@
+//! How statements are executed: by the reference interpreter or by native code.
+
+use super::act::{Act, Outcome};
+use super::vector::Work;
+use crate::ir::{Action, Pc};
+
+/// An executor of basic statements.
+///
+/// Every implementation must agree with [`Interpreter`], statement by statement; tests compare them.
+pub trait Code: Sync {
+    /// Tries a statement of process `pid` in place; `at` is its proctype, control state and edge. Nothing is changed
+    /// unless the outcome is [`Outcome::Done`].
+    fn execute(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, at: (usize, Pc, usize), action: &Action)
+    -> Outcome;
+}
+
+/// The reference: walks the trees of the IR.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interpreter;
+
+impl Code for Interpreter {
+    fn execute(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, _: (usize, Pc, usize), action: &Action) -> Outcome {
+        act.execute(work, pid, action)
+    }
+}

@@ -1,0 +1,46 @@
+//! Which statements were ever executed.
+
+use crate::ir::{Model, Pc};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One mark for each edge of each proctype; shared by all workers.
+#[derive(Debug, Default)]
+pub struct Coverage {
+    marks: Vec<AtomicBool>,
+    /// Index of the first mark of each control state of each proctype.
+    first: Vec<Vec<u32>>,
+}
+
+impl Coverage {
+    /// Nothing reached yet.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        let mut count = 0u32;
+        let mut first = Vec::new();
+        for proctype in &model.proctypes {
+            let mut starts = Vec::new();
+            for state in &proctype.states {
+                starts.push(count);
+                count += state.edges.len() as u32;
+            }
+            first.push(starts);
+        }
+        Self { marks: (0..count).map(|_| AtomicBool::new(false)).collect(), first }
+    }
+
+    /// Marks an edge.
+    #[inline]
+    pub fn reach(&self, proctype: usize, pc: Pc, edge: usize) {
+        let mark = &self.marks[self.first[proctype][pc] as usize + edge];
+        // Reading first keeps the cache line shared between workers.
+        if !mark.load(Ordering::Relaxed) {
+            mark.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether an edge was executed.
+    #[must_use]
+    pub fn reached(&self, proctype: usize, pc: Pc, edge: usize) -> bool {
+        self.marks[self.first[proctype][pc] as usize + edge].load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,89 @@
+//! `d_step`: a sequence that is one statement, with one way through it.
+
+use super::act::Outcome;
+use super::code::Code;
+use super::fail;
+use super::step::{Micro, Stepper};
+use super::vector::Work;
+use crate::ir::{Action, Pc};
+
+/// Statements in a `d_step` after which it is called endless.
+const STATEMENTS_MAX: usize = 1_000_000;
+
+impl<C: Code> Stepper<'_, C> {
+    /// Runs a `d_step` in place. It is executable if its first statement is; blocking later is an error.
+    pub(super) fn d_step(&mut self, from: &Work, work: &mut Work, pid: u32, entry: Pc, inside: &[Pc]) -> Outcome {
+        match self.first_statement(work, pid, entry) {
+            None => Outcome::Blocked,
+            Some(pc) if self.run_on(work, pid, pc, inside) => Outcome::Done,
+            Some(_) => {
+                work.copy_from(from);
+                Outcome::Blocked
+            }
+        }
+    }
+
+    /// Goes on after the first statement, a rendezvous receive, was executed by the sender's offer.
+    pub(super) fn d_step_rest(&mut self, work: &mut Work, pid: u32, entry: Pc, inside: &[Pc]) {
+        let proctype = work.proctype(pid);
+        self.system.coverage.reach(proctype, entry, 0);
+        let second = self.system.model.proctypes[proctype].states[entry].edges[0].target;
+        self.run_on(work, pid, second, inside);
+    }
+
+    /// Runs until the sequence is left; `false` if it cannot go on.
+    fn run_on(&mut self, work: &mut Work, pid: u32, mut pc: Pc, inside: &[Pc]) -> bool {
+        for _ in 0..STATEMENTS_MAX {
+            if !inside.contains(&pc) {
+                work.set_pc(&self.system.model, pid, pc);
+                return true;
+            }
+            match self.first_statement(work, pid, pc) {
+                Some(next) => pc = next,
+                None => {
+                    self.scratch.failures.push(fail::d_step_blocks());
+                    return false;
+                }
+            }
+        }
+        self.scratch.failures.push(fail::endless("a d_step"));
+        false
+    }
+
+    /// Executes the first executable edge of a control state; where it leads.
+    fn first_statement(&mut self, work: &mut Work, pid: u32, pc: Pc) -> Option<Pc> {
+        let system = self.system;
+        let proctype = work.proctype(pid);
+        for (index, edge) in system.model.proctypes[proctype].states[pc].edges.iter().enumerate() {
+            let outcome = match &edge.action {
+                Action::Else => Outcome::Done,
+                Action::DStep { .. } | Action::Die => Outcome::Blocked,
+                action => self.execute(work, pid, (proctype, pc, index), action),
+            };
+            match outcome {
+                Outcome::Blocked => {}
+                Outcome::Done => {
+                    system.coverage.reach(proctype, pc, index);
+                    self.tell_inside(work, pid, (proctype, pc, index));
+                    return Some(edge.target);
+                }
+                Outcome::Offer(_) => {
+                    self.scratch.failures.push(fail::d_step_rendezvous());
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    fn tell_inside(&mut self, work: &Work, pid: u32, (proctype, pc, edge): (usize, Pc, usize)) {
+        if !self.tell {
+            return;
+        }
+        let action = &self.system.model.proctypes[proctype].states[pc].edges[edge].action;
+        let carries = matches!(action, Action::Send(_) | Action::Receive(_));
+        let message = carries.then(|| self.scratch.message.clone());
+        let micro = Micro { pid, at: (proctype, pc, edge), message, partner: None, after: work.clone() };
+        self.scratch.inside.push(micro);
+    }
+}

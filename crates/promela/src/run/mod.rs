@@ -1,0 +1,46 @@
+//! The meaning of a model: the IR as a transition system.
+
+pub mod act;
+pub mod code;
+mod coverage;
+mod d_step;
+mod enabled;
+pub mod eval;
+mod event;
+pub mod explain;
+pub mod fail;
+mod promise;
+mod rendezvous;
+pub mod step;
+mod system;
+pub mod vector;
+
+pub use code::{Code, Interpreter};
+pub use coverage::Coverage;
+pub use system::{Scratch, System};
+
+use crate::ir::Model;
+use eval::Env;
+use explore::Failure;
+use vector::Work;
+
+fn env<'a>(model: &'a Model, work: &'a Work, pid: u32, timeout: bool, failures: &'a mut Vec<Failure>) -> Env<'a> {
+    Env { model, work, pid, timeout, ran: 0, depth: 0, failures }
+}
+
+/// The priority of a process; 1 in a model without priorities.
+fn priority(model: &Model, work: &Work, pid: u32) -> i32 {
+    if !model.features.priority {
+        return 1;
+    }
+    i32::from(work.bytes[work.frame(pid) + act::priority_offset(model, work.proctype(pid))])
+}
+
+/// Gives a process that exists a new priority.
+fn set_priority(model: &Model, work: &mut Work, pid: i32, value: i32) {
+    let Ok(pid) = u32::try_from(pid) else { return };
+    if model.features.priority && pid < work.processes() {
+        let at = work.frame(pid) + act::priority_offset(model, work.proctype(pid));
+        work.bytes[at] = value as u8;
+    }
+}

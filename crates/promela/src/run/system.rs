@@ -1,0 +1,219 @@
+//! A model as a [`TransitionSystem`].
+
+use super::act::Act;
+use super::code::Code;
+use super::coverage::Coverage;
+use super::step::{Course, Micro, Stepper};
+use super::vector::Work;
+use super::{enabled, env, event, explain};
+use crate::ir::{Expr, Model};
+use crate::source::SourceMap;
+use explore::{Bits, Explained, Failure, Key, Selection, Step, TransitionSystem};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use trace::Choice;
+
+/// A model that can be run.
+#[derive(Debug)]
+pub struct System<C> {
+    /// What it means.
+    pub model: Model,
+    /// Where it was written.
+    pub sources: SourceMap,
+    /// How statements are executed.
+    pub code: C,
+    /// Which statements were executed so far.
+    pub coverage: Coverage,
+    /// Lists of propositions that [`TransitionSystem::observe`] answers.
+    observers: Vec<Vec<Expr>>,
+}
+
+/// What one worker needs while it computes steps.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    base: Work,
+    /// Spare buffers.
+    pub(super) pool: Vec<Work>,
+    /// States inside atomic sequences that are still to be followed.
+    pub(super) chain: Vec<Course>,
+    /// States inside a long atomic sequence that were followed already.
+    pub(super) seen: HashSet<(u32, Vec<u8>)>,
+    /// The end of a step without anything special.
+    pub(super) end: Course,
+    /// What went wrong in the statement at hand.
+    pub(super) failures: Vec<Failure>,
+    /// The message of the statement at hand.
+    pub(super) message: Vec<i32>,
+    /// Statements of the `d_step` at hand.
+    pub(super) inside: Vec<Micro>,
+}
+
+impl<C: Code> System<C> {
+    /// A model that is executed by `code`.
+    #[must_use]
+    pub fn new(model: Model, sources: SourceMap, code: C) -> Self {
+        let coverage = Coverage::new(&model);
+        Self { model, sources, code, coverage, observers: Vec::new() }
+    }
+
+    /// Registers propositions; the result is the observer to ask for them.
+    pub fn add_observer(&mut self, propositions: Vec<Expr>) -> usize {
+        self.observers.push(propositions);
+        self.observers.len() - 1
+    }
+
+    /// Hands every step of the selected processes to `found`, which also learns how many choices that process had before.
+    pub fn courses(
+        &self,
+        scratch: &mut Scratch,
+        state: &[u8],
+        selection: Selection,
+        tell: bool,
+        found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
+    ) {
+        let mut from = std::mem::take(&mut scratch.base);
+        from.load(&self.model, state);
+        let mut stepper = Stepper { system: self, scratch, timeout: false, tell };
+        if let ControlFlow::Continue(false) = stepper.pass(&from, selection, found)
+            && self.model.features.timeout
+            && !self.anyone_moves(&from, selection)
+        {
+            stepper.timeout = true;
+            let _ = stepper.pass(&from, selection, found);
+        }
+        stepper.scratch.chain.clear();
+        stepper.scratch.failures.clear();
+        stepper.scratch.base = from;
+    }
+
+    /// Whether a process outside the selection can move: then `timeout` is false although nobody selected can.
+    fn anyone_moves(&self, work: &Work, selection: Selection) -> bool {
+        selection != Selection::All
+            && (0..work.processes())
+                .any(|pid| !selection.contains(pid) && enabled::can_move(&self.model, work, pid, false, 0))
+    }
+
+    /// The initial vector: globals with their first values, then the active processes.
+    #[must_use]
+    pub fn initial_work(&self) -> Work {
+        let (mut failures, mut message) = (Vec::new(), Vec::new());
+        let size = (self.model.globals_size as usize).next_multiple_of(8);
+        let mut work = Work { bytes: vec![0; size], frames: Vec::new(), end: self.model.globals_size };
+        let mut act =
+            Act { model: &self.model, timeout: false, depth: 0, failures: &mut failures, message: &mut message };
+        for initialiser in &self.model.initialisers {
+            act.assign(&mut work, 0, initialiser, 0);
+        }
+        for proctype in &self.model.active {
+            act.create(&mut work, *proctype, &[]).expect("lowering admits at most 255 active processes");
+        }
+        if let Some(events) = &self.model.event_trace {
+            event::set_state(&mut work, events.entry);
+        }
+        work
+    }
+}
+
+impl<C: Code> Stepper<'_, C> {
+    /// One round over the selected processes, youngest first as SPIN does; says whether somebody moved.
+    fn pass(
+        &mut self,
+        from: &Work,
+        selection: Selection,
+        found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
+    ) -> ControlFlow<(), bool> {
+        let mut moved = false;
+        for pid in (0..from.processes()).rev().filter(|pid| selection.contains(*pid)) {
+            let mut index = 0;
+            moved |= self.steps(from, pid, &mut |course| {
+                let choice = Choice { actor: pid, index };
+                index += course.failures.len().max(1) as u32;
+                found(choice, course)
+            })?;
+        }
+        ControlFlow::Continue(moved)
+    }
+}
+
+impl<C: Code> TransitionSystem for System<C> {
+    type State = Vec<u8>;
+    type Scratch = Scratch;
+
+    fn scratch(&self) -> Scratch {
+        Scratch::default()
+    }
+
+    fn initial(&self, _: &mut Scratch) -> Vec<u8> {
+        self.initial_work().bytes
+    }
+
+    fn key<'a>(&self, state: &'a Vec<u8>) -> Key<'a> {
+        Key::Vector(state)
+    }
+
+    fn restore(&self, vector: &[u8], state: &mut Vec<u8>) -> bool {
+        state.clear();
+        state.extend_from_slice(vector);
+        true
+    }
+
+    fn steps(
+        &self,
+        scratch: &mut Scratch,
+        state: &Vec<u8>,
+        actors: Selection,
+        visit: &mut impl FnMut(Step<'_, Vec<u8>>) -> ControlFlow<()>,
+    ) {
+        self.courses(scratch, state, actors, false, &mut |choice, course| {
+            let step = Step { choice, moved: course.moved, state: &course.work.bytes, failure: None };
+            if course.failures.is_empty() {
+                return visit(step);
+            }
+            // One choice for each failure, so that a schedule says which of them it shows.
+            course.failures.iter().zip(choice.index..).try_for_each(|(failure, index)| {
+                visit(Step { choice: Choice { index, ..choice }, failure: Some(failure), ..step })
+            })
+        });
+    }
+
+    fn stuck(&self, scratch: &mut Scratch, state: &Vec<u8>) -> Option<Failure> {
+        let mut work = std::mem::take(&mut scratch.base);
+        work.load(&self.model, state);
+        let failure = explain::stuck(&self.model, &work);
+        scratch.base = work;
+        failure
+    }
+
+    fn observe(&self, scratch: &mut Scratch, state: &Vec<u8>, observer: usize) -> Result<u64, Failure> {
+        scratch.base.load(&self.model, state);
+        let mut truth = 0;
+        for (index, proposition) in self.observers[observer].iter().enumerate() {
+            let holds = env(&self.model, &scratch.base, 0, false, &mut scratch.failures).truth(proposition);
+            truth |= u64::from(holds) << index;
+        }
+        scratch.failures.drain(..).next().map_or(Ok(truth), Err)
+    }
+
+    fn explain(&self, scratch: &mut Scratch, state: &Vec<u8>, choice: Choice) -> Option<Explained<Vec<u8>>> {
+        let mut explained = None;
+        self.courses(scratch, state, Selection::Only(Bits::one(choice.actor)), true, &mut |at, course| {
+            let failures = &course.failures;
+            if !(at.index..at.index + failures.len().max(1) as u32).contains(&choice.index) {
+                return ControlFlow::Continue(());
+            }
+            explained = Some(Explained {
+                state: course.work.bytes.clone(),
+                events: explain::events(self, state, &course.told),
+                failure: failures.get((choice.index - at.index) as usize).cloned(),
+            });
+            ControlFlow::Break(())
+        });
+        explained
+    }
+
+    fn actor_name(&self, state: &Vec<u8>, actor: u32) -> String {
+        let mut work = Work::default();
+        work.load(&self.model, state);
+        explain::process_name(&self.model, &work, actor)
+    }
+}
