@@ -1,1 +1,66 @@
-//! What the user reads: text and JSON.
+//! What the user reads: text, JSON and SPIN's closing lines.
+//!
+//! **Invariant:** pure functions from plain data to text. Nothing here reads a file, knows the time or asks the terminal;
+//! whoever prints passes sources, width and colour in.
+
+mod counterexample;
+mod fit;
+mod fold;
+mod json;
+mod lanes;
+mod number;
+mod paint;
+mod progress;
+mod snippet;
+mod spin;
+mod summary;
+mod table;
+mod unreached;
+mod verdicts;
+
+pub use counterexample::counterexample_text;
+pub use json::{counterexample_json, summary_json};
+pub use number::{bytes, count, short_count, span};
+pub use paint::{Colour, Paint, Role};
+pub use progress::{Progress, progress_line};
+pub use snippet::Sources;
+pub use spin::spin_text;
+pub use summary::{Covered, End, Outcome, Property, PropertyVerdict, Statement, Summary, Unreached, Verdict};
+pub use table::plain_table;
+pub use verdicts::summary_text;
+
+/// How texts are laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether to colour.
+    pub colour: Colour,
+    /// Which signs to draw with.
+    pub signs: Signs,
+    /// How much to show.
+    pub detail: Detail,
+}
+
+/// Which signs to draw with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signs {
+    /// Arrows and lines.
+    Unicode,
+    /// What every terminal and log file shows.
+    Ascii,
+}
+
+/// How much to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// What matters; the rest is folded and counted.
+    Folded,
+    /// Every step.
+    Full,
+}
+
+impl Layout {
+    /// For a file or a pipe.
+    pub const PLAIN: Self = Self { width: 100, colour: Colour::Never, signs: Signs::Unicode, detail: Detail::Folded };
+}

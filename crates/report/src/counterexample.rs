@@ -1,0 +1,128 @@
+//! A counterexample as text: what failed and where, the lanes, what to do next.
+
+use crate::fit::{clean, width, wrap};
+use crate::lanes::lanes;
+use crate::snippet::{Mark, gutter, snippet};
+use crate::{Detail, Layout, Paint, Role, Sources};
+use std::fmt::Write as _;
+use trace::Counterexample;
+
+/// Lines of the final state that are shown unless everything is.
+const FINAL_LINES: usize = 3;
+
+/// Columns from which on the commands share a line.
+const COMMANDS_WIDTH: usize = 80;
+
+/// The whole report of one counterexample, which must have been replayed.
+#[must_use]
+pub fn counterexample_text(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -> String {
+    let mut out = headline(counterexample, layout);
+    out += &places(counterexample, sources, layout);
+    out.push('\n');
+    if !counterexample.trace.steps.is_empty() {
+        out += &lanes(&counterexample.trace, layout);
+        out.push('\n');
+    }
+    out += &final_state(counterexample, layout);
+    out += &commands(counterexample, layout);
+    out
+}
+
+fn headline(counterexample: &Counterexample, layout: &Layout) -> String {
+    let paint = Paint(layout.colour);
+    let property = &counterexample.property;
+    let kind = paint.paint(Role::Error, &format!("error[{}]", property.kind));
+    // A name that only repeats the kind says nothing.
+    let named = property.name != property.kind.name();
+    let message = clean(&counterexample.message);
+    let text = if named { format!(": `{}`: {message}", clean(&property.name)) } else { format!(": {message}") };
+    format!("{kind}{}\n", paint.paint(Role::Strong, &text))
+}
+
+/// Where it went wrong, with the source lines of everyone who waits.
+fn places(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -> String {
+    let trace = &counterexample.trace;
+    let waiting = counterexample.wait_for.iter().filter_map(|waiting| {
+        let label = format!("{} {}", trace.name(waiting.actor), waiting.text);
+        Some(Mark { location: waiting.location.as_ref()?, label })
+    });
+    let mut marks: Vec<Mark<'_>> = waiting.collect();
+    if let Some(location) = &counterexample.location
+        && !marks.iter().any(|mark| mark.location == location)
+    {
+        marks.insert(0, Mark { location, label: String::new() });
+    }
+    let gutter = gutter(&marks);
+    let frame = |text: &str| Paint(layout.colour).paint(Role::Frame, text);
+    let facts = facts(counterexample);
+    let mut out = String::new();
+    match counterexample.location.as_ref().or(marks.first().map(|mark| mark.location)) {
+        None => {
+            let _ = writeln!(out, "{:gutter$} {} {facts}", "", frame("="));
+        }
+        Some(first) => {
+            let place = format!("{}:{}:{}", clean(&first.file), first.line, first.column);
+            let used = gutter + 4 + width(&place);
+            let gap = layout.width.saturating_sub(used + width(&facts)).min(20);
+            if gap >= 3 {
+                let _ = writeln!(out, "{:gutter$}{} {place}{:gap$}{facts}", "", frame("-->"), "");
+            } else {
+                let _ = writeln!(out, "{:gutter$}{} {place}", "", frame("-->"));
+                let _ = writeln!(out, "{:gutter$} {} {facts}", "", frame("="));
+            }
+            out += &snippet(&marks, sources, layout);
+        }
+    }
+    for waiting in counterexample.wait_for.iter().filter(|waiting| waiting.location.is_none()) {
+        let text = clean(&format!("{} {}", trace.name(waiting.actor), waiting.text));
+        let _ = writeln!(out, "{:gutter$} {} {text}", "", frame("="));
+    }
+    out
+}
+
+fn facts(counterexample: &Counterexample) -> String {
+    let (schedule, steps) = (&counterexample.schedule, counterexample.schedule.choices.len());
+    let switches = match schedule.context_switches() {
+        1 => "1 context switch".to_owned(),
+        switches => format!("{switches} context switches"),
+    };
+    let mut facts = vec![match schedule.cycle_start {
+        Some(start) if start < steps => format!("{start} steps, then a cycle of {}", steps - start),
+        _ => format!("step {steps} of {steps}"),
+    }];
+    facts.push(switches);
+    facts.extend(counterexample.fairness.then(|| "weakly fair".to_owned()));
+    facts.push("confirmed by replay".to_owned());
+    facts.join(" . ")
+}
+
+fn final_state(counterexample: &Counterexample, layout: &Layout) -> String {
+    let variables = counterexample.final_state.iter();
+    let words: Vec<String> =
+        variables.map(|variable| clean(&format!("{} = {}", variable.name, variable.value))).collect();
+    if words.is_empty() {
+        return String::new();
+    }
+    let lines = wrap(&words, ", ", layout.width.saturating_sub(12).max(20));
+    let shown = if layout.detail == Detail::Full { lines.len() } else { lines.len().min(FINAL_LINES) };
+    let mut out = String::new();
+    for (index, line) in lines[..shown].iter().enumerate() {
+        let head = if index == 0 { "at the end" } else { "" };
+        let _ = writeln!(out, "{}  {line}", Paint(layout.colour).paint(Role::Dim, &format!("{head:10}")));
+    }
+    if shown < lines.len() {
+        let _ = writeln!(out, "            ... {} more lines (-v shows them)", lines.len() - shown);
+    }
+    out.push('\n');
+    out
+}
+
+fn commands(counterexample: &Counterexample, layout: &Layout) -> String {
+    let id = &counterexample.id;
+    let paint = Paint(layout.colour);
+    let command = |verb: &str, line: String| format!("{}  {line}", paint.paint(Role::Dim, verb));
+    let replay = command("replay", format!("allways replay {id}"));
+    let report = command("report", format!("allways report {id} --format json"));
+    let gap = if layout.width >= COMMANDS_WIDTH { "      " } else { "\n" };
+    format!("{replay}{gap}{report}\n")
+}

@@ -1,0 +1,80 @@
+//! Making text fit into columns.
+
+use crate::Signs;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns that a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text without anything that would move the cursor or change the terminal: names and messages come from files.
+pub fn clean(text: &str) -> String {
+    let shown = |c: char| if c == '\n' || c == '\t' { ' ' } else { c };
+    text.chars().map(shown).filter(|c| !c.is_control()).collect()
+}
+
+/// The text cut to `room` columns; the cut is marked.
+pub fn cut(text: &str, room: usize, signs: Signs) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mark = if signs == Signs::Ascii { "~" } else { "…" };
+    let mut kept = String::new();
+    let mut used = width(mark);
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > room {
+            break;
+        }
+        kept.push(c);
+    }
+    if room > 0 { kept + mark } else { String::new() }
+}
+
+/// The text followed by blanks, `room` columns in all.
+pub fn pad(text: &str, room: usize) -> String {
+    let blanks = room.saturating_sub(width(text));
+    format!("{text}{}", " ".repeat(blanks))
+}
+
+/// Words joined by `separator`, broken into lines of at most `room` columns.
+pub fn wrap(words: &[String], separator: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if width(line) + width(separator) + width(word) <= room => {
+                line.push_str(separator);
+                line.push_str(word);
+            }
+            _ => lines.push(word.clone()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_text_fits_and_says_that_it_is_cut() {
+        assert_eq!(cut("hello", 5, Signs::Unicode), "hello");
+        assert_eq!(cut("hello", 4, Signs::Unicode), "hel…");
+        assert_eq!(cut("hello", 4, Signs::Ascii), "hel~");
+        assert_eq!(cut("hello", 0, Signs::Unicode), "");
+        assert_eq!(cut("日本語", 5, Signs::Unicode), "日本…");
+        assert_eq!(cut("日本語", 4, Signs::Unicode), "日…");
+    }
+
+    #[test]
+    fn escapes_in_names_do_not_reach_the_terminal() {
+        assert_eq!(clean("a\x1b[31mb\nc\u{7}"), "a[31mb c");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        let words = ["a = 1", "b = 2", "c = 3"].map(str::to_owned);
+        assert_eq!(wrap(&words, ", ", 12), ["a = 1, b = 2", "c = 3"]);
+    }
+}

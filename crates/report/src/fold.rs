@@ -1,0 +1,98 @@
+//! Which rows of a trace are worth showing.
+
+use trace::{Event, Trace};
+
+/// Steps in a row that one actor takes by itself, from which on their middle is folded.
+const RUN_MIN: usize = 4;
+/// Rows of a long trace that are shown at its beginning and at its end.
+const HEAD: usize = 20;
+const TAIL: usize = 120;
+
+/// Something to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// The step with this index.
+    Step(usize),
+    /// So many steps that only one actor could see.
+    Local(usize),
+    /// So many steps of a trace too long to show.
+    Middle(usize),
+}
+
+/// Every step.
+pub(crate) fn unfolded(trace: &Trace) -> Vec<Part> {
+    (0..trace.steps.len()).map(Part::Step).collect()
+}
+
+/// Steps with the inner part of local runs folded, and the middle left out if that is still too long.
+pub(crate) fn folded(trace: &Trace) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while at < trace.steps.len() {
+        let end = run_end(trace, at);
+        if end - at >= RUN_MIN {
+            parts.extend([Part::Step(at), Part::Local(end - at - 2), Part::Step(end - 1)]);
+        } else {
+            parts.extend((at..end).map(Part::Step));
+        }
+        at = end;
+    }
+    without_middle(parts, trace.cycle_start)
+}
+
+/// Where the run of local steps by the same actor ends; a cycle's start ends a run.
+fn run_end(trace: &Trace, at: usize) -> usize {
+    let actor = trace.steps[at].choice.actor;
+    let same = |index: usize| {
+        let step = &trace.steps[index];
+        step.choice.actor == actor && trace.cycle_start != Some(index) && step.events.iter().all(is_local)
+    };
+    if !trace.steps[at].events.iter().all(is_local) {
+        return at + 1;
+    }
+    (at + 1..trace.steps.len()).find(|&index| !same(index)).unwrap_or(trace.steps.len())
+}
+
+/// Whether nobody else can notice an event: no message, no output, no new actor, nothing changed but the actor's own
+/// variables, whose names carry their owner before a colon.
+fn is_local(event: &Event) -> bool {
+    let silent = event.message.is_none() && event.output.is_none() && event.created.is_none();
+    silent && event.changes.iter().all(|change| change.name.contains(':'))
+}
+
+/// Cuts the middle out of what comes before the cycle, and out of the cycle.
+fn without_middle(parts: Vec<Part>, cycle_start: Option<usize>) -> Vec<Part> {
+    let is_start = |part: &Part| matches!(part, Part::Step(index) if Some(*index) == cycle_start);
+    let start = parts.iter().position(is_start).unwrap_or(parts.len());
+    let (stem, cycle) = parts.split_at(start);
+    cut(stem).into_iter().chain(cut(cycle)).collect()
+}
+
+fn cut(parts: &[Part]) -> Vec<Part> {
+    if parts.len() <= HEAD + TAIL + 1 {
+        return parts.to_vec();
+    }
+    let (head, rest) = parts.split_at(HEAD);
+    let (middle, tail) = rest.split_at(rest.len() - TAIL);
+    let steps = |part: &Part| match part {
+        Part::Step(_) => 1,
+        Part::Local(count) | Part::Middle(count) => *count,
+    };
+    let left_out = Part::Middle(middle.iter().map(steps).sum());
+    [head, &[left_out], tail].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_trace_keeps_its_ends_and_counts_what_is_left_out() {
+        let parts: Vec<Part> = (0..1000).map(Part::Step).collect();
+        let shown = without_middle(parts.clone(), None);
+        assert_eq!((shown.len(), shown[HEAD]), (HEAD + 1 + TAIL, Part::Middle(1000 - HEAD - TAIL)));
+        let lasso = without_middle(parts, Some(900));
+        assert!(lasso.contains(&Part::Step(900)) && lasso.contains(&Part::Step(999)));
+        assert!(lasso.contains(&Part::Middle(900 - HEAD - TAIL)));
+    }
+}

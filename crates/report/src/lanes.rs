@@ -1,0 +1,334 @@
+//! The lane table: one column for each actor, time downwards, messages between lanes, only what changed.
+
+use crate::fit::{clean, cut, pad, width};
+use crate::fold::{Part, folded, unfolded};
+use crate::table::share;
+use crate::{Detail, Layout, Paint, Role, Signs};
+use std::fmt::Write as _;
+use trace::{Direction, Event, Trace};
+
+/// The narrowest lane.
+const LANE_MIN: usize = 9;
+/// The widest share of "changed".
+const CHANGED_MAX: usize = 48;
+
+/// Draws the steps of a trace. Falls back to one actor column where the lanes would get too narrow to read.
+pub(crate) fn lanes(trace: &Trace, layout: &Layout) -> String {
+    let parts = if layout.detail == Detail::Full { unfolded(trace) } else { folded(trace) };
+    let mut table = Table::new(trace, &parts, *layout);
+    let room = layout.width.saturating_sub(table.margin() + 3 * table.heads.len());
+    match share(&table.natural(), room, LANE_MIN) {
+        Some(widths) => table.draw(&widths),
+        None => {
+            table.one_lane(trace);
+            let natural = table.natural();
+            let room = layout.width.saturating_sub(table.margin() + 3 * table.heads.len());
+            let widths = share(&natural, room, LANE_MIN).unwrap_or_else(|| vec![LANE_MIN; natural.len()]);
+            table.draw(&widths)
+        }
+    }
+}
+
+/// One line below the head.
+enum Line {
+    Step(Row),
+    /// A remark across all columns.
+    Remark(String),
+}
+
+/// An event, or a rendezvous of two.
+struct Row {
+    /// The step's number, on its first row.
+    number: Option<usize>,
+    switch: bool,
+    in_cycle: bool,
+    /// The lane that a message leaves and the lane it reaches, if both are known.
+    arrow: Option<(usize, usize)>,
+    cells: Vec<(usize, Cell)>,
+    changed: String,
+}
+
+/// What stands in a lane.
+struct Cell {
+    text: String,
+    place: String,
+    /// Which way an asynchronous message goes.
+    message: Option<Direction>,
+}
+
+struct Table {
+    layout: Layout,
+    actors: Vec<u32>,
+    heads: Vec<String>,
+    lines: Vec<Line>,
+    digits: usize,
+    has_cycle: bool,
+}
+
+impl Table {
+    fn new(trace: &Trace, parts: &[Part], layout: Layout) -> Self {
+        let actors = actors(trace, parts);
+        let mut heads: Vec<String> = actors.iter().map(|&actor| head(trace, actor)).collect();
+        heads.push("changed".to_owned());
+        let digits = trace.steps.len().to_string().len().max(4);
+        let has_cycle = trace.cycle_start.is_some_and(|start| start < trace.steps.len());
+        let mut table = Self { layout, actors, heads, lines: Vec::new(), digits, has_cycle };
+        table.fill(trace, parts);
+        table
+    }
+
+    fn fill(&mut self, trace: &Trace, parts: &[Part]) {
+        let mut last = None;
+        for part in parts {
+            match *part {
+                Part::Step(index) => self.step(trace, index, &mut last),
+                Part::Local(count) => self.remark(format!("... {count} local steps folded (-v shows them)")),
+                Part::Middle(count) => self.remark(format!("... {count} steps left out (-v shows them)")),
+            }
+        }
+        self.ending(trace);
+    }
+
+    fn remark(&mut self, text: String) {
+        self.lines.push(Line::Remark(text));
+    }
+
+    fn ending(&mut self, trace: &Trace) {
+        match trace.cycle_start {
+            Some(start) if start == trace.steps.len() => {
+                self.remark("<<<<< the run ends here; the last state is repeated for ever".to_owned());
+            }
+            Some(start) => self.remark(format!("<<<<< end of cycle, back to step {}", start + 1)),
+            None => {}
+        }
+    }
+
+    fn step(&mut self, trace: &Trace, index: usize, last: &mut Option<u32>) {
+        if self.has_cycle && trace.cycle_start == Some(index) {
+            self.remark("<<<<< start of cycle: what follows is repeated for ever".to_owned());
+        }
+        let in_cycle = trace.cycle_start.is_some_and(|start| index >= start);
+        let events = &trace.steps[index].events;
+        let mut at = 0;
+        while at < events.len() {
+            let pair = events.get(at + 1).filter(|next| is_rendezvous(&events[at], next));
+            let mut row = self.row(trace, &events[at], pair);
+            row.number = (at == 0).then_some(index + 1);
+            row.switch = at == 0 && last.is_some_and(|last| last != trace.steps[index].choice.actor);
+            row.in_cycle = in_cycle;
+            self.lines.push(Line::Step(row));
+            at += if pair.is_some() { 2 } else { 1 };
+        }
+        *last = Some(trace.steps[index].choice.actor);
+    }
+
+    fn row(&self, trace: &Trace, event: &Event, pair: Option<&Event>) -> Row {
+        let lane = |actor: u32| self.actors.iter().position(|&known| known == actor).unwrap_or(0);
+        let mut cells = vec![(lane(event.actor), cell(event))];
+        let partner = event.message.as_ref().and_then(|message| Some((message, message.partner?)));
+        if let Some(second) = pair {
+            cells.push((lane(second.actor), cell(second)));
+        } else if let Some((message, partner)) = partner {
+            let sign = if message.direction == Direction::Send { "?" } else { "!" };
+            let text = format!("{}{sign}{}", message.channel, message.fields.join(","));
+            cells.push((lane(partner), Cell { text: clean(&text), place: String::new(), message: None }));
+        }
+        let arrow = partner.map(|(message, partner)| match message.direction {
+            Direction::Send => (lane(event.actor), lane(partner)),
+            Direction::Receive => (lane(partner), lane(event.actor)),
+        });
+        if arrow.is_some() {
+            cells.iter_mut().for_each(|(_, cell)| cell.message = None);
+        }
+        let changed = [Some(event), pair].into_iter().flatten().map(|event| changed(trace, event));
+        let changed = changed.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+        Row { number: None, switch: false, in_cycle: false, arrow, cells, changed }
+    }
+
+    /// Puts everyone into one lane, with the names before the texts.
+    fn one_lane(&mut self, trace: &Trace) {
+        for line in &mut self.lines {
+            let Line::Step(row) = line else { continue };
+            row.arrow = None;
+            for (lane, cell) in &mut row.cells {
+                cell.text = format!("{}  {}", head(trace, self.actors[*lane]), cell.text);
+            }
+            let texts: Vec<String> = row.cells.iter().map(|(_, cell)| cell.text.clone()).collect();
+            row.cells.truncate(1);
+            row.cells[0].0 = 0;
+            row.cells[0].1.text = texts.join(" / ");
+        }
+        self.heads = vec!["who does what".to_owned(), "changed".to_owned()];
+    }
+
+    /// Columns before the first lane.
+    fn margin(&self) -> usize {
+        self.digits + 3 + if self.has_cycle { 2 } else { 0 }
+    }
+
+    fn natural(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.heads.iter().map(|head| width(head)).collect();
+        let changed = widths.len() - 1;
+        for line in &self.lines {
+            let Line::Step(row) = line else { continue };
+            for (lane, cell) in &row.cells {
+                widths[*lane] = widths[*lane].max(cell.natural());
+            }
+            widths[changed] = widths[changed].max(width(&row.changed)).min(CHANGED_MAX);
+        }
+        widths
+    }
+
+    fn draw(&self, widths: &[usize]) -> String {
+        let paint = Paint(self.layout.colour);
+        let brace = if self.has_cycle { "  " } else { "" };
+        let heads = self.heads.iter().zip(widths);
+        let heads: Vec<String> = heads.map(|(head, &room)| pad(&cut(head, room, self.layout.signs), room)).collect();
+        let head = format!("{brace}  {:>digits$} | {}", "step", heads.join(" | "), digits = self.digits);
+        let mut out = paint.paint(Role::Strong, head.trim_end()) + "\n";
+        for line in &self.lines {
+            let text = match line {
+                Line::Step(row) => self.draw_row(row, widths),
+                Line::Remark(text) => paint.paint(Role::Dim, &format!("{brace}  {text}")),
+            };
+            let _ = writeln!(out, "{}", text.trim_end());
+        }
+        out
+    }
+
+    fn draw_row(&self, row: &Row, widths: &[usize]) -> String {
+        let paint = Paint(self.layout.colour);
+        let bar = if self.layout.signs == Signs::Ascii { "| " } else { "│ " };
+        let brace = match (self.has_cycle, row.in_cycle) {
+            (false, _) => "",
+            (true, false) => "  ",
+            (true, true) => bar,
+        };
+        let switch = if row.switch { "!" } else { " " };
+        let number = row.number.map(|number| number.to_string()).unwrap_or_default();
+        let head = format!("{switch} {number:>digits$}", digits = self.digits);
+        let role = if row.switch { Role::Warning } else { Role::Dim };
+        let mut out = format!("{}{}", paint.paint(Role::Frame, brace), paint.paint(role, &head));
+        let last = widths.len() - 1;
+        for (lane, &room) in widths[..last].iter().enumerate() {
+            out += &self.separator(row, lane);
+            out += &self.lane(row, lane, room);
+        }
+        let _ = write!(out, " | {}", cut(&row.changed, widths[last], self.layout.signs));
+        out
+    }
+
+    fn dash(&self) -> &'static str {
+        if self.layout.signs == Signs::Ascii { "-" } else { "─" }
+    }
+
+    /// What stands before a lane: a bar, or the shaft of an arrow that passes.
+    fn separator(&self, row: &Row, lane: usize) -> String {
+        let passes = row.arrow.is_some_and(|(from, to)| from.min(to) < lane && lane <= from.max(to));
+        if passes { self.dash().repeat(3) } else { " | ".to_owned() }
+    }
+
+    fn lane(&self, row: &Row, lane: usize, room: usize) -> String {
+        let cell = row.cells.iter().find(|(at, _)| *at == lane).map(|(_, cell)| cell);
+        match (cell, row.arrow) {
+            (Some(cell), Some((from, to))) if from != to && (lane == from || lane == to) => {
+                self.rendezvous(cell, from < to, lane == from, room)
+            }
+            (Some(cell), _) => self.cell(cell, room),
+            (None, Some((from, to))) if from.min(to) < lane && lane < from.max(to) => self.dash().repeat(room),
+            (None, _) => " ".repeat(room),
+        }
+    }
+
+    /// One end of an arrow between lanes.
+    fn rendezvous(&self, cell: &Cell, rightwards: bool, is_sender: bool, room: usize) -> String {
+        let heads = if self.layout.signs == Signs::Ascii { ["<", ">"] } else { ["◀", "▶"] };
+        let text = cut(&cell.text, room.saturating_sub(2), self.layout.signs);
+        let shaft = self.dash().repeat(room.saturating_sub(width(&text) + 1));
+        match (rightwards, is_sender) {
+            (true, true) => format!("{text} {shaft}"),
+            (true, false) => pad(&format!("{} {text}", heads[1]), room),
+            (false, true) => pad(&format!("{} {text}", self.dash()), room),
+            (false, false) => {
+                let shaft = self.dash().repeat(room.saturating_sub(width(&text) + 2));
+                format!("{text} {}{shaft}", heads[0])
+            }
+        }
+    }
+
+    fn cell(&self, cell: &Cell, room: usize) -> String {
+        let (left, right) = if self.layout.signs == Signs::Ascii { ("<- ", "->") } else { ("◀ ", "▶") };
+        let text = match cell.message {
+            Some(Direction::Receive) => format!("{left}{}", cell.text),
+            _ => cell.text.clone(),
+        };
+        let place = if width(&text) + width(&cell.place) < room { cell.place.as_str() } else { "" };
+        let free = room.saturating_sub(width(&text) + width(place) + usize::from(!place.is_empty()));
+        let place = if place.is_empty() { String::new() } else { format!(" {place}") };
+        if cell.message == Some(Direction::Send) && free > width(right) {
+            let shaft = self.dash().repeat(free - width(right) - 1);
+            return format!("{text} {shaft}{right}{place}");
+        }
+        if width(&text) > room {
+            return cut(&text, room, self.layout.signs);
+        }
+        format!("{text}{}{place}", " ".repeat(free))
+    }
+}
+
+impl Cell {
+    fn natural(&self) -> usize {
+        let arrow = if self.message.is_some() { 4 } else { 0 };
+        let place = if self.place.is_empty() { 0 } else { width(&self.place) + 2 };
+        (width(&self.text) + arrow + place).max(LANE_MIN)
+    }
+}
+
+fn cell(event: &Event) -> Cell {
+    let place = event.location.as_ref().map(|location| format!(":{}", location.line));
+    Cell {
+        text: clean(&event.text),
+        place: place.unwrap_or_default(),
+        message: event.message.as_ref().map(|message| message.direction),
+    }
+}
+
+/// Whether two neighbouring events are the two sides of one message.
+fn is_rendezvous(first: &Event, second: &Event) -> bool {
+    let partner = |event: &Event| event.message.as_ref().and_then(|message| message.partner);
+    partner(first) == Some(second.actor) && second.message.is_some()
+}
+
+fn changed(trace: &Trace, event: &Event) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for change in &event.changes {
+        parts.push(format!("{}: {} -> {}", change.name, change.before, change.after));
+    }
+    parts.extend(event.created.map(|actor| format!("starts {}", trace.name(actor))));
+    parts.extend(event.output.as_ref().map(|text| format!("prints {}", text.trim_end())));
+    clean(&parts.join(", "))
+}
+
+/// The actors that appear in what is shown, ascending.
+fn actors(trace: &Trace, parts: &[Part]) -> Vec<u32> {
+    let mut actors: Vec<u32> = Vec::new();
+    for part in parts {
+        let Part::Step(index) = part else { continue };
+        let step = &trace.steps[*index];
+        actors.push(step.choice.actor);
+        for event in &step.events {
+            actors.push(event.actor);
+            actors.extend(event.message.as_ref().and_then(|message| message.partner));
+        }
+    }
+    actors.sort_unstable();
+    actors.dedup();
+    actors
+}
+
+/// The head of a lane. A process number that was used again shows all its owners.
+fn head(trace: &Trace, actor: u32) -> String {
+    let names = trace.actors.iter().filter(|known| known.actor == actor).map(|known| known.name.as_str());
+    let names: Vec<&str> = names.collect();
+    clean(&if names.is_empty() { trace.name(actor) } else { names.join(", ") })
+}

@@ -1,0 +1,220 @@
+//! What a check found out: the plain data that every report of it is made from.
+
+use serde::Serialize;
+use trace::FailureKind;
+
+/// What a check found out.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Summary {
+    /// What was checked, as the user named it.
+    pub system: String,
+    /// Every property that was asked for.
+    pub properties: Vec<Property>,
+    /// What was covered.
+    pub covered: Covered,
+    /// What the user should know although nobody asked.
+    pub warnings: Vec<String>,
+    /// Code that no step reached; `None` if the search does not know.
+    pub unreached: Option<Vec<Unreached>>,
+    /// Parts of the world that the check did not control.
+    pub not_controlled: Vec<String>,
+}
+
+/// A property and what is known about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: FailureKind,
+    /// The answer.
+    pub verdict: PropertyVerdict,
+    /// One line about the answer: why it is vacuous, which bound cut it off.
+    pub note: String,
+    /// The counterexample's id.
+    pub counterexample: Option<String>,
+    /// How many different violations were counted (with `--all`), 0 if none were.
+    pub violations: u64,
+}
+
+/// The answer about one property.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PropertyVerdict {
+    /// It holds on everything that was to be covered.
+    Holds,
+    /// There is a counterexample.
+    Violated,
+    /// It holds, but only because what it speaks of never happens.
+    Vacuous,
+    /// There is a counterexample, and none that is weakly fair.
+    NeedsFairness,
+    /// No counterexample, but not everything was covered.
+    Incomplete,
+    /// Nothing was done about it.
+    NotChecked,
+    /// It speaks of something that we do not support.
+    Unsupported,
+}
+
+impl PropertyVerdict {
+    /// As people read it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::Vacuous => "vacuous",
+            Self::NeedsFairness => "needs fairness",
+            Self::Incomplete => "incomplete",
+            Self::NotChecked => "not checked",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+/// What was covered.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Covered {
+    /// How the search ended.
+    pub end: End,
+    /// Distinct states.
+    pub states: u64,
+    /// Steps between them.
+    pub steps: u64,
+    /// Runs, for searches that count runs.
+    pub traces: u64,
+    /// The deepest state.
+    pub depth_max: u64,
+    /// Steps that led to a state seen before.
+    pub matched: u64,
+    /// Steps inside atomic sequences, where states are not stored.
+    pub atomic_steps: u64,
+    /// Bytes of one state.
+    pub state_bytes: u64,
+    /// Bytes that the visited store takes.
+    pub store_bytes: u64,
+    /// The process's memory at its peak.
+    pub memory_bytes: u64,
+    /// Time on the wall.
+    pub seconds: f64,
+    /// Time on all cores.
+    pub cpu_seconds: f64,
+    /// Threads that searched.
+    pub workers: usize,
+    /// Search order: `breadth first`.
+    pub order: String,
+    /// Visited store: `tree`.
+    pub store: String,
+    /// Reduction: `off`, or its name.
+    pub reduction: String,
+    /// Whether only weakly fair runs count for liveness.
+    pub fair: bool,
+    /// The probability that a state was taken for another; 0 for lossless stores, `None` if nobody can say.
+    pub collision_probability: Option<f64>,
+    /// The seed, for searches that draw.
+    pub seed: Option<u64>,
+}
+
+/// How a search ended.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum End {
+    /// Everything was visited.
+    #[default]
+    Exhaustive,
+    /// A bound that the user asked for cut the search off: `depth 100`.
+    Bound(String),
+    /// A counterexample ended it.
+    Violation,
+    /// Something nobody asked for cut it off: `memory ran out (8.0 GB)`.
+    Inconclusive(String),
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// The code of one process type that no step reached.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Unreached {
+    /// `proctype client`, `init`, `claim p1`.
+    pub unit: String,
+    /// Statements that were not reached.
+    pub statements: Vec<Statement>,
+    /// Statements of the unit.
+    pub total: usize,
+}
+
+/// A statement in the source.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Statement {
+    /// The file as the user named it.
+    pub file: String,
+    /// Its line, counted from 1.
+    pub line: u32,
+    /// Its number within the process type.
+    pub state: u32,
+    /// Its text.
+    pub text: String,
+}
+
+/// The answer of the whole check, in JSON's words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every property holds within what was asked for.
+    Holds,
+    /// There is a counterexample.
+    Violated,
+    /// Something is not supported.
+    Unsupported,
+    /// Neither is known.
+    Inconclusive,
+}
+
+/// The answer together with what an exit code must tell apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome {
+    /// An answer.
+    Verdict(Verdict),
+    /// Nothing was there to be checked.
+    Nothing,
+    /// The user stopped it before there was an answer.
+    Interrupted,
+}
+
+impl Summary {
+    /// The answer of the whole check; a counterexample always wins, and what was not covered never passes.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        use PropertyVerdict as P;
+        let any = |wanted: &[P]| self.properties.iter().any(|property| wanted.contains(&property.verdict));
+        if any(&[P::Violated, P::NeedsFairness]) {
+            return Outcome::Verdict(Verdict::Violated);
+        }
+        if self.covered.end == End::Interrupted {
+            return Outcome::Interrupted;
+        }
+        if any(&[P::Unsupported]) {
+            return Outcome::Verdict(Verdict::Unsupported);
+        }
+        if any(&[P::Incomplete]) || matches!(self.covered.end, End::Inconclusive(_)) {
+            return Outcome::Verdict(Verdict::Inconclusive);
+        }
+        if any(&[P::Holds, P::Vacuous]) { Outcome::Verdict(Verdict::Holds) } else { Outcome::Nothing }
+    }
+
+    /// The answer in JSON's words, where "nothing" and "interrupted" are inconclusive.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        match self.outcome() {
+            Outcome::Verdict(verdict) => verdict,
+            Outcome::Nothing | Outcome::Interrupted => Verdict::Inconclusive,
+        }
+    }
+
+    /// Whether everything was visited: no bound cut the search off, and the store either cannot take a state for another
+    /// or says how likely that is.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.covered.end == End::Exhaustive && self.covered.collision_probability.is_some()
+    }
+}

@@ -1,0 +1,155 @@
+//! The last screen: a verdict for each property, what was covered, and the verdict of all.
+
+use crate::fit::{clean, pad, width, wrap};
+use crate::number::{bytes, count, span};
+use crate::unreached::unreached_text;
+use crate::{Covered, End, Layout, Outcome, Paint, Property, PropertyVerdict, Role, Summary, Verdict};
+use std::fmt::Write as _;
+
+/// The whole closing report.
+#[must_use]
+pub fn summary_text(summary: &Summary, layout: &Layout) -> String {
+    let paint = Paint(layout.colour);
+    let mut out = property_table(summary, layout);
+    let unreached: Vec<_> =
+        summary.unreached.iter().flatten().filter(|unit| !unit.statements.is_empty()).cloned().collect();
+    if !unreached.is_empty() {
+        let _ = write!(out, "\n{}", unreached_text(&unreached));
+    }
+    for warning in &summary.warnings {
+        let _ = writeln!(out, "{}: {}", paint.paint(Role::Warning, "warning"), clean(warning));
+    }
+    out.push('\n');
+    for line in wrap(&covered(&summary.covered), " . ", layout.width) {
+        let _ = writeln!(out, "{line}");
+    }
+    let (role, line) = last_line(summary);
+    let _ = writeln!(out, "{}", paint.paint(role, &line));
+    out
+}
+
+fn property_table(summary: &Summary, layout: &Layout) -> String {
+    let heads = ["property", "kind", "verdict", ""].map(str::to_owned);
+    let rows: Vec<[String; 4]> = summary.properties.iter().map(cells).collect();
+    let widest = |column: usize| rows.iter().chain([&heads]).map(|row| width(&row[column])).max().unwrap_or(0);
+    let widths = [widest(0), widest(1), widest(2)];
+    let paint = Paint(layout.colour);
+    let mut out = line(&heads, &widths, |text| paint.paint(Role::Strong, &text));
+    for (row, property) in rows.iter().zip(&summary.properties) {
+        out += &line(row, &widths, |text| paint.paint(role(property.verdict), &text));
+    }
+    out
+}
+
+fn line(row: &[String; 4], widths: &[usize; 3], paint_verdict: impl Fn(String) -> String) -> String {
+    let verdict = paint_verdict(pad(&row[2], widths[2]));
+    let text = format!("{}  {}  {verdict}  {}", pad(&row[0], widths[0]), pad(&row[1], widths[1]), row[3]);
+    text.trim_end().to_owned() + "\n"
+}
+
+fn cells(property: &Property) -> [String; 4] {
+    let mut remarks: Vec<String> = Vec::new();
+    remarks.extend(property.counterexample.as_ref().map(|id| format!("counterexample {id}")));
+    if property.violations > 1 {
+        remarks.push(format!("{} violations", count(property.violations)));
+    }
+    if !property.note.is_empty() {
+        remarks.push(clean(&property.note));
+    }
+    [clean(&property.name), property.kind.to_string(), property.verdict.words().to_owned(), remarks.join(" . ")]
+}
+
+fn role(verdict: PropertyVerdict) -> Role {
+    match verdict {
+        PropertyVerdict::Holds => Role::Good,
+        PropertyVerdict::Violated | PropertyVerdict::NeedsFairness => Role::Error,
+        PropertyVerdict::NotChecked => Role::Dim,
+        PropertyVerdict::Vacuous | PropertyVerdict::Incomplete | PropertyVerdict::Unsupported => Role::Warning,
+    }
+}
+
+fn covered(covered: &Covered) -> Vec<String> {
+    let mut parts = vec![
+        format!("{} states", count(covered.states)),
+        format!("{} steps", count(covered.steps)),
+        format!("depth {}", count(covered.depth_max)),
+        extent(&covered.end),
+    ];
+    if covered.traces > 0 {
+        parts.push(format!("{} traces", count(covered.traces)));
+    }
+    parts.extend([covered.order.clone(), format!("reduction {}", covered.reduction), store(covered)]);
+    parts.extend(covered.fair.then(|| "weak fairness".to_owned()));
+    parts.extend(covered.seed.map(|seed| format!("seed {seed}")));
+    parts.extend(collisions(covered));
+    parts.push(if covered.workers == 1 { "1 worker".to_owned() } else { format!("{} workers", covered.workers) });
+    parts.extend([bytes(covered.memory_bytes), span(covered.seconds)]);
+    parts
+}
+
+fn extent(end: &End) -> String {
+    match end {
+        End::Exhaustive => "exhaustive".to_owned(),
+        End::Bound(bound) => format!("not exhaustive: bound {}", clean(bound)),
+        End::Violation => "stopped at the first violation".to_owned(),
+        End::Inconclusive(why) => format!("not exhaustive: {}", clean(why)),
+        End::Interrupted => "not exhaustive: interrupted".to_owned(),
+    }
+}
+
+fn store(covered: &Covered) -> String {
+    let states = covered.states.max(1);
+    let each = covered.store_bytes as f64 / states as f64;
+    // On small models the table's first allocation is all there is to see.
+    if covered.states < 10_000 {
+        format!("{} store", covered.store)
+    } else {
+        format!("{} store, {each:.1} B/state", covered.store)
+    }
+}
+
+fn collisions(covered: &Covered) -> Option<String> {
+    match covered.collision_probability {
+        Some(0.0) => None,
+        Some(probability) => Some(format!("collision probability {probability:.1e}")),
+        None => Some("states may have been taken for others (no bound known)".to_owned()),
+    }
+}
+
+fn last_line(summary: &Summary) -> (Role, String) {
+    let all = summary.properties.len();
+    let with = |wanted: &[PropertyVerdict]| summary.properties.iter().filter(|p| wanted.contains(&p.verdict)).count();
+    let of = |found: usize| format!("{found} of {all} {}", if all == 1 { "property" } else { "properties" });
+    match summary.outcome() {
+        Outcome::Verdict(Verdict::Violated) => {
+            let violated = with(&[PropertyVerdict::Violated, PropertyVerdict::NeedsFairness]);
+            (Role::Error, format!("violated: {}", of(violated)))
+        }
+        Outcome::Verdict(Verdict::Holds) => (Role::Good, format!("holds: {}{}", of(holding(summary)), within(summary))),
+        Outcome::Verdict(Verdict::Unsupported) => {
+            (Role::Warning, format!("unsupported: {}", of(with(&[PropertyVerdict::Unsupported]))))
+        }
+        Outcome::Verdict(Verdict::Inconclusive) => {
+            let why = match &summary.covered.end {
+                End::Inconclusive(why) => clean(why),
+                _ => of(with(&[PropertyVerdict::Incomplete])) + " not fully covered",
+            };
+            (Role::Warning, format!("inconclusive: {why}; no violation found so far"))
+        }
+        Outcome::Nothing => (Role::Warning, "nothing was checked".to_owned()),
+        Outcome::Interrupted => (Role::Warning, "interrupted: no violation found so far".to_owned()),
+    }
+}
+
+fn holding(summary: &Summary) -> usize {
+    let holds = |property: &&Property| matches!(property.verdict, PropertyVerdict::Holds | PropertyVerdict::Vacuous);
+    summary.properties.iter().filter(holds).count()
+}
+
+/// What a "holds" is limited to.
+fn within(summary: &Summary) -> String {
+    match &summary.covered.end {
+        End::Bound(bound) => format!(", within the bound that was asked for ({})", clean(bound)),
+        _ => String::new(),
+    }
+}
