@@ -76,27 +76,27 @@ impl Automaton {
         }
     }
 
-    /// States that accept every word: those that can stay for ever among fully marked edges whatever is read, and those
-    /// that such states cannot be kept from.
+    /// States that accept every word: those that can go on for ever over fully marked edges whatever is read, and those
+    /// that whatever is read can get there.
     fn universal(&self) -> Vec<bool> {
         let all = self.all_marks();
         let mut universal = vec![true; self.states.len()];
-        while self.update(&mut universal, |edge_marks| edge_marks == all, true) {}
-        while self.update(&mut universal, |_| true, false) {}
+        while let Some(state) = self.find(|state| universal[state] && !self.can_enter(&universal, state, all)) {
+            universal[state] = false;
+        }
+        while let Some(state) = self.find(|state| !universal[state] && self.can_enter(&universal, state, 0)) {
+            universal[state] = true;
+        }
         universal
     }
 
-    /// Sets to `!from` every state whose edges into the set, with marks as wanted, do (from) not or (to) cover everything.
-    fn update(&self, universal: &mut [bool], wanted: impl Fn(u64) -> bool, from: bool) -> bool {
-        let mut changed = false;
-        for (at, state) in self.states.iter().enumerate() {
-            let into = state.edges.iter().filter(|edge| universal[edge.to as usize] && wanted(edge.marks));
-            let covered = Guard::TRUE.is_covered_by(&into.map(|edge| edge.guard).collect::<Vec<_>>());
-            if universal[at] == from && covered != from {
-                universal[at] = !from;
-                changed = true;
-            }
-        }
-        changed
+    fn find(&self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        (0..self.states.len()).find(|state| wanted(*state))
+    }
+
+    /// Whether, whatever is read, some edge with at least these marks leads into the set.
+    fn can_enter(&self, set: &[bool], state: usize, marks: u64) -> bool {
+        let into = self.states[state].edges.iter().filter(|edge| set[edge.to as usize] && marks & !edge.marks == 0);
+        Guard::TRUE.is_covered_by(&into.map(|edge| edge.guard).collect::<Vec<_>>())
     }
 }

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use crate::automaton::{Automaton, Edge, State};
 use crate::scc::Components;
 
-/// Beyond this product of states and levels only one way is tried.
-const TRIES_SIZE_MAX: usize = 100;
+/// Beyond this product of edges and acceptance sets only one way is tried.
+const TRIES_SIZE_MAX: usize = 400;
 
 /// The level at which an accepting component is entered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Automaton {
     pub fn degeneralised(&self) -> Automaton {
         let forwards: Vec<u32> = (0..self.acceptance_sets).collect();
         let mut best = self.degeneralised_with(&forwards, Entry::Lowest);
-        if self.states.len() * forwards.len().max(1) > TRIES_SIZE_MAX {
+        if self.edge_count() * forwards.len() > TRIES_SIZE_MAX {
             return best;
         }
         for order in orders(&forwards) {

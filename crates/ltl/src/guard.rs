@@ -110,33 +110,60 @@ impl fmt::Display for Guard {
     }
 }
 
-/// Longer lists are left as they are: finding out what they cover may take exponential time.
-const MINIMISE_MAX: usize = 100;
+/// Longer lists are compared guard by guard only: finding out what guards cover together may take exponential time.
+const COVER_MAX: usize = 100;
 
-/// Fewer and wider guards with the same union: each is widened while the union allows, then those not needed go.
-pub(crate) fn minimised(mut guards: Vec<Guard>) -> Vec<Guard> {
-    guards.sort_unstable();
-    guards.dedup();
-    if guards.len() > MINIMISE_MAX {
-        return guards;
+/// Fewer and wider guards with the same union.
+pub(crate) fn minimised(guards: Vec<Guard>) -> Vec<Guard> {
+    let mut guards = without_contained(guards);
+    while guards.len() > COVER_MAX {
+        let before = guards.len();
+        widen(&mut guards, |added, guards| guards.iter().any(|guard| added.is_within(*guard)));
+        guards = without_contained(guards);
+        if guards.len() == before {
+            return guards;
+        }
     }
+    widen(&mut guards, Guard::is_covered_by);
+    drop_covered(&mut guards);
+    guards.sort_unstable();
+    guards
+}
+
+/// The guards that lie within no other, each once.
+fn without_contained(mut guards: Vec<Guard>) -> Vec<Guard> {
+    // A containing guard has fewer literals, so it comes first.
+    guards.sort_unstable_by_key(|guard| (guard.positive.count_ones() + guard.negative.count_ones(), *guard));
+    let mut kept: Vec<Guard> = Vec::new();
+    for guard in guards {
+        if !kept.iter().any(|other| guard.is_within(*other)) {
+            kept.push(guard);
+        }
+    }
+    kept
+}
+
+/// Drops each literal whose opposite the union admits as well.
+fn widen(guards: &mut [Guard], admits: impl Fn(Guard, &[Guard]) -> bool) {
     for at in 0..guards.len() {
         for literal in guards[at].literals().collect::<Vec<_>>() {
             let wide = guards[at].without(literal.positive | literal.negative);
             let added = wide.and(literal.flipped()).unwrap_or(wide);
-            if added.is_covered_by(&guards) {
+            if admits(added, guards) {
                 guards[at] = wide;
             }
         }
     }
+}
+
+/// Drops each guard that the others cover together.
+fn drop_covered(guards: &mut Vec<Guard>) {
     let mut at = 0;
     while at < guards.len() {
         let guard = guards.remove(at);
-        if !guard.is_covered_by(&guards) {
+        if !guard.is_covered_by(guards) {
             guards.insert(at, guard);
             at += 1;
         }
     }
-    guards.sort_unstable();
-    guards
 }

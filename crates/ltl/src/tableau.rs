@@ -21,6 +21,8 @@ const TERMS_MAX: usize = 4096;
 const STATES_MAX: usize = 2000;
 /// Most edges before reduction.
 const EDGES_MAX: usize = 50_000;
+/// Most comparisons of terms: some tenths of a second.
+const COMPARISONS_MAX: usize = 100_000_000;
 /// Most formulas that can stand in states: the bits of a set.
 const MEMBERS_MAX: usize = 128;
 /// Most acceptance sets: the bits of an edge's marks.
@@ -43,6 +45,12 @@ impl Term {
     /// Whether the other term can do whatever this one can.
     fn is_dominated_by(&self, other: &Term) -> bool {
         other.next & !self.next == 0 && other.put_off & !self.put_off == 0 && self.guard.is_within(other.guard)
+    }
+
+    /// Number of literals, of formulas left to do and of untils put off.
+    fn weight(&self) -> u32 {
+        let literals = self.guard.positive.count_ones() + self.guard.negative.count_ones();
+        literals + self.next.count_ones() + self.put_off.count_ones()
     }
 
     fn and(&self, other: &Term) -> Option<Term> {
@@ -69,6 +77,7 @@ pub(crate) fn tableau(formula: &Formula) -> Result<Automaton, TranslateError> {
         member_of: HashMap::new(),
         mark_of: HashMap::new(),
         terms: HashMap::new(),
+        comparisons: 0,
     };
     tableau.build(root)
 }
@@ -80,6 +89,8 @@ struct Tableau {
     member_of: HashMap<Id, usize>,
     mark_of: HashMap<Id, usize>,
     terms: HashMap<Id, Vec<Term>>,
+    /// Spent so far, so that hopeless formulas are given up on every machine at the same point.
+    comparisons: usize,
 }
 
 /// States found so far. Sets with equal edges share a state.
@@ -124,12 +135,12 @@ impl Tableau {
         let mut edges = vec![NOTHING_TO_DO];
         for member in bits(set) {
             let terms = self.terms_of(self.members[member])?;
-            edges = product(&edges, &terms)?;
+            edges = self.product(&edges, &terms)?;
         }
         for edge in &mut edges {
             edge.next = self.without_covered(edge.next);
         }
-        let mut edges = antichain(edges);
+        let mut edges = self.antichain(edges)?;
         edges.sort_unstable();
         Ok(edges)
     }
@@ -161,7 +172,8 @@ impl Tableau {
     fn all_of(&mut self, parts: &[Id]) -> Result<Vec<Term>, TranslateError> {
         let mut terms = vec![NOTHING_TO_DO];
         for part in parts {
-            terms = product(&terms, &self.terms_of(*part)?)?;
+            let more = self.terms_of(*part)?;
+            terms = self.product(&terms, &more)?;
         }
         Ok(terms)
     }
@@ -171,16 +183,17 @@ impl Tableau {
         for part in parts {
             terms.extend(self.terms_of(*part)?);
         }
-        Ok(antichain(terms))
+        self.antichain(terms)
     }
 
     /// Either `b` now, or `a` now and the until put off.
     fn until(&mut self, id: Id, a: Id, b: Id) -> Result<Vec<Term>, TranslateError> {
         let put_off = 1 << self.mark(id)?;
         let later = Term { guard: Guard::TRUE, next: self.set_of(id)?, put_off };
-        let mut terms = product(&self.terms_of(a)?, &[later])?;
+        let now = self.terms_of(a)?;
+        let mut terms = self.product(&now, &[later])?;
         terms.extend(self.terms_of(b)?);
-        Ok(antichain(terms))
+        self.antichain(terms)
     }
 
     /// `b` now, and either `a` now or the same again.
@@ -188,7 +201,35 @@ impl Tableau {
         let again = Term { next: self.set_of(id)?, ..NOTHING_TO_DO };
         let mut terms = self.terms_of(a)?;
         terms.push(again);
-        product(&self.terms_of(b)?, &terms)
+        let now = self.terms_of(b)?;
+        self.product(&now, &terms)
+    }
+
+    /// Each term of one side with each of the other.
+    fn product(&mut self, left: &[Term], right: &[Term]) -> Result<Vec<Term>, TranslateError> {
+        let too_large = Err(TranslateError::TooLarge { what: "edges of one state", bound: TERMS_MAX });
+        if left.len() * right.len() > 4 * TERMS_MAX {
+            return too_large;
+        }
+        let terms = self.antichain(left.iter().flat_map(|a| right.iter().filter_map(|b| a.and(b))).collect())?;
+        if terms.len() > TERMS_MAX { too_large } else { Ok(terms) }
+    }
+
+    /// The terms that no other dominates, each once.
+    fn antichain(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, TranslateError> {
+        // A dominating term is lighter, so after sorting by weight only earlier ones can dominate.
+        terms.sort_unstable_by_key(|term| (term.weight(), *term));
+        let mut kept: Vec<Term> = Vec::new();
+        for term in terms {
+            self.comparisons += kept.len();
+            if !kept.iter().any(|other| term.is_dominated_by(other)) {
+                kept.push(term);
+            }
+        }
+        if self.comparisons > COMPARISONS_MAX {
+            return Err(TranslateError::TooLarge { what: "comparisons to build", bound: COMPARISONS_MAX });
+        }
+        Ok(kept)
     }
 
     fn mark(&mut self, until: Id) -> Result<usize, TranslateError> {
@@ -261,33 +302,4 @@ impl Found {
 
 fn bits(set: Set) -> impl Iterator<Item = usize> {
     (0..MEMBERS_MAX).filter(move |bit| set >> bit & 1 == 1)
-}
-
-fn product(left: &[Term], right: &[Term]) -> Result<Vec<Term>, TranslateError> {
-    if left.len() * right.len() > 4 * TERMS_MAX {
-        return Err(TranslateError::TooLarge { what: "edges of one state", bound: TERMS_MAX });
-    }
-    let terms = antichain(left.iter().flat_map(|a| right.iter().filter_map(|b| a.and(b))).collect());
-    if terms.len() > TERMS_MAX {
-        return Err(TranslateError::TooLarge { what: "edges of one state", bound: TERMS_MAX });
-    }
-    Ok(terms)
-}
-
-/// The terms that no other dominates, each once.
-fn antichain(mut terms: Vec<Term>) -> Vec<Term> {
-    // Dominating terms have fewer literals and members, so after sorting by weight only earlier ones can dominate.
-    terms.sort_unstable();
-    terms.dedup();
-    terms.sort_by_key(|term| {
-        let literals = term.guard.positive.count_ones() + term.guard.negative.count_ones();
-        literals + term.next.count_ones() + term.put_off.count_ones()
-    });
-    let mut kept: Vec<Term> = Vec::new();
-    for term in terms {
-        if !kept.iter().any(|other| term.is_dominated_by(other)) {
-            kept.push(term);
-        }
-    }
-    kept
 }
