@@ -3,7 +3,15 @@
 //! Knows no operating system, processor or language.
 
 pub mod bits;
+pub mod random;
+pub mod reduce;
+pub mod search;
+pub mod store;
 pub mod system;
 
 pub use bits::Bits;
+pub use search::{
+    AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Progress, Reduction, Stats, Violation, search,
+};
+pub use store::StoreKind;
 pub use system::{Explained, Failure, Footprint, Key, Pending, Selection, Step, TransitionSystem};

@@ -30,6 +30,9 @@ pub trait TransitionSystem: Sync {
     fn key<'a>(&self, state: &'a Self::State) -> Key<'a>;
 
     /// The state with this vector; only for systems whose key is a vector. Writes into `state` to spare an allocation.
+    ///
+    /// `vector` is as long as the longest vector that the search has met so far, padded with zeros: a system whose
+    /// vectors differ in length must find the length from the content.
     fn restore(&self, vector: &[u8], state: &mut Self::State) -> bool {
         let _ = (vector, state);
         false
@@ -74,7 +77,12 @@ pub trait TransitionSystem: Sync {
     }
 
     /// Takes one choice and tells what happened, for people. `None` if there is no such choice in `state`.
-    fn explain(&self, scratch: &mut Self::Scratch, state: &Self::State, choice: Choice) -> Option<Explained<Self::State>>;
+    fn explain(
+        &self,
+        scratch: &mut Self::Scratch,
+        state: &Self::State,
+        choice: Choice,
+    ) -> Option<Explained<Self::State>>;
 
     /// The name of an actor in `state`, such as `client:2`.
     fn actor_name(&self, state: &Self::State, actor: u32) -> String;

@@ -1,0 +1,108 @@
+//! Partial-order reduction by persistent sets, from what a system says about its actors.
+//!
+//! In each state a set T of actors is expanded instead of all of them, such that nothing an outsider may ever do
+//! conflicts with the next step of a member. T depends on the state alone, so the reduced state space is the same for
+//! every search order and any number of workers.
+//!
+//! * C0, C1: T has an enabled actor, and is closed under conflicts between a member's next step and an outsider's future.
+//! * C2 (properties): no enabled member's next step writes an object that the property reads.
+//! * C3: no enabled member's next step may close a cycle of its control flow; every cycle of states contains such a
+//!   step, so every cycle contains a state that is expanded fully and nobody is put off for ever.
+
+use crate::bits::Bits;
+use crate::system::{Pending, Selection, TransitionSystem};
+
+/// Chooses persistent sets; one for each worker.
+#[derive(Debug)]
+pub struct Reducer {
+    actors: Vec<Pending>,
+    visible: Option<Bits>,
+    conditions: Conditions,
+}
+
+/// Conditions that can be left out to show that tests notice.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Conditions {
+    /// C0 to C3.
+    All,
+    /// Unsound: without C3.
+    WithoutCycles,
+}
+
+impl Reducer {
+    /// Keeps stuck states and failures of steps.
+    #[must_use]
+    pub fn for_safety() -> Self {
+        Self { actors: Vec::new(), visible: None, conditions: Conditions::All }
+    }
+
+    /// Keeps the truth of properties without next-time that read these objects.
+    #[must_use]
+    pub fn for_property(observed: Bits) -> Self {
+        Self { visible: Some(observed), ..Self::for_safety() }
+    }
+
+    /// The same with a condition left out.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_conditions(self, conditions: Conditions) -> Self {
+        Self { conditions, ..self }
+    }
+
+    /// The actors to expand in `state`.
+    pub fn select<S: TransitionSystem>(&mut self, system: &S, scratch: &mut S::Scratch, state: &S::State) -> Selection {
+        self.actors.clear();
+        system.pending(scratch, state, &mut self.actors);
+        self.smallest().map_or(Selection::All, Selection::Only)
+    }
+
+    /// The usable persistent set with the fewest enabled actors; the first of several.
+    fn smallest(&self) -> Option<Bits> {
+        let enabled = self.actors.iter().filter(|actor| actor.enabled).count();
+        let mut best: Option<(usize, Bits)> = None;
+        for start in 0..self.actors.len() {
+            // A set with one enabled actor cannot be beaten.
+            if best.is_some_and(|(count, _)| count == 1) {
+                break;
+            }
+            let limit = best.map_or(enabled, |(count, _)| count);
+            if self.actors[start].enabled
+                && let Some(found) = self.close(start, limit)
+            {
+                best = Some(found);
+            }
+        }
+        best.map(|(_, set)| set)
+    }
+
+    /// Closes the set around one actor; `None` if it is unusable or has `limit` enabled actors or more.
+    fn close(&self, start: usize, limit: usize) -> Option<(usize, Bits)> {
+        let mut members = Bits::one(self.actors[start].actor);
+        let mut agenda = vec![start];
+        let mut enabled = 0;
+        while let Some(index) = agenda.pop() {
+            let member = &self.actors[index];
+            if member.enabled {
+                enabled += 1;
+                if enabled >= limit || !self.may_move_alone(member) {
+                    return None;
+                }
+            }
+            for (other, outsider) in self.actors.iter().enumerate() {
+                if !members.contains(outsider.actor) && member.next.conflicts(&outsider.future) {
+                    members.insert(outsider.actor);
+                    agenda.push(other);
+                }
+            }
+        }
+        Some((enabled, members))
+    }
+
+    /// C2 and C3 for an enabled member.
+    fn may_move_alone(&self, member: &Pending) -> bool {
+        let invisible = self.visible.is_none_or(|observed| !member.next.writes.meets(&observed));
+        let goes_on = !member.closes_cycle || self.conditions == Conditions::WithoutCycles;
+        invisible && goes_on
+    }
+}

@@ -1,0 +1,147 @@
+//! Breadth-first search, level by level, with any number of workers.
+
+use super::crew::Crew;
+use super::intake::{Frontier, Sighting};
+use super::options::AfterViolation;
+use super::outcome::{Incomplete, Outcome, Violation};
+use super::retrace::retrace;
+use super::shared::Shared;
+use crate::store::Visited;
+use crate::system::TransitionSystem;
+use std::sync::atomic::Ordering::Relaxed;
+use trace::FailureKind;
+
+/// Searches level by level.
+pub fn search<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Outcome {
+    std::thread::scope(|scope| {
+        let mut crew = Crew::hire(scope, shared);
+        let mut level = crew.start();
+        let mut run = Run::default();
+        while level.len() > 0 && run.goes_on(shared, &level) {
+            let last = shared.options.bounds.depth == Some(run.depth);
+            let harvest = crew.expand(level, last);
+            level = harvest.found;
+            run.cut |= harvest.cut;
+            run.depth_max += u32::from(level.len() > 0);
+            if run.collect(shared, harvest.sightings) {
+                break;
+            }
+            run.depth += u32::from(!last);
+        }
+        if run.cut {
+            shared.watch.note(Incomplete::DepthBound);
+        }
+        let mut outcome = shared.outcome(crew.counts(), run.frontier_bytes_max);
+        outcome.stats.depth_max = run.depth_max;
+        outcome.stats.frontier_max = run.frontier_max;
+        outcome.violations = run.violations(shared);
+        outcome
+    })
+}
+
+/// What the coordinating thread knows about the levels so far.
+#[derive(Default)]
+struct Run {
+    /// Depth of the level being expanded.
+    depth: u32,
+    /// Depth of the deepest level with a state.
+    depth_max: u32,
+    frontier_max: u64,
+    frontier_bytes_max: u64,
+    /// Sizes of the levels, for the estimate.
+    sizes: Vec<u64>,
+    /// Whether a state at the depth bound had a step.
+    cut: bool,
+    /// Failures, each with the length of its schedule; the first of each kind and message.
+    sightings: Vec<(u32, Sighting)>,
+}
+
+impl Run {
+    /// Prepares for a level; whether to expand it.
+    fn goes_on<S: TransitionSystem, V: Visited>(
+        &mut self,
+        shared: &Shared<'_, S, V>,
+        level: &Frontier<S::State>,
+    ) -> bool {
+        let size = level.len() as u64;
+        let bytes = size * shared.entry_bytes::<S::State>();
+        self.sizes.push(size);
+        self.frontier_max = self.frontier_max.max(size);
+        shared.watch.frontier.store(size, Relaxed);
+        shared.watch.depth.store(self.depth, Relaxed);
+        shared.watch.bytes_frontier.store(bytes, Relaxed);
+        let states = shared.watch.states.load(Relaxed);
+        shared.watch.estimate.store(estimate(&self.sizes, states).unwrap_or(0), Relaxed);
+        shared.poll()
+    }
+
+    /// Gathers the failures of a level; whether the search is to end.
+    fn collect<S: TransitionSystem, V: Visited>(
+        &mut self,
+        shared: &Shared<'_, S, V>,
+        sightings: Vec<Sighting>,
+    ) -> bool {
+        self.frontier_bytes_max = self.frontier_bytes_max.max(shared.watch.bytes_frontier.load(Relaxed));
+        let first = self.sightings.is_empty();
+        for sighting in sightings {
+            self.note(sighting);
+        }
+        if self.sightings.is_empty() {
+            return shared.watch.is_stopped();
+        }
+        match shared.options.after_violation {
+            AfterViolation::Stop => {
+                shared.watch.stop(Incomplete::StoppedAtViolation);
+                self.sightings.sort_by(|a, b| order(a).cmp(&order(b)));
+                self.sightings.truncate(1);
+            }
+            AfterViolation::Continue { states: Some(more) } if first => shared.watch.allow_states(more),
+            AfterViolation::Continue { .. } => {}
+        }
+        shared.watch.is_stopped()
+    }
+
+    /// Keeps a sighting unless the same failure is known with a schedule as short.
+    fn note(&mut self, sighting: Sighting) {
+        let length = self.depth + u32::from(sighting.choice.is_some());
+        let same = |(_, known): &&mut (u32, Sighting)| known.failure == sighting.failure;
+        match self.sightings.iter_mut().find(same) {
+            Some(known) if known.0 <= length => {}
+            Some(known) => *known = (length, sighting),
+            None => self.sightings.push((length, sighting)),
+        }
+    }
+
+    fn violations<S: TransitionSystem, V: Visited>(mut self, shared: &Shared<'_, S, V>) -> Vec<Violation> {
+        self.sightings.sort_by(|a, b| order(a).cmp(&order(b)));
+        self.sightings.into_iter().map(|(_, sighting)| retrace(shared, sighting)).collect()
+    }
+}
+
+/// Shortest first; among equals an order that does not depend on who found them.
+fn order(sighting: &(u32, Sighting)) -> (u32, FailureKind, &str) {
+    (sighting.0, sighting.1.failure.kind, &sighting.1.failure.message)
+}
+
+/// Total number of states, once the levels have been shrinking steadily: the last levels taken as a geometric series.
+fn estimate(sizes: &[u64], states: u64) -> Option<u64> {
+    const LEVELS: usize = 4;
+    let recent = sizes.last_chunk::<LEVELS>()?;
+    if !recent.windows(2).all(|pair| pair[1] < pair[0]) {
+        return None;
+    }
+    let ratio = (recent[LEVELS - 1] as f64 / recent[0] as f64).powf(1.0 / (LEVELS - 1) as f64);
+    (ratio < 0.95).then(|| states + (recent[LEVELS - 1] as f64 * ratio / (1.0 - ratio)) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_estimate_is_given_while_levels_grow() {
+        assert_eq!(estimate(&[1, 2, 4, 8], 15), None);
+        assert_eq!(estimate(&[100, 99, 98, 97], 394), None);
+        assert_eq!(estimate(&[800, 400, 200, 100], 3000), Some(3100));
+    }
+}

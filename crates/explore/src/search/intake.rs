@@ -1,0 +1,227 @@
+//! Where successors go: batches on their way into the store, and out again as new states.
+
+use super::outcome::Incomplete;
+use super::session::Session;
+use super::shared::Shared;
+use crate::store::{Exhausted, Visit, Visited};
+use crate::system::{Failure, Key, Step, TransitionSystem};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering::Relaxed;
+use trace::{Choice, FailureKind};
+
+/// Successors that are prefetched together before the first of them is looked up.
+const BATCH: usize = 64;
+
+/// States to expand: their numbers, how they were reached, and the states themselves if the store cannot give them back.
+pub struct Frontier<S> {
+    /// Their numbers.
+    pub ids: Vec<u32>,
+    /// The last choice on the way, if the order needs it.
+    pub choices: Vec<Choice>,
+    /// The states, unless the store restores them.
+    pub states: Vec<S>,
+}
+
+impl<S> Default for Frontier<S> {
+    fn default() -> Self {
+        Self { ids: Vec::new(), choices: Vec::new(), states: Vec::new() }
+    }
+}
+
+impl<S> Frontier<S> {
+    /// Moves everything from `other` to the end.
+    pub fn append(&mut self, other: &mut Self) {
+        self.ids.append(&mut other.ids);
+        self.choices.append(&mut other.choices);
+        self.states.append(&mut other.states);
+    }
+
+    /// Number of states.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+}
+
+/// Something wrong, and where: after a choice of a state, or in the state itself.
+#[derive(Clone, Debug)]
+pub struct Sighting {
+    /// What.
+    pub failure: Failure,
+    /// The state.
+    pub id: u32,
+    /// The choice taken there; `None` if the state is stuck.
+    pub choice: Option<Choice>,
+}
+
+/// Counts of one worker.
+#[derive(Clone, Copy, Default)]
+pub struct Counts {
+    /// New states.
+    pub states: u64,
+    /// Steps.
+    pub steps: u64,
+    /// Steps to visited states.
+    pub matched: u64,
+    /// States expanded in part.
+    pub reduced: u64,
+}
+
+/// A successor on its way into the store.
+struct Waiting<T> {
+    ticket: T,
+    parent: u32,
+    choice: Choice,
+}
+
+/// One worker's way into the store.
+pub struct Intake<'a, S: TransitionSystem, V: Visited> {
+    shared: &'a Shared<'a, S, V>,
+    /// The store.
+    pub session: Session<'a, V>,
+    batch: Vec<Waiting<V::Ticket>>,
+    /// States of the batch, if the store cannot give them back; never shrinks, so that allocations are reused.
+    batch_states: Vec<S::State>,
+    keeps_choices: bool,
+    known: HashSet<(FailureKind, String)>,
+    /// New states.
+    pub found: Frontier<S::State>,
+    /// New failures.
+    pub sightings: Vec<Sighting>,
+    /// Counts so far.
+    pub counts: Counts,
+    /// What the watch has been told.
+    told: Counts,
+    told_bytes: u64,
+}
+
+impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
+    /// An empty intake. `keeps_choices` makes it note how each new state was reached.
+    pub fn new(shared: &'a Shared<'a, S, V>, keeps_choices: bool) -> Self {
+        Self {
+            shared,
+            session: Session::new(&shared.shelf),
+            batch: Vec::with_capacity(2 * BATCH),
+            batch_states: Vec::new(),
+            keeps_choices,
+            known: HashSet::new(),
+            found: Frontier::default(),
+            sightings: Vec::new(),
+            counts: Counts::default(),
+            told: Counts::default(),
+            told_bytes: 0,
+        }
+    }
+
+    /// Takes one step of the state with number `parent`.
+    #[inline]
+    pub fn take(&mut self, parent: u32, step: &Step<'_, S::State>) -> ControlFlow<()> {
+        self.counts.steps += 1;
+        if let Some(failure) = step.failure {
+            self.sight(failure, parent, Some(step.choice));
+            if failure.fatal {
+                return ControlFlow::Continue(());
+            }
+        }
+        self.offer(parent, step.choice, step.state)
+    }
+
+    /// Notes a failure unless this worker has seen it, or nobody wants to know.
+    pub fn sight(&mut self, failure: &Failure, id: u32, choice: Option<Choice>) {
+        if self.shared.options.ignored.contains(&failure.kind) {
+            return;
+        }
+        if self.known.insert((failure.kind, failure.message.clone())) {
+            self.sightings.push(Sighting { failure: failure.clone(), id, choice });
+        }
+    }
+
+    /// Puts a state into the batch; breaks if the search is to end.
+    #[inline]
+    pub fn offer(&mut self, parent: u32, choice: Choice, state: &S::State) -> ControlFlow<()> {
+        let key: Key<'_> = self.shared.system.key(state);
+        match self.session.ticket(key) {
+            Ok(ticket) => self.batch.push(Waiting { ticket, parent, choice }),
+            Err(exhausted) => {
+                self.give_up(exhausted);
+                return ControlFlow::Break(());
+            }
+        }
+        if !V::RESTORES {
+            match self.batch_states.get_mut(self.batch.len() - 1) {
+                Some(spare) => spare.clone_from(state),
+                None => self.batch_states.push(state.clone()),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether the batch is large enough to hide the latency of memory.
+    #[inline]
+    pub fn is_ripe(&self) -> bool {
+        self.batch.len() >= BATCH
+    }
+
+    /// Finishes the insertions of the batch.
+    pub fn flush(&mut self) {
+        let mut batch = std::mem::take(&mut self.batch);
+        for waiting in &batch {
+            self.session.prefetch(waiting.ticket);
+        }
+        for (index, waiting) in batch.iter().enumerate() {
+            match self.session.insert(waiting.ticket) {
+                Ok(visit) => self.settle(index, waiting, visit),
+                Err(exhausted) => {
+                    self.give_up(exhausted);
+                    break;
+                }
+            }
+        }
+        batch.clear();
+        self.batch = batch;
+        self.tell();
+    }
+
+    #[inline]
+    fn settle(&mut self, index: usize, waiting: &Waiting<V::Ticket>, visit: Visit) {
+        if !visit.new {
+            self.counts.matched += 1;
+            return;
+        }
+        self.counts.states += 1;
+        if !self.shared.record_parent(visit.id, waiting.parent) {
+            return self.give_up(Exhausted::Memory);
+        }
+        self.found.ids.push(visit.id);
+        if self.keeps_choices {
+            self.found.choices.push(waiting.choice);
+        }
+        if !V::RESTORES {
+            self.found.states.push(self.batch_states[index].clone());
+        }
+    }
+
+    /// Adds what happened since the last time to the counts that all workers share.
+    fn tell(&mut self) {
+        let watch = &self.shared.watch;
+        let bytes = self.found.len() as u64 * self.shared.entry_bytes::<S::State>();
+        watch.states.fetch_add(self.counts.states - self.told.states, Relaxed);
+        watch.steps.fetch_add(self.counts.steps - self.told.steps, Relaxed);
+        watch.bytes_frontier.fetch_add(bytes.saturating_sub(self.told_bytes), Relaxed);
+        (self.told, self.told_bytes) = (self.counts, bytes);
+        self.session.reserved = watch.bytes_frontier.load(Relaxed) + self.shared.parent_bytes();
+    }
+
+    /// Hands over the new states.
+    pub fn take_found(&mut self) -> Frontier<S::State> {
+        self.told_bytes = 0;
+        std::mem::take(&mut self.found)
+    }
+
+    fn give_up(&self, exhausted: Exhausted) {
+        self.shared.watch.stop(match exhausted {
+            Exhausted::Memory => Incomplete::Memory,
+            Exhausted::Numbers => Incomplete::StoreFull,
+        });
+    }
+}

@@ -1,0 +1,118 @@
+//! What a search is told: order, store, workers, bounds, and how to watch it.
+
+use crate::store::StoreKind;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use trace::FailureKind;
+
+/// How to search.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which states to expand first.
+    pub order: Order,
+    /// How visited states are kept.
+    pub store: StoreKind,
+    /// Threads; only a breadth-first search and samples use more than one.
+    pub workers: usize,
+    /// Whether to leave out interleavings that cannot matter.
+    pub reduction: Reduction,
+    /// Where to end early.
+    pub bounds: Bounds,
+    /// What to do once a property is violated.
+    pub after_violation: AfterViolation,
+    /// Failures of these kinds are not reported.
+    pub ignored: Vec<FailureKind>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            order: Order::Breadth,
+            store: StoreKind::Tree,
+            workers: 1,
+            reduction: Reduction::Off,
+            bounds: Bounds::default(),
+            after_violation: AfterViolation::Stop,
+            ignored: Vec::new(),
+        }
+    }
+}
+
+/// Which states to expand first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Level by level: the counterexample is a shortest one. A bitstate store cannot do this, it goes depth first.
+    Breadth,
+    /// Deepest first, on one worker; choices in random order if a seed is given.
+    Depth {
+        /// Shuffles the choices of each state.
+        seed: Option<u64>,
+    },
+}
+
+/// Whether to leave out interleavings that cannot matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduction {
+    /// Every interleaving.
+    Off,
+    /// Enough of them for stuck states and failures of steps.
+    Safety,
+    /// Enough of them for properties without next-time over the propositions of this observer.
+    Observed(usize),
+}
+
+/// Where to end early. Each end is reported as incomplete.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bounds {
+    /// Steps from the initial state.
+    pub depth: Option<u32>,
+    /// Distinct states.
+    pub states: Option<u64>,
+    /// Wall-clock time.
+    pub time: Option<Duration>,
+    /// Memory of store and frontier, in bytes.
+    pub bytes: Option<u64>,
+}
+
+/// What to do once a property is violated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AfterViolation {
+    /// End. A breadth-first search finishes its level first, so that the counterexample is a shortest one whatever the
+    /// number of workers.
+    Stop,
+    /// Go on and record the first counterexample of each distinct failure.
+    Continue {
+        /// End after this many more states.
+        states: Option<u64>,
+    },
+}
+
+/// How to watch a search and how to end it.
+#[derive(Clone, Copy, Default)]
+pub struct Control<'a> {
+    /// The search ends soon after this becomes true.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// Called about five times a second.
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Distinct states.
+    pub states: u64,
+    /// Steps computed.
+    pub steps: u64,
+    /// States waiting to be expanded, as of the last level.
+    pub frontier: u64,
+    /// Depth reached.
+    pub depth: u32,
+    /// Distinct states a second since the start.
+    pub rate: f64,
+    /// Memory of store and frontier.
+    pub bytes: u64,
+    /// Distinct states in total, if the levels have been shrinking steadily enough to tell; otherwise nobody knows.
+    pub states_estimate: Option<u64>,
+    /// Time since the start.
+    pub elapsed: Duration,
+}

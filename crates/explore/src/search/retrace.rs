@@ -1,0 +1,51 @@
+//! From the number of a state back to a schedule that leads there.
+
+use super::intake::Sighting;
+use super::outcome::Violation;
+use super::session::Session;
+use super::shared::Shared;
+use super::worker::reducer;
+use crate::store::Visited;
+use crate::system::{Selection, TransitionSystem};
+use std::ops::ControlFlow;
+use trace::{Choice, Schedule};
+
+/// Finds the choices that lead to a sighting: follows parent pointers back, then executes forwards from the initial
+/// state and looks in each state for a step to the next one on the way. Works for every store that numbers its states.
+pub fn retrace<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, sighting: Sighting) -> Violation {
+    let mut choices = path(shared, sighting.id);
+    choices.extend(sighting.choice);
+    Violation { failure: sighting.failure, schedule: Schedule { choices, cycle_start: None } }
+}
+
+/// The choices from the initial state to the state with this number.
+pub fn path<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, id: u32) -> Vec<Choice> {
+    let mut ids: Vec<u32> =
+        std::iter::successors(Some(id), |id| Some(shared.parent(*id)).filter(|parent| *parent != 0)).collect();
+    ids.reverse();
+    let mut session = Session::new(&shared.shelf);
+    let mut scratch = shared.system.scratch();
+    let mut state = shared.system.initial(&mut scratch);
+    let mut reducer = reducer(shared.system, shared.options.reduction);
+    let mut choices = Vec::with_capacity(ids.len());
+    for child in &ids[1..] {
+        let selection = match &mut reducer {
+            Some(reducer) => reducer.select(shared.system, &mut scratch, &state),
+            None => Selection::All,
+        };
+        let mut next = None;
+        shared.system.steps(&mut scratch, &state, selection, &mut |step| {
+            let fatal = step.failure.is_some_and(|failure| failure.fatal);
+            if !fatal && session.matches(*child, shared.system.key(step.state)) {
+                next = Some((step.choice, step.state.clone()));
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        let (choice, successor) =
+            next.expect("a state is reached again from its parent: steps depend on the state alone");
+        choices.push(choice);
+        state = successor;
+    }
+    choices
+}

@@ -1,0 +1,101 @@
+//! One worker's access to the shared store: batches, growth, and giving up in order.
+
+use crate::store::{Exhausted, Need, Visit, Visited};
+use crate::system::Key;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+/// A store that all workers read-lock while they work, and that one of them write-locks to let it grow.
+pub struct Shelf<V> {
+    store: RwLock<V>,
+    bytes_max: u64,
+}
+
+impl<V: Visited> Shelf<V> {
+    /// Wraps a store that may use `bytes_max` bytes.
+    pub fn new(store: V, bytes_max: u64) -> Self {
+        Self { store: RwLock::new(store), bytes_max }
+    }
+
+    /// Shared access. A worker that panicked leaves the store consistent: every insertion is one atomic write.
+    pub fn read(&self) -> RwLockReadGuard<'_, V> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn grow(&self, need: Need, reserved: u64) -> Result<(), Exhausted> {
+        let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
+        store.grow(need, self.bytes_max.saturating_sub(reserved))
+    }
+}
+
+/// One worker's access to the store.
+pub struct Session<'a, V: Visited> {
+    shelf: &'a Shelf<V>,
+    guard: Option<RwLockReadGuard<'a, V>>,
+    cursor: V::Cursor,
+    /// Bytes used beside the store, which growth must leave alone.
+    pub reserved: u64,
+}
+
+impl<'a, V: Visited> Session<'a, V> {
+    /// A session that holds no lock yet.
+    pub fn new(shelf: &'a Shelf<V>) -> Self {
+        Self { shelf, guard: None, cursor: V::Cursor::default(), reserved: 0 }
+    }
+
+    /// Lets others grow the store; call it before waiting for anything.
+    pub fn release(&mut self) {
+        self.guard = None;
+    }
+
+    /// The store and the cursor, locking if need be.
+    #[inline]
+    fn open(&mut self) -> (&V, &mut V::Cursor) {
+        let guard = self.guard.get_or_insert_with(|| self.shelf.read());
+        (guard, &mut self.cursor)
+    }
+
+    /// Repeats `attempt` and grows the store in between until it succeeds.
+    #[inline]
+    fn insist<T>(&mut self, mut attempt: impl FnMut(&V, &mut V::Cursor) -> Result<T, Need>) -> Result<T, Exhausted> {
+        loop {
+            let (store, cursor) = self.open();
+            match attempt(store, cursor) {
+                Ok(done) => return Ok(done),
+                Err(need) => {
+                    self.release();
+                    self.shelf.grow(need, self.reserved)?;
+                }
+            }
+        }
+    }
+
+    /// First half of an insertion.
+    #[inline]
+    pub fn ticket(&mut self, key: Key<'_>) -> Result<V::Ticket, Exhausted> {
+        self.insist(|store, cursor| store.ticket(cursor, key))
+    }
+
+    /// Second half of an insertion.
+    #[inline]
+    pub fn insert(&mut self, ticket: V::Ticket) -> Result<Visit, Exhausted> {
+        self.insist(|store, cursor| store.insert(cursor, ticket))
+    }
+
+    /// Prefetches for [`Session::insert`].
+    #[inline]
+    pub fn prefetch(&mut self, ticket: V::Ticket) {
+        self.open().0.prefetch(ticket);
+    }
+
+    /// The vector of a state.
+    pub fn load(&mut self, id: u32) -> &[u8] {
+        let guard = self.guard.get_or_insert_with(|| self.shelf.read());
+        guard.load(&mut self.cursor, id)
+    }
+
+    /// Whether `key` is the state with this number.
+    pub fn matches(&mut self, id: u32, key: Key<'_>) -> bool {
+        let (store, cursor) = self.open();
+        store.matches(cursor, id, key)
+    }
+}

@@ -1,0 +1,136 @@
+//! Bounds, interruption and progress: everything that ends a search from outside the state space.
+
+use super::options::{Control, Options, Progress};
+use super::outcome::Incomplete;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time between two calls of the progress callback.
+const PROGRESS_EVERY: Duration = Duration::from_millis(200);
+
+/// Shared by all workers of a search; each reports to it every few dozen states.
+pub struct Watch<'a> {
+    control: Control<'a>,
+    started: Instant,
+    time_max: Option<Duration>,
+    states_max: AtomicU64,
+    bytes_max: u64,
+    told: Mutex<Instant>,
+    stopped: AtomicBool,
+    reasons: Mutex<Vec<Incomplete>>,
+    /// Distinct states so far.
+    pub states: AtomicU64,
+    /// Steps so far.
+    pub steps: AtomicU64,
+    /// States to expand in the current level.
+    pub frontier: AtomicU64,
+    /// Depth of the current level.
+    pub depth: AtomicU32,
+    /// Bytes of the frontier.
+    pub bytes_frontier: AtomicU64,
+    /// Total number of states, if there is a basis for a guess; 0 otherwise.
+    pub estimate: AtomicU64,
+}
+
+impl<'a> Watch<'a> {
+    /// Starts the clock.
+    pub fn new(options: &Options, control: Control<'a>) -> Self {
+        let now = Instant::now();
+        Self {
+            control,
+            started: now,
+            time_max: options.bounds.time,
+            states_max: AtomicU64::new(options.bounds.states.unwrap_or(u64::MAX)),
+            bytes_max: options.bounds.bytes.unwrap_or(u64::MAX),
+            told: Mutex::new(now),
+            stopped: AtomicBool::new(false),
+            reasons: Mutex::new(Vec::new()),
+            states: AtomicU64::new(0),
+            steps: AtomicU64::new(0),
+            frontier: AtomicU64::new(0),
+            depth: AtomicU32::new(0),
+            bytes_frontier: AtomicU64::new(0),
+            estimate: AtomicU64::new(0),
+        }
+    }
+
+    /// Ends the search for this reason.
+    pub fn stop(&self, reason: Incomplete) {
+        self.note(reason);
+        self.stopped.store(true, Relaxed);
+    }
+
+    /// Remembers that the search is not complete without ending it.
+    pub fn note(&self, reason: Incomplete) {
+        let mut reasons = self.reasons.lock().unwrap_or_else(PoisonError::into_inner);
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+
+    /// Whether the search is to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Relaxed)
+    }
+
+    /// Lowers the bound on states: after a violation only so many more are wanted.
+    pub fn allow_states(&self, more: u64) {
+        self.states_max.fetch_min(self.states.load(Relaxed).saturating_add(more), Relaxed);
+    }
+
+    /// Checks every bound against `bytes_store` and the counts, and tells about progress; whether to go on.
+    pub fn poll(&self, bytes_store: u64) -> bool {
+        if self.is_stopped() {
+            return false;
+        }
+        let elapsed = self.started.elapsed();
+        if self.control.interrupt.is_some_and(|flag| flag.load(Relaxed)) {
+            self.stop(Incomplete::Interrupted);
+        }
+        if self.time_max.is_some_and(|most| elapsed >= most) {
+            self.stop(Incomplete::Time);
+        }
+        if self.states.load(Relaxed) >= self.states_max.load(Relaxed) {
+            self.stop(Incomplete::StateBound);
+        }
+        if bytes_store.saturating_add(self.bytes_frontier.load(Relaxed)) > self.bytes_max {
+            self.stop(Incomplete::Memory);
+        }
+        self.tell(bytes_store, elapsed);
+        !self.is_stopped()
+    }
+
+    fn tell(&self, bytes_store: u64, elapsed: Duration) {
+        let Some(progress) = self.control.progress else { return };
+        let Ok(mut told) = self.told.try_lock() else { return };
+        if told.elapsed() < PROGRESS_EVERY {
+            return;
+        }
+        *told = Instant::now();
+        let states = self.states.load(Relaxed);
+        progress(&Progress {
+            states,
+            steps: self.steps.load(Relaxed),
+            frontier: self.frontier.load(Relaxed),
+            depth: self.depth.load(Relaxed),
+            rate: states as f64 / elapsed.as_secs_f64().max(1e-9),
+            bytes: bytes_store + self.bytes_frontier.load(Relaxed),
+            states_estimate: Some(self.estimate.load(Relaxed)).filter(|states| *states > 0),
+            elapsed,
+        });
+    }
+
+    /// Time since the start.
+    pub fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Why the search is not complete, in a fixed order.
+    pub fn reasons(&self) -> Vec<Incomplete> {
+        let mut reasons = self.reasons.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        reasons.sort();
+        reasons
+    }
+}

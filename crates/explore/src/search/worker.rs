@@ -1,0 +1,97 @@
+//! One worker: takes states, computes their steps, and feeds the successors to its intake.
+
+use super::intake::Intake;
+use super::options::Reduction;
+use super::shared::Shared;
+use crate::reduce::Reducer;
+use crate::store::Visited;
+use crate::system::{Selection, TransitionSystem};
+use std::ops::ControlFlow;
+use trace::Choice;
+
+/// One worker.
+pub struct Worker<'a, S: TransitionSystem, V: Visited> {
+    shared: &'a Shared<'a, S, V>,
+    scratch: S::Scratch,
+    /// The state being expanded, when it comes from the store.
+    state: S::State,
+    reducer: Option<Reducer>,
+    /// Where successors go.
+    pub intake: Intake<'a, S, V>,
+    /// Whether a state at the depth bound had a step.
+    pub cut: bool,
+}
+
+impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
+    /// A worker with nothing to do. `keeps_choices` makes it note how each new state was reached.
+    pub fn new(shared: &'a Shared<'a, S, V>, keeps_choices: bool) -> Self {
+        let mut scratch = shared.system.scratch();
+        let state = shared.system.initial(&mut scratch);
+        let reducer = reducer(shared.system, shared.options.reduction);
+        Self { shared, scratch, state, reducer, intake: Intake::new(shared, keeps_choices), cut: false }
+    }
+
+    /// Visits the initial state.
+    pub fn start(&mut self) {
+        let state = self.shared.system.initial(&mut self.scratch);
+        // A store too small for one state has already told the watch.
+        let _ = self.intake.offer(0, Choice { actor: 0, index: 0 }, &state);
+        self.intake.flush();
+    }
+
+    /// Expands the state with this number, which is `state` or can be had from the store.
+    #[inline]
+    pub fn expand(&mut self, id: u32, state: Option<&S::State>) {
+        if state.is_none() {
+            self.restore(id);
+        }
+        let state = state.unwrap_or(&self.state);
+        let selection = match &mut self.reducer {
+            Some(reducer) => reducer.select(self.shared.system, &mut self.scratch, state),
+            None => Selection::All,
+        };
+        self.intake.counts.reduced += u64::from(selection != Selection::All);
+        let (intake, mut moves) = (&mut self.intake, false);
+        self.shared.system.steps(&mut self.scratch, state, selection, &mut |step| {
+            moves = true;
+            intake.take(id, &step)
+        });
+        if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
+            self.intake.sight(&failure, id, None);
+        }
+        if self.intake.is_ripe() {
+            self.intake.flush();
+        }
+    }
+
+    /// Looks at a state at the depth bound: it may be stuck, or the search is cut here.
+    pub fn expand_no_further(&mut self, id: u32, state: Option<&S::State>) {
+        if state.is_none() {
+            self.restore(id);
+        }
+        let state = state.unwrap_or(&self.state);
+        let mut moves = false;
+        self.shared.system.steps(&mut self.scratch, state, Selection::All, &mut |_| {
+            moves = true;
+            ControlFlow::Break(())
+        });
+        self.cut |= moves;
+        if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
+            self.intake.sight(&failure, id, None);
+        }
+    }
+
+    fn restore(&mut self, id: u32) {
+        let restored = self.shared.system.restore(self.intake.session.load(id), &mut self.state);
+        assert!(restored, "a system with vector keys restores its states");
+    }
+}
+
+/// What chooses the actors to expand, if anything does.
+pub fn reducer<S: TransitionSystem>(system: &S, reduction: Reduction) -> Option<Reducer> {
+    match reduction {
+        Reduction::Off => None,
+        Reduction::Safety => Some(Reducer::for_safety()),
+        Reduction::Observed(observer) => Some(Reducer::for_property(system.observed(observer))),
+    }
+}

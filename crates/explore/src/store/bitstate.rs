@@ -1,0 +1,113 @@
+//! Bitstate hashing: a few bits a state in an array of fixed size.
+
+use super::fingerprint::fingerprint;
+use super::pages::{Pages, prefetch};
+use super::{Exhausted, Need, Visit, Visited};
+use crate::system::Key;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A Bloom filter of visited states: never grows, never refuses, may take a new state for a visited one.
+pub struct Bitstate {
+    bits: Pages<AtomicU64>,
+    hashes: u32,
+    seed: u64,
+}
+
+impl Bitstate {
+    /// An array of at most `bytes` bytes in which each state sets `hashes` bits; different seeds confuse different
+    /// states. `None` if the system has no memory.
+    #[must_use]
+    pub fn new(bytes: u64, hashes: u32, seed: u64) -> Option<Self> {
+        let words = usize::try_from(bytes / 8).ok()?.max(1);
+        Some(Self { bits: Pages::zeroed(words)?, hashes: hashes.max(1), seed })
+    }
+
+    /// Sets the bit with this hash and gives whether it was clear.
+    fn set(&self, hash: u64) -> bool {
+        let bit = self.position(hash);
+        let mask = 1 << (bit % 64);
+        self.bits[(bit / 64) as usize].fetch_or(mask, Relaxed) & mask == 0
+    }
+
+    /// A bit of the array, each equally likely.
+    fn position(&self, hash: u64) -> u64 {
+        ((u128::from(hash) * (self.bits.len() as u128 * 64)) >> 64) as u64
+    }
+}
+
+impl Visited for Bitstate {
+    type Cursor = ();
+    /// Start and stride of the sequence of hashes.
+    type Ticket = (u64, u64);
+    const RESTORES: bool = false;
+    const NUMBERS: bool = false;
+
+    fn ticket(&self, (): &mut (), key: Key<'_>) -> Result<(u64, u64), Need> {
+        let bits = fingerprint(key);
+        let start = (bits as u64 ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let stride = ((bits >> 64) as u64).wrapping_add(self.seed) | 1;
+        prefetch(&self.bits[(self.position(start) / 64) as usize]);
+        Ok((start, stride))
+    }
+
+    fn prefetch(&self, _: (u64, u64)) {}
+
+    fn insert(&self, (): &mut (), (start, stride): (u64, u64)) -> Result<Visit, Need> {
+        let mut new = false;
+        for round in 0..u64::from(self.hashes) {
+            new |= self.set(start.wrapping_add(stride.wrapping_mul(round)));
+        }
+        Ok(Visit { id: 0, new })
+    }
+
+    fn load<'c>(&self, (): &'c mut (), _: u32) -> &'c [u8] {
+        unreachable!("bits do not give their states back")
+    }
+
+    fn matches(&self, (): &mut (), _: u32, _: Key<'_>) -> bool {
+        unreachable!("states have no numbers here")
+    }
+
+    fn grow(&mut self, _: Need, _: u64) -> Result<(), Exhausted> {
+        Err(Exhausted::Memory)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bits.len() as u64 * 8
+    }
+
+    fn ids_end(&self) -> u32 {
+        0
+    }
+
+    /// Any omission is possible here, so the honest bound is the share of bits set, raised to the number of hashes, for
+    /// each state: near 1 for anything but a nearly empty array.
+    fn collision_probability(&self, states: u64) -> f64 {
+        let one = self.fill().unwrap_or(1.0).powi(self.hashes as i32);
+        1.0 - (1.0 - one).powf(states as f64)
+    }
+
+    fn fill(&self) -> Option<f64> {
+        let set: u64 = self.bits.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum();
+        Some(set as f64 / (self.bits.len() as f64 * 64.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_remember_states_and_report_how_full_they_are() {
+        let store = Bitstate::new(1 << 16, 3, 5).unwrap();
+        let visit = |state: u64| {
+            let ticket = store.ticket(&mut (), Key::Vector(&state.to_le_bytes())).unwrap();
+            store.insert(&mut (), ticket).unwrap().new
+        };
+        let new = (0..1000).filter(|state| visit(*state)).count();
+        assert!(new > 990 && (0..1000).all(|state| !visit(state)));
+        let fill = store.fill().unwrap();
+        assert!(fill > 0.005 && fill < 0.006, "{fill}");
+    }
+}

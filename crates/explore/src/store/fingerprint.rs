@@ -1,0 +1,94 @@
+//! Stores that keep a fingerprint of each state: for states too large to keep, or when memory is short.
+
+use super::table::{Block, Full, Table};
+use super::{Exhausted, Need, Visit, Visited};
+use crate::system::Key;
+use twox_hash::XxHash3_128;
+
+/// 64-bit fingerprints.
+pub type Fingerprints64 = Fingerprints<1>;
+/// 128-bit fingerprints.
+pub type Fingerprints128 = Fingerprints<2>;
+
+/// A set of fingerprints of `W` words.
+pub struct Fingerprints<const W: usize> {
+    table: Table<W>,
+}
+
+impl<const W: usize> Fingerprints<W> {
+    /// An empty store; `None` if the system has no memory.
+    #[must_use]
+    pub fn new() -> Option<Self> {
+        Some(Self { table: Table::new()? })
+    }
+}
+
+/// 128 bits that stand for a key.
+#[must_use]
+pub fn fingerprint(key: Key<'_>) -> u128 {
+    match key {
+        Key::Vector(vector) => XxHash3_128::oneshot(vector),
+        Key::Fingerprint(bits) => bits,
+    }
+}
+
+/// The low words of a fingerprint; never all zero, which the table reserves.
+fn words<const W: usize>(bits: u128) -> [u64; W] {
+    let words = std::array::from_fn(|word| (bits >> (64 * word)) as u64);
+    if words == [0; W] { [1; W] } else { words }
+}
+
+impl<const W: usize> Visited for Fingerprints<W> {
+    type Cursor = Block;
+    type Ticket = [u64; W];
+    const RESTORES: bool = false;
+
+    fn ticket(&self, _: &mut Block, key: Key<'_>) -> Result<[u64; W], Need> {
+        let words = words(fingerprint(key));
+        self.table.prefetch(words);
+        Ok(words)
+    }
+
+    fn prefetch(&self, ticket: [u64; W]) {
+        self.table.prefetch_match(ticket);
+    }
+
+    fn insert(&self, block: &mut Block, ticket: [u64; W]) -> Result<Visit, Need> {
+        match self.table.insert(block, ticket) {
+            Ok((id, new)) => Ok(Visit { id, new }),
+            Err(Full) => Err(Need::Room(0)),
+        }
+    }
+
+    fn load<'c>(&self, _: &'c mut Block, _: u32) -> &'c [u8] {
+        unreachable!("a fingerprint does not give its state back")
+    }
+
+    fn matches(&self, _: &mut Block, id: u32, key: Key<'_>) -> bool {
+        self.table.get(id) == words(fingerprint(key))
+    }
+
+    fn grow(&mut self, _: Need, bytes_max: u64) -> Result<(), Exhausted> {
+        if self.table.is_exhausted() {
+            return Err(Exhausted::Numbers);
+        }
+        if self.table.bytes_after_growth() > bytes_max {
+            return Err(Exhausted::Memory);
+        }
+        self.table.grow().then_some(()).ok_or(Exhausted::Memory)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.table.bytes()
+    }
+
+    fn ids_end(&self) -> u32 {
+        self.table.references_end()
+    }
+
+    /// The birthday bound n²/2^(b+1).
+    fn collision_probability(&self, states: u64) -> f64 {
+        let bits = 64 * W as i32;
+        ((states as f64).powi(2) / 2_f64.powi(bits + 1)).min(1.0)
+    }
+}

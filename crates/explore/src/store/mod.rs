@@ -1,0 +1,110 @@
+//! Visited stores: which states have been seen, under which small number, in how little memory.
+
+mod arena;
+mod bitstate;
+mod fingerprint;
+mod pages;
+mod table;
+mod tree;
+
+use crate::system::Key;
+pub use arena::Arena;
+pub use bitstate::Bitstate;
+pub use fingerprint::{Fingerprints64, Fingerprints128};
+pub use table::{Block, Full, PairTable, Table};
+pub use tree::Tree;
+
+/// Which visited store to use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StoreKind {
+    /// Lossless: vectors as trees of shared nodes, 20-30 bytes a state whatever the length of the vector. Systems that
+    /// are identified by fingerprints get [`StoreKind::Fingerprint128`] instead.
+    #[default]
+    Tree,
+    /// 64-bit fingerprints: two states may be confused, with the probability that the outcome states.
+    Fingerprint64,
+    /// 128-bit fingerprints: as above, the probability is negligible for any search that fits a machine.
+    Fingerprint128,
+    /// A few bits a state, in an array of fixed size: searches what fits and says that it is a sample.
+    Bitstate {
+        /// Bits set for each state.
+        hashes: u32,
+    },
+}
+
+/// What an insertion found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Visit {
+    /// The number of the state: from 1, nearly dense; 0 if the store gives no numbers.
+    pub id: u32,
+    /// Whether the state had not been seen.
+    pub new: bool,
+}
+
+/// What must happen, while no worker uses the store, before an insertion can go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// The table of this level must grow.
+    Room(usize),
+    /// Vectors of this many chunks must fit.
+    Height(usize),
+}
+
+/// Why a store cannot grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exhausted {
+    /// The memory bound, or the machine's memory.
+    Memory,
+    /// No numbers are left.
+    Numbers,
+}
+
+/// A set of states that workers share.
+///
+/// Insertion comes in two halves so that a worker can hide the latency of memory: [`Visited::ticket`] does what hits the
+/// cache and prefetches the rest, [`Visited::insert`] finishes a batch of tickets later.
+pub trait Visited: Send + Sync {
+    /// What one worker keeps between calls: the state it expands, references it has reserved.
+    type Cursor: Default + Send;
+    /// A state half inserted.
+    type Ticket: Copy + Send;
+    /// Whether a state can be had back from its number.
+    const RESTORES: bool;
+    /// Whether states get numbers at all.
+    const NUMBERS: bool = true;
+
+    /// First half of an insertion.
+    fn ticket(&self, cursor: &mut Self::Cursor, key: Key<'_>) -> Result<Self::Ticket, Need>;
+
+    /// Prefetches what only the first prefetch could reveal; worth a call when tickets come in batches.
+    fn prefetch(&self, ticket: Self::Ticket);
+
+    /// Second half of an insertion.
+    fn insert(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket) -> Result<Visit, Need>;
+
+    /// The vector of a state, which also becomes the one that the next tickets are compared with.
+    fn load<'c>(&self, cursor: &'c mut Self::Cursor, id: u32) -> &'c [u8];
+
+    /// Whether `key` is the state with this number.
+    fn matches(&self, cursor: &mut Self::Cursor, id: u32, key: Key<'_>) -> bool;
+
+    /// Does what is needed, unless more than `bytes_max` would be in use afterwards.
+    fn grow(&mut self, need: Need, bytes_max: u64) -> Result<(), Exhausted>;
+
+    /// Memory in use, in bytes.
+    fn bytes(&self) -> u64;
+
+    /// One more than the largest number given out.
+    fn ids_end(&self) -> u32;
+
+    /// Probability that among `states` states two were taken for one.
+    fn collision_probability(&self, states: u64) -> f64 {
+        let _ = states;
+        0.0
+    }
+
+    /// For stores of fixed size: how full it is, from 0 to 1.
+    fn fill(&self) -> Option<f64> {
+        None
+    }
+}

@@ -1,0 +1,117 @@
+//! Zeroed memory in large pages, and prefetching: the only unsafe lines of the engine.
+//!
+//! A table of a gigabyte that is probed at random spends half its time in the page walker unless its pages are large;
+//! Linux gives large pages to those who ask with `madvise(2)`.
+#![allow(unsafe_code)]
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Size and alignment of a large page.
+const LARGE: usize = 2 << 20;
+
+/// Atomic integers for which all bits zero is the value zero.
+///
+/// # Safety
+/// Only types without padding or invalid bit patterns may implement it.
+pub unsafe trait Word: Send + Sync {}
+// SAFETY: a plain integer inside.
+unsafe impl Word for AtomicU32 {}
+// SAFETY: a plain integer inside.
+unsafe impl Word for AtomicU64 {}
+
+/// A fixed slice of atomics, zero at first; pages that were never touched cost nothing.
+pub struct Pages<T: Word> {
+    /// What `munmap(2)` takes.
+    mapping: NonNull<libc::c_void>,
+    mapped: usize,
+    /// The aligned start inside the mapping.
+    start: NonNull<T>,
+    len: usize,
+    owns: PhantomData<T>,
+}
+
+// SAFETY: the memory is owned by the value, and its words are atomics that threads may share.
+unsafe impl<T: Word> Send for Pages<T> {}
+// SAFETY: as above; a shared `Pages` only hands out shared atomics.
+unsafe impl<T: Word> Sync for Pages<T> {}
+
+impl<T: Word> Pages<T> {
+    /// `len` zeros, or `None` if the system has no room.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Option<Self> {
+        let bytes = len.checked_mul(size_of::<T>())?.max(1);
+        let slack = if bytes >= LARGE { LARGE } else { 0 };
+        let mapped = bytes.checked_add(slack)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: an anonymous mapping at an address of the kernel's choosing touches no memory of ours.
+        let address =
+            unsafe { libc::mmap(std::ptr::null_mut(), mapped, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        if address == libc::MAP_FAILED {
+            return None;
+        }
+        let mapping = NonNull::new(address)?;
+        let skip = if slack == 0 { 0 } else { address.align_offset(LARGE) };
+        // SAFETY: `skip` is less than the slack, so the result is inside the mapping.
+        let start = unsafe { mapping.byte_add(skip) };
+        if slack > 0 {
+            // SAFETY: the range is part of the mapping; advice that is refused changes nothing.
+            unsafe { libc::madvise(start.as_ptr(), bytes, libc::MADV_HUGEPAGE) };
+        }
+        Some(Self { mapping, mapped, start: start.cast(), len, owns: PhantomData })
+    }
+}
+
+impl<T: Word> Deref for Pages<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `len` words from `start` are mapped, aligned, zeroed at creation and live as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Word> Drop for Pages<T> {
+    fn drop(&mut self) {
+        // SAFETY: exactly the mapping that `zeroed` made, and nobody borrows from it any more.
+        unsafe { libc::munmap(self.mapping.as_ptr(), self.mapped) };
+    }
+}
+
+/// Asks the processor to fetch the line of `word` soon.
+#[inline]
+pub fn prefetch<T>(word: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch of a valid reference; it never faults anyway.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = word;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn pages_start_at_zero_and_keep_what_is_written() {
+        for len in [1, 511, 1 << 20] {
+            let pages = Pages::<AtomicU64>::zeroed(len).unwrap();
+            assert!(pages.iter().all(|word| word.load(Relaxed) == 0));
+            pages[len - 1].store(7, Relaxed);
+            assert_eq!(pages[len - 1].load(Relaxed), 7);
+        }
+    }
+
+    #[test]
+    fn a_request_beyond_the_address_space_is_refused() {
+        assert!(Pages::<AtomicU64>::zeroed(usize::MAX / 4).is_none());
+        assert!(Pages::<AtomicU64>::zeroed(1 << 57).is_none());
+    }
+}

@@ -1,0 +1,350 @@
+//! A concurrent set of fixed-size values that gives each value a small dense number.
+
+use super::arena::Arena;
+use super::pages::{Pages, prefetch};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Slots in one line of the index: what the processor fetches at once.
+const LINE: usize = 8;
+/// References that one worker takes at a time, so that the shared counter stays cold. Divides every arena chunk.
+const BLOCK: u32 = 256;
+/// Lines of a new index.
+const LINES_FIRST: u64 = 512;
+/// Load of the index at which it must grow, in eighths of its slots.
+const LOAD: u64 = 6;
+/// Largest number of references; the last block stays unused so that counting never overflows.
+const REFERENCES_MAX: u64 = u32::MAX as u64 - 2 * BLOCK as u64;
+
+/// A set of values of `W` words with a reference for each: pairs of references, chunks of vectors, fingerprints.
+///
+/// Values live in an arena that never moves; an open-addressing index of `tag | reference` entries finds them. The home
+/// of an entry follows from its tag alone, and larger tags have later homes, so a larger index is written from the
+/// smaller one in a single pass from front to back that reads no value.
+///
+/// The value of all zeros must not be inserted: it marks references that nobody has taken yet.
+pub struct Table<const W: usize> {
+    values: Arena<AtomicU64>,
+    index: Pages<AtomicU64>,
+    lines: u64,
+    /// First reference of the next block; reference 0 is never given out.
+    next: AtomicU32,
+}
+
+/// The set of 64-bit values.
+pub type PairTable = Table<1>;
+
+/// References that a worker has taken and not used yet.
+#[derive(Default, Debug)]
+pub struct Block {
+    next: u32,
+    end: u32,
+}
+
+/// The table must grow before it can take another value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Full;
+
+impl<const W: usize> Table<W> {
+    /// An empty table; `None` if the system has no memory.
+    #[must_use]
+    pub fn new() -> Option<Self> {
+        let index = Pages::zeroed(LINES_FIRST as usize * LINE)?;
+        let table = Self { values: Arena::new(W), index, lines: LINES_FIRST, next: AtomicU32::new(0) };
+        table.values.provide(0).then_some(table)
+    }
+
+    /// The reference of a value, and whether the value is new.
+    #[inline]
+    pub fn insert(&self, block: &mut Block, value: [u64; W]) -> Result<(u32, bool), Full> {
+        debug_assert!(value != [0; W], "zero is reserved");
+        let tag = tag(value);
+        let mut line = self.home(tag);
+        loop {
+            for slot in &self.index[line * LINE..(line + 1) * LINE] {
+                let mut entry = slot.load(Acquire);
+                if entry == 0 {
+                    match self.publish(block, slot, tag, value)? {
+                        Ok(reference) => return Ok((reference, true)),
+                        Err(other) => entry = other,
+                    }
+                }
+                if (entry >> 32) as u32 == tag && self.get(entry as u32) == value {
+                    return Ok((entry as u32, false));
+                }
+            }
+            line = if line + 1 == self.lines as usize { 0 } else { line + 1 };
+        }
+    }
+
+    /// The reference of a value that is in.
+    #[must_use]
+    pub fn find(&self, value: [u64; W]) -> Option<u32> {
+        let tag = tag(value);
+        let mut line = self.home(tag);
+        loop {
+            for slot in &self.index[line * LINE..(line + 1) * LINE] {
+                let entry = slot.load(Acquire);
+                if entry == 0 {
+                    return None;
+                }
+                if (entry >> 32) as u32 == tag && self.get(entry as u32) == value {
+                    return Some(entry as u32);
+                }
+            }
+            line = if line + 1 == self.lines as usize { 0 } else { line + 1 };
+        }
+    }
+
+    /// Writes the value under a fresh reference and offers it to `slot`; gives the other entry if another came first.
+    #[inline]
+    fn publish(
+        &self,
+        block: &mut Block,
+        slot: &AtomicU64,
+        tag: u32,
+        value: [u64; W],
+    ) -> Result<Result<u32, u64>, Full> {
+        if block.next == block.end {
+            *block = self.take_block()?;
+        }
+        let reference = block.next;
+        self.set(reference, value);
+        let entry = u64::from(tag) << 32 | u64::from(reference);
+        match slot.compare_exchange(0, entry, AcqRel, Acquire) {
+            Ok(_) => {
+                block.next += 1;
+                Ok(Ok(reference))
+            }
+            Err(other) => {
+                self.set(reference, [0; W]);
+                Ok(Err(other))
+            }
+        }
+    }
+
+    fn take_block(&self) -> Result<Block, Full> {
+        let mut start = self.next.load(Relaxed);
+        loop {
+            let end = start + BLOCK;
+            if u64::from(end) > self.capacity() || !self.values.provide(start) {
+                return Err(Full);
+            }
+            match self.next.compare_exchange_weak(start, end, Relaxed, Relaxed) {
+                Ok(_) => return Ok(Block { next: start.max(1), end }),
+                Err(now) => start = now,
+            }
+        }
+    }
+
+    /// The value of a reference that was given out.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, reference: u32) -> [u64; W] {
+        std::array::from_fn(|word| self.values.word(reference, word).load(Relaxed))
+    }
+
+    #[inline]
+    fn set(&self, reference: u32, value: [u64; W]) {
+        for (word, bits) in value.into_iter().enumerate() {
+            self.values.word(reference, word).store(bits, Relaxed);
+        }
+    }
+
+    /// Fetches the line in which a value will be looked for.
+    #[inline]
+    pub fn prefetch(&self, value: [u64; W]) {
+        prefetch(&self.index[self.home(tag(value)) * LINE]);
+    }
+
+    /// Fetches the stored value that a lookup of `value` will be compared with; call it when the line has arrived.
+    #[inline]
+    pub fn prefetch_match(&self, value: [u64; W]) {
+        let tag = tag(value);
+        let line = self.home(tag);
+        for slot in &self.index[line * LINE..(line + 1) * LINE] {
+            let entry = slot.load(Acquire);
+            if (entry >> 32) as u32 == tag && entry != 0 {
+                return self.values.prefetch(entry as u32);
+            }
+            if entry == 0 {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn home(&self, tag: u32) -> usize {
+        ((u64::from(tag) * self.lines) >> 32) as usize
+    }
+
+    /// References that can be given out before the index must grow.
+    fn capacity(&self) -> u64 {
+        (self.lines * LOAD).min(REFERENCES_MAX)
+    }
+
+    /// One more than the largest reference that may have been given out.
+    #[must_use]
+    pub fn references_end(&self) -> u32 {
+        self.next.load(Relaxed)
+    }
+
+    /// Memory in use, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        index_bytes(self.lines) + u64::from(self.references_end()) * 8 * W as u64
+    }
+
+    /// Memory in use once the index has grown and filled up again, the old index included.
+    #[must_use]
+    pub fn bytes_after_growth(&self) -> u64 {
+        let lines = larger(self.lines);
+        index_bytes(self.lines) + index_bytes(lines) + lines * LOAD * 8 * W as u64
+    }
+
+    /// Whether more references are impossible, however much memory there is.
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        self.capacity() == REFERENCES_MAX
+    }
+
+    /// Makes room for half as many values again; `false` if the system has no memory.
+    #[must_use]
+    pub fn grow(&mut self) -> bool {
+        if u64::from(self.references_end()) + u64::from(BLOCK) <= self.capacity() {
+            return self.values.provide(self.references_end());
+        }
+        let lines = larger(self.lines);
+        let Some(index) = Pages::zeroed(lines as usize * LINE) else { return false };
+        let old = std::mem::replace(&mut self.index, index);
+        self.lines = lines;
+        for slot in old.iter() {
+            let entry = slot.load(Relaxed);
+            if entry != 0 {
+                self.place(entry);
+            }
+        }
+        self.values.provide(self.references_end())
+    }
+
+    /// Puts an entry into a free slot; only while nobody else has the table.
+    fn place(&mut self, entry: u64) {
+        let mut line = self.home((entry >> 32) as u32);
+        loop {
+            let slots = &self.index[line * LINE..(line + 1) * LINE];
+            if let Some(slot) = slots.iter().find(|slot| slot.load(Relaxed) == 0) {
+                return slot.store(entry, Relaxed);
+            }
+            line = if line + 1 == self.lines as usize { 0 } else { line + 1 };
+        }
+    }
+
+    /// A table in which every reference of `self` stands for `map(reference)`; `None` if the system has no memory.
+    #[must_use]
+    pub fn renamed<const V: usize>(&self, map: impl Fn(u32) -> [u64; V]) -> Option<Table<V>> {
+        let end = self.references_end();
+        let index = Pages::zeroed(self.lines as usize * LINE)?;
+        let mut table = Table { values: Arena::new(V), index, lines: self.lines, next: AtomicU32::new(end) };
+        for reference in 0..end {
+            if !table.values.provide(reference) {
+                return None;
+            }
+            if self.get(reference) != [0; W] {
+                let value = map(reference);
+                table.set(reference, value);
+                table.place(u64::from(tag(value)) << 32 | u64::from(reference));
+            }
+        }
+        Some(table)
+    }
+}
+
+fn larger(lines: u64) -> u64 {
+    lines + lines / 2
+}
+
+fn index_bytes(lines: u64) -> u64 {
+    lines * LINE as u64 * 8
+}
+
+/// 32 well-mixed bits of a value.
+#[inline]
+fn tag<const W: usize>(value: [u64; W]) -> u32 {
+    let mut mixed = 0x9e37_79b9_7f4a_7c15_u64;
+    for word in value {
+        mixed = fold(mixed ^ word, 0xd6e8_feb8_6659_fd93);
+    }
+    (fold(mixed, 0xa076_1d64_78bd_642f) >> 32) as u32
+}
+
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(table: &mut PairTable, block: &mut Block, value: u64) -> (u32, bool) {
+        loop {
+            match table.insert(block, [value]) {
+                Ok(found) => return found,
+                Err(Full) => assert!(table.grow()),
+            }
+        }
+    }
+
+    #[test]
+    fn references_are_dense_and_survive_growth() {
+        let (mut table, mut block) = (PairTable::new().unwrap(), Block::default());
+        for value in 1..=100_000_u64 {
+            assert_eq!(insert(&mut table, &mut block, value * 3), (value as u32, true));
+        }
+        for value in 1..=100_000_u64 {
+            assert_eq!(insert(&mut table, &mut block, value * 3), (value as u32, false));
+            assert_eq!(table.get(value as u32), [value * 3]);
+        }
+        assert_eq!(table.find([7]), None);
+        assert_eq!(table.find([9]), Some(3));
+    }
+
+    #[test]
+    fn threads_agree_on_the_reference_of_each_value() {
+        let mut table = PairTable::new().unwrap();
+        while table.capacity() < 60_000 {
+            table.lines = larger(table.lines);
+            table.index = Pages::zeroed(table.lines as usize * LINE).unwrap();
+        }
+        let table = &table;
+        let runs: Vec<Vec<(u32, bool)>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut block = Block::default();
+                        (1..=50_000).map(|value| table.insert(&mut block, [value]).unwrap()).collect()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for value in 0..50_000 {
+            let found: Vec<_> = runs.iter().map(|run| run[value]).collect();
+            assert!(found.iter().all(|(reference, _)| *reference == found[0].0));
+            assert_eq!(found.iter().filter(|(_, new)| *new).count(), 1);
+            assert_eq!(table.get(found[0].0), [value as u64 + 1]);
+        }
+    }
+
+    #[test]
+    fn renaming_keeps_the_references() {
+        let (mut table, mut block) = (PairTable::new().unwrap(), Block::default());
+        for value in 1..=10_000 {
+            insert(&mut table, &mut block, value);
+        }
+        let renamed = table.renamed(|reference| [u64::from(reference) << 32]).unwrap();
+        assert_eq!(renamed.find([5 << 32]), Some(5));
+        assert_eq!(renamed.references_end(), table.references_end());
+    }
+}
