@@ -56,6 +56,12 @@ fn negated_patterns_have_small_automata() {
 }
 
 #[test]
+fn ten_fairness_conditions_are_no_blow_up() {
+    let conditions: Vec<String> = (0..10).map(|at| format!("[]<>p{at}")).collect();
+    check(&conditions.join(" && "), 1, 11, 76, Kind::General);
+}
+
+#[test]
 fn safety_is_told_from_liveness() {
     for text in ["[]p", "[](p -> X q)", "p W q", "[](p -> (q W r))", "[]!(p && q) && [](p -> X !r)", "true"] {
         let violations = translate_to_buchi(&formula(text).not()).unwrap();
