@@ -140,15 +140,11 @@ fn visible_part(place: &Location<'_>) -> (String, usize) {
     (place.text.chars().skip(start).take(SHOWN).collect(), column - start)
 }
 
-/// "in a call of `f` at m.pml:3:4".
+/// "in the call of inline `f` at m.pml:3:4".
 fn origin_note(origin: &Origin, sources: &SourceMap) -> Option<String> {
-    let (what, name, site) = match origin {
-        Origin::Written => return None,
-        Origin::Macro { name, site } => ("in the expansion of macro", name, site),
-        Origin::Inline { name, site } => ("in the call of inline", name, site),
-    };
+    let Origin::Inline { name, site } = origin else { return None };
     let place = sources.locate(*site)?;
-    Some(format!("{what} `{name}` at {}:{}:{}", place.path.display(), place.line, place.column))
+    Some(format!("in the call of inline `{name}` at {}:{}:{}", place.path.display(), place.line, place.column))
 }
 
 /// Puts ANSI escapes around words, or not.
@@ -197,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn a_macro_use_is_told() {
+    fn the_call_of_an_inline_is_told() {
         let mut sources = SourceMap::default();
         sources.add_file("m.pml", "M\n");
         let site = Span { end: 1, ..Span::default() };
-        let origin = sources.add_origin(Origin::Macro { name: "M".into(), site });
+        let origin = sources.add_origin(Origin::Inline { name: "M".into(), site });
         let told = Diagnostic::warning("w", Span { origin, ..site }, "odd");
-        assert!(render(&told, &sources, Colour::Never).contains("  = in the expansion of macro `M` at m.pml:1:1\n"));
+        assert!(render(&told, &sources, Colour::Never).contains("  = in the call of inline `M` at m.pml:1:1\n"));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Where things stand in the user's files.
 //!
 //! Every token and every node of the tree carries a [`Span`]. A span points into the text of a file as the user wrote
-//! it, whatever macros, includes and inlines happened in between; how it got there is the span's [`Origin`].
+//! it. What came out of a macro has the place of the macro's use. What came out of an `inline` has its place in the
+//! inline's body, and its [`Origin`] says which call it belongs to.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct FileId(pub u32);
 
-/// Identity of an entry in the table of expansions; [`OriginId::WRITTEN`] means "stands there as written".
+/// Identity of an entry in the table of inline calls; [`OriginId::WRITTEN`] means "stands there as written".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct OriginId(pub u32);
 
@@ -27,12 +28,12 @@ pub struct Span {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
-    /// Through which expansion it came here.
+    /// Through which call of an inline it came here.
     pub origin: OriginId,
 }
 
 impl Span {
-    /// The smallest span that covers both, when both stand in the same file and expansion; else `self`.
+    /// The smallest span that covers both, when both stand in the same file and call; else `self`.
     #[must_use]
     pub fn to(self, other: Span) -> Span {
         if self.file != other.file || self.origin != other.origin {
@@ -53,13 +54,6 @@ impl Span {
 pub enum Origin {
     /// It stands there as written.
     Written,
-    /// It is the replacement of a macro. Spans of such tokens point at the macro's use.
-    Macro {
-        /// The macro.
-        name: String,
-        /// The place of its use.
-        site: Span,
-    },
     /// It is the body of an `inline`. Spans of such tokens point into the definition's body.
     Inline {
         /// The inline.
@@ -92,7 +86,7 @@ pub struct SourceFile {
     line_starts: Vec<u32>,
 }
 
-/// The files that were read and the expansions that happened.
+/// The files that were read and the inline calls that were expanded.
 #[derive(Clone, Debug)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
@@ -115,7 +109,7 @@ impl SourceMap {
         FileId(self.files.len() as u32 - 1)
     }
 
-    /// Remembers an expansion.
+    /// Remembers a call.
     pub fn add_origin(&mut self, origin: Origin) -> OriginId {
         self.origins.push(origin);
         OriginId(self.origins.len() as u32 - 1)
@@ -127,20 +121,20 @@ impl SourceMap {
         &self.files
     }
 
-    /// The expansion a span came through.
+    /// The call a span came through.
     #[must_use]
     pub fn origin(&self, id: OriginId) -> &Origin {
         self.origins.get(id.0 as usize).unwrap_or(&Origin::Written)
     }
 
-    /// The calls and macro uses that lead to `span`, innermost first.
+    /// The calls of inlines that lead to `span`, innermost first.
     #[must_use]
     pub fn origins(&self, span: Span) -> Vec<&Origin> {
         let mut chain = Vec::new();
         let mut id = span.origin;
-        while let origin @ (Origin::Macro { site, .. } | Origin::Inline { site, .. }) = self.origin(id) {
+        while let origin @ Origin::Inline { site, .. } = self.origin(id) {
             chain.push(origin);
-            // Expansions only refer to earlier ones, which is what ends this loop.
+            // Calls only refer to earlier ones, which is what ends this loop.
             if site.origin >= id {
                 break;
             }
@@ -217,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_join_only_within_one_expansion() {
+    fn spans_join_only_within_one_call() {
         let outside = Span { origin: OriginId(1), ..span(9, 12) };
         assert_eq!(span(1, 3).to(span(5, 7)), span(1, 7));
         assert_eq!(span(1, 3).to(outside), span(1, 3));
