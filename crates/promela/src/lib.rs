@@ -2,5 +2,7 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod lex;
 pub mod parse;
+pub mod preprocess;
 pub mod source;
