@@ -3,6 +3,7 @@
 //! Knows no operating system, processor or language.
 
 pub mod bits;
+pub mod cycle;
 pub mod random;
 pub mod reduce;
 pub mod search;
@@ -10,6 +11,7 @@ pub mod store;
 pub mod system;
 
 pub use bits::Bits;
+pub use cycle::{Fairness, Monitor, MonitorEdge, MonitorState, Watched, find_cycle, search_monitored};
 pub use search::{
     AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Progress, Reduction, Stats, Violation, search,
 };

@@ -6,35 +6,61 @@
 //!
 //! * C0, C1: T has an enabled actor, and is closed under conflicts between a member's next step and an outsider's future.
 //! * C2 (properties): no enabled member's next step writes an object that the property reads.
+//! * A step that fails fatally ends the run for everybody, so it depends on everything: see [`steps`].
 //! * C3: no enabled member's next step may close a cycle of its control flow; every cycle of states contains such a
 //!   step, so every cycle contains a state that is expanded fully and nobody is put off for ever.
 
 use crate::bits::Bits;
-use crate::system::{Pending, Selection, TransitionSystem};
+use crate::system::{Pending, Selection, Step, TransitionSystem};
+use std::ops::ControlFlow;
+
+/// Hands out the steps of the selected actors, and those of all others too if one of them fails fatally: such a step
+/// would leave the others no turn, so it must not be taken alone.
+pub fn steps<S: TransitionSystem>(
+    system: &S,
+    scratch: &mut S::Scratch,
+    state: &S::State,
+    selection: Selection,
+    visit: &mut impl FnMut(Step<'_, S::State>) -> ControlFlow<()>,
+) {
+    let Selection::Only(selected) = selection else {
+        return system.steps(scratch, state, selection, visit);
+    };
+    let (mut fatal, mut broken) = (false, false);
+    system.steps(scratch, state, selection, &mut |step| {
+        fatal |= step.failure.is_some_and(|failure| failure.fatal);
+        let flow = visit(step);
+        broken |= flow.is_break();
+        flow
+    });
+    if fatal && !broken {
+        system.steps(scratch, state, Selection::Only(Bits::ALL.minus(selected)), visit);
+    }
+}
 
 /// Chooses persistent sets; one for each worker.
 #[derive(Debug)]
 pub struct Reducer {
     actors: Vec<Pending>,
     visible: Option<Bits>,
-    conditions: Conditions,
+    left_out: Option<LeftOut>,
 }
 
-/// Conditions that can be left out to show that tests notice.
+/// A condition left out, to show that tests notice.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Conditions {
-    /// C0 to C3.
-    All,
-    /// Unsound: without C3.
-    WithoutCycles,
+pub enum LeftOut {
+    /// C2: visible steps may be taken alone.
+    Visibility,
+    /// C3: somebody may be put off for ever.
+    Cycles,
 }
 
 impl Reducer {
     /// Keeps stuck states and failures of steps.
     #[must_use]
     pub fn for_safety() -> Self {
-        Self { actors: Vec::new(), visible: None, conditions: Conditions::All }
+        Self { actors: Vec::new(), visible: None, left_out: None }
     }
 
     /// Keeps the truth of properties without next-time that read these objects.
@@ -43,11 +69,11 @@ impl Reducer {
         Self { visible: Some(observed), ..Self::for_safety() }
     }
 
-    /// The same with a condition left out.
+    /// An unsound one.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_conditions(self, conditions: Conditions) -> Self {
-        Self { conditions, ..self }
+    pub fn broken(left_out: LeftOut) -> Self {
+        Self { left_out: Some(left_out), ..Self::for_safety() }
     }
 
     /// The actors to expand in `state`.
@@ -102,7 +128,7 @@ impl Reducer {
     /// C2 and C3 for an enabled member.
     fn may_move_alone(&self, member: &Pending) -> bool {
         let invisible = self.visible.is_none_or(|observed| !member.next.writes.meets(&observed));
-        let goes_on = !member.closes_cycle || self.conditions == Conditions::WithoutCycles;
+        let goes_on = !member.closes_cycle || self.left_out == Some(LeftOut::Cycles);
         invisible && goes_on
     }
 }

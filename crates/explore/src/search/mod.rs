@@ -7,11 +7,11 @@ mod intake;
 mod options;
 mod outcome;
 mod retrace;
-mod scout;
-mod session;
+pub(crate) mod scout;
+pub(crate) mod session;
 mod shared;
-mod watch;
-mod worker;
+pub(crate) mod watch;
+pub(crate) mod worker;
 
 use crate::store::{Arena, Bitstate, Fingerprints64, Fingerprints128, StoreKind, Tree, Visited};
 use crate::system::{Key, TransitionSystem};

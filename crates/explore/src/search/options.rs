@@ -59,6 +59,9 @@ pub enum Reduction {
     Safety,
     /// Enough of them for properties without next-time over the propositions of this observer.
     Observed(usize),
+    /// Unsound, for tests of the tests.
+    #[doc(hidden)]
+    Broken(crate::reduce::LeftOut),
 }
 
 /// Where to end early. Each end is reported as incomplete.

@@ -4,7 +4,6 @@ use super::intake::Sighting;
 use super::outcome::Violation;
 use super::session::Session;
 use super::shared::Shared;
-use super::worker::reducer;
 use crate::store::Visited;
 use crate::system::{Selection, TransitionSystem};
 use std::ops::ControlFlow;
@@ -26,15 +25,10 @@ pub fn path<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, id: u32)
     let mut session = Session::new(&shared.shelf);
     let mut scratch = shared.system.scratch();
     let mut state = shared.system.initial(&mut scratch);
-    let mut reducer = reducer(shared.system, shared.options.reduction);
     let mut choices = Vec::with_capacity(ids.len());
     for child in &ids[1..] {
-        let selection = match &mut reducer {
-            Some(reducer) => reducer.select(shared.system, &mut scratch, &state),
-            None => Selection::All,
-        };
         let mut next = None;
-        shared.system.steps(&mut scratch, &state, selection, &mut |step| {
+        shared.system.steps(&mut scratch, &state, Selection::All, &mut |step| {
             let fatal = step.failure.is_some_and(|failure| failure.fatal);
             if !fatal && session.matches(*child, shared.system.key(step.state)) {
                 next = Some((step.choice, step.state.clone()));

@@ -81,6 +81,12 @@ impl<'a, V: Visited> Session<'a, V> {
         self.insist(|store, cursor| store.insert(cursor, ticket))
     }
 
+    /// Both halves.
+    pub fn visit(&mut self, key: Key<'_>) -> Result<Visit, Exhausted> {
+        let ticket = self.ticket(key)?;
+        self.insert(ticket)
+    }
+
     /// Prefetches for [`Session::insert`].
     #[inline]
     pub fn prefetch(&mut self, ticket: V::Ticket) {
@@ -97,5 +103,10 @@ impl<'a, V: Visited> Session<'a, V> {
     pub fn matches(&mut self, id: u32, key: Key<'_>) -> bool {
         let (store, cursor) = self.open();
         store.matches(cursor, id, key)
+    }
+
+    /// Memory of the store.
+    pub fn bytes(&mut self) -> u64 {
+        self.open().0.bytes()
     }
 }

@@ -3,7 +3,7 @@
 use super::intake::Intake;
 use super::options::Reduction;
 use super::shared::Shared;
-use crate::reduce::Reducer;
+use crate::reduce::{self, Reducer};
 use crate::store::Visited;
 use crate::system::{Selection, TransitionSystem};
 use std::ops::ControlFlow;
@@ -52,7 +52,7 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
         };
         self.intake.counts.reduced += u64::from(selection != Selection::All);
         let (intake, mut moves) = (&mut self.intake, false);
-        self.shared.system.steps(&mut self.scratch, state, selection, &mut |step| {
+        reduce::steps(self.shared.system, &mut self.scratch, state, selection, &mut |step| {
             moves = true;
             intake.take(id, &step)
         });
@@ -91,6 +91,7 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
 pub fn reducer<S: TransitionSystem>(system: &S, reduction: Reduction) -> Option<Reducer> {
     match reduction {
         Reduction::Off => None,
+        Reduction::Broken(left_out) => Some(Reducer::broken(left_out)),
         Reduction::Safety => Some(Reducer::for_safety()),
         Reduction::Observed(observer) => Some(Reducer::for_property(system.observed(observer))),
     }

@@ -44,6 +44,14 @@ impl<T: Word> Arena<T> {
         &pages[offset * self.width + word]
     }
 
+    /// One word of an element, if it exists.
+    #[inline]
+    #[must_use]
+    pub fn try_word(&self, element: u32, word: usize) -> Option<&T> {
+        let (chunk, offset) = place(element);
+        self.chunks[chunk].get().map(|pages| &pages[offset * self.width + word])
+    }
+
     /// Fetches an element's line ahead of its use.
     #[inline]
     pub fn prefetch(&self, element: u32) {

@@ -1,0 +1,245 @@
+//! Is there a run that the monitor accepts? Couvreur's algorithm: one depth-first search that merges strongly connected
+//! components and collects the acceptance sets that each of them meets.
+
+use super::graph::{Edge, Graph, Marks, Stop};
+use super::product::ProductState;
+use crate::search::watch::Watch;
+use crate::search::{Incomplete, Stats};
+use crate::store::{Arena, Exhausted, Visited};
+use crate::system::{Failure, TransitionSystem};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The order number of states whose component is finished and holds no accepted cycle.
+const DEAD: u32 = u32::MAX;
+/// Expansions between two looks at the bounds.
+const POLL_EVERY: u64 = 128;
+
+/// What the search ended with.
+pub enum Found {
+    /// No accepted run among the states searched.
+    Nothing,
+    /// The component of states whose order number is at least this has an accepted cycle.
+    Component(u32),
+    /// The state with this number ends a violating prefix.
+    Failure(u32, Failure),
+}
+
+/// A state on the search path.
+struct Frame {
+    id: u32,
+    /// Where its edges start in `todo`.
+    start: usize,
+}
+
+/// A component that is still growing.
+struct Component {
+    /// Order number of its first state.
+    root: u32,
+    /// Sets met inside.
+    inside: Marks,
+    /// Sets met by the edge that led into it.
+    entry: Marks,
+}
+
+/// The search.
+pub struct Emptiness<'a, 'w, S: TransitionSystem, V: Visited> {
+    /// What is searched.
+    pub graph: Graph<'a, S, V>,
+    watch: &'w Watch<'w>,
+    required: Marks,
+    depth_bound: Option<u32>,
+    /// When each state was reached, from 1; 0 for states not reached yet.
+    pub order: Order,
+    frames: Vec<Frame>,
+    /// Edges of the frames that have not been taken, those of the last frame at the end.
+    todo: Vec<(u32, u32)>,
+    components: Vec<Component>,
+    /// States of the components, in order.
+    live: Vec<u32>,
+    names: Names,
+    edges: Vec<Edge<ProductState<S::State>>>,
+    /// Counts so far.
+    pub stats: Stats,
+}
+
+impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
+    /// A search that looks for a cycle that meets all of `required`.
+    pub fn new(graph: Graph<'a, S, V>, watch: &'w Watch<'w>, required: Marks, depth_bound: Option<u32>) -> Self {
+        Self {
+            graph,
+            watch,
+            required,
+            depth_bound,
+            order: Order { numbers: Arena::new(1) },
+            frames: Vec::new(),
+            todo: Vec::new(),
+            components: Vec::new(),
+            live: Vec::new(),
+            names: Names::default(),
+            edges: Vec::new(),
+            stats: Stats { workers: 1, ..Stats::default() },
+        }
+    }
+
+    /// Searches until an accepted run is found, everything has been seen, or the watch says stop.
+    pub fn run(&mut self) -> Found {
+        let found = self.graph.initial().map_err(Stop::Exhausted).and_then(|id| self.enter(id, Marks::NONE));
+        let found = found.and_then(|()| self.descend());
+        self.stats.steps = self.graph.steps;
+        self.stats.reduced = self.graph.reduced;
+        match found {
+            Ok(found) => found,
+            Err(Stop::Failure(failure)) => Found::Failure(self.frames.last().map_or(0, |frame| frame.id), failure),
+            Err(Stop::Exhausted(exhausted)) => {
+                self.watch.stop(match exhausted {
+                    Exhausted::Memory => Incomplete::Memory,
+                    Exhausted::Numbers => Incomplete::StoreFull,
+                });
+                Found::Nothing
+            }
+        }
+    }
+
+    fn descend(&mut self) -> Result<Found, Stop> {
+        while let Some(frame) = self.frames.last() {
+            if self.watch.is_stopped() {
+                break;
+            }
+            if self.todo.len() == frame.start {
+                self.leave();
+                continue;
+            }
+            let Some((to, name)) = self.todo.pop() else { break };
+            let marks = self.names.marks[name as usize];
+            match self.order.of(to) {
+                0 if self.depth_bound.is_some_and(|most| self.frames.len() as u64 > u64::from(most)) => {
+                    self.watch.note(Incomplete::DepthBound);
+                }
+                0 => self.enter(to, marks)?,
+                DEAD => {}
+                number => {
+                    if self.merge(number, marks) {
+                        return Ok(Found::Component(self.components.last().map_or(0, |component| component.root)));
+                    }
+                }
+            }
+        }
+        Ok(Found::Nothing)
+    }
+
+    /// Reaches a state for the first time.
+    fn enter(&mut self, id: u32, entry: Marks) -> Result<(), Stop> {
+        self.stats.states += 1;
+        let number = self.stats.states as u32;
+        if !self.order.set(id, number) {
+            return Err(Stop::Exhausted(Exhausted::Memory));
+        }
+        self.components.push(Component { root: number, inside: Marks::NONE, entry });
+        self.live.push(id);
+        self.frames.push(Frame { id, start: self.todo.len() });
+        let mut edges = std::mem::take(&mut self.edges);
+        let expanded = self.graph.expand(id, &mut edges);
+        self.stats.matched += edges.iter().filter(|edge| !edge.new).count() as u64;
+        // The last one is taken first: keep the order of choices.
+        self.todo.extend(edges.iter().rev().map(|edge| (edge.to, self.names.name(edge.marks))));
+        self.edges = edges;
+        self.stats.depth_max = self.stats.depth_max.max(self.frames.len() as u32 - 1);
+        self.stats.frontier_max = self.stats.frontier_max.max(self.todo.len() as u64);
+        if self.stats.states.is_multiple_of(POLL_EVERY) {
+            self.poll();
+        }
+        expanded
+    }
+
+    /// Closes a cycle back to the state with this order number; whether the component now meets every set.
+    fn merge(&mut self, number: u32, marks: Marks) -> bool {
+        let mut collected = marks;
+        while let Some(component) = self.components.pop_if(|component| component.root > number) {
+            collected = collected.union(component.inside).union(component.entry);
+        }
+        self.components.last_mut().is_some_and(|component| {
+            component.inside = component.inside.union(collected);
+            self.required.minus(component.inside).is_empty()
+        })
+    }
+
+    /// Goes back from a state all of whose edges have been taken.
+    fn leave(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        let number = self.order.of(frame.id);
+        if self.components.pop_if(|component| component.root == number).is_some() {
+            while let Some(id) = self.live.pop() {
+                self.order.set(id, DEAD);
+                if id == frame.id {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Numbers of the states on the search path.
+    pub fn path(&self) -> Vec<u32> {
+        self.frames.iter().map(|frame| frame.id).collect()
+    }
+
+    fn poll(&mut self) {
+        let bytes = self.bytes_beside_store();
+        self.graph.session.reserved = bytes;
+        self.watch.states.store(self.stats.states, Relaxed);
+        self.watch.steps.store(self.graph.steps, Relaxed);
+        self.watch.frontier.store(self.todo.len() as u64, Relaxed);
+        self.watch.depth.store(self.frames.len() as u32, Relaxed);
+        self.watch.bytes_frontier.store(bytes, Relaxed);
+        self.stats.bytes_total = self.stats.bytes_total.max(bytes);
+        self.watch.poll(self.graph.session.bytes());
+    }
+
+    /// Memory of order numbers and stacks.
+    pub fn bytes_beside_store(&self) -> u64 {
+        let stacks = self.frames.len() * 16 + self.todo.len() * 8 + self.live.len() * 4;
+        stacks as u64 + self.stats.states * 4
+    }
+}
+
+/// When each state was reached.
+pub struct Order {
+    numbers: Arena<AtomicU32>,
+}
+
+impl Order {
+    /// 0 for states not reached yet.
+    pub fn of(&self, id: u32) -> u32 {
+        self.numbers.try_word(id, 0).map_or(0, |number| number.load(Relaxed))
+    }
+
+    fn set(&self, id: u32, number: u32) -> bool {
+        let provided = self.numbers.provide(id);
+        if provided {
+            self.numbers.word(id, 0).store(number, Relaxed);
+        }
+        provided
+    }
+
+    /// Whether a state belongs to the unfinished component that starts at `root`.
+    pub fn is_in(&self, id: u32, root: u32) -> bool {
+        (root..DEAD).contains(&self.of(id))
+    }
+}
+
+/// Short names for sets of marks, of which there are few.
+#[derive(Default)]
+struct Names {
+    marks: Vec<Marks>,
+    names: HashMap<Marks, u32>,
+}
+
+impl Names {
+    fn name(&mut self, marks: Marks) -> u32 {
+        *self.names.entry(marks).or_insert_with(|| {
+            self.marks.push(marks);
+            self.marks.len() as u32 - 1
+        })
+    }
+}

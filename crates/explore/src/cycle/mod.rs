@@ -1,0 +1,170 @@
+//! Properties of whole runs: a system watched by a monitor, and the search for runs that the monitor accepts.
+
+mod emptiness;
+mod graph;
+mod lasso;
+mod monitor;
+mod product;
+
+use crate::search::session::{Session, Shelf};
+use crate::search::watch::Watch;
+use crate::search::worker::reducer;
+use crate::search::{Control, Incomplete, Options, Outcome, Reduction, Violation, scout, search};
+use crate::store::{Fingerprints64, Fingerprints128, StoreKind, Tree, Visited};
+use crate::system::{Failure, Key, TransitionSystem};
+use emptiness::{Emptiness, Found};
+use graph::{Graph, Marks};
+pub use monitor::{Monitor, MonitorEdge, MonitorState};
+pub use product::{Product, ProductState, STUTTER};
+use trace::Schedule;
+
+/// Which runs count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fairness {
+    /// All of them.
+    #[default]
+    Off,
+    /// Only those on which every actor that could move from some point on without a break does move again and again.
+    Weak,
+}
+
+/// What watching a system with a monitor found.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Violations and counts; counts are of pairs of system state and monitor state. A lasso whose cycle is empty ends
+    /// in a state that repeats for ever.
+    pub outcome: Outcome,
+    /// For each edge of each monitor state: whether some run took it.
+    pub reached: Vec<Vec<bool>>,
+}
+
+/// Searches for a shortest run that the monitor accepts on arrival; other acceptance is not looked at.
+///
+/// `options.reduction` other than off becomes the one that respects what `observer` reads.
+pub fn search_monitored<S: TransitionSystem>(
+    system: &S,
+    monitor: &Monitor,
+    observer: usize,
+    failure: Failure,
+    options: &Options,
+    control: Control<'_>,
+) -> Watched {
+    let product = Product::new(system, monitor, observer, failure);
+    let mut outcome = search(&product, &respectful(options, observer), control);
+    for violation in &mut outcome.violations {
+        violation.schedule = product.system_schedule(&violation.schedule);
+    }
+    Watched { outcome, reached: product.reached() }
+}
+
+/// Searches for a run that the monitor accepts: a lasso, or a prefix that ends in a violating state.
+///
+/// One worker; `options.order` and `options.after_violation` do not matter. Reduction is off under fairness, which the
+/// order of independent steps can change.
+pub fn find_cycle<S: TransitionSystem>(
+    system: &S,
+    monitor: &Monitor,
+    observer: usize,
+    failure: Failure,
+    fairness: Fairness,
+    options: &Options,
+    control: Control<'_>,
+) -> Watched {
+    let mut options = respectful(options, observer);
+    if fairness == Fairness::Weak {
+        options.reduction = Reduction::Off;
+    }
+    let product = Product::new(system, monitor, observer, failure.clone());
+    let property = Property { monitor, failure, fairness };
+    let mut scratch = product.scratch();
+    let initial = product.initial(&mut scratch);
+    let lossless = matches!(product.key(&initial), Key::Vector(_));
+    let outcome = match options.store {
+        StoreKind::Tree if lossless => {
+            find_in(&product, &property, &options, control, Tree::new(scout::vector_bytes(&product)))
+        }
+        StoreKind::Fingerprint64 => find_in(&product, &property, &options, control, Fingerprints64::new()),
+        // Cycles need numbers for states, so bits will not do.
+        _ => find_in(&product, &property, &options, control, Fingerprints128::new()),
+    };
+    Watched { outcome, reached: product.reached() }
+}
+
+/// The options with a reduction that keeps what `observer` sees.
+fn respectful(options: &Options, observer: usize) -> Options {
+    let reduction = match options.reduction {
+        Reduction::Off | Reduction::Broken(_) => options.reduction,
+        Reduction::Safety | Reduction::Observed(_) => Reduction::Observed(observer),
+    };
+    Options { reduction, ..options.clone() }
+}
+
+struct Property<'a> {
+    monitor: &'a Monitor,
+    failure: Failure,
+    fairness: Fairness,
+}
+
+fn find_in<S: TransitionSystem, V: Visited>(
+    product: &Product<'_, S>,
+    property: &Property<'_>,
+    options: &Options,
+    control: Control<'_>,
+    store: Option<V>,
+) -> Outcome {
+    let watch = Watch::new(options, control);
+    let Some(store) = store else {
+        return Outcome { incomplete: vec![Incomplete::Memory], ..Outcome::default() };
+    };
+    let shelf = Shelf::new(store, options.bounds.bytes.unwrap_or(u64::MAX));
+    let graph = Graph::new(product, Session::new(&shelf), reducer(product, options.reduction), property.fairness);
+    let required = Marks::required(property.monitor, property.fairness);
+    let mut emptiness = Emptiness::new(graph, &watch, required, options.bounds.depth);
+    let (failure, schedule) = match emptiness.run() {
+        Found::Nothing => (None, None),
+        Found::Component(root) => (Some(property.failure.clone()), emptiness.lasso(root, required)),
+        Found::Failure(id, failure) => (Some(failure), emptiness.schedule_to(id)),
+    };
+    if failure.is_some() {
+        watch.stop(Incomplete::StoppedAtViolation);
+    }
+    let violations = violations(product, failure, schedule, &watch);
+    let mut outcome = Outcome { incomplete: watch.reasons(), violations, stats: emptiness.stats };
+    fill_in(&mut outcome, &mut emptiness, &watch, &shelf);
+    outcome
+}
+
+/// The violation with its schedule in terms of the system. Without a schedule there is no proof, so no verdict either.
+fn violations<S: TransitionSystem>(
+    product: &Product<'_, S>,
+    failure: Option<Failure>,
+    schedule: Option<Schedule>,
+    watch: &Watch<'_>,
+) -> Vec<Violation> {
+    match (failure, schedule) {
+        (Some(failure), Some(schedule)) => {
+            vec![Violation { failure, schedule: product.system_schedule(&schedule) }]
+        }
+        (Some(_), None) => {
+            watch.note(Incomplete::Memory);
+            Vec::new()
+        }
+        (None, _) => Vec::new(),
+    }
+}
+
+fn fill_in<S: TransitionSystem, V: Visited>(
+    outcome: &mut Outcome,
+    emptiness: &mut Emptiness<'_, '_, S, V>,
+    watch: &Watch<'_>,
+    shelf: &Shelf<V>,
+) {
+    emptiness.graph.session.release();
+    let store = shelf.read();
+    let stats = &mut outcome.stats;
+    stats.seconds = watch.seconds();
+    stats.bytes_store = store.bytes() + stats.states * 4;
+    stats.bytes_total = stats.bytes_store + stats.bytes_total.max(emptiness.bytes_beside_store());
+    stats.bytes_per_state = stats.bytes_store as f64 / stats.states.max(1) as f64;
+    stats.collision_probability = store.collision_probability(stats.states);
+}
