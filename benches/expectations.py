@@ -102,8 +102,8 @@ def blessed(path, lines):
         expectation = read_line(text)
         if expectation and expectation.properties[0] in SAFETY:
             _, counts = measure(path, expectation)
-            size = {"size": "bench"} if expectation.bench else {}
-            expectation.keys = {**counts, **size}
+            rest = {key: value for key, value in expectation.keys.items() if key not in counts}
+            expectation.keys = {**counts, **rest}
             text = expectation.line()
         yield text
 
@@ -111,7 +111,8 @@ def blessed(path, lines):
 def disagreements(path, expectation):
     """Where SPIN and the line differ."""
     verdict, counts = measure(path, expectation)
-    if verdict != expectation.verdict:
+    spin_is_wrong = expectation.keys.get("spin") == "wrong"
+    if (verdict == expectation.verdict) == spin_is_wrong:
         yield f"SPIN: {verdict}"
     for key, value in counts.items():
         if key in expectation.keys and expectation.keys[key] != value:

@@ -9,6 +9,7 @@ What each run does is in `RUNS`; the columns are explained in models/README.md. 
 
 import argparse
 import csv
+import os
 import re
 import shutil
 import sys
@@ -24,12 +25,15 @@ PROGRESS = ("-DNP", *LIVENESS)
 
 
 def main():
+    os.nice(5)
     arguments = parse_arguments()
     root = Path(arguments.directory)
-    models = sorted(path for path in root.rglob("*.pml") if path.match(arguments.only))
-    out = open(arguments.out, "w", newline="") if arguments.out else sys.stdout
+    done = recorded(arguments.out) if arguments.resume else set()
+    models = sorted(path for path in root.rglob("*.pml") if path.match(arguments.only) and name_of(path, root) not in done)
+    out = open(arguments.out, "a" if done else "w", newline="") if arguments.out else sys.stdout
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    if not done:
+        writer.writeheader()
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for rows in pool.map(lambda path: rows_of(path, root, arguments), models):
             writer.writerows(rows)
@@ -43,15 +47,30 @@ def parse_arguments():
     parser.add_argument("--runs", default=",".join(RUNS), help="comma-separated, of: %(default)s")
     parser.add_argument("--only", default="*.pml", help="glob of the models to record")
     parser.add_argument("--cpu", type=int, default=60, help="CPU seconds for each run of pan (default %(default)s)")
+    parser.add_argument("--cycle-cpu", type=int, default=60, help="the same for acceptance and non-progress cycles")
+    parser.add_argument("--resume", action="store_true", help="keep what --out has, record the models that are not in it")
     parser.add_argument("--mem", type=int, default=4000, help="megabytes for each run of pan (default %(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="models at a time (default %(default)s)")
     return parser.parse_args()
 
 
+def recorded(out):
+    """Models that an interrupted recording has already written."""
+    if not out or not Path(out).exists():
+        return set()
+    with open(out, newline="") as rows:
+        return {row["model"] for row in csv.DictReader(rows)}
+
+
+def name_of(path, root):
+    """A model's name: its path below the root, without `.pml`."""
+    return str(path.relative_to(root).with_suffix(""))
+
+
 def rows_of(path, root, arguments):
     """All rows of one model."""
     print(path.relative_to(root), file=sys.stderr, flush=True)
-    recorder = Recorder(path, path.relative_to(root).with_suffix(""), arguments)
+    recorder = Recorder(path, name_of(path, root), arguments)
     pan.generate(recorder.model)
     try:
         for name in arguments.runs.split(","):
@@ -69,7 +88,7 @@ class Recorder:
     def __init__(self, path, name, arguments):
         self.model = pan.copy_to_scratch(path)
         self.source = pan.preprocessed(self.model)
-        self.name = str(name)
+        self.name = name
         self.arguments = arguments
         self.rows = []
         self.built = None
@@ -90,7 +109,9 @@ class Recorder:
             run = pan.Run(note=complaint)
         else:
             selected = ("-N", claim) if claim and claim != "never" else ()
-            run = pan.run_pan(self.model, (*pan_opts, *selected), cpu_seconds=self.arguments.cpu)
+            cycles = "-a" in pan_opts or "-l" in pan_opts
+            cpu_seconds = self.arguments.cycle_cpu if cycles else self.arguments.cpu
+            run = pan.run_pan(self.model, (*pan_opts, *selected), cpu_seconds=cpu_seconds)
             if hides_the_claim(run, self.source, pan_opts):
                 return self.record(name, spin_opts, cc_opts, (*pan_opts, "-c0"), claim)
         self.add(name, spin_opts, cc_opts, pan_opts, claim, run)
