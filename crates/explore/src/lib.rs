@@ -13,7 +13,8 @@ pub mod system;
 pub use bits::Bits;
 pub use cycle::{Fairness, Monitor, MonitorEdge, MonitorState, Watched, find_cycle, search_monitored};
 pub use search::{
-    AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Progress, Reduction, Stats, Violation, search,
+    AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Progress, Reduction, Sampling, Stats,
+    Violation, search, swarm, walk,
 };
 pub use store::StoreKind;
 pub use system::{Explained, Failure, Footprint, Key, Pending, Selection, Step, TransitionSystem};

@@ -10,6 +10,8 @@ mod retrace;
 pub(crate) mod scout;
 pub(crate) mod session;
 mod shared;
+mod swarm;
+mod walk;
 pub(crate) mod watch;
 pub(crate) mod worker;
 
@@ -19,6 +21,8 @@ pub use options::{AfterViolation, Bounds, Control, Options, Order, Progress, Red
 pub use outcome::{Incomplete, Outcome, Stats, Violation};
 use session::Shelf;
 use shared::Shared;
+pub use swarm::swarm;
+pub use walk::{Sampling, walk};
 use watch::Watch;
 
 /// Bytes of a bitstate array if no memory bound is given.
