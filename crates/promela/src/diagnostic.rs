@@ -24,11 +24,11 @@ pub struct Diagnostic {
     /// Where.
     pub span: Span,
     /// What to write beside the carets; may be empty.
-    pub label: String,
+    pub label: Box<str>,
     /// Further facts.
     pub notes: Vec<String>,
     /// What to do about it.
-    pub help: Option<String>,
+    pub help: Option<Box<str>>,
 }
 
 impl Diagnostic {
@@ -43,13 +43,13 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, code: &'static str, span: Span, message: String) -> Diagnostic {
-        Diagnostic { severity, code, message, span, label: String::new(), notes: Vec::new(), help: None }
+        Diagnostic { severity, code, message, span, label: "".into(), notes: Vec::new(), help: None }
     }
 
     /// Adds the words beside the carets.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
-        self.label = label.into();
+        self.label = label.into().into();
         self
     }
 
@@ -63,7 +63,7 @@ impl Diagnostic {
     /// Adds what to do.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
-        self.help = Some(help.into());
+        self.help = Some(help.into().into());
         self
     }
 }

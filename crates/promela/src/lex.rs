@@ -309,6 +309,10 @@ impl Scanner<'_> {
 
     /// The length of a spliced line end at `at`: a backslash, blanks, a newline.
     fn splice(&self, at: usize) -> Option<usize> {
+        // Asked at every character, so the common answer comes first.
+        if self.text.as_bytes().get(at) != Some(&b'\\') {
+            return None;
+        }
         let rest = self.text[at..].strip_prefix('\\')?;
         let blanks = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
         rest[blanks..].starts_with('\n').then_some(blanks + 2)

@@ -12,7 +12,7 @@ use crate::source::{Origin, OriginId, Span};
 use std::sync::Arc;
 
 /// What inlines may grow to in total: inlines that call each other twice are as good a bomb as macros.
-const INLINED_TOKENS_MAX: usize = 2_000_000;
+const INLINED_TOKENS_MAX: usize = 1_000_000;
 
 /// An inline's definition.
 pub(super) struct Inline {
@@ -32,11 +32,7 @@ impl Parser<'_> {
     /// `inline f(a, b) { .. }`.
     pub fn inline_definition(&mut self) -> Parse<()> {
         let start = self.tokens.next().span;
-        let name = match self.next_class() {
-            // SPIN lets a later definition of the same name stand.
-            Some(NameClass::Inline) => self.ident(),
-            _ => self.name("the name of the inline")?,
-        };
+        let name = self.name("the name of the inline")?;
         self.expect("(")?;
         let params = if self.at(")") { Vec::new() } else { self.list(|parser| parser.any_name("a parameter"))? };
         self.expect(")")?;
@@ -65,6 +61,7 @@ impl Parser<'_> {
         self.calls.push(Call { name: name.name.clone(), result });
         let body = self.nested(Self::braced)?;
         self.calls.pop();
+        self.last_call = site;
         Ok(StmtKind::Inlined { name, body })
     }
 

@@ -36,6 +36,8 @@ pub(super) struct Parser<'a> {
     pub inlines: HashMap<Name, Arc<Inline>>,
     /// Inlines being expanded, the innermost last.
     pub calls: Vec<Call>,
+    /// Where the inline that was expanded last was called.
+    pub last_call: Span,
     /// Tokens that came out of inlines so far.
     pub inlined_tokens: usize,
     pub deferred: Vec<DeferredLtl>,
@@ -58,6 +60,7 @@ impl<'a> Parser<'a> {
             program: Program::default(),
             inlines: HashMap::new(),
             calls: Vec::new(),
+            last_call: Span::default(),
             inlined_tokens: 0,
             deferred: Vec::new(),
             loops: 0,
@@ -118,7 +121,7 @@ impl<'a> Parser<'a> {
 
     /// "Expected `what`, found ..." at the next token.
     pub fn expected(&mut self, what: &str) -> Box<Diagnostic> {
-        let before = self.tokens.last.clone();
+        let before = self.tokens.last_written.clone();
         let found = self.tokens.peek().clone();
         let after = self.tokens.peek_at(1).clone();
         Box::new(trap::expected(what, &before, &found, &after))

@@ -29,19 +29,21 @@ impl Parser<'_> {
     fn sequence(&mut self, closers: &[&str]) -> Parse<Block> {
         let start = self.tokens.peek().span;
         let mut stmts = Vec::new();
+        let mut span = start;
         loop {
-            stmts.push(self.step(closers)?);
-            let end = self.since(start);
+            let stmt = self.step(closers)?;
+            span = span.to(stmt.span);
+            stmts.push(stmt);
             let Some(separator) = self.separators() else { break };
             if stmts.len() == 1 && closers.contains(&"::") {
                 self.check_guard(&stmts[0], &separator);
             }
             if closers.iter().any(|close| self.at(close)) {
-                return Ok(block(stmts, end));
+                return Ok(block(stmts, span));
             }
         }
         if closers.iter().any(|close| self.at(close)) {
-            return Ok(block(stmts, self.since(start)));
+            return Ok(block(stmts, span));
         }
         Err(self.unseparated(closers))
     }
@@ -96,8 +98,9 @@ impl Parser<'_> {
             return Ok(main);
         }
         let escape = self.stmt()?;
+        let span = start.to(main.span).to(escape.span);
         let kind = StmtKind::Unless { main: Box::new(main), escape: Box::new(escape) };
-        Ok(Stmt { labels: Vec::new(), kind, span: self.since(start) })
+        Ok(Stmt { labels: Vec::new(), kind, span })
     }
 
     fn exclusive(&mut self) -> Parse<Stmt> {
@@ -120,7 +123,12 @@ impl Parser<'_> {
             return Ok(Stmt { span: label.span, labels, kind });
         }
         let kind = self.nested(Self::stmt_kind)?;
-        Ok(Stmt { labels, kind, span: self.since(start) })
+        let span = match kind {
+            // The last token is the inline's, which stands elsewhere.
+            StmtKind::Inlined { .. } => start.to(self.last_call),
+            _ => self.since(start),
+        };
+        Ok(Stmt { labels, kind, span })
     }
 
     fn labels(&mut self) -> Parse<Vec<Ident>> {

@@ -59,6 +59,8 @@ pub(super) struct Tokens {
     end: Token,
     /// The last token that was taken by the parser.
     pub(super) last: Token,
+    /// The last one that is not an implied semicolon.
+    pub(super) last_written: Token,
 }
 
 impl Tokens {
@@ -76,6 +78,7 @@ impl Tokens {
             place: Place::Outside,
             parens: 0,
             last: end.clone(),
+            last_written: end.clone(),
             end,
         }
     }
@@ -125,6 +128,9 @@ impl Tokens {
     pub(super) fn next(&mut self) -> Token {
         let token = self.ahead.pop_front().unwrap_or_else(|| self.fill());
         self.last = token.clone();
+        if token.span.start < token.span.end {
+            self.last_written = token.clone();
+        }
         token
     }
 

@@ -1,5 +1,6 @@
 //! What to tell people whose other language shines through.
 
+use super::expr::operator;
 use super::tokens::NameClass;
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;
@@ -40,7 +41,7 @@ pub(super) fn expected(what: &str, before: &Token, found: &Token, after: &Token)
     if let Some(name) = &found.via {
         told = told.note(format!("it comes from macro `{name}`"));
     }
-    told.help = hint(what, before, found, after);
+    told.help = hint(what, before, found, after).map(Into::into);
     told
 }
 
@@ -62,7 +63,9 @@ fn hint(what: &str, before: &Token, found: &Token, after: &Token) -> Option<Stri
 }
 
 fn operator_hint(what: &str, before: &Token, found: &Token, after: &Token) -> Option<String> {
-    let named = before.kind == TokenKind::Word && !is_keyword(&before.text);
+    if what == "a statement" && (found.is("=") || operator(found).is_some()) {
+        return Some("an expression goes on in the next line only within parentheses or after an operator".to_string());
+    }
     let adjacent = !found.space && !found.newline;
     Some(match &*found.text {
         "=" if adjacent && "+-*/%&|^".contains(&*before.text) && !before.text.is_empty() => {
@@ -71,24 +74,28 @@ fn operator_hint(what: &str, before: &Token, found: &Token, after: &Token) -> Op
         "=" if before.is("&&") || before.is("||") => format!("Promela has no `{}=`: write it out", before.text),
         "=" => "`=` assigns and is a statement; to compare write `==`".to_string(),
         "(" if what == "`::`" => IF.to_string(),
-        "(" if named => format!("if `{}` is an inline, define it before this place", before.text),
+        "(" if is_name(before) => format!("if `{}` is an inline, define it before this place", before.text),
         "," if before.is("}") => "SPIN ends a declaration at `}`: declare the next variable on its own".to_string(),
         "?" | "??" => "a receive is a statement; inside an expression poll with `q?[..]`".to_string(),
         "!!" => "`!!` is the sorted send; to negate twice write `! !x`".to_string(),
         "[" if before.kind == TokenKind::Word => "an array's bound stands behind its name: `byte a[3]`".to_string(),
         "->" if what.starts_with("an expression") => "a condition must stand before `->`".to_string(),
-        _ if found.kind == TokenKind::Punct && found.span.start == found.span.end => {
-            "an expression goes on in the next line only within parentheses or after an operator".to_string()
+        _ if what.starts_with("a declaration") && is_name(found) && after.kind == TokenKind::Word => {
+            format!("no type `{}` is defined before this place", found.text)
         }
-        _ if what.contains("after this statement") && named && found.kind == TokenKind::Word && after.is("=") => {
-            format!(
-                "if `{}` is a type, define it by `typedef` before; else put `;` between the statements",
-                before.text
-            )
+        _ if what.contains("after this statement") && is_name(before) && is_name(found) => format!(
+            "statements on one line are separated by `;` or `->`; if `{}` is meant as a type, define it before",
+            before.text
+        ),
+        _ if what.contains("after this statement") && found.kind == TokenKind::Word => {
+            "statements on one line are separated by `;` or `->`".to_string()
         }
-        _ if what.contains("after this statement") => "statements on one line are separated by `;` or `->`".to_string(),
         _ => return None,
     })
+}
+
+fn is_name(token: &Token) -> bool {
+    token.kind == TokenKind::Word && !is_keyword(&token.text)
 }
 
 /// A keyword where a name is needed.

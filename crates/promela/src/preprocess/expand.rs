@@ -7,6 +7,7 @@ use super::{CALL_DEPTH_MAX, MACRO_TOKENS_MAX, Macro, Preprocessor, error};
 use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
 use crate::lex::{Token, TokenKind};
+use crate::source::Span;
 use std::sync::Arc;
 
 /// Tokens to be read before anything else.
@@ -30,6 +31,8 @@ impl Context {
 struct Arguments {
     list: Vec<Vec<Token>>,
     newline: bool,
+    /// From the macro's name to the closing parenthesis.
+    site: Span,
 }
 
 impl Preprocessor<'_> {
@@ -103,7 +106,7 @@ impl Preprocessor<'_> {
     /// Puts the replacement of a macro's use in front; false when the name stands without its arguments.
     fn replace(&mut self, token: &Token, found: &Arc<Macro>) -> Result<bool, Diagnostic> {
         let arguments = match &found.params {
-            None => Arguments { list: Vec::new(), newline: false },
+            None => Arguments { list: Vec::new(), newline: false, site: token.span },
             Some(_) => match self.read()? {
                 Some(open) if open.is("(") => self.arguments(token, found, open.newline)?,
                 other => {
@@ -112,7 +115,8 @@ impl Preprocessor<'_> {
                 }
             },
         };
-        let body = self.substitute(token, found, arguments.list)?;
+        let site = Token { span: arguments.site, ..token.clone() };
+        let body = self.substitute(&site, found, arguments.list)?;
         self.macro_tokens += body.len() + 1;
         if self.macro_tokens > MACRO_TOKENS_MAX {
             return Err(error(token.span, format!("macros grow to more than {MACRO_TOKENS_MAX} tokens"))
@@ -138,7 +142,7 @@ impl Preprocessor<'_> {
     /// Reads the arguments of a call, the opening parenthesis being read already.
     fn arguments(&mut self, token: &Token, found: &Macro, newline: bool) -> Result<Arguments, Diagnostic> {
         let formals = found.params.as_ref().map_or(0, Vec::len);
-        let mut made = Arguments { list: vec![Vec::new()], newline };
+        let mut made = Arguments { list: vec![Vec::new()], newline, site: token.span };
         let mut depth = 0usize;
         loop {
             let mut next = match self.read()? {
@@ -147,7 +151,10 @@ impl Preprocessor<'_> {
             };
             made.newline |= std::mem::take(&mut next.newline);
             match &*next.text {
-                ")" if depth == 0 => break,
+                ")" if depth == 0 => {
+                    made.site = token.span.to(next.span);
+                    break;
+                }
                 ")" => depth -= 1,
                 "(" => depth += 1,
                 "," if depth == 0 && !(found.variadic && made.list.len() == formals) => {

@@ -28,7 +28,7 @@ const MACRO_TOKENS_MAX: usize = 1_000_000;
 /// Nested includes.
 const INCLUDE_DEPTH_MAX: usize = 100;
 /// Macro calls within arguments of macro calls.
-const CALL_DEPTH_MAX: usize = 150;
+const CALL_DEPTH_MAX: usize = 100;
 
 /// The code of this module's messages.
 const CODE: &str = "preprocessor";
