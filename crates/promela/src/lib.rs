@@ -2,7 +2,9 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod ir;
 pub mod lex;
+pub mod lower;
 pub mod parse;
 pub mod preprocess;
 pub mod source;

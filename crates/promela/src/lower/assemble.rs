@@ -1,0 +1,444 @@
+//! Puts the parts of a model together, once control graphs are known.
+
+use super::element::{Element, Flow, Node};
+use super::expr::{Lowering, Within};
+use super::graph::{self, Graph};
+use super::layout::{self, From};
+use super::names::{GLOBAL, SymbolId, Use};
+use super::statement::{skip, within};
+use super::{Body, BodyKind, Collected, Lowered, constant, visit};
+use crate::ast::{self, Access, ExprKind, Program, RecvArg, StmtKind};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{self, Action, Channel, ControlState, Edge, Expr, Model, Pc, Proctype};
+use crate::source::Span;
+use std::collections::{BTreeMap, HashSet};
+
+/// Lays out, lowers and assembles.
+pub(super) fn assemble<'a>(mut collected: Collected<'a>, program: &'a Program) -> Result<Lowered, Vec<Diagnostic>> {
+    collected.scan_priorities(program);
+    collected.number_states();
+    let mut channels = collected.global_channels();
+    let start = collected.place_globals();
+    let globals_size = layout::place_channels(&mut channels, start, &mut collected.report);
+    collected.names.channels.clone_from(&channels);
+    collected.features.rendezvous = channels.iter().any(|channel| channel.capacity == 0);
+    let initialisers = collected.global_initialisers();
+    collected.place_locals();
+    let proctypes = collected.proctypes();
+    let (claims, event_trace) = collected.claims(program);
+    let active = collected.active(program);
+    collected.warn_about_labels();
+    let names = &collected.names;
+    let globals =
+        collected.globals.iter().flat_map(|&symbol| layout::variables(names, &names.symbols[symbol])).collect();
+    collected.stop_on_error()?;
+    let features = collected.features;
+    let mtypes = collected.mtypes;
+    let model = Model {
+        proctypes,
+        active,
+        globals,
+        channels,
+        globals_size,
+        initialisers,
+        mtypes,
+        claims,
+        event_trace,
+        features,
+    };
+    Ok(Lowered { model, names: collected.names, warnings: collected.report })
+}
+
+/// Control states in the order of SPIN's numbers.
+pub(super) fn pcs(graph: &Graph) -> BTreeMap<u32, Pc> {
+    graph.states.keys().enumerate().map(|(pc, &number)| (number, pc)).collect()
+}
+
+impl<'a> Collected<'a> {
+    pub(super) fn lowering(&mut self, place: Use, within: Within) -> Lowering<'_> {
+        Lowering { names: &self.names, report: &mut self.report, features: &mut self.features, place, within }
+    }
+
+    /// Where a declaration at the outermost level stands: after all globals.
+    fn globally(&self) -> Use {
+        Use { scope: GLOBAL, order: self.names.symbols.len() }
+    }
+
+    /// Frames hold a priority if anything asks for it, which must be known before variables get their places.
+    fn scan_priorities(&mut self, program: &Program) {
+        let mut found = false;
+        let mut see = |expr: &ast::Expr| {
+            found |= match &expr.kind {
+                ExprKind::Run { priority, .. } => priority.is_some(),
+                ExprKind::GetPriority(_) => true,
+                ExprKind::Var(var) => &*var.base().name == "_priority",
+                _ => false,
+            };
+        };
+        let mut set = false;
+        for body in &self.bodies {
+            for element in &body.flow.elements {
+                if let Node::Basic(kind) = &element.node {
+                    visit::statement(kind, &mut see);
+                    set |= matches!(&**kind, StmtKind::SetPriority { .. });
+                    set |= matches!(&**kind, StmtKind::Assign { target, .. } if &*target.base().name == "_priority");
+                }
+            }
+            set |= match body.kind {
+                BodyKind::Proctype(proctype, _) => proctype.priority.is_some(),
+                BodyKind::Init(init, _) => init.priority.is_some(),
+                BodyKind::Never | BodyKind::Trace => false,
+            };
+        }
+        super::claim::atoms(program, &mut |atom| visit::expressions(atom, &mut see));
+        self.features.priority = found || set;
+    }
+
+    /// Tells remote references which control state a label is.
+    fn number_states(&mut self) {
+        for body in &self.bodies {
+            let (Some(number), Some(graph)) = (body.kind.proctype(), &body.graph) else { continue };
+            let pcs = pcs(graph);
+            let state = |label: &super::element::Label| pcs.get(&body.flow.elements[label.element].number).copied();
+            let labels = body.flow.labels.iter().map(|label| (label.name.clone(), state(label)));
+            self.names.proctypes[number].labels = labels.collect();
+        }
+    }
+
+    /// Names that are assigned to or received into somewhere.
+    fn assigned(&self) -> HashSet<ast::Name> {
+        let mut found = HashSet::new();
+        let elements = self.bodies.iter().flat_map(|body| &body.flow.elements);
+        for kind in elements.filter_map(|element| match &element.node {
+            Node::Basic(kind) => Some(&**kind),
+            _ => None,
+        }) {
+            match kind {
+                StmtKind::Assign { target, .. } | StmtKind::Increment(target) | StmtKind::Decrement(target) => {
+                    found.insert(target.base().name.clone());
+                }
+                StmtKind::Receive { args, .. } => {
+                    for arg in args {
+                        if let RecvArg::Var(var) = arg {
+                            found.insert(var.base().name.clone());
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Creates the channels of global variables. A channel variable that never changes is only a name for its id.
+    fn global_channels(&mut self) -> Vec<Channel> {
+        let assigned = self.assigned();
+        let mut channels = Vec::new();
+        for &symbol in &self.globals {
+            let first = channels.len() as i32 + 1;
+            let entry = &self.names.symbols[symbol];
+            for start in layout::starts(&self.names, &self.fields, entry, self.initial[symbol]) {
+                if let From::Channel(ty) = start.from {
+                    let name = format!("{}{}", entry.name, start.path);
+                    channels.push(layout::channel(&self.names, &mut self.report, name, ty));
+                }
+            }
+            let constant = entry.ty.is_channel() && !assigned.contains(&entry.name);
+            if constant && channels.len() as i32 >= first {
+                self.names.symbols[symbol].channel = Some(first);
+            }
+        }
+        if channels.len() > 255 {
+            self.report.push(Diagnostic::error("size", channels[255].span, "more than 255 channels"));
+        }
+        channels
+    }
+
+    fn place_globals(&mut self) -> u32 {
+        let traced = self.bodies.iter().any(|body| matches!(body.kind, BodyKind::Trace));
+        let start = if traced { ir::VECTOR_EVENT + 2 } else { ir::VECTOR_EVENT };
+        layout::place_symbols(&mut self.names, &self.globals, start, &mut self.report)
+    }
+
+    fn global_initialisers(&mut self) -> Vec<ir::Assign> {
+        let mut found = Vec::new();
+        let mut id = 0;
+        for symbol in self.globals.clone() {
+            let entry = self.names.symbols[symbol].clone();
+            for start in layout::starts(&self.names, &self.fields, &entry, self.initial[symbol]) {
+                let place = layout::symbol_place(&entry, start.distance, start.scalar);
+                match start.from {
+                    From::Value(value) => {
+                        let here = Use { scope: GLOBAL, order: entry.order };
+                        let assign = self.lowering(here, Within::Other).start(place, value);
+                        found.push(assign);
+                    }
+                    From::Channel(_) => {
+                        id += 1;
+                        found.extend(entry.channel.is_none().then(|| layout::channel_id(place, id)));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn frame_start(&self, body: &Body<'_>) -> (u32, u32) {
+        let states = body.graph.as_ref().map_or(0, |graph| graph.states.len());
+        let pc_size = if states > 256 { 2 } else { 1 };
+        (pc_size, ir::FRAME_PC + pc_size + u32::from(self.features.priority))
+    }
+
+    /// Variables of proctypes get their places before any expression is lowered: remote references need them.
+    fn place_locals(&mut self) {
+        for index in 0..self.bodies.len() {
+            let (_, start) = self.frame_start(&self.bodies[index]);
+            let end = layout::place_symbols(&mut self.names, &self.bodies[index].locals, start, &mut self.report);
+            self.bodies[index].locals_end = end;
+        }
+    }
+
+    fn proctypes(&mut self) -> Vec<Proctype> {
+        let bodies = std::mem::take(&mut self.bodies);
+        let found = bodies.iter().filter(|body| body.kind.proctype().is_some());
+        let found = found.map(|body| self.assemble_proctype(body)).collect();
+        self.bodies = bodies;
+        found
+    }
+
+    fn assemble_proctype(&mut self, body: &Body<'a>) -> Proctype {
+        let graph = body.graph.as_ref().expect("graphs are built before assembly");
+        let (pc_size, _) = self.frame_start(body);
+        let (channels, frame_size, initialisers) = self.frame(body);
+        let states = self.states(&body.flow, graph, false);
+        let number = body.kind.proctype().unwrap_or_default();
+        let parameters = self.names.proctypes[number].parameters.clone();
+        let describe = |symbols: &[SymbolId]| -> Vec<ir::Variable> {
+            symbols.iter().flat_map(|&symbol| layout::variables(&self.names, &self.names.symbols[symbol])).collect()
+        };
+        let (locals, parameters) = (describe(&body.locals), describe(&parameters).len());
+        let labels = self.names.proctypes[number].labels.iter();
+        let labels = labels.filter_map(|(name, pc)| pc.map(|pc| (name.to_string(), pc))).collect();
+        let (exclusive_receive, exclusive_send) = self.exclusive(body);
+        let (priority, provided, deterministic) = self.head(body);
+        Proctype {
+            name: self.names.proctypes[number].name.to_string(),
+            deterministic,
+            locals,
+            parameters,
+            channels,
+            frame_size,
+            pc_size,
+            initialisers,
+            states,
+            entry: pcs(graph).get(&graph.entry).copied().unwrap_or_default(),
+            priority,
+            provided,
+            labels,
+            exclusive_receive,
+            exclusive_send,
+            span: body.span,
+        }
+    }
+
+    fn head(&mut self, body: &Body<'a>) -> (i32, Option<Expr>, bool) {
+        let (priority, provided, deterministic) = match body.kind {
+            BodyKind::Proctype(proctype, _) => (&proctype.priority, proctype.provided.as_ref(), proctype.deterministic),
+            BodyKind::Init(init, _) => (&init.priority, None, false),
+            BodyKind::Never | BodyKind::Trace => (&None, None, false),
+        };
+        let priority = priority.as_ref().map_or(1, |priority| {
+            super::declare::constant_in(&self.names, &mut self.report, priority, 1..=255, "a priority")
+        });
+        let number = body.kind.proctype().unwrap_or_default();
+        let place = Use { scope: self.names.proctypes[number].scope, order: self.first_local(body) };
+        self.features.provided |= provided.is_some();
+        (priority, provided.map(|provided| self.lowering(place, Within::Other).expr(provided)), deterministic)
+    }
+
+    /// A `provided` clause sees the parameters, but no locals.
+    fn first_local(&self, body: &Body<'_>) -> usize {
+        let number = body.kind.proctype().unwrap_or_default();
+        let parameters = &self.names.proctypes[number].parameters;
+        let first = body.locals.get(parameters.len());
+        first.map_or(self.names.symbols.len(), |&symbol| self.names.symbols[symbol].order)
+    }
+
+    /// Channels, size and initial values of a frame.
+    fn frame(&mut self, body: &Body<'a>) -> (Vec<Channel>, u32, Vec<ir::Assign>) {
+        let (mut channels, mut initialisers) = (Vec::new(), Vec::new());
+        for &symbol in &body.locals {
+            let entry = self.names.symbols[symbol].clone();
+            // Of a variable declared further down only the channels in its structure exist from the start.
+            let started = body.initialised.contains(&symbol);
+            let init = if started { self.initial[symbol] } else { None };
+            for start in layout::starts(&self.names, &self.fields, &entry, init) {
+                let place = layout::symbol_place(&entry, start.distance, start.scalar);
+                match start.from {
+                    From::Channel(ty) => {
+                        let name = format!("{}{}", entry.name, start.path);
+                        let channel = layout::channel(&self.names, &mut self.report, name, ty);
+                        channels.push(Channel { variable: Some(place), ..channel });
+                    }
+                    From::Value(value) => {
+                        let number = body.kind.proctype().unwrap_or_default();
+                        let here = Use { scope: self.names.proctypes[number].scope, order: entry.order };
+                        let assign = self.lowering(here, Within::Other).start(place, value);
+                        initialisers.push(assign);
+                    }
+                }
+            }
+        }
+        let size = layout::place_channels(&mut channels, body.locals_end, &mut self.report);
+        self.features.rendezvous |= channels.iter().any(|channel| channel.capacity == 0);
+        (channels, size, initialisers)
+    }
+
+    fn exclusive(&mut self, body: &Body<'a>) -> (Vec<Expr>, Vec<Expr>) {
+        let (mut receive, mut send) = (Vec::new(), Vec::new());
+        for &(access, channel, place) in &body.exclusive {
+            let promised = match super::place::type_of(&self.names, channel, place) {
+                // A whole array of channels: every one of them.
+                Some((_, Some(length))) => self.every_channel(channel, length, place),
+                _ => vec![self.lowering(place, Within::Other).channel(channel)],
+            };
+            match access {
+                Access::Receive => receive.extend(promised),
+                Access::Send => send.extend(promised),
+            }
+        }
+        (receive, send)
+    }
+
+    fn every_channel(&mut self, channel: &ast::VarRef, length: u32, place: Use) -> Vec<Expr> {
+        let element = |index: u32| {
+            let mut channel = channel.clone();
+            let index = ast::Expr { kind: ExprKind::Int(index as i32, ast::Literal::Number), span: channel.span };
+            if let Some(last) = channel.parts.last_mut() {
+                last.index = Some(index);
+            }
+            channel
+        };
+        (0..length).map(|index| self.lowering(place, Within::Other).channel(&element(index))).collect()
+    }
+
+    /// Lowers every statement of a body and puts the control states together.
+    pub(super) fn states(&mut self, flow: &Flow<'a>, graph: &Graph, claim: bool) -> Vec<ControlState> {
+        let pcs = pcs(graph);
+        let actions: Vec<Action> = flow.elements.iter().map(|element| self.action(element, claim)).collect();
+        let spans: BTreeMap<u32, Span> = flow.elements.iter().map(|element| (element.number, element.span)).collect();
+        let mut states = Vec::new();
+        for (&number, state) in &graph.states {
+            let mut edges = Vec::new();
+            for step in &state.steps {
+                let element = &flow.elements[step.element];
+                let action = match graph::d_step_sequence(flow, step.element) {
+                    Some(inner) => d_step(flow, inner, &pcs),
+                    None => actions[step.element].clone(),
+                };
+                self.features.unless |= step.escape != 0;
+                edges.push(Edge {
+                    action,
+                    target: pcs.get(&step.target).copied().unwrap_or_default(),
+                    atomic: step.atomic,
+                    escape: step.escape,
+                    span: element.span,
+                    spin_id: element.id,
+                    spin_state: element.number,
+                });
+            }
+            let span = spans.get(&number).copied().unwrap_or_default();
+            let graph::Flags { end, accept, progress } = state.flags;
+            states.push(ControlState { edges, end, progress, accept, spin_state: number, span });
+        }
+        states
+    }
+
+    fn action(&mut self, element: &Element<'a>, claim: bool) -> Action {
+        let span = element.span;
+        let within = within(claim, element.d_step.is_some());
+        match &element.node {
+            Node::Basic(kind) => self.lowering(element.place, within).action(kind, span),
+            Node::Declare(symbol) => {
+                let init = self.initial[*symbol];
+                self.lowering(element.place, within).declaration(*symbol, init)
+            }
+            Node::Else => Action::Else,
+            Node::End => Action::Die,
+            _ => skip(),
+        }
+    }
+
+    /// What is started before the first step.
+    fn active(&mut self, program: &Program) -> Vec<usize> {
+        let mut active = Vec::new();
+        let mut number = 0;
+        for item in &program.items {
+            match item {
+                ast::Item::Proctype(proctype) => {
+                    let count = self.active_count(proctype);
+                    active.extend(std::iter::repeat_n(number, count));
+                    number += 1;
+                }
+                ast::Item::Init(_) => {
+                    active.push(number);
+                    number += 1;
+                }
+                _ => {}
+            }
+        }
+        if active.is_empty() {
+            let told = Diagnostic::error(
+                "process",
+                Span::default(),
+                "nothing runs: there is no `init` and no `active` proctype",
+            );
+            self.report.push(told.help("write `active` before a proctype, or an `init` that runs one"));
+        }
+        active
+    }
+
+    fn active_count(&mut self, proctype: &ast::Proctype) -> usize {
+        let Some(active) = &proctype.active else { return 0 };
+        let Some(count) = &active.count else { return 1 };
+        match constant::value_or_initial(&self.names, &self.initial, count, self.globally()) {
+            Some((count @ 0..=255, _)) => count as usize,
+            _ => {
+                self.report.push(Diagnostic::error(
+                    "process",
+                    count.span,
+                    "the number of processes must be a constant from 0 to 255",
+                ));
+                1
+            }
+        }
+    }
+
+    fn warn_about_labels(&mut self) {
+        for body in &self.bodies {
+            for label in &body.flow.labels {
+                if !label.used && !super::element::is_special(&label.name) && body.kind.proctype().is_some() {
+                    self.report.push(Diagnostic::warning(
+                        "unused",
+                        label.span,
+                        format!("label `{}` is never used", label.name),
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// A `d_step` with the control states that belong to it.
+fn d_step(flow: &Flow<'_>, inner: super::element::SequenceId, pcs: &BTreeMap<u32, Pc>) -> Action {
+    let number = flow.sequences[inner].first.and_then(|first| flow.elements[first].d_step);
+    let mut inside: Vec<Pc> = flow
+        .elements
+        .iter()
+        .filter(|element| element.d_step == number && number.is_some())
+        .filter_map(|element| pcs.get(&element.number).copied())
+        .collect();
+    inside.sort_unstable();
+    let entry = graph::d_step_entry(flow, inner).and_then(|entry| pcs.get(&entry).copied()).unwrap_or_default();
+    Action::DStep { entry, inside }
+}

@@ -1,0 +1,527 @@
+//! From statements to elements.
+
+use super::Body;
+use super::element::{BlockKind, Destination, ElementId, Flow, Node, Sequence, SequenceId, is_special};
+use super::names::{Names, ScopeId, SymbolId, Use};
+use crate::ast::{self, Access, Block, Expr, ExprKind, Ident, Stmt, StmtKind, VarDecl, VarRef};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use std::borrow::Cow;
+
+/// A body that is being built.
+pub(super) struct Builder<'a, 'l> {
+    pub names: &'l mut Names,
+    /// SPIN's counter of elements over the whole model.
+    pub unique: &'l mut u32,
+    pub report: &'l mut Vec<Diagnostic>,
+    /// What each symbol starts with, in step with [`Names::symbols`].
+    pub initial: &'l mut Vec<Option<&'a ast::Initializer>>,
+    /// Bodies that were built before: a remote reference to a label can change them.
+    pub earlier: &'l mut [Body<'a>],
+    pub flow: Flow<'a>,
+    /// Channels promised by `xr` and `xs`.
+    pub exclusive: Vec<(Access, &'a VarRef, Use)>,
+    /// Locals that get their first value when the process is created.
+    pub initialised: Vec<SymbolId>,
+    /// All locals.
+    pub locals: Vec<SymbolId>,
+    /// Whether options lose redundant skips, as in processes but not in claims.
+    pub prune: bool,
+    pub scope: ScopeId,
+    pub current: SequenceId,
+    /// Loops around, innermost last.
+    pub loops: Vec<usize>,
+    d_step: Option<usize>,
+    /// Still at the very start: declarations are initialisers.
+    starting: bool,
+}
+
+/// A statement that was read, inner statements included, but has no element of its own yet.
+struct Pending<'a> {
+    labels: Vec<&'a Ident>,
+    shape: Shape<'a>,
+    place: Use,
+    span: Span,
+}
+
+pub(super) enum Shape<'a> {
+    Node(Node<'a>),
+    /// Options, and the loop's number if it is one.
+    Selection(Vec<SequenceId>, Option<usize>),
+    Unless(SequenceId, SequenceId),
+}
+
+/// Why a sequence is closed; it decides what SPIN says about a label on its first statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closed {
+    Option,
+    Escape,
+    Main,
+    Block,
+    Other,
+}
+
+impl<'a, 'l> Builder<'a, 'l> {
+    pub(super) fn new(
+        names: &'l mut Names,
+        unique: &'l mut u32,
+        report: &'l mut Vec<Diagnostic>,
+        initial: &'l mut Vec<Option<&'a ast::Initializer>>,
+        earlier: &'l mut [Body<'a>],
+        scope: ScopeId,
+    ) -> Builder<'a, 'l> {
+        let mut flow = Flow::new();
+        let current = flow.open();
+        flow.top = current;
+        Builder {
+            names,
+            unique,
+            report,
+            initial,
+            earlier,
+            flow,
+            exclusive: Vec::new(),
+            initialised: Vec::new(),
+            locals: Vec::new(),
+            prune: true,
+            scope,
+            current,
+            loops: Vec::new(),
+            d_step: None,
+            starting: true,
+        }
+    }
+
+    /// Builds a whole body.
+    pub(super) fn body(&mut self, block: &'a Block) {
+        self.statements(block);
+        let end = self.make(Node::End, block.span.after());
+        self.flow.append(end, self.current);
+        self.flow.sequences[self.current].extent = Some(end);
+    }
+
+    pub(super) fn here(&self) -> Use {
+        Use { scope: self.scope, order: self.names.symbols.len() }
+    }
+
+    pub(super) fn make(&mut self, node: Node<'a>, span: Span) -> ElementId {
+        let place = self.here();
+        self.make_at(node, place, span)
+    }
+
+    fn make_at(&mut self, node: Node<'a>, place: Use, span: Span) -> ElementId {
+        let made = self.flow.make(node, self.unique, place, span);
+        self.flow.elements[made].d_step = self.d_step;
+        made
+    }
+
+    pub(super) fn statements(&mut self, block: &'a Block) {
+        for stmt in &block.stmts {
+            match &stmt.kind {
+                StmtKind::Declare(declaration) => {
+                    self.refuse_labels(stmt, "a declaration");
+                    self.declare(declaration);
+                }
+                StmtKind::Exclusive { access, channels } => {
+                    self.refuse_labels(stmt, "xr or xs");
+                    let place = self.here();
+                    self.exclusive.extend(channels.iter().map(|channel| (*access, channel, place)));
+                }
+                _ => {
+                    let pending = self.read(stmt);
+                    self.add(pending);
+                    self.starting = false;
+                }
+            }
+        }
+    }
+
+    fn refuse_labels(&mut self, stmt: &Stmt, what: &str) {
+        if let Some(label) = stmt.labels.first() {
+            let told = Diagnostic::error("label", label.span, format!("label `{}` stands before {what}", label.name));
+            self.report.push(told.help("put the label before a statement"));
+        }
+    }
+
+    fn declare(&mut self, declaration: &'a VarDecl) {
+        for var in &declaration.vars {
+            let Some(symbol) =
+                super::declare::variable(self.names, self.initial, self.report, declaration, var, Some(self.scope))
+            else {
+                continue;
+            };
+            self.locals.push(symbol);
+            if self.starting {
+                self.initialised.push(symbol);
+                continue;
+            }
+            match &var.init {
+                Some(ast::Initializer::Channel(_)) => {
+                    let told = Diagnostic::error(
+                        "channel",
+                        var.span,
+                        format!("channel `{}` is created in the middle of a body", var.name.name),
+                    );
+                    self.report.push(told.help("declare it before the first statement of the proctype"));
+                }
+                Some(ast::Initializer::List(_)) => {
+                    let told = Diagnostic::error(
+                        "initialiser",
+                        var.span,
+                        "a list can initialise an array only at the start of a proctype",
+                    );
+                    self.report.push(told.help("assign the elements one by one"));
+                }
+                _ => {
+                    // The declared name itself is visible to its own initialiser, as in SPIN.
+                    let element = self.make(Node::Declare(symbol), var.span);
+                    self.flow.append(element, self.current);
+                }
+            }
+        }
+    }
+
+    /// Opens a sequence, runs `fill` in it and closes it.
+    pub(super) fn nested(&mut self, closed: Closed, fill: impl FnOnce(&mut Self)) -> SequenceId {
+        let sequence = self.flow.open();
+        let outer = std::mem::replace(&mut self.current, sequence);
+        self.starting = false;
+        fill(self);
+        self.current = outer;
+        self.flow.sequences[sequence].extent = self.flow.sequences[sequence].last;
+        self.check_first_label(sequence, closed);
+        if self.flow.sequences[sequence].first.is_none() {
+            self.fill_empty(sequence);
+        }
+        sequence
+    }
+
+    /// A sequence of declarations only has nothing to execute; SPIN refuses it.
+    fn fill_empty(&mut self, sequence: SequenceId) {
+        let skip = self.make(Node::Skip, Span::default());
+        self.flow.append(skip, sequence);
+        self.flow.sequences[sequence].extent = Some(skip);
+    }
+
+    fn check_first_label(&mut self, sequence: SequenceId, closed: Closed) {
+        let Some(first) = self.flow.sequences[sequence].first else { return };
+        let Some(label) = self.flow.labels_of(first).next() else { return };
+        let (name, span) = (label.name.clone(), label.span);
+        let message = format!("label `{name}` is placed incorrectly");
+        let told = match closed {
+            Closed::Option => Diagnostic::warning("label", span, message)
+                .note("a process never stands at the first statement of an option: it stands at the whole `do` or `if`")
+                .help(format!("write `{name}:` before the `do` or `if`")),
+            Closed::Escape => {
+                Diagnostic::error("label", span, message).note("the guard of an escape is not a state of its own")
+            }
+            Closed::Main => {
+                Diagnostic::error("label", span, message).help(format!("write `{name}: {{ .. }} unless ..`"))
+            }
+            Closed::Block => {
+                Diagnostic::error("label", span, message).help(format!("write `{name}:` before the braces"))
+            }
+            Closed::Other => return,
+        };
+        self.report.push(told);
+    }
+
+    /// Runs `fill` in a block scope of its own.
+    pub(super) fn scoped(&mut self, fill: impl FnOnce(&mut Self)) {
+        let inner = self.names.open(self.scope);
+        let outer = std::mem::replace(&mut self.scope, inner);
+        fill(self);
+        self.scope = outer;
+    }
+
+    fn braces(&mut self, block: &'a Block) -> SequenceId {
+        self.nested(Closed::Block, |this| this.scoped(|this| this.statements(block)))
+    }
+
+    fn read(&mut self, stmt: &'a Stmt) -> Pending<'a> {
+        if let StmtKind::Unless { main, escape } = &stmt.kind {
+            return self.unless(main, escape, &stmt.labels);
+        }
+        let shape = self.shape(stmt);
+        Pending { labels: stmt.labels.iter().collect(), shape, place: self.here(), span: stmt.span }
+    }
+
+    fn shape(&mut self, stmt: &'a Stmt) -> Shape<'a> {
+        match &stmt.kind {
+            StmtKind::If(options) => {
+                let options = self.options(options);
+                Shape::Selection(options, None)
+            }
+            StmtKind::Do(options) => {
+                let number = self.open_loop();
+                let options = self.options(options);
+                self.loops.pop();
+                Shape::Selection(options, Some(number))
+            }
+            StmtKind::For { var, range, body } => self.for_loop(var, range, body, stmt.span),
+            StmtKind::Select { var, from, to } => self.select(var, from, to, stmt.span),
+            StmtKind::Atomic(block) => {
+                let sequence = self.braces(block);
+                self.flow.make_atomic(sequence, false);
+                Shape::Node(Node::Block(BlockKind::Atomic, sequence))
+            }
+            StmtKind::DStep(block) => self.d_step(block),
+            StmtKind::Block(block) | StmtKind::Inlined { body: block, .. } => {
+                let sequence = self.braces(block);
+                Shape::Node(Node::Block(BlockKind::Plain, sequence))
+            }
+            StmtKind::Goto(label) => Shape::Node(Node::Jump(Destination::Label(label.name.clone()))),
+            StmtKind::Break => self.leave_loop(stmt.span),
+            StmtKind::Else => Shape::Node(Node::Else),
+            kind => {
+                super::claim::fix_labelled_jumps(kind, self.names, self.earlier, self.unique);
+                Shape::Node(Node::Basic(Cow::Borrowed(kind)))
+            }
+        }
+    }
+
+    fn leave_loop(&mut self, span: Span) -> Shape<'a> {
+        match self.loops.last() {
+            Some(&number) => Shape::Node(Node::Jump(Destination::Loop(number))),
+            None => {
+                self.report.push(Diagnostic::error("break", span, "`break` outside a loop"));
+                Shape::Node(Node::Skip)
+            }
+        }
+    }
+
+    pub(super) fn open_loop(&mut self) -> usize {
+        self.flow.loops.push(None);
+        self.loops.push(self.flow.loops.len() - 1);
+        self.flow.loops.len() - 1
+    }
+
+    fn options(&mut self, options: &'a [Block]) -> Vec<SequenceId> {
+        let sequences: Vec<SequenceId> =
+            options.iter().map(|option| self.nested(Closed::Option, |this| this.statements(option))).collect();
+        if self.prune {
+            for &sequence in &sequences {
+                self.drop_redundant_skips(sequence);
+            }
+        }
+        sequences
+    }
+
+    /// SPIN leaves out the second of two skips in a row inside an option.
+    fn drop_redundant_skips(&mut self, sequence: SequenceId) {
+        let mut run = 0;
+        let mut before = None;
+        for element in self.flow.chain(sequence, self.flow.sequences[sequence].last) {
+            let prints = matches!(&self.flow.elements[element].node, Node::Basic(kind) if is_print(kind));
+            let labelled = self.flow.labels_of(element).next().is_some();
+            let skips = prints || is_skip(&self.flow.elements[element].node);
+            run = if skips && !labelled { run + 1 } else { 0 };
+            let Sequence { first, last, .. } = self.flow.sequences[sequence].clone();
+            let at_edge = Some(element) == first || Some(element) == last;
+            if let (true, false, Some(before)) = (run > 1 && !prints, at_edge, before) {
+                self.flow.elements[element].done = true;
+                let next = self.flow.elements[element].next;
+                let before: ElementId = before;
+                self.flow.elements[before].next = next;
+            } else {
+                before = Some(element);
+            }
+        }
+    }
+
+    fn d_step(&mut self, block: &'a Block) -> Shape<'a> {
+        let outer = self.d_step;
+        self.d_step = outer.or(Some(self.flow.sequences.len()));
+        let sequence = self.braces(block);
+        self.d_step = outer;
+        self.flow.make_atomic(sequence, true);
+        Shape::Node(Node::Block(BlockKind::DStep, sequence))
+    }
+
+    /// `main unless escape`. SPIN reads both, then makes elements for the escape first.
+    fn unless(&mut self, main: &'a Stmt, escape: &'a Stmt, outer: &'a [Ident]) -> Pending<'a> {
+        let mut read = self.read(main);
+        read.labels.splice(0..0, outer);
+        let escape_read = self.read(escape);
+        let escape = self.as_sequence(escape_read, Closed::Escape);
+        let (place, span) = (read.place, read.span);
+        let (labels, shape) = match (&read.shape, read.labels.len()) {
+            (&Shape::Node(Node::Block(kind, main)), 1) => {
+                // `L: { main } unless escape`: the label goes before both, on a block of its own.
+                let shape = Shape::Unless(main, escape);
+                let inner = Pending { labels: Vec::new(), shape, place, span };
+                let wrapper = self.nested(Closed::Other, |this| this.add(inner));
+                (read.labels, Shape::Node(Node::Block(kind, wrapper)))
+            }
+            _ => {
+                let main = self.as_sequence(read, Closed::Main);
+                (Vec::new(), Shape::Unless(main, escape))
+            }
+        };
+        Pending { labels, shape, place, span }
+    }
+
+    fn as_sequence(&mut self, read: Pending<'a>, closed: Closed) -> SequenceId {
+        match read.shape {
+            Shape::Node(Node::Block(BlockKind::Plain, sequence)) if read.labels.is_empty() => sequence,
+            _ => self.nested(closed, |this| {
+                this.add(read);
+            }),
+        }
+    }
+
+    /// Makes the element of a statement and adds it to the current sequence.
+    fn add(&mut self, pending: Pending<'a>) {
+        let Pending { labels, shape, place, span } = pending;
+        let (element, append) = match shape {
+            Shape::Node(node) => (self.make_at(node, place, span), true),
+            Shape::Selection(options, number) => (self.add_selection(options, number, place, span), false),
+            Shape::Unless(main, escape) => (self.add_unless(main, escape, place, span), false),
+        };
+        for label in labels.into_iter().rev() {
+            self.set_label(label, element);
+        }
+        if append {
+            self.append(element);
+        }
+    }
+
+    /// A labelled `goto` would vanish, and its special label with it: a skip keeps the state.
+    fn append(&mut self, element: ElementId) {
+        let jumps = matches!(self.flow.elements[element].node, Node::Jump(_));
+        if jumps && self.flow.labels_of(element).any(|label| is_special(&label.name)) {
+            let (place, span) = (self.flow.elements[element].place, self.flow.elements[element].span);
+            let skip = self.make_at(Node::Skip, place, span);
+            if let Some(label) = self.flow.labels.iter_mut().rev().find(|label| label.element == element) {
+                label.element = skip;
+            }
+            self.append_plain(skip);
+        }
+        self.append_plain(element);
+    }
+
+    fn append_plain(&mut self, element: ElementId) {
+        self.flow.append(element, self.current);
+    }
+
+    fn set_label(&mut self, label: &Ident, element: ElementId) {
+        let scope = self.scope;
+        let twice = self.flow.labels.iter().any(|known| known.name == label.name && known.scope == scope);
+        if twice {
+            self.report.push(Diagnostic::error(
+                "label",
+                label.span,
+                format!("label `{}` is defined twice", label.name),
+            ));
+        }
+        let clash = self.names.find(&label.name, self.here()).is_some() || self.names.mtypes.contains_key(&label.name);
+        if clash {
+            let told = Diagnostic::error(
+                "label",
+                label.span,
+                format!("label `{}` has the name of a variable or constant", label.name),
+            );
+            self.report.push(told);
+        }
+        self.flow.labels.push(super::element::Label {
+            name: label.name.clone(),
+            element,
+            scope,
+            span: label.span,
+            used: false,
+        });
+    }
+
+    fn add_selection(&mut self, options: Vec<SequenceId>, number: Option<usize>, place: Use, span: Span) -> ElementId {
+        let element = self.make_at(Node::Selection, place, span);
+        let join = self.make_at(Node::Join, place, span);
+        let options = self.else_last(options);
+        for &option in &options {
+            self.flow.append(join, option);
+        }
+        self.flow.elements[element].parts = options;
+        match number {
+            Some(number) => {
+                self.append_plain(join);
+                let end = self.make_at(Node::LoopEnd, place, span);
+                self.flow.loops[number] = Some(end);
+                self.append_plain(element);
+                self.append_plain(end);
+            }
+            None => {
+                self.append_plain(element);
+                self.append_plain(join);
+            }
+        }
+        element
+    }
+
+    /// Moves the `else` option to the end.
+    fn else_last(&mut self, options: Vec<SequenceId>) -> Vec<SequenceId> {
+        let starts_with_else = |flow: &Flow<'a>, &option: &SequenceId| {
+            let first = flow.sequences[option].first;
+            first.is_some_and(|first| matches!(flow.elements[first].node, Node::Else))
+        };
+        let (otherwise, mut rest): (Vec<_>, Vec<_>) =
+            options.into_iter().partition(|option| starts_with_else(&self.flow, option));
+        if let Some(second) = otherwise.get(1) {
+            let span =
+                self.flow.sequences[*second].first.map_or(Span::default(), |first| self.flow.elements[first].span);
+            self.report.push(Diagnostic::error("else", span, "two `else` in one selection"));
+        }
+        if let Some(&option) = otherwise.first() {
+            self.warn_else_with_channels(option, &rest);
+        }
+        rest.extend(otherwise);
+        rest
+    }
+
+    fn warn_else_with_channels(&mut self, otherwise: SequenceId, rest: &[SequenceId]) {
+        let mentions = |option: &SequenceId| {
+            let first = self.flow.sequences[*option].first;
+            first.is_some_and(|first| matches!(&self.flow.elements[first].node, Node::Basic(kind) if super::visit::uses_channel(kind)))
+        };
+        if rest.iter().any(mentions) {
+            let Some(first) = self.flow.sequences[otherwise].first else { return };
+            let told = Diagnostic::warning(
+                "else",
+                self.flow.elements[first].span,
+                "`else` beside channel operations is dubious",
+            );
+            self.report.push(told.note("it is taken whenever no message can be sent or received just now; for a rendezvous receive that is always"));
+        }
+    }
+
+    fn add_unless(&mut self, main: SequenceId, escape: SequenceId, place: Use, span: Span) -> ElementId {
+        let element = self.make_at(Node::Unless, place, span);
+        let join = self.make_at(Node::Join, place, span);
+        self.flow.elements[element].parts = vec![main, escape];
+        self.flow.append(join, main);
+        self.flow.append(join, escape);
+        self.flow.attach_escape(main, escape);
+        self.append_plain(element);
+        self.append_plain(join);
+        element
+    }
+}
+
+fn is_print(kind: &StmtKind) -> bool {
+    matches!(kind, StmtKind::Printf { .. } | StmtKind::Printm(_))
+}
+
+/// Whether a node is a plain skip: a condition that is the constant 1.
+pub(super) fn is_skip(node: &Node<'_>) -> bool {
+    constant(node) == Some(1)
+}
+
+/// The value of a condition that is a constant.
+pub(super) fn constant(node: &Node<'_>) -> Option<i32> {
+    match node {
+        Node::Skip => Some(1),
+        Node::Basic(kind) => match &**kind {
+            StmtKind::Expr(Expr { kind: ExprKind::Int(value, _), .. }) => Some(*value),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,203 @@
+//! Basic statements.
+
+use super::expr::{Lowering, Within};
+use super::names::{SymbolId, Ty};
+use super::text;
+use crate::ast::{self, ExprKind, Initializer, RecvArg, StmtKind, VarRef};
+use crate::ir::{Action, Assign, Binary, Expr, Format, Place, Print, Shown};
+use crate::source::Span;
+
+impl Lowering<'_> {
+    /// Lowers a basic statement.
+    pub(super) fn action(&mut self, kind: &StmtKind, span: Span) -> Action {
+        self.check_runs(kind, span);
+        match kind {
+            StmtKind::Expr(expr) => Action::Condition(self.expr(expr)),
+            StmtKind::Assign { target, value } => self.assign(target, value, span),
+            StmtKind::Increment(target) => self.add(target, Binary::Add),
+            StmtKind::Decrement(target) => self.add(target, Binary::Subtract),
+            StmtKind::Assert(expr) => Action::Assert { condition: self.expr(expr), text: text::expr(expr) },
+            StmtKind::Printf { format, args } => self.printf(format, args, span),
+            StmtKind::Printm(value) => {
+                let format = Format::Mtype(self.mtype_set(value));
+                let value = self.expr(value);
+                Action::Print(Print { pieces: vec![String::new(), String::new()], values: vec![(format, value)] })
+            }
+            StmtKind::Send { channel, sorted, args } => self.send(channel, *sorted, args, span),
+            StmtKind::Receive { channel, random, keep, args } => self.receive_statement(channel, *random, *keep, args),
+            StmtKind::SetPriority { pid, priority } => {
+                self.features.priority = true;
+                Action::SetPriority { pid: self.expr(pid), value: self.expr(priority) }
+            }
+            _ => {
+                self.error("statement", span, "this statement cannot stand here");
+                skip()
+            }
+        }
+    }
+
+    fn check_runs(&mut self, kind: &StmtKind, span: Span) {
+        let (mut count, mut conditional) = (0, false);
+        let mut top = |expr: &ast::Expr| {
+            let (found, hidden) = super::visit::runs(expr);
+            count += found;
+            conditional |= hidden;
+        };
+        match kind {
+            StmtKind::Expr(expr) | StmtKind::Assert(expr) => top(expr),
+            StmtKind::Assign { value, .. } => top(value),
+            StmtKind::Printf { args, .. } => args.iter().for_each(top),
+            _ => {}
+        }
+        if count > 1 {
+            self.error("run", span, "more than one `run` in a statement");
+        }
+        if conditional {
+            self.error("run", span, "`run` inside `&&`, `||` or a conditional expression");
+        }
+    }
+
+    fn assign(&mut self, target: &VarRef, value: &ast::Expr, span: Span) -> Action {
+        match target.as_name().map(|name| &*name.name) {
+            Some("_priority") => {
+                self.features.priority = true;
+                return Action::SetPriority { pid: Expr::Pid, value: self.expr(value) };
+            }
+            // Writing to `_` throws the value away, but a `run` in it happens.
+            Some("_") => {
+                let value = self.expr(value);
+                return if matches!(value, Expr::Run(_)) { Action::Condition(value) } else { skip() };
+            }
+            Some(name) if super::declare::PREDEFINED.contains(&name) || self.names.mtypes.contains_key(name) => {
+                self.error("type", span, format!("`{name}` cannot be assigned to"));
+                return skip();
+            }
+            _ => {}
+        }
+        let Some((place, shown)) = self.assignable(target) else {
+            self.expr(value);
+            return skip();
+        };
+        self.check_channel_value(&shown, value);
+        self.check_constant(&place, value);
+        Action::Assign(Assign { place, value: self.expr(value) })
+    }
+
+    /// The scalar that an assignment changes.
+    fn assignable(&mut self, target: &VarRef) -> Option<(Place, Shown)> {
+        let found = self.target(target)?;
+        match found.scalar() {
+            Some((place, shown)) => Some((place, shown.clone())),
+            None => {
+                self.error("type", target.span, "a structure cannot be assigned as a whole");
+                None
+            }
+        }
+    }
+
+    fn check_channel_value(&mut self, shown: &Shown, value: &ast::Expr) {
+        if *shown != Shown::Channel {
+            return;
+        }
+        let is_channel = match &value.kind {
+            ExprKind::Var(var) => {
+                super::place::type_of(self.names, var, self.place).is_none_or(|(ty, _)| ty.is_channel())
+            }
+            _ => false,
+        };
+        if !is_channel {
+            self.warning("type", value.span, "a channel variable is given something that is no channel");
+        }
+    }
+
+    fn check_constant(&mut self, place: &Place, value: &ast::Expr) {
+        if let Some(given) = super::constant::value(self.names, value)
+            && place.scalar.cut(given) != given
+        {
+            let kept = place.scalar.cut(given);
+            self.warning("truncated", value.span, format!("{given} does not fit: {kept} is stored"));
+        }
+    }
+
+    fn add(&mut self, target: &VarRef, operator: Binary) -> Action {
+        let Some((place, shown)) = self.assignable(target) else { return skip() };
+        if shown == Shown::Channel {
+            self.error("type", target.span, "arithmetic on a channel");
+        }
+        let value = Expr::Binary(operator, Box::new(Expr::Load(place.clone())), Box::new(Expr::Constant(1)));
+        Action::Assign(Assign { place, value })
+    }
+
+    fn receive_statement(&mut self, channel: &VarRef, random: bool, keep: bool, args: &[RecvArg]) -> Action {
+        if channel.as_name().is_some_and(|name| &*name.name == "STDIN") {
+            return self.read_input(channel, args);
+        }
+        Action::Receive(self.receive(channel, random, keep, args))
+    }
+
+    fn read_input(&mut self, channel: &VarRef, args: &[RecvArg]) -> Action {
+        let [RecvArg::Var(var)] = args else {
+            self.error("message", channel.span, "`STDIN` gives one character: name one variable");
+            return skip();
+        };
+        self.assignable(var).map_or_else(skip, |(place, _)| Action::ReadInput(place))
+    }
+
+    /// The step of a declaration inside a body. Of an array SPIN sets the first element only; of a structure nothing.
+    pub(super) fn declaration(&mut self, symbol: SymbolId, init: Option<&Initializer>) -> Action {
+        let names = self.names;
+        let symbol = &names.symbols[symbol];
+        let value = match init {
+            Some(Initializer::Value(value)) => {
+                self.refuse_run(value);
+                self.expr(value)
+            }
+            _ => Expr::Constant(0),
+        };
+        let Ty::Scalar(scalar, _) = symbol.ty else { return skip() };
+        if symbol.length.is_some() && init.is_some() {
+            let message = format!("only the first element of `{}` is set", symbol.name);
+            self.warning("initialiser", symbol.span, message);
+        }
+        if let Some(Initializer::Value(value)) = init {
+            self.check_constant(&super::layout::symbol_place(symbol, 0, scalar), value);
+        }
+        Action::Assign(Assign { place: super::layout::symbol_place(symbol, 0, scalar), value })
+    }
+
+    pub(super) fn refuse_run(&mut self, value: &ast::Expr) {
+        if super::visit::runs(value).0 > 0 {
+            self.error("run", value.span, "`run` cannot give a variable its initial value");
+        }
+    }
+
+    fn printf(&mut self, format: &str, args: &[ast::Expr], span: Span) -> Action {
+        let (pieces, wanted) = super::print::split(format);
+        if wanted.len() > args.len() {
+            self.error("printf", span, format!("{} values are printed, but {} are given", wanted.len(), args.len()));
+        } else if wanted.len() < args.len() {
+            self.warning("printf", span, "more values are given than printed");
+        }
+        let mut values = Vec::new();
+        for (format, arg) in wanted.into_iter().zip(args) {
+            let format = if matches!(format, Format::Mtype(_)) { Format::Mtype(self.mtype_set(arg)) } else { format };
+            values.push((format, self.expr(arg)));
+        }
+        let pieces = pieces.into_iter().take(values.len() + 1).collect();
+        Action::Print(Print { pieces, values })
+    }
+}
+
+/// A step that does nothing.
+pub(super) fn skip() -> Action {
+    Action::Condition(Expr::Constant(1))
+}
+
+/// Which rules hold for a statement.
+pub(super) fn within(claim: bool, d_step: bool) -> Within {
+    match (claim, d_step) {
+        (true, _) => Within::Claim,
+        (false, true) => Within::DStep,
+        (false, false) => Within::Process,
+    }
+}
