@@ -312,6 +312,8 @@ pub enum Expr {
     Timeout,
     /// `np_`: no process is at a progress label.
     NonProgress,
+    /// Some process is at an accept label.
+    Accepting,
     /// `enabled(pid)`.
     Enabled(Box<Expr>),
     /// `pc_value(pid)`: SPIN's state number.
@@ -580,8 +582,8 @@ pub struct NeverClaim {
 pub struct EventTrace {
     /// Whether matching it is the violation (`notrace`).
     pub negated: bool,
-    /// Control states; edges are [`Action::Send`] and [`Action::Receive`] patterns, `Match` and `Ignore` fields only,
-    /// or [`Action::Else`], or `Condition(1)`.
+    /// Control states; edges are [`Action::Receive`] patterns for sends (`keep` is set) and receives (`keep` is not set),
+    /// with `Match` and `Ignore` fields only, or [`Action::Else`], or `Condition(1)`.
     pub states: Vec<ControlState>,
     /// Where it starts.
     pub entry: Pc,

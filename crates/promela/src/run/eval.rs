@@ -53,6 +53,7 @@ impl Env<'_> {
             Expr::Processes => self.work.processes() as i32,
             Expr::Last => i32::from(self.work.bytes[crate::ir::VECTOR_LAST as usize]),
             Expr::Timeout => i32::from(self.timeout),
+            Expr::Accepting => i32::from(self.somewhere(|state| state.accept)),
             Expr::NonProgress => i32::from(!self.somewhere(|state| state.progress)),
             Expr::Enabled(pid) => {
                 let pid = self.eval(pid);

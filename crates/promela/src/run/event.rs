@@ -3,7 +3,7 @@
 use super::eval::Env;
 use super::fail;
 use super::vector::Work;
-use crate::ir::{Action, ControlState, EventTrace, Expr, Field, Model, Pc, VECTOR_EVENT};
+use crate::ir::{Action, ControlState, EventTrace, Field, Model, Pc, VECTOR_EVENT};
 use explore::Failure;
 
 const AT: usize = VECTOR_EVENT as usize;
@@ -79,9 +79,9 @@ fn fits(
 ) -> bool {
     let mut env = Env { model, work, pid, timeout: false, ran: 0, depth: 0, failures };
     match &here.edges[edge].action {
-        Action::Send(send) => sent && env.eval(&send.channel) == id && pattern(&mut env, send.values.iter(), message),
+        // A pattern for either direction; `keep` is set for a send.
         Action::Receive(receive) => {
-            !sent
+            receive.keep == sent
                 && env.eval(&receive.channel) == id
                 && receive.fields.iter().zip(message).all(|(field, value)| match field {
                     Field::Match(expected) => env.eval(expected) == *value,
@@ -91,10 +91,6 @@ fn fits(
         Action::Condition(condition) => env.truth(condition),
         _ => true,
     }
-}
-
-fn pattern<'e>(env: &mut Env<'_>, values: impl Iterator<Item = &'e Expr>, message: &[i32]) -> bool {
-    values.zip(message).all(|(expected, value)| env.eval(expected) == *value)
 }
 
 fn channel_name(model: &Model, work: &Work, id: i32) -> String {

@@ -9,6 +9,7 @@ pub mod eval;
 mod event;
 pub mod explain;
 pub mod fail;
+mod pending;
 mod promise;
 mod rendezvous;
 pub mod step;

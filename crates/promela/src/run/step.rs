@@ -104,7 +104,7 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// Executes every single statement that the holder can execute in `from`; ends of steps go to `found`, states inside
     /// atomic sequences onto the chain.
-    fn statements(
+    pub(super) fn statements(
         &mut self,
         from: &Work,
         course: &Course,

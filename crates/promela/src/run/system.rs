@@ -5,12 +5,15 @@ use super::code::Code;
 use super::coverage::Coverage;
 use super::step::{Course, Micro, Stepper};
 use super::vector::Work;
-use super::{enabled, env, event, explain};
+use super::{enabled, env, event, explain, pending};
+use crate::footprint::Footprints;
 use crate::ir::{Expr, Model};
 use crate::source::SourceMap;
-use explore::{Bits, Explained, Failure, Key, Selection, Step, TransitionSystem};
+use explore::{Bits, Explained, Failure, Key, Pending, Selection, Step, TransitionSystem};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use trace::Choice;
 
 /// A model that can be run.
@@ -25,7 +28,16 @@ pub struct System<C> {
     /// Which statements were executed so far.
     pub coverage: Coverage,
     /// Lists of propositions that [`TransitionSystem::observe`] answers.
-    observers: Vec<Vec<Expr>>,
+    observers: Vec<Observer>,
+    /// What the reduction knows; computed when it first asks.
+    footprints: OnceLock<Footprints>,
+}
+
+/// Propositions, and which of them were ever seen to be true.
+#[derive(Debug, Default)]
+struct Observer {
+    propositions: Vec<Expr>,
+    seen: AtomicU64,
 }
 
 /// What one worker needs while it computes steps.
@@ -53,13 +65,23 @@ impl<C: Code> System<C> {
     #[must_use]
     pub fn new(model: Model, sources: SourceMap, code: C) -> Self {
         let coverage = Coverage::new(&model);
-        Self { model, sources, code, coverage, observers: Vec::new() }
+        Self { model, sources, code, coverage, observers: Vec::new(), footprints: OnceLock::new() }
     }
 
     /// Registers propositions; the result is the observer to ask for them.
     pub fn add_observer(&mut self, propositions: Vec<Expr>) -> usize {
-        self.observers.push(propositions);
+        self.observers.push(Observer { propositions, seen: AtomicU64::new(0) });
         self.observers.len() - 1
+    }
+
+    /// Which propositions of an observer were true in some state that it was asked about.
+    pub fn seen(&self, observer: usize) -> u64 {
+        self.observers[observer].seen.load(Ordering::Relaxed)
+    }
+
+    /// What the reduction knows about the model.
+    pub fn footprints(&self) -> &Footprints {
+        self.footprints.get_or_init(|| Footprints::new(&self.model))
     }
 
     /// Hands every step of the selected processes to `found`, which also learns how many choices that process had before.
@@ -187,11 +209,26 @@ impl<C: Code> TransitionSystem for System<C> {
     fn observe(&self, scratch: &mut Scratch, state: &Vec<u8>, observer: usize) -> Result<u64, Failure> {
         scratch.base.load(&self.model, state);
         let mut truth = 0;
-        for (index, proposition) in self.observers[observer].iter().enumerate() {
+        for (index, proposition) in self.observers[observer].propositions.iter().enumerate() {
             let holds = env(&self.model, &scratch.base, 0, false, &mut scratch.failures).truth(proposition);
             truth |= u64::from(holds) << index;
         }
+        let seen = &self.observers[observer].seen;
+        if seen.load(Ordering::Relaxed) | truth != seen.load(Ordering::Relaxed) {
+            seen.fetch_or(truth, Ordering::Relaxed);
+        }
         scratch.failures.drain(..).next().map_or(Ok(truth), Err)
+    }
+
+    fn pending(&self, scratch: &mut Scratch, state: &Vec<u8>, actors: &mut Vec<Pending>) {
+        let mut work = std::mem::take(&mut scratch.base);
+        work.load(&self.model, state);
+        pending::pending(self, scratch, &work, actors);
+        scratch.base = work;
+    }
+
+    fn observed(&self, observer: usize) -> Bits {
+        self.footprints().observed(&self.model, &self.observers[observer].propositions)
     }
 
     fn explain(&self, scratch: &mut Scratch, state: &Vec<u8>, choice: Choice) -> Option<Explained<Vec<u8>>> {

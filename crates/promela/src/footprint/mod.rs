@@ -1,0 +1,325 @@
+//! What each process touches next and in the future, for the reduction: computed once for each control state, completed
+//! with array indices and channel ids when a state is at hand.
+
+pub mod access;
+pub mod objects;
+pub mod stable;
+
+use crate::ir::{Action, Expr, Model, Pc, ProctypeId};
+use access::{Access, Collector, What};
+use explore::{Bits, Footprint};
+use objects::Objects;
+use stable::Assigned;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Footprints of all control states of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Footprints {
+    /// Numbers of objects.
+    pub objects: Objects,
+    /// For each proctype and control state.
+    pub states: Vec<Vec<StateFootprint>>,
+    /// Accesses that must be completed with a process at hand; [`StateFootprint`] refers to them by number.
+    pub pinned: Vec<Access>,
+    /// Whether the model uses something under which no reduction is attempted.
+    pub off: bool,
+}
+
+/// What is known about one control state.
+#[derive(Clone, Debug, Default)]
+pub struct StateFootprint {
+    /// Accesses of the edges here; completed exactly, since the state is at hand.
+    pub now: Vec<Access>,
+    /// What the rest of an atomic sequence that starts here touches.
+    pub rest: Later,
+    /// What may be touched from here on.
+    pub future: Later,
+    /// Visible effects of a step from here.
+    pub visible: Bits,
+    /// Whether a step from here may close a cycle of control.
+    pub closes_cycle: bool,
+}
+
+/// Accesses at some later time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Later {
+    /// What is known without a state.
+    pub fixed: Footprint,
+    /// What depends on the process: numbers of [`Footprints::pinned`].
+    pub pinned: BTreeSet<usize>,
+}
+
+impl Later {
+    fn add(&mut self, other: &Self) {
+        self.fixed = self.fixed.union(other.fixed);
+        self.pinned.extend(&other.pinned);
+    }
+}
+
+impl Footprints {
+    /// Analyses a model.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        let features = model.features;
+        let off = features.priority || features.last || features.enabled || model.event_trace.is_some();
+        let mut builder = Builder {
+            model,
+            assigned: Assigned::new(model),
+            objects: Objects::new(model),
+            pinned: Vec::new(),
+            numbers: BTreeMap::new(),
+        };
+        let states = if off { Vec::new() } else { builder.states() };
+        Self { objects: builder.objects, states, pinned: builder.pinned, off }
+    }
+
+    /// What propositions look at: a step that writes one of these objects is visible.
+    #[must_use]
+    pub fn observed(&self, model: &Model, propositions: &[Expr]) -> Bits {
+        let mut collector = Collector::new(model, None);
+        propositions.iter().for_each(|proposition| collector.expr(proposition));
+        collector.accesses.iter().fold(Bits::EMPTY, |bits, access| {
+            let seen = self.objects.visible(access);
+            let touched = match &access.what {
+                What::Global(place) => self.objects.reach(place),
+                What::Channel(Expr::Constant(id), how) => self.objects.channel(*id, 1, *how, None).reads,
+                What::Channel(_, how) => self.objects.any_channel(*how).reads,
+                What::Everything | What::Stillness => Bits::ALL,
+                _ => Bits::EMPTY,
+            };
+            bits.union(seen).union(touched)
+        })
+    }
+}
+
+struct Builder<'m> {
+    model: &'m Model,
+    assigned: Assigned,
+    objects: Objects,
+    pinned: Vec<Access>,
+    numbers: BTreeMap<String, usize>,
+}
+
+impl Builder<'_> {
+    fn states(&mut self) -> Vec<Vec<StateFootprint>> {
+        let own: Vec<Vec<Vec<Access>>> =
+            (0..self.model.proctypes.len()).map(|proctype| self.accesses(proctype)).collect();
+        let later: Vec<Vec<Later>> = own
+            .iter()
+            .enumerate()
+            .map(|(proctype, states)| states.iter().map(|all| self.later(proctype, all)).collect())
+            .collect();
+        let futures = self.futures(&later);
+        (0..own.len())
+            .map(|proctype| self.proctype(proctype, &own[proctype], &later[proctype], &futures[proctype]))
+            .collect()
+    }
+
+    fn proctype(
+        &self,
+        proctype: ProctypeId,
+        own: &[Vec<Access>],
+        later: &[Later],
+        futures: &[Later],
+    ) -> Vec<StateFootprint> {
+        let back = self.back_edges(proctype);
+        (0..own.len())
+            .map(|pc| {
+                let inside = self.atomic_rest(proctype, pc);
+                let mut rest = Later::default();
+                inside.iter().for_each(|pc| rest.add(&later[*pc]));
+                let visible = |pc: &Pc| {
+                    own[*pc]
+                        .iter()
+                        .filter(|access| access.write)
+                        .fold(Bits::EMPTY, |bits, access| bits.union(self.objects.visible(access)))
+                };
+                StateFootprint {
+                    now: own[pc].clone(),
+                    rest,
+                    future: futures[pc].clone(),
+                    visible: inside.iter().chain([&pc]).map(visible).fold(Bits::EMPTY, Bits::union),
+                    closes_cycle: back[pc] || inside.iter().any(|pc| back[*pc]),
+                }
+            })
+            .collect()
+    }
+
+    /// The accesses of all edges of each control state.
+    fn accesses(&self, proctype: ProctypeId) -> Vec<Vec<Access>> {
+        let declared = &self.model.proctypes[proctype];
+        (0..declared.states.len())
+            .map(|pc| {
+                let mut collector = Collector::new(self.model, Some(proctype));
+                declared.provided.iter().for_each(|provided| collector.expr(provided));
+                for edge in &declared.states[pc].edges {
+                    collector.edge(&declared.states, pc, edge);
+                }
+                collector.accesses
+            })
+            .collect()
+    }
+
+    /// Accesses at a later time: what is not stable may be anything within its bounds.
+    fn later(&mut self, proctype: ProctypeId, accesses: &[Access]) -> Later {
+        let mut later = Later::default();
+        for access in accesses {
+            if let Some(fixed) = self.objects.fixed(access) {
+                later.fixed = later.fixed.union(fixed);
+            } else if self.is_stable(proctype, access) {
+                later.pinned.insert(self.number(access));
+            } else {
+                later.fixed = later.fixed.union(self.widest(access));
+            }
+        }
+        later
+    }
+
+    fn is_stable(&self, proctype: ProctypeId, access: &Access) -> bool {
+        match &access.what {
+            What::Global(place) => place.indices.iter().all(|index| self.assigned.stable(proctype, &index.value)),
+            What::Channel(channel, _) => self.assigned.stable(proctype, channel),
+            _ => false,
+        }
+    }
+
+    fn widest(&self, access: &Access) -> Footprint {
+        match &access.what {
+            What::Global(place) => objects::side(self.objects.reach(place), access.write),
+            What::Channel(_, how) => self.objects.any_channel(*how),
+            _ => Footprint::EVERYTHING,
+        }
+    }
+
+    fn number(&mut self, access: &Access) -> usize {
+        let key = format!("{access:?}");
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.pinned.push(access.clone());
+            self.pinned.len() - 1
+        })
+    }
+
+    /// The future of every control state: its own accesses, those of its successors, and those of processes it starts.
+    fn futures(&self, later: &[Vec<Later>]) -> Vec<Vec<Later>> {
+        let mut futures = later.to_vec();
+        loop {
+            let before = futures.clone();
+            for (proctype, declared) in self.model.proctypes.iter().enumerate() {
+                for (pc, state) in declared.states.iter().enumerate().rev() {
+                    for edge in &state.edges {
+                        let mut next = Vec::new();
+                        targets(&edge.action, edge.target, &mut next);
+                        for target in next.into_iter().filter(|target| *target < declared.states.len()) {
+                            let successor = futures[proctype][target].clone();
+                            futures[proctype][pc].add(&successor);
+                        }
+                        for started in self.started(&edge.action) {
+                            let entry = self.model.proctypes[started].entry;
+                            let unknown = self.unpinned(&futures[started][entry]);
+                            futures[proctype][pc].fixed = futures[proctype][pc].fixed.union(unknown);
+                        }
+                    }
+                }
+            }
+            if futures == before {
+                return futures;
+            }
+        }
+    }
+
+    /// A future seen from outside the process, whose parameters are not known yet.
+    fn unpinned(&self, later: &Later) -> Footprint {
+        later.pinned.iter().fold(later.fixed, |all, number| all.union(self.widest(&self.pinned[*number])))
+    }
+
+    fn started(&self, action: &Action) -> Vec<ProctypeId> {
+        let expr = match action {
+            Action::Condition(expr) => expr,
+            Action::Assign(assign) => &assign.value,
+            // Which processes a d_step starts is found through its own control states.
+            _ => return Vec::new(),
+        };
+        crate::run::act::find_run(self.model, expr).map(|run| run.proctype).into_iter().collect()
+    }
+
+    /// The control states that an atomic sequence passes through after a step from `pc` began.
+    fn atomic_rest(&self, proctype: ProctypeId, pc: Pc) -> BTreeSet<Pc> {
+        let states = &self.model.proctypes[proctype].states;
+        let mut found = BTreeSet::new();
+        let mut open = vec![pc];
+        while let Some(pc) = open.pop() {
+            for edge in states[pc].edges.iter().filter(|edge| edge.atomic) {
+                let mut next = Vec::new();
+                targets(&edge.action, edge.target, &mut next);
+                for target in next {
+                    if target < states.len() && found.insert(target) {
+                        open.push(target);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Control states with an edge that closes a cycle, found by depth-first search: every cycle has such an edge.
+    fn back_edges(&self, proctype: ProctypeId) -> Vec<bool> {
+        let declared = &self.model.proctypes[proctype];
+        let count = declared.states.len();
+        let (mut back, mut entered, mut left) = (vec![false; count], vec![false; count], vec![false; count]);
+        let mut roots = vec![declared.entry];
+        roots.extend(0..count);
+        for root in roots {
+            let mut open = vec![(root, false)];
+            while let Some((pc, done)) = open.pop() {
+                if done {
+                    left[pc] = true;
+                    continue;
+                }
+                if entered[pc] {
+                    continue;
+                }
+                entered[pc] = true;
+                open.push((pc, true));
+                for target in self.successors(proctype, pc) {
+                    if entered[target] && !left[target] {
+                        back[pc] = true;
+                    }
+                    if !entered[target] {
+                        open.push((target, false));
+                    }
+                }
+            }
+        }
+        // A process never stands inside a d_step: what closes a cycle there counts where the d_step starts.
+        let passed = |pc: Pc| {
+            declared.states[pc].edges.iter().any(|edge| match &edge.action {
+                Action::DStep { inside, .. } => inside.iter().any(|pc| back[*pc]),
+                _ => false,
+            })
+        };
+        (0..count).map(|pc| back[pc] || passed(pc)).collect()
+    }
+
+    fn successors(&self, proctype: ProctypeId, pc: Pc) -> Vec<Pc> {
+        let states = &self.model.proctypes[proctype].states;
+        let mut next = Vec::new();
+        for edge in &states[pc].edges {
+            targets(&edge.action, edge.target, &mut next);
+        }
+        next.retain(|target| *target < states.len());
+        next
+    }
+}
+
+/// Where an edge may lead. A `d_step` is passed through its own control states, whose edges lead on.
+fn targets(action: &Action, target: Pc, next: &mut Vec<Pc>) {
+    match action {
+        Action::Die => {}
+        Action::DStep { entry, inside } => {
+            next.push(*entry);
+            next.extend(inside);
+            next.push(target);
+        }
+        _ => next.push(target),
+    }
+}

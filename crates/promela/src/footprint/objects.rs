@@ -1,0 +1,156 @@
+//! The numbering of what can be touched.
+//!
+//! Things that many may change in any order, but that somebody may look at (positions, the number of processes, locals
+//! that are read from outside), have two numbers. A change *reads* the first, a look *writes* it: so changes do not
+//! conflict with each other but do with looks. The second number is written by a change in the footprint of the next
+//! step only, where it makes the step visible to properties that look.
+
+use super::access::{Access, Use, What};
+use super::stable::extent;
+use crate::ir::{Model, ProctypeId};
+use explore::{Bits, Footprint};
+
+const OTHER: u32 = 0;
+const COUNT: u32 = 1;
+const CREATION: u32 = 3;
+const DEATH: u32 = 4;
+const LABELS: u32 = 5;
+const PER_PROCTYPE: u32 = 7;
+/// Elements of arrays are told apart while there are at most so many objects in front of the channels.
+const GLOBALS_MAX: u32 = 150;
+
+/// Numbers of objects.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    by_offset: Vec<u32>,
+    channels: u32,
+}
+
+impl Objects {
+    /// Numbers everything that a model has.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        let mut next = PER_PROCTYPE + 4 * model.proctypes.len() as u32;
+        let elements: u32 = model.globals.iter().map(|variable| variable.length.unwrap_or(1)).sum();
+        let fine = next + elements <= GLOBALS_MAX;
+        let mut by_offset = vec![OTHER; model.globals_size as usize];
+        for variable in &model.globals {
+            for index in 0..variable.length.unwrap_or(1) {
+                let start = (variable.offset + index * variable.stride) as usize;
+                by_offset[start..start + variable.scalar.size() as usize].fill(next);
+                next += u32::from(fine);
+            }
+            next += u32::from(!fine);
+        }
+        Self { by_offset, channels: next }
+    }
+
+    /// The scalar at a byte of the vector's global part.
+    #[must_use]
+    pub fn at(&self, offset: usize) -> Bits {
+        Bits::folded(self.by_offset.get(offset).copied().unwrap_or(OTHER))
+    }
+
+    /// Everything that a place's indices can reach.
+    #[must_use]
+    pub fn reach(&self, place: &crate::ir::Place) -> Bits {
+        (place.offset..place.offset + extent(place)).fold(Bits::EMPTY, |bits, at| bits.union(self.at(at as usize)))
+    }
+
+    fn head(&self, id: i32) -> Bits {
+        Bits::folded(self.channels.wrapping_add((id.max(0) as u32) * 2))
+    }
+
+    fn tail(&self, id: i32) -> Bits {
+        Bits::folded(self.channels.wrapping_add((id.max(0) as u32) * 2 + 1))
+    }
+
+    /// What an operation on a known channel touches. `length` is known for the next step only.
+    #[must_use]
+    pub fn channel(&self, id: i32, capacity: u32, how: Use, length: Option<u32>) -> Footprint {
+        let (head, tail) = (self.head(id), self.tail(id));
+        let both = head.union(tail);
+        // A waiting step also touches what could let it go on.
+        let waits = match how {
+            Use::Send if length == Some(capacity) => head,
+            Use::Receive if length == Some(0) => tail,
+            Use::ReceiveAnywhere if length.is_some() => tail,
+            _ => Bits::EMPTY,
+        };
+        match how {
+            Use::Look => Footprint { reads: both, writes: Bits::EMPTY },
+            _ if capacity == 0 => Footprint { reads: Bits::EMPTY, writes: both },
+            Use::SendSorted => Footprint { reads: Bits::EMPTY, writes: both },
+            Use::Send => Footprint { reads: waits, writes: tail },
+            Use::Receive | Use::ReceiveAnywhere => Footprint { reads: waits, writes: head },
+        }
+    }
+
+    /// What an operation on an unknown channel touches.
+    #[must_use]
+    pub fn any_channel(&self, how: Use) -> Footprint {
+        // Channels come last, so all numbers from the first channel on; folded ones could be anything.
+        let bits: Bits = (self.channels.min(explore::bits::CAPACITY - 1)..explore::bits::CAPACITY).collect();
+        match how {
+            Use::Look => Footprint { reads: bits, writes: Bits::EMPTY },
+            _ => Footprint { reads: bits, writes: bits },
+        }
+    }
+
+    /// Whether channel numbers had to be folded onto others for ids up to `id`.
+    #[must_use]
+    pub fn folds(&self, id: u32) -> bool {
+        self.channels + id * 2 + 1 >= explore::bits::CAPACITY
+    }
+
+    /// What an access touches that needs no evaluation; `None` if it does.
+    #[must_use]
+    pub fn fixed(&self, access: &Access) -> Option<Footprint> {
+        let per = |proctype: ProctypeId, which: u32| PER_PROCTYPE + 4 * proctype as u32 + which;
+        Some(match &access.what {
+            What::Everything => Footprint::EVERYTHING,
+            // At a later time: as long as those who are taken alone have not moved they can, so `timeout` stays false.
+            What::Stillness => Footprint::NOTHING,
+            What::ProcessCount => looked_at(COUNT, access.write),
+            What::Labels => looked_at(LABELS, access.write),
+            What::Position(proctype) => looked_at(per(*proctype, 0), access.write),
+            What::Locals(proctype) => looked_at(per(*proctype, 2), access.write),
+            What::Creation => Footprint { reads: Bits::folded(CREATION), writes: Bits::folded(CREATION) },
+            What::Death => Footprint { reads: Bits::folded(CREATION), writes: Bits::folded(DEATH) },
+            What::Global(place) if place.indices.is_empty() => side(self.at(place.offset as usize), access.write),
+            What::Global(_) | What::Channel(..) => return None,
+        })
+    }
+
+    /// The end of a process as the next step: it waits for younger ones to end, and is prevented by new ones.
+    #[must_use]
+    pub fn death_now(youngest: bool) -> Footprint {
+        let waits = if youngest { Bits::EMPTY } else { Bits::folded(DEATH) };
+        Footprint { reads: Bits::folded(CREATION).union(waits), writes: Bits::EMPTY }
+    }
+
+    /// What a change makes visible, by the number that only properties look at.
+    #[must_use]
+    pub fn visible(&self, access: &Access) -> Bits {
+        let per = |proctype: ProctypeId, which: u32| PER_PROCTYPE + 4 * proctype as u32 + which;
+        match &access.what {
+            What::ProcessCount => Bits::folded(COUNT + 1),
+            What::Labels => Bits::folded(LABELS + 1),
+            What::Position(proctype) => Bits::folded(per(*proctype, 1)),
+            What::Locals(proctype) => Bits::folded(per(*proctype, 3)),
+            _ => Bits::EMPTY,
+        }
+    }
+}
+
+/// A thing that commuting changes read and looks write.
+fn looked_at(number: u32, change: bool) -> Footprint {
+    let bits = Bits::folded(number);
+    if change { Footprint { reads: bits, writes: Bits::EMPTY } } else { Footprint { reads: Bits::EMPTY, writes: bits } }
+}
+
+/// An ordinary thing.
+#[must_use]
+pub fn side(bits: Bits, write: bool) -> Footprint {
+    if write { Footprint { reads: Bits::EMPTY, writes: bits } } else { Footprint { reads: bits, writes: Bits::EMPTY } }
+}

@@ -1,0 +1,215 @@
+//! Properties of whole runs, as monitors over propositions of the model.
+
+use crate::ir::{Action, Claim, ClaimKind, Expr, Model, NeverClaim, Unary};
+use explore::{Failure, Monitor, MonitorEdge, MonitorState};
+use trace::FailureKind;
+
+/// A property of whole runs, ready to be searched for a violation.
+#[derive(Clone, Debug)]
+pub struct RunProperty {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: FailureKind,
+    /// Accepts the runs that violate it.
+    pub monitor: Monitor,
+    /// What the monitor reads: bit `i` of a valuation is `propositions[i]`.
+    pub propositions: Vec<Expr>,
+    /// Whether interleavings may be left out: the property cannot tell how often a state repeats.
+    pub stutters: bool,
+    /// Propositions that must become true somewhere for the property to say anything, with their texts.
+    pub triggers: Vec<(u32, String)>,
+}
+
+impl RunProperty {
+    /// What a violation of it is called.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        let message = match self.kind {
+            FailureKind::Accept => "acceptance cycle".to_owned(),
+            FailureKind::Progress => "non-progress cycle".to_owned(),
+            FailureKind::Never => format!("never claim `{}` is matched", self.name),
+            _ => format!("`{}` does not hold", self.name),
+        };
+        Failure { kind: self.kind, message, fatal: true }
+    }
+}
+
+/// Why a claim cannot be checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported(
+    /// The reason, for people.
+    pub String,
+);
+
+/// Cycles through `accept` labels of processes; `None` if there are none.
+#[must_use]
+pub fn acceptance(model: &Model) -> Option<RunProperty> {
+    labelled(model, |state| state.accept).then(|| RunProperty {
+        name: "acceptance cycles".to_owned(),
+        kind: FailureKind::Accept,
+        monitor: Monitor::again_and_again(0),
+        propositions: vec![Expr::Accepting],
+        stutters: true,
+        triggers: Vec::new(),
+    })
+}
+
+/// Cycles without progress. Without any `progress` label every cycle is one.
+#[must_use]
+pub fn progress() -> RunProperty {
+    RunProperty {
+        name: "non-progress cycles".to_owned(),
+        kind: FailureKind::Progress,
+        monitor: Monitor::never_again(0),
+        propositions: vec![Expr::Unary(Unary::Not, Box::new(Expr::NonProgress))],
+        stutters: true,
+        triggers: Vec::new(),
+    }
+}
+
+/// Whether the model has `progress` labels, so that non-progress cycles mean something.
+#[must_use]
+pub fn has_progress(model: &Model) -> bool {
+    labelled(model, |state| state.progress)
+}
+
+fn labelled(model: &Model, label: impl Fn(&crate::ir::ControlState) -> bool) -> bool {
+    model.proctypes.iter().flat_map(|proctype| &proctype.states).any(label)
+}
+
+/// The property of an `ltl` block or a never claim.
+///
+/// # Errors
+/// If it has too many propositions, or its automaton would be too large.
+pub fn claim(claim: &Claim) -> Result<RunProperty, Unsupported> {
+    match &claim.kind {
+        ClaimKind::Ltl { formula, propositions, texts } => ltl(&claim.name, formula, propositions, texts),
+        ClaimKind::Never(never) => self::never(&claim.name, never),
+    }
+}
+
+fn ltl(name: &str, formula: &ltl::Formula, all: &[Expr], texts: &[String]) -> Result<RunProperty, Unsupported> {
+    let violations = formula.clone().not();
+    let automaton = ltl::translate(&violations).map_err(|error| Unsupported(error.to_string()))?;
+    let propositions = automaton.propositions.iter().map(|atom| all[*atom as usize].clone()).collect();
+    let negative = negative_atoms(&formula.normal_form());
+    let triggers = automaton
+        .propositions
+        .iter()
+        .enumerate()
+        .filter(|(_, atom)| negative.contains(atom))
+        .map(|(bit, atom)| (bit as u32, texts[*atom as usize].clone()))
+        .collect();
+    Ok(RunProperty {
+        name: name.to_owned(),
+        kind: FailureKind::Ltl,
+        monitor: Monitor::from(&automaton),
+        propositions,
+        stutters: formula.is_stutter_invariant_syntactically(),
+        triggers,
+    })
+}
+
+/// Atoms that occur only negated, such as `p` in `[] (p -> q)`: if one is never true, that part was never put to use.
+fn negative_atoms(normal: &ltl::Formula) -> Vec<u32> {
+    let (mut positive, mut negative) = (Vec::new(), Vec::new());
+    collect(normal, true, &mut positive, &mut negative);
+    negative.retain(|atom| !positive.contains(atom));
+    negative
+}
+
+fn collect(formula: &ltl::Formula, polarity: bool, positive: &mut Vec<u32>, negative: &mut Vec<u32>) {
+    use ltl::Formula as F;
+    match formula {
+        F::True | F::False => {}
+        F::Atom(atom) => (if polarity { positive } else { negative }).push(*atom),
+        F::Not(a) => collect(a, !polarity, positive, negative),
+        F::Next(a) | F::Finally(a) | F::Globally(a) => collect(a, polarity, positive, negative),
+        F::And(a, b) | F::Or(a, b) | F::Until(a, b) | F::Release(a, b) | F::WeakUntil(a, b) => {
+            collect(a, polarity, positive, negative);
+            collect(b, polarity, positive, negative);
+        }
+        F::Implies(a, b) => {
+            collect(a, !polarity, positive, negative);
+            collect(b, polarity, positive, negative);
+        }
+        F::Equiv(a, b) => {
+            for side in [a, b] {
+                collect(side, true, positive, negative);
+                collect(side, false, positive, negative);
+            }
+        }
+    }
+}
+
+fn never(name: &str, claim: &NeverClaim) -> Result<RunProperty, Unsupported> {
+    let mut builder = NeverBuilder { propositions: Vec::new(), violation: claim.states.len() as u32 };
+    let mut states = Vec::new();
+    for (pc, state) in claim.states.iter().enumerate() {
+        let edges = builder.edges(&state.edges)?;
+        states.push(MonitorState { edges, violates: state.end || pc == claim.closing });
+    }
+    states.push(MonitorState { edges: Vec::new(), violates: true });
+    let accepting: Vec<u32> =
+        (0..claim.states.len()).filter(|pc| claim.states[*pc].accept).map(|pc| pc as u32).collect();
+    let monitor = Monitor { states, initial: claim.entry as u32, acceptance_sets: 0 };
+    Ok(RunProperty {
+        name: name.to_owned(),
+        kind: FailureKind::Never,
+        monitor: monitor.with_accepting_states(&accepting),
+        propositions: builder.propositions,
+        // Whoever writes a claim by hand may count steps.
+        stutters: false,
+        triggers: Vec::new(),
+    })
+}
+
+struct NeverBuilder {
+    propositions: Vec<Expr>,
+    violation: u32,
+}
+
+impl NeverBuilder {
+    fn edges(&mut self, edges: &[crate::ir::Edge]) -> Result<Vec<MonitorEdge>, Unsupported> {
+        let mut found = Vec::new();
+        let (mut siblings, mut always) = (0, false);
+        for edge in edges {
+            let to = edge.target as u32;
+            match &edge.action {
+                Action::Condition(Expr::Constant(0)) => {}
+                Action::Condition(Expr::Constant(_)) | Action::Print(_) => {
+                    always = true;
+                    found.push(MonitorEdge { to, ..MonitorEdge::default() });
+                }
+                Action::Condition(condition) => {
+                    let bit = self.proposition(condition)?;
+                    siblings |= bit;
+                    found.push(MonitorEdge { must_hold: bit, to, ..MonitorEdge::default() });
+                }
+                Action::Assert { condition, .. } => {
+                    let bit = self.proposition(condition)?;
+                    always = true;
+                    found.push(MonitorEdge { must_hold: bit, to, ..MonitorEdge::default() });
+                    found.push(MonitorEdge { must_fail: bit, to: self.violation, ..MonitorEdge::default() });
+                }
+                Action::Else if !always => {
+                    found.push(MonitorEdge { must_fail: siblings, to, ..MonitorEdge::default() });
+                }
+                Action::Else | Action::Die => {}
+                _ => return Err(Unsupported("a never claim with a statement that is not a condition".to_owned())),
+            }
+        }
+        Ok(found)
+    }
+
+    fn proposition(&mut self, condition: &Expr) -> Result<u64, Unsupported> {
+        let text = format!("{condition:?}");
+        let known = self.propositions.iter().position(|known| format!("{known:?}") == text);
+        let index = known.unwrap_or_else(|| {
+            self.propositions.push(condition.clone());
+            self.propositions.len() - 1
+        });
+        if index < 64 { Ok(1 << index) } else { Err(Unsupported("a never claim with more than 64 conditions".to_owned())) }
+    }
+}
