@@ -148,6 +148,7 @@ chan q = [1] of { }; init { skip }
 chan q = [1]; init { skip }
 chan q = of { byte }; init { skip }
 mtype = { }; init { skip }
+mtype = { , a }; init { skip }
 mtype = { a, a }; mtype = { a }; init { skip }
 typedef T { }; init { skip }
 typedef T { byte a byte b }; init { skip }

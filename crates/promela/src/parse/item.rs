@@ -135,7 +135,8 @@ impl Parser<'_> {
         self.expect("{")?;
         let mut names = Vec::new();
         while !self.at("}") {
-            if self.eat(",").is_some() && !names.is_empty() {
+            // Commas are optional, but not before the first name.
+            if !names.is_empty() && self.eat(",").is_some() {
                 continue;
             }
             names.push(self.name("the name of a constant")?);
