@@ -3,15 +3,15 @@
 use super::element::{Element, Flow, Node};
 use super::expr::{Lowering, Within};
 use super::graph::{self, Graph};
-use super::layout::{self, From};
+use super::layout;
 use super::names::{GLOBAL, SymbolId, Use};
-use super::statement::{skip, within};
+use super::statement::skip;
 use super::{Body, BodyKind, Collected, Lowered, constant, visit};
-use crate::ast::{self, Access, ExprKind, Program, RecvArg, StmtKind};
+use crate::ast::{self, Access, ExprKind, Program, StmtKind};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{self, Action, Channel, ControlState, Edge, Expr, Model, Pc, Proctype};
+use crate::ir::{self, Action, ControlState, Edge, Expr, Model, Pc, Proctype};
 use crate::source::Span;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Lays out, lowers and assembles.
 pub(super) fn assemble<'a>(mut collected: Collected<'a>, program: &'a Program) -> Result<Lowered, Vec<Diagnostic>> {
@@ -78,10 +78,10 @@ impl<'a> Collected<'a> {
         let mut set = false;
         for body in &self.bodies {
             for element in &body.flow.elements {
-                if let Node::Basic(kind) = &element.node {
+                if let Some(kind) = element.node.statement() {
                     visit::statement(kind, &mut see);
-                    set |= matches!(&**kind, StmtKind::SetPriority { .. });
-                    set |= matches!(&**kind, StmtKind::Assign { target, .. } if &*target.base().name == "_priority");
+                    set |= matches!(kind, StmtKind::SetPriority { .. });
+                    set |= matches!(kind, StmtKind::Assign { target, .. } if &*target.base().name == "_priority");
                 }
             }
             set |= match body.kind {
@@ -105,99 +105,6 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// Names that are assigned to or received into somewhere.
-    fn assigned(&self) -> HashSet<ast::Name> {
-        let mut found = HashSet::new();
-        let elements = self.bodies.iter().flat_map(|body| &body.flow.elements);
-        for kind in elements.filter_map(|element| match &element.node {
-            Node::Basic(kind) => Some(&**kind),
-            _ => None,
-        }) {
-            match kind {
-                StmtKind::Assign { target, .. } | StmtKind::Increment(target) | StmtKind::Decrement(target) => {
-                    found.insert(target.base().name.clone());
-                }
-                StmtKind::Receive { args, .. } => {
-                    for arg in args {
-                        if let RecvArg::Var(var) = arg {
-                            found.insert(var.base().name.clone());
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
-    /// Creates the channels of global variables. A channel variable that never changes is only a name for its id.
-    fn global_channels(&mut self) -> Vec<Channel> {
-        let assigned = self.assigned();
-        let mut channels = Vec::new();
-        for &symbol in &self.globals {
-            let first = channels.len() as i32 + 1;
-            let entry = &self.names.symbols[symbol];
-            for start in layout::starts(&self.names, &self.fields, entry, self.initial[symbol]) {
-                if let From::Channel(ty) = start.from {
-                    let name = format!("{}{}", entry.name, start.path);
-                    channels.push(layout::channel(&self.names, &mut self.report, name, ty));
-                }
-            }
-            let constant = entry.ty.is_channel() && !assigned.contains(&entry.name);
-            if constant && channels.len() as i32 >= first {
-                self.names.symbols[symbol].channel = Some(first);
-            }
-        }
-        if channels.len() > 255 {
-            self.report.push(Diagnostic::error("size", channels[255].span, "more than 255 channels"));
-        }
-        channels
-    }
-
-    fn place_globals(&mut self) -> u32 {
-        let traced = self.bodies.iter().any(|body| matches!(body.kind, BodyKind::Trace));
-        let start = if traced { ir::VECTOR_EVENT + 2 } else { ir::VECTOR_EVENT };
-        layout::place_symbols(&mut self.names, &self.globals, start, &mut self.report)
-    }
-
-    fn global_initialisers(&mut self) -> Vec<ir::Assign> {
-        let mut found = Vec::new();
-        let mut id = 0;
-        for symbol in self.globals.clone() {
-            let entry = self.names.symbols[symbol].clone();
-            for start in layout::starts(&self.names, &self.fields, &entry, self.initial[symbol]) {
-                let place = layout::symbol_place(&entry, start.distance, start.scalar);
-                match start.from {
-                    From::Value(value) => {
-                        let here = Use { scope: GLOBAL, order: entry.order };
-                        let assign = self.lowering(here, Within::Other).start(place, value);
-                        found.push(assign);
-                    }
-                    From::Channel(_) => {
-                        id += 1;
-                        found.extend(entry.channel.is_none().then(|| layout::channel_id(place, id)));
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    fn frame_start(&self, body: &Body<'_>) -> (u32, u32) {
-        let states = body.graph.as_ref().map_or(0, |graph| graph.states.len());
-        let pc_size = if states > 256 { 2 } else { 1 };
-        (pc_size, ir::FRAME_PC + pc_size + u32::from(self.features.priority))
-    }
-
-    /// Variables of proctypes get their places before any expression is lowered: remote references need them.
-    fn place_locals(&mut self) {
-        for index in 0..self.bodies.len() {
-            let (_, start) = self.frame_start(&self.bodies[index]);
-            let end = layout::place_symbols(&mut self.names, &self.bodies[index].locals, start, &mut self.report);
-            self.bodies[index].locals_end = end;
-        }
-    }
-
     fn proctypes(&mut self) -> Vec<Proctype> {
         let bodies = std::mem::take(&mut self.bodies);
         let found = bodies.iter().filter(|body| body.kind.proctype().is_some());
@@ -210,7 +117,7 @@ impl<'a> Collected<'a> {
         let graph = body.graph.as_ref().expect("graphs are built before assembly");
         let (pc_size, _) = self.frame_start(body);
         let (channels, frame_size, initialisers) = self.frame(body);
-        let states = self.states(&body.flow, graph, false);
+        let states = self.states(&body.flow, graph, Within::Process);
         let number = body.kind.proctype().unwrap_or_default();
         let parameters = self.names.proctypes[number].parameters.clone();
         let describe = |symbols: &[SymbolId]| -> Vec<ir::Variable> {
@@ -264,36 +171,6 @@ impl<'a> Collected<'a> {
         first.map_or(self.names.symbols.len(), |&symbol| self.names.symbols[symbol].order)
     }
 
-    /// Channels, size and initial values of a frame.
-    fn frame(&mut self, body: &Body<'a>) -> (Vec<Channel>, u32, Vec<ir::Assign>) {
-        let (mut channels, mut initialisers) = (Vec::new(), Vec::new());
-        for &symbol in &body.locals {
-            let entry = self.names.symbols[symbol].clone();
-            // Of a variable declared further down only the channels in its structure exist from the start.
-            let started = body.initialised.contains(&symbol);
-            let init = if started { self.initial[symbol] } else { None };
-            for start in layout::starts(&self.names, &self.fields, &entry, init) {
-                let place = layout::symbol_place(&entry, start.distance, start.scalar);
-                match start.from {
-                    From::Channel(ty) => {
-                        let name = format!("{}{}", entry.name, start.path);
-                        let channel = layout::channel(&self.names, &mut self.report, name, ty);
-                        channels.push(Channel { variable: Some(place), ..channel });
-                    }
-                    From::Value(value) => {
-                        let number = body.kind.proctype().unwrap_or_default();
-                        let here = Use { scope: self.names.proctypes[number].scope, order: entry.order };
-                        let assign = self.lowering(here, Within::Other).start(place, value);
-                        initialisers.push(assign);
-                    }
-                }
-            }
-        }
-        let size = layout::place_channels(&mut channels, body.locals_end, &mut self.report);
-        self.features.rendezvous |= channels.iter().any(|channel| channel.capacity == 0);
-        (channels, size, initialisers)
-    }
-
     fn exclusive(&mut self, body: &Body<'a>) -> (Vec<Expr>, Vec<Expr>) {
         let (mut receive, mut send) = (Vec::new(), Vec::new());
         for &(access, channel, place) in &body.exclusive {
@@ -323,9 +200,9 @@ impl<'a> Collected<'a> {
     }
 
     /// Lowers every statement of a body and puts the control states together.
-    pub(super) fn states(&mut self, flow: &Flow<'a>, graph: &Graph, claim: bool) -> Vec<ControlState> {
+    pub(super) fn states(&mut self, flow: &Flow<'a>, graph: &Graph, within: Within) -> Vec<ControlState> {
         let pcs = pcs(graph);
-        let actions: Vec<Action> = flow.elements.iter().map(|element| self.action(element, claim)).collect();
+        let actions: Vec<Action> = flow.elements.iter().map(|element| self.action(element, within)).collect();
         let spans: BTreeMap<u32, Span> = flow.elements.iter().map(|element| (element.number, element.span)).collect();
         let mut states = Vec::new();
         for (&number, state) in &graph.states {
@@ -354,11 +231,13 @@ impl<'a> Collected<'a> {
         states
     }
 
-    fn action(&mut self, element: &Element<'a>, claim: bool) -> Action {
+    fn action(&mut self, element: &Element<'a>, within: Within) -> Action {
         let span = element.span;
-        let within = within(claim, element.d_step.is_some());
+        let within = if element.d_step.is_some() { Within::DStep } else { within };
+        if let Some(kind) = element.node.statement() {
+            return self.lowering(element.place, within).action(kind, span);
+        }
         match &element.node {
-            Node::Basic(kind) => self.lowering(element.place, within).action(kind, span),
             Node::Declare(symbol) => {
                 let init = self.initial[*symbol];
                 self.lowering(element.place, within).declaration(*symbol, init)
@@ -394,6 +273,13 @@ impl<'a> Collected<'a> {
                 "nothing runs: there is no `init` and no `active` proctype",
             );
             self.report.push(told.help("write `active` before a proctype, or an `init` that runs one"));
+        }
+        if active.len() > 255 {
+            self.report.push(Diagnostic::error(
+                "process",
+                Span::default(),
+                "more than 255 processes are active at the start",
+            ));
         }
         active
     }

@@ -162,7 +162,7 @@ impl<'a> Collected<'a> {
     }
 
     fn never(&mut self, body: &Body<'a>) -> ClaimKind {
-        let (states, entry, closing) = self.claim_states(body);
+        let (states, entry, closing) = self.claim_states(body, Within::Claim);
         for state in &states {
             for edge in &state.edges {
                 let allowed =
@@ -176,9 +176,9 @@ impl<'a> Collected<'a> {
         ClaimKind::Never(NeverClaim { states, entry, closing })
     }
 
-    fn claim_states(&mut self, body: &Body<'a>) -> (Vec<ControlState>, Pc, Pc) {
+    fn claim_states(&mut self, body: &Body<'a>, within: Within) -> (Vec<ControlState>, Pc, Pc) {
         let Some(graph) = &body.graph else { return (Vec::new(), 0, 0) };
-        let mut states = self.states(&body.flow, graph, true);
+        let mut states = self.states(&body.flow, graph, within);
         for state in &mut states {
             state.edges.retain(|edge| !matches!(edge.action, Action::Die));
         }
@@ -188,17 +188,16 @@ impl<'a> Collected<'a> {
     }
 
     fn event_trace(&mut self, body: &Body<'a>, negated: bool) -> EventTrace {
-        let (mut states, entry, closing) = self.claim_states(body);
+        let (mut states, entry, closing) = self.claim_states(body, Within::Trace);
         let mut alphabet: Vec<(Expr, bool)> = Vec::new();
         for edge in states.iter_mut().flat_map(|state| &mut state.edges) {
             let event = match &mut edge.action {
-                Action::Send(send) => Some((send.channel.clone(), true)),
                 Action::Receive(receive) => {
                     // A variable in a pattern stands for any value.
                     for field in receive.fields.iter_mut().filter(|field| matches!(field, Field::Store(_))) {
                         *field = Field::Ignore;
                     }
-                    Some((receive.channel.clone(), false))
+                    Some((receive.channel.clone(), receive.keep))
                 }
                 Action::Condition(Expr::Constant(1)) | Action::Else => None,
                 _ => {

@@ -6,7 +6,6 @@
 use super::names::{ScopeId, SymbolId, Use};
 use crate::ast::{Name, StmtKind};
 use crate::source::Span;
-use std::borrow::Cow;
 
 /// Index into [`Flow::elements`].
 pub(super) type ElementId = usize;
@@ -16,8 +15,10 @@ pub(super) type SequenceId = usize;
 /// What an element is.
 #[derive(Clone, Debug)]
 pub(super) enum Node<'a> {
-    /// A basic statement.
-    Basic(Cow<'a, StmtKind>),
+    /// A basic statement of the tree.
+    Basic(&'a StmtKind),
+    /// A basic statement that a construct of the tree stands for.
+    Made(Box<StmtKind>),
     /// A declaration that is executed: its variable gets its initial value.
     Declare(SymbolId),
     /// A skip that stands for nothing the user wrote.
@@ -38,6 +39,17 @@ pub(super) enum Node<'a> {
     Block(BlockKind, SequenceId),
     /// The closing brace of a body.
     End,
+}
+
+impl Node<'_> {
+    /// The basic statement, if it is one.
+    pub(super) fn statement(&self) -> Option<&StmtKind> {
+        match self {
+            Node::Basic(kind) => Some(kind),
+            Node::Made(kind) => Some(kind),
+            _ => None,
+        }
+    }
 }
 
 /// Where a jump leads.

@@ -12,6 +12,8 @@ pub(super) enum Within {
     Process,
     DStep,
     Claim,
+    /// An event claim: messages are patterns.
+    Trace,
     /// Initial values, `provided` clauses.
     Other,
 }
@@ -194,7 +196,9 @@ impl Lowering<'_> {
         match self.within {
             Within::Process => {}
             Within::DStep => self.error("run", span, "`run` inside a d_step; use atomic"),
-            Within::Claim | Within::Other => self.error("run", span, "`run` is a statement of processes only"),
+            Within::Claim | Within::Trace | Within::Other => {
+                self.error("run", span, "`run` is a statement of processes only");
+            }
         }
         let arguments: Vec<Expr> = args.iter().flat_map(|arg| self.flattened(arg)).collect();
         let priority = priority.map(|priority| {

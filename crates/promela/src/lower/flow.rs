@@ -1,12 +1,11 @@
 //! From statements to elements.
 
 use super::Body;
-use super::element::{BlockKind, Destination, ElementId, Flow, Node, Sequence, SequenceId, is_special};
+use super::element::{BlockKind, Destination, ElementId, Flow, Node, Sequence, SequenceId};
 use super::names::{Names, ScopeId, SymbolId, Use};
 use crate::ast::{self, Access, Block, Expr, ExprKind, Ident, Stmt, StmtKind, VarDecl, VarRef};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use std::borrow::Cow;
 
 /// A body that is being built.
 pub(super) struct Builder<'a, 'l> {
@@ -109,7 +108,7 @@ impl<'a, 'l> Builder<'a, 'l> {
         self.make_at(node, place, span)
     }
 
-    fn make_at(&mut self, node: Node<'a>, place: Use, span: Span) -> ElementId {
+    pub(super) fn make_at(&mut self, node: Node<'a>, place: Use, span: Span) -> ElementId {
         let made = self.flow.make(node, self.unique, place, span);
         self.flow.elements[made].d_step = self.d_step;
         made
@@ -275,7 +274,7 @@ impl<'a, 'l> Builder<'a, 'l> {
             StmtKind::Else => Shape::Node(Node::Else),
             kind => {
                 super::claim::fix_labelled_jumps(kind, self.names, self.earlier, self.unique);
-                Shape::Node(Node::Basic(Cow::Borrowed(kind)))
+                Shape::Node(Node::Basic(kind))
             }
         }
     }
@@ -312,7 +311,7 @@ impl<'a, 'l> Builder<'a, 'l> {
         let mut run = 0;
         let mut before = None;
         for element in self.flow.chain(sequence, self.flow.sequences[sequence].last) {
-            let prints = matches!(&self.flow.elements[element].node, Node::Basic(kind) if is_print(kind));
+            let prints = self.flow.elements[element].node.statement().is_some_and(is_print);
             let labelled = self.flow.labels_of(element).next().is_some();
             let skips = prints || is_skip(&self.flow.elements[element].node);
             run = if skips && !labelled { run + 1 } else { 0 };
@@ -385,124 +384,6 @@ impl<'a, 'l> Builder<'a, 'l> {
             self.append(element);
         }
     }
-
-    /// A labelled `goto` would vanish, and its special label with it: a skip keeps the state.
-    fn append(&mut self, element: ElementId) {
-        let jumps = matches!(self.flow.elements[element].node, Node::Jump(_));
-        if jumps && self.flow.labels_of(element).any(|label| is_special(&label.name)) {
-            let (place, span) = (self.flow.elements[element].place, self.flow.elements[element].span);
-            let skip = self.make_at(Node::Skip, place, span);
-            if let Some(label) = self.flow.labels.iter_mut().rev().find(|label| label.element == element) {
-                label.element = skip;
-            }
-            self.append_plain(skip);
-        }
-        self.append_plain(element);
-    }
-
-    fn append_plain(&mut self, element: ElementId) {
-        self.flow.append(element, self.current);
-    }
-
-    fn set_label(&mut self, label: &Ident, element: ElementId) {
-        let scope = self.scope;
-        let twice = self.flow.labels.iter().any(|known| known.name == label.name && known.scope == scope);
-        if twice {
-            self.report.push(Diagnostic::error(
-                "label",
-                label.span,
-                format!("label `{}` is defined twice", label.name),
-            ));
-        }
-        let clash = self.names.find(&label.name, self.here()).is_some() || self.names.mtypes.contains_key(&label.name);
-        if clash {
-            let told = Diagnostic::error(
-                "label",
-                label.span,
-                format!("label `{}` has the name of a variable or constant", label.name),
-            );
-            self.report.push(told);
-        }
-        self.flow.labels.push(super::element::Label {
-            name: label.name.clone(),
-            element,
-            scope,
-            span: label.span,
-            used: false,
-        });
-    }
-
-    fn add_selection(&mut self, options: Vec<SequenceId>, number: Option<usize>, place: Use, span: Span) -> ElementId {
-        let element = self.make_at(Node::Selection, place, span);
-        let join = self.make_at(Node::Join, place, span);
-        let options = self.else_last(options);
-        for &option in &options {
-            self.flow.append(join, option);
-        }
-        self.flow.elements[element].parts = options;
-        match number {
-            Some(number) => {
-                self.append_plain(join);
-                let end = self.make_at(Node::LoopEnd, place, span);
-                self.flow.loops[number] = Some(end);
-                self.append_plain(element);
-                self.append_plain(end);
-            }
-            None => {
-                self.append_plain(element);
-                self.append_plain(join);
-            }
-        }
-        element
-    }
-
-    /// Moves the `else` option to the end.
-    fn else_last(&mut self, options: Vec<SequenceId>) -> Vec<SequenceId> {
-        let starts_with_else = |flow: &Flow<'a>, &option: &SequenceId| {
-            let first = flow.sequences[option].first;
-            first.is_some_and(|first| matches!(flow.elements[first].node, Node::Else))
-        };
-        let (otherwise, mut rest): (Vec<_>, Vec<_>) =
-            options.into_iter().partition(|option| starts_with_else(&self.flow, option));
-        if let Some(second) = otherwise.get(1) {
-            let span =
-                self.flow.sequences[*second].first.map_or(Span::default(), |first| self.flow.elements[first].span);
-            self.report.push(Diagnostic::error("else", span, "two `else` in one selection"));
-        }
-        if let Some(&option) = otherwise.first() {
-            self.warn_else_with_channels(option, &rest);
-        }
-        rest.extend(otherwise);
-        rest
-    }
-
-    fn warn_else_with_channels(&mut self, otherwise: SequenceId, rest: &[SequenceId]) {
-        let mentions = |option: &SequenceId| {
-            let first = self.flow.sequences[*option].first;
-            first.is_some_and(|first| matches!(&self.flow.elements[first].node, Node::Basic(kind) if super::visit::uses_channel(kind)))
-        };
-        if rest.iter().any(mentions) {
-            let Some(first) = self.flow.sequences[otherwise].first else { return };
-            let told = Diagnostic::warning(
-                "else",
-                self.flow.elements[first].span,
-                "`else` beside channel operations is dubious",
-            );
-            self.report.push(told.note("it is taken whenever no message can be sent or received just now; for a rendezvous receive that is always"));
-        }
-    }
-
-    fn add_unless(&mut self, main: SequenceId, escape: SequenceId, place: Use, span: Span) -> ElementId {
-        let element = self.make_at(Node::Unless, place, span);
-        let join = self.make_at(Node::Join, place, span);
-        self.flow.elements[element].parts = vec![main, escape];
-        self.flow.append(join, main);
-        self.flow.append(join, escape);
-        self.flow.attach_escape(main, escape);
-        self.append_plain(element);
-        self.append_plain(join);
-        element
-    }
 }
 
 fn is_print(kind: &StmtKind) -> bool {
@@ -516,12 +397,9 @@ pub(super) fn is_skip(node: &Node<'_>) -> bool {
 
 /// The value of a condition that is a constant.
 pub(super) fn constant(node: &Node<'_>) -> Option<i32> {
-    match node {
-        Node::Skip => Some(1),
-        Node::Basic(kind) => match &**kind {
-            StmtKind::Expr(Expr { kind: ExprKind::Int(value, _), .. }) => Some(*value),
-            _ => None,
-        },
+    match (node, node.statement()) {
+        (Node::Skip, _) => Some(1),
+        (_, Some(StmtKind::Expr(Expr { kind: ExprKind::Int(value, _), .. }))) => Some(*value),
         _ => None,
     }
 }

@@ -5,7 +5,6 @@ use super::flow::{Builder, Closed, Shape};
 use crate::ast::{self, Block, Expr, ExprKind, ForRange, Ident, Literal, StmtKind, VarRef};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 impl<'a> Builder<'a, '_> {
@@ -33,7 +32,7 @@ impl<'a> Builder<'a, '_> {
                 Shape::Node(Node::Skip)
             }
             // Reported where the expression is lowered.
-            None => Shape::Node(Node::Basic(Cow::Owned(StmtKind::Expr(var_expr(over))))),
+            None => Shape::Node(Node::Made(Box::new(StmtKind::Expr(var_expr(over))))),
         }
     }
 
@@ -122,7 +121,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     fn add_basic(&mut self, kind: StmtKind, span: Span) {
-        let element = self.make(Node::Basic(Cow::Owned(kind)), span);
+        let element = self.make(Node::Made(Box::new(kind)), span);
         self.flow.append(element, self.current);
     }
 }

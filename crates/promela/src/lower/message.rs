@@ -1,6 +1,6 @@
 //! Sending and receiving.
 
-use super::expr::Lowering;
+use super::expr::{Lowering, Within};
 use super::names::Ty;
 use crate::ast::{self, ExprKind, RecvArg, VarRef};
 use crate::diagnostic::Diagnostic;
@@ -9,6 +9,9 @@ use crate::source::Span;
 
 impl Lowering<'_> {
     pub(super) fn send(&mut self, channel: &VarRef, sorted: bool, args: &[ast::Expr], span: Span) -> Action {
+        if self.within == Within::Trace {
+            return self.send_pattern(channel, args, span);
+        }
         let values: Vec<Expr> = args.iter().flat_map(|arg| self.flattened(arg)).collect();
         if args.iter().any(|arg| super::visit::runs(arg).0 > 0) {
             self.error("run", span, "`run` cannot be part of a message");
@@ -16,6 +19,19 @@ impl Lowering<'_> {
         let channel = self.channel(channel);
         self.check_message(&channel, values.len(), "sent", span);
         Action::Send(Send { channel, values, sorted })
+    }
+
+    /// A send in an event claim: constants must match, anything else stands for any value.
+    fn send_pattern(&mut self, channel: &VarRef, args: &[ast::Expr], span: Span) -> Action {
+        let pattern = |value| {
+            super::constant::value(self.names, value).map_or(Field::Ignore, |value| Field::Match(Expr::Constant(value)))
+        };
+        let mut fields: Vec<Field> = args.iter().map(pattern).collect();
+        let channel = self.channel(channel);
+        if let Some(expected) = self.check_message(&channel, fields.len(), "received", span) {
+            fields.resize(expected.max(fields.len()), Field::Ignore);
+        }
+        Action::Receive(Receive { channel, fields, anywhere: false, keep: true })
     }
 
     pub(super) fn receive(&mut self, channel: &VarRef, anywhere: bool, keep: bool, args: &[RecvArg]) -> Receive {

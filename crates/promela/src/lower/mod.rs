@@ -6,12 +6,15 @@
 
 mod assemble;
 mod atomic;
+mod attach;
+mod check;
 mod claim;
 mod constant;
 mod declare;
 mod element;
 mod expr;
 mod flow;
+mod frame;
 mod graph;
 mod layout;
 mod loops;
@@ -244,7 +247,12 @@ impl<'a> Collected<'a> {
             let rows = std::mem::take(&mut table.rows);
             let end = body.flow.elements.iter().find(|element| matches!(element.node, element::Node::End));
             let closing = end.map(|end| end.number).filter(|_| body.kind.proctype().is_none());
-            body.graph = Some(graph::graph(&body.flow, rows, entry, closing));
+            let graph = graph::graph(&body.flow, rows, entry, closing);
+            check::twice_else(&body.flow, &graph, &mut self.report);
+            if body.kind.proctype().is_some() {
+                check::process(&body.flow, &graph, &mut self.report);
+            }
+            body.graph = Some(graph);
         }
     }
 }

@@ -132,6 +132,8 @@ impl Lowering<'_> {
         if channel.as_name().is_some_and(|name| &*name.name == "STDIN") {
             return self.read_input(channel, args);
         }
+        // In an event claim `keep` tells a send from a receive.
+        let keep = keep && self.within != Within::Trace;
         Action::Receive(self.receive(channel, random, keep, args))
     }
 
@@ -191,13 +193,4 @@ impl Lowering<'_> {
 /// A step that does nothing.
 pub(super) fn skip() -> Action {
     Action::Condition(Expr::Constant(1))
-}
-
-/// Which rules hold for a statement.
-pub(super) fn within(claim: bool, d_step: bool) -> Within {
-    match (claim, d_step) {
-        (true, _) => Within::Claim,
-        (false, true) => Within::DStep,
-        (false, false) => Within::Process,
-    }
 }
