@@ -1,6 +1,6 @@
 //! Prints what the visited store costs: processor time a step and bytes a state, on synthetic systems.
 //!
-//! `cargo run --release -p explore --example store_bench [workers]`
+//! `cargo run --release -p explore --example store_bench [workers [small]]`
 
 #![allow(clippy::print_stdout)]
 
@@ -9,11 +9,16 @@ use testkit::Counters;
 
 fn main() {
     let workers: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1);
+    let systems = match std::env::args().nth(2) {
+        // Small enough to count instructions.
+        Some(_) => vec![(5, 9, 8)],
+        None => vec![(6, 9, 8), (7, 9, 7), (14, 2, 3), (14, 2, 16), (5, 24, 8)],
+    };
     println!(
         "{:46} {:>10} {:>11} {:>9} {:>8} {:>8} {:>7}",
         "system", "states", "steps", "Mst/cpu-s", "ns/step", "B/state", "wall s"
     );
-    for (actors, end, stride) in [(7, 9, 5), (7, 9, 7), (14, 2, 3), (14, 2, 16), (5, 24, 8)] {
+    for (actors, end, stride) in systems {
         let system = Counters { stride, ..Counters::new(actors, end) };
         let name = format!("{actors} counters to {end}, {} bytes", actors as usize * stride);
         for store in [StoreKind::Tree, StoreKind::Fingerprint64] {

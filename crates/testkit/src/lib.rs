@@ -6,6 +6,7 @@ pub mod monitors;
 pub mod oracle;
 pub mod philosophers;
 pub mod programs;
+pub mod random_model;
 
 pub use counters::Counters;
 pub use heavy::Heavy;

@@ -72,6 +72,8 @@ struct Waiting<T> {
     ticket: T,
     parent: u32,
     choice: Choice,
+    /// What number it may have.
+    guess: u32,
 }
 
 /// One worker's way into the store.
@@ -141,7 +143,7 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
     pub fn offer(&mut self, parent: u32, choice: Choice, state: &S::State) -> ControlFlow<()> {
         let key: Key<'_> = self.shared.system.key(state);
         match self.session.ticket(key) {
-            Ok(ticket) => self.batch.push(Waiting { ticket, parent, choice }),
+            Ok(ticket) => self.batch.push(Waiting { ticket, parent, choice, guess: 0 }),
             Err(exhausted) => {
                 self.give_up(exhausted);
                 return ControlFlow::Break(());
@@ -165,11 +167,11 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
     /// Finishes the insertions of the batch.
     pub fn flush(&mut self) {
         let mut batch = std::mem::take(&mut self.batch);
-        for waiting in &batch {
-            self.session.prefetch(waiting.ticket);
+        for waiting in &mut batch {
+            waiting.guess = self.session.guess(waiting.ticket);
         }
         for (index, waiting) in batch.iter().enumerate() {
-            match self.session.insert(waiting.ticket) {
+            match self.session.insert(waiting.ticket, waiting.guess) {
                 Ok(visit) => self.settle(index, waiting, visit),
                 Err(exhausted) => {
                     self.give_up(exhausted);

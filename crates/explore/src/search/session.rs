@@ -77,20 +77,20 @@ impl<'a, V: Visited> Session<'a, V> {
 
     /// Second half of an insertion.
     #[inline]
-    pub fn insert(&mut self, ticket: V::Ticket) -> Result<Visit, Exhausted> {
-        self.insist(|store, cursor| store.insert(cursor, ticket))
+    pub fn insert(&mut self, ticket: V::Ticket, guess: u32) -> Result<Visit, Exhausted> {
+        self.insist(|store, cursor| store.insert(cursor, ticket, guess))
     }
 
     /// Both halves.
     pub fn visit(&mut self, key: Key<'_>) -> Result<Visit, Exhausted> {
         let ticket = self.ticket(key)?;
-        self.insert(ticket)
+        self.insert(ticket, 0)
     }
 
-    /// Prefetches for [`Session::insert`].
+    /// A guess for [`Session::insert`], which is prefetched.
     #[inline]
-    pub fn prefetch(&mut self, ticket: V::Ticket) {
-        self.open().0.prefetch(ticket);
+    pub fn guess(&mut self, ticket: V::Ticket) -> u32 {
+        self.open().0.guess(ticket)
     }
 
     /// The vector of a state.

@@ -1,6 +1,6 @@
 //! Stores that keep a fingerprint of each state: for states too large to keep, or when memory is short.
 
-use super::table::{Block, Full, Table};
+use super::table::{Block, Full, Table, tag};
 use super::{Exhausted, Need, Visit, Visited};
 use crate::system::Key;
 use twox_hash::XxHash3_128;
@@ -45,15 +45,18 @@ impl<const W: usize> Visited for Fingerprints<W> {
 
     fn ticket(&self, _: &mut Block, key: Key<'_>) -> Result<[u64; W], Need> {
         let words = words(fingerprint(key));
-        self.table.prefetch(words);
+        self.table.prefetch(tag(words));
         Ok(words)
     }
 
-    fn prefetch(&self, ticket: [u64; W]) {
-        self.table.prefetch_match(ticket);
+    fn guess(&self, ticket: [u64; W]) -> u32 {
+        self.table.candidate(tag(ticket))
     }
 
-    fn insert(&self, block: &mut Block, ticket: [u64; W]) -> Result<Visit, Need> {
+    fn insert(&self, block: &mut Block, ticket: [u64; W], guess: u32) -> Result<Visit, Need> {
+        if self.table.holds(guess, ticket) {
+            return Ok(Visit { id: guess, new: false });
+        }
         match self.table.insert(block, ticket) {
             Ok((id, new)) => Ok(Visit { id, new }),
             Err(Full) => Err(Need::Room(0)),

@@ -3,6 +3,8 @@
 mod arena;
 mod bitstate;
 mod fingerprint;
+mod layout;
+mod memo;
 mod pages;
 mod table;
 mod tree;
@@ -11,7 +13,7 @@ use crate::system::Key;
 pub use arena::Arena;
 pub use bitstate::Bitstate;
 pub use fingerprint::{Fingerprints64, Fingerprints128};
-pub use table::{Block, Full, PairTable, Table};
+pub use table::{Block, Full, PairTable, Table, tag};
 pub use tree::Tree;
 
 /// Which visited store to use.
@@ -76,11 +78,11 @@ pub trait Visited: Send + Sync {
     /// First half of an insertion.
     fn ticket(&self, cursor: &mut Self::Cursor, key: Key<'_>) -> Result<Self::Ticket, Need>;
 
-    /// Prefetches what only the first prefetch could reveal; worth a call when tickets come in batches.
-    fn prefetch(&self, ticket: Self::Ticket);
+    /// A guess at the number of the state, which is prefetched; 0 for none. Worth a call when tickets come in batches.
+    fn guess(&self, ticket: Self::Ticket) -> u32;
 
-    /// Second half of an insertion.
-    fn insert(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket) -> Result<Visit, Need>;
+    /// Second half of an insertion; `guess` is what [`Visited::guess`] gave, or 0.
+    fn insert(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket, guess: u32) -> Result<Visit, Need>;
 
     /// The vector of a state, which also becomes the one that the next tickets are compared with.
     fn load<'c>(&self, cursor: &'c mut Self::Cursor, id: u32) -> &'c [u8];

@@ -57,8 +57,13 @@ impl<const W: usize> Table<W> {
     /// The reference of a value, and whether the value is new.
     #[inline]
     pub fn insert(&self, block: &mut Block, value: [u64; W]) -> Result<(u32, bool), Full> {
+        self.insert_tagged(block, value, tag(value))
+    }
+
+    /// The same for a value whose tag is known.
+    #[inline]
+    pub fn insert_tagged(&self, block: &mut Block, value: [u64; W], tag: u32) -> Result<(u32, bool), Full> {
         debug_assert!(value != [0; W], "zero is reserved");
-        let tag = tag(value);
         let mut line = self.home(tag);
         loop {
             for slot in &self.index[line * LINE..(line + 1) * LINE] {
@@ -151,26 +156,34 @@ impl<const W: usize> Table<W> {
         }
     }
 
-    /// Fetches the line in which a value will be looked for.
+    /// Fetches the line in which a value with this tag will be looked for.
     #[inline]
-    pub fn prefetch(&self, value: [u64; W]) {
-        prefetch(&self.index[self.home(tag(value)) * LINE]);
+    pub fn prefetch(&self, tag: u32) {
+        prefetch(&self.index[self.home(tag) * LINE]);
     }
 
-    /// Fetches the stored value that a lookup of `value` will be compared with; call it when the line has arrived.
+    /// The first reference under this tag, whose value is fetched; 0 if there is none. Call it when the line has
+    /// arrived: the value is then at hand for [`Table::holds`].
     #[inline]
-    pub fn prefetch_match(&self, value: [u64; W]) {
-        let tag = tag(value);
+    pub fn candidate(&self, tag: u32) -> u32 {
         let line = self.home(tag);
         for slot in &self.index[line * LINE..(line + 1) * LINE] {
             let entry = slot.load(Acquire);
             if (entry >> 32) as u32 == tag && entry != 0 {
-                return self.values.prefetch(entry as u32);
+                self.values.prefetch(entry as u32);
+                return entry as u32;
             }
             if entry == 0 {
-                return;
+                break;
             }
         }
+        0
+    }
+
+    /// Whether a candidate is this value.
+    #[inline]
+    pub fn holds(&self, candidate: u32, value: [u64; W]) -> bool {
+        candidate != 0 && self.get(candidate) == value
     }
 
     #[inline]
@@ -267,9 +280,10 @@ fn index_bytes(lines: u64) -> u64 {
     lines * LINE as u64 * 8
 }
 
-/// 32 well-mixed bits of a value.
+/// 32 well-mixed bits of a value: where it is looked for.
 #[inline]
-fn tag<const W: usize>(value: [u64; W]) -> u32 {
+#[must_use]
+pub fn tag<const W: usize>(value: [u64; W]) -> u32 {
     let mut mixed = 0x9e37_79b9_7f4a_7c15_u64;
     for word in value {
         mixed = fold(mixed ^ word, 0xd6e8_feb8_6659_fd93);

@@ -8,7 +8,9 @@
 //! Zero chunks and subtrees of zeros have reference 0 and cost nothing. Vectors are padded with zeros, so two vectors
 //! that differ only by zero chunks at the end are one state: a system must make the length follow from the content.
 
-use super::table::{Block, Full, PairTable};
+use super::layout::Layout;
+use super::memo::Memo;
+use super::table::{Block, Full, PairTable, tag};
 use super::{Exhausted, Need, Visit, Visited};
 use crate::system::Key;
 use std::sync::atomic::AtomicU32;
@@ -25,39 +27,6 @@ pub struct Tree {
     tables: Vec<PairTable>,
     /// Length in bytes of the longest vector seen: what [`Visited::load`] gives back, padded with zeros.
     longest: AtomicU32,
-}
-
-/// Which leaf each chunk of a vector goes to.
-///
-/// The tree is perfect, vectors are not: five chunks at the first five of eight leaves would put four of them, and with
-/// them nearly all distinct combinations, under the left half, which would then be as large as the set of states. So a
-/// block of `chunks` chunks is spread evenly over a power of two of leaves. Longer vectors take several blocks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Layout {
-    chunks: usize,
-    leaves: usize,
-}
-
-impl Layout {
-    fn new(chunks: usize) -> Self {
-        let chunks = chunks.max(2);
-        Self { chunks, leaves: chunks.next_power_of_two() }
-    }
-
-    fn leaf(self, chunk: usize) -> usize {
-        let (block, offset) = (chunk / self.chunks, chunk % self.chunks);
-        block * self.leaves + offset * self.leaves / self.chunks
-    }
-
-    /// Leaves that a vector of this many chunks needs.
-    fn leaves_for(self, chunks: usize) -> usize {
-        chunks.div_ceil(self.chunks) * self.leaves
-    }
-
-    /// Chunks that fit on this many leaves.
-    fn chunks_on(self, leaves: usize) -> usize {
-        leaves / self.leaves * self.chunks
-    }
 }
 
 /// A worker's view: one vector with the references of all its subtrees.
@@ -77,13 +46,21 @@ pub struct TreeCursor {
     work: Vec<u32>,
     /// Positions in `work` that differ from `held`.
     touched: Vec<u32>,
+    own: Own,
+}
+
+/// What a worker has of its own for interning: reserved references and recent results.
+#[derive(Default)]
+struct Own {
     blocks: Vec<Block>,
+    memo: Memo,
 }
 
 /// A state half inserted: its top pair, and the number of levels below it when that was computed.
 #[derive(Clone, Copy)]
 pub struct TreeTicket {
     pair: u64,
+    tag: u32,
     height: u32,
 }
 
@@ -111,14 +88,14 @@ impl Tree {
     }
 
     #[inline]
-    fn intern(&self, blocks: &mut [Block], level: usize, value: u64) -> Result<u32, Need> {
+    fn intern(&self, own: &mut Own, level: usize, value: u64) -> Result<u32, Need> {
         if value == 0 {
             return Ok(0);
         }
-        match self.tables[level].insert(&mut blocks[level], [value]) {
+        own.memo.get(level, value, || match self.tables[level].insert(&mut own.blocks[level], [value]) {
             Ok((reference, _)) => Ok(reference),
             Err(Full) => Err(Need::Room(level)),
-        }
+        })
     }
 
     /// Lays the cursor out anew if the tree has grown taller.
@@ -133,7 +110,7 @@ impl Tree {
     fn refit(&self, cursor: &mut TreeCursor) {
         let id = cursor.id;
         cursor.width = self.width();
-        cursor.blocks.resize_with(self.tables.len(), Block::default);
+        cursor.own.blocks.resize_with(self.tables.len(), Block::default);
         let chunks = self.layout.chunks_on(cursor.width);
         cursor.vector.clear();
         cursor.vector.resize(chunks * 8, 0);
@@ -189,7 +166,7 @@ impl Tree {
             let (new, old) = (chunk(new), chunk(old));
             if new != old {
                 let leaf = cursor.leaves[index];
-                cursor.work[leaf as usize] = self.intern(&mut cursor.blocks, 0, new)?;
+                cursor.work[leaf as usize] = self.intern(&mut cursor.own, 0, new)?;
                 cursor.touched.push(leaf);
             }
         }
@@ -217,7 +194,7 @@ impl Tree {
                 }
                 last = position as u32;
                 let (left, right) = (cursor.work[from + position * 2], cursor.work[from + position * 2 + 1]);
-                cursor.work[to + position] = self.intern(&mut cursor.blocks, level, pair(left, right))?;
+                cursor.work[to + position] = self.intern(&mut cursor.own, level, pair(left, right))?;
                 cursor.touched.push((to + position) as u32);
             }
             below = start..cursor.touched.len();
@@ -227,10 +204,10 @@ impl Tree {
     }
 
     /// A ticket's pair as it looks in the tree of today's height.
-    fn lift(&self, blocks: &mut [Block], ticket: TreeTicket) -> Result<u64, Need> {
+    fn lift(&self, own: &mut Own, ticket: TreeTicket) -> Result<u64, Need> {
         let mut value = ticket.pair;
         for level in ticket.height as usize..self.height() {
-            value = pair(self.intern(blocks, level, value)?, 0);
+            value = pair(self.intern(own, level, value)?, 0);
         }
         Ok(value)
     }
@@ -270,23 +247,31 @@ impl Visited for Tree {
             cursor.work[position as usize] = cursor.held[position as usize];
         }
         let pair = result?;
-        self.top().prefetch([top_value(pair)]);
-        Ok(TreeTicket { pair, height: self.height() as u32 })
+        let tag = tag([top_value(pair)]);
+        self.top().prefetch(tag);
+        Ok(TreeTicket { pair, tag, height: self.height() as u32 })
     }
 
     #[inline]
-    fn prefetch(&self, ticket: TreeTicket) {
-        if ticket.height as usize == self.height() {
-            self.top().prefetch_match([top_value(ticket.pair)]);
+    fn guess(&self, ticket: TreeTicket) -> u32 {
+        if ticket.height as usize == self.height() { self.top().candidate(ticket.tag) } else { 0 }
+    }
+
+    #[inline]
+    fn insert(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u32) -> Result<Visit, Need> {
+        // Numbers outlive a growth in height, pairs do not.
+        if ticket.height as usize == self.height() && self.top().holds(guess, [top_value(ticket.pair)]) {
+            return Ok(Visit { id: guess, new: false });
         }
-    }
-
-    #[inline]
-    fn insert(&self, cursor: &mut TreeCursor, ticket: TreeTicket) -> Result<Visit, Need> {
         self.fit(cursor);
-        let value = top_value(self.lift(&mut cursor.blocks, ticket)?);
         let top = self.height();
-        match self.tables[top].insert(&mut cursor.blocks[top], [value]) {
+        let (value, tag) = if ticket.height as usize == top {
+            (top_value(ticket.pair), ticket.tag)
+        } else {
+            let value = top_value(self.lift(&mut cursor.own, ticket)?);
+            (value, tag([value]))
+        };
+        match self.tables[top].insert_tagged(&mut cursor.own.blocks[top], [value], tag) {
             Ok((id, new)) => Ok(Visit { id, new }),
             Err(Full) => Err(Need::Room(top)),
         }
@@ -367,7 +352,7 @@ mod tests {
     /// Inserts a vector, growing as needed.
     fn insert(tree: &mut Tree, cursor: &mut TreeCursor, vector: &[u8]) -> Visit {
         loop {
-            let done = tree.ticket(cursor, Key::Vector(vector)).and_then(|ticket| tree.insert(cursor, ticket));
+            let done = tree.ticket(cursor, Key::Vector(vector)).and_then(|ticket| tree.insert(cursor, ticket, 0));
             match done {
                 Ok(visit) => return visit,
                 Err(need) => tree.grow(need, u64::MAX).unwrap(),
@@ -426,7 +411,7 @@ mod tests {
         let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
         let early = tree.ticket(&mut cursor, Key::Vector(&[7; 16])).unwrap();
         let tall = insert(&mut tree, &mut cursor, &[9; 800]);
-        let visit = tree.insert(&mut cursor, early).unwrap();
+        let visit = tree.insert(&mut cursor, early, 0).unwrap();
         assert!(tall.new && visit.new);
         assert!(tree.matches(&mut cursor, visit.id, Key::Vector(&[7; 16])));
         assert!(!tree.matches(&mut cursor, visit.id, Key::Vector(&[7; 8])));
@@ -440,7 +425,7 @@ mod tests {
         let refusal = (1_u64..).find_map(|word| {
             let vector = [word, word * 3, word * 5].map(u64::to_le_bytes).concat();
             loop {
-                let done = tree.ticket(&mut cursor, Key::Vector(&vector)).and_then(|t| tree.insert(&mut cursor, t));
+                let done = tree.ticket(&mut cursor, Key::Vector(&vector)).and_then(|t| tree.insert(&mut cursor, t, 0));
                 match done.map_err(|need| tree.grow(need, bytes_max)) {
                     Ok(_) => return None,
                     Err(Ok(())) => {}
