@@ -1,2 +1,46 @@
 //! The binary: arguments in, verdict and exit code out.
-fn main() {}
+//!
+//! **Invariant:** the one crate that prints, and the one that knows how a verdict becomes an exit code. Only `model`
+//! knows that models are written in Promela.
+
+mod args;
+mod evidence;
+mod exit;
+mod input;
+mod interrupt;
+mod model;
+mod output;
+mod progress;
+mod request;
+mod safety;
+mod saved;
+mod simulate;
+mod units;
+mod usage;
+mod verbs;
+
+use args::{Cli, Verb};
+use clap::Parser;
+use exit::Exit;
+use output::Output;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(exit::our_bug));
+    let cli = Cli::parse();
+    let output = Output::new(&cli.shared);
+    dispatch(cli.verb, &output).into()
+}
+
+fn dispatch(verb: Verb, output: &Output) -> Exit {
+    match verb {
+        Verb::Check(args) => verbs::check::check(args, output),
+        Verb::Run(args) => verbs::run::run(args, output),
+        Verb::Replay(args) => verbs::replay::replay(&args, output),
+        Verb::Report(args) => verbs::report::report(&args, output),
+        Verb::Ls => verbs::ls::ls(output),
+        Verb::Rm(args) => verbs::rm::rm(&args, output),
+        Verb::Completions { shell } => verbs::shell::completions(shell, output),
+        Verb::Man => verbs::shell::man(output),
+    }
+}

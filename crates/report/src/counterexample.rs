@@ -5,7 +5,7 @@ use crate::lanes::lanes;
 use crate::snippet::{Mark, gutter, snippet};
 use crate::{Detail, Layout, Paint, Role, Sources};
 use std::fmt::Write as _;
-use trace::Counterexample;
+use trace::{Counterexample, FailureKind, Trace};
 
 /// Lines of the final state that are shown unless everything is.
 const FINAL_LINES: usize = 3;
@@ -28,13 +28,22 @@ pub fn counterexample_text(counterexample: &Counterexample, sources: &Sources, l
     out
 }
 
+/// The steps of a trace as a table of lanes.
+#[must_use]
+pub fn trace_text(trace: &Trace, layout: &Layout) -> String {
+    lanes(trace, layout)
+}
+
 fn headline(counterexample: &Counterexample, layout: &Layout) -> String {
     let paint = Paint(layout.colour);
     let property = &counterexample.property;
     let kind = paint.paint(Role::Error, &format!("error[{}]", property.kind));
     // A name that only repeats the kind says nothing.
     let named = property.name != property.kind.name();
-    let message = clean(&counterexample.message);
+    let mut message = clean(&counterexample.message);
+    if property.kind == FailureKind::Deadlock {
+        message = format!("nobody can go on: {message}");
+    }
     let text = if named { format!(": `{}`: {message}", clean(&property.name)) } else { format!(": {message}") };
     format!("{kind}{}\n", paint.paint(Role::Strong, &text))
 }

@@ -300,9 +300,12 @@ fn is_rendezvous(first: &Event, second: &Event) -> bool {
 }
 
 fn changed(trace: &Trace, event: &Event) -> String {
+    // In its own row everyone knows whose variable it is.
+    let owner = format!("{}:", trace.name(event.actor));
     let mut parts: Vec<String> = Vec::new();
     for change in &event.changes {
-        parts.push(format!("{}: {} -> {}", change.name, change.before, change.after));
+        let name = change.name.strip_prefix(&owner).unwrap_or(&change.name);
+        parts.push(format!("{name}: {} -> {}", change.before, change.after));
     }
     parts.extend(event.created.map(|actor| format!("starts {}", trace.name(actor))));
     parts.extend(event.output.as_ref().map(|text| format!("prints {}", text.trim_end())));

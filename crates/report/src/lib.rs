@@ -18,7 +18,7 @@ mod table;
 mod unreached;
 mod verdicts;
 
-pub use counterexample::counterexample_text;
+pub use counterexample::{counterexample_text, trace_text};
 pub use json::{counterexample_json, summary_json};
 pub use number::{bytes, count, short_count, span};
 pub use paint::{Colour, Paint, Role};

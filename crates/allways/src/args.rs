@@ -1,0 +1,290 @@
+//! The command line.
+
+use crate::units;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroU8;
+use std::path::PathBuf;
+use std::time::Duration;
+use trace::FailureKind;
+
+const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 a counterexample, 2 wrong usage or input, 3 inconclusive, \
+                          4 nothing to check, 70 a bug in allways, 130 interrupted";
+
+/// Checks models of programs that talk to each other.
+#[derive(Parser, Debug)]
+#[command(name = "allways", version, about, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// What every verb takes.
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+/// What every verb takes.
+#[derive(Args, Debug)]
+pub struct Shared {
+    /// When to colour [NO_COLOR is obeyed]
+    #[arg(long, value_enum, default_value_t = When::Auto, global = true, value_name = "WHEN")]
+    pub color: When,
+    /// Draw with ASCII only
+    #[arg(long, global = true)]
+    pub ascii: bool,
+    /// Show every step
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// Print the verdict and nothing else
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Verb {
+    /// Search a model for violations of its properties
+    #[command(after_help = EXIT_CODES)]
+    Check(Box<CheckArgs>),
+    /// Simulate one run of a model: at random, by hand, or along a schedule
+    Run(RunArgs),
+    /// Execute a counterexample again (the latest, if none is named)
+    Replay(ReplayArgs),
+    /// Print a saved counterexample (the latest, if none is named)
+    Report(ReportArgs),
+    /// List the saved counterexamples
+    Ls,
+    /// Remove saved counterexamples
+    Rm(RmArgs),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// A model and the macros that change its meaning.
+#[derive(Args, Debug, Clone, Default)]
+pub struct ModelArgs {
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub define: Vec<String>,
+    /// Undefine a macro
+    #[arg(short = 'U', value_name = "NAME")]
+    pub undefine: Vec<String>,
+    /// Look for included files here, too
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+}
+
+/// Flags of `check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// The model
+    #[arg(value_name = "FILE.pml")]
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Check only these kinds of property
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds())]
+    pub check: Vec<FailureKind>,
+    /// Check this `ltl` block or formula instead of every block
+    #[arg(long, value_name = "NAME|FORMULA")]
+    pub ltl: Vec<String>,
+    /// Count only fair runs for liveness
+    #[arg(long, value_enum)]
+    pub fair: Option<Fairness>,
+    /// Leave out interleavings that cannot matter
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub reduction: Switch,
+    /// Which states to look at first
+    #[arg(long, value_enum, default_value_t = OrderName::Bfs)]
+    pub order: OrderName,
+    /// How to keep visited states
+    #[arg(long, value_enum, default_value_t = StoreName::Tree)]
+    pub store: StoreName,
+    /// Threads [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<NonZeroU8>,
+    /// Look no deeper than N steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub depth: Option<u32>,
+    /// Stop after this time, such as 10m
+    #[arg(long, value_parser = units::time)]
+    pub time: Option<Duration>,
+    /// Use no more memory than this, such as 8G
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    pub mem: Option<u64>,
+    /// Seed of the random orders
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Go on after the first violation and report all
+    #[arg(long, visible_alias = "all")]
+    pub keep_going: bool,
+    /// Also write SPIN's FILE.pml.trail
+    #[arg(long)]
+    pub trail: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+    /// Do not save counterexamples under .allways
+    #[arg(long)]
+    pub no_save: bool,
+}
+
+/// Flags of `run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// The model
+    #[arg(value_name = "FILE.pml")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Seed of the random choices [default: from the clock, and printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Choose each step yourself
+    #[arg(short, long, conflicts_with_all = ["schedule", "trail"])]
+    pub interactive: bool,
+    /// Follow a saved counterexample's schedule
+    #[arg(long, value_name = "CX", conflicts_with = "trail")]
+    pub schedule: Option<String>,
+    /// Follow SPIN's trail
+    #[arg(long, value_name = "FILE")]
+    pub trail: Option<PathBuf>,
+    /// Stop after N steps
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub depth: u64,
+    /// Print every step, not only what the model prints
+    #[arg(short = 'p', long)]
+    pub steps: bool,
+}
+
+/// Flags of `replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    /// Id or file of the counterexample
+    #[arg(value_name = "CX")]
+    pub counterexample: Option<String>,
+    /// Stop after this step and show the state there
+    #[arg(long, value_name = "STEP")]
+    pub to: Option<usize>,
+}
+
+/// Flags of `report`.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// Id or file of the counterexample
+    #[arg(value_name = "CX")]
+    pub counterexample: Option<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
+    /// Write to a file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Flags of `rm`.
+#[derive(Args, Debug)]
+#[group(required = true)]
+pub struct RmArgs {
+    /// Ids of counterexamples
+    #[arg(value_name = "CX")]
+    pub counterexamples: Vec<String>,
+    /// Remove all of them
+    #[arg(long, conflicts_with = "counterexamples")]
+    pub all: bool,
+}
+
+/// When to do something.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// On or off.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// Which runs count.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fairness {
+    /// A process that can always move moves at some time.
+    Weak,
+}
+
+/// Which states to look at first.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OrderName {
+    /// Level by level: shortest counterexamples
+    Bfs,
+    /// Deepest first
+    Dfs,
+    /// Deepest first, choices in random order
+    Random,
+    /// Many small random searches
+    Swarm,
+}
+
+/// How visited states are kept.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StoreName {
+    /// Lossless, compressed
+    Tree,
+    /// 64 bits a state
+    Fp64,
+    /// 128 bits a state
+    Fp128,
+    /// A few bits a state: never complete
+    Bitstate,
+}
+
+/// What `check` prints.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckFormat {
+    /// For people
+    Text,
+    /// One object for scripts
+    Json,
+    /// The closing lines of SPIN's `pan`
+    Spin,
+}
+
+/// What `report` prints.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReportFormat {
+    /// For people
+    Text,
+    /// The counterexample's file
+    Json,
+}
+
+/// The kinds of property, by name.
+fn kinds() -> impl TypedValueParser<Value = FailureKind> {
+    let names = PossibleValuesParser::new(FailureKind::ALL.map(FailureKind::name));
+    names.try_map(|name| name.parse::<FailureKind>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,88 @@
+//! From a violation to a counterexample: shortened, executed again, and described.
+
+use explore::{TransitionSystem, Violation};
+use replay::{Budget, Mismatch, confirm_finite, fails_with, run, shorten};
+use std::time::{SystemTime, UNIX_EPOCH};
+use trace::{
+    Counterexample, FailureKind, Location, PropertyRef, Schedule, SystemRef, Trace, VERSION, Variable, Waiting,
+};
+
+/// Steps that shortening may execute: well under a second.
+const SHORTENING: Budget = Budget { steps: 200_000 };
+/// Schedules longer than this are not shortened: each attempt would eat the whole budget.
+const SHORTENED_MAX: usize = 20_000;
+
+/// What a report wants to know about a state.
+pub trait Describe: TransitionSystem {
+    /// Everything that has a name, with its value.
+    fn variables(&self, state: &Self::State) -> Vec<Variable>;
+
+    /// Who cannot go on, and why.
+    fn waiting(&self, state: &Self::State) -> Vec<Waiting>;
+}
+
+/// What is known about a counterexample before it is executed again.
+pub struct Claim<'a> {
+    /// What was checked.
+    pub system: &'a SystemRef,
+    /// What does not hold.
+    pub property: PropertyRef,
+    /// Why, in one line.
+    pub message: String,
+    /// Whether only weakly fair runs count.
+    pub fairness: bool,
+    /// What to point at; the last step, if nothing better is known.
+    pub location: Option<Location>,
+}
+
+/// A counterexample of a finite violation: a failed step or a stuck state.
+///
+/// # Errors
+/// If it does not show its failure again, which is our bug and never the user's.
+pub fn finite<S: Describe>(
+    system: &S,
+    system_ref: &SystemRef,
+    violation: &Violation,
+) -> Result<Counterexample, Mismatch> {
+    let failure = &violation.failure;
+    let short = match violation.schedule.choices.len() {
+        0..SHORTENED_MAX => shorten(system, &violation.schedule, SHORTENING, &mut fails_with(system, failure)),
+        _ => violation.schedule.clone(),
+    };
+    let trace = confirm_finite(system, &short, failure)?;
+    let property = PropertyRef { name: failure.kind.to_string(), kind: failure.kind };
+    let message = failure.message.clone();
+    let claim = Claim { system: system_ref, property, message, fairness: false, location: None };
+    describe(system, claim, short, trace)
+}
+
+/// Puts together a counterexample that was confirmed.
+///
+/// # Errors
+/// If its schedule cannot be executed.
+pub fn describe<S: Describe>(
+    system: &S,
+    claim: Claim<'_>,
+    schedule: Schedule,
+    trace: Trace,
+) -> Result<Counterexample, Mismatch> {
+    let run = run(system, &schedule)?;
+    let end = &run.states[run.states.len() - 1];
+    let is_deadlock = claim.property.kind == FailureKind::Deadlock;
+    let last = trace.steps.last().and_then(|step| step.events.last()).and_then(|event| event.location.clone());
+    Ok(Counterexample {
+        version: VERSION,
+        id: String::new(),
+        created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        tool: concat!("allways ", env!("CARGO_PKG_VERSION")).to_owned(),
+        system: claim.system.clone(),
+        property: claim.property,
+        message: claim.message,
+        location: claim.location.or(if is_deadlock { None } else { last }),
+        fairness: claim.fairness,
+        final_state: system.variables(end),
+        wait_for: if is_deadlock { system.waiting(end) } else { Vec::new() },
+        schedule,
+        trace,
+    })
+}

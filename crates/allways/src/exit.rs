@@ -1,0 +1,86 @@
+//! Exit codes: what a script learns.
+
+use report::{Outcome, Verdict};
+use std::panic::PanicHookInfo;
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// All properties hold, exhaustively or within a bound that was asked for; or the verb did what it should.
+    Fine,
+    /// There is a counterexample.
+    Violated,
+    /// Wrong usage, wrong input.
+    Usage,
+    /// No answer, for a reason nobody asked for.
+    Inconclusive,
+    /// Nothing was there to be checked.
+    Nothing,
+    /// Stopped by Ctrl-C.
+    Interrupted,
+}
+
+/// The code of our own bugs.
+const OUR_BUG: i32 = 70;
+
+impl Exit {
+    /// The number.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Violated => 1,
+            Self::Usage => 2,
+            Self::Inconclusive => 3,
+            Self::Nothing => 4,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+impl From<Outcome> for Exit {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Verdict(Verdict::Holds) => Self::Fine,
+            Outcome::Verdict(Verdict::Violated) => Self::Violated,
+            Outcome::Verdict(Verdict::Unsupported | Verdict::Inconclusive) => Self::Inconclusive,
+            Outcome::Nothing => Self::Nothing,
+            Outcome::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+/// Ends the program after a panic, wherever it happened: a worker's panic must not leave the others running.
+#[allow(clippy::print_stderr)]
+pub fn our_bug(panic: &PanicHookInfo<'_>) {
+    let arguments: Vec<String> = std::env::args().collect();
+    eprintln!("\nallways: internal error: {panic}");
+    eprintln!("  = this is a bug in allways {}, not in what you check", env!("CARGO_PKG_VERSION"));
+    eprintln!("  = please report it with the model and this command: {}", arguments.join(" "));
+    eprintln!("  = {}/issues", env!("CARGO_PKG_REPOSITORY"));
+    std::process::exit(OUR_BUG);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_that_scripts_rely_on() {
+        use Exit::*;
+        let codes = [Fine, Violated, Usage, Inconclusive, Nothing, Interrupted].map(Exit::code);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 130]);
+    }
+
+    #[test]
+    fn unsupported_is_inconclusive_and_never_a_pass() {
+        assert_eq!(Exit::from(Outcome::Verdict(Verdict::Unsupported)), Exit::Inconclusive);
+        assert_eq!(Exit::from(Outcome::Nothing), Exit::Nothing);
+    }
+}

@@ -1,0 +1,85 @@
+//! What can be said about a file before anybody parses it.
+
+use std::io::Read;
+use std::path::Path;
+
+/// The largest model that is read, in bytes.
+const SIZE_MAX: u64 = 16 << 20;
+
+/// Checks that a path names a file that may be a model.
+///
+/// # Errors
+/// With the cause and a way out.
+pub fn look_at(path: &Path) -> Result<(), String> {
+    let shown = path.display();
+    let data = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    if data.is_dir() {
+        return Err(format!("`{shown}` is a directory\n  = help: name a file in it, such as {}", example_in(path)));
+    }
+    if data.len() > SIZE_MAX {
+        let (size, limit) = (report::bytes(data.len()), SIZE_MAX >> 20);
+        return Err(format!(
+            "`{shown}` is too large for a model: {size}\n  = help: models of up to {limit} MB are read; is it another file?"
+        ));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+    // A pipe or a device has no length, so the limit is enforced while reading.
+    file.take(SIZE_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
+    look_at_bytes(path, &bytes)
+}
+
+fn look_at_bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let shown = path.display();
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(format!(
+            "`{shown}` is empty\n  = help: a model needs at least one process: active proctype main() {{ skip }}"
+        ));
+    }
+    if bytes.contains(&0) {
+        return Err(format!("`{shown}` is not text\n  = help: a model is a text file; this one has zero bytes in it"));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let line = bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            Err(format!(
+                "`{shown}` is not UTF-8 (line {line})\n  = help: convert it: iconv -f latin1 -t utf8 {shown} > new.pml"
+            ))
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    let shown = path.display();
+    let help = match error.kind() {
+        std::io::ErrorKind::NotFound => neighbours(path),
+        std::io::ErrorKind::PermissionDenied => format!("  = help: allow reading it: chmod +r {shown}"),
+        _ => return format!("cannot read `{shown}`: {error}"),
+    };
+    format!("cannot read `{shown}`: {error}\n{help}").trim_end().to_owned()
+}
+
+/// The models beside a file that does not exist.
+fn neighbours(path: &Path) -> String {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let found = models_in(parent);
+    match found.as_slice() {
+        [] => String::new(),
+        some => format!("  = help: there is {}", some.iter().take(5).cloned().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn example_in(directory: &Path) -> String {
+    models_in(directory).into_iter().next().unwrap_or_else(|| directory.join("model.pml").display().to_string())
+}
+
+fn models_in(directory: &Path) -> Vec<String> {
+    let is_model =
+        |path: &Path| path.extension().is_some_and(|ending| ["pml", "prom", "spin"].iter().any(|e| ending == *e));
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path()).filter(|path| is_model(path));
+    let mut names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    names.sort();
+    names
+}

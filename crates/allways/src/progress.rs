@@ -1,0 +1,69 @@
+//! The progress line: redrawn on a terminal, a line every half minute elsewhere.
+
+use crate::output::stderr;
+use report::{Progress, progress_line};
+use std::io::IsTerminal;
+use std::sync::Mutex;
+
+/// Seconds between two lines in a log.
+const LOG_SECONDS: f64 = 30.0;
+/// Seconds before the first line on a terminal: a quick check shows none.
+const FIRST_SECONDS: f64 = 0.5;
+
+/// Shows how far a search is.
+pub struct ProgressLine {
+    is_terminal: bool,
+    is_quiet: bool,
+    shown: Mutex<Shown>,
+}
+
+#[derive(Default)]
+struct Shown {
+    /// When the last line was printed, in seconds since the start.
+    at: f64,
+    /// Columns that the line on the screen takes.
+    width: usize,
+}
+
+impl ProgressLine {
+    /// Nothing is shown yet.
+    pub fn new(is_quiet: bool) -> Self {
+        Self { is_terminal: std::io::stderr().is_terminal(), is_quiet, shown: Mutex::default() }
+    }
+
+    /// Shows progress if it is time to.
+    pub fn show(&self, progress: &Progress) {
+        let Ok(mut shown) = self.shown.lock() else { return };
+        if self.is_quiet || !is_due(self.is_terminal, shown.at, progress.seconds) {
+            return;
+        }
+        let line = progress_line(progress);
+        let text = if self.is_terminal { format!("\r{line:width$}", width = shown.width) } else { format!("{line}\n") };
+        stderr(&text);
+        *shown = Shown { at: progress.seconds, width: line.len() };
+    }
+
+    /// Takes the line off the screen.
+    pub fn clear(&self) {
+        let Ok(mut shown) = self.shown.lock() else { return };
+        if self.is_terminal && shown.width > 0 {
+            stderr(&format!("\r{:width$}\r", "", width = shown.width));
+        }
+        shown.width = 0;
+    }
+}
+
+fn is_due(is_terminal: bool, last: f64, now: f64) -> bool {
+    if is_terminal { now >= FIRST_SECONDS } else { now - last >= LOG_SECONDS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_gets_a_line_every_half_minute_and_a_terminal_every_time() {
+        assert!(!is_due(false, 0.0, 29.9) && is_due(false, 0.0, 30.0) && !is_due(false, 30.0, 45.0));
+        assert!(!is_due(true, 0.0, 0.2) && is_due(true, 0.6, 0.8));
+    }
+}

@@ -1,0 +1,60 @@
+//! What the user wants checked, and how.
+
+use crate::args::{CheckArgs, OrderName, StoreName, Switch};
+use std::time::Duration;
+use trace::FailureKind;
+
+/// What to check and how.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Only these kinds; `None` for all that the model can have.
+    pub kinds: Option<Vec<FailureKind>>,
+    /// Names of `ltl` blocks or formulas; empty for every block.
+    pub formulas: Vec<String>,
+    /// Whether only weakly fair runs count for liveness.
+    pub fair: bool,
+    /// Whether interleavings that cannot matter may be left out.
+    pub reduction: bool,
+    /// Which states first.
+    pub order: OrderName,
+    /// How visited states are kept.
+    pub store: StoreName,
+    /// Threads.
+    pub workers: usize,
+    /// Steps from the initial state.
+    pub depth: Option<u32>,
+    /// Time on the wall.
+    pub time: Option<Duration>,
+    /// Memory in bytes.
+    pub memory: Option<u64>,
+    /// For orders that draw.
+    pub seed: u64,
+    /// Whether to go on after a violation.
+    pub keep_going: bool,
+}
+
+impl Request {
+    /// From the command line.
+    pub fn new(args: &CheckArgs) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            kinds: (!args.check.is_empty()).then(|| args.check.clone()),
+            formulas: args.ltl.clone(),
+            fair: args.fair.is_some(),
+            reduction: args.reduction == Switch::On,
+            order: args.order,
+            store: args.store,
+            workers: args.jobs.map_or(cores, |jobs| usize::from(jobs.get())),
+            depth: args.depth,
+            time: args.time,
+            memory: args.mem,
+            seed: args.seed,
+            keep_going: args.keep_going,
+        }
+    }
+
+    /// Whether a kind is to be checked.
+    pub fn wants(&self, kind: FailureKind) -> bool {
+        self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
+    }
+}

@@ -1,0 +1,167 @@
+//! One run: at random, by hand, or along a schedule.
+
+use crate::evidence::Describe;
+use explore::{Failure, Selection};
+use replay::{Mismatch, Timeline, Told};
+use std::io::BufRead;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trace::{Choice, Event};
+
+/// Who decides.
+pub enum Guide {
+    /// Chance, from a seed.
+    Random(u64),
+    /// A person, who reads and types.
+    Hand(Box<dyn BufRead>),
+    /// A schedule.
+    Schedule(Vec<Choice>),
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// Nothing can move and everybody is where it may end.
+    Ended,
+    /// Something is wrong.
+    Failed(Failure),
+    /// The bound on steps.
+    Bound,
+    /// The schedule has no more choices.
+    ScheduleEnds,
+    /// The person who decides left.
+    Left,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// What the caller does with the run.
+pub struct Watcher<'a> {
+    /// Told about each step with its number.
+    pub step: &'a mut dyn FnMut(usize, &str, &Event),
+    /// Shows a question to the person who decides.
+    pub ask: &'a mut dyn FnMut(&str),
+    /// The run ends soon after this becomes true.
+    pub stop: &'a AtomicBool,
+}
+
+/// Runs until something ends it. Gives the timeline at the end, to look at its state.
+///
+/// # Errors
+/// If the schedule wants a choice that does not exist.
+pub fn simulate<'s, S: Describe>(
+    system: &'s S,
+    mut guide: Guide,
+    bound: u64,
+    watcher: &mut Watcher<'_>,
+) -> Result<(Timeline<'s, S>, Ending), Mismatch> {
+    let choices = if let Guide::Schedule(choices) = &mut guide { std::mem::take(choices) } else { Vec::new() };
+    let mut timeline = Timeline::new(system, choices);
+    loop {
+        if watcher.stop.load(Ordering::Relaxed) {
+            return Ok((timeline, Ending::Interrupted));
+        }
+        let offered = offered(&mut timeline);
+        if offered.is_empty() {
+            let (system, scratch, state) = timeline.at_mark();
+            let ending = system.stuck(scratch, state).map_or(Ending::Ended, Ending::Failed);
+            return Ok((timeline, ending));
+        }
+        if timeline.mark() as u64 >= bound {
+            return Ok((timeline, Ending::Bound));
+        }
+        let name_before = |timeline: &Timeline<'s, S>, actor| system.actor_name(timeline.state(), actor);
+        let decided = match &mut guide {
+            Guide::Random(random) => Decision::Take(offered[draw(random, offered.len())]),
+            Guide::Hand(input) => ask(&mut timeline, &offered, input.as_mut(), watcher),
+            Guide::Schedule(_) => match timeline.choices().get(timeline.mark()) {
+                Some(&choice) => Decision::Take(choice),
+                None => Decision::End,
+            },
+        };
+        match decided {
+            Decision::Take(choice) => {
+                let name = name_before(&timeline, choice.actor);
+                let told = if let Guide::Schedule(_) = guide { timeline.forward()? } else { timeline.branch(choice) };
+                if let Some(failure) = told.and_then(|told| tell(&timeline, &name, told, watcher)) {
+                    return Ok((timeline, Ending::Failed(failure)));
+                }
+            }
+            Decision::Back => drop(timeline.backward()),
+            Decision::End if matches!(guide, Guide::Schedule(_)) => return Ok((timeline, Ending::ScheduleEnds)),
+            Decision::End => return Ok((timeline, Ending::Left)),
+        }
+    }
+}
+
+/// What to do next.
+enum Decision {
+    Take(Choice),
+    Back,
+    End,
+}
+
+fn tell<S: Describe>(timeline: &Timeline<'_, S>, name: &str, told: Told, watcher: &mut Watcher<'_>) -> Option<Failure> {
+    for event in &told.step.events {
+        (watcher.step)(timeline.mark(), name, event);
+    }
+    told.failure
+}
+
+/// The choices at the mark, one for each step: a step with several failures is offered once.
+fn offered<S: Describe>(timeline: &mut Timeline<'_, S>) -> Vec<Choice> {
+    let (system, scratch, state) = timeline.at_mark();
+    let mut offered = Vec::new();
+    system.steps(scratch, state, Selection::All, &mut |step| {
+        offered.push(step.choice);
+        ControlFlow::Continue(())
+    });
+    offered
+}
+
+fn ask<S: Describe>(
+    timeline: &mut Timeline<'_, S>,
+    offered: &[Choice],
+    input: &mut dyn BufRead,
+    watcher: &mut Watcher<'_>,
+) -> Decision {
+    let mut question = format!("after step {}:\n", timeline.mark());
+    for (index, choice) in offered.iter().enumerate() {
+        question += &format!("  {}  {}\n", index + 1, option(timeline, *choice));
+    }
+    loop {
+        (watcher.ask)(&format!("{question}choose 1-{}, b to go back, q to leave: ", offered.len()));
+        let mut line = String::new();
+        if input.read_line(&mut line).unwrap_or(0) == 0 {
+            return Decision::End;
+        }
+        match line.trim() {
+            "q" => return Decision::End,
+            "b" => return Decision::Back,
+            number => match number.parse::<usize>().ok().and_then(|number| offered.get(number.wrapping_sub(1))) {
+                Some(choice) => return Decision::Take(*choice),
+                None => question.clear(),
+            },
+        }
+    }
+}
+
+fn option<S: Describe>(timeline: &mut Timeline<'_, S>, choice: Choice) -> String {
+    let (system, scratch, state) = timeline.at_mark();
+    let name = system.actor_name(state, choice.actor);
+    let explained = system.explain(scratch, state, choice);
+    let events = explained.map(|explained| explained.events).unwrap_or_default();
+    let texts: Vec<&str> = events.iter().map(|event| event.text.as_str()).collect();
+    let place = events.first().and_then(|event| event.location.as_ref());
+    let place = place.map(|place| format!("  {}:{}", place.file, place.line)).unwrap_or_default();
+    format!("{name}  {}{place}", texts.join("; "))
+}
+
+/// An index below `bound`, and the next state of the generator (splitmix64).
+fn draw(random: &mut u64, bound: usize) -> usize {
+    *random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *random;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((u128::from(mixed ^ (mixed >> 31)) * bound as u128) >> 64) as usize
+}

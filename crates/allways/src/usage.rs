@@ -1,0 +1,30 @@
+//! What this process has used so far, as the host's kernel counts it.
+
+/// Memory at its peak; `None` where there is no `/proc`.
+pub fn memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// Time on all cores; `None` where there is no `/proc`.
+pub fn cpu_seconds() -> Option<f64> {
+    // proc_pid_stat(5): fields 14 and 15, in hundredths of a second. The name before them may contain blanks.
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let user: f64 = fields.next()?.parse().ok()?;
+    let system: f64 = fields.next()?.parse().ok()?;
+    Some((user + system) / 100.0)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_used_some_memory_and_no_absurd_time() {
+        assert!(memory_bytes().is_some_and(|bytes| bytes > 100_000));
+        assert!(cpu_seconds().is_some_and(|seconds| (0.0..1e6).contains(&seconds)));
+    }
+}

@@ -1,0 +1,121 @@
+//! `allways check`: search, report, save.
+
+use super::refuse;
+use crate::args::{CheckArgs, CheckFormat};
+use crate::exit::Exit;
+use crate::input::look_at;
+use crate::interrupt::on_interrupt;
+use crate::model::{Checked, Model};
+use crate::output::Output;
+use crate::progress::ProgressLine;
+use crate::request::Request;
+use crate::safety::Watch;
+use crate::saved::Saved;
+use report::{counterexample_text, spin_text, summary_json, summary_text};
+
+/// Checks a model.
+pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
+    let Some(file) = &args.file else {
+        output.error("nothing to check\n  = help: name a model: allways check FILE.pml");
+        return Exit::Nothing;
+    };
+    if let Err(why) = look_at(file) {
+        output.error(&why);
+        return Exit::Usage;
+    }
+    let model = match Model::load(file, &args.model, output.message_colour()) {
+        Ok(model) => model,
+        Err(error) => return refuse(error, output),
+    };
+    output.raw_message(&model.warnings);
+    let request = Request::new(&args);
+    let mut checked = search(&model, &request, output);
+    keep(&mut checked, &args, output);
+    print(&model, &checked, &args, output);
+    if args.trail {
+        write_trails(&model, &checked, &args, output);
+    }
+    for what in &checked.unconfirmed {
+        output.warn(&format!(
+            "a violation could not be shown again ({what}); this is a bug in allways, please report it"
+        ));
+    }
+    checked.summary.outcome().into()
+}
+
+fn search(model: &Model, request: &Request, output: &Output) -> Checked {
+    let stop = on_interrupt();
+    let line = ProgressLine::new(output.is_quiet());
+    let checked = model.check(request, Watch { stop: &stop, progress: &|progress| line.show(progress) });
+    line.clear();
+    checked
+}
+
+/// Names and saves the counterexamples. That a disk is full changes no verdict.
+fn keep(checked: &mut Checked, args: &CheckArgs, output: &Output) {
+    let saved = Saved::here();
+    for (index, counterexample) in &mut checked.counterexamples {
+        saved.name(counterexample);
+        let property = &mut checked.summary.properties[*index];
+        property.counterexample.get_or_insert(counterexample.id.clone());
+    }
+    if args.no_save {
+        return;
+    }
+    // The first one is saved last: it is the one to look at, so it becomes the latest.
+    for (_, counterexample) in checked.counterexamples.iter().rev() {
+        if let Err(why) = saved.save(&kept_part(counterexample)) {
+            output.warn(&why);
+            return;
+        }
+    }
+}
+
+/// Steps beyond which only the schedule is saved; a replay tells the rest again.
+const STEPS_KEPT: usize = 100_000;
+
+fn kept_part(counterexample: &trace::Counterexample) -> trace::Counterexample {
+    let mut kept = counterexample.clone();
+    if kept.trace.steps.len() > STEPS_KEPT {
+        kept.trace.steps.clear();
+    }
+    kept
+}
+
+fn print(model: &Model, checked: &Checked, args: &CheckArgs, output: &Output) {
+    match args.format {
+        CheckFormat::Json => output.data(&summary_json(&checked.summary)),
+        CheckFormat::Spin => output.data(&spin_text(&checked.summary, env!("CARGO_PKG_VERSION"))),
+        CheckFormat::Text => print_text(model, checked, output),
+    }
+}
+
+fn print_text(model: &Model, checked: &Checked, output: &Output) {
+    let summary = summary_text(&checked.summary, &output.layout);
+    if output.is_quiet() {
+        let verdict = summary.lines().last().unwrap_or_default();
+        return output.data(&format!("{verdict}\n"));
+    }
+    let sources = model.sources();
+    for (_, counterexample) in &checked.counterexamples {
+        output.data(&(counterexample_text(counterexample, &sources, &output.layout) + "\n"));
+    }
+    output.data(&summary);
+}
+
+/// Writes `FILE.pml.trail`, and `FILE.pml2.trail` and so on for further ones, where `spin -t` looks for them.
+fn write_trails(model: &Model, checked: &Checked, args: &CheckArgs, output: &Output) {
+    let file = model.system_ref.file.as_str();
+    for (number, (_, counterexample)) in checked.counterexamples.iter().enumerate() {
+        let suffix = if number == 0 { String::new() } else { (number + 1).to_string() };
+        let path = format!("{file}{suffix}.trail");
+        let written = model
+            .trail(counterexample)
+            .and_then(|text| std::fs::write(&path, text).map_err(|error| format!("cannot write {path}: {error}")));
+        match written {
+            Ok(()) if args.format != CheckFormat::Json => output.note(&format!("wrote {path}")),
+            Ok(()) => {}
+            Err(why) => output.warn(&why),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! One file for each verb.
+
+pub mod check;
+pub mod ls;
+pub mod replay;
+pub mod report;
+pub mod rm;
+pub mod run;
+pub mod shell;
+
+use crate::exit::Exit;
+use crate::model::LoadError;
+use crate::output::Output;
+
+/// Prints why a model cannot be used.
+fn refuse(error: LoadError, output: &Output) -> Exit {
+    match error {
+        LoadError::Input(text) => {
+            output.raw_message(&text);
+            Exit::Usage
+        }
+        LoadError::Unsupported(text) => {
+            output.raw_message(&text);
+            Exit::Inconclusive
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `allways run`: one simulated run of a model.
+
+use super::refuse;
+use crate::args::RunArgs;
+use crate::evidence::Describe;
+use crate::exit::Exit;
+use crate::input::look_at;
+use crate::interrupt::on_interrupt;
+use crate::model::Model;
+use crate::output::Output;
+use crate::saved::Saved;
+use crate::simulate::{Ending, Guide, Watcher, simulate};
+use std::time::{SystemTime, UNIX_EPOCH};
+use trace::Event;
+
+/// Simulates a model.
+pub fn run(args: RunArgs, output: &Output) -> Exit {
+    if let Err(why) = look_at(&args.file) {
+        output.error(&why);
+        return Exit::Usage;
+    }
+    let model = match Model::load(&args.file, &args.model, output.message_colour()) {
+        Ok(model) => model,
+        Err(error) => return refuse(error, output),
+    };
+    output.raw_message(&model.warnings);
+    match guide(&model, &args, output) {
+        Ok(guide) => follow(&model, guide, &args, output),
+        Err(why) => {
+            output.error(&why);
+            Exit::Usage
+        }
+    }
+}
+
+fn guide(model: &Model, args: &RunArgs, output: &Output) -> Result<Guide, String> {
+    if args.interactive {
+        return Ok(Guide::Hand(Box::new(std::io::stdin().lock())));
+    }
+    if let Some(name) = &args.schedule {
+        return Ok(Guide::Schedule(Saved::here().find(Some(name))?.schedule.choices));
+    }
+    if let Some(path) = &args.trail {
+        return Ok(Guide::Schedule(model.read_trail(path)?.choices));
+    }
+    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| u64::from(since.subsec_nanos()));
+    let seed = args.seed.unwrap_or_else(clock);
+    output.note(&format!("seed {seed}"));
+    Ok(Guide::Random(seed))
+}
+
+fn follow(model: &Model, guide: Guide, args: &RunArgs, output: &Output) -> Exit {
+    let stop = on_interrupt();
+    let all_steps = args.steps || args.interactive;
+    let mut step = |number: usize, name: &str, event: &Event| output.data(&told(number, name, event, all_steps));
+    let mut ask = |question: &str| crate::output::stderr(question);
+    let mut watcher = Watcher { step: &mut step, ask: &mut ask, stop: &stop };
+    match simulate(&model.system, guide, args.depth, &mut watcher) {
+        Ok((timeline, ending)) => {
+            if all_steps {
+                output.data(&state_text(&model.system, timeline.state()));
+            }
+            end(&ending, timeline.mark(), output)
+        }
+        Err(mismatch) => {
+            output.error(&format!("the schedule does not fit this model: {mismatch}"));
+            Exit::Usage
+        }
+    }
+}
+
+/// One event: what the model printed, and the step itself if wanted.
+fn told(number: usize, name: &str, event: &Event, all_steps: bool) -> String {
+    let printed = event.output.clone().unwrap_or_default();
+    if !all_steps {
+        return printed;
+    }
+    let place = event.location.as_ref().map(|place| format!("{}:{}", place.file, place.line)).unwrap_or_default();
+    let changes = event.changes.iter().map(|change| format!("{}: {} -> {}", change.name, change.before, change.after));
+    let changes = changes.collect::<Vec<_>>().join(", ");
+    let line = format!("{number:5}  {name:16} {place:20} {:30} {changes}", event.text);
+    let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
+    format!("{}\n{printed}{newline}", line.trim_end())
+}
+
+/// Every variable, one a line.
+pub fn state_text<S: Describe>(system: &S, state: &S::State) -> String {
+    let variables = system.variables(state);
+    variables.iter().map(|variable| format!("    {} = {}\n", variable.name, variable.value)).collect()
+}
+
+fn end(ending: &Ending, steps: usize, output: &Output) -> Exit {
+    match ending {
+        Ending::Ended => output.note(&format!("ended after {steps} steps")),
+        Ending::ScheduleEnds => output.note(&format!("the schedule ends after {steps} steps")),
+        Ending::Bound => output.note(&format!("stopped after {steps} steps (--depth)")),
+        Ending::Left => output.note(&format!("left after {steps} steps")),
+        Ending::Interrupted => {
+            output.note(&format!("interrupted after {steps} steps"));
+            return Exit::Interrupted;
+        }
+        Ending::Failed(failure) => {
+            output.error(&format!("[{}] {} (step {steps})", failure.kind, failure.message));
+            return Exit::Violated;
+        }
+    }
+    Exit::Fine
+}

@@ -1,0 +1,84 @@
+//! Rules about the text of the repository that no compiler knows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines beyond which a file has more than one idea.
+const LINES_MAX: usize = 900;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
+}
+
+/// Every text file that belongs to the repository.
+fn files() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for part in ["crates", "docs", "benches", "fuzz", "models", ".ci"] {
+        collect(&root().join(part), &mut found);
+    }
+    for entry in fs::read_dir(root()).expect("the root can be read").flatten() {
+        if entry.path().is_file() {
+            read(&entry.path(), &mut found);
+        }
+    }
+    assert!(found.len() > 50, "the repository has more files than {}", found.len());
+    found
+}
+
+fn collect(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() && name != "target" && name != ".allways" && name != "corpus" && name != "artifacts" {
+            collect(&path, found);
+        } else if path.is_file() {
+            read(&path, found);
+        }
+    }
+}
+
+fn read(path: &Path, found: &mut Vec<(PathBuf, String)>) {
+    if let Ok(text) = fs::read_to_string(path) {
+        found.push((path.to_owned(), text));
+    }
+}
+
+fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "rs")
+}
+
+fn offenders(offends: impl Fn(&Path, &str) -> bool) -> Vec<String> {
+    let files = files();
+    let found = files.iter().filter(|(path, text)| offends(path, text));
+    found.map(|(path, _)| path.strip_prefix(root()).unwrap_or(path).display().to_string()).collect()
+}
+
+#[test]
+fn no_file_is_too_long_to_have_one_idea() {
+    let long = offenders(|path, text| is_rust(path) && text.lines().count() >= LINES_MAX);
+    assert!(long.is_empty(), "files of {LINES_MAX} lines or more: {long:?}");
+}
+
+#[test]
+fn nothing_is_left_to_do_in_the_code() {
+    // Put together here, so that this file does not accuse itself.
+    let words =
+        [["to", "do!("].concat(), ["unimple", "mented!("].concat(), ["db", "g!("].concat(), ["#[ig", "nore"].concat()];
+    let unfinished = offenders(|path, text| is_rust(path) && words.iter().any(|word| text.contains(word.as_str())));
+    assert!(unfinished.is_empty(), "unfinished: {unfinished:?}");
+}
+
+#[test]
+fn no_file_names_the_machine_it_was_written_on() {
+    let places =
+        [["/wo", "rk/"].concat(), ["/ro", "ot/"].concat(), ["/ho", "me/"].concat(), ["../sha", "red"].concat()];
+    let private = offenders(|_, text| places.iter().any(|place| text.contains(place.as_str())));
+    assert!(private.is_empty(), "private paths in {private:?}");
+}
+
+#[test]
+fn every_crate_says_what_it_is() {
+    let silent = offenders(|path, text| path.ends_with("src/lib.rs") && !text.starts_with("//!"));
+    assert!(silent.is_empty(), "crates without a description: {silent:?}");
+}
