@@ -11,7 +11,7 @@ use crate::ast::{self, Access, ExprKind, Program, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Action, ControlState, Edge, Expr, Model, Pc, Proctype};
 use crate::source::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Lays out, lowers and assembles.
 pub(super) fn assemble<'a>(mut collected: Collected<'a>, program: &'a Program) -> Result<Lowered, Vec<Diagnostic>> {
@@ -27,12 +27,13 @@ pub(super) fn assemble<'a>(mut collected: Collected<'a>, program: &'a Program) -
     let proctypes = collected.proctypes();
     let (claims, event_trace) = collected.claims(program);
     let active = collected.active(program);
-    collected.warn_about_labels();
+    collected.warn_about_labels(program);
     let names = &collected.names;
     let globals =
         collected.globals.iter().flat_map(|&symbol| layout::variables(names, &names.symbols[symbol])).collect();
     collected.stop_on_error()?;
     let features = collected.features;
+    collected.names.features = features;
     let mtypes = collected.mtypes;
     let model = Model {
         proctypes,
@@ -300,15 +301,22 @@ impl<'a> Collected<'a> {
         }
     }
 
-    fn warn_about_labels(&mut self) {
-        for body in &self.bodies {
+    fn warn_about_labels(&mut self, program: &Program) {
+        let mut remote = HashSet::new();
+        let mut see = |expr: &ast::Expr| {
+            if let ExprKind::RemoteLabel { label, .. } = &expr.kind {
+                remote.insert(label.name.clone());
+            }
+        };
+        let elements = self.bodies.iter().flat_map(|body| &body.flow.elements);
+        elements.filter_map(|element| element.node.statement()).for_each(|kind| visit::statement(kind, &mut see));
+        super::claim::atoms(program, &mut |atom| visit::expressions(atom, &mut see));
+        for body in self.bodies.iter().filter(|body| body.kind.proctype().is_some()) {
             for label in &body.flow.labels {
-                if !label.used && !super::element::is_special(&label.name) && body.kind.proctype().is_some() {
-                    self.report.push(Diagnostic::warning(
-                        "unused",
-                        label.span,
-                        format!("label `{}` is never used", label.name),
-                    ));
+                let used = label.used || super::element::is_special(&label.name) || remote.contains(&label.name);
+                if !used {
+                    let message = format!("label `{}` is never used", label.name);
+                    self.report.push(Diagnostic::warning("unused", label.span, message));
                 }
             }
         }

@@ -13,6 +13,10 @@ use ltl::Formula;
 
 /// Lowers a formula that is given after the model, such as on the command line.
 ///
+/// The model stays as it is. A formula that needs more of it (`_last` or priorities, which states do not hold unless the
+/// model asks for them; a label on a `goto`, which is no state) is refused or never true there: append it to the program
+/// as an `ltl` item before lowering instead.
+///
 /// # Errors
 /// What is wrong with it.
 pub fn lower_ltl(names: &Names, formula: &Ltl) -> Result<ClaimKind, Vec<Diagnostic>> {
@@ -21,6 +25,10 @@ pub fn lower_ltl(names: &Names, formula: &Ltl) -> Result<ClaimKind, Vec<Diagnost
     let place = Use { scope: GLOBAL, order: names.symbols.len() };
     let mut lowering = Lowering { names, report: &mut report, features: &mut features, place, within: Within::Claim };
     let kind = lowering.ltl(formula);
+    if (features.last && !names.features.last) || (features.priority && !names.features.priority) {
+        let told = Diagnostic::error("ltl", formula.span, "states of this model do not hold what the formula asks for");
+        report.push(told.help("put the formula into the model as an `ltl` block"));
+    }
     let failed = report.iter().any(|told| told.severity == Severity::Error);
     if failed { Err(report) } else { Ok(kind) }
 }

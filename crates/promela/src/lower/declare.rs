@@ -76,6 +76,10 @@ pub(super) fn typedef(names: &mut Names, report: &mut Vec<Diagnostic>, definitio
             size = size.saturating_add(bytes);
         }
     }
+    if u64::from(size) > super::layout::SIZE_MAX {
+        report.push(super::layout::too_large(definition.span));
+        size = 0;
+    }
     let name = definition.name.name.clone();
     if names.records.iter().any(|record| record.name == name) {
         report.push(Diagnostic::error("redeclared", definition.name.span, format!("type `{name}` is defined twice")));
@@ -197,10 +201,16 @@ pub(super) fn variable<'a>(
         );
         report.push(told.note("leaving it out can make a search miss states"));
     }
+    let ty = element_type(ty, length);
+    // Checked before anything walks over the elements.
+    if u64::from(names.size(&ty)) * u64::from(length.unwrap_or(1)) > super::layout::SIZE_MAX {
+        report.push(super::layout::too_large(var.span));
+        return None;
+    }
     let symbol = Symbol {
         name: ident.name.clone(),
         span: var.span,
-        ty: element_type(ty, length),
+        ty,
         length,
         order: names.symbols.len(),
         local: scope.is_some(),

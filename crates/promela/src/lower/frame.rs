@@ -103,7 +103,10 @@ impl<'a> Collected<'a> {
     /// Channels, size and initial values of a frame.
     pub(super) fn frame(&mut self, body: &Body<'a>) -> (Vec<Channel>, u32, Vec<ir::Assign>) {
         let (mut channels, mut initialisers) = (Vec::new(), Vec::new());
-        for &symbol in &body.locals {
+        let number = body.kind.proctype().unwrap_or_default();
+        let parameters = self.names.proctypes.get(number).map_or(0, |proctype| proctype.parameters.len());
+        // Parameters get everything from `run`.
+        for &symbol in &body.locals[parameters..] {
             let entry = self.names.symbols[symbol].clone();
             // Of a variable declared further down only the channels in its structure exist from the start.
             let started = body.initialised.contains(&symbol);
@@ -117,7 +120,6 @@ impl<'a> Collected<'a> {
                         channels.push(Channel { variable: Some(place), ..channel });
                     }
                     From::Value(value) => {
-                        let number = body.kind.proctype().unwrap_or_default();
                         let here = Use { scope: self.names.proctypes[number].scope, order: entry.order };
                         let assign = self.lowering(here, Within::Other).start(place, value);
                         initialisers.push(assign);

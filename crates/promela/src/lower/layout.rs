@@ -65,8 +65,8 @@ fn collect<'a>(
                 let from = match init {
                     Some(Initializer::Value(value)) => From::Value(value),
                     Some(Initializer::Channel(channel)) => From::Channel(channel),
-                    // A list that is too short leaves the rest at its last value's successor: nothing.
-                    Some(Initializer::List(list)) => match list.get(index as usize) {
+                    // Elements beyond the end of the list start with its last value.
+                    Some(Initializer::List(list)) => match list.get(index as usize).or(list.last()) {
                         Some(value) => From::Value(value),
                         None => continue,
                     },

@@ -198,7 +198,11 @@ impl<'a> Collected<'a> {
                     self.report.push(Diagnostic::error("parameter", var.span, message));
                 }
                 let (names, report) = (&mut self.names, &mut self.report);
-                parameters.extend(declare::variable(names, &mut self.initial, report, declaration, var, Some(scope)));
+                let found = declare::variable(names, &mut self.initial, report, declaration, var, Some(scope));
+                if found.is_some_and(|symbol| names.has_array(&names.symbols[symbol].ty)) {
+                    report.push(Diagnostic::error("parameter", var.span, "a parameter cannot have an array in it"));
+                }
+                parameters.extend(found);
             }
         }
         self.names.proctypes[number].parameters = parameters.clone();

@@ -1,7 +1,7 @@
 //! What a name means: symbols, scopes, record types, mtype constants.
 
 use crate::ast::Name;
-use crate::ir::{Channel, Pc, Scalar, Shown};
+use crate::ir::{Channel, Features, Pc, Scalar, Shown};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -25,6 +25,8 @@ pub struct Names {
     pub(super) proctypes: Vec<ProctypeNames>,
     /// Global channels, for checks of messages against their type.
     pub(super) channels: Vec<Channel>,
+    /// What the model uses; a later property cannot change the layout of its states.
+    pub(super) features: Features,
 }
 
 /// What an mtype constant stands for.
@@ -127,6 +129,7 @@ impl Default for Names {
             scopes: vec![Scope::default()],
             proctypes: Vec::new(),
             channels: Vec::new(),
+            features: Features::default(),
         }
     }
 }
@@ -189,6 +192,12 @@ impl Names {
                 }
             }
         }
+    }
+
+    /// Whether a structure has an array in it, however deep.
+    pub(super) fn has_array(&self, ty: &Ty) -> bool {
+        let Ty::Record(record) = ty else { return false };
+        self.records[*record].fields.iter().any(|field| field.length.is_some() || self.has_array(&field.ty))
     }
 
     /// A name that looks like `wanted` and could be meant at `place`.

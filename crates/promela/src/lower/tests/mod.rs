@@ -2,4 +2,5 @@
 
 mod errors;
 mod graph;
+mod layout;
 mod spin;
