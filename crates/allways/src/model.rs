@@ -4,6 +4,7 @@ use crate::args::ModelArgs;
 use crate::evidence::{Describe, finite};
 use crate::request::Request;
 use crate::safety::{self, Watch};
+use crate::unreached::unreached;
 use promela::diagnostic::{self, render_all};
 use promela::ir::{Action, ControlState};
 use promela::lower::lower;
@@ -97,7 +98,8 @@ impl Model {
     /// Checks what was asked for.
     pub fn check(&self, request: &Request, watch: Watch<'_>) -> Checked {
         let outcome = safety::search(&self.system, request, watch);
-        let covered = safety::covered(request, &outcome);
+        let mut covered = safety::covered(request, &outcome);
+        covered.state_bytes = self.system.initial_work().bytes.len() as u64;
         let mut properties = self.properties(request);
         for property in &mut properties {
             (property.verdict, property.note) = without_violation(&covered.end);
@@ -106,7 +108,9 @@ impl Model {
         for violation in &outcome.violations {
             let index = index_of(&mut properties, violation.failure.kind);
             properties[index].verdict = PropertyVerdict::Violated;
-            properties[index].note.clear();
+            if properties[index].violations == 0 {
+                properties[index].note = violation.failure.message.clone();
+            }
             properties[index].violations += 1;
             match finite(&self.system, &self.system_ref, violation) {
                 Ok(counterexample) => counterexamples.push((index, counterexample)),
@@ -115,7 +119,9 @@ impl Model {
         }
         properties.extend(self.unsupported(request));
         let system = self.system_ref.file.clone();
-        let summary = Summary { system, properties, covered, ..Summary::default() };
+        // A search that was cut off would accuse code that it had no time to reach.
+        let unreached = (covered.end == End::Exhaustive).then(|| unreached(&self.system));
+        let summary = Summary { system, properties, covered, unreached, ..Summary::default() };
         Checked { summary, counterexamples, unconfirmed }
     }
 

@@ -308,3 +308,17 @@ fn colours_are_used_only_where_they_are_wanted() {
     let ascii = folder.run(&["check", "locks.pml", "--no-save", "--ascii"]);
     assert!(ascii.out.is_ascii(), "{}", ascii.out);
 }
+
+#[test]
+fn code_that_no_step_reaches_is_listed_once_everything_was_seen() {
+    let model = "byte x;\nactive proctype main() {\n  if\n  :: x == 0 -> skip\n  :: x == 1 -> x = 2\n  fi\n}\n";
+    let folder = Folder::with("unreached", "dead.pml", model);
+    let told = folder.run(&["check", "dead.pml"]);
+    assert_eq!(told.code, Some(0), "{}", told.err);
+    for word in ["unreached in proctype main", "dead.pml:5, state", "\"x = 2\""] {
+        assert!(told.out.contains(word), "`{word}` is missing in: {}", told.out);
+    }
+    assert!(!told.out.contains("\"skip\""), "what was reached is not listed: {}", told.out);
+    let bounded = folder.run(&["check", "dead.pml", "--depth", "1"]);
+    assert!(!bounded.out.contains("unreached"), "a search that was cut off accuses no code: {}", bounded.out);
+}

@@ -41,6 +41,10 @@ fn violated(summary: &Summary) -> impl Iterator<Item = &Property> {
 }
 
 fn complaint(property: &Property) -> String {
+    let from_the_model = matches!(property.kind, FailureKind::Assert | FailureKind::Runtime);
+    if from_the_model && !property.note.is_empty() {
+        return crate::fit::clean(&property.note);
+    }
     match property.kind {
         FailureKind::Deadlock => "invalid end state".to_owned(),
         FailureKind::Accept | FailureKind::Ltl | FailureKind::Never => "acceptance cycle".to_owned(),
