@@ -2,16 +2,15 @@
 
 use super::act::{Act, Outcome};
 use super::vector::Work;
-use crate::ir::{Action, Pc};
+use crate::ir::Action;
 
 /// An executor of basic statements.
 ///
 /// Every implementation must agree with [`Interpreter`], statement by statement; tests compare them.
 pub trait Code: Sync {
-    /// Tries a statement of process `pid` in place; `at` is its proctype, control state and edge. Nothing is changed
-    /// unless the outcome is [`Outcome::Done`].
-    fn execute(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, at: (usize, Pc, usize), action: &Action)
-    -> Outcome;
+    /// Tries a statement of process `pid` in place; `number` is that of its edge, all edges of the model counted in
+    /// order ([`super::Coverage::number`]). Nothing is changed unless the outcome is [`Outcome::Done`].
+    fn execute(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, number: usize, action: &Action) -> Outcome;
 }
 
 /// The reference: walks the trees of the IR.
@@ -19,7 +18,7 @@ pub trait Code: Sync {
 pub struct Interpreter;
 
 impl Code for Interpreter {
-    fn execute(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, _: (usize, Pc, usize), action: &Action) -> Outcome {
+    fn execute(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, _: usize, action: &Action) -> Outcome {
         act.execute(work, pid, action)
     }
 }

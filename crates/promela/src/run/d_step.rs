@@ -26,7 +26,7 @@ impl<C: Code> Stepper<'_, C> {
     /// Goes on after the first statement, a rendezvous receive, was executed by the sender's offer.
     pub(super) fn d_step_rest(&mut self, work: &mut Work, pid: u32, entry: Pc, inside: &[Pc]) {
         let proctype = work.proctype(pid);
-        self.system.coverage.reach(proctype, entry, 0);
+        self.system.coverage.reach(self.system.coverage.number(proctype, entry));
         let second = self.system.model.proctypes[proctype].states[entry].edges[0].target;
         self.run_on(work, pid, second, inside);
     }
@@ -54,16 +54,17 @@ impl<C: Code> Stepper<'_, C> {
     fn first_statement(&mut self, work: &mut Work, pid: u32, pc: Pc) -> Option<Pc> {
         let system = self.system;
         let proctype = work.proctype(pid);
+        let first = system.coverage.number(proctype, pc);
         for (index, edge) in system.model.proctypes[proctype].states[pc].edges.iter().enumerate() {
             let outcome = match &edge.action {
                 Action::Else => Outcome::Done,
                 Action::DStep { .. } | Action::Die => Outcome::Blocked,
-                action => self.execute(work, pid, (proctype, pc, index), action),
+                action => self.execute(work, pid, first + index, action),
             };
             match outcome {
                 Outcome::Blocked => {}
                 Outcome::Done => {
-                    system.coverage.reach(proctype, pc, index);
+                    system.coverage.reach(first + index);
                     self.tell_inside(work, pid, (proctype, pc, index));
                     return Some(edge.target);
                 }

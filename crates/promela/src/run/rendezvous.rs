@@ -2,55 +2,55 @@
 
 use super::code::Code;
 use super::event;
-use super::step::{Course, Micro, Stepper};
+use super::step::{At, Course, Micro, Offer, Stepper};
 use super::vector::Work;
-use crate::ir::{Action, Edge, Pc, Receive};
+use crate::ir::{Action, Edge, Receive};
 use std::ops::ControlFlow;
-
-/// A statement of a process: proctype, control state, edge.
-type At = (usize, Pc, usize);
 
 /// Who takes the message, and how.
 struct Receiver<'s> {
     pid: u32,
     at: At,
+    number: usize,
+    edge: &'s Edge,
     receive: &'s Receive,
 }
 
 impl<'s, C: Code> Stepper<'s, C> {
-    /// Lets every other process take the message that the holder offers; says whether one did.
+    /// Lets every other process take the message that the holder offers; says whether one did. `next` holds a copy of
+    /// `from` before and after.
     pub(super) fn rendezvous(
         &mut self,
         from: &Work,
         course: &Course,
-        sender: At,
-        id: i32,
-        failures: usize,
+        next: &mut Course,
+        offer: &Offer<'s>,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        let offered = self.scratch.message.clone();
         let mut taken = false;
+        let mut takers = std::mem::take(&mut self.scratch.takers);
         for pid in (0..from.processes()).rev().filter(|pid| *pid != course.holder) {
             if !self.may_run(from, pid) {
                 continue;
             }
-            for receiver in self.receivers(from, pid, id) {
+            self.find_takers(from, pid, offer.id, &mut takers);
+            for index in takers.drain(..) {
                 taken = true;
-                self.scratch.message.clone_from(&offered);
-                self.shake_hands(from, course, sender, &receiver, id, failures, found)?;
-                self.scratch.message.clone_from(&offered);
+                let receiver = self.receiver(from, pid, index);
+                self.shake_hands(course, next, offer, &receiver, found)?;
+                next.work.restore(from);
             }
         }
-        self.scratch.failures.truncate(failures);
+        self.scratch.takers = takers;
+        self.scratch.failures.truncate(offer.failures);
         ControlFlow::Continue(taken)
     }
 
     /// The edges of a process that take the offered message.
-    fn receivers(&mut self, from: &Work, pid: u32, id: i32) -> Vec<Receiver<'s>> {
+    fn find_takers(&mut self, from: &Work, pid: u32, id: i32, takers: &mut Vec<usize>) {
         let system = self.system;
-        let proctype = from.proctype(pid);
-        let pc = from.pc(&system.model, pid);
-        let (mut receivers, mut escaped) = (Vec::new(), 0);
+        let (proctype, pc) = (from.proctype(pid), from.pc(&system.model, pid));
+        let mut escaped = 0;
         for (index, edge) in system.model.proctypes[proctype].states[pc].edges.iter().enumerate() {
             if escaped > 0 && edge.escape != escaped {
                 break;
@@ -58,10 +58,17 @@ impl<'s, C: Code> Stepper<'s, C> {
             let Some(receive) = self.receive_of(proctype, edge) else { continue };
             if self.act().accepts(from, pid, receive, id) {
                 escaped = edge.escape;
-                receivers.push(Receiver { pid, at: (proctype, pc, index), receive });
+                takers.push(index);
             }
         }
-        receivers
+    }
+
+    fn receiver(&self, from: &Work, pid: u32, index: usize) -> Receiver<'s> {
+        let system = self.system;
+        let (proctype, pc) = (from.proctype(pid), from.pc(&system.model, pid));
+        let edge = &system.model.proctypes[proctype].states[pc].edges[index];
+        let receive = self.receive_of(proctype, edge).expect("only receives take a message");
+        Receiver { pid, at: (proctype, pc, index), number: system.coverage.number(proctype, pc) + index, edge, receive }
     }
 
     /// The receive with which an edge starts: its own, or the first statement of its `d_step`.
@@ -78,61 +85,56 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     fn shake_hands(
         &mut self,
-        from: &Work,
         course: &Course,
-        sender: At,
+        next: &mut Course,
+        offer: &Offer<'s>,
         receiver: &Receiver<'s>,
-        id: i32,
-        failures: usize,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let system = self.system;
-        let edge = |at: At| &system.model.proctypes[at.0].states[at.1].edges[at.2];
-        let (sends, takes) = (edge(sender), edge(receiver.at));
-        let mut next = Course { work: from.clone(), ..course.clone() };
-        next.work.set_pc(&system.model, course.holder, sends.target);
-        self.happened(&mut next.work, course.holder, true, id);
-        let message = self.scratch.message.clone();
-        if self.tell {
-            next.told.push(told(course.holder, sender, &message, receiver.pid, &next.work));
-        }
-        self.take(&mut next.work, receiver, takes, id);
+        next.work.set_pc(&system.model, course.holder, offer.edge.target);
+        self.happened(&mut next.work, course.holder, true, offer.id);
+        let sent = self.tell.then(|| self.told(course.holder, offer.at, receiver.pid, &next.work));
+        let received = self.take(&mut next.work, receiver, course.holder, offer.id);
         self.remember_last(&mut next.work, receiver.pid);
-        for (proctype, pc, index) in [sender, receiver.at] {
-            system.coverage.reach(proctype, pc, index);
-        }
-        if self.tell {
-            let inside = std::mem::take(&mut self.scratch.inside);
-            // A d_step is told by its statements; the receive is the first of them.
-            let at = match takes.action {
-                Action::DStep { entry, .. } => (receiver.at.0, entry, 0),
-                _ => receiver.at,
-            };
-            next.told.push(told(receiver.pid, at, &message, course.holder, &next.work));
-            next.told.extend(inside);
-        }
-        next.failures.extend(self.scratch.failures.drain(failures..));
+        system.coverage.reach(offer.number);
+        system.coverage.reach(receiver.number);
+        next.holder = receiver.pid;
+        next.moved = course.moved;
         next.moved.insert(course.holder);
         next.moved.insert(receiver.pid);
-        next.holder = receiver.pid;
-        self.go_on(next, takes.atomic, found)
+        if self.is_special(course, offer.failures) {
+            self.inherit(course, next, offer.failures);
+            next.told.extend(sent);
+            next.told.extend(received);
+            next.told.append(&mut self.scratch.inside);
+        }
+        self.go_on(next, receiver.edge.atomic, found)
     }
 
-    fn take(&mut self, work: &mut Work, receiver: &Receiver<'s>, edge: &'s Edge, id: i32) {
+    /// Stores the message and moves the receiver on; says what it did, if somebody wants to be told.
+    fn take(&mut self, work: &mut Work, receiver: &Receiver<'s>, sender: u32, id: i32) -> Option<Micro> {
         self.happened(work, receiver.pid, false, id);
         self.act().bind(work, receiver.pid, receiver.receive);
-        match &edge.action {
-            Action::DStep { entry, inside } => self.d_step_rest(work, receiver.pid, *entry, inside),
-            _ => work.set_pc(&self.system.model, receiver.pid, edge.target),
-        }
+        let Action::DStep { entry, inside } = &receiver.edge.action else {
+            work.set_pc(&self.system.model, receiver.pid, receiver.edge.target);
+            return self.tell.then(|| self.told(receiver.pid, receiver.at, sender, work));
+        };
+        // The rest of a d_step may send and receive, while the offer is still to be made to others. It is told by its
+        // statements, and the receive is the first of them.
+        let offered = self.scratch.message.clone();
+        self.d_step_rest(work, receiver.pid, *entry, inside);
+        self.scratch.message = offered;
+        self.tell.then(|| self.told(receiver.pid, (receiver.at.0, *entry, 0), sender, work))
+    }
+
+    fn told(&self, pid: u32, at: At, partner: u32, after: &Work) -> Micro {
+        let message = Some(self.scratch.message.clone());
+        Micro { pid, at, message, partner: Some(partner), after: after.clone() }
     }
 
     fn happened(&mut self, work: &mut Work, pid: u32, sent: bool, id: i32) {
         let (model, scratch) = (&self.system.model, &mut *self.scratch);
         event::happened(model, work, pid, sent, id, &scratch.message, &mut scratch.failures);
     }
-}
-
-fn told(pid: u32, at: At, message: &[i32], partner: u32, after: &Work) -> Micro {
-    Micro { pid, at, message: Some(message.to_vec()), partner: Some(partner), after: after.clone() }
 }

@@ -7,7 +7,7 @@ use super::act::{Act, Outcome};
 use super::code::Code;
 use super::vector::Work;
 use super::{Scratch, System, fail};
-use crate::ir::{Action, Pc, VECTOR_LAST};
+use crate::ir::{Action, Edge, Pc, VECTOR_LAST};
 use explore::{Bits, Failure};
 use std::ops::ControlFlow;
 
@@ -46,6 +46,33 @@ pub struct Course {
     pub told: Vec<Micro>,
 }
 
+impl Course {
+    /// Becomes a copy of `other` without giving up its own buffers.
+    fn copy_from(&mut self, other: &Self) {
+        self.work.copy_from(&other.work);
+        (self.holder, self.moved) = (other.holder, other.moved);
+        self.failures.clone_from(&other.failures);
+        self.told.clone_from(&other.told);
+    }
+}
+
+/// A statement of a process: proctype, control state, edge.
+pub(super) type At = (usize, Pc, usize);
+
+/// A message that the holder would hand over on a rendezvous channel.
+pub(super) struct Offer<'s> {
+    /// The send.
+    pub at: At,
+    /// The number of its edge.
+    pub number: usize,
+    /// Its edge.
+    pub edge: &'s Edge,
+    /// The channel.
+    pub id: i32,
+    /// How many failures there were before it.
+    pub failures: usize,
+}
+
 /// Computes the steps of one process after the other.
 pub struct Stepper<'s, C> {
     /// The system.
@@ -59,24 +86,31 @@ pub struct Stepper<'s, C> {
 }
 
 impl<'s, C: Code> Stepper<'s, C> {
-    /// Hands every step of `pid` from `from` to `found`; says whether there was one.
-    pub fn steps(
+    /// Hands every step of `start.holder` from `from` to `found`; says whether there was one. `next` holds a copy of
+    /// `from` before and after.
+    pub(super) fn steps(
         &mut self,
         from: &Work,
-        pid: u32,
+        start: &Course,
+        next: &mut Course,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        let start = Course { holder: pid, ..Course::default() };
         let depth = self.scratch.chain.len();
-        let moved = self.statements(from, &start, found)?;
+        let moved = self.edges(from, start, next, found)?;
         if self.scratch.chain.len() > depth {
-            self.follow(depth, found)?;
+            self.follow(depth, next, found)?;
+            next.work.copy_from(from);
         }
         ControlFlow::Continue(moved)
     }
 
     /// Follows atomic sequences until each ends, blocks or repeats itself.
-    fn follow(&mut self, depth: usize, found: &mut impl FnMut(&Course) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn follow(
+        &mut self,
+        depth: usize,
+        next: &mut Course,
+        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut statements = 0;
         self.scratch.seen.clear();
         while self.scratch.chain.len() > depth {
@@ -90,14 +124,14 @@ impl<'s, C: Code> Stepper<'s, C> {
             if statements > CHAIN_REMEMBER && !self.scratch.seen.insert((course.holder, course.work.bytes.clone())) {
                 continue;
             }
-            let work = std::mem::take(&mut course.work);
+            next.work.copy_from(&course.work);
             let timeout = std::mem::replace(&mut self.timeout, false);
-            let moved = self.statements(&work, &course, found);
+            let moved = self.edges(&course.work, &course, next, found);
             self.timeout = timeout;
-            course.work = work;
             if !moved? {
                 found(&course)?;
             }
+            self.scratch.spare.push(course);
         }
         ControlFlow::Continue(())
     }
@@ -110,18 +144,31 @@ impl<'s, C: Code> Stepper<'s, C> {
         course: &Course,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
+        let mut next = std::mem::take(&mut self.scratch.next);
+        next.work.copy_from(from);
+        let flow = self.edges(from, course, &mut next, found);
+        self.scratch.next = next;
+        flow
+    }
+
+    /// Tries the holder's edges one after the other. `next` holds a copy of `from` before and after, unless `found`
+    /// breaks: statements are executed in it, and undone by copying.
+    fn edges(
+        &mut self,
+        from: &Work,
+        course: &Course,
+        next: &mut Course,
+        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+    ) -> ControlFlow<(), bool> {
         let pid = course.holder;
         if !self.may_run(from, pid) {
             return ControlFlow::Continue(false);
         }
         let system = self.system;
-        let proctype = from.proctype(pid);
-        let pc = from.pc(&system.model, pid);
-        let edges = &system.model.proctypes[proctype].states[pc].edges;
-        let mut next = self.scratch.pool.pop().unwrap_or_default();
-        next.copy_from(from);
+        let (proctype, pc) = (from.proctype(pid), from.pc(&system.model, pid));
+        let first = system.coverage.number(proctype, pc);
         let (mut moved, mut alone, mut escaped) = (0u32, true, 0);
-        for (index, edge) in edges.iter().enumerate() {
+        for (index, edge) in system.model.proctypes[proctype].states[pc].edges.iter().enumerate() {
             if escaped > 0 && edge.escape != escaped {
                 break;
             }
@@ -129,27 +176,27 @@ impl<'s, C: Code> Stepper<'s, C> {
             let outcome = match &edge.action {
                 Action::Else if !alone => continue,
                 Action::Else => Outcome::Done,
-                Action::DStep { entry, inside } => self.d_step(from, &mut next, pid, *entry, inside),
-                Action::Die if pid + 1 == next.processes() => Outcome::Done,
+                Action::DStep { entry, inside } => self.d_step(from, &mut next.work, pid, *entry, inside),
+                Action::Die if pid + 1 == from.processes() => Outcome::Done,
                 Action::Die => Outcome::Blocked,
-                action => self.execute(&mut next, pid, (proctype, pc, index), action),
+                action => self.execute(&mut next.work, pid, first + index, action),
             };
             match outcome {
                 Outcome::Blocked => self.report_blocked(from, course, failures, found)?,
                 Outcome::Done => {
                     (moved, alone, escaped) = (moved + 1, false, edge.escape);
-                    self.arrive(&mut next, course, (proctype, pc, index), failures, found)?;
-                    next.copy_from(from);
+                    system.coverage.reach(first + index);
+                    self.arrive(course, next, edge, (proctype, pc, index), failures, found)?;
+                    next.work.restore(from);
                 }
                 Outcome::Offer(id) => {
-                    let taken = self.rendezvous(from, course, (proctype, pc, index), id, failures, found)?;
-                    if taken {
+                    let offer = Offer { at: (proctype, pc, index), number: first + index, edge, id, failures };
+                    if self.rendezvous(from, course, next, &offer, found)? {
                         (moved, escaped) = (moved + 1, edge.escape);
                     }
                 }
             }
         }
-        self.scratch.pool.push(next);
         if moved > 1 && system.model.proctypes[proctype].deterministic {
             self.scratch.failures.push(fail::not_deterministic(&system.model.proctypes[proctype].name));
             let failures = self.scratch.failures.len() - 1;
@@ -169,13 +216,19 @@ impl<'s, C: Code> Stepper<'s, C> {
         }
     }
 
-    /// Tries one statement in place.
-    pub(super) fn execute(&mut self, work: &mut Work, pid: u32, at: (usize, Pc, usize), action: &Action) -> Outcome {
+    /// Tries one statement in place; `number` is that of its edge.
+    #[inline]
+    pub(super) fn execute(&mut self, work: &mut Work, pid: u32, number: usize, action: &Action) -> Outcome {
         let system = self.system;
-        system.code.execute(&mut self.act(), work, pid, at, action)
+        // Whoever is told wants to know the message too, which only the reference leaves behind.
+        if self.tell {
+            return self.act().execute(work, pid, action);
+        }
+        system.code.execute(&mut self.act(), work, pid, number, action)
     }
 
     /// Something went wrong while a statement was found not to be executable: that is a step that leads nowhere.
+    #[inline]
     fn report_blocked(
         &mut self,
         from: &Work,
@@ -193,67 +246,85 @@ impl<'s, C: Code> Stepper<'s, C> {
     }
 
     /// Completes a statement: moves the process on and ends the step or goes on with it.
+    #[inline]
     fn arrive(
         &mut self,
-        work: &mut Work,
         course: &Course,
-        (proctype, pc, index): (usize, Pc, usize),
+        next: &mut Course,
+        edge: &Edge,
+        at: At,
         failures: usize,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let system = self.system;
         let pid = course.holder;
-        let edge = &system.model.proctypes[proctype].states[pc].edges[index];
-        system.coverage.reach(proctype, pc, index);
+        let mut atomic = edge.atomic;
         match edge.action {
-            Action::Die => work.pop_process(),
+            Action::Die => {
+                next.work.pop_process();
+                atomic = false;
+            }
             // A d_step has moved the process itself: it may have several ends.
             Action::DStep { .. } => {}
-            _ => work.set_pc(&system.model, pid, edge.target),
+            _ => next.work.set_pc(&self.system.model, pid, edge.target),
         }
-        self.remember_last(work, pid);
-        if !edge.atomic && course.failures.is_empty() && self.scratch.failures.len() == failures && !self.tell {
-            // The usual case, without a copy.
-            self.scratch.end.work.bytes.clear();
-            let mut end = std::mem::take(&mut self.scratch.end);
-            std::mem::swap(&mut end.work, work);
-            end.moved = course.moved;
-            end.moved.insert(pid);
-            end.failures.clear();
-            let flow = found(&end);
-            std::mem::swap(&mut end.work, work);
-            self.scratch.end = end;
-            return flow;
-        }
-        let mut next = Course { work: work.clone(), ..course.clone() };
+        self.remember_last(&mut next.work, pid);
+        next.holder = pid;
+        next.moved = course.moved;
         next.moved.insert(pid);
-        next.failures.extend(self.scratch.failures.drain(failures..));
-        if self.tell {
-            let message = message_of(&edge.action).then(|| self.scratch.message.clone());
-            next.told.extend(self.scratch.inside.drain(..));
-            // A d_step is told by its statements.
-            if !matches!(edge.action, Action::DStep { .. }) {
-                let partner = None;
-                next.told.push(Micro { pid, at: (proctype, pc, index), message, partner, after: work.clone() });
-            }
+        if self.is_special(course, failures) {
+            self.inherit(course, next, failures);
+            self.tell_statement(next, edge, at);
         }
-        self.go_on(next, edge.atomic && !matches!(edge.action, Action::Die), found)
+        self.go_on(next, atomic, found)
     }
 
+    fn tell_statement(&mut self, next: &mut Course, edge: &Edge, at: At) {
+        if !self.tell {
+            return;
+        }
+        let message = message_of(&edge.action).then(|| self.scratch.message.clone());
+        next.told.append(&mut self.scratch.inside);
+        // A d_step is told by its statements.
+        if !matches!(edge.action, Action::DStep { .. }) {
+            next.told.push(Micro { pid: next.holder, at, message, partner: None, after: next.work.clone() });
+        }
+    }
+
+    /// Whether there is more to a statement than its state: failures, or somebody who wants to be told.
+    #[inline]
+    pub(super) fn is_special(&self, course: &Course, failures: usize) -> bool {
+        self.tell || !course.failures.is_empty() || self.scratch.failures.len() > failures
+    }
+
+    /// Takes over what went wrong and what happened on the way.
+    pub(super) fn inherit(&mut self, course: &Course, next: &mut Course, failures: usize) {
+        next.failures.clone_from(&course.failures);
+        next.failures.extend(self.scratch.failures.drain(failures..));
+        next.told.clone_from(&course.told);
+    }
+
+    /// Ends the step with `next`, or keeps a copy of it to go on from.
+    #[inline]
     pub(super) fn go_on(
         &mut self,
-        course: Course,
+        next: &mut Course,
         atomic: bool,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let fatal = course.failures.iter().any(|failure| failure.fatal);
-        if atomic && !fatal {
-            self.scratch.chain.push(course);
-            return ControlFlow::Continue(());
-        }
-        found(&course)
+        let flow = if atomic && !next.failures.iter().any(|failure| failure.fatal) {
+            let mut kept = self.scratch.spare.pop().unwrap_or_default();
+            kept.copy_from(next);
+            self.scratch.chain.push(kept);
+            ControlFlow::Continue(())
+        } else {
+            found(next)
+        };
+        next.failures.clear();
+        next.told.clear();
+        flow
     }
 
+    #[inline]
     pub(super) fn remember_last(&self, work: &mut Work, pid: u32) {
         if self.system.model.features.last {
             work.bytes[VECTOR_LAST as usize] = pid as u8;

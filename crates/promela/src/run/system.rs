@@ -44,14 +44,16 @@ struct Observer {
 #[derive(Debug, Default)]
 pub struct Scratch {
     base: Work,
-    /// Spare buffers.
-    pub(super) pool: Vec<Work>,
+    /// Where statements are executed: the state at hand, and what came of it.
+    pub(super) next: Course,
+    /// Spare buffers for `chain`.
+    pub(super) spare: Vec<Course>,
     /// States inside atomic sequences that are still to be followed.
     pub(super) chain: Vec<Course>,
     /// States inside a long atomic sequence that were followed already.
     pub(super) seen: HashSet<(u32, Vec<u8>)>,
-    /// The end of a step without anything special.
-    pub(super) end: Course,
+    /// Edges of a process that take the message at hand.
+    pub(super) takers: Vec<usize>,
     /// What went wrong in the statement at hand.
     pub(super) failures: Vec<Failure>,
     /// The message of the statement at hand.
@@ -144,10 +146,25 @@ impl<C: Code> Stepper<'_, C> {
         selection: Selection,
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        let mut moved = false;
+        let mut next = std::mem::take(&mut self.scratch.next);
+        next.work.copy_from(from);
+        let flow = self.round(from, &mut next, selection, found);
+        self.scratch.next = next;
+        flow
+    }
+
+    fn round(
+        &mut self,
+        from: &Work,
+        next: &mut Course,
+        selection: Selection,
+        found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
+    ) -> ControlFlow<(), bool> {
+        let (mut moved, mut start) = (false, Course::default());
         for pid in (0..from.processes()).rev().filter(|pid| selection.contains(*pid)) {
             let mut index = 0;
-            moved |= self.steps(from, pid, &mut |course| {
+            start.holder = pid;
+            moved |= self.steps(from, &start, next, &mut |course| {
                 let choice = Choice { actor: pid, index };
                 index += course.failures.len().max(1) as u32;
                 found(choice, course)

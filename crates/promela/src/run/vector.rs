@@ -66,6 +66,17 @@ impl Work {
         self.end = other.end;
     }
 
+    /// Becomes a copy of `other` again after one statement: unless that created or ended a process, frames are where
+    /// they were.
+    #[inline]
+    pub fn restore(&mut self, other: &Self) {
+        if self.bytes.len() == other.bytes.len() && self.frames.len() == other.frames.len() {
+            self.bytes.copy_from_slice(&other.bytes);
+        } else {
+            self.copy_from(other);
+        }
+    }
+
     /// How many processes there are.
     #[inline]
     #[must_use]
