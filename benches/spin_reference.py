@@ -38,6 +38,8 @@ def main():
         for rows in pool.map(lambda path: rows_of(path, root, arguments), models):
             writer.writerows(rows)
             out.flush()
+    if done:
+        put_in_order(arguments.out)
 
 
 def parse_arguments():
@@ -60,6 +62,16 @@ def recorded(out):
         return set()
     with open(out, newline="") as rows:
         return {row["model"] for row in csv.DictReader(rows)}
+
+
+def put_in_order(out):
+    """Sorts the rows by model, as a recording without interruption would have them."""
+    with open(out, newline="") as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: Path(row["model"]).parts)
+    with open(out, "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def name_of(path, root):
