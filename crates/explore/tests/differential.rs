@@ -215,7 +215,7 @@ impl TransitionSystem for Word<'_> {
 fn reduced_verdicts(reduction: Reduction, mut check: impl FnMut(u64, &Program, &Monitor, bool, &Outcome)) {
     let monitors = stutter_insensitive();
     let options = Options { reduction, ..Options::default() };
-    for (seed, program, space) in programs(2000, Shape { operations: 5, variables: 3, ..Shape::default() }) {
+    for (seed, program, space) in programs(1000, Shape { operations: 5, variables: 3, ..Shape::default() }) {
         if space.states.len() > 150 {
             continue;
         }
@@ -243,7 +243,7 @@ fn reduction_keeps_the_verdict_of_properties_without_next_time() {
         reduced += outcome.stats.reduced;
         verdicts[usize::from(expected)] += 1;
     });
-    assert!(reduced > 10_000 && verdicts[0] > 500 && verdicts[1] > 500, "{reduced} {verdicts:?}");
+    assert!(reduced > 5_000 && verdicts[0] > 300 && verdicts[1] > 300, "{reduced} {verdicts:?}");
 }
 
 #[test]

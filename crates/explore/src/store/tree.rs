@@ -42,10 +42,11 @@ pub struct TreeCursor {
     chunks: Vec<u32>,
     /// References of the subtrees of `vector`: leaves first, then level by level.
     held: Vec<u32>,
-    /// The same for the vector being interned; equal to `held` between calls.
+    /// The same for the vector being interned, where it differs.
     work: Vec<u32>,
-    /// Positions in `work` that differ from `held`.
-    touched: Vec<u32>,
+    /// One bit for each subtree of a level that differs, and the same for the level above.
+    dirty: Vec<u64>,
+    above: Vec<u64>,
     own: Own,
 }
 
@@ -62,6 +63,18 @@ pub struct TreeTicket {
     pair: u64,
     tag: u32,
     height: u32,
+}
+
+impl TreeCursor {
+    /// The pair of two neighbours of a level that starts at `from`; the low bits of `dirty` say which of them differ
+    /// from the held ones.
+    #[inline]
+    fn children(&self, from: usize, child: usize, dirty: u64) -> u64 {
+        let slot = from + child;
+        let left = if dirty & 1 == 1 { self.work[slot] } else { self.held[slot] };
+        let right = if dirty & 2 == 2 { self.work[slot + 1] } else { self.held[slot + 1] };
+        pair(left, right)
+    }
 }
 
 impl Tree {
@@ -122,6 +135,8 @@ impl Tree {
         cursor.held.clear();
         cursor.held.resize(cursor.width * 2, 0);
         cursor.work.clone_from(&cursor.held);
+        cursor.dirty = vec![0; cursor.width.div_ceil(64)];
+        cursor.above.clone_from(&cursor.dirty);
         cursor.id = 0;
         self.hold(cursor, id);
     }
@@ -146,7 +161,6 @@ impl Tree {
             return;
         }
         cursor.held[slot] = reference;
-        cursor.work[slot] = reference;
         let value = if reference == 0 { 0 } else { self.tables[level].get(reference)[0] };
         if level == 0 {
             let start = cursor.chunks[position] as usize * 8;
@@ -157,50 +171,88 @@ impl Tree {
         }
     }
 
-    /// Interns the chunks of `vector` that differ from the held vector and notes their positions.
+    /// Interns the chunks of `vector` that differ from the held vector and marks their leaves.
     #[inline]
     fn intern_chunks(&self, cursor: &mut TreeCursor, vector: &[u8]) -> Result<(), Need> {
+        match &mut cursor.dirty[..] {
+            [only] => *only = 0,
+            many => many.fill(0),
+        }
         let (same_length, rest) = cursor.vector.split_at(vector.len());
         let pairs = vector.chunks_exact(8).zip(same_length.chunks_exact(8));
-        for (index, (new, old)) in pairs.enumerate() {
-            let (new, old) = (chunk(new), chunk(old));
-            if new != old {
-                let leaf = cursor.leaves[index];
-                cursor.work[leaf as usize] = self.intern(&mut cursor.own, 0, new)?;
-                cursor.touched.push(leaf);
+        for ((new, old), leaf) in pairs.zip(&cursor.leaves) {
+            let new = chunk(new);
+            if new != chunk(old) {
+                cursor.work[*leaf as usize] = self.intern(&mut cursor.own, 0, new)?;
+                mark(&mut cursor.dirty, *leaf as usize);
             }
         }
-        for (old, leaf) in rest.chunks_exact(8).zip(&cursor.leaves[vector.len() / 8..]) {
-            if chunk(old) != 0 {
-                cursor.work[*leaf as usize] = 0;
-                cursor.touched.push(*leaf);
+        if !rest.is_empty() {
+            for (old, leaf) in rest.chunks_exact(8).zip(&cursor.leaves[vector.len() / 8..]) {
+                if chunk(old) != 0 {
+                    cursor.work[*leaf as usize] = 0;
+                    mark(&mut cursor.dirty, *leaf as usize);
+                }
             }
         }
         Ok(())
     }
 
-    /// Interns the pairs above the touched ones, level by level, and gives the pair at the top.
+    /// Interns the pairs above what differs, level by level, and gives the pair at the top.
     #[inline]
     fn intern_pairs(&self, cursor: &mut TreeCursor) -> Result<u64, Need> {
-        let mut below = 0..cursor.touched.len();
-        for level in 1..self.height() {
-            let (from, to) = (level_start(cursor.width, level - 1), level_start(cursor.width, level));
-            let start = cursor.touched.len();
-            let mut last = u32::MAX;
-            for index in below.clone() {
-                let position = (cursor.touched[index] as usize - from) / 2;
-                if last == position as u32 {
-                    continue;
-                }
-                last = position as u32;
-                let (left, right) = (cursor.work[from + position * 2], cursor.work[from + position * 2 + 1]);
-                cursor.work[to + position] = self.intern(&mut cursor.own, level, pair(left, right))?;
-                cursor.touched.push((to + position) as u32);
-            }
-            below = start..cursor.touched.len();
+        match cursor.dirty[..] {
+            [dirty] => self.intern_pairs_narrow(cursor, dirty),
+            _ => self.intern_pairs_wide(cursor),
         }
-        let top = level_start(cursor.width, self.height() - 1);
-        Ok(pair(cursor.work[top], cursor.work[top + 1]))
+    }
+
+    /// For at most 64 leaves, which is nearly every system: the marks of a level fit a register.
+    #[inline]
+    fn intern_pairs_narrow(&self, cursor: &mut TreeCursor, mut dirty: u64) -> Result<u64, Need> {
+        let (mut from, mut size, mut level) = (0, cursor.width, 1);
+        while size > 2 {
+            let (to, mut above, mut left) = (from + size, 0, dirty);
+            while left != 0 {
+                let child = left.trailing_zeros() & !1;
+                left &= !(3 << child);
+                let value = cursor.children(from, child as usize, dirty >> child);
+                cursor.work[to + child as usize / 2] = self.intern(&mut cursor.own, level, value)?;
+                above |= 1 << (child / 2);
+            }
+            (dirty, from, size, level) = (above, to, size / 2, level + 1);
+        }
+        Ok(cursor.children(from, 0, dirty))
+    }
+
+    fn intern_pairs_wide(&self, cursor: &mut TreeCursor) -> Result<u64, Need> {
+        let (mut from, mut size) = (0, cursor.width);
+        for level in 1..self.height() {
+            self.intern_level(cursor, level, from, from + size)?;
+            std::mem::swap(&mut cursor.dirty, &mut cursor.above);
+            from += size;
+            size /= 2;
+        }
+        Ok(cursor.children(from, 0, cursor.dirty[0]))
+    }
+
+    /// Interns the pairs of one level: children start at `from`, parents at `to`.
+    fn intern_level(&self, cursor: &mut TreeCursor, level: usize, from: usize, to: usize) -> Result<(), Need> {
+        cursor.above.fill(0);
+        for word in 0..cursor.dirty.len() {
+            let dirty = cursor.dirty[word];
+            let mut left = dirty;
+            while left != 0 {
+                // Both children of a parent are in one word.
+                let bit = left.trailing_zeros() & !1;
+                left &= !(3 << bit);
+                let child = word * 64 + bit as usize;
+                let value = cursor.children(from, child, dirty >> bit);
+                cursor.work[to + child / 2] = self.intern(&mut cursor.own, level, value)?;
+                mark(&mut cursor.above, child / 2);
+            }
+        }
+        Ok(())
     }
 
     /// A ticket's pair as it looks in the tree of today's height.
@@ -239,14 +291,8 @@ impl Visited for Tree {
         if vector.len() as u32 > self.longest.load(Relaxed) {
             self.longest.fetch_max(vector.len() as u32, Relaxed);
         }
-        let result = match self.intern_chunks(cursor, vector) {
-            Ok(()) => self.intern_pairs(cursor),
-            Err(need) => Err(need),
-        };
-        while let Some(position) = cursor.touched.pop() {
-            cursor.work[position as usize] = cursor.held[position as usize];
-        }
-        let pair = result?;
+        self.intern_chunks(cursor, vector)?;
+        let pair = self.intern_pairs(cursor)?;
         let tag = tag([top_value(pair)]);
         self.top().prefetch(tag);
         Ok(TreeTicket { pair, tag, height: self.height() as u32 })
@@ -330,6 +376,11 @@ fn level_start(width: usize, level: usize) -> usize {
 }
 
 #[inline]
+fn mark(bits: &mut [u64], position: usize) {
+    bits[position / 64] |= 1 << (position % 64);
+}
+
+#[inline]
 fn pair(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
@@ -345,95 +396,4 @@ fn chunk(bytes: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashMap;
-
-    /// Inserts a vector, growing as needed.
-    fn insert(tree: &mut Tree, cursor: &mut TreeCursor, vector: &[u8]) -> Visit {
-        loop {
-            let done = tree.ticket(cursor, Key::Vector(vector)).and_then(|ticket| tree.insert(cursor, ticket, 0));
-            match done {
-                Ok(visit) => return visit,
-                Err(need) => tree.grow(need, u64::MAX).unwrap(),
-            }
-        }
-    }
-
-    /// A vector of random length whose last chunk is not zero, mostly small numbers.
-    fn random_vector(random: &mut impl FnMut() -> u64, chunks_max: u64) -> Vec<u8> {
-        let chunks = random() % chunks_max + 1;
-        let mut words: Vec<u64> = (0..chunks).map(|_| random() % 4).collect();
-        if let Some(last) = words.last_mut() {
-            *last += 1;
-        }
-        words.into_iter().flat_map(u64::to_le_bytes).collect()
-    }
-
-    fn generator(mut seed: u64) -> impl FnMut() -> u64 {
-        move || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            seed >> 33
-        }
-    }
-
-    #[test]
-    fn vectors_of_growing_length_come_back_as_they_went_in() {
-        let mut random = generator(1);
-        let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
-        let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
-        for round in 0..30_000_u64 {
-            let vector = random_vector(&mut random, 1 + round / 500);
-            let visit = insert(&mut tree, &mut cursor, &vector);
-            assert_eq!(visit.new, !known.contains_key(&vector));
-            assert_eq!(*known.entry(vector).or_insert(visit.id), visit.id);
-        }
-        for (vector, id) in &known {
-            assert!(tree.matches(&mut cursor, *id, Key::Vector(vector)));
-            let loaded = tree.load(&mut cursor, *id);
-            assert_eq!(&loaded[..vector.len()], vector);
-            assert!(loaded[vector.len()..].iter().all(|byte| *byte == 0));
-        }
-    }
-
-    #[test]
-    fn the_vector_of_zeros_is_a_state() {
-        let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
-        let zeros = insert(&mut tree, &mut cursor, &[0; 8]);
-        assert_eq!(zeros, Visit { id: 1, new: true });
-        assert!(insert(&mut tree, &mut cursor, &[1; 80]).new);
-        assert_eq!(insert(&mut tree, &mut cursor, &[0; 8]), Visit { id: 1, new: false });
-        assert!(tree.load(&mut cursor, 1).iter().all(|byte| *byte == 0));
-    }
-
-    #[test]
-    fn a_ticket_survives_a_taller_tree() {
-        let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
-        let early = tree.ticket(&mut cursor, Key::Vector(&[7; 16])).unwrap();
-        let tall = insert(&mut tree, &mut cursor, &[9; 800]);
-        let visit = tree.insert(&mut cursor, early, 0).unwrap();
-        assert!(tall.new && visit.new);
-        assert!(tree.matches(&mut cursor, visit.id, Key::Vector(&[7; 16])));
-        assert!(!tree.matches(&mut cursor, visit.id, Key::Vector(&[7; 8])));
-        assert!(!insert(&mut tree, &mut cursor, &[7; 16]).new);
-    }
-
-    #[test]
-    fn a_tree_that_may_not_grow_says_so() {
-        let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
-        let bytes_max = tree.bytes() + 100_000;
-        let refusal = (1_u64..).find_map(|word| {
-            let vector = [word, word * 3, word * 5].map(u64::to_le_bytes).concat();
-            loop {
-                let done = tree.ticket(&mut cursor, Key::Vector(&vector)).and_then(|t| tree.insert(&mut cursor, t, 0));
-                match done.map_err(|need| tree.grow(need, bytes_max)) {
-                    Ok(_) => return None,
-                    Err(Ok(())) => {}
-                    Err(Err(refusal)) => return Some(refusal),
-                }
-            }
-        });
-        assert_eq!(refusal, Some(Exhausted::Memory));
-        assert!(tree.bytes() <= bytes_max);
-    }
-}
+mod tests;

@@ -1,0 +1,92 @@
+//! The tree store gives back what it was given.
+
+use super::*;
+use std::collections::HashMap;
+
+/// Inserts a vector, growing as needed.
+fn insert(tree: &mut Tree, cursor: &mut TreeCursor, vector: &[u8]) -> Visit {
+    loop {
+        let done = tree.ticket(cursor, Key::Vector(vector)).and_then(|ticket| tree.insert(cursor, ticket, 0));
+        match done {
+            Ok(visit) => return visit,
+            Err(need) => tree.grow(need, u64::MAX).unwrap(),
+        }
+    }
+}
+
+/// A vector of random length whose last chunk is not zero, mostly small numbers.
+fn random_vector(random: &mut impl FnMut() -> u64, chunks_max: u64) -> Vec<u8> {
+    let chunks = random() % chunks_max + 1;
+    let mut words: Vec<u64> = (0..chunks).map(|_| random() % 4).collect();
+    if let Some(last) = words.last_mut() {
+        *last += 1;
+    }
+    words.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+fn generator(mut seed: u64) -> impl FnMut() -> u64 {
+    move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed >> 33
+    }
+}
+
+#[test]
+fn vectors_of_growing_length_come_back_as_they_went_in() {
+    let mut random = generator(1);
+    let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
+    let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
+    for round in 0..30_000_u64 {
+        let vector = random_vector(&mut random, 1 + round / 500);
+        let visit = insert(&mut tree, &mut cursor, &vector);
+        assert_eq!(visit.new, !known.contains_key(&vector));
+        assert_eq!(*known.entry(vector).or_insert(visit.id), visit.id);
+    }
+    for (vector, id) in &known {
+        assert!(tree.matches(&mut cursor, *id, Key::Vector(vector)));
+        let loaded = tree.load(&mut cursor, *id);
+        assert_eq!(&loaded[..vector.len()], vector);
+        assert!(loaded[vector.len()..].iter().all(|byte| *byte == 0));
+    }
+}
+
+#[test]
+fn the_vector_of_zeros_is_a_state() {
+    let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
+    let zeros = insert(&mut tree, &mut cursor, &[0; 8]);
+    assert_eq!(zeros, Visit { id: 1, new: true });
+    assert!(insert(&mut tree, &mut cursor, &[1; 80]).new);
+    assert_eq!(insert(&mut tree, &mut cursor, &[0; 8]), Visit { id: 1, new: false });
+    assert!(tree.load(&mut cursor, 1).iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn a_ticket_survives_a_taller_tree() {
+    let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
+    let early = tree.ticket(&mut cursor, Key::Vector(&[7; 16])).unwrap();
+    let tall = insert(&mut tree, &mut cursor, &[9; 800]);
+    let visit = tree.insert(&mut cursor, early, 0).unwrap();
+    assert!(tall.new && visit.new);
+    assert!(tree.matches(&mut cursor, visit.id, Key::Vector(&[7; 16])));
+    assert!(!tree.matches(&mut cursor, visit.id, Key::Vector(&[7; 8])));
+    assert!(!insert(&mut tree, &mut cursor, &[7; 16]).new);
+}
+
+#[test]
+fn a_tree_that_may_not_grow_says_so() {
+    let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
+    let bytes_max = tree.bytes() + 100_000;
+    let refusal = (1_u64..).find_map(|word| {
+        let vector = [word, word * 3, word * 5].map(u64::to_le_bytes).concat();
+        loop {
+            let done = tree.ticket(&mut cursor, Key::Vector(&vector)).and_then(|t| tree.insert(&mut cursor, t, 0));
+            match done.map_err(|need| tree.grow(need, bytes_max)) {
+                Ok(_) => return None,
+                Err(Ok(())) => {}
+                Err(Err(refusal)) => return Some(refusal),
+            }
+        }
+    });
+    assert_eq!(refusal, Some(Exhausted::Memory));
+    assert!(tree.bytes() <= bytes_max);
+}
