@@ -77,6 +77,9 @@ pub struct ModelArgs {
     /// Look for included files here, too
     #[arg(short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// Execute statements with the reference interpreter instead of native code
+    #[arg(long)]
+    pub interpret: bool,
 }
 
 /// Flags of `check`.

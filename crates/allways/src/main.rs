@@ -4,6 +4,7 @@
 //! `unreached` know that models are written in Promela.
 
 mod args;
+mod backend;
 mod evidence;
 mod exit;
 mod input;
@@ -12,6 +13,7 @@ mod model;
 mod output;
 mod progress;
 mod request;
+mod runs;
 mod safety;
 mod saved;
 mod simulate;

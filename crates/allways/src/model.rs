@@ -1,23 +1,26 @@
 //! Promela models: the one place that knows the language.
 
 use crate::args::ModelArgs;
+use crate::backend::Backend;
 use crate::evidence::{Describe, finite};
 use crate::request::Request;
-use crate::safety::{self, Watch};
+use crate::runs::{self, Run};
+use crate::safety::{self, Watch, without_violation};
 use crate::unreached::unreached;
 use promela::diagnostic::{self, render_all};
+use promela::ir::Claim;
 use promela::ir::{Action, ControlState};
-use promela::lower::lower;
+use promela::lower::{Names, lower_ltl, lower_with_names};
 use promela::parse::{self, FailureKind as ParseFailure, ParseOptions, Parsed};
+use promela::run::explain;
 use promela::run::vector::Work;
-use promela::run::{Interpreter, explain};
 use promela::trail;
 use report::{Colour, End, Property, PropertyVerdict, Sources, Summary};
 use std::path::{Path, PathBuf};
 use trace::{Counterexample, FailureKind, Fingerprint, Schedule, SystemRef, Trace, Variable, Waiting};
 
 /// A model as a transition system.
-pub type System = promela::run::System<Interpreter>;
+pub type System = promela::run::System<Backend>;
 
 /// A model that was read.
 pub struct Model {
@@ -27,6 +30,8 @@ pub struct Model {
     pub system_ref: SystemRef,
     /// What looks wrong but is legal, ready to be printed.
     pub warnings: String,
+    /// Its properties of whole runs.
+    runs: Vec<Run>,
 }
 
 /// Why a model cannot be used; the text is ready to be printed.
@@ -38,6 +43,7 @@ pub enum LoadError {
 }
 
 /// What a check found out.
+#[derive(Default)]
 pub struct Checked {
     /// The answers. Counterexamples have no ids yet.
     pub summary: Summary,
@@ -52,7 +58,7 @@ impl Model {
     ///
     /// # Errors
     /// If it is wrong, or uses what we do not support.
-    pub fn load(path: &Path, args: &ModelArgs, colour: Colour) -> Result<Self, LoadError> {
+    pub fn load(path: &Path, args: &ModelArgs, formulas: &[String], colour: Colour) -> Result<Self, LoadError> {
         let parsed = parse::parse_file(path, &parse_options(args)).map_err(|failure| {
             let text = render_all(&failure.diagnostics, &failure.sources, paint(colour));
             match failure.kind {
@@ -60,20 +66,25 @@ impl Model {
                 ParseFailure::Unsupported => LoadError::Unsupported(text),
             }
         })?;
-        let (model, more_warnings) = lower(&parsed.program, &parsed.sources)
-            .map_err(|diagnostics| LoadError::Input(render_all(&diagnostics, &parsed.sources, paint(colour))))?;
-        let warnings: Vec<_> = parsed.warnings.iter().chain(&more_warnings).cloned().collect();
-        let warnings = render_all(&warnings, &parsed.sources, paint(colour));
+        let told = |diagnostics: Vec<_>| LoadError::Input(render_all(&diagnostics, &parsed.sources, paint(colour)));
+        let lowered = lower_with_names(&parsed.program, &parsed.sources).map_err(told)?;
+        let mut warnings: Vec<_> = parsed.warnings.clone();
+        warnings.extend(lowered.warnings);
+        let mut warnings = render_all(&warnings, &parsed.sources, paint(colour));
+        let extra = formulas_beside(formulas, &parsed, &lowered.names, &lowered.model, colour, &mut warnings)?;
         let system_ref = system_ref(path, args, &parsed);
-        let system = System::new(model, parsed.sources, Interpreter);
-        Ok(Self { system, system_ref, warnings })
+        let code = Backend::new(&lowered.model, args.interpret);
+        let mut system = System::new(lowered.model, parsed.sources, code);
+        let runs = runs::runs_of(&mut system, extra);
+        Ok(Self { system, system_ref, warnings, runs })
     }
 
     /// Reads the model that a counterexample speaks of.
     ///
     /// # Errors
     /// As [`Model::load`].
-    pub fn load_again(system_ref: &SystemRef, colour: Colour) -> Result<Self, LoadError> {
+    pub fn load_again(counterexample: &Counterexample, colour: Colour) -> Result<Self, LoadError> {
+        let system_ref = &counterexample.system;
         let with = |flag: &'static str| {
             let options = system_ref.options.iter();
             options.filter_map(move |option| option.strip_prefix(flag)).map(str::to_owned)
@@ -82,8 +93,12 @@ impl Model {
             define: system_ref.defines.clone(),
             undefine: with("-U").collect(),
             include: with("-I").map(PathBuf::from).collect(),
+            interpret: false,
         };
-        Self::load(Path::new(&system_ref.file), &args, colour)
+        // A formula of the command line is known by its text.
+        let property = &counterexample.property;
+        let formulas = if property.kind == FailureKind::Ltl { vec![property.name.clone()] } else { Vec::new() };
+        Self::load(Path::new(&system_ref.file), &args, &formulas, colour)
     }
 
     /// The source texts, for snippets.
@@ -95,11 +110,36 @@ impl Model {
         sources
     }
 
-    /// Checks what was asked for.
+    /// Checks what was asked for: failed steps and stuck states first, then properties of whole runs.
     pub fn check(&self, request: &Request, watch: Watch<'_>) -> Checked {
+        let mut checked = if request.wants_safety() { self.check_safety(request, watch) } else { Checked::default() };
+        checked.summary.system.clone_from(&self.system_ref.file);
+        let wanted: Vec<&Run> = self.runs.iter().filter(|run| run.wanted(request)).collect();
+        let answers = match checked.summary.covered.end {
+            End::Interrupted => Vec::new(),
+            _ => runs::check_all(self, &wanted, request, watch),
+        };
+        if !request.wants_safety() {
+            checked.summary.covered = runs::covered(request, &answers).unwrap_or_default();
+        }
+        for answer in answers {
+            let index = checked.summary.properties.len();
+            checked.summary.properties.push(answer.property);
+            match answer.counterexample {
+                None => {}
+                Some(Ok(counterexample)) => checked.counterexamples.push((index, counterexample)),
+                Some(Err(mismatch)) => {
+                    checked.unconfirmed.push(format!("{}: {mismatch}", wanted_name(&checked, index)))
+                }
+            }
+        }
+        checked.summary.covered.state_bytes = self.system.initial_work().bytes.len() as u64;
+        checked
+    }
+
+    fn check_safety(&self, request: &Request, watch: Watch<'_>) -> Checked {
         let outcome = safety::search(&self.system, request, watch);
-        let mut covered = safety::covered(request, &outcome);
-        covered.state_bytes = self.system.initial_work().bytes.len() as u64;
+        let covered = safety::covered(request, &outcome);
         let mut properties = self.properties(request);
         for property in &mut properties {
             (property.verdict, property.note) = without_violation(&covered.end);
@@ -112,16 +152,18 @@ impl Model {
                 properties[index].note = violation.failure.message.clone();
             }
             properties[index].violations += 1;
+            // One proof a property is enough to read; --keep-going shows them all.
+            if properties[index].violations > 1 && !request.keep_going {
+                continue;
+            }
             match finite(&self.system, &self.system_ref, violation) {
                 Ok(counterexample) => counterexamples.push((index, counterexample)),
                 Err(mismatch) => unconfirmed.push(format!("{}: {mismatch}", violation.failure.message)),
             }
         }
-        properties.extend(self.unsupported(request));
-        let system = self.system_ref.file.clone();
         // A search that was cut off would accuse code that it had no time to reach.
         let unreached = (covered.end == End::Exhaustive).then(|| unreached(&self.system));
-        let summary = Summary { system, properties, covered, unreached, ..Summary::default() };
+        let summary = Summary { properties, covered, unreached, ..Summary::default() };
         Checked { summary, counterexamples, unconfirmed }
     }
 
@@ -131,25 +173,17 @@ impl Model {
         kinds.into_iter().filter(|kind| request.wants(*kind)).map(property).collect()
     }
 
-    /// What was asked for and cannot be checked: said, so that nothing passes unseen.
-    fn unsupported(&self, request: &Request) -> Vec<Property> {
-        let asked = |kind: &FailureKind| request.kinds.as_ref().is_some_and(|kinds| kinds.contains(kind));
-        let cycles = [FailureKind::Accept, FailureKind::Progress].into_iter().filter(asked).map(property);
-        let claims =
-            self.system.model.claims.iter().filter(|_| request.wants(FailureKind::Ltl) && request.formulas.is_empty());
-        let names = claims.map(|claim| claim.name.clone()).chain(request.formulas.iter().cloned());
-        let formulas = names.map(|name| Property { name, ..property(FailureKind::Ltl) });
-        let rows = cycles.chain(formulas);
-        let note = "liveness cannot be checked yet";
-        rows.map(|row| Property { verdict: PropertyVerdict::Unsupported, note: note.to_owned(), ..row }).collect()
-    }
-
     /// Executes a counterexample again and checks that it shows its failure.
     ///
     /// # Errors
     /// Where and why it does not.
     pub fn confirm(&self, counterexample: &Counterexample) -> Result<Trace, replay::Mismatch> {
-        replay::confirm(&self.system, counterexample, None)
+        let name = &counterexample.property.name;
+        let run = self.runs.iter().find(|run| run.kind == counterexample.property.kind && run.name == *name);
+        match run {
+            Some(run) if let Ok(property) = &run.property => runs::confirm(&self.system, run, property, counterexample),
+            _ => replay::confirm(&self.system, counterexample, None),
+        }
     }
 
     /// Reads SPIN's trail of this model.
@@ -172,14 +206,43 @@ impl Model {
     }
 }
 
-/// What is known about a property of which no violation was found.
-fn without_violation(end: &End) -> (PropertyVerdict, String) {
-    match end {
-        End::Exhaustive => (PropertyVerdict::Holds, String::new()),
-        End::Bound(bound) => (PropertyVerdict::Holds, format!("within {bound}")),
-        End::Violation => (PropertyVerdict::Incomplete, "stopped at the first violation (--keep-going)".to_owned()),
-        End::Interrupted | End::Inconclusive(_) => (PropertyVerdict::Incomplete, String::new()),
+fn wanted_name(checked: &Checked, index: usize) -> &str {
+    &checked.summary.properties[index].name
+}
+
+/// Formulas of the command line that are no names of `ltl` blocks, as further claims.
+fn formulas_beside(
+    formulas: &[String],
+    parsed: &Parsed,
+    names: &Names,
+    model: &promela::ir::Model,
+    colour: Colour,
+    warnings: &mut String,
+) -> Result<Vec<Claim>, LoadError> {
+    let mut claims = Vec::new();
+    for text in formulas.iter().filter(|text| !model.claims.iter().any(|claim| claim.name == **text)) {
+        let formula = parse::parse_ltl(text, parsed).map_err(|failure| {
+            let mut told = render_all(&failure.diagnostics, &failure.sources, paint(colour));
+            told.push_str(&known_claims(model));
+            LoadError::Input(told)
+        })?;
+        warnings.push_str(&render_all(&formula.warnings, &formula.sources, paint(colour)));
+        let kind = lower_ltl(names, &formula.value).map_err(|diagnostics| {
+            let told = render_all(&diagnostics, &formula.sources, paint(colour));
+            LoadError::Input(told + &known_claims(model))
+        })?;
+        claims.push(Claim { name: text.clone(), kind, span: Default::default() });
     }
+    Ok(claims)
+}
+
+/// What `--ltl` could have meant.
+fn known_claims(model: &promela::ir::Model) -> String {
+    let names: Vec<&str> = model.claims.iter().map(|claim| claim.name.as_str()).collect();
+    if names.is_empty() {
+        return "  = note: --ltl takes a formula, or the name of an `ltl` block; this model has none\n".to_owned();
+    }
+    format!("  = note: --ltl takes a formula, or one of this model's names: {}\n", names.join(", "))
 }
 
 /// The property of a kind; failures of kinds that nobody listed get a row of their own.

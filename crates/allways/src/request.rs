@@ -53,6 +53,16 @@ impl Request {
         }
     }
 
+    /// Whether failed steps and stuck states are to be looked for.
+    pub fn wants_safety(&self) -> bool {
+        crate::safety::SAFETY.into_iter().any(|kind| self.wants(kind))
+    }
+
+    /// Whether a kind was named, not just left open.
+    pub fn asks_for(&self, kind: FailureKind) -> bool {
+        self.kinds.as_ref().is_some_and(|kinds| kinds.contains(&kind))
+    }
+
     /// Whether a kind is to be checked.
     pub fn wants(&self, kind: FailureKind) -> bool {
         self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))

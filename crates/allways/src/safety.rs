@@ -6,12 +6,16 @@ use crate::usage;
 use explore::{
     AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Reduction, StoreKind, TransitionSystem,
 };
-use report::{Covered, End, Progress};
+use report::{Covered, End, Progress, PropertyVerdict};
 use std::sync::atomic::AtomicBool;
 use trace::FailureKind;
 
 /// Bits set for each state in a bitstate table: SPIN's default.
 const BITSTATE_HASHES: u32 = 3;
+
+/// States that a search still looks at after its first violation, so that the verdict table of a small model is whole:
+/// about a second's work.
+const STATES_AFTER_VIOLATION: u64 = 1_000_000;
 
 /// How a search is watched and stopped.
 #[derive(Clone, Copy)]
@@ -29,7 +33,8 @@ pub fn search<S: TransitionSystem>(system: &S, request: &Request, watch: Watch<'
     explore::search(system, &options(request), control)
 }
 
-fn options(request: &Request) -> Options {
+/// How to search.
+pub fn options(request: &Request) -> Options {
     Options {
         order: order(request),
         store: store(request),
@@ -38,11 +43,15 @@ fn options(request: &Request) -> Options {
         bounds: Bounds { depth: request.depth, states: None, time: request.time, bytes: request.memory },
         after_violation: match request.keep_going {
             true => AfterViolation::Continue { states: None },
-            false => AfterViolation::Stop,
+            false => AfterViolation::Continue { states: Some(STATES_AFTER_VIOLATION) },
         },
         ignored: ignored(request),
     }
 }
+
+/// Kinds of failures that a safety search is about.
+pub const SAFETY: [FailureKind; 5] =
+    [FailureKind::Deadlock, FailureKind::Assert, FailureKind::Runtime, FailureKind::Trace, FailureKind::Exclusive];
 
 /// Kinds that nobody asked for. A run-time error is never ignored: what comes after it means nothing.
 fn ignored(request: &Request) -> Vec<FailureKind> {
@@ -67,7 +76,8 @@ fn store(request: &Request) -> StoreKind {
     }
 }
 
-fn progress_of(progress: &explore::Progress) -> Progress {
+/// Progress in the words of the report.
+pub fn progress_of(progress: &explore::Progress) -> Progress {
     let done = progress.states_estimate.map(|all| progress.states as f64 / all.max(1) as f64);
     Progress {
         met: progress.steps,
@@ -106,8 +116,18 @@ pub fn covered(request: &Request, outcome: &Outcome) -> Covered {
     }
 }
 
+/// What is known about a property of which no violation was found.
+pub fn without_violation(end: &End) -> (PropertyVerdict, String) {
+    match end {
+        End::Exhaustive => (PropertyVerdict::Holds, String::new()),
+        End::Bound(bound) => (PropertyVerdict::Holds, format!("within {bound}")),
+        End::Violation => (PropertyVerdict::Incomplete, "stopped after the first violation (--keep-going)".to_owned()),
+        End::Interrupted | End::Inconclusive(_) => (PropertyVerdict::Incomplete, String::new()),
+    }
+}
+
 /// The worst reason wins: what nobody asked for, then the user's Ctrl-C, then bounds.
-fn end(request: &Request, incomplete: &[Incomplete]) -> End {
+pub fn end(request: &Request, incomplete: &[Incomplete]) -> End {
     let has = |reason| incomplete.contains(&reason);
     if has(Incomplete::Interrupted) {
         return End::Interrupted;

@@ -17,19 +17,30 @@ pub struct RunProperty {
     pub propositions: Vec<Expr>,
     /// Whether interleavings may be left out: the property cannot tell how often a state repeats.
     pub stutters: bool,
+    /// Whether it is worth checking unasked: the model has the labels that it is about.
+    pub expected: bool,
     /// Propositions that must become true somewhere for the property to say anything, with their texts.
     pub triggers: Vec<(u32, String)>,
 }
 
 impl RunProperty {
+    /// Whether searching for violations looks at every state, so that what was not seen does not happen.
+    #[must_use]
+    pub fn sees_every_state(&self) -> bool {
+        let initial = &self.monitor.states[self.monitor.initial as usize];
+        let waits = |edge: &&MonitorEdge| edge.to == self.monitor.initial;
+        // It waits in its initial state whatever it reads: for each way out there is a way to stay.
+        initial.edges.iter().filter(waits).any(|edge| edge.must_hold == 0 && edge.must_fail == 0)
+    }
+
     /// What a violation of it is called.
     #[must_use]
     pub fn failure(&self) -> Failure {
         let message = match self.kind {
             FailureKind::Accept => "acceptance cycle".to_owned(),
             FailureKind::Progress => "non-progress cycle".to_owned(),
-            FailureKind::Never => format!("never claim `{}` is matched", self.name),
-            _ => format!("`{}` does not hold", self.name),
+            FailureKind::Never => "the claim is matched".to_owned(),
+            _ => "the formula does not hold".to_owned(),
         };
         Failure { kind: self.kind, message, fatal: true }
     }
@@ -46,32 +57,28 @@ pub struct Unsupported(
 #[must_use]
 pub fn acceptance(model: &Model) -> Option<RunProperty> {
     labelled(model, |state| state.accept).then(|| RunProperty {
-        name: "acceptance cycles".to_owned(),
+        name: FailureKind::Accept.to_string(),
         kind: FailureKind::Accept,
         monitor: Monitor::again_and_again(0),
         propositions: vec![Expr::Accepting],
         stutters: true,
+        expected: true,
         triggers: Vec::new(),
     })
 }
 
 /// Cycles without progress. Without any `progress` label every cycle is one.
 #[must_use]
-pub fn progress() -> RunProperty {
+pub fn progress(model: &Model) -> RunProperty {
     RunProperty {
-        name: "non-progress cycles".to_owned(),
+        name: FailureKind::Progress.to_string(),
         kind: FailureKind::Progress,
         monitor: Monitor::never_again(0),
         propositions: vec![Expr::Unary(Unary::Not, Box::new(Expr::NonProgress))],
         stutters: true,
+        expected: labelled(model, |state| state.progress),
         triggers: Vec::new(),
     }
-}
-
-/// Whether the model has `progress` labels, so that non-progress cycles mean something.
-#[must_use]
-pub fn has_progress(model: &Model) -> bool {
-    labelled(model, |state| state.progress)
 }
 
 fn labelled(model: &Model, label: impl Fn(&crate::ir::ControlState) -> bool) -> bool {
@@ -107,6 +114,7 @@ fn ltl(name: &str, formula: &ltl::Formula, all: &[Expr], texts: &[String]) -> Re
         monitor: Monitor::from(&automaton),
         propositions,
         stutters: formula.is_stutter_invariant_syntactically(),
+        expected: true,
         triggers,
     })
 }
@@ -161,6 +169,7 @@ fn never(name: &str, claim: &NeverClaim) -> Result<RunProperty, Unsupported> {
         propositions: builder.propositions,
         // Whoever writes a claim by hand may count steps.
         stutters: false,
+        expected: true,
         triggers: Vec::new(),
     })
 }
@@ -210,6 +219,10 @@ impl NeverBuilder {
             self.propositions.push(condition.clone());
             self.propositions.len() - 1
         });
-        if index < 64 { Ok(1 << index) } else { Err(Unsupported("a never claim with more than 64 conditions".to_owned())) }
+        if index < 64 {
+            Ok(1 << index)
+        } else {
+            Err(Unsupported("a never claim with more than 64 conditions".to_owned()))
+        }
     }
 }

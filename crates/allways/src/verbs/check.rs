@@ -23,7 +23,7 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
         output.error(&why);
         return Exit::Usage;
     }
-    let model = match Model::load(file, &args.model, output.message_colour()) {
+    let model = match Model::load(file, &args.model, &args.ltl, output.message_colour()) {
         Ok(model) => model,
         Err(error) => return refuse(error, output),
     };

@@ -25,7 +25,7 @@ pub fn replay(args: &ReplayArgs, output: &Output) -> Exit {
         output.error(&why);
         return Exit::Usage;
     }
-    let model = match Model::load_again(&counterexample.system, output.message_colour()) {
+    let model = match Model::load_again(&counterexample, output.message_colour()) {
         Ok(model) => model,
         Err(error) => return refuse(error, output),
     };

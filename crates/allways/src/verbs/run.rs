@@ -19,7 +19,7 @@ pub fn run(args: RunArgs, output: &Output) -> Exit {
         output.error(&why);
         return Exit::Usage;
     }
-    let model = match Model::load(&args.file, &args.model, output.message_colour()) {
+    let model = match Model::load(&args.file, &args.model, &[], output.message_colour()) {
         Ok(model) => model,
         Err(error) => return refuse(error, output),
     };

@@ -5,6 +5,7 @@ mod graph;
 mod lasso;
 mod monitor;
 mod product;
+mod word;
 
 use crate::search::session::{Session, Shelf};
 use crate::search::watch::Watch;

@@ -44,6 +44,8 @@ impl Work {
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.find_frames(model);
+        // A store may hand out vectors padded to the longest one that it has seen.
+        self.bytes.truncate((self.end as usize).next_multiple_of(8));
     }
 
     fn find_frames(&mut self, model: &Model) {

@@ -1,0 +1,283 @@
+//! Properties of whole runs: `ltl` blocks and formulas, never claims, acceptance and non-progress cycles.
+
+use crate::evidence::{Claim, describe};
+use crate::model::{Model, System};
+use crate::request::Request;
+use crate::safety::{self, Watch};
+use explore::{Control, Fairness, Options, Outcome, Reduction, TransitionSystem, Watched};
+use explore::{find_cycle, search_monitored};
+use promela::property::{self, RunProperty};
+use replay::{Budget, Candidate, Mismatch};
+use report::{End, Property, PropertyVerdict};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use trace::{Counterexample, FailureKind, Location, PropertyRef, Schedule};
+
+/// Steps that shortening a lasso may execute.
+const SHORTENING: Budget = Budget { steps: 50_000 };
+/// Lassos longer than this are not shortened.
+const SHORTENED_MAX: usize = 2_000;
+
+/// A property of whole runs that a model has.
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: FailureKind,
+    /// What is searched for, or why that is impossible.
+    pub property: Result<RunProperty, String>,
+    /// Who answers its propositions.
+    pub observer: usize,
+    /// Where it is written.
+    pub location: Option<Location>,
+}
+
+impl Run {
+    /// Whether it is to be checked.
+    pub fn wanted(&self, request: &Request) -> bool {
+        match self.kind {
+            FailureKind::Ltl | FailureKind::Never if !request.formulas.is_empty() => {
+                request.formulas.contains(&self.name)
+            }
+            FailureKind::Progress if !request.asks_for(self.kind) => {
+                request.wants(self.kind) && self.property.as_ref().is_ok_and(|property| property.expected)
+            }
+            kind => request.wants(kind),
+        }
+    }
+
+    fn row(&self, verdict: PropertyVerdict, note: String) -> Property {
+        Property { name: self.name.clone(), kind: self.kind, verdict, note, counterexample: None, violations: 0 }
+    }
+}
+
+/// What is known about a run property.
+pub struct Answer {
+    /// The row of the verdict table.
+    pub property: Property,
+    /// The proof of a violation, if it could be shown again.
+    pub counterexample: Option<Result<Counterexample, Mismatch>>,
+    /// What was covered.
+    pub outcome: Outcome,
+}
+
+/// Checks several properties, on several workers if there are several.
+pub fn check_all(model: &Model, runs: &[&Run], request: &Request, watch: Watch<'_>) -> Vec<Answer> {
+    let threads = request.workers.min(runs.len()).max(1);
+    let mut each = request.clone();
+    each.workers = (request.workers / threads).max(1);
+    each.memory = request.memory.map(|bytes| bytes / threads as u64);
+    let next = AtomicUsize::new(0);
+    let answers = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(run) = runs.get(next.load(Ordering::Relaxed)).and_then(|_| take(&next, runs)) {
+                    let answer = check(model, run.1, &each, watch);
+                    answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((run.0, answer));
+                }
+            });
+        }
+    });
+    let mut answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    answers.sort_by_key(|(index, _)| *index);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+fn take<'r>(next: &AtomicUsize, runs: &[&'r Run]) -> Option<(usize, &'r Run)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    runs.get(index).map(|run| (index, *run))
+}
+
+fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answer {
+    let property = match &run.property {
+        Ok(property) => property,
+        Err(why) => {
+            let property = run.row(PropertyVerdict::Unsupported, why.clone());
+            return Answer { property, counterexample: None, outcome: Outcome::default() };
+        }
+    };
+    let fairness = if request.fair { Fairness::Weak } else { Fairness::Off };
+    let watched = find(&model.system, property, run.observer, fairness, request, watch);
+    let Some(violation) = watched.outcome.violations.first() else {
+        let (verdict, note) = safety::without_violation(&safety::end(request, &watched.outcome.incomplete));
+        let mut row = run.row(verdict, note);
+        judge_vacuity(&model.system, run, property, &mut row);
+        return Answer { property: row, counterexample: None, outcome: watched.outcome };
+    };
+    if violation.failure.kind != run.kind {
+        // A proposition cannot be evaluated in some state: the run is wrong, not the property.
+        let row = run.row(PropertyVerdict::Incomplete, format!("cannot be evaluated: {}", violation.failure.message));
+        return Answer { property: row, counterexample: None, outcome: watched.outcome };
+    }
+    let mut row = run.row(PropertyVerdict::Violated, String::new());
+    row.violations = 1;
+    if fairness == Fairness::Off && !property.monitor.is_safety() {
+        let fair = find(&model.system, property, run.observer, Fairness::Weak, request, watch);
+        if fair.outcome.violations.is_empty() && fair.outcome.complete() {
+            row.verdict = PropertyVerdict::NeedsFairness;
+            row.note = "holds on every weakly fair run (--fair weak)".to_owned();
+        }
+    }
+    let counterexample = evidence(model, run, property, &violation.schedule, request.fair);
+    Answer { property: row, counterexample: Some(counterexample), outcome: watched.outcome }
+}
+
+/// Searches for a run that violates a property.
+fn find(
+    system: &System,
+    property: &RunProperty,
+    observer: usize,
+    fairness: Fairness,
+    request: &Request,
+    watch: Watch<'_>,
+) -> Watched {
+    let show = |progress: &explore::Progress| (watch.progress)(&safety::progress_of(progress));
+    let control = Control { interrupt: Some(watch.stop), progress: Some(&show) };
+    let reduction = if property.stutters { safety::options(request).reduction } else { Reduction::Off };
+    let ignored = FailureKind::ALL.into_iter().filter(|kind| *kind != property.kind).collect();
+    let options = Options { reduction, ignored, ..safety::options(request) };
+    let failure = property.failure();
+    // Every finite run can go on fairly, so fairness does not matter for what is seen on a finite run.
+    if property.monitor.is_safety() {
+        return search_monitored(system, &property.monitor, observer, failure, &options, control);
+    }
+    find_cycle(system, &property.monitor, observer, failure, fairness, &options, control)
+}
+
+/// A property that holds only because something it speaks of never happens says less than it seems to.
+fn judge_vacuity(system: &System, run: &Run, property: &RunProperty, row: &mut Property) {
+    if row.verdict != PropertyVerdict::Holds || !property.sees_every_state() {
+        return;
+    }
+    let seen = system.seen(run.observer);
+    if let Some((_, text)) = property.triggers.iter().find(|(bit, _)| seen >> bit & 1 == 0) {
+        row.verdict = PropertyVerdict::Vacuous;
+        row.note = format!("`{text}` is never true");
+    }
+}
+
+/// The counterexample of a violation: shortened, executed again, judged by the monitor again.
+fn evidence(
+    model: &Model,
+    run: &Run,
+    property: &RunProperty,
+    schedule: &Schedule,
+    fairness: bool,
+) -> Result<Counterexample, Mismatch> {
+    let short = shortened(&model.system, run, property, schedule, fairness);
+    confirmed(model, run, property, short, fairness)
+        .or_else(|_| confirmed(model, run, property, schedule.clone(), fairness))
+}
+
+fn shortened(system: &System, run: &Run, property: &RunProperty, schedule: &Schedule, fairness: bool) -> Schedule {
+    if schedule.choices.len() > SHORTENED_MAX {
+        return schedule.clone();
+    }
+    replay::shorten(system, schedule, SHORTENING, &mut |scratch, candidate: &Candidate<'_, System>| {
+        let fair = |start| replay::is_weakly_fair(system, candidate.states, candidate.choices, start);
+        refutes(system, run, property, scratch, candidate.states, candidate.cycle_start).is_ok()
+            && (!fairness || candidate.cycle_start.is_none_or(fair))
+    })
+}
+
+fn confirmed(
+    model: &Model,
+    run: &Run,
+    property: &RunProperty,
+    schedule: Schedule,
+    fairness: bool,
+) -> Result<Counterexample, Mismatch> {
+    let system = &model.system;
+    let trace = replay::run(system, &schedule)?.trace;
+    let claim = Claim {
+        system: &model.system_ref,
+        property: PropertyRef { name: run.name.clone(), kind: run.kind },
+        message: property.failure().message,
+        fairness,
+        location: run.location.clone(),
+    };
+    let counterexample = describe(system, claim, schedule, trace)?;
+    confirm(system, run, property, &counterexample)?;
+    Ok(counterexample)
+}
+
+/// Executes a counterexample of a run property again.
+///
+/// # Errors
+/// Where and why it does not refute the property.
+pub fn confirm(
+    system: &System,
+    run: &Run,
+    property: &RunProperty,
+    counterexample: &Counterexample,
+) -> Result<trace::Trace, Mismatch> {
+    replay::confirm(
+        system,
+        counterexample,
+        Some(&mut |scratch: &mut <System as TransitionSystem>::Scratch, states: &[Vec<u8>], start| {
+            refutes(system, run, property, scratch, states, start)
+        }),
+    )
+}
+
+/// Whether a run that was executed is accepted by the monitor of the property's violations.
+fn refutes(
+    system: &System,
+    run: &Run,
+    property: &RunProperty,
+    scratch: &mut <System as TransitionSystem>::Scratch,
+    states: &[Vec<u8>],
+    cycle_start: Option<usize>,
+) -> Result<(), String> {
+    let mut valuations = Vec::new();
+    for state in states {
+        valuations.push(system.observe(scratch, state, run.observer).map_err(|failure| failure.message)?);
+    }
+    // The last state of a cycle is its first one again; a run that has ended repeats its last state.
+    if cycle_start.is_some_and(|start| start + 1 < states.len()) {
+        valuations.pop();
+    }
+    match property.monitor.accepts(&valuations, cycle_start) {
+        true => Ok(()),
+        false => Err(format!("`{}` holds on this run", run.name)),
+    }
+}
+
+/// The properties of whole runs that a model has, claims first.
+pub fn runs_of(system: &mut System, formulas: Vec<promela::ir::Claim>) -> Vec<Run> {
+    let mut found = Vec::new();
+    for claim in system.model.claims.clone().into_iter().chain(formulas) {
+        let kind = match claim.kind {
+            promela::ir::ClaimKind::Ltl { .. } => FailureKind::Ltl,
+            promela::ir::ClaimKind::Never(_) => FailureKind::Never,
+        };
+        let location = promela::run::explain::location(&system.sources, claim.span);
+        found.push((claim.name.clone(), kind, property::claim(&claim).map_err(|why| why.0), location));
+    }
+    let cycles = property::acceptance(&system.model).into_iter().chain([property::progress(&system.model)]);
+    found.extend(cycles.map(|property| (property.name.clone(), property.kind, Ok(property), None)));
+    found.into_iter().map(|(name, kind, property, location)| run(system, name, kind, property, location)).collect()
+}
+
+fn run(
+    system: &mut System,
+    name: String,
+    kind: FailureKind,
+    property: Result<RunProperty, String>,
+    location: Option<Location>,
+) -> Run {
+    let propositions = property.as_ref().map(|property| property.propositions.clone()).unwrap_or_default();
+    let observer = system.add_observer(propositions);
+    Run { name, kind, property, observer, location }
+}
+
+/// How a check ended that searched for violations of runs only.
+pub fn covered(request: &Request, answers: &[Answer]) -> Option<report::Covered> {
+    let largest = answers.iter().max_by_key(|answer| answer.outcome.stats.states)?;
+    let mut covered = safety::covered(request, &largest.outcome);
+    if answers.iter().any(|answer| answer.counterexample.is_some()) {
+        covered.end = End::Violation;
+    }
+    Some(covered)
+}
