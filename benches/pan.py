@@ -79,7 +79,7 @@ def generate(model, options=(), defines=()):
 def first_complaint(said):
     """The first line in which spin complains, or nothing."""
     for line in said.splitlines():
-        if re.search(r"error|warning", line, re.IGNORECASE):
+        if re.search(r"error|warning|expected", line, re.IGNORECASE):
             return line.strip()
     return ""
 
