@@ -18,6 +18,7 @@ mod emit;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod expr;
 mod layout;
+mod lazy;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod place;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -25,11 +26,12 @@ mod receive;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod statement;
 
-use crate::ir::{Action, Model};
+use crate::ir::Model;
 use crate::run::Code;
-use crate::run::act::{Act, Outcome};
+use crate::run::act::Outcome;
 use crate::run::vector::Work;
 use layout::Layout;
+pub use lazy::Lazy;
 use std::fmt;
 
 /// The statement cannot be executed; nothing was changed.
@@ -107,32 +109,32 @@ impl Native {
 
     /// Calls the native code of an edge; [`ASK`] if there is none or the work is not what the code was made for.
     #[inline]
-    fn call(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, number: usize) -> i32 {
+    fn call(&self, work: &mut Work, pid: u32, timeout: bool, number: usize, message: &mut Vec<i32>) -> i32 {
         let Some(Some(compiled)) = self.edges.get(number) else { return ASK };
         let frame = work.frame(pid);
         if !self.layout.fits(compiled.frame_size, frame, &work.bytes) {
             return ASK;
         }
         if compiled.message > 0 {
-            act.message.resize(compiled.message as usize, 0);
+            message.resize(compiled.message as usize, 0);
         }
-        let who = who(work, pid, act.timeout);
+        let who = who(work, pid, timeout);
         let vector = work.bytes.as_mut_ptr();
         // SAFETY: the code touches `globals_size` bytes of the vector and `frame_size` bytes of the frame, which
         // `fits` has just checked to be there; other frames only after comparing with the length in `who`, and the
         // frames table only below the count in `who`; and `message` elements of the buffer, which was made that long.
-        unsafe { (compiled.function)(vector, vector.add(frame), who, work.frames.as_ptr(), act.message.as_mut_ptr()) }
+        unsafe { (compiled.function)(vector, vector.add(frame), who, work.frames.as_ptr(), message.as_mut_ptr()) }
     }
 }
 
 impl Code for Native {
     #[inline]
-    fn execute(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, number: usize, action: &Action) -> Outcome {
-        match self.call(act, work, pid, number) {
-            BLOCKED => Outcome::Blocked,
-            DONE => Outcome::Done,
-            ASK => act.execute(work, pid, action),
-            offer => Outcome::Offer(offer - OFFER),
+    fn fast(&self, work: &mut Work, pid: u32, timeout: bool, number: usize, message: &mut Vec<i32>) -> Option<Outcome> {
+        match self.call(work, pid, timeout, number, message) {
+            BLOCKED => Some(Outcome::Blocked),
+            DONE => Some(Outcome::Done),
+            ASK => None,
+            offer => Some(Outcome::Offer(offer - OFFER)),
         }
     }
 }

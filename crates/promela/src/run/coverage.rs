@@ -28,14 +28,7 @@ impl Coverage {
         Self { marks: (0..count).map(|_| AtomicBool::new(false)).collect(), first }
     }
 
-    /// The number of the first edge of a control state; its other edges follow.
-    #[inline]
-    #[must_use]
-    pub fn number(&self, proctype: usize, pc: Pc) -> usize {
-        self.first[proctype][pc] as usize
-    }
-
-    /// Marks an edge.
+    /// Marks an edge; edges are numbered in order.
     #[inline]
     pub fn reach(&self, number: usize) {
         let mark = &self.marks[number];
@@ -48,6 +41,6 @@ impl Coverage {
     /// Whether an edge was executed.
     #[must_use]
     pub fn reached(&self, proctype: usize, pc: Pc, edge: usize) -> bool {
-        self.marks[self.number(proctype, pc) + edge].load(Ordering::Relaxed)
+        self.marks[self.first[proctype][pc] as usize + edge].load(Ordering::Relaxed)
     }
 }

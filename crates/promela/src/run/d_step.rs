@@ -4,16 +4,18 @@ use super::act::Outcome;
 use super::code::Code;
 use super::fail;
 use super::step::{Micro, Stepper};
+use super::table::Kind;
 use super::vector::Work;
-use crate::ir::{Action, Pc};
+use crate::ir::{Action, Edge, Pc};
 
 /// Statements in a `d_step` after which it is called endless.
 const STATEMENTS_MAX: usize = 1_000_000;
 
 impl<C: Code> Stepper<'_, C> {
     /// Runs a `d_step` in place. It is executable if its first statement is; blocking later is an error.
-    pub(super) fn d_step(&mut self, from: &Work, work: &mut Work, pid: u32, entry: Pc, inside: &[Pc]) -> Outcome {
-        match self.first_statement(work, pid, entry) {
+    pub(super) fn d_step(&mut self, from: &Work, work: &mut Work, pid: u32, edge: &Edge) -> Outcome {
+        let Action::DStep { entry, inside } = &edge.action else { unreachable!("the caller has looked") };
+        match self.first_statement(work, pid, *entry) {
             None => Outcome::Blocked,
             Some(pc) if self.run_on(work, pid, pc, inside) => Outcome::Done,
             Some(_) => {
@@ -26,7 +28,7 @@ impl<C: Code> Stepper<'_, C> {
     /// Goes on after the first statement, a rendezvous receive, was executed by the sender's offer.
     pub(super) fn d_step_rest(&mut self, work: &mut Work, pid: u32, entry: Pc, inside: &[Pc]) {
         let proctype = work.proctype(pid);
-        self.system.coverage.reach(self.system.coverage.number(proctype, entry));
+        self.system.coverage.reach(self.system.table.number(proctype, entry));
         let second = self.system.model.proctypes[proctype].states[entry].edges[0].target;
         self.run_on(work, pid, second, inside);
     }
@@ -53,20 +55,20 @@ impl<C: Code> Stepper<'_, C> {
     /// Executes the first executable edge of a control state; where it leads.
     fn first_statement(&mut self, work: &mut Work, pid: u32, pc: Pc) -> Option<Pc> {
         let system = self.system;
-        let proctype = work.proctype(pid);
-        let first = system.coverage.number(proctype, pc);
-        for (index, edge) in system.model.proctypes[proctype].states[pc].edges.iter().enumerate() {
-            let outcome = match &edge.action {
-                Action::Else => Outcome::Done,
-                Action::DStep { .. } | Action::Die => Outcome::Blocked,
-                action => self.execute(work, pid, first + index, action),
+        let spot = system.table.state(work, pid, pc);
+        for number in spot.first..spot.end {
+            let row = system.table.row(number);
+            let outcome = match row.kind {
+                Kind::Else => Outcome::Done,
+                Kind::DStep | Kind::Die => Outcome::Blocked,
+                Kind::Look | Kind::Change => self.execute(work, pid, &spot, number),
             };
             match outcome {
                 Outcome::Blocked => {}
                 Outcome::Done => {
-                    system.coverage.reach(first + index);
-                    self.tell_inside(work, pid, (proctype, pc, index));
-                    return Some(edge.target);
+                    system.coverage.reach(number);
+                    self.tell_inside(work, pid, (spot.proctype, pc, number - spot.first));
+                    return Some(row.target as usize);
                 }
                 Outcome::Offer(_) => {
                     self.scratch.failures.push(fail::d_step_rendezvous());

@@ -14,6 +14,7 @@ mod promise;
 mod rendezvous;
 pub mod step;
 mod system;
+mod table;
 pub mod vector;
 
 pub use code::{Code, Interpreter};

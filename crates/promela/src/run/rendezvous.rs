@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::event;
 use super::step::{At, Course, Micro, Offer, Stepper};
+use super::table::{Kind, Spot};
 use super::vector::Work;
 use crate::ir::{Action, Edge, Receive};
 use std::ops::ControlFlow;
@@ -10,7 +11,7 @@ use std::ops::ControlFlow;
 /// Who takes the message, and how.
 struct Receiver<'s> {
     pid: u32,
-    at: At,
+    spot: Spot,
     number: usize,
     edge: &'s Edge,
     receive: &'s Receive,
@@ -24,51 +25,48 @@ impl<'s, C: Code> Stepper<'s, C> {
         from: &Work,
         course: &Course,
         next: &mut Course,
-        offer: &Offer<'s>,
+        offer: &Offer,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
         let mut taken = false;
         let mut takers = std::mem::take(&mut self.scratch.takers);
         for pid in (0..from.processes()).rev().filter(|pid| *pid != course.holder) {
-            if !self.may_run(from, pid) {
+            let spot = self.system.table.spot(from, pid);
+            if spot.restricted && !self.may_run(from, pid) {
                 continue;
             }
-            self.find_takers(from, pid, offer.id, &mut takers);
-            for index in takers.drain(..) {
+            self.find_takers(from, pid, &spot, offer.id, &mut takers);
+            for number in takers.drain(..) {
                 taken = true;
-                let receiver = self.receiver(from, pid, index);
+                let edge = self.edge(&spot, number);
+                let receive = self.receive_of(spot.proctype, edge).expect("only receives take a message");
+                let receiver = Receiver { pid, spot, number, edge, receive };
                 self.shake_hands(course, next, offer, &receiver, found)?;
                 next.work.restore(from);
             }
         }
         self.scratch.takers = takers;
-        self.scratch.failures.truncate(offer.failures);
+        self.scratch.failures.truncate(offer.taken.failures);
         ControlFlow::Continue(taken)
     }
 
     /// The edges of a process that take the offered message.
-    fn find_takers(&mut self, from: &Work, pid: u32, id: i32, takers: &mut Vec<usize>) {
-        let system = self.system;
-        let (proctype, pc) = (from.proctype(pid), from.pc(&system.model, pid));
+    fn find_takers(&mut self, from: &Work, pid: u32, spot: &Spot, id: i32, takers: &mut Vec<usize>) {
         let mut escaped = 0;
-        for (index, edge) in system.model.proctypes[proctype].states[pc].edges.iter().enumerate() {
-            if escaped > 0 && edge.escape != escaped {
+        for number in spot.first..spot.end {
+            let row = self.system.table.row(number);
+            if escaped > 0 && row.escape != escaped {
                 break;
             }
-            let Some(receive) = self.receive_of(proctype, edge) else { continue };
+            if !matches!(row.kind, Kind::Change | Kind::DStep) {
+                continue;
+            }
+            let Some(receive) = self.receive_of(spot.proctype, self.edge(spot, number)) else { continue };
             if self.act().accepts(from, pid, receive, id) {
-                escaped = edge.escape;
-                takers.push(index);
+                escaped = row.escape;
+                takers.push(number);
             }
         }
-    }
-
-    fn receiver(&self, from: &Work, pid: u32, index: usize) -> Receiver<'s> {
-        let system = self.system;
-        let (proctype, pc) = (from.proctype(pid), from.pc(&system.model, pid));
-        let edge = &system.model.proctypes[proctype].states[pc].edges[index];
-        let receive = self.receive_of(proctype, edge).expect("only receives take a message");
-        Receiver { pid, at: (proctype, pc, index), number: system.coverage.number(proctype, pc) + index, edge, receive }
     }
 
     /// The receive with which an edge starts: its own, or the first statement of its `d_step`.
@@ -87,24 +85,24 @@ impl<'s, C: Code> Stepper<'s, C> {
         &mut self,
         course: &Course,
         next: &mut Course,
-        offer: &Offer<'s>,
+        offer: &Offer,
         receiver: &Receiver<'s>,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let system = self.system;
-        next.work.set_pc(&system.model, course.holder, offer.edge.target);
+        system.table.set_pc(&mut next.work, &offer.taken.spot, offer.taken.row.target as usize);
         self.happened(&mut next.work, course.holder, true, offer.id);
-        let sent = self.tell.then(|| self.told(course.holder, offer.at, receiver.pid, &next.work));
+        let sent = self.tell.then(|| self.told(course.holder, offer.taken.at(), receiver.pid, &next.work));
         let received = self.take(&mut next.work, receiver, course.holder, offer.id);
         self.remember_last(&mut next.work, receiver.pid);
-        system.coverage.reach(offer.number);
+        system.coverage.reach(offer.taken.number);
         system.coverage.reach(receiver.number);
         next.holder = receiver.pid;
         next.moved = course.moved;
         next.moved.insert(course.holder);
         next.moved.insert(receiver.pid);
-        if self.is_special(course, offer.failures) {
-            self.inherit(course, next, offer.failures);
+        if self.is_special(course, offer.taken.failures) {
+            self.inherit(course, next, offer.taken.failures);
             next.told.extend(sent);
             next.told.extend(received);
             next.told.append(&mut self.scratch.inside);
@@ -117,15 +115,16 @@ impl<'s, C: Code> Stepper<'s, C> {
         self.happened(work, receiver.pid, false, id);
         self.act().bind(work, receiver.pid, receiver.receive);
         let Action::DStep { entry, inside } = &receiver.edge.action else {
-            work.set_pc(&self.system.model, receiver.pid, receiver.edge.target);
-            return self.tell.then(|| self.told(receiver.pid, receiver.at, sender, work));
+            self.system.table.set_pc(work, &receiver.spot, receiver.edge.target);
+            let at = (receiver.spot.proctype, receiver.spot.pc, receiver.number - receiver.spot.first);
+            return self.tell.then(|| self.told(receiver.pid, at, sender, work));
         };
         // The rest of a d_step may send and receive, while the offer is still to be made to others. It is told by its
         // statements, and the receive is the first of them.
         let offered = self.scratch.message.clone();
         self.d_step_rest(work, receiver.pid, *entry, inside);
         self.scratch.message = offered;
-        self.tell.then(|| self.told(receiver.pid, (receiver.at.0, *entry, 0), sender, work))
+        self.tell.then(|| self.told(receiver.pid, (receiver.spot.proctype, *entry, 0), sender, work))
     }
 
     fn told(&self, pid: u32, at: At, partner: u32, after: &Work) -> Micro {

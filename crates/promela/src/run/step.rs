@@ -5,6 +5,7 @@
 
 use super::act::{Act, Outcome};
 use super::code::Code;
+use super::table::{Kind, Row, Spot};
 use super::vector::Work;
 use super::{Scratch, System, fail};
 use crate::ir::{Action, Edge, Pc, VECTOR_LAST};
@@ -59,18 +60,32 @@ impl Course {
 /// A statement of a process: proctype, control state, edge.
 pub(super) type At = (usize, Pc, usize);
 
-/// A message that the holder would hand over on a rendezvous channel.
-pub(super) struct Offer<'s> {
-    /// The send.
-    pub at: At,
-    /// The number of its edge.
+/// A statement that was executed.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    /// Where the process stood.
+    pub spot: Spot,
+    /// The number of the edge.
     pub number: usize,
-    /// Its edge.
-    pub edge: &'s Edge,
-    /// The channel.
-    pub id: i32,
+    /// The edge.
+    pub row: Row,
     /// How many failures there were before it.
     pub failures: usize,
+}
+
+impl Taken {
+    /// The statement.
+    pub fn at(&self) -> At {
+        (self.spot.proctype, self.spot.pc, self.number - self.spot.first)
+    }
+}
+
+/// A message that the holder would hand over on a rendezvous channel.
+pub(super) struct Offer {
+    /// The send.
+    pub taken: Taken,
+    /// The channel.
+    pub id: i32,
 }
 
 /// Computes the steps of one process after the other.
@@ -161,48 +176,66 @@ impl<'s, C: Code> Stepper<'s, C> {
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
         let pid = course.holder;
-        if !self.may_run(from, pid) {
+        let system = self.system;
+        let spot = system.table.spot(from, pid);
+        if spot.restricted && !self.may_run(from, pid) {
             return ControlFlow::Continue(false);
         }
-        let system = self.system;
-        let (proctype, pc) = (from.proctype(pid), from.pc(&system.model, pid));
-        let first = system.coverage.number(proctype, pc);
         let (mut moved, mut alone, mut escaped) = (0u32, true, 0);
-        for (index, edge) in system.model.proctypes[proctype].states[pc].edges.iter().enumerate() {
-            if escaped > 0 && edge.escape != escaped {
+        for number in spot.first..spot.end {
+            let row = system.table.row(number);
+            if escaped > 0 && row.escape != escaped {
                 break;
             }
             let failures = self.scratch.failures.len();
-            let outcome = match &edge.action {
-                Action::Else if !alone => continue,
-                Action::Else => Outcome::Done,
-                Action::DStep { entry, inside } => self.d_step(from, &mut next.work, pid, *entry, inside),
-                Action::Die if pid + 1 == from.processes() => Outcome::Done,
-                Action::Die => Outcome::Blocked,
-                action => self.execute(&mut next.work, pid, first + index, action),
+            let outcome = match row.kind {
+                Kind::Else if !alone => continue,
+                Kind::Else => Outcome::Done,
+                Kind::Look | Kind::Change => self.execute(&mut next.work, pid, &spot, number),
+                Kind::DStep => self.d_step(from, &mut next.work, pid, self.edge(&spot, number)),
+                Kind::Die if pid + 1 == from.processes() => Outcome::Done,
+                Kind::Die => Outcome::Blocked,
             };
             match outcome {
                 Outcome::Blocked => self.report_blocked(from, course, failures, found)?,
                 Outcome::Done => {
-                    (moved, alone, escaped) = (moved + 1, false, edge.escape);
-                    system.coverage.reach(first + index);
-                    self.arrive(course, next, edge, (proctype, pc, index), failures, found)?;
-                    next.work.restore(from);
+                    (moved, alone, escaped) = (moved + 1, false, row.escape);
+                    system.coverage.reach(number);
+                    self.arrive(course, next, &Taken { spot, number, row, failures }, found)?;
+                    self.undo(from, next, &spot, row.kind);
                 }
                 Outcome::Offer(id) => {
-                    let offer = Offer { at: (proctype, pc, index), number: first + index, edge, id, failures };
+                    let offer = Offer { taken: Taken { spot, number, row, failures }, id };
                     if self.rendezvous(from, course, next, &offer, found)? {
-                        (moved, escaped) = (moved + 1, edge.escape);
+                        (moved, escaped) = (moved + 1, row.escape);
                     }
                 }
             }
         }
-        if moved > 1 && system.model.proctypes[proctype].deterministic {
-            self.scratch.failures.push(fail::not_deterministic(&system.model.proctypes[proctype].name));
+        if moved > 1 && system.model.proctypes[spot.proctype].deterministic {
+            self.scratch.failures.push(fail::not_deterministic(&system.model.proctypes[spot.proctype].name));
             let failures = self.scratch.failures.len() - 1;
             self.report_blocked(from, course, failures, found)?;
         }
         ControlFlow::Continue(moved > 0)
+    }
+
+    /// Makes `next` a copy of `from` again.
+    #[inline]
+    fn undo(&self, from: &Work, next: &mut Course, spot: &Spot, kind: Kind) {
+        match kind {
+            Kind::Look | Kind::Else => {
+                self.system.table.set_pc(&mut next.work, spot, spot.pc);
+                self.remember_last(&mut next.work, u32::from(from.bytes[VECTOR_LAST as usize]));
+            }
+            Kind::Change | Kind::DStep | Kind::Die => next.work.restore(from),
+        }
+    }
+
+    /// The edge with a number, of the process that stands in `spot`.
+    #[inline]
+    pub(super) fn edge(&self, spot: &Spot, number: usize) -> &'s Edge {
+        &self.system.model.proctypes[spot.proctype].states[spot.pc].edges[number - spot.first]
     }
 
     /// The executor, with this stepper's buffers.
@@ -216,15 +249,17 @@ impl<'s, C: Code> Stepper<'s, C> {
         }
     }
 
-    /// Tries one statement in place; `number` is that of its edge.
+    /// Tries one statement in place.
     #[inline]
-    pub(super) fn execute(&mut self, work: &mut Work, pid: u32, number: usize, action: &Action) -> Outcome {
-        let system = self.system;
+    pub(super) fn execute(&mut self, work: &mut Work, pid: u32, spot: &Spot, number: usize) -> Outcome {
         // Whoever is told wants to know the message too, which only the reference leaves behind.
-        if self.tell {
-            return self.act().execute(work, pid, action);
+        if !self.tell
+            && let Some(outcome) = self.system.code.fast(work, pid, self.timeout, number, &mut self.scratch.message)
+        {
+            return outcome;
         }
-        system.code.execute(&mut self.act(), work, pid, number, action)
+        let edge = self.edge(spot, number);
+        self.act().execute(work, pid, &edge.action)
     }
 
     /// Something went wrong while a statement was found not to be executable: that is a step that leads nowhere.
@@ -251,42 +286,43 @@ impl<'s, C: Code> Stepper<'s, C> {
         &mut self,
         course: &Course,
         next: &mut Course,
-        edge: &Edge,
-        at: At,
-        failures: usize,
+        taken: &Taken,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let pid = course.holder;
-        let mut atomic = edge.atomic;
-        match edge.action {
-            Action::Die => {
-                next.work.pop_process();
-                atomic = false;
-            }
+        match taken.row.kind {
+            Kind::Die => next.work.pop_process(),
             // A d_step has moved the process itself: it may have several ends.
-            Action::DStep { .. } => {}
-            _ => next.work.set_pc(&self.system.model, pid, edge.target),
+            Kind::DStep => {}
+            _ => self.system.table.set_pc(&mut next.work, &taken.spot, taken.row.target as usize),
         }
         self.remember_last(&mut next.work, pid);
         next.holder = pid;
         next.moved = course.moved;
         next.moved.insert(pid);
-        if self.is_special(course, failures) {
-            self.inherit(course, next, failures);
-            self.tell_statement(next, edge, at);
+        if self.is_special(course, taken.failures) {
+            self.inherit(course, next, taken.failures);
+            self.tell_statement(next, taken);
         }
-        self.go_on(next, atomic, found)
+        self.go_on(next, taken.row.atomic && taken.row.kind != Kind::Die, found)
     }
 
-    fn tell_statement(&mut self, next: &mut Course, edge: &Edge, at: At) {
+    fn tell_statement(&mut self, next: &mut Course, taken: &Taken) {
         if !self.tell {
             return;
         }
+        let edge = self.edge(&taken.spot, taken.number);
         let message = message_of(&edge.action).then(|| self.scratch.message.clone());
         next.told.append(&mut self.scratch.inside);
         // A d_step is told by its statements.
-        if !matches!(edge.action, Action::DStep { .. }) {
-            next.told.push(Micro { pid: next.holder, at, message, partner: None, after: next.work.clone() });
+        if taken.row.kind != Kind::DStep {
+            next.told.push(Micro {
+                pid: next.holder,
+                at: taken.at(),
+                message,
+                partner: None,
+                after: next.work.clone(),
+            });
         }
     }
 

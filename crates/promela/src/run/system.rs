@@ -4,6 +4,7 @@ use super::act::Act;
 use super::code::Code;
 use super::coverage::Coverage;
 use super::step::{Course, Micro, Stepper};
+use super::table::Table;
 use super::vector::Work;
 use super::{enabled, env, event, explain, pending};
 use crate::footprint::Footprints;
@@ -27,6 +28,8 @@ pub struct System<C> {
     pub code: C,
     /// Which statements were executed so far.
     pub coverage: Coverage,
+    /// Its control graphs, flattened.
+    pub(super) table: Table,
     /// Lists of propositions that [`TransitionSystem::observe`] answers.
     observers: Vec<Observer>,
     /// What the reduction knows; computed when it first asks.
@@ -66,8 +69,8 @@ impl<C: Code> System<C> {
     /// A model that is executed by `code`.
     #[must_use]
     pub fn new(model: Model, sources: SourceMap, code: C) -> Self {
-        let coverage = Coverage::new(&model);
-        Self { model, sources, code, coverage, observers: Vec::new(), footprints: OnceLock::new() }
+        let (coverage, table) = (Coverage::new(&model), Table::new(&model));
+        Self { table, model, sources, code, coverage, observers: Vec::new(), footprints: OnceLock::new() }
     }
 
     /// Registers propositions; the result is the observer to ask for them.

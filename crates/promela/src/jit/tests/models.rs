@@ -1,7 +1,7 @@
 //! Whole models: the same states and steps, whoever executes the statements.
 
 use crate::ir::Model;
-use crate::jit::Native;
+use crate::jit::{Lazy, Native};
 use crate::parse::{ParseOptions, parse_file};
 use crate::run::{Code, Interpreter, System};
 use crate::source::SourceMap;
@@ -17,7 +17,10 @@ type Told = (u32, u32, Vec<u8>, Option<Failure>);
 
 /// Every step of the first states, breadth first.
 fn steps<C: Code>(model: Model, code: C) -> Vec<Vec<Told>> {
-    let system = System::new(model, SourceMap::default(), code);
+    walk(&System::new(model, SourceMap::default(), code))
+}
+
+fn walk<C: Code>(system: &System<C>) -> Vec<Vec<Told>> {
     let mut scratch = system.scratch();
     let initial = system.initial(&mut scratch);
     let mut seen = HashMap::from([(initial.clone(), ())]);
@@ -52,6 +55,18 @@ fn compare(folder: &str) -> (usize, usize) {
         compared += 1;
     }
     (compared, native_edges)
+}
+
+#[test]
+fn a_long_search_is_compiled_on_the_way_and_goes_on_as_before() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/scalable/window.pml");
+    let parsed = parse_file(&file, &ParseOptions::default()).expect("a model without errors");
+    let (model, _) = crate::lower::lower(&parsed.program, &parsed.sources).expect("a model without errors");
+    let lazy = Lazy::new(&model);
+    assert!(!lazy.is_native());
+    let system = System::new(model.clone(), SourceMap::default(), lazy);
+    assert_eq!(walk(&system), steps(model, Interpreter));
+    assert!(system.code.is_native());
 }
 
 #[test]
