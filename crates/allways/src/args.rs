@@ -123,6 +123,9 @@ pub struct CheckArgs {
     /// Seed of the random orders
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Walks of `--order random` [default: 1000], members of `--order swarm` [default: 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: Option<u64>,
     /// Go on after the first violation and report all
     #[arg(long, visible_alias = "all")]
     pub keep_going: bool,

@@ -1,8 +1,8 @@
 //! How statements are executed: by native code where there is some, else by the interpreter.
 
-use promela::ir::{Action, Model};
+use promela::ir::Model;
 use promela::jit::Native;
-use promela::run::act::{Act, Outcome};
+use promela::run::act::Outcome;
 use promela::run::vector::Work;
 use promela::run::{Code, Interpreter};
 
@@ -27,10 +27,10 @@ impl Backend {
 
 impl Code for Backend {
     #[inline]
-    fn execute(&self, act: &mut Act<'_>, work: &mut Work, pid: u32, number: usize, action: &Action) -> Outcome {
+    fn fast(&self, work: &mut Work, pid: u32, timeout: bool, number: usize, message: &mut Vec<i32>) -> Option<Outcome> {
         match self {
-            Self::Native(native) => native.execute(act, work, pid, number, action),
-            Self::Interpreter => Interpreter.execute(act, work, pid, number, action),
+            Self::Native(native) => native.fast(work, pid, timeout, number, message),
+            Self::Interpreter => Interpreter.fast(work, pid, timeout, number, message),
         }
     }
 }

@@ -39,15 +39,8 @@ fn look_at_bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
     if bytes.contains(&0) {
         return Err(format!("`{shown}` is not text\n  = help: a model is a text file; this one has zero bytes in it"));
     }
-    match std::str::from_utf8(bytes) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let line = bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
-            Err(format!(
-                "`{shown}` is not UTF-8 (line {line})\n  = help: convert it: iconv -f latin1 -t utf8 {shown} > new.pml"
-            ))
-        }
-    }
+    // Other encodings are let through: old models have Latin-1 comments, and only comments and strings can be affected.
+    Ok(())
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> String {

@@ -1,6 +1,7 @@
 //! What the user wants checked, and how.
 
 use crate::args::{CheckArgs, OrderName, StoreName, Switch};
+use crate::usage;
 use std::time::Duration;
 use trace::FailureKind;
 
@@ -27,8 +28,12 @@ pub struct Request {
     pub time: Option<Duration>,
     /// Memory in bytes.
     pub memory: Option<u64>,
+    /// Whether the user asked for that much memory and no more.
+    pub memory_asked: bool,
     /// For orders that draw.
     pub seed: u64,
+    /// How often they draw.
+    pub runs: Option<u64>,
     /// Whether to go on after a violation.
     pub keep_going: bool,
 }
@@ -47,10 +52,17 @@ impl Request {
             workers: args.jobs.map_or(cores, |jobs| usize::from(jobs.get())),
             depth: args.depth,
             time: args.time,
-            memory: args.mem,
+            memory: args.mem.or_else(usage::memory_to_use),
+            memory_asked: args.mem.is_some(),
             seed: args.seed,
+            runs: args.runs,
             keep_going: args.keep_going,
         }
+    }
+
+    /// Whether the search order draws at random, so that it decides nothing for good.
+    pub fn samples(&self) -> bool {
+        matches!(self.order, OrderName::Random | OrderName::Swarm)
     }
 
     /// Whether failed steps and stuck states are to be looked for.

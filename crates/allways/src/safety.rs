@@ -4,7 +4,8 @@ use crate::args::{OrderName, StoreName};
 use crate::request::Request;
 use crate::usage;
 use explore::{
-    AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Reduction, StoreKind, TransitionSystem,
+    AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Reduction, Sampling, StoreKind,
+    TransitionSystem,
 };
 use report::{Covered, End, Progress, PropertyVerdict};
 use std::sync::atomic::AtomicBool;
@@ -16,6 +17,11 @@ const BITSTATE_HASHES: u32 = 3;
 /// States that a search still looks at after its first violation, so that the verdict table of a small model is whole:
 /// about a second's work.
 const STATES_AFTER_VIOLATION: u64 = 1_000_000;
+
+/// Random walks, members of a swarm and their depth, if the user does not say.
+const WALKS: u64 = 1000;
+const SWARM: u64 = 16;
+const SAMPLE_DEPTH: u32 = 10_000;
 
 /// How a search is watched and stopped.
 #[derive(Clone, Copy)]
@@ -30,7 +36,16 @@ pub struct Watch<'a> {
 pub fn search<S: TransitionSystem>(system: &S, request: &Request, watch: Watch<'_>) -> Outcome {
     let show = |progress: &explore::Progress| (watch.progress)(&progress_of(progress));
     let control = Control { interrupt: Some(watch.stop), progress: Some(&show) };
-    explore::search(system, &options(request), control)
+    match request.order {
+        OrderName::Random => explore::walk(system, sampling(request, WALKS), &options(request), control),
+        OrderName::Swarm => explore::swarm(system, sampling(request, SWARM), &options(request), control),
+        OrderName::Bfs | OrderName::Dfs => explore::search(system, &options(request), control),
+    }
+}
+
+fn sampling(request: &Request, runs: u64) -> Sampling {
+    let depth = request.depth.unwrap_or(SAMPLE_DEPTH);
+    Sampling { runs: request.runs.unwrap_or(runs), depth, seed: request.seed }
 }
 
 /// How to search.
@@ -40,7 +55,7 @@ pub fn options(request: &Request) -> Options {
         store: store(request),
         workers: request.workers,
         reduction: if request.reduction { Reduction::Safety } else { Reduction::Off },
-        bounds: Bounds { depth: request.depth, states: None, time: request.time, bytes: request.memory },
+        bounds: Bounds { depth: request.depth, states: None, time: request.time, bytes: memory(request) },
         after_violation: match request.keep_going {
             true => AfterViolation::Continue { states: None },
             false => AfterViolation::Continue { states: Some(STATES_AFTER_VIOLATION) },
@@ -52,6 +67,12 @@ pub fn options(request: &Request) -> Options {
 /// Kinds of failures that a safety search is about.
 pub const SAFETY: [FailureKind; 5] =
     [FailureKind::Deadlock, FailureKind::Assert, FailureKind::Runtime, FailureKind::Trace, FailureKind::Exclusive];
+
+/// A table of bits is made in full at once: it takes all of the memory that was asked for, but not all that there is.
+fn memory(request: &Request) -> Option<u64> {
+    let bits = request.store == StoreName::Bitstate || request.order == OrderName::Swarm;
+    request.memory.filter(|_| !bits || request.memory_asked)
+}
 
 /// Kinds that nobody asked for. A run-time error is never ignored: what comes after it means nothing.
 fn ignored(request: &Request) -> Vec<FailureKind> {
@@ -106,7 +127,7 @@ pub fn covered(request: &Request, outcome: &Outcome) -> Covered {
         seconds: stats.seconds,
         cpu_seconds: usage::cpu_seconds().unwrap_or(stats.seconds),
         workers: stats.workers,
-        order: order_words(request.order).to_owned(),
+        order: order_words(request).to_owned(),
         store: store_words(request.store).to_owned(),
         reduction: if request.reduction { "on" } else { "off" }.to_owned(),
         fair: request.fair,
@@ -122,7 +143,8 @@ pub fn without_violation(end: &End) -> (PropertyVerdict, String) {
         End::Exhaustive => (PropertyVerdict::Holds, String::new()),
         End::Bound(bound) => (PropertyVerdict::Holds, format!("within {bound}")),
         End::Violation => (PropertyVerdict::Incomplete, "stopped after the first violation (--keep-going)".to_owned()),
-        End::Interrupted | End::Inconclusive(_) => (PropertyVerdict::Incomplete, String::new()),
+        End::Inconclusive(why) => (PropertyVerdict::Incomplete, why.clone()),
+        End::Interrupted => (PropertyVerdict::Incomplete, "interrupted".to_owned()),
     }
 }
 
@@ -133,7 +155,7 @@ pub fn end(request: &Request, incomplete: &[Incomplete]) -> End {
         return End::Interrupted;
     }
     if has(Incomplete::Memory) {
-        let bound = request.memory.map(|bytes| format!(" ({})", report::bytes(bytes))).unwrap_or_default();
+        let bound = request.memory.map(|bytes| format!(" ({}; --mem)", report::bytes(bytes))).unwrap_or_default();
         return End::Inconclusive(format!("memory ran out{bound}"));
     }
     if has(Incomplete::StoreFull) {
@@ -148,19 +170,26 @@ pub fn end(request: &Request, incomplete: &[Incomplete]) -> End {
 
 fn bound(request: &Request, reason: Incomplete) -> Option<String> {
     match reason {
-        Incomplete::DepthBound => Some(format!("depth {}", request.depth?)),
+        Incomplete::DepthBound => {
+            Some(format!("depth {}", request.depth.or(request.samples().then_some(SAMPLE_DEPTH))?))
+        }
         Incomplete::Time => Some(format!("time {}", report::span(request.time?.as_secs_f64()))),
-        Incomplete::Sampled if request.store == StoreName::Bitstate => Some("bitstate store".to_owned()),
-        Incomplete::Sampled => Some("random sample".to_owned()),
+        Incomplete::Sampled => Some(match request.order {
+            OrderName::Random => format!("{} random walks", request.runs.unwrap_or(WALKS)),
+            OrderName::Swarm => format!("a swarm of {}", request.runs.unwrap_or(SWARM)),
+            OrderName::Bfs | OrderName::Dfs => "bitstate store".to_owned(),
+        }),
         _ => None,
     }
 }
 
-fn order_words(order: OrderName) -> &'static str {
-    match order {
+fn order_words(request: &Request) -> &'static str {
+    match request.order {
+        // Bits cannot be walked level by level.
+        OrderName::Bfs if request.store == StoreName::Bitstate => "depth first",
         OrderName::Bfs => "breadth first",
         OrderName::Dfs => "depth first",
-        OrderName::Random => "depth first at random",
+        OrderName::Random => "random walks",
         OrderName::Swarm => "swarm",
     }
 }

@@ -8,6 +8,15 @@ pub fn memory_bytes() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
+/// Memory that a search may use unless told otherwise: most of what is free, so that it ends with a verdict instead of
+/// being killed; `None` where there is no `/proc`.
+pub fn memory_to_use() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024 / 5 * 4)
+}
+
 /// Time on all cores; `None` where there is no `/proc`.
 pub fn cpu_seconds() -> Option<f64> {
     // proc_pid_stat(5): fields 14 and 15, in hundredths of a second. The name before them may contain blanks.
@@ -24,6 +33,7 @@ mod tests {
 
     #[test]
     fn a_process_has_used_some_memory_and_no_absurd_time() {
+        assert!(memory_to_use().is_some_and(|bytes| bytes > 1_000_000));
         assert!(memory_bytes().is_some_and(|bytes| bytes > 100_000));
         assert!(cpu_seconds().is_some_and(|seconds| (0.0..1e6).contains(&seconds)));
     }
