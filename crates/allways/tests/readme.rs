@@ -1,21 +1,26 @@
-//! Transcripts in README.md are what the program prints. `BLESS=1` writes them anew.
+//! Transcripts in README.md and in the manual are what the program prints. `BLESS=1` writes them anew.
 //!
 //! A transcript is a fenced block after `<!-- transcript: allways ... -->`. Times and memory differ from run to run and
-//! from machine to machine, so the line with what was covered is compared up to the number of workers.
+//! from machine to machine, so what was covered is compared up to the number of workers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const MARK: &str = "<!-- transcript: allways ";
 
+/// Where transcripts are.
+const FILES: [&str; 2] = ["README.md", "docs/cli.md"];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn run(arguments: &str) -> String {
+    let steady: &[&str] = if arguments.starts_with("check ") { &["--no-save", "-j1"] } else { &[] };
     let output = Command::new(env!("CARGO_BIN_EXE_allways"))
         .args(arguments.split_whitespace())
-        .args(["--no-save", "--color", "never", "-j1"])
+        .args(["--color", "never"])
+        .args(steady)
         .env("COLUMNS", "100")
         .env("LC_ALL", "C.UTF-8")
         .current_dir(root())
@@ -24,21 +29,31 @@ fn run(arguments: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Leaves out what differs between two runs of the same check.
+/// Leaves out what differs between two runs of the same check: memory and time, which come after the number of workers
+/// and may be wrapped into a line of their own.
 fn steady(text: &str) -> String {
-    let steady = |line: &str| match line.find(" . 1 worker") {
-        Some(end) => line[..end].to_owned(),
-        None => line.trim_end().to_owned(),
-    };
-    text.trim_end().lines().map(steady).collect::<Vec<_>>().join("\n")
+    let mut kept = Vec::new();
+    for line in text.trim_end().lines() {
+        match line.find("1 worker") {
+            Some(end) => kept.push(line[..end].trim_end_matches(" . ")),
+            None if line.contains(" MB . ") => {}
+            None => kept.push(line.trim_end()),
+        }
+    }
+    kept.retain(|line| !line.is_empty());
+    kept.join("\n")
 }
 
 #[test]
 fn transcripts_are_what_the_program_prints() {
-    let path = root().join("README.md");
-    let readme = std::fs::read_to_string(&path).expect("README.md is there");
+    FILES.into_iter().for_each(compare);
+}
+
+fn compare(file: &str) {
+    let path = root().join(file);
+    let written = std::fs::read_to_string(&path).expect("the file is there");
     let mut blessed = String::new();
-    let mut rest = readme.as_str();
+    let mut rest = written.as_str();
     while let Some(at) = rest.find(MARK) {
         let (before, after) = rest.split_at(at);
         let (mark, after) = after.split_once("-->").expect("the mark ends");
@@ -50,14 +65,14 @@ fn transcripts_are_what_the_program_prints() {
             assert_eq!(
                 steady(block),
                 steady(&printed),
-                "README.md differs from `allways {command}`; BLESS=1 accepts it"
+                "{file} differs from `allways {command}`; BLESS=1 accepts it"
             );
         }
         blessed += &format!("{before}{mark}-->{fence}```text\n{}\n```", printed.trim_end());
         rest = after;
     }
-    assert!(!blessed.is_empty(), "README.md shows no transcript");
+    assert!(!blessed.is_empty(), "{file} shows no transcript");
     if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, blessed + rest).expect("README.md can be written");
+        std::fs::write(&path, blessed + rest).expect("the file can be written");
     }
 }
