@@ -62,11 +62,7 @@ fn compare(file: &str) {
         let (block, after) = after.split_once("```").expect("the block ends");
         let printed = format!("$ allways {command}\n{}", run(command));
         if std::env::var_os("BLESS").is_none() {
-            assert_eq!(
-                steady(block),
-                steady(&printed),
-                "{file} differs from `allways {command}`; BLESS=1 accepts it"
-            );
+            assert_eq!(steady(block), steady(&printed), "{file} differs from `allways {command}`; BLESS=1 accepts it");
         }
         blessed += &format!("{before}{mark}-->{fence}```text\n{}\n```", printed.trim_end());
         rest = after;
