@@ -56,7 +56,7 @@ impl<C: Code> Stepper<'_, C> {
     fn first_statement(&mut self, work: &mut Work, pid: u32, pc: Pc) -> Option<Pc> {
         let system = self.system;
         let spot = system.table.state(work, pid, pc);
-        for number in spot.first..spot.end {
+        for number in spot.edges() {
             let row = system.table.row(number);
             let outcome = match row.kind {
                 Kind::Else => Outcome::Done,
@@ -67,7 +67,7 @@ impl<C: Code> Stepper<'_, C> {
                 Outcome::Blocked => {}
                 Outcome::Done => {
                     system.coverage.reach(number);
-                    self.tell_inside(work, pid, (spot.proctype, pc, number - spot.first));
+                    self.tell_inside(work, pid, spot.at(number));
                     return Some(row.target as usize);
                 }
                 Outcome::Offer(_) => {

@@ -37,10 +37,11 @@ pub fn pending<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, 
 
 /// Whether a process has an executable statement.
 fn can_start<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, pid: u32) -> bool {
-    let mut stepper = Stepper { system, scratch, timeout: false, tell: false };
+    let Scratch { next, buffers, .. } = scratch;
+    let mut stepper = Stepper { system, scratch: buffers, timeout: false, tell: false };
     let course = Course { holder: pid, ..Course::default() };
     let depth = stepper.scratch.chain.len();
-    let flow = stepper.statements(work, &course, &mut |_| ControlFlow::Break(()));
+    let flow = stepper.statements(work, &course, next, &mut |_| ControlFlow::Break(()));
     let started = flow != ControlFlow::Continue(false);
     stepper.scratch.chain.truncate(depth);
     stepper.scratch.failures.clear();

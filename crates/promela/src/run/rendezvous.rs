@@ -25,7 +25,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         from: &Work,
         course: &Course,
         next: &mut Course,
-        offer: &Offer,
+        offer: &Offer<'_>,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
         let mut taken = false;
@@ -39,10 +39,10 @@ impl<'s, C: Code> Stepper<'s, C> {
             for number in takers.drain(..) {
                 taken = true;
                 let edge = self.edge(&spot, number);
-                let receive = self.receive_of(spot.proctype, edge).expect("only receives take a message");
+                let receive = self.receive_of(spot.proctype as usize, edge).expect("only receives take a message");
                 let receiver = Receiver { pid, spot, number, edge, receive };
                 self.shake_hands(course, next, offer, &receiver, found)?;
-                next.work.restore(from);
+                if edge.atomic { next.work.copy_from(from) } else { next.work.restore(from) }
             }
         }
         self.scratch.takers = takers;
@@ -53,7 +53,7 @@ impl<'s, C: Code> Stepper<'s, C> {
     /// The edges of a process that take the offered message.
     fn find_takers(&mut self, from: &Work, pid: u32, spot: &Spot, id: i32, takers: &mut Vec<usize>) {
         let mut escaped = 0;
-        for number in spot.first..spot.end {
+        for number in spot.edges() {
             let row = self.system.table.row(number);
             if escaped > 0 && row.escape != escaped {
                 break;
@@ -61,7 +61,7 @@ impl<'s, C: Code> Stepper<'s, C> {
             if !matches!(row.kind, Kind::Change | Kind::DStep) {
                 continue;
             }
-            let Some(receive) = self.receive_of(spot.proctype, self.edge(spot, number)) else { continue };
+            let Some(receive) = self.receive_of(spot.proctype as usize, self.edge(spot, number)) else { continue };
             if self.act().accepts(from, pid, receive, id) {
                 escaped = row.escape;
                 takers.push(number);
@@ -85,12 +85,12 @@ impl<'s, C: Code> Stepper<'s, C> {
         &mut self,
         course: &Course,
         next: &mut Course,
-        offer: &Offer,
+        offer: &Offer<'_>,
         receiver: &Receiver<'s>,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let system = self.system;
-        system.table.set_pc(&mut next.work, &offer.taken.spot, offer.taken.row.target as usize);
+        system.table.set_pc(&mut next.work, offer.taken.spot, offer.taken.row.target as usize);
         self.happened(&mut next.work, course.holder, true, offer.id);
         let sent = self.tell.then(|| self.told(course.holder, offer.taken.at(), receiver.pid, &next.work));
         let received = self.take(&mut next.work, receiver, course.holder, offer.id);
@@ -116,15 +116,14 @@ impl<'s, C: Code> Stepper<'s, C> {
         self.act().bind(work, receiver.pid, receiver.receive);
         let Action::DStep { entry, inside } = &receiver.edge.action else {
             self.system.table.set_pc(work, &receiver.spot, receiver.edge.target);
-            let at = (receiver.spot.proctype, receiver.spot.pc, receiver.number - receiver.spot.first);
-            return self.tell.then(|| self.told(receiver.pid, at, sender, work));
+            return self.tell.then(|| self.told(receiver.pid, receiver.spot.at(receiver.number), sender, work));
         };
         // The rest of a d_step may send and receive, while the offer is still to be made to others. It is told by its
         // statements, and the receive is the first of them.
         let offered = self.scratch.message.clone();
         self.d_step_rest(work, receiver.pid, *entry, inside);
         self.scratch.message = offered;
-        self.tell.then(|| self.told(receiver.pid, (receiver.spot.proctype, *entry, 0), sender, work))
+        self.tell.then(|| self.told(receiver.pid, (receiver.spot.proctype as usize, *entry, 0), sender, work))
     }
 
     fn told(&self, pid: u32, at: At, partner: u32, after: &Work) -> Micro {

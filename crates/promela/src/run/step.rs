@@ -5,9 +5,10 @@
 
 use super::act::{Act, Outcome};
 use super::code::Code;
+use super::system::Buffers;
 use super::table::{Kind, Row, Spot};
 use super::vector::Work;
-use super::{Scratch, System, fail};
+use super::{System, fail};
 use crate::ir::{Action, Edge, Pc, VECTOR_LAST};
 use explore::{Bits, Failure};
 use std::ops::ControlFlow;
@@ -48,12 +49,12 @@ pub struct Course {
 }
 
 impl Course {
-    /// Becomes a copy of `other` without giving up its own buffers.
-    fn copy_from(&mut self, other: &Self) {
-        self.work.copy_from(&other.work);
+    /// Becomes `other`, which gets the old buffers.
+    fn take_from(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.work, &mut other.work);
         (self.holder, self.moved) = (other.holder, other.moved);
-        self.failures.clone_from(&other.failures);
-        self.told.clone_from(&other.told);
+        std::mem::swap(&mut self.failures, &mut other.failures);
+        std::mem::swap(&mut self.told, &mut other.told);
     }
 }
 
@@ -62,9 +63,9 @@ pub(super) type At = (usize, Pc, usize);
 
 /// A statement that was executed.
 #[derive(Clone, Copy)]
-pub(super) struct Taken {
+pub(super) struct Taken<'t> {
     /// Where the process stood.
-    pub spot: Spot,
+    pub spot: &'t Spot,
     /// The number of the edge.
     pub number: usize,
     /// The edge.
@@ -73,17 +74,17 @@ pub(super) struct Taken {
     pub failures: usize,
 }
 
-impl Taken {
+impl Taken<'_> {
     /// The statement.
     pub fn at(&self) -> At {
-        (self.spot.proctype, self.spot.pc, self.number - self.spot.first)
+        self.spot.at(self.number)
     }
 }
 
 /// A message that the holder would hand over on a rendezvous channel.
-pub(super) struct Offer {
+pub(super) struct Offer<'t> {
     /// The send.
-    pub taken: Taken,
+    pub taken: Taken<'t>,
     /// The channel.
     pub id: i32,
 }
@@ -93,7 +94,7 @@ pub struct Stepper<'s, C> {
     /// The system.
     pub system: &'s System<C>,
     /// Buffers.
-    pub scratch: &'s mut Scratch,
+    pub scratch: &'s mut Buffers,
     /// Whether statements may see `timeout` as true.
     pub timeout: bool,
     /// Whether to keep what happened.
@@ -157,13 +158,11 @@ impl<'s, C: Code> Stepper<'s, C> {
         &mut self,
         from: &Work,
         course: &Course,
+        next: &mut Course,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        let mut next = std::mem::take(&mut self.scratch.next);
         next.work.copy_from(from);
-        let flow = self.edges(from, course, &mut next, found);
-        self.scratch.next = next;
-        flow
+        self.edges(from, course, next, found)
     }
 
     /// Tries the holder's edges one after the other. `next` holds a copy of `from` before and after, unless `found`
@@ -182,7 +181,7 @@ impl<'s, C: Code> Stepper<'s, C> {
             return ControlFlow::Continue(false);
         }
         let (mut moved, mut alone, mut escaped) = (0u32, true, 0);
-        for number in spot.first..spot.end {
+        for number in spot.edges() {
             let row = system.table.row(number);
             if escaped > 0 && row.escape != escaped {
                 break;
@@ -201,19 +200,20 @@ impl<'s, C: Code> Stepper<'s, C> {
                 Outcome::Done => {
                     (moved, alone, escaped) = (moved + 1, false, row.escape);
                     system.coverage.reach(number);
-                    self.arrive(course, next, &Taken { spot, number, row, failures }, found)?;
-                    self.undo(from, next, &spot, row.kind);
+                    self.arrive(course, next, &Taken { spot: &spot, number, row, failures }, found)?;
+                    self.undo(from, next, &spot, row);
                 }
                 Outcome::Offer(id) => {
-                    let offer = Offer { taken: Taken { spot, number, row, failures }, id };
+                    let offer = Offer { taken: Taken { spot: &spot, number, row, failures }, id };
                     if self.rendezvous(from, course, next, &offer, found)? {
                         (moved, escaped) = (moved + 1, row.escape);
                     }
                 }
             }
         }
-        if moved > 1 && system.model.proctypes[spot.proctype].deterministic {
-            self.scratch.failures.push(fail::not_deterministic(&system.model.proctypes[spot.proctype].name));
+        let proctype = &system.model.proctypes[spot.proctype as usize];
+        if moved > 1 && proctype.deterministic {
+            self.scratch.failures.push(fail::not_deterministic(&proctype.name));
             let failures = self.scratch.failures.len() - 1;
             self.report_blocked(from, course, failures, found)?;
         }
@@ -222,20 +222,22 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// Makes `next` a copy of `from` again.
     #[inline]
-    fn undo(&self, from: &Work, next: &mut Course, spot: &Spot, kind: Kind) {
-        match kind {
-            Kind::Look | Kind::Else => {
-                self.system.table.set_pc(&mut next.work, spot, spot.pc);
-                self.remember_last(&mut next.work, u32::from(from.bytes[VECTOR_LAST as usize]));
-            }
-            Kind::Change | Kind::DStep | Kind::Die => next.work.restore(from),
+    fn undo(&self, from: &Work, next: &mut Course, spot: &Spot, row: Row) {
+        if row.atomic {
+            next.work.copy_from(from);
+        } else if matches!(row.kind, Kind::Look | Kind::Else) {
+            self.system.table.set_pc(&mut next.work, spot, spot.pc as usize);
+            self.remember_last(&mut next.work, u32::from(from.bytes[VECTOR_LAST as usize]));
+        } else {
+            next.work.restore(from);
         }
     }
 
     /// The edge with a number, of the process that stands in `spot`.
     #[inline]
     pub(super) fn edge(&self, spot: &Spot, number: usize) -> &'s Edge {
-        &self.system.model.proctypes[spot.proctype].states[spot.pc].edges[number - spot.first]
+        let (proctype, pc, edge) = spot.at(number);
+        &self.system.model.proctypes[proctype].states[pc].edges[edge]
     }
 
     /// The executor, with this stepper's buffers.
@@ -286,7 +288,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         &mut self,
         course: &Course,
         next: &mut Course,
-        taken: &Taken,
+        taken: &Taken<'_>,
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let pid = course.holder;
@@ -294,7 +296,7 @@ impl<'s, C: Code> Stepper<'s, C> {
             Kind::Die => next.work.pop_process(),
             // A d_step has moved the process itself: it may have several ends.
             Kind::DStep => {}
-            _ => self.system.table.set_pc(&mut next.work, &taken.spot, taken.row.target as usize),
+            _ => self.system.table.set_pc(&mut next.work, taken.spot, taken.row.target as usize),
         }
         self.remember_last(&mut next.work, pid);
         next.holder = pid;
@@ -307,11 +309,11 @@ impl<'s, C: Code> Stepper<'s, C> {
         self.go_on(next, taken.row.atomic && taken.row.kind != Kind::Die, found)
     }
 
-    fn tell_statement(&mut self, next: &mut Course, taken: &Taken) {
+    fn tell_statement(&mut self, next: &mut Course, taken: &Taken<'_>) {
         if !self.tell {
             return;
         }
-        let edge = self.edge(&taken.spot, taken.number);
+        let edge = self.edge(taken.spot, taken.number);
         let message = message_of(&edge.action).then(|| self.scratch.message.clone());
         next.told.append(&mut self.scratch.inside);
         // A d_step is told by its statements.
@@ -339,7 +341,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         next.told.clone_from(&course.told);
     }
 
-    /// Ends the step with `next`, or keeps a copy of it to go on from.
+    /// Ends the step with `next`, or takes its state away to go on from; a caller that says `atomic` has to copy anew.
     #[inline]
     pub(super) fn go_on(
         &mut self,
@@ -349,7 +351,7 @@ impl<'s, C: Code> Stepper<'s, C> {
     ) -> ControlFlow<()> {
         let flow = if atomic && !next.failures.iter().any(|failure| failure.fatal) {
             let mut kept = self.scratch.spare.pop().unwrap_or_default();
-            kept.copy_from(next);
+            kept.take_from(next);
             self.scratch.chain.push(kept);
             ControlFlow::Continue(())
         } else {

@@ -46,9 +46,16 @@ struct Observer {
 /// What one worker needs while it computes steps.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// The state at hand.
     base: Work,
-    /// Where statements are executed: the state at hand, and what came of it.
+    /// Where statements are executed: a copy of the state at hand, and what came of it.
     pub(super) next: Course,
+    pub(super) buffers: Buffers,
+}
+
+/// What is needed while single statements are executed.
+#[derive(Debug, Default)]
+pub struct Buffers {
     /// Spare buffers for `chain`.
     pub(super) spare: Vec<Course>,
     /// States inside atomic sequences that are still to be followed.
@@ -98,19 +105,18 @@ impl<C: Code> System<C> {
         tell: bool,
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) {
-        let mut from = std::mem::take(&mut scratch.base);
-        from.load(&self.model, state);
-        let mut stepper = Stepper { system: self, scratch, timeout: false, tell };
-        if let ControlFlow::Continue(false) = stepper.pass(&from, selection, found)
+        let Scratch { base, next, buffers } = scratch;
+        base.load(&self.model, state);
+        let mut stepper = Stepper { system: self, scratch: buffers, timeout: false, tell };
+        if let ControlFlow::Continue(false) = stepper.pass(base, next, selection, found)
             && self.model.features.timeout
-            && !self.anyone_moves(&from, selection)
+            && !self.anyone_moves(base, selection)
         {
             stepper.timeout = true;
-            let _ = stepper.pass(&from, selection, found);
+            let _ = stepper.pass(base, next, selection, found);
         }
         stepper.scratch.chain.clear();
         stepper.scratch.failures.clear();
-        stepper.scratch.base = from;
     }
 
     /// Whether a process outside the selection can move: then `timeout` is false although nobody selected can.
@@ -146,23 +152,11 @@ impl<C: Code> Stepper<'_, C> {
     fn pass(
         &mut self,
         from: &Work,
-        selection: Selection,
-        found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
-    ) -> ControlFlow<(), bool> {
-        let mut next = std::mem::take(&mut self.scratch.next);
-        next.work.copy_from(from);
-        let flow = self.round(from, &mut next, selection, found);
-        self.scratch.next = next;
-        flow
-    }
-
-    fn round(
-        &mut self,
-        from: &Work,
         next: &mut Course,
         selection: Selection,
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
+        next.work.copy_from(from);
         let (mut moved, mut start) = (false, Course::default());
         for pid in (0..from.processes()).rev().filter(|pid| selection.contains(*pid)) {
             let mut index = 0;
@@ -230,14 +224,14 @@ impl<C: Code> TransitionSystem for System<C> {
         scratch.base.load(&self.model, state);
         let mut truth = 0;
         for (index, proposition) in self.observers[observer].propositions.iter().enumerate() {
-            let holds = env(&self.model, &scratch.base, 0, false, &mut scratch.failures).truth(proposition);
+            let holds = env(&self.model, &scratch.base, 0, false, &mut scratch.buffers.failures).truth(proposition);
             truth |= u64::from(holds) << index;
         }
         let seen = &self.observers[observer].seen;
         if seen.load(Ordering::Relaxed) | truth != seen.load(Ordering::Relaxed) {
             seen.fetch_or(truth, Ordering::Relaxed);
         }
-        scratch.failures.drain(..).next().map_or(Ok(truth), Err)
+        scratch.buffers.failures.drain(..).next().map_or(Ok(truth), Err)
     }
 
     fn pending(&self, scratch: &mut Scratch, state: &Vec<u8>, actors: &mut Vec<Pending>) {

@@ -2,6 +2,7 @@
 
 use super::vector::Work;
 use crate::ir::{Action, Edge, FRAME_PC, Model, Pc, Proctype};
+use std::ops::Range;
 
 /// What an edge is to the stepper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,17 +36,33 @@ pub struct Row {
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
     /// Its proctype.
-    pub proctype: usize,
+    pub proctype: u32,
     /// Its control state.
-    pub pc: Pc,
-    /// Where its frame keeps that.
-    pub pc_at: usize,
-    /// The numbers of its edges.
-    pub first: usize,
+    pub pc: u32,
+    /// Where the vector keeps that.
+    pc_at: u32,
+    /// The number of its first edge.
+    first: u32,
     /// One past the last number.
-    pub end: usize,
+    end: u32,
+    /// Whether the control state takes two bytes.
+    wide: bool,
     /// Whether something besides its statements decides whether it may run.
     pub restricted: bool,
+}
+
+impl Spot {
+    /// The numbers of its edges.
+    #[inline]
+    pub fn edges(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
+
+    /// An edge by proctype, control state and place among its edges.
+    #[inline]
+    pub fn at(&self, number: usize) -> (usize, Pc, usize) {
+        (self.proctype as usize, self.pc as usize, number - self.first as usize)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,29 +122,36 @@ impl Table {
     #[inline]
     #[must_use]
     pub fn spot(&self, work: &Work, pid: u32) -> Spot {
-        let pc_at = work.frame(pid) + FRAME_PC as usize;
-        let wide = self.proctypes[work.proctype(pid)].wide;
-        let pc = usize::from(work.bytes[pc_at]) | if wide { usize::from(work.bytes[pc_at + 1]) << 8 } else { 0 };
-        self.state(work, pid, pc)
+        let frame = work.frame(pid);
+        let header = &work.bytes[frame..];
+        let kept = &self.proctypes[usize::from(header[0])];
+        let pc = u32::from(header[1]) | if kept.wide { u32::from(header[2]) << 8 } else { 0 };
+        self.state_of(kept, u32::from(header[0]), frame, pc)
     }
 
     /// A control state of a process.
     #[inline]
     #[must_use]
     pub fn state(&self, work: &Work, pid: u32, pc: Pc) -> Spot {
-        let (proctype, pc_at) = (work.proctype(pid), work.frame(pid) + FRAME_PC as usize);
-        let kept = self.proctypes[proctype];
-        let state = kept.states as usize + pc;
-        let (first, end) = (self.firsts[state] as usize, self.firsts[state + 1] as usize);
-        Spot { proctype, pc, pc_at, first, end, restricted: kept.restricted }
+        let proctype = work.proctype(pid);
+        self.state_of(&self.proctypes[proctype], proctype as u32, work.frame(pid), pc as u32)
+    }
+
+    #[inline]
+    fn state_of(&self, kept: &Kept, proctype: u32, frame: usize, pc: u32) -> Spot {
+        let state = (kept.states + pc) as usize;
+        let around = &self.firsts[state..state + 2];
+        let pc_at = frame as u32 + FRAME_PC;
+        Spot { proctype, pc, pc_at, first: around[0], end: around[1], wide: kept.wide, restricted: kept.restricted }
     }
 
     /// Moves the process that stood in `spot` to another control state.
     #[inline]
     pub fn set_pc(&self, work: &mut Work, spot: &Spot, pc: Pc) {
-        work.bytes[spot.pc_at] = pc as u8;
-        if self.proctypes[spot.proctype].wide {
-            work.bytes[spot.pc_at + 1] = (pc >> 8) as u8;
+        let at = spot.pc_at as usize;
+        work.bytes[at] = pc as u8;
+        if spot.wide {
+            work.bytes[at + 1] = (pc >> 8) as u8;
         }
     }
 }
