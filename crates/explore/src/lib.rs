@@ -1,6 +1,11 @@
 //! The engine: transition systems, search, reduction, visited stores, cycles.
 //!
-//! Knows no operating system, processor or language.
+//! Implement [`TransitionSystem`] and everything here works on it: [`search()`] for failed steps and stuck states,
+//! [`find_cycle`] and [`search_monitored`] for properties of whole runs, [`walk()`] and [`swarm()`] for samples.
+//! [`Options`] say how, [`Outcome`] says what was found and how much of the state space that is about.
+//!
+//! **Invariant:** knows no operating system, processor or language. What the reduction leaves out depends on the state
+//! alone, never on the order of the search. A search that did not see everything says so.
 
 pub mod bits;
 pub mod cycle;

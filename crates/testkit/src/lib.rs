@@ -1,4 +1,6 @@
-//! Toy systems and fixtures for tests.
+//! Toy systems and fixtures for tests: systems small enough to spell out, random programs, monitors and Promela models
+//! to meet cases that nobody thought of, and an [`oracle`] that decides by enumeration what the engine decides by
+//! cleverness.
 
 pub mod counters;
 pub mod heavy;
