@@ -3,6 +3,7 @@
 //! A transcript is a fenced block after `<!-- transcript: allways ... -->`. Times and memory differ from run to run and
 //! from machine to machine, so what was covered is compared up to the number of workers.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -71,4 +72,37 @@ fn compare(file: &str) {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, blessed + rest).expect("the file can be written");
     }
+}
+
+/// The words of a text that satisfy a condition, once each.
+fn words(text: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'));
+    words.filter(|word| is_wanted(word)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_manual_names_every_flag() {
+    let manual = std::fs::read_to_string(root().join("docs/cli.md")).expect("docs/cli.md is there");
+    let verbs = ["check", "run", "replay", "report", "ls", "rm", "completions", "man"];
+    let helps: String = verbs.iter().map(|verb| run(&format!("{verb} --help"))).collect();
+    let named = words(&manual, |_| true);
+    let own = ["--help", "--version"];
+    let missing: Vec<String> = words(&helps, |word| word.len() > 3 && word.starts_with("--"))
+        .into_iter()
+        .filter(|flag| !named.contains(flag) && !own.contains(&flag.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "docs/cli.md does not name {missing:?}");
+}
+
+#[test]
+fn the_manual_names_every_field_of_the_json_report() {
+    let manual = std::fs::read_to_string(root().join("docs/cli.md")).expect("docs/cli.md is there");
+    let json = run("check models/examples/mutex_naive.pml --format json");
+    let fields: Vec<&str> = json.split('"').collect();
+    let is_field = |pair: &[&str]| pair[1].starts_with(':');
+    let fields: BTreeSet<&str> = fields.windows(2).filter(|pair| is_field(pair)).map(|pair| pair[0]).collect();
+    assert!(fields.contains("verdict") && fields.contains("unreached"), "{json}");
+    let named = words(&manual, |_| true);
+    let missing: Vec<&str> = fields.into_iter().filter(|field| !named.contains(*field)).collect();
+    assert!(missing.is_empty(), "docs/cli.md does not name {missing:?}");
 }
