@@ -239,9 +239,9 @@ pub enum OrderName {
     Bfs,
     /// Deepest first
     Dfs,
-    /// Deepest first, choices in random order
+    /// Random walks: a sample, never complete
     Random,
-    /// Many small random searches
+    /// Many small random searches: a sample, too
     Swarm,
 }
 
