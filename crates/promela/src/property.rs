@@ -59,7 +59,8 @@ pub fn acceptance(model: &Model) -> Option<RunProperty> {
     labelled(model, |state| state.accept).then(|| RunProperty {
         name: FailureKind::Accept.to_string(),
         kind: FailureKind::Accept,
-        monitor: Monitor::again_and_again(0),
+        // A process that has stopped at a label is a matter of deadlock, as in SPIN.
+        monitor: Monitor::again_and_again(0).on_infinite_runs(),
         propositions: vec![Expr::Accepting],
         stutters: true,
         expected: true,
@@ -73,7 +74,7 @@ pub fn progress(model: &Model) -> RunProperty {
     RunProperty {
         name: FailureKind::Progress.to_string(),
         kind: FailureKind::Progress,
-        monitor: Monitor::never_again(0),
+        monitor: Monitor::never_again(0).on_infinite_runs(),
         propositions: vec![Expr::Unary(Unary::Not, Box::new(Expr::NonProgress))],
         stutters: true,
         expected: labelled(model, |state| state.progress),
@@ -161,7 +162,7 @@ fn never(name: &str, claim: &NeverClaim) -> Result<RunProperty, Unsupported> {
     states.push(MonitorState { edges: Vec::new(), violates: true });
     let accepting: Vec<u32> =
         (0..claim.states.len()).filter(|pc| claim.states[*pc].accept).map(|pc| pc as u32).collect();
-    let monitor = Monitor { states, initial: claim.entry as u32, acceptance_sets: 0 };
+    let monitor = Monitor { states, initial: claim.entry as u32, acceptance_sets: 0, infinite_only: false };
     Ok(RunProperty {
         name: name.to_owned(),
         kind: FailureKind::Never,

@@ -21,7 +21,7 @@ pub fn random_monitor(seed: u64, propositions: u32) -> Monitor {
     if count > 1 && random.chance(1, 8) {
         states[count - 1].violates = true;
     }
-    Monitor { states, initial: 0, acceptance_sets }
+    Monitor { states, initial: 0, acceptance_sets, infinite_only: false }
 }
 
 fn edge(random: &mut Random, states: usize, propositions: u32, acceptance_sets: u32) -> MonitorEdge {

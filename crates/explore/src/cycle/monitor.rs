@@ -13,6 +13,9 @@ pub struct Monitor {
     pub initial: u32,
     /// Number of acceptance sets, at most 64; with none, every infinite run is accepted.
     pub acceptance_sets: u32,
+    /// Whether a run that ends is left out, instead of repeating its last state for ever: cycles of labels are about
+    /// processes that move.
+    pub infinite_only: bool,
 }
 
 /// A state of a [`Monitor`].
@@ -55,7 +58,8 @@ impl Monitor {
             MonitorEdge { must_hold: bit, must_fail: 0, to: 0, marks: 1 },
             MonitorEdge { must_hold: 0, must_fail: bit, to: 0, marks: 0 },
         ];
-        Self { states: vec![MonitorState { edges, violates: false }], initial: 0, acceptance_sets: 1 }
+        let states = vec![MonitorState { edges, violates: false }];
+        Self { states, initial: 0, acceptance_sets: 1, infinite_only: false }
     }
 
     /// Accepts the runs on which a proposition is false from some point on: cycles without progress.
@@ -66,7 +70,7 @@ impl Monitor {
         let commit = MonitorEdge { must_hold: 0, must_fail: bit, to: 1, marks: 0 };
         let stay = MonitorEdge { marks: 1, ..commit };
         let states = [vec![wait, commit], vec![stay]].map(|edges| MonitorState { edges, violates: false });
-        Self { states: states.into(), initial: 0, acceptance_sets: 1 }
+        Self { states: states.into(), initial: 0, acceptance_sets: 1, infinite_only: false }
     }
 
     /// Accepts a run as soon as a proposition is false: the violations of an invariant.
@@ -80,7 +84,14 @@ impl Monitor {
             states: vec![MonitorState { edges: vec![fine, wrong], violates: false }, end],
             initial: 0,
             acceptance_sets: 0,
+            infinite_only: false,
         }
+    }
+
+    /// Leaves out runs that end.
+    #[must_use]
+    pub fn on_infinite_runs(self) -> Self {
+        Self { infinite_only: true, ..self }
     }
 
     /// Accepts a run that passes an accepting state again and again: Büchi acceptance on states, as never claims have it.
@@ -143,7 +154,8 @@ impl From<&ltl::Automaton> for Monitor {
             .states
             .iter()
             .map(|state| MonitorState { edges: state.edges.iter().map(edge).collect(), violates: state.universal });
-        Self { states: states.collect(), initial: automaton.initial, acceptance_sets: automaton.acceptance_sets }
+        let (initial, acceptance_sets) = (automaton.initial, automaton.acceptance_sets);
+        Self { states: states.collect(), initial, acceptance_sets, infinite_only: false }
     }
 }
 

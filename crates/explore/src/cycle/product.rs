@@ -14,7 +14,7 @@ pub const STUTTER: u32 = u32::MAX;
 
 /// A system and a monitor, moving in turns: the monitor reads the state, then the system steps.
 ///
-/// Where the system is stuck its last state repeats for ever. Where the monitor cannot move there are no steps. An edge
+/// Where the system is stuck its last state repeats for ever, unless the monitor wants infinite runs only. Where the monitor cannot move there are no steps. An edge
 /// into a violating state is a fatal failure of a stutter step, so it ends the path in the state that it read. Steps of
 /// the system that fail fatally are left out (they end a run, and the search of the system itself reports them); other
 /// failures are passed over.
@@ -201,7 +201,7 @@ impl<S: TransitionSystem> TransitionSystem for Product<'_, S> {
             }
             ControlFlow::Continue(())
         });
-        if moves {
+        if moves || self.monitor.infinite_only {
             return;
         }
         self.place(next, &state.system, state.monitor);

@@ -22,6 +22,10 @@ pub fn process_name(model: &Model, work: &Work, pid: u32) -> String {
 /// The failure of a state in which nobody can move, unless everybody may end there.
 #[must_use]
 pub fn stuck(model: &Model, work: &Work) -> Option<Failure> {
+    // With nobody left nobody is stuck; SPIN does not ask how far a `trace` has come either.
+    if work.processes() == 0 {
+        return None;
+    }
     let ends = |pid| model.proctypes[work.proctype(pid)].states[work.pc(model, pid)].end;
     let events_done = model.event_trace.as_ref().is_none_or(|events| {
         let state = event::state(work);
