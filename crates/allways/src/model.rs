@@ -9,7 +9,7 @@ use crate::safety::{self, Watch, without_violation};
 use crate::unreached::unreached;
 use promela::diagnostic::{self, render_all};
 use promela::ir::Claim;
-use promela::ir::{Action, ControlState};
+use promela::ir::{Action, ControlState, Proctype};
 use promela::lower::{Names, lower_ltl, lower_with_names};
 use promela::parse::{self, FailureKind as ParseFailure, ParseOptions, Parsed};
 use promela::run::explain;
@@ -68,6 +68,7 @@ impl Model {
         })?;
         let told = |diagnostics: Vec<_>| LoadError::Input(render_all(&diagnostics, &parsed.sources, paint(colour)));
         let lowered = lower_with_names(&parsed.program, &parsed.sources).map_err(told)?;
+        supported(&lowered.model)?;
         let mut warnings: Vec<_> = parsed.warnings.clone();
         warnings.extend(lowered.warnings);
         let mut warnings = render_all(&warnings, &parsed.sources, paint(colour));
@@ -169,8 +170,16 @@ impl Model {
 
     /// The failed steps and stuck states that a check is about, not yet decided.
     fn properties(&self, request: &Request) -> Vec<Property> {
-        let kinds = [FailureKind::Deadlock, FailureKind::Assert];
-        kinds.into_iter().filter(|kind| request.wants(*kind)).map(property).collect()
+        let model = &self.system.model;
+        let promises = |proctype: &Proctype| {
+            !proctype.exclusive_receive.is_empty() || !proctype.exclusive_send.is_empty()
+        };
+        let concerned = |kind: &FailureKind| match kind {
+            FailureKind::Trace => model.event_trace.is_some(),
+            FailureKind::Exclusive => model.proctypes.iter().any(promises),
+            _ => true,
+        };
+        safety::SAFETY.into_iter().filter(|kind| request.wants(*kind) && concerned(kind)).map(property).collect()
     }
 
     /// Executes a counterexample again and checks that it shows its failure.
@@ -208,6 +217,18 @@ impl Model {
 
 fn wanted_name(checked: &Checked, index: usize) -> &str {
     &checked.summary.properties[index].name
+}
+
+/// Refuses what a model may say but we cannot execute.
+fn supported(model: &promela::ir::Model) -> Result<(), LoadError> {
+    let refuse = |what: &str| Err(LoadError::Unsupported(format!("error[unsupported]: {what}\n")));
+    if model.features.priority && model.features.rendezvous {
+        return refuse("priorities and rendezvous channels in one model\n  = note: whose priority counts for a step of two processes is not defined; SPIN refuses it, too");
+    }
+    if model.channels.len() > 255 {
+        return refuse("more than 255 channels\n  = note: a channel variable is a byte, as in SPIN");
+    }
+    Ok(())
 }
 
 /// Formulas of the command line that are no names of `ltl` blocks, as further claims.

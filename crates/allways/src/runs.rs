@@ -98,7 +98,7 @@ fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answe
         }
     };
     if request.samples() {
-        let property = run.row(PropertyVerdict::NotChecked, "whole runs need --order bfs or dfs".to_owned());
+        let property = run.row(PropertyVerdict::Incomplete, "whole runs need --order bfs or dfs".to_owned());
         return Answer { property, counterexample: None, outcome: Outcome::default() };
     }
     let fairness = if request.fair { Fairness::Weak } else { Fairness::Off };

@@ -28,7 +28,9 @@ pub struct Footprints {
 /// What is known about one control state.
 #[derive(Clone, Debug, Default)]
 pub struct StateFootprint {
-    /// Accesses of the edges here; completed exactly, since the state is at hand.
+    /// What the edges here touch in any case.
+    pub now_fixed: Footprint,
+    /// Further accesses of the edges here; completed exactly, since the state is at hand.
     pub now: Vec<Access>,
     /// What the rest of an atomic sequence that starts here touches.
     pub rest: Later,
@@ -134,8 +136,10 @@ impl Builder<'_> {
                         .filter(|access| access.write)
                         .fold(Bits::EMPTY, |bits, access| bits.union(self.objects.visible(access)))
                 };
+                let (now_fixed, now) = self.split(&own[pc]);
                 StateFootprint {
-                    now: own[pc].clone(),
+                    now_fixed,
+                    now,
                     rest,
                     future: futures[pc].clone(),
                     visible: inside.iter().chain([&pc]).map(visible).fold(Bits::EMPTY, Bits::union),
@@ -143,6 +147,19 @@ impl Builder<'_> {
                 }
             })
             .collect()
+    }
+
+    /// What accesses touch in any case, and those that depend on the state.
+    fn split(&self, accesses: &[Access]) -> (Footprint, Vec<Access>) {
+        let (mut fixed, mut open) = (Footprint::NOTHING, Vec::new());
+        for access in accesses {
+            let depends = matches!(access.what, What::Death | What::Stillness);
+            match self.objects.fixed(access).filter(|_| !depends) {
+                Some(known) => fixed = fixed.union(known),
+                None => open.push(access.clone()),
+            }
+        }
+        (fixed, open)
     }
 
     /// The accesses of all edges of each control state.

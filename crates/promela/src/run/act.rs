@@ -123,6 +123,9 @@ impl Act<'_> {
             store(&mut work.bytes, frame + parameter.offset as usize, parameter.scalar, *value);
         }
         let first = work.first_channel(self.model, pid);
+        if first as usize + declared.channels.len() > 256 {
+            self.failures.push(fail::channels());
+        }
         for (index, channel) in declared.channels.iter().enumerate() {
             if let Some(place) = &channel.variable {
                 let value = Expr::Constant(first + index as i32);

@@ -47,6 +47,12 @@ pub fn processes() -> Failure {
     runtime("too many processes: 255 exist already".to_owned())
 }
 
+/// More channels than a channel variable can tell apart.
+#[must_use]
+pub fn channels() -> Failure {
+    runtime("too many channels: a channel variable tells 255 apart".to_owned())
+}
+
 /// A failed assertion; search goes on after it.
 #[must_use]
 pub fn assertion(text: &str) -> Failure {

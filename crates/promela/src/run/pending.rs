@@ -20,13 +20,17 @@ pub fn pending<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, 
     if footprints.off || work.processes() < 2 || footprints.objects.folds(channels as u32) {
         return;
     }
+    let mut moves = false;
     for pid in 0..work.processes() {
         let mut one = Resolver { model: &system.model, footprints, work, pid }.pending();
         // Whether a process moves matters only where a step of it could be taken alone.
-        one.enabled = one.closes_cycle || can_start(system, scratch, work, pid);
+        let started = !one.closes_cycle && can_start(system, scratch, work, pid);
+        one.enabled = one.closes_cycle || started;
+        moves |= started;
         actors.push(one);
     }
-    if !actors.iter().any(|actor| actor.enabled && can_start(system, scratch, work, actor.actor)) {
+    // Without somebody who can be taken alone there is nothing to reduce.
+    if !moves {
         actors.clear();
         return;
     }
@@ -108,7 +112,8 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     fn pending(&self) -> Pending {
         let state = &self.footprints.states[self.work.proctype(self.pid)][self.work.pc(self.model, self.pid)];
-        let mut next = state.now.iter().fold(self.later(&state.rest), |all, access| all.union(self.now(access)));
+        let rest = self.later(&state.rest).union(state.now_fixed);
+        let mut next = state.now.iter().fold(rest, |all, access| all.union(self.now(access)));
         next.writes = next.writes.union(state.visible);
         Pending {
             actor: self.pid,
