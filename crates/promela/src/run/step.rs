@@ -61,6 +61,17 @@ impl Course {
 /// A statement of a process: proctype, control state, edge.
 pub(super) type At = (usize, Pc, usize);
 
+/// What came of the edges that were tried.
+#[derive(Clone, Copy, Default)]
+struct SoFar {
+    /// How many led somewhere.
+    moved: u32,
+    /// Whether one was executable, so that `else` is not.
+    executable: bool,
+    /// The escape that one of them belongs to.
+    escape: u32,
+}
+
 /// A statement that was executed.
 #[derive(Clone, Copy)]
 pub(super) struct Taken<'t> {
@@ -180,44 +191,74 @@ impl<'s, C: Code> Stepper<'s, C> {
         if spot.restricted && !self.may_run(from, pid) {
             return ControlFlow::Continue(false);
         }
-        let (mut moved, mut alone, mut escaped) = (0u32, true, 0);
+        let mut so_far = SoFar::default();
         for number in spot.edges() {
-            let row = system.table.row(number);
-            if escaped > 0 && row.escape != escaped {
+            if so_far.escape > 0 && system.table.row(number).escape != so_far.escape {
                 break;
             }
-            let failures = self.scratch.failures.len();
-            let outcome = match row.kind {
-                Kind::Else if !alone => continue,
-                Kind::Else => Outcome::Done,
-                Kind::Look | Kind::Change => self.execute(&mut next.work, pid, &spot, number),
-                Kind::DStep => self.d_step(from, &mut next.work, pid, self.edge(&spot, number)),
-                Kind::Die if pid + 1 == from.processes() => Outcome::Done,
-                Kind::Die => Outcome::Blocked,
-            };
-            match outcome {
-                Outcome::Blocked => self.report_blocked(from, course, failures, found)?,
-                Outcome::Done => {
-                    (moved, alone, escaped) = (moved + 1, false, row.escape);
-                    system.coverage.reach(number);
-                    self.arrive(course, next, &Taken { spot: &spot, number, row, failures }, found)?;
-                    self.undo(from, next, &spot, row);
-                }
-                Outcome::Offer(id) => {
-                    let offer = Offer { taken: Taken { spot: &spot, number, row, failures }, id };
-                    if self.rendezvous(from, course, next, &offer, found)? {
-                        (moved, escaped) = (moved + 1, row.escape);
-                    }
+            self.edge_of(from, course, next, (&spot, number), &mut so_far, found)?;
+        }
+        if so_far.moved > 1 {
+            self.check_deterministic(from, course, &spot, found)?;
+        }
+        ControlFlow::Continue(so_far.moved > 0)
+    }
+
+    /// Tries one edge. A function of its own: most control states have one or two edges, and as part of the loop
+    /// everything that could be needed would be computed before it.
+    #[inline(never)]
+    fn edge_of(
+        &mut self,
+        from: &Work,
+        course: &Course,
+        next: &mut Course,
+        (spot, number): (&Spot, usize),
+        so_far: &mut SoFar,
+        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let pid = course.holder;
+        let row = self.system.table.row(number);
+        let failures = self.scratch.failures.len();
+        let outcome = match row.kind {
+            Kind::Else if so_far.executable => return ControlFlow::Continue(()),
+            Kind::Else => Outcome::Done,
+            Kind::Look | Kind::Change => self.execute(&mut next.work, pid, spot, number),
+            Kind::DStep => self.d_step(from, &mut next.work, pid, self.edge(spot, number)),
+            Kind::Die if pid + 1 == from.processes() => Outcome::Done,
+            Kind::Die => Outcome::Blocked,
+        };
+        match outcome {
+            Outcome::Blocked => self.report_blocked(from, course, failures, found)?,
+            Outcome::Done => {
+                *so_far = SoFar { moved: so_far.moved + 1, executable: true, escape: row.escape };
+                self.system.coverage.reach(number);
+                self.arrive(course, next, &Taken { spot, number, row, failures }, found)?;
+                self.undo(from, next, spot, row);
+            }
+            Outcome::Offer(id) => {
+                let offer = Offer { taken: Taken { spot, number, row, failures }, id };
+                if self.rendezvous(from, course, next, &offer, found)? {
+                    (so_far.moved, so_far.escape) = (so_far.moved + 1, row.escape);
                 }
             }
         }
-        let proctype = &system.model.proctypes[spot.proctype as usize];
-        if moved > 1 && proctype.deterministic {
+        ControlFlow::Continue(())
+    }
+
+    /// A `D_proctype` must not have a choice.
+    fn check_deterministic(
+        &mut self,
+        from: &Work,
+        course: &Course,
+        spot: &Spot,
+        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let proctype = &self.system.model.proctypes[spot.proctype as usize];
+        let failures = self.scratch.failures.len();
+        if proctype.deterministic {
             self.scratch.failures.push(fail::not_deterministic(&proctype.name));
-            let failures = self.scratch.failures.len() - 1;
-            self.report_blocked(from, course, failures, found)?;
         }
-        ControlFlow::Continue(moved > 0)
+        self.report_blocked(from, course, failures, found)
     }
 
     /// Makes `next` a copy of `from` again.

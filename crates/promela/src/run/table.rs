@@ -119,7 +119,7 @@ impl Table {
     }
 
     /// Where a process stands.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn spot(&self, work: &Work, pid: u32) -> Spot {
         let frame = work.frame(pid);
