@@ -2,6 +2,7 @@
 
 pub mod act;
 pub mod code;
+mod course;
 mod coverage;
 mod d_step;
 mod enabled;

@@ -1,8 +1,9 @@
 //! Two processes that move together: one offers a message, the other takes it.
 
 use super::code::Code;
+use super::course::{At, Course, Micro, Offer};
 use super::event;
-use super::step::{At, Course, Micro, Offer, Stepper};
+use super::step::Stepper;
 use super::table::{Kind, Spot};
 use super::vector::Work;
 use crate::ir::{Action, Edge, Receive};

@@ -5,100 +5,19 @@
 
 use super::act::{Act, Outcome};
 use super::code::Code;
+pub use super::course::{Course, Micro};
+use super::course::{Offer, SoFar, Taken};
 use super::system::Buffers;
 use super::table::{Kind, Row, Spot};
 use super::vector::Work;
 use super::{System, fail};
-use crate::ir::{Action, Edge, Pc, VECTOR_LAST};
-use explore::{Bits, Failure};
+use crate::ir::{Action, Edge, VECTOR_LAST};
 use std::ops::ControlFlow;
 
 /// Statements in one step after which states inside it are remembered, so that a loop ends.
 const CHAIN_REMEMBER: usize = 4096;
 /// Statements in one step after which it is called endless.
 const CHAIN_MAX: usize = 1_000_000;
-
-/// One statement that was executed, kept when somebody wants to be told.
-#[derive(Clone, Debug)]
-pub struct Micro {
-    /// Who executed it.
-    pub pid: u32,
-    /// Its proctype, where it stood and which edge it took.
-    pub at: (usize, Pc, usize),
-    /// The message that it sent or received.
-    pub message: Option<Vec<i32>>,
-    /// The other side of a rendezvous.
-    pub partner: Option<u32>,
-    /// The state after it.
-    pub after: Work,
-}
-
-/// A step under way: a state inside an atomic sequence, or the end of a step.
-#[derive(Clone, Debug, Default)]
-pub struct Course {
-    /// The state.
-    pub work: Work,
-    /// Who has the processor to itself.
-    pub holder: u32,
-    /// Everyone who moved.
-    pub moved: Bits,
-    /// What went wrong so far.
-    pub failures: Vec<Failure>,
-    /// What happened so far, if somebody wants to be told.
-    pub told: Vec<Micro>,
-}
-
-impl Course {
-    /// Becomes `other`, which gets the old buffers.
-    fn take_from(&mut self, other: &mut Self) {
-        std::mem::swap(&mut self.work, &mut other.work);
-        (self.holder, self.moved) = (other.holder, other.moved);
-        std::mem::swap(&mut self.failures, &mut other.failures);
-        std::mem::swap(&mut self.told, &mut other.told);
-    }
-}
-
-/// A statement of a process: proctype, control state, edge.
-pub(super) type At = (usize, Pc, usize);
-
-/// What came of the edges that were tried.
-#[derive(Clone, Copy, Default)]
-struct SoFar {
-    /// How many led somewhere.
-    moved: u32,
-    /// Whether one was executable, so that `else` is not.
-    executable: bool,
-    /// The escape that one of them belongs to.
-    escape: u32,
-}
-
-/// A statement that was executed.
-#[derive(Clone, Copy)]
-pub(super) struct Taken<'t> {
-    /// Where the process stood.
-    pub spot: &'t Spot,
-    /// The number of the edge.
-    pub number: usize,
-    /// The edge.
-    pub row: Row,
-    /// How many failures there were before it.
-    pub failures: usize,
-}
-
-impl Taken<'_> {
-    /// The statement.
-    pub fn at(&self) -> At {
-        self.spot.at(self.number)
-    }
-}
-
-/// A message that the holder would hand over on a rendezvous channel.
-pub(super) struct Offer<'t> {
-    /// The send.
-    pub taken: Taken<'t>,
-    /// The channel.
-    pub id: i32,
-}
 
 /// Computes the steps of one process after the other.
 pub struct Stepper<'s, C> {
