@@ -3,7 +3,6 @@
 use crate::units;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::num::NonZeroU8;
 use std::path::PathBuf;
 use std::time::Duration;
 use trace::FailureKind;
@@ -27,16 +26,16 @@ pub struct Cli {
 #[derive(Args, Debug)]
 pub struct Shared {
     /// When to colour [NO_COLOR is obeyed]
-    #[arg(long, value_enum, default_value_t = When::Auto, global = true, value_name = "WHEN")]
+    #[arg(long, value_enum, default_value_t = When::Auto, global = true, value_name = "WHEN", help_heading = "Output")]
     pub color: When,
     /// Draw with ASCII only
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Output")]
     pub ascii: bool,
     /// Show every step
-    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, help_heading = "Output")]
     pub verbose: u8,
     /// Print the verdict and nothing else
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Output")]
     pub quiet: bool,
 }
 
@@ -109,8 +108,8 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = StoreName::Tree)]
     pub store: StoreName,
     /// Threads [default: all cores]
-    #[arg(short, long, value_name = "N")]
-    pub jobs: Option<NonZeroU8>,
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub jobs: Option<u8>,
     /// Look no deeper than N steps
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub depth: Option<u32>,

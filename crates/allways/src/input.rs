@@ -56,11 +56,21 @@ fn unreadable(path: &Path, error: &std::io::Error) -> String {
 /// The models beside a file that does not exist.
 fn neighbours(path: &Path) -> String {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let found = models_in(parent);
+    let mut found = models_in(parent);
+    let wanted = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = |name: &String| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    found.sort_by_key(|name| std::cmp::Reverse(likeness(&wanted, &stem(name))));
     match found.as_slice() {
         [] => String::new(),
         some => format!("  = help: there is {}", some.iter().take(5).cloned().collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// How many characters two names share at their beginnings and ends.
+fn likeness(one: &str, other: &str) -> usize {
+    let same = |pair: &(char, char)| pair.0 == pair.1;
+    let front = one.chars().zip(other.chars()).take_while(same).count();
+    front + one.chars().rev().zip(other.chars().rev()).take_while(same).count()
 }
 
 fn example_in(directory: &Path) -> String {
@@ -72,7 +82,8 @@ fn models_in(directory: &Path) -> Vec<String> {
         |path: &Path| path.extension().is_some_and(|ending| ["pml", "prom", "spin"].iter().any(|e| ending == *e));
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path()).filter(|path| is_model(path));
-    let mut names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    let shown = |path: &Path| path.strip_prefix(".").unwrap_or(path).display().to_string();
+    let mut names: Vec<String> = paths.map(|path| shown(&path)).collect();
     names.sort();
     names
 }

@@ -10,6 +10,7 @@ mod exit;
 mod input;
 mod interrupt;
 mod model;
+mod newcomer;
 mod output;
 mod progress;
 mod request;
@@ -30,7 +31,12 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(exit::our_bug));
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| {
+        let help = newcomer::help(&error, std::env::args().skip(1));
+        let _ = error.print();
+        output::stderr(&help);
+        std::process::exit(error.exit_code());
+    });
     let output = Output::new(&cli.shared);
     dispatch(cli.verb, &output).into()
 }

@@ -17,7 +17,7 @@ use promela::run::vector::Work;
 use promela::trail;
 use report::{Colour, End, Property, PropertyVerdict, Sources, Summary};
 use std::path::{Path, PathBuf};
-use trace::{Counterexample, FailureKind, Fingerprint, Schedule, SystemRef, Trace, Variable, Waiting};
+use trace::{Counterexample, FailureKind, Fingerprint, PropertyRef, Schedule, SystemRef, Trace, Variable, Waiting};
 
 /// A model as a transition system.
 pub type System = promela::run::System<Backend>;
@@ -113,16 +113,19 @@ impl Model {
 
     /// Checks what was asked for: failed steps and stuck states first, then properties of whole runs.
     pub fn check(&self, request: &Request, watch: Watch<'_>) -> Checked {
-        let mut checked = if request.wants_safety() { self.check_safety(request, watch) } else { Checked::default() };
+        let safety = !self.properties(request).is_empty();
+        let mut checked = if safety { self.check_safety(request, watch) } else { Checked::default() };
         checked.summary.system.clone_from(&self.system_ref.file);
         let wanted: Vec<&Run> = self.runs.iter().filter(|run| run.wanted(request)).collect();
         let answers = match checked.summary.covered.end {
-            End::Interrupted => Vec::new(),
+            End::Interrupted => wanted.iter().map(|run| run.not_searched("interrupted")).collect(),
             _ => runs::check_all(self, &wanted, request, watch),
         };
-        if !request.wants_safety() {
-            checked.summary.covered = runs::covered(request, &answers).unwrap_or_default();
+        let covered = &mut checked.summary.covered;
+        if !safety {
+            *covered = runs::covered(request, &answers).unwrap_or_default();
         }
+        covered.end = runs::end(request, covered.end.clone(), &answers);
         for answer in answers {
             let index = checked.summary.properties.len();
             checked.summary.properties.push(answer.property);
@@ -130,10 +133,11 @@ impl Model {
                 None => {}
                 Some(Ok(counterexample)) => checked.counterexamples.push((index, counterexample)),
                 Some(Err(mismatch)) => {
-                    checked.unconfirmed.push(format!("{}: {mismatch}", wanted_name(&checked, index)))
+                    checked.unconfirmed.push(format!("{}: {mismatch}", wanted_name(&checked, index)));
                 }
             }
         }
+        checked.summary.warnings.extend(request.missing(&checked.summary.properties));
         checked.summary.covered.state_bytes = self.system.initial_work().bytes.len() as u64;
         checked
     }
@@ -171,9 +175,8 @@ impl Model {
     /// The failed steps and stuck states that a check is about, not yet decided.
     fn properties(&self, request: &Request) -> Vec<Property> {
         let model = &self.system.model;
-        let promises = |proctype: &Proctype| {
-            !proctype.exclusive_receive.is_empty() || !proctype.exclusive_send.is_empty()
-        };
+        let promises =
+            |proctype: &Proctype| !proctype.exclusive_receive.is_empty() || !proctype.exclusive_send.is_empty();
         let concerned = |kind: &FailureKind| match kind {
             FailureKind::Trace => model.event_trace.is_some(),
             FailureKind::Exclusive => model.proctypes.iter().any(promises),
@@ -187,11 +190,13 @@ impl Model {
     /// # Errors
     /// Where and why it does not.
     pub fn confirm(&self, counterexample: &Counterexample) -> Result<Trace, replay::Mismatch> {
-        let name = &counterexample.property.name;
-        let run = self.runs.iter().find(|run| run.kind == counterexample.property.kind && run.name == *name);
-        match run {
+        let PropertyRef { name, kind } = &counterexample.property;
+        if safety::SAFETY.contains(kind) {
+            return replay::confirm(&self.system, counterexample, None);
+        }
+        match self.runs.iter().find(|run| run.kind == *kind && run.name == *name) {
             Some(run) if let Ok(property) = &run.property => runs::confirm(&self.system, run, property, counterexample),
-            _ => replay::confirm(&self.system, counterexample, None),
+            _ => Err(replay::Mismatch { step: 0, why: format!("the model has no property `{name}` of kind {kind}") }),
         }
     }
 
@@ -223,7 +228,9 @@ fn wanted_name(checked: &Checked, index: usize) -> &str {
 fn supported(model: &promela::ir::Model) -> Result<(), LoadError> {
     let refuse = |what: &str| Err(LoadError::Unsupported(format!("error[unsupported]: {what}\n")));
     if model.features.priority && model.features.rendezvous {
-        return refuse("priorities and rendezvous channels in one model\n  = note: whose priority counts for a step of two processes is not defined; SPIN refuses it, too");
+        return refuse(
+            "priorities and rendezvous channels in one model\n  = note: whose priority counts for a step of two processes is not defined; SPIN refuses it, too",
+        );
     }
     if model.channels.len() > 255 {
         return refuse("more than 255 channels\n  = note: a channel variable is a byte, as in SPIN");

@@ -14,6 +14,8 @@ const FIRST_SECONDS: f64 = 0.5;
 pub struct ProgressLine {
     is_terminal: bool,
     is_quiet: bool,
+    /// Columns of the terminal: a longer line would be wrapped, and could not be drawn over.
+    columns: usize,
     shown: Mutex<Shown>,
 }
 
@@ -27,8 +29,8 @@ struct Shown {
 
 impl ProgressLine {
     /// Nothing is shown yet.
-    pub fn new(is_quiet: bool) -> Self {
-        Self { is_terminal: std::io::stderr().is_terminal(), is_quiet, shown: Mutex::default() }
+    pub fn new(is_quiet: bool, columns: usize) -> Self {
+        Self { is_terminal: std::io::stderr().is_terminal(), is_quiet, columns, shown: Mutex::default() }
     }
 
     /// Shows progress if it is time to.
@@ -37,7 +39,10 @@ impl ProgressLine {
         if self.is_quiet || !is_due(self.is_terminal, shown.at, progress.seconds) {
             return;
         }
-        let line = progress_line(progress);
+        let mut line = progress_line(progress);
+        if self.is_terminal {
+            line = line.chars().take(self.columns.saturating_sub(1)).collect();
+        }
         let text = if self.is_terminal { format!("\r{line:width$}", width = shown.width) } else { format!("{line}\n") };
         stderr(&text);
         *shown = Shown { at: progress.seconds, width: line.len() };

@@ -2,7 +2,8 @@
 
 use crate::args::{CheckArgs, OrderName, StoreName, Switch};
 use crate::usage;
-use std::time::Duration;
+use report::Property;
+use std::time::{Duration, Instant};
 use trace::FailureKind;
 
 /// What to check and how.
@@ -24,8 +25,10 @@ pub struct Request {
     pub workers: usize,
     /// Steps from the initial state.
     pub depth: Option<u32>,
-    /// Time on the wall.
+    /// Time on the wall, for everything together.
     pub time: Option<Duration>,
+    /// When that time is over.
+    pub deadline: Option<Instant>,
     /// Memory in bytes.
     pub memory: Option<u64>,
     /// Whether the user asked for that much memory and no more.
@@ -49,9 +52,10 @@ impl Request {
             reduction: args.reduction == Switch::On,
             order: args.order,
             store: args.store,
-            workers: args.jobs.map_or(cores, |jobs| usize::from(jobs.get())),
+            workers: args.jobs.map_or(cores, usize::from),
             depth: args.depth,
             time: args.time,
+            deadline: args.time.and_then(|time| Instant::now().checked_add(time)),
             memory: args.mem.or_else(usage::memory_to_use),
             memory_asked: args.mem.is_some(),
             seed: args.seed,
@@ -60,14 +64,29 @@ impl Request {
         }
     }
 
+    /// What is left of the time.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
     /// Whether the search order draws at random, so that it decides nothing for good.
     pub fn samples(&self) -> bool {
         matches!(self.order, OrderName::Random | OrderName::Swarm)
     }
 
-    /// Whether failed steps and stuck states are to be looked for.
-    pub fn wants_safety(&self) -> bool {
-        crate::safety::SAFETY.into_iter().any(|kind| self.wants(kind))
+    /// What was asked for by name, but is not there to be checked.
+    pub fn missing(&self, properties: &[Property]) -> Vec<String> {
+        let asked = self.kinds.iter().flatten();
+        let absent = asked.filter(|kind| !properties.iter().any(|property| property.kind == **kind));
+        let what = |kind: &FailureKind| match kind {
+            FailureKind::Accept => "`accept` label",
+            FailureKind::Ltl => "`ltl` block",
+            FailureKind::Never => "never claim",
+            FailureKind::Trace => "`trace` or `notrace` assertion",
+            FailureKind::Exclusive => "`xr` or `xs` promise",
+            _ => "such property",
+        };
+        absent.map(|kind| format!("--check {kind}: the model has no {}", what(kind))).collect()
     }
 
     /// Whether a kind was named, not just left open.

@@ -46,6 +46,12 @@ impl Run {
         }
     }
 
+    /// The answer where no search was made, for a reason that must not pass for a verdict.
+    pub fn not_searched(&self, why: &str) -> Answer {
+        let property = self.row(PropertyVerdict::Incomplete, why.to_owned());
+        Answer { property, counterexample: None, outcome: Outcome::default() }
+    }
+
     fn row(&self, verdict: PropertyVerdict, note: String) -> Property {
         Property { name: self.name.clone(), kind: self.kind, verdict, note, counterexample: None, violations: 0 }
     }
@@ -98,8 +104,10 @@ fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answe
         }
     };
     if request.samples() {
-        let property = run.row(PropertyVerdict::Incomplete, "whole runs need --order bfs or dfs".to_owned());
-        return Answer { property, counterexample: None, outcome: Outcome::default() };
+        return run.not_searched("whole runs need --order bfs or dfs");
+    }
+    if request.time_left().is_some_and(|left| left.is_zero()) {
+        return run.not_searched("no time was left (--time)");
     }
     let fairness = if request.fair { Fairness::Weak } else { Fairness::Off };
     let watched = find(&model.system, property, run.observer, fairness, request, watch);
@@ -284,4 +292,21 @@ pub fn covered(request: &Request, answers: &[Answer]) -> Option<report::Covered>
         covered.end = End::Violation;
     }
     Some(covered)
+}
+
+/// How everything together ended: the worst counts. That a property's own search ends at its violation leaves nothing out.
+pub fn end(request: &Request, end: End, answers: &[Answer]) -> End {
+    let ends = answers.iter().map(|answer| safety::end(request, &answer.outcome.incomplete));
+    ends.filter(|end| *end != End::Violation)
+        .fold(end, |worst, end| if rank(&end) > rank(&worst) { end } else { worst })
+}
+
+fn rank(end: &End) -> u8 {
+    match end {
+        End::Exhaustive => 0,
+        End::Violation => 1,
+        End::Bound(_) => 2,
+        End::Inconclusive(_) => 3,
+        End::Interrupted => 4,
+    }
 }

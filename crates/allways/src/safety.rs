@@ -55,7 +55,7 @@ pub fn options(request: &Request) -> Options {
         store: store(request),
         workers: request.workers,
         reduction: if request.reduction { Reduction::Safety } else { Reduction::Off },
-        bounds: Bounds { depth: request.depth, states: None, time: request.time, bytes: memory(request) },
+        bounds: Bounds { depth: request.depth, states: None, time: request.time_left(), bytes: memory(request) },
         after_violation: match request.keep_going {
             true => AfterViolation::Continue { states: None },
             false => AfterViolation::Continue { states: Some(STATES_AFTER_VIOLATION) },

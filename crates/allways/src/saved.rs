@@ -62,18 +62,22 @@ impl Saved {
             fs::write(self.root.join(LATEST), format!("{}\n", counterexample.id))
         };
         write().map_err(|error| {
+            // Goes only if nothing is in it.
+            let _ = fs::remove_dir(path.parent().unwrap_or(&self.root));
             let shown = path.display();
             format!("cannot save the counterexample to {shown}: {error}\n  = help: --no-save leaves it out; run in a folder that can be written to keep it")
         })
     }
 
-    /// Everything in the folder, ids ascending.
+    /// Everything in the folder, the newest last.
     pub fn entries(&self) -> Vec<Entry> {
         let Ok(folder) = fs::read_dir(&self.root) else { return Vec::new() };
         let folders = folder.flatten().filter(|entry| entry.path().is_dir());
         let mut ids: Vec<String> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         ids.sort();
-        ids.into_iter().map(|id| Entry { content: read(&self.file(&id)), id }).collect()
+        let mut entries: Vec<Entry> = ids.into_iter().map(|id| Entry { content: read(&self.file(&id)), id }).collect();
+        entries.sort_by_key(|entry| entry.content.as_ref().map_or(0, |counterexample| counterexample.created));
+        entries
     }
 
     /// The id of the latest counterexample.

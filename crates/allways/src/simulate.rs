@@ -130,7 +130,8 @@ fn ask<S: Describe>(
         question += &format!("  {}  {}\n", index + 1, option(timeline, *choice));
     }
     loop {
-        (watcher.ask)(&format!("{question}choose 1-{}, b to go back, q to leave: ", offered.len()));
+        let range = if offered.len() == 1 { "1".to_owned() } else { format!("1-{}", offered.len()) };
+        (watcher.ask)(&format!("{question}choose {range}, b to go back, q to leave: "));
         let mut line = String::new();
         if input.read_line(&mut line).unwrap_or(0) == 0 {
             return Decision::End;
@@ -140,7 +141,7 @@ fn ask<S: Describe>(
             "b" => return Decision::Back,
             number => match number.parse::<usize>().ok().and_then(|number| offered.get(number.wrapping_sub(1))) {
                 Some(choice) => return Decision::Take(*choice),
-                None => question.clear(),
+                None => question = format!("`{number}` is not among the choices\n"),
             },
         }
     }

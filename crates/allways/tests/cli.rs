@@ -1,67 +1,10 @@
 //! The command line as scripts and people meet it.
 
+mod folder;
+
+use folder::{Folder, Told};
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-/// A folder of its own for each test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("allways-cli-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("can make a folder");
-        Self(path)
-    }
-
-    fn with(name: &str, file: &str, content: impl AsRef<[u8]>) -> Self {
-        let folder = Self::new(name);
-        fs::write(folder.0.join(file), content).expect("can write a file");
-        folder
-    }
-
-    fn run(&self, arguments: &[&str]) -> Told {
-        let output = Command::new(env!("CARGO_BIN_EXE_allways"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .env("COLUMNS", "100")
-            .env("LC_ALL", "C.UTF-8")
-            .env_remove("NO_COLOR")
-            .output()
-            .expect("the binary runs");
-        Told::new(output)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// What a run said.
-struct Told {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl Told {
-    fn new(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-    }
-
-    /// Expects an exit code, nothing on stdout, and words on stderr.
-    fn refused(&self, code: i32, words: &[&str]) {
-        assert_eq!(self.code, Some(code), "{}", self.err);
-        assert_eq!(self.out, "", "data goes to stdout, messages do not");
-        for word in words {
-            assert!(self.err.contains(word), "`{word}` is missing in: {}", self.err);
-        }
-    }
-}
+use std::process::Command;
 
 #[test]
 fn help_names_every_verb_and_the_exit_codes() {
@@ -177,7 +120,7 @@ fn a_deadlock_is_found_saved_replayed_reported_and_removed() {
     for word in ["error[deadlock]", "locks.pml:2:", "left:0 waits for", "confirmed by replay", "allways replay "] {
         assert!(found.out.contains(word), "`{word}` is missing in: {}", found.out);
     }
-    assert!(found.out.ends_with("violated: 1 of 2 properties\n"), "the last line is the verdict: {}", found.out);
+    assert!(found.out.ends_with("violated: 1 of 3 properties\n"), "the last line is the verdict: {}", found.out);
 
     let replayed = folder.run(&["replay"]);
     assert_eq!(replayed.code, Some(1));
@@ -241,7 +184,7 @@ fn scripts_get_one_object_and_tools_get_the_lines_of_spin() {
 fn what_holds_exits_with_zero_and_says_within_which_bound() {
     let folder = Folder::with("holds", "hello.pml", HELLO);
     let told = folder.run(&["check", "hello.pml", "-q"]);
-    assert_eq!((told.code, told.out.as_str(), told.err.as_str()), (Some(0), "holds: 2 of 2 properties\n", ""));
+    assert_eq!((told.code, told.out.as_str(), told.err.as_str()), (Some(0), "holds: 3 of 3 properties\n", ""));
     let bounded = folder.run(&["check", "hello.pml", "-q", "--depth", "1"]);
     assert!(bounded.code == Some(0) && bounded.out.contains("within the bound"), "{}", bounded.out);
 }

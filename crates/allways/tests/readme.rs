@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const MARK: &str = "<!-- transcript: allways ";
 
@@ -17,16 +18,24 @@ fn root() -> PathBuf {
 }
 
 fn run(arguments: &str) -> String {
-    let steady: &[&str] = if arguments.starts_with("check ") { &["--no-save", "-j1"] } else { &[] };
+    // A folder of its own, so that counterexamples are saved as they are for a reader, but not here.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("allways-readme-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("can make a folder");
+    let _ = std::os::unix::fs::symlink(root().join("models"), folder.join("models"));
+    let steady: &[&str] = if arguments.starts_with("check ") { &["-j1"] } else { &[] };
     let output = Command::new(env!("CARGO_BIN_EXE_allways"))
         .args(arguments.split_whitespace())
         .args(["--color", "never"])
         .args(steady)
         .env("COLUMNS", "100")
         .env("LC_ALL", "C.UTF-8")
-        .current_dir(root())
+        .current_dir(&folder)
         .output()
         .expect("the binary runs");
+    let _ = std::fs::remove_file(folder.join("models"));
+    let _ = std::fs::remove_dir_all(&folder);
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 

@@ -15,7 +15,7 @@ pub mod search;
 pub mod store;
 pub mod system;
 
-pub use bits::Bits;
+pub use bits::{Bits, CAPACITY};
 pub use cycle::{Fairness, Monitor, MonitorEdge, MonitorState, Watched, find_cycle, search_monitored};
 pub use search::{
     AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Progress, Reduction, Sampling, Stats,

@@ -12,8 +12,8 @@ pub type Witness<'w, S> = dyn FnMut(&mut <S as TransitionSystem>::Scratch, &[<S 
 
 /// Executes a counterexample and checks that it shows what it says.
 ///
-/// A lasso must close (and be weakly fair if it says so); a finite one must end in the failure of the same kind and with
-/// the same message, unless a witness judges it.
+/// A lasso must close, be weakly fair if it says so, and be judged by a witness; a finite one must end in the failure of
+/// the same kind and with the same message, unless a witness judges it.
 ///
 /// # Errors
 /// If it shows something else.
@@ -34,7 +34,9 @@ pub fn confirm<S: TransitionSystem>(
     }
     match witness {
         Some(witness) => witness(&mut scratch, &run.states, schedule.cycle_start).map_err(end)?,
-        None if schedule.cycle_start.is_some() => {}
+        None if schedule.cycle_start.is_some() => {
+            return Err(end(format!("a cycle is no proof of {}", counterexample.property.kind)));
+        }
         None => {
             let found = failure_at_end(system, &mut scratch, &run);
             same(found.as_ref(), counterexample.property.kind, &counterexample.message).map_err(end)?;

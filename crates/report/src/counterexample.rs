@@ -96,6 +96,8 @@ fn facts(counterexample: &Counterexample) -> String {
         switches => format!("{switches} context switches"),
     };
     let mut facts = vec![match schedule.cycle_start {
+        Some(0) if steps > 0 => format!("a cycle of {steps} from the start"),
+        Some(1) if steps > 1 => format!("1 step, then a cycle of {}", steps - 1),
         Some(start) if start < steps => format!("{start} steps, then a cycle of {}", steps - start),
         _ => format!("step {steps} of {steps}"),
     }];
@@ -120,14 +122,20 @@ fn final_state(counterexample: &Counterexample, layout: &Layout) -> String {
         let _ = writeln!(out, "{}  {line}", Paint(layout.colour).paint(Role::Dim, &format!("{head:10}")));
     }
     if shown < lines.len() {
-        let _ = writeln!(out, "            ... {} more lines (-v shows them)", lines.len() - shown);
+        let more = lines.len() - shown;
+        let (lines, them) = if more == 1 { ("line", "it") } else { ("lines", "them") };
+        let _ = writeln!(out, "            ... {more} more {lines} (-v shows {them})");
     }
     out.push('\n');
     out
 }
 
+/// What to do next; nothing, if the counterexample was not saved and so has no name.
 fn commands(counterexample: &Counterexample, layout: &Layout) -> String {
     let id = &counterexample.id;
+    if id.is_empty() {
+        return String::new();
+    }
     let paint = Paint(layout.colour);
     let command = |verb: &str, line: String| format!("{}  {line}", paint.paint(Role::Dim, verb));
     let replay = command("replay", format!("allways replay {id}"));

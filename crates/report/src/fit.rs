@@ -32,6 +32,16 @@ pub fn cut(text: &str, room: usize, signs: Signs) -> String {
     if room > 0 { kept + mark } else { String::new() }
 }
 
+/// A name cut to `room` columns; a number at its end, which tells it from others, is kept.
+pub fn cut_name(name: &str, room: usize, signs: Signs) -> String {
+    match name.rsplit_once(':') {
+        Some((kind, number)) if width(name) > room && room > width(number) + 2 => {
+            format!("{}:{number}", cut(kind, room - width(number) - 1, signs))
+        }
+        _ => cut(name, room, signs),
+    }
+}
+
 /// The text followed by blanks, `room` columns in all.
 pub fn pad(text: &str, room: usize) -> String {
     let blanks = room.saturating_sub(width(text));
@@ -65,6 +75,13 @@ mod tests {
         assert_eq!(cut("hello", 0, Signs::Unicode), "");
         assert_eq!(cut("日本語", 5, Signs::Unicode), "日本…");
         assert_eq!(cut("日本語", 4, Signs::Unicode), "日…");
+    }
+
+    #[test]
+    fn a_cut_name_keeps_its_number() {
+        assert_eq!(cut_name("Philosopher:13", 14, Signs::Unicode), "Philosopher:13");
+        assert_eq!(cut_name("Philosopher:13", 9, Signs::Unicode), "Philo…:13");
+        assert_eq!(cut_name("Philosopher:13", 4, Signs::Unicode), "Phi…");
     }
 
     #[test]

@@ -53,6 +53,15 @@ fn run_end(trace: &Trace, at: usize) -> usize {
     (at + 1..trace.steps.len()).find(|&index| !same(index)).unwrap_or(trace.steps.len())
 }
 
+/// How many events to leave out from `at` on: the inner part of a long run of local statements in one atomic sequence.
+pub(crate) fn quiet_run(events: &[Event], at: usize) -> usize {
+    let is_quiet = |event: &Event| is_local(event) && Some(event.actor) == events.get(at).map(|first| first.actor);
+    let before = events[..at].iter().rev().take_while(|event| is_quiet(event)).count();
+    let after = events[at..].iter().take_while(|event| is_quiet(event)).count();
+    // Only the second of a run is asked about the whole: its first and its last are shown.
+    if before == 1 && before + after >= RUN_MIN { after - 1 } else { 0 }
+}
+
 /// Whether nobody else can notice an event: no message, no output, no new actor, nothing changed but the actor's own
 /// variables, whose names carry their owner before a colon.
 fn is_local(event: &Event) -> bool {

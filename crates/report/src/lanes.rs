@@ -1,39 +1,50 @@
 //! The lane table: one column for each actor, time downwards, messages between lanes, only what changed.
 
-use crate::fit::{clean, cut, pad, width};
-use crate::fold::{Part, folded, unfolded};
+use crate::fit::{clean, cut, cut_name, pad, width};
+use crate::fold::{Part, folded, quiet_run, unfolded};
 use crate::table::share;
 use crate::{Detail, Layout, Paint, Role, Signs};
 use std::fmt::Write as _;
 use trace::{Direction, Event, Trace};
 
-/// The narrowest lane.
-const LANE_MIN: usize = 9;
+/// The narrowest lane in which a statement can still be read; below that, everyone shares one.
+const LANE_MIN: usize = 16;
+/// The narrowest column of the shared lane, where there is nothing else to give way to.
+const COLUMN_MIN: usize = 9;
 /// The widest share of "changed".
 const CHANGED_MAX: usize = 48;
 
-/// Draws the steps of a trace. Falls back to one actor column where the lanes would get too narrow to read.
+/// Draws the steps of a trace. Falls back to one lane for all where lanes would get too narrow to read.
 pub(crate) fn lanes(trace: &Trace, layout: &Layout) -> String {
     let parts = if layout.detail == Detail::Full { unfolded(trace) } else { folded(trace) };
     let mut table = Table::new(trace, &parts, *layout);
-    let room = layout.width.saturating_sub(table.margin() + 3 * table.heads.len());
-    match share(&table.natural(), room, LANE_MIN) {
-        Some(widths) => table.draw(&widths),
-        None => {
-            table.one_lane(trace);
-            let natural = table.natural();
-            let room = layout.width.saturating_sub(table.margin() + 3 * table.heads.len());
-            let widths = share(&natural, room, LANE_MIN).unwrap_or_else(|| vec![LANE_MIN; natural.len()]);
-            table.draw(&widths)
-        }
+    if let Some(widths) = fit(&table.natural(), table.room(), LANE_MIN) {
+        return table.draw(&widths);
     }
+    table.one_lane();
+    let natural = table.natural();
+    let widths = fit(&natural, table.room(), COLUMN_MIN);
+    table.draw(&widths.unwrap_or_else(|| vec![COLUMN_MIN; natural.len()]))
+}
+
+/// Lanes give way before "changed", which is what people look for, unless that takes more than a third.
+fn fit(natural: &[usize], room: usize, least: usize) -> Option<Vec<usize>> {
+    let (changed, lanes) = natural.split_last()?;
+    let left = room.saturating_sub(lanes.iter().sum());
+    let changed = (*changed).min(left.max(room / 3));
+    let mut widths = share(lanes, room.saturating_sub(changed), least)?;
+    widths.push(changed);
+    Some(widths)
 }
 
 /// One line below the head.
 enum Line {
     Step(Row),
     /// A remark across all columns.
-    Remark(String),
+    Remark {
+        text: String,
+        in_cycle: bool,
+    },
 }
 
 /// An event, or a rendezvous of two.
@@ -79,38 +90,53 @@ impl Table {
 
     fn fill(&mut self, trace: &Trace, parts: &[Part]) {
         let mut last = None;
+        let mut next = 0;
         for part in parts {
+            let in_cycle = self.has_cycle && trace.cycle_start.is_some_and(|start| next >= start);
             match *part {
-                Part::Step(index) => self.step(trace, index, &mut last),
-                Part::Local(count) => self.remark(format!("... {count} local steps folded (-v shows them)")),
-                Part::Middle(count) => self.remark(format!("... {count} steps left out (-v shows them)")),
+                Part::Step(index) => {
+                    self.step(trace, index, &mut last);
+                    next = index + 1;
+                }
+                Part::Local(count) => self.left_out(count, "local steps folded", in_cycle),
+                Part::Middle(count) => self.left_out(count, "steps left out", in_cycle),
             }
         }
         self.ending(trace);
     }
 
-    fn remark(&mut self, text: String) {
-        self.lines.push(Line::Remark(text));
+    fn remark(&mut self, text: &str) {
+        self.lines.push(Line::Remark { text: text.to_owned(), in_cycle: false });
+    }
+
+    fn left_out(&mut self, count: usize, what: &str, in_cycle: bool) {
+        self.lines.push(Line::Remark { text: format!("... {count} {what} (-v shows them)"), in_cycle });
     }
 
     fn ending(&mut self, trace: &Trace) {
         match trace.cycle_start {
             Some(start) if start == trace.steps.len() => {
-                self.remark("<<<<< the run ends here; the last state is repeated for ever".to_owned());
+                self.remark("<<<<< the run ends here; the last state is repeated for ever");
             }
-            Some(start) => self.remark(format!("<<<<< end of cycle, back to step {}", start + 1)),
+            Some(start) => self.remark(&format!("<<<<< end of cycle, back to step {}", start + 1)),
             None => {}
         }
     }
 
     fn step(&mut self, trace: &Trace, index: usize, last: &mut Option<u32>) {
         if self.has_cycle && trace.cycle_start == Some(index) {
-            self.remark("<<<<< start of cycle: what follows is repeated for ever".to_owned());
+            self.remark("<<<<< start of cycle: what follows is repeated for ever");
         }
         let in_cycle = trace.cycle_start.is_some_and(|start| index >= start);
         let events = &trace.steps[index].events;
         let mut at = 0;
         while at < events.len() {
+            let folded = if self.layout.detail == Detail::Full { 0 } else { quiet_run(events, at) };
+            if folded > 0 {
+                self.left_out(folded, "statements folded", in_cycle && self.has_cycle);
+                at += folded;
+                continue;
+            }
             let pair = events.get(at + 1).filter(|next| is_rendezvous(&events[at], next));
             let mut row = self.row(trace, &events[at], pair);
             row.number = (at == 0).then_some(index + 1);
@@ -145,20 +171,30 @@ impl Table {
         Row { number: None, switch: false, in_cycle: false, arrow, cells, changed }
     }
 
-    /// Puts everyone into one lane, with the names before the texts.
-    fn one_lane(&mut self, trace: &Trace) {
+    /// Puts everyone into one lane, with a column for the names.
+    fn one_lane(&mut self) {
+        let arrow = if self.layout.signs == Signs::Ascii { "->" } else { "▶" };
+        let heads = &self.heads;
         for line in &mut self.lines {
             let Line::Step(row) = line else { continue };
-            row.arrow = None;
-            for (lane, cell) in &mut row.cells {
-                cell.text = format!("{}  {}", head(trace, self.actors[*lane]), cell.text);
+            // A rendezvous is told from the sender's side.
+            let sender = row.arrow.map(|(from, _)| from);
+            row.cells.sort_by_key(|(lane, _)| Some(*lane) != sender);
+            let mut cells = std::mem::take(&mut row.cells).into_iter();
+            let Some((lane, mut does)) = cells.next() else { continue };
+            for (partner, cell) in cells {
+                does.text = format!("{} {arrow} {}  {}", does.text, heads[partner], cell.text);
             }
-            let texts: Vec<String> = row.cells.iter().map(|(_, cell)| cell.text.clone()).collect();
-            row.cells.truncate(1);
-            row.cells[0].0 = 0;
-            row.cells[0].1.text = texts.join(" / ");
+            let who = Cell { text: heads[lane].clone(), place: String::new(), message: None };
+            row.arrow = None;
+            row.cells = vec![(0, who), (1, does)];
         }
-        self.heads = vec!["who does what".to_owned(), "changed".to_owned()];
+        self.heads = ["who", "does what", "changed"].map(str::to_owned).to_vec();
+    }
+
+    /// Columns that the lanes and "changed" share.
+    fn room(&self) -> usize {
+        self.layout.width.saturating_sub(self.margin() + 3 * self.heads.len())
     }
 
     /// Columns before the first lane.
@@ -183,13 +219,17 @@ impl Table {
         let paint = Paint(self.layout.colour);
         let brace = if self.has_cycle { "  " } else { "" };
         let heads = self.heads.iter().zip(widths);
-        let heads: Vec<String> = heads.map(|(head, &room)| pad(&cut(head, room, self.layout.signs), room)).collect();
+        let heads: Vec<String> =
+            heads.map(|(head, &room)| pad(&cut_name(head, room, self.layout.signs), room)).collect();
         let head = format!("{brace}  {:>digits$} | {}", "step", heads.join(" | "), digits = self.digits);
         let mut out = paint.paint(Role::Strong, head.trim_end()) + "\n";
         for line in &self.lines {
             let text = match line {
                 Line::Step(row) => self.draw_row(row, widths),
-                Line::Remark(text) => paint.paint(Role::Dim, &format!("{brace}  {text}")),
+                Line::Remark { text, in_cycle } => {
+                    let brace = if *in_cycle { self.bar() } else { brace };
+                    format!("{}{}", paint.paint(Role::Frame, brace), paint.paint(Role::Dim, &format!("  {text}")))
+                }
             };
             let _ = writeln!(out, "{}", text.trim_end());
         }
@@ -198,11 +238,10 @@ impl Table {
 
     fn draw_row(&self, row: &Row, widths: &[usize]) -> String {
         let paint = Paint(self.layout.colour);
-        let bar = if self.layout.signs == Signs::Ascii { "| " } else { "│ " };
         let brace = match (self.has_cycle, row.in_cycle) {
             (false, _) => "",
             (true, false) => "  ",
-            (true, true) => bar,
+            (true, true) => self.bar(),
         };
         let switch = if row.switch { "!" } else { " " };
         let number = row.number.map(|number| number.to_string()).unwrap_or_default();
@@ -216,6 +255,11 @@ impl Table {
         }
         let _ = write!(out, " | {}", cut(&row.changed, widths[last], self.layout.signs));
         out
+    }
+
+    /// What stands before everything in a cycle.
+    fn bar(&self) -> &'static str {
+        if self.layout.signs == Signs::Ascii { "| " } else { "│ " }
     }
 
     fn dash(&self) -> &'static str {
@@ -280,7 +324,7 @@ impl Cell {
     fn natural(&self) -> usize {
         let arrow = if self.message.is_some() { 4 } else { 0 };
         let place = if self.place.is_empty() { 0 } else { width(&self.place) + 2 };
-        (width(&self.text) + arrow + place).max(LANE_MIN)
+        (width(&self.text) + arrow + place).max(COLUMN_MIN)
     }
 }
 

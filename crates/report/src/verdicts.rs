@@ -1,16 +1,25 @@
 //! The last screen: a verdict for each property, what was covered, and the verdict of all.
 
-use crate::fit::{clean, pad, width, wrap};
+use crate::fit::{clean, cut, pad, width, wrap};
 use crate::number::{bytes, count, span};
 use crate::unreached::unreached_text;
 use crate::{Covered, End, Layout, Outcome, Paint, Property, PropertyVerdict, Role, Summary, Verdict};
 use std::fmt::Write as _;
+use trace::FailureKind;
+
+/// Columns that a remark gets on the narrowest terminal.
+const REMARK_MIN: usize = 24;
 
 /// The whole closing report.
 #[must_use]
 pub fn summary_text(summary: &Summary, layout: &Layout) -> String {
     let paint = Paint(layout.colour);
-    let mut out = property_table(summary, layout);
+    let mut out = String::new();
+    // Without a property there is nothing to tell about the search either.
+    let searched = !summary.properties.is_empty();
+    if searched {
+        out += &property_table(summary, layout);
+    }
     let unreached: Vec<_> =
         summary.unreached.iter().flatten().filter(|unit| !unit.statements.is_empty()).cloned().collect();
     if !unreached.is_empty() {
@@ -19,9 +28,11 @@ pub fn summary_text(summary: &Summary, layout: &Layout) -> String {
     for warning in &summary.warnings {
         let _ = writeln!(out, "{}: {}", paint.paint(Role::Warning, "warning"), clean(warning));
     }
-    out.push('\n');
-    for line in wrap(&covered(&summary.covered), " . ", layout.width) {
-        let _ = writeln!(out, "{line}");
+    if searched {
+        out.push('\n');
+        for line in wrap(&covered(summary), " . ", layout.width) {
+            let _ = writeln!(out, "{line}");
+        }
     }
     let (role, line) = last_line(summary);
     let _ = writeln!(out, "{}", paint.paint(role, &line));
@@ -36,7 +47,11 @@ fn property_table(summary: &Summary, layout: &Layout) -> String {
     let paint = Paint(layout.colour);
     let mut out = line(&heads, &widths, |text| paint.paint(Role::Strong, &text));
     for (row, property) in rows.iter().zip(&summary.properties) {
-        out += &line(row, &widths, |text| paint.paint(role(property.verdict), &text));
+        // The whole message stands above, at the counterexample.
+        let room = layout.width.saturating_sub(widths.iter().sum::<usize>() + 6).max(REMARK_MIN);
+        let mut row = row.clone();
+        row[3] = cut(&row[3], room, layout.signs);
+        out += &line(&row, &widths, |text| paint.paint(role(property.verdict), &text));
     }
     out
 }
@@ -68,12 +83,13 @@ fn role(verdict: PropertyVerdict) -> Role {
     }
 }
 
-fn covered(covered: &Covered) -> Vec<String> {
+fn covered(summary: &Summary) -> Vec<String> {
+    let covered = &summary.covered;
     let mut parts = vec![
         format!("{} states", count(covered.states)),
         format!("{} steps", count(covered.steps)),
         format!("depth {}", count(covered.depth_max)),
-        extent(&covered.end),
+        extent(summary),
     ];
     if covered.traces > 0 {
         parts.push(format!("{} traces", count(covered.traces)));
@@ -87,14 +103,21 @@ fn covered(covered: &Covered) -> Vec<String> {
     parts
 }
 
-fn extent(end: &End) -> String {
-    match end {
+fn extent(summary: &Summary) -> String {
+    match &summary.covered.end {
+        End::Exhaustive if cuts_runs(summary) => "exhaustive up to violations".to_owned(),
         End::Exhaustive => "exhaustive".to_owned(),
         End::Bound(bound) => format!("not exhaustive: bound {}", clean(bound)),
         End::Violation => "stopped at the first violation".to_owned(),
         End::Inconclusive(why) => format!("not exhaustive: {}", clean(why)),
         End::Interrupted => "not exhaustive: interrupted".to_owned(),
     }
+}
+
+/// Whether a violation ended runs that would have gone on: what comes after it was not looked at.
+fn cuts_runs(summary: &Summary) -> bool {
+    let ends = |kind| matches!(kind, FailureKind::Runtime | FailureKind::Trace);
+    summary.properties.iter().any(|property| property.verdict == PropertyVerdict::Violated && ends(property.kind))
 }
 
 fn store(covered: &Covered) -> String {
@@ -125,7 +148,11 @@ fn last_line(summary: &Summary) -> (Role, String) {
             let violated = with(&[PropertyVerdict::Violated, PropertyVerdict::NeedsFairness]);
             (Role::Error, format!("violated: {}", of(violated)))
         }
-        Outcome::Verdict(Verdict::Holds) => (Role::Good, format!("holds: {}{}", of(holding(summary)), within(summary))),
+        Outcome::Verdict(Verdict::Holds) => {
+            let open = with(&[PropertyVerdict::NotChecked]);
+            let open = if open > 0 { format!(" ({open} not checked)") } else { String::new() };
+            (Role::Good, format!("holds: {}{open}{}", of(holding(summary)), within(summary)))
+        }
         Outcome::Verdict(Verdict::Unsupported) => {
             (Role::Warning, format!("unsupported: {}", of(with(&[PropertyVerdict::Unsupported]))))
         }

@@ -45,7 +45,7 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
 
 fn search(model: &Model, request: &Request, output: &Output) -> Checked {
     let stop = on_interrupt();
-    let line = ProgressLine::new(output.is_quiet());
+    let line = ProgressLine::new(output.is_quiet(), output.layout.width);
     let checked = model.check(request, Watch { stop: &stop, progress: &|progress| line.show(progress) });
     line.clear();
     checked
@@ -59,14 +59,16 @@ fn keep(checked: &mut Checked, args: &CheckArgs, output: &Output) {
         let property = &mut checked.summary.properties[*index];
         property.counterexample.get_or_insert(counterexample.id.clone());
     }
-    if args.no_save {
-        return;
-    }
     // The first one is saved last: it is the one to look at, so it becomes the latest.
-    for (_, counterexample) in checked.counterexamples.iter().rev() {
-        if let Err(why) = saved.save(&kept_part(counterexample)) {
+    let mut saves = !args.no_save;
+    for (_, counterexample) in checked.counterexamples.iter_mut().rev() {
+        if saves && let Err(why) = saved.save(&kept_part(counterexample)) {
             output.warn(&why);
-            return;
+            saves = false;
+        }
+        // No command is offered that would not find it.
+        if !saves {
+            counterexample.id.clear();
         }
     }
 }

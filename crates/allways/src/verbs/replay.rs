@@ -67,7 +67,8 @@ fn up_to(model: &Model, mut counterexample: Counterexample, step: usize, output:
         return Exit::Inconclusive;
     }
     counterexample.schedule.choices.truncate(step);
-    counterexample.schedule.cycle_start = counterexample.schedule.cycle_start.filter(|start| *start < step);
+    // A part of a cycle leads nowhere back.
+    counterexample.schedule.cycle_start = counterexample.schedule.cycle_start.filter(|_| step == steps);
     match ::replay::run(&model.system, &counterexample.schedule) {
         Ok(run) => output.data(&report::trace_text(&run.trace, &output.layout)),
         Err(mismatch) => output.warn(&mismatch.to_string()),

@@ -10,6 +10,7 @@ use crate::model::Model;
 use crate::output::Output;
 use crate::saved::Saved;
 use crate::simulate::{Ending, Guide, Watcher, simulate};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::Event;
 
@@ -50,7 +51,8 @@ fn guide(model: &Model, args: &RunArgs, output: &Output) -> Result<Guide, String
 }
 
 fn follow(model: &Model, guide: Guide, args: &RunArgs, output: &Output) -> Exit {
-    let stop = on_interrupt();
+    // Whoever is asked waits for a key, not for a flag: there Ctrl-C ends the program at once.
+    let stop = if args.interactive { Arc::default() } else { on_interrupt() };
     let all_steps = args.steps || args.interactive;
     let mut step = |number: usize, name: &str, event: &Event| output.data(&told(number, name, event, all_steps));
     let mut ask = |question: &str| crate::output::stderr(question);

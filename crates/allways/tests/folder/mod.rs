@@ -1,0 +1,64 @@
+//! A folder for a test, and the program run in it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder of its own for each test.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("allways-cli-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("can make a folder");
+        Self(path)
+    }
+
+    pub fn with(name: &str, file: &str, content: impl AsRef<[u8]>) -> Self {
+        let folder = Self::new(name);
+        fs::write(folder.0.join(file), content).expect("can write a file");
+        folder
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Told {
+        let output = Command::new(env!("CARGO_BIN_EXE_allways"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .env("COLUMNS", "100")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("NO_COLOR")
+            .output()
+            .expect("the binary runs");
+        Told::new(output)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a run said.
+pub struct Told {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Told {
+    pub fn new(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Expects an exit code, nothing on stdout, and words on stderr.
+    pub fn refused(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}", self.err);
+        assert_eq!(self.out, "", "data goes to stdout, messages do not");
+        for word in words {
+            assert!(self.err.contains(word), "`{word}` is missing in: {}", self.err);
+        }
+    }
+}
