@@ -117,3 +117,24 @@ fn a_bound_in_the_search_for_runs_is_a_bound_of_the_check() {
     let drawn = folder.run(&["check", "count.pml", "--order", "random", "--runs", "2"]);
     assert_eq!(drawn.code, Some(3), "a formula that random walks cannot decide does not pass: {}", drawn.out);
 }
+
+#[test]
+fn a_local_channel_changes_only_when_a_message_moves() {
+    let model =
+        "active proctype p() {\n  chan a[2] = [1] of { byte };\n  byte x;\n  x = 1;\n  a[1]!7;\n  assert(x == 2)\n}\n";
+    let folder = Folder::with("local-channel", "local.pml", model);
+    let told = folder.run(&["check", "local.pml", "--no-save"]);
+    assert_eq!(told.code, Some(1), "{}", told.err);
+    assert!(told.out.contains("a[1]: [] -> [7]"), "{}", told.out);
+    assert_eq!(told.out.matches("a[0]").count(), 1, "only at the end, as it is: {}", told.out);
+}
+
+#[test]
+fn one_mistake_is_told_once() {
+    let model = "int x;\nactive proctype p() { for (i : 0 .. 3) { x++ } }\n";
+    let folder = Folder::with("once", "for.pml", model);
+    let told = folder.run(&["check", "for.pml"]);
+    told.refused(2, &["`i` is not declared"]);
+    assert_eq!(told.err.matches("error[").count(), 1, "{}", told.err);
+    assert!(!told.err.contains("did you mean"), "{}", told.err);
+}

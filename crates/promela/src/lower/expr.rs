@@ -47,7 +47,11 @@ impl Lowering<'_> {
             let near = self.names.similar(&ident.name, self.place);
             near.into_iter().fold(told, |told, near| told.help(format!("did you mean `{near}`?")))
         };
-        self.report.push(told);
+        // `for` uses its variable in three places.
+        let again = |known: &Diagnostic| known.span == told.span && known.message == told.message;
+        if !self.report.iter().any(again) {
+            self.report.push(told);
+        }
     }
 
     /// Lowers an expression. After an error the value is 0 and goes nowhere.

@@ -3,7 +3,7 @@
 use super::expr::{Lowering, Within};
 use super::names::Ty;
 use crate::ast::{self, ExprKind, RecvArg, VarRef};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::ir::{Action, Expr, Field, Receive, Send};
 use crate::source::Span;
 
@@ -35,6 +35,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn receive(&mut self, channel: &VarRef, anywhere: bool, keep: bool, args: &[RecvArg]) -> Receive {
+        let known = self.report.len();
         let mut fields = Vec::new();
         for arg in args {
             match arg {
@@ -44,6 +45,10 @@ impl Lowering<'_> {
         }
         let span = channel.span;
         let channel = self.channel(channel);
+        // What could not be understood is not counted.
+        if self.report[known..].iter().any(|told| told.severity == Severity::Error) {
+            return Receive { channel, fields, anywhere, keep };
+        }
         if let Some(expected) = self.check_message(&channel, fields.len(), "received", span) {
             // Fields that are not named are thrown away.
             fields.resize(expected.max(fields.len()), Field::Ignore);
@@ -85,7 +90,8 @@ impl Lowering<'_> {
         };
         let channel = self.names.channels.get(usize::try_from(id - 1).ok()?)?;
         let expected = channel.fields.len();
-        let message = format!("{given} fields are {what}, but `{}` has messages of {expected}", channel.name);
+        let fields = if given == 1 { "field is" } else { "fields are" };
+        let message = format!("{given} {fields} {what}, but `{}` has messages of {expected}", channel.name);
         if given > expected {
             self.error("message", span, message);
         } else if given < expected {

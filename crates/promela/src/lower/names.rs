@@ -214,7 +214,8 @@ impl Names {
 
 /// The candidate with the smallest edit distance, if it is small enough to be a typing error.
 pub(super) fn closest<'n>(wanted: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    let limit = wanted.chars().count().div_ceil(3).min(2);
+    // Any two names of one or two letters are near each other, which says nothing.
+    let limit = (wanted.chars().count() / 3).min(2);
     let near = candidates.into_iter().filter(|name| name.len().abs_diff(wanted.len()) <= limit);
     let scored = near.map(|name| (distance(wanted, name), name)).filter(|&(apart, _)| apart <= limit);
     scored.min().map(|(_, name)| name.to_string())
@@ -246,6 +247,7 @@ mod tests {
         assert_eq!(closest("tun", names), Some("turn".to_string()));
         assert_eq!(closest("flagg", names), Some("flag".to_string()));
         assert_eq!(closest("x", names), None);
+        assert_eq!(closest("i", ["x"]), None);
         assert_eq!(closest("critical", names), None);
     }
 }

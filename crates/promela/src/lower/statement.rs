@@ -4,6 +4,7 @@ use super::expr::{Lowering, Within};
 use super::names::{SymbolId, Ty};
 use super::text;
 use crate::ast::{self, ExprKind, Initializer, RecvArg, StmtKind, VarRef};
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Action, Assign, Binary, Expr, Format, Place, Print, Shown};
 use crate::source::Span;
 
@@ -142,6 +143,8 @@ impl Lowering<'_> {
             self.error("message", channel.span, "`STDIN` gives one character: name one variable");
             return skip();
         };
+        let told = Diagnostic::warning("input", channel.span, "`STDIN` gives nothing: the variable keeps its value");
+        self.report.push(told.note("a check looks at every run of the model itself, not of what somebody may type"));
         self.assignable(var).map_or_else(skip, |(place, _)| Action::ReadInput(place))
     }
 

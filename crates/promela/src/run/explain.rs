@@ -184,10 +184,13 @@ fn list(
             let at = base + (variable.offset + index * variable.stride) as usize;
             let value = show(model, work, &variable.shown, load(&work.bytes, at, variable.scalar));
             let name = match variable.length {
-                Some(_) => format!("{prefix}{}[{index}]", variable.name),
-                None => format!("{prefix}{}", variable.name),
+                Some(_) => format!("{}[{index}]", variable.name),
+                None => variable.name.clone(),
             };
-            all.push((name, value));
+            // A variable that holds the channel of its own name is told by that channel's messages.
+            if variable.shown != Shown::Channel || value != name {
+                all.push((format!("{prefix}{name}"), value));
+            }
         }
     }
 }
@@ -202,7 +205,11 @@ fn list_channels(
 ) {
     for channel in channels.iter().filter(|channel| channel.capacity > 0) {
         let at = base + channel.offset as usize;
-        all.push((format!("{prefix}{}", channel.name), contents(model, work, channel, at)));
+        let mut name = format!("{prefix}{}", channel.name);
+        if all.iter().any(|(known, _)| *known == name) {
+            name.push_str(" (first channel)");
+        }
+        all.push((name, contents(model, work, channel, at)));
     }
 }
 

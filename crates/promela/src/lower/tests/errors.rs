@@ -82,7 +82,8 @@ fn dubious_models_are_accepted_with_a_warning() {
         ("int n = 3; int a[n]; init { a[0] = 1 }", "array: the length of `a` is fixed at 3 @ n"),
         ("int a[2]; init { a[2] = 1 }", "array: index 2 is outside the array of 2 elements @ 2"),
         ("init { do :: skip od }", "loop: a loop that does nothing @ skip"),
-        ("chan q = [1] of { byte, byte }; init { q!1 }", "message: 1 fields are sent, but `q` has messages of 2"),
+        ("chan STDIN; byte x; init { STDIN?x }", "input: `STDIN` gives nothing: the variable keeps its value"),
+        ("chan q = [1] of { byte, byte }; init { q!1 }", "message: 1 field is sent, but `q` has messages of 2"),
         ("init { printf(\"x\\n\", 1) }", "printf: more values are given than printed"),
     ];
     check(Severity::Warning, &cases);
