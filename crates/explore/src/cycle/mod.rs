@@ -82,7 +82,7 @@ pub fn find_cycle<S: TransitionSystem>(
     let lossless = matches!(product.key(&initial), Key::Vector(_));
     let outcome = match options.store {
         StoreKind::Tree if lossless => {
-            find_in(&product, &property, &options, control, Tree::new(scout::vector_bytes(&product)))
+            find_in(&product, &property, &options, control, Tree::new(&scout::sample(&product)))
         }
         StoreKind::Fingerprint64 => find_in(&product, &property, &options, control, Fingerprints64::new()),
         // Cycles need numbers for states, so bits will not do.

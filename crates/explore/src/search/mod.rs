@@ -34,7 +34,7 @@ pub fn search<S: TransitionSystem>(system: &S, options: &Options, control: Contr
     let initial = system.initial(&mut scratch);
     let lossless = matches!(system.key(&initial), Key::Vector(_));
     match options.store {
-        StoreKind::Tree if lossless => search_in(system, options, control, Tree::new(scout::vector_bytes(system))),
+        StoreKind::Tree if lossless => search_in(system, options, control, Tree::new(&scout::sample(system))),
         StoreKind::Tree | StoreKind::Fingerprint128 => search_in(system, options, control, Fingerprints128::new()),
         StoreKind::Fingerprint64 => search_in(system, options, control, Fingerprints64::new()),
         StoreKind::Bitstate { hashes } => {

@@ -44,6 +44,15 @@ impl<T: Word> Arena<T> {
         &pages[offset * self.width + word]
     }
 
+    /// All words of an element that [`Arena::provide`] made.
+    #[inline]
+    #[must_use]
+    pub fn words(&self, element: u32) -> &[T] {
+        let (chunk, offset) = place(element);
+        let pages = self.chunks[chunk].get().expect("an element is provided before it is used");
+        &pages[offset * self.width..][..self.width]
+    }
+
     /// One word of an element, if it exists.
     #[inline]
     #[must_use]

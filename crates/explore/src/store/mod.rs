@@ -3,9 +3,9 @@
 mod arena;
 mod bitstate;
 mod fingerprint;
-mod layout;
-mod memo;
 mod pages;
+mod plan;
+mod sample;
 mod table;
 mod tree;
 
@@ -13,6 +13,7 @@ use crate::system::Key;
 pub use arena::Arena;
 pub use bitstate::Bitstate;
 pub use fingerprint::{Fingerprints64, Fingerprints128};
+pub use sample::Sample;
 pub use table::{Block, Full, PairTable, Table, tag};
 pub use tree::Tree;
 
@@ -46,10 +47,10 @@ pub struct Visit {
 /// What must happen, while no worker uses the store, before an insertion can go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
-    /// The table of this level must grow.
+    /// The table with this number must grow.
     Room(usize),
-    /// Vectors of this many chunks must fit.
-    Height(usize),
+    /// Vectors of this many words must fit.
+    Width(usize),
 }
 
 /// Why a store cannot grow.

@@ -10,7 +10,7 @@ const LINE: usize = 8;
 /// References that one worker takes at a time, so that the shared counter stays cold. Divides every arena chunk.
 const BLOCK: u32 = 256;
 /// Lines of a new index.
-const LINES_FIRST: u64 = 512;
+const LINES_FIRST: u64 = 128;
 /// Load of the index at which it must grow, in eighths of its slots.
 const LOAD: u64 = 6;
 /// Largest number of references; the last block stays unused so that counting never overflows.
@@ -146,13 +146,18 @@ impl<const W: usize> Table<W> {
     #[inline]
     #[must_use]
     pub fn get(&self, reference: u32) -> [u64; W] {
-        std::array::from_fn(|word| self.values.word(reference, word).load(Relaxed))
+        let words: &[AtomicU64; W] = self.values.words(reference).try_into().expect("values are W words");
+        let mut value = [0; W];
+        for (bits, word) in value.iter_mut().zip(words) {
+            *bits = word.load(Relaxed);
+        }
+        value
     }
 
     #[inline]
     fn set(&self, reference: u32, value: [u64; W]) {
-        for (word, bits) in value.into_iter().enumerate() {
-            self.values.word(reference, word).store(bits, Relaxed);
+        for (word, bits) in self.values.words(reference).iter().zip(value) {
+            word.store(bits, Relaxed);
         }
     }
 
@@ -285,8 +290,11 @@ fn index_bytes(lines: u64) -> u64 {
 #[must_use]
 pub fn tag<const W: usize>(value: [u64; W]) -> u32 {
     let mut mixed = 0x9e37_79b9_7f4a_7c15_u64;
-    for word in value {
-        mixed = fold(mixed ^ word, 0xd6e8_feb8_6659_fd93);
+    // Two words at a time, independent of each other, so that the multiplications overlap.
+    for (position, words) in value.chunks(2).enumerate() {
+        let second = words.get(1).map_or(0, |word| *word);
+        let salt = 0x8ebc_6af0_9c88_c6e3_u64.rotate_left(17 * position as u32);
+        mixed ^= fold(words[0] ^ salt, second ^ 0xd6e8_feb8_6659_fd93).wrapping_add(salt);
     }
     (fold(mixed, 0xa076_1d64_78bd_642f) >> 32) as u32
 }

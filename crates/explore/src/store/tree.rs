@@ -1,30 +1,35 @@
 //! The lossless store: vectors as binary trees whose equal subtrees are kept once.
 //!
-//! A vector is cut into chunks of eight bytes. Chunks are interned into references of four bytes, pairs of references
-//! (eight bytes again) are interned level by level, and the pairs at the top are the visited states: their references
-//! are the states' numbers. A step changes one or two chunks, so all but one of the lookups for a successor hit small
-//! tables that stay in the cache, and a state costs little more than the one pair at its top.
+//! A vector is cut into a few leaves of up to 32 bytes. Leaves are interned into references of four bytes, pairs of
+//! references are interned up to the root, and the pairs at the root are the visited states: their references are the
+//! states' numbers. A step changes one or two leaves, so all but one of the lookups for a successor hit small tables
+//! that stay in the cache, and a state costs little more than the one pair at its root.
 //!
-//! Zero chunks and subtrees of zeros have reference 0 and cost nothing. Vectors are padded with zeros, so two vectors
-//! that differ only by zero chunks at the end are one state: a system must make the length follow from the content.
+//! Leaves and subtrees of zeros have reference 0 and cost nothing. Vectors are padded with zeros, so two vectors that
+//! differ only by zero words at the end are one state: a system must make the length follow from the content.
 
-use super::layout::Layout;
-use super::memo::Memo;
-use super::table::{Block, Full, PairTable, tag};
+use super::plan::{LEAF, Node, Plan};
+use super::sample::Sample;
+use super::table::{Block, Full, PairTable, Table, tag};
 use super::{Exhausted, Need, Visit, Visited};
 use crate::system::Key;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Stands for the pair (0, 0) at the top: the vector of zeros is a state like any other.
+/// Stands for the pair (0, 0) at the root: the vector of zeros is a state like any other.
 const ZEROS: u64 = u64::MAX;
+/// In [`Need::Room`]: the table of leaves. Tables of pairs have their own number.
+const LEAVES: usize = usize::MAX;
+
+/// The words of a leaf, padded with zeros.
+type Leaf = [u64; LEAF];
 
 /// The lossless visited store.
 pub struct Tree {
-    /// Chunks per block, see [`Layout`].
-    layout: Layout,
-    /// `tables[0]` interns chunks, the last one holds the visited states.
-    tables: Vec<PairTable>,
+    plan: Plan,
+    leaves: Table<LEAF>,
+    /// Pairs below the root, then the roots of ever wider trees; the last one holds the visited states.
+    pairs: Vec<PairTable>,
     /// Length in bytes of the longest vector seen: what [`Visited::load`] gives back, padded with zeros.
     longest: AtomicU32,
 }
@@ -34,114 +39,97 @@ pub struct Tree {
 pub struct TreeCursor {
     /// The state whose vector is held; 0 for the vector of zeros.
     id: u32,
-    /// Number of leaves the arrays below are laid out for, a power of two.
-    width: usize,
     vector: Vec<u8>,
-    /// The leaf of each chunk, and the chunk of each leaf that has one.
-    leaves: Vec<u32>,
-    chunks: Vec<u32>,
-    /// References of the subtrees of `vector`: leaves first, then level by level.
-    held: Vec<u32>,
-    /// The same for the vector being interned, where it differs.
-    work: Vec<u32>,
-    /// One bit for each subtree of a level that differs, and the same for the level above.
-    dirty: Vec<u64>,
-    above: Vec<u64>,
-    own: Own,
+    /// For each node of the plan.
+    nodes: Vec<Held>,
+    blocks: Blocks,
 }
 
-/// What a worker has of its own for interning: reserved references and recent results.
+/// One subtree of a cursor.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    /// The words, if it is a leaf.
+    leaf: Leaf,
+    /// The reference in the held vector.
+    reference: u32,
+    /// The reference in the vector being interned.
+    work: u32,
+}
+
+/// References that a worker has reserved in each table.
 #[derive(Default)]
-struct Own {
-    blocks: Vec<Block>,
-    memo: Memo,
+struct Blocks {
+    leaves: Block,
+    pairs: Vec<Block>,
 }
 
-/// A state half inserted: its top pair, and the number of levels below it when that was computed.
+/// A state half inserted: the pair at its root, and the table that was the last when that was computed.
 #[derive(Clone, Copy)]
 pub struct TreeTicket {
     pair: u64,
     tag: u32,
-    height: u32,
-}
-
-impl TreeCursor {
-    /// The pair of two neighbours of a level that starts at `from`; the low bits of `dirty` say which of them differ
-    /// from the held ones.
-    #[inline]
-    fn children(&self, from: usize, child: usize, dirty: u64) -> u64 {
-        let slot = from + child;
-        let left = if dirty & 1 == 1 { self.work[slot] } else { self.held[slot] };
-        let right = if dirty & 2 == 2 { self.work[slot + 1] } else { self.held[slot + 1] };
-        pair(left, right)
-    }
+    table: u32,
 }
 
 impl Tree {
-    /// An empty store, at its best for vectors of `bytes` bytes; `None` if the system has no memory.
+    /// An empty store, at its best for vectors like those of the sample; `None` if the system has no memory.
     #[must_use]
-    pub fn new(bytes: usize) -> Option<Self> {
-        let layout = Layout::new(bytes.div_ceil(8));
-        let levels = layout.leaves.ilog2() + 1;
-        let tables = (0..levels).map(|_| PairTable::new()).collect::<Option<_>>()?;
-        Some(Self { layout, tables, longest: AtomicU32::new(0) })
+    pub fn new(sample: &Sample) -> Option<Self> {
+        let pairs = vec![PairTable::new()?, PairTable::new()?];
+        Some(Self { plan: Plan::new(sample), leaves: Table::new()?, pairs, longest: AtomicU32::new(0) })
     }
 
-    /// Levels below the top.
-    fn height(&self) -> usize {
-        self.tables.len() - 1
-    }
-
-    fn width(&self) -> usize {
-        1 << self.height()
-    }
-
-    fn top(&self) -> &PairTable {
-        &self.tables[self.height()]
+    /// Number of the table that holds the visited states.
+    #[inline]
+    fn last(&self) -> usize {
+        self.pairs.len() - 1
     }
 
     #[inline]
-    fn intern(&self, own: &mut Own, level: usize, value: u64) -> Result<u32, Need> {
-        if value == 0 {
+    fn top(&self) -> &PairTable {
+        &self.pairs[self.last()]
+    }
+
+    #[inline]
+    fn intern_leaf(&self, blocks: &mut Blocks, leaf: Leaf) -> Result<u32, Need> {
+        if leaf == [0; LEAF] {
             return Ok(0);
         }
-        own.memo.get(level, value, || match self.tables[level].insert(&mut own.blocks[level], [value]) {
+        match self.leaves.insert(&mut blocks.leaves, leaf) {
             Ok((reference, _)) => Ok(reference),
-            Err(Full) => Err(Need::Room(level)),
-        })
+            Err(Full) => Err(Need::Room(LEAVES)),
+        }
     }
 
-    /// Lays the cursor out anew if the tree has grown taller.
+    #[inline]
+    fn intern_pair(&self, blocks: &mut Blocks, table: usize, pair: u64) -> Result<u32, Need> {
+        if pair == 0 {
+            return Ok(0);
+        }
+        match self.pairs[table].insert(&mut blocks.pairs[table], [pair]) {
+            Ok((reference, _)) => Ok(reference),
+            Err(Full) => Err(Need::Room(table)),
+        }
+    }
+
+    /// Lays the cursor out anew if the tree has grown wider.
     #[inline]
     fn fit(&self, cursor: &mut TreeCursor) {
-        if cursor.width != self.width() {
+        if cursor.nodes.len() != self.plan.nodes.len() {
             self.refit(cursor);
         }
     }
 
     #[cold]
     fn refit(&self, cursor: &mut TreeCursor) {
-        let id = cursor.id;
-        cursor.width = self.width();
-        cursor.own.blocks.resize_with(self.tables.len(), Block::default);
-        let chunks = self.layout.chunks_on(cursor.width);
-        cursor.vector.clear();
-        cursor.vector.resize(chunks * 8, 0);
-        cursor.leaves = (0..chunks).map(|chunk| self.layout.leaf(chunk) as u32).collect();
-        cursor.chunks = vec![0; cursor.width];
-        for (chunk, leaf) in cursor.leaves.iter().enumerate() {
-            cursor.chunks[*leaf as usize] = chunk as u32;
-        }
-        cursor.held.clear();
-        cursor.held.resize(cursor.width * 2, 0);
-        cursor.work.clone_from(&cursor.held);
-        cursor.dirty = vec![0; cursor.width.div_ceil(64)];
-        cursor.above.clone_from(&cursor.dirty);
-        cursor.id = 0;
-        self.hold(cursor, id);
+        cursor.blocks.pairs.resize_with(self.pairs.len(), Block::default);
+        cursor.vector = vec![0; self.plan.words * 8];
+        cursor.nodes = vec![Held::default(); self.plan.nodes.len()];
+        self.hold(cursor, cursor.id);
     }
 
     /// Makes the cursor hold the vector of a state, touching only what differs from the one it held.
+    #[inline]
     fn hold(&self, cursor: &mut TreeCursor, id: u32) {
         let pair = match id {
             0 => 0,
@@ -151,127 +139,83 @@ impl Tree {
             },
         };
         cursor.id = id;
-        self.descend(cursor, self.height() - 1, 0, (pair >> 32) as u32);
-        self.descend(cursor, self.height() - 1, 1, pair as u32);
+        self.descend(cursor, self.plan.root(), pair);
     }
 
-    fn descend(&self, cursor: &mut TreeCursor, level: usize, position: usize, reference: u32) {
-        let slot = level_start(cursor.width, level) + position;
-        if cursor.held[slot] == reference {
-            return;
-        }
-        cursor.held[slot] = reference;
-        let value = if reference == 0 { 0 } else { self.tables[level].get(reference)[0] };
-        if level == 0 {
-            let start = cursor.chunks[position] as usize * 8;
-            cursor.vector[start..start + 8].copy_from_slice(&value.to_le_bytes());
-        } else {
-            self.descend(cursor, level - 1, position * 2, (value >> 32) as u32);
-            self.descend(cursor, level - 1, position * 2 + 1, value as u32);
-        }
-    }
-
-    /// Interns the chunks of `vector` that differ from the held vector and marks their leaves.
-    #[inline]
-    fn intern_chunks(&self, cursor: &mut TreeCursor, vector: &[u8]) -> Result<(), Need> {
-        match &mut cursor.dirty[..] {
-            [only] => *only = 0,
-            many => many.fill(0),
-        }
-        let (same_length, rest) = cursor.vector.split_at(vector.len());
-        let pairs = vector.chunks_exact(8).zip(same_length.chunks_exact(8));
-        for ((new, old), leaf) in pairs.zip(&cursor.leaves) {
-            let new = chunk(new);
-            if new != chunk(old) {
-                cursor.work[*leaf as usize] = self.intern(&mut cursor.own, 0, new)?;
-                mark(&mut cursor.dirty, *leaf as usize);
+    /// Makes the subtrees of a node be those of `pair`.
+    fn descend(&self, cursor: &mut TreeCursor, node: usize, pair: u64) {
+        let Node::Pair { left, right, .. } = self.plan.nodes[node] else { unreachable!("leaves have no subtrees") };
+        for (child, reference) in [(left, (pair >> 32) as u32), (right, pair as u32)] {
+            let held = &mut cursor.nodes[child];
+            if held.reference == reference {
+                continue;
             }
-        }
-        if !rest.is_empty() {
-            for (old, leaf) in rest.chunks_exact(8).zip(&cursor.leaves[vector.len() / 8..]) {
-                if chunk(old) != 0 {
-                    cursor.work[*leaf as usize] = 0;
-                    mark(&mut cursor.dirty, *leaf as usize);
+            held.reference = reference;
+            match self.plan.nodes[child] {
+                Node::Leaf { start, end } => {
+                    held.leaf = if reference == 0 { [0; LEAF] } else { self.leaves.get(reference) };
+                    write_leaf(&mut cursor.vector[start * 8..end * 8], held.leaf);
+                }
+                Node::Pair { table, .. } => {
+                    let pair = if reference == 0 { 0 } else { self.pairs[table].get(reference)[0] };
+                    self.descend(cursor, child, pair);
                 }
             }
         }
-        Ok(())
     }
 
-    /// Interns the pairs above what differs, level by level, and gives the pair at the top.
+    /// Interns the subtrees of `vector` that differ from those of the held vector, and gives the pair at the root.
     #[inline]
-    fn intern_pairs(&self, cursor: &mut TreeCursor) -> Result<u64, Need> {
-        match cursor.dirty[..] {
-            [dirty] => self.intern_pairs_narrow(cursor, dirty),
-            _ => self.intern_pairs_wide(cursor),
-        }
-    }
-
-    /// For at most 64 leaves, which is nearly every system: the marks of a level fit a register.
-    #[inline]
-    fn intern_pairs_narrow(&self, cursor: &mut TreeCursor, mut dirty: u64) -> Result<u64, Need> {
-        let (mut from, mut size, mut level) = (0, cursor.width, 1);
-        while size > 2 {
-            let (to, mut above, mut left) = (from + size, 0, dirty);
-            while left != 0 {
-                let child = left.trailing_zeros() & !1;
-                left &= !(3 << child);
-                let value = cursor.children(from, child as usize, dirty >> child);
-                cursor.work[to + child as usize / 2] = self.intern(&mut cursor.own, level, value)?;
-                above |= 1 << (child / 2);
-            }
-            (dirty, from, size, level) = (above, to, size / 2, level + 1);
-        }
-        Ok(cursor.children(from, 0, dirty))
-    }
-
-    fn intern_pairs_wide(&self, cursor: &mut TreeCursor) -> Result<u64, Need> {
-        let (mut from, mut size) = (0, cursor.width);
-        for level in 1..self.height() {
-            self.intern_level(cursor, level, from, from + size)?;
-            std::mem::swap(&mut cursor.dirty, &mut cursor.above);
-            from += size;
-            size /= 2;
-        }
-        Ok(cursor.children(from, 0, cursor.dirty[0]))
-    }
-
-    /// Interns the pairs of one level: children start at `from`, parents at `to`.
-    fn intern_level(&self, cursor: &mut TreeCursor, level: usize, from: usize, to: usize) -> Result<(), Need> {
-        cursor.above.fill(0);
-        for word in 0..cursor.dirty.len() {
-            let dirty = cursor.dirty[word];
-            let mut left = dirty;
-            while left != 0 {
-                // Both children of a parent are in one word.
-                let bit = left.trailing_zeros() & !1;
-                left &= !(3 << bit);
-                let child = word * 64 + bit as usize;
-                let value = cursor.children(from, child, dirty >> bit);
-                cursor.work[to + child / 2] = self.intern(&mut cursor.own, level, value)?;
-                mark(&mut cursor.above, child / 2);
+    fn intern(&self, cursor: &mut TreeCursor, vector: &[u8]) -> Result<u64, Need> {
+        let TreeCursor { nodes: held, blocks, .. } = cursor;
+        for (position, node) in self.plan.nodes.iter().enumerate() {
+            match *node {
+                Node::Leaf { start, end } => {
+                    let (leaf, held) = (read_leaf(vector, start, end), &mut held[position]);
+                    held.work = if same(leaf, &held.leaf) { held.reference } else { self.intern_leaf(blocks, leaf)? };
+                }
+                Node::Pair { left, right, table } => {
+                    let (left, right) = (&held[left], &held[right]);
+                    let pair = pair(left.work, right.work);
+                    if position + 1 == self.plan.nodes.len() {
+                        return Ok(pair);
+                    }
+                    let same = left.work == left.reference && right.work == right.reference;
+                    let held = &mut held[position];
+                    held.work = if same { held.reference } else { self.intern_pair(blocks, table, pair)? };
+                }
             }
         }
-        Ok(())
+        unreachable!("the root comes last")
     }
 
-    /// A ticket's pair as it looks in the tree of today's height.
-    fn lift(&self, own: &mut Own, ticket: TreeTicket) -> Result<u64, Need> {
+    /// A ticket's pair as it looks in the tree of today's width.
+    fn lift(&self, blocks: &mut Blocks, ticket: TreeTicket) -> Result<u64, Need> {
         let mut value = ticket.pair;
-        for level in ticket.height as usize..self.height() {
-            value = pair(self.intern(own, level, value)?, 0);
+        for table in ticket.table as usize..self.last() {
+            value = pair(self.intern_pair(blocks, table, value)?, 0);
         }
         Ok(value)
     }
 
-    fn grow_taller(&mut self) -> Result<(), Exhausted> {
+    /// Makes today's tree the left half of a wider one; numbers stay.
+    fn widen(&mut self, words: usize) -> Result<(), Exhausted> {
         let map = |id| match self.top().get(id) {
             [ZEROS] => [ZEROS],
             _ => [pair(id, 0)],
         };
-        let taller = self.top().renamed(map).ok_or(Exhausted::Memory)?;
-        self.tables.push(taller);
+        let wider = self.top().renamed(map).ok_or(Exhausted::Memory)?;
+        self.pairs.push(wider);
+        self.plan.widen(words, self.last());
         Ok(())
+    }
+
+    /// Bytes in use once a table has grown and filled up again.
+    fn bytes_after_growth<const W: usize>(&self, table: &Table<W>) -> Result<u64, Exhausted> {
+        if table.is_exhausted() {
+            return Err(Exhausted::Numbers);
+        }
+        Ok(self.bytes() - table.bytes() + table.bytes_after_growth())
     }
 }
 
@@ -283,46 +227,47 @@ impl Visited for Tree {
     #[inline]
     fn ticket(&self, cursor: &mut TreeCursor, key: Key<'_>) -> Result<TreeTicket, Need> {
         let Key::Vector(vector) = key else { panic!("the tree store keeps vectors, not fingerprints") };
-        assert!(vector.len().is_multiple_of(8), "vectors are whole chunks of eight bytes");
+        assert!(vector.len().is_multiple_of(8), "vectors are whole words of eight bytes");
         self.fit(cursor);
         if vector.len() > cursor.vector.len() {
-            return Err(Need::Height(vector.len() / 8));
+            return Err(Need::Width(vector.len() / 8));
         }
         if vector.len() as u32 > self.longest.load(Relaxed) {
             self.longest.fetch_max(vector.len() as u32, Relaxed);
         }
-        self.intern_chunks(cursor, vector)?;
-        let pair = self.intern_pairs(cursor)?;
+        let pair = self.intern(cursor, vector)?;
         let tag = tag([top_value(pair)]);
         self.top().prefetch(tag);
-        Ok(TreeTicket { pair, tag, height: self.height() as u32 })
+        Ok(TreeTicket { pair, tag, table: self.last() as u32 })
     }
 
     #[inline]
     fn guess(&self, ticket: TreeTicket) -> u32 {
-        if ticket.height as usize == self.height() { self.top().candidate(ticket.tag) } else { 0 }
+        if ticket.table as usize == self.last() { self.top().candidate(ticket.tag) } else { 0 }
     }
 
     #[inline]
     fn insert(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u32) -> Result<Visit, Need> {
-        // Numbers outlive a growth in height, pairs do not.
-        if ticket.height as usize == self.height() && self.top().holds(guess, [top_value(ticket.pair)]) {
-            return Ok(Visit { id: guess, new: false });
-        }
-        self.fit(cursor);
-        let top = self.height();
-        let (value, tag) = if ticket.height as usize == top {
-            (top_value(ticket.pair), ticket.tag)
+        let last = self.last();
+        let (value, tag) = if ticket.table as usize == last {
+            let value = top_value(ticket.pair);
+            if self.top().holds(guess, [value]) {
+                return Ok(Visit { id: guess, new: false });
+            }
+            (value, ticket.tag)
         } else {
-            let value = top_value(self.lift(&mut cursor.own, ticket)?);
+            // Numbers outlive a wider tree, pairs do not.
+            self.fit(cursor);
+            let value = top_value(self.lift(&mut cursor.blocks, ticket)?);
             (value, tag([value]))
         };
-        match self.tables[top].insert_tagged(&mut cursor.own.blocks[top], [value], tag) {
+        match self.top().insert_tagged(&mut cursor.blocks.pairs[last], [value], tag) {
             Ok((id, new)) => Ok(Visit { id, new }),
-            Err(Full) => Err(Need::Room(top)),
+            Err(Full) => Err(Need::Room(last)),
         }
     }
 
+    #[inline]
     fn load<'c>(&self, cursor: &'c mut TreeCursor, id: u32) -> &'c [u8] {
         self.fit(cursor);
         self.hold(cursor, id);
@@ -337,31 +282,25 @@ impl Visited for Tree {
     }
 
     fn grow(&mut self, need: Need, bytes_max: u64) -> Result<(), Exhausted> {
-        match need {
-            Need::Room(level) => {
-                let table = &self.tables[level];
-                if table.is_exhausted() {
-                    return Err(Exhausted::Numbers);
-                }
-                if self.bytes() - table.bytes() + table.bytes_after_growth() > bytes_max {
-                    return Err(Exhausted::Memory);
-                }
-                self.tables[level].grow().then_some(()).ok_or(Exhausted::Memory)
-            }
-            Need::Height(chunks) => {
-                while self.width() < self.layout.leaves_for(chunks) {
-                    if self.bytes() + self.top().bytes() > bytes_max {
-                        return Err(Exhausted::Memory);
-                    }
-                    self.grow_taller()?;
-                }
-                Ok(())
-            }
+        let bytes = match need {
+            Need::Room(LEAVES) => self.bytes_after_growth(&self.leaves)?,
+            Need::Room(table) => self.bytes_after_growth(&self.pairs[table])?,
+            Need::Width(words) if words <= self.plan.words => return Ok(()),
+            Need::Width(_) => self.bytes() + self.top().bytes(),
+        };
+        if bytes > bytes_max {
+            return Err(Exhausted::Memory);
         }
+        let grown = match need {
+            Need::Room(LEAVES) => self.leaves.grow(),
+            Need::Room(table) => self.pairs[table].grow(),
+            Need::Width(words) => return self.widen(words),
+        };
+        grown.then_some(()).ok_or(Exhausted::Memory)
     }
 
     fn bytes(&self) -> u64 {
-        self.tables.iter().map(PairTable::bytes).sum()
+        self.leaves.bytes() + self.pairs.iter().map(PairTable::bytes).sum::<u64>()
     }
 
     fn ids_end(&self) -> u32 {
@@ -369,15 +308,36 @@ impl Visited for Tree {
     }
 }
 
-/// Where the references of a level start in the arrays of a cursor.
+/// The words of a vector from `start` to `end`; zeros where it is shorter.
 #[inline]
-fn level_start(width: usize, level: usize) -> usize {
-    2 * width - ((2 * width) >> level)
+fn read_leaf(vector: &[u8], start: usize, end: usize) -> Leaf {
+    let bytes = &vector[vector.len().min(start * 8)..vector.len().min(end * 8)];
+    // By cases, so that the words stay in registers.
+    match *bytes.as_chunks().0 {
+        [] => [0; LEAF],
+        [a] => [word(a), 0, 0, 0],
+        [a, b] => [word(a), word(b), 0, 0],
+        [a, b, c] => [word(a), word(b), word(c), 0],
+        [a, b, c, d, ..] => [word(a), word(b), word(c), word(d)],
+    }
 }
 
 #[inline]
-fn mark(bits: &mut [u64], position: usize) {
-    bits[position / 64] |= 1 << (position % 64);
+fn word(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes)
+}
+
+/// Whether two leaves are equal, word by word: what was just computed is not yet fit for a wide load from memory.
+#[inline]
+fn same([a, b, c, d]: Leaf, [e, f, g, h]: &Leaf) -> bool {
+    (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0
+}
+
+#[inline]
+fn write_leaf(bytes: &mut [u8], leaf: Leaf) {
+    for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(leaf) {
+        *bytes = word.to_le_bytes();
+    }
 }
 
 #[inline]
@@ -388,11 +348,6 @@ fn pair(left: u32, right: u32) -> u64 {
 #[inline]
 fn top_value(pair: u64) -> u64 {
     if pair == 0 { ZEROS } else { pair }
-}
-
-#[inline]
-fn chunk(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(bytes.try_into().expect("a chunk has eight bytes"))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ fn generator(mut seed: u64) -> impl FnMut() -> u64 {
 #[test]
 fn vectors_of_growing_length_come_back_as_they_went_in() {
     let mut random = generator(1);
-    let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(8)).unwrap(), TreeCursor::default());
     let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
     for round in 0..30_000_u64 {
         let vector = random_vector(&mut random, 1 + round / 500);
@@ -52,7 +52,7 @@ fn vectors_of_growing_length_come_back_as_they_went_in() {
 
 #[test]
 fn the_vector_of_zeros_is_a_state() {
-    let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(8)).unwrap(), TreeCursor::default());
     let zeros = insert(&mut tree, &mut cursor, &[0; 8]);
     assert_eq!(zeros, Visit { id: 1, new: true });
     assert!(insert(&mut tree, &mut cursor, &[1; 80]).new);
@@ -62,7 +62,7 @@ fn the_vector_of_zeros_is_a_state() {
 
 #[test]
 fn a_ticket_survives_a_taller_tree() {
-    let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(8)).unwrap(), TreeCursor::default());
     let early = tree.ticket(&mut cursor, Key::Vector(&[7; 16])).unwrap();
     let tall = insert(&mut tree, &mut cursor, &[9; 800]);
     let visit = tree.insert(&mut cursor, early, 0).unwrap();
@@ -74,7 +74,7 @@ fn a_ticket_survives_a_taller_tree() {
 
 #[test]
 fn a_tree_that_may_not_grow_says_so() {
-    let (mut tree, mut cursor) = (Tree::new(8).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(8)).unwrap(), TreeCursor::default());
     let bytes_max = tree.bytes() + 100_000;
     let refusal = (1_u64..).find_map(|word| {
         let vector = [word, word * 3, word * 5].map(u64::to_le_bytes).concat();

@@ -1,0 +1,135 @@
+//! How a vector is cut into leaves, and which leaves are paired.
+
+use super::sample::Sample;
+
+/// Words of the widest leaf.
+pub const LEAF: usize = 4;
+/// Longer ranges are cut in the middle: trying every cut would take longer than it saves.
+const WORDS_TRIED: usize = 32;
+
+/// A subtree. Children come before their parents, the root comes last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Node {
+    /// Some words of the vector.
+    Leaf {
+        /// The first.
+        start: usize,
+        /// One after the last.
+        end: usize,
+    },
+    /// Two subtrees.
+    Pair {
+        /// Position of the left one among the nodes.
+        left: usize,
+        /// Position of the right one.
+        right: usize,
+        /// The table that interns these pairs.
+        table: usize,
+    },
+}
+
+/// The shape of all trees of a store.
+///
+/// Where a vector is cut decides what the store costs. Cut so that one half follows from the other, and there are as
+/// many left halves as there are states; cut between things that move independently, and there are few of either. So
+/// the cuts are chosen by looking at a sample of vectors.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// The subtrees.
+    pub nodes: Vec<Node>,
+    /// Words of a vector.
+    pub words: usize,
+}
+
+impl Plan {
+    /// A plan for vectors like those of the sample. Inner pairs get table 0, the pair at the root table 1.
+    pub fn new(sample: &Sample) -> Self {
+        let words = sample.words().max(2);
+        let mut plan = Self { nodes: Vec::new(), words };
+        let cut = plan.best_cut(sample, 0, words);
+        plan.add_pair(sample, 0, cut, words, 1);
+        plan
+    }
+
+    /// The same with room for as many words again, or for `words` if that is more; the root's pairs get `table`.
+    pub fn widen(&mut self, words: usize, table: usize) {
+        let (left, start) = (self.nodes.len() - 1, self.words);
+        self.words = words.max(2 * start);
+        let right = self.add(&Sample::default(), start, self.words);
+        self.nodes.push(Node::Pair { left, right, table });
+    }
+
+    /// Position of the root.
+    #[inline]
+    pub fn root(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// Adds the subtree of a range of words and gives its position.
+    fn add(&mut self, sample: &Sample, start: usize, end: usize) -> usize {
+        if end - start > LEAF {
+            let cut = self.best_cut(sample, start, end);
+            return self.add_pair(sample, start, cut, end, 0);
+        }
+        self.nodes.push(Node::Leaf { start, end });
+        self.root()
+    }
+
+    fn add_pair(&mut self, sample: &Sample, start: usize, cut: usize, end: usize, table: usize) -> usize {
+        let left = self.add(sample, start, cut);
+        let right = self.add(sample, cut, end);
+        self.nodes.push(Node::Pair { left, right, table });
+        self.root()
+    }
+
+    /// The cut with the fewest leaves that leaves the fewest different halves.
+    fn best_cut(&self, sample: &Sample, start: usize, end: usize) -> usize {
+        let middle = usize::midpoint(start, end);
+        if sample.is_empty() || end - start > WORDS_TRIED {
+            return middle;
+        }
+        let cost = |cut: usize| {
+            let leaves = (cut - start).div_ceil(LEAF) + (end - cut).div_ceil(LEAF);
+            // Another leaf makes every step slower, so it must save something.
+            let halves = sample.variety(start, cut) + sample.variety(cut, end);
+            (halves * (1.0 + leaves as f64 / 4.0), cut.abs_diff(middle))
+        };
+        let by_cost = |a: &usize, b: &usize| cost(*a).partial_cmp(&cost(*b)).expect("costs are numbers");
+        (start + 1..end).min_by(by_cost).unwrap_or(middle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_sample_ranges_are_halved() {
+        let plan = Plan::new(&Sample::of_length(40));
+        let nodes = [
+            Node::Leaf { start: 0, end: 2 },
+            Node::Leaf { start: 2, end: 5 },
+            Node::Pair { left: 0, right: 1, table: 1 },
+        ];
+        assert_eq!(plan.nodes, nodes);
+    }
+
+    #[test]
+    fn the_cut_goes_between_what_moves_independently() {
+        let mut sample = Sample::of_length(40);
+        for state in 0..400_u64 {
+            let (a, b) = (state % 20, state / 20);
+            sample.add(&[a, a + 1, a + 7, a * 2, b + 1].map(u64::to_le_bytes).concat());
+        }
+        assert_eq!(Plan::new(&sample).nodes[0], Node::Leaf { start: 0, end: 4 });
+    }
+
+    #[test]
+    fn a_wider_plan_keeps_the_old_one_as_its_left_half() {
+        let mut plan = Plan::new(&Sample::of_length(16));
+        let old = plan.clone();
+        plan.widen(3, 2);
+        assert_eq!(plan.nodes[..3], old.nodes);
+        assert_eq!(plan.nodes[3..], [Node::Leaf { start: 2, end: 4 }, Node::Pair { left: 2, right: 3, table: 2 }]);
+    }
+}
