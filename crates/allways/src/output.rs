@@ -30,10 +30,15 @@ impl Output {
         Self { layout, paint: Paint(colour(std::io::stderr().is_terminal())), quiet: shared.quiet }
     }
 
-    /// Prints data. A reader that went away (`| head`) is no error of ours.
+    /// Prints data. A reader that went away (`| head`) is no error of ours; a full disk is one to be told.
     pub fn data(&self, text: &str) {
         let mut stdout = std::io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        if let Err(error) = written
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            self.warn(&format!("cannot print everything: {error}"));
+        }
     }
 
     /// Says that something is wrong.

@@ -138,3 +138,14 @@ fn one_mistake_is_told_once() {
     assert_eq!(told.err.matches("error[").count(), 1, "{}", told.err);
     assert!(!told.err.contains("did you mean"), "{}", told.err);
 }
+
+#[test]
+fn a_report_that_cannot_be_printed_is_missed() {
+    let folder = Folder::with("full", "naive.pml", NAIVE);
+    let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_allways"));
+    let command = command.args(["check", "naive.pml", "--no-save", "-q"]).current_dir(&folder.0).stdout(full);
+    let output = command.output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1), "the verdict stays");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot print everything"));
+}
