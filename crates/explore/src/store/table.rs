@@ -147,11 +147,7 @@ impl<const W: usize> Table<W> {
     #[must_use]
     pub fn get(&self, reference: u32) -> [u64; W] {
         let words: &[AtomicU64; W] = self.values.words(reference).try_into().expect("values are W words");
-        let mut value = [0; W];
-        for (bits, word) in value.iter_mut().zip(words) {
-            *bits = word.load(Relaxed);
-        }
-        value
+        std::array::from_fn(|word| words[word].load(Relaxed))
     }
 
     #[inline]
