@@ -24,14 +24,7 @@ impl Backend {
 
 impl Code for Backend {
     #[inline]
-    fn fast(
-        &self,
-        work: &mut Work,
-        pid: u32,
-        timeout: bool,
-        number: usize,
-        message: &mut Vec<i32>,
-    ) -> Option<Outcome> {
+    fn fast(&self, work: &mut Work, pid: u32, timeout: bool, number: usize, message: &mut Vec<i32>) -> Option<Outcome> {
         match self {
             Self::Native(native) => native.fast(work, pid, timeout, number, message),
             Self::Interpreter => Interpreter.fast(work, pid, timeout, number, message),
