@@ -4,6 +4,7 @@
 //! `-4` says that SPIN merged statements, `-2` that a claim took part (then every pid is one higher and pid 0 is the
 //! claim), `-1` that the cycle starts here.
 
+use crate::ir::{Action, ControlState, Edge, Pc};
 use crate::run::step::{Course, Micro};
 use crate::run::{Code, Scratch, System};
 use explore::{Bits, Selection};
@@ -61,18 +62,43 @@ pub fn write<C: Code>(system: &System<C>, schedule: &Schedule) -> Option<String>
             text.push_str("-1:-1:-1\n");
         }
         let (after, told) = take(system, &mut scratch, &state, *choice)?;
-        for micro in told {
+        for line in lines(system, &told) {
             number += 1;
-            let _ = writeln!(text, "{number}:{}:{}", micro.pid, transition(system, &micro));
+            let _ = writeln!(text, "{number}:{}:{}", line.pid, line.transition);
         }
         state = after;
     }
     Some(text)
 }
 
-fn transition<C>(system: &System<C>, micro: &Micro) -> u32 {
-    let (proctype, pc, edge) = micro.at;
-    system.model.proctypes[proctype].states[pc].edges[edge].spin_id
+/// The lines of a step: one for each statement, but one for a whole `d_step`.
+fn lines<C>(system: &System<C>, told: &[Micro]) -> Vec<Line> {
+    let (mut lines, mut under_way) = (Vec::new(), [].as_slice());
+    for micro in told {
+        let (proctype, pc, edge) = micro.at;
+        let states = &system.model.proctypes[proctype].states;
+        let edge = &states[pc].edges[edge];
+        if !under_way.contains(&pc) {
+            let whole = d_step_around(states, pc).unwrap_or(edge);
+            under_way = inside(whole);
+            lines.push(Line { pid: micro.pid, transition: whole.spin_id });
+        }
+        // A `d_step` whose first statement is a rendezvous is told by itself, then by the rest.
+        if inside(edge).is_empty() && !under_way.contains(&edge.target) {
+            under_way = &[];
+        }
+    }
+    lines
+}
+
+/// The `d_step` that a control state is part of.
+fn d_step_around(states: &[ControlState], pc: Pc) -> Option<&Edge> {
+    states.iter().flat_map(|state| &state.edges).find(|edge| inside(edge).contains(&pc))
+}
+
+/// The control states of a `d_step`.
+fn inside(edge: &Edge) -> &[Pc] {
+    if let Action::DStep { inside, .. } = &edge.action { inside } else { &[] }
 }
 
 fn take<C: Code>(
@@ -211,11 +237,10 @@ impl<C: Code> Follower<'_, C> {
 
     fn consumed(&self, told: &[Micro], line: usize) -> Option<usize> {
         let mut used = 0;
-        for (index, micro) in told.iter().enumerate() {
-            let here = Line { pid: micro.pid, transition: transition(self.system, micro) };
+        for (index, here) in lines(self.system, told).into_iter().enumerate() {
             match self.trail.lines.get(line + used) {
                 Some(wanted) if *wanted == here => used += 1,
-                // A d_step has one line for all of its statements; so have merged statements of an atomic sequence.
+                // Merged statements of an atomic sequence have one line together.
                 _ if index > 0 => {}
                 _ => return None,
             }

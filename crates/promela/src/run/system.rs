@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trace::Choice;
+use trace::{Choice, FailureKind};
 
 /// A model that can be run.
 #[derive(Debug)]
@@ -231,6 +231,8 @@ impl<C: Code> TransitionSystem for System<C> {
         if seen.load(Ordering::Relaxed) | truth != seen.load(Ordering::Relaxed) {
             seen.fetch_or(truth, Ordering::Relaxed);
         }
+        // A promise is about what processes do; a property may look at any channel.
+        scratch.buffers.failures.retain(|failure| failure.kind != FailureKind::Exclusive);
         scratch.buffers.failures.drain(..).next().map_or(Ok(truth), Err)
     }
 
