@@ -126,7 +126,7 @@ impl<S: Clone> Space<S> {
                     .iter()
                     .filter_map(|step| step.to.map(|to| (to, step.moved.union(Bits::ALL.minus(enabled)))))
                     .collect();
-                if self.steps[state].is_empty() {
+                if self.steps[state].is_empty() && !monitor.infinite_only {
                     targets.push((state, Bits::ALL));
                 }
                 for (to, fair) in targets {
