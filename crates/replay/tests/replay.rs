@@ -81,13 +81,15 @@ fn a_lasso_must_close_and_be_fair_if_it_says_so() {
         let schedule = Schedule { cycle_start: Some(start), ..schedule(actors) };
         Counterexample { fairness, ..counterexample(schedule, FailureKind::Ltl, "p") }
     };
-    assert!(confirm(&system, &lasso(&[1, 0, 0, 0], 1, false), None).is_ok());
+    let agrees = &mut |_: &mut (), _: &[toy::State], _: Option<usize>| Ok(());
+    assert!(confirm(&system, &lasso(&[1, 0, 0, 0], 1, false), Some(agrees)).is_ok());
+    assert!(refusal(&system, &lasso(&[1, 0, 0, 0], 1, false)).contains("a cycle is no proof"), "without a witness");
     assert!(refusal(&system, &lasso(&[0, 0], 0, false)).contains("does not close"));
     assert!(refusal(&system, &lasso(&[0, 0, 0], 0, true)).contains("not weakly fair"));
-    assert!(confirm(&system, &lasso(&[0, 0, 0, 1, 1, 1], 0, true), None).is_ok());
+    assert!(confirm(&system, &lasso(&[0, 0, 0, 1, 1, 1], 0, true), Some(agrees)).is_ok());
     assert!(refusal(&system, &lasso(&[0], 1, false)).contains("could go on"));
     let ended = Toy(vec![vec![Op::Add(0)]]);
-    assert!(confirm(&ended, &lasso(&[0], 1, true), None).is_ok());
+    assert!(confirm(&ended, &lasso(&[0], 1, true), Some(agrees)).is_ok());
 }
 
 #[test]
