@@ -5,7 +5,7 @@
 //! wrong (an index out of bounds, a failed assertion) and the reference knows how to report it. So there is a fast path
 //! and a slow path, but one meaning.
 //!
-//! **Invariant:** a function that answers [`ASK`] has changed nothing.
+//! **Invariant:** a function that answers `ASK` has changed nothing.
 
 #![allow(unsafe_code, reason = "calling code that was made at run time cannot be checked by the compiler")]
 
