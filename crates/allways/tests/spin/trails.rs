@@ -63,8 +63,8 @@ fn we_follow_spins_trails_to_the_error() {
         // With SPIN's merging of statements, and without.
         for options in [&[][..], &["-o1", "-o2", "-o3"]] {
             let workshop = workshop("theirs", file);
-            workshop.build(options, &["-DSAFETY", "-DNOCLAIM"]);
-            workshop.verify(&["-m100000"]);
+            workshop.build(options, &["-DSAFETY", "-DNOCLAIM"]).expect("SPIN takes the model");
+            workshop.verify(&["-m100000"]).expect("pan comes to an end");
             let text = std::fs::read_to_string(workshop.path("m.pml.trail")).expect("pan writes a trail");
             let system = system(&workshop);
             let schedule =
