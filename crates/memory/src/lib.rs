@@ -1,0 +1,1 @@
+//! Address spaces: copy-on-write pages, permissions, sharing, incremental fingerprints, access log.

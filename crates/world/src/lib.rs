@@ -1,0 +1,1 @@
+//! Programs: processors, memory and kernel together, from executable files to steps.

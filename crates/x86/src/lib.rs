@@ -1,0 +1,1 @@
+//! User-mode x86-64: decode, lower, execute; no operating system.
