@@ -1,1 +1,22 @@
-//! User-mode x86-64: decode, lower, execute; no operating system.
+//! User-mode x86-64: decode, lower, execute. Knows no operating system.
+
+pub mod cpu;
+pub mod flags;
+mod machine;
+mod softfloat;
+mod sse;
+mod system;
+mod x87;
+
+pub use cpu::Cpu;
+pub use flags::Flags;
+pub use machine::{Machine, Trap};
+pub use x87::X87;
+
+use iced_x86::Instruction;
+
+/// What one instruction form does: the reference meaning.
+///
+/// It computes its addresses, touches memory, and only then changes registers, so that an instruction which was stopped can be
+/// started again. The caller has already moved `rip` behind the instruction and moves it back on a trap.
+pub type Generic = fn(&mut Machine<'_>, &Instruction) -> Result<(), Trap>;
