@@ -1,0 +1,170 @@
+//! One syscall in progress, and how it can end.
+
+use crate::errno::Errno;
+use crate::id::{Id, Pid, Tid};
+use crate::wait::Wait;
+use crate::{Kernel, Process, Thread};
+use memory::Memory;
+
+/// A syscall in progress: what its function may see and change.
+pub struct Call<'a> {
+    /// The kernel.
+    pub kernel: &'a mut Kernel,
+    /// All memory of the world.
+    pub memory: &'a mut Memory,
+    /// Who calls.
+    pub tid: Tid,
+    /// The caller's process.
+    pub pid: Pid,
+    /// The syscall's number.
+    pub number: u64,
+    /// Its arguments, as in `syscall(2)`.
+    pub args: [u64; 6],
+    /// The wait that has just ended, if this call is being redone.
+    pub resumed: Option<Wait>,
+}
+
+/// How a syscall ends, other than by returning a number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// The guest gets an error number.
+    Errno(Errno),
+    /// Not now.
+    Wait(Wait),
+    /// It does something to registers, or has no return value.
+    Control(Control),
+    /// We do not model this: the run ends, and says so by name.
+    Unsupported(String),
+}
+
+/// What a syscall asks the world to do, because it concerns registers.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Control {
+    /// A thread was created: copy the caller's registers, 0 as its result, and go on in the caller with `result`.
+    Spawned {
+        /// The new thread.
+        child: Tid,
+        /// Its stack pointer; the caller's if absent.
+        stack: Option<u64>,
+        /// Its thread pointer (`fs` base); the caller's if absent.
+        tls: Option<u64>,
+        /// What the caller does next: return the child's number, or wait for it first (`vfork(2)`).
+        wait: Option<Wait>,
+    },
+    /// Replace the program (`execve(2)`); the world's loader does it and reports errors as the result.
+    Execute(Execute),
+    /// The thread has ended; the kernel's books are already in order.
+    Ended,
+    /// Return from a signal handler (`rt_sigreturn(2)`).
+    SignalReturn,
+    /// Set the base of `fs` (`arch_prctl(2)`), result 0.
+    SetFsBase(u64),
+    /// Set the base of `gs`, result 0.
+    SetGsBase(u64),
+    /// Write the base of `fs` (or of `gs`) to this address, result 0.
+    StoreBase {
+        /// `gs` rather than `fs`.
+        gs: bool,
+        /// Where to.
+        address: u64,
+    },
+}
+
+/// What `execve(2)` was asked to run.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Execute {
+    /// The file's inode.
+    pub inode: Id,
+    /// The path as given, for scripts and messages.
+    pub path: Vec<u8>,
+    /// Arguments.
+    pub arguments: Vec<Vec<u8>>,
+    /// Environment.
+    pub environment: Vec<Vec<u8>>,
+}
+
+/// How a syscall went, for the world.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It returned this (errors negated, as in `rax`).
+    Returned(u64),
+    /// The thread waits; its [`Thread::wait`] is set.
+    Waiting,
+    /// Something for the world to do.
+    Control(Control),
+    /// We do not model this.
+    Unsupported(String),
+}
+
+impl From<Errno> for Stop {
+    fn from(errno: Errno) -> Self {
+        Self::Errno(errno)
+    }
+}
+
+impl From<Wait> for Stop {
+    fn from(wait: Wait) -> Self {
+        Self::Wait(wait)
+    }
+}
+
+impl From<Control> for Stop {
+    fn from(control: Control) -> Self {
+        Self::Control(control)
+    }
+}
+
+impl Call<'_> {
+    /// The caller's process.
+    #[must_use]
+    pub fn process(&self) -> &Process {
+        self.kernel.processes.get(&self.pid).expect("a caller has a process")
+    }
+
+    /// The caller's process, to change it.
+    pub fn process_mut(&mut self) -> &mut Process {
+        self.kernel.processes.get_mut(&self.pid).expect("a caller has a process")
+    }
+
+    /// The calling thread.
+    #[must_use]
+    pub fn thread(&self) -> &Thread {
+        self.kernel.threads.get(&self.tid).expect("a caller is a thread")
+    }
+
+    /// The calling thread, to change it.
+    pub fn thread_mut(&mut self) -> &mut Thread {
+        self.kernel.threads.get_mut(&self.tid).expect("a caller is a thread")
+    }
+
+    /// A fresh id for something that the caller creates.
+    pub fn fresh_id(&mut self) -> Id {
+        self.thread_mut().fresh_id()
+    }
+
+    /// An argument as a signed 32-bit number: descriptors, `AT_FDCWD`, `int` parameters.
+    #[must_use]
+    pub fn int(&self, index: usize) -> i32 {
+        self.args[index] as i32
+    }
+
+    /// Refuses what is not modelled, by name.
+    pub fn unsupported<T>(&self, what: impl Into<String>) -> Result<T, Stop> {
+        Err(Stop::Unsupported(what.into()))
+    }
+
+    /// Refuses bits that are set but not modelled: nothing unmodelled passes silently.
+    pub fn only_flags(&self, value: u64, known: u64, what: &str) -> Result<(), Stop> {
+        match value & !known {
+            0 => Ok(()),
+            unknown => self.unsupported(format!("{what} {unknown:#x}")),
+        }
+    }
+
+    /// Whether the call is being redone because its deadline has passed (and nothing else ended the wait).
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        let deadline = self.resumed.as_ref().and_then(|wait| wait.deadline);
+        deadline.is_some_and(|deadline| self.kernel.clock.now() >= deadline)
+    }
+}

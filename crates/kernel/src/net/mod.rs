@@ -1,0 +1,10 @@
+//! Sockets.
+
+use crate::table::Row;
+
+/// The calls of this family.
+pub const ROWS: &[Row] = &[];
+
+/// All sockets.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Net {}

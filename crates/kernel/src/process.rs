@@ -1,0 +1,156 @@
+//! A process: what its threads share.
+
+use crate::descriptor::Descriptors;
+use crate::id::{Id, Pid, Tid};
+use memory::SpaceId;
+use std::collections::BTreeSet;
+
+/// A process: what its threads share.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Process {
+    /// Its number.
+    pub pid: Pid,
+    /// Who gets its `SIGCHLD`; 0 for those that Allways started.
+    pub parent: Pid,
+    /// Process group.
+    pub group: Pid,
+    /// Session.
+    pub session: Pid,
+    /// Its address space; shared with the parent between `vfork(2)` and `execve(2)`.
+    pub space: SpaceId,
+    /// Threads that have not ended.
+    pub threads: BTreeSet<Tid>,
+    /// Open files.
+    pub descriptors: Descriptors,
+    /// Working directory and the rest of what `CLONE_FS` shares.
+    pub directories: Directories,
+    /// Who it acts as.
+    pub credentials: Credentials,
+    /// Signal actions and signals sent to the process as a whole.
+    pub signals: SignalState,
+    /// Resource limits, by `RLIMIT_*` number: soft and hard.
+    pub limits: [(u64, u64); 16],
+    /// Whether and how it has ended.
+    pub state: State,
+    /// What runs in it.
+    pub image: Image,
+    /// Where the heap begins and ends (`brk(2)`).
+    pub heap: (u64, u64),
+    /// How many children it has created, for their numbers.
+    pub children_born: u32,
+    /// What its ids are made from.
+    pub path: Id,
+    /// `PR_SET_CHILD_SUBREAPER`, `PR_SET_DUMPABLE`, `PR_SET_PDEATHSIG`, `PR_SET_KEEPCAPS`, `PR_SET_NO_NEW_PRIVS`.
+    pub controls: Controls,
+    /// The name by which the user knows it: a service's name or the program's.
+    pub name: String,
+}
+
+/// Working directory, root and mask.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Directories {
+    /// Working directory, an inode.
+    pub working: Id,
+    /// Its path, for `getcwd(2)`, when it was last known.
+    pub working_path: Vec<u8>,
+    /// `umask(2)`.
+    pub mask: u32,
+}
+
+/// User and group ids, as in `credentials(7)`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Credentials {
+    /// Real, effective, saved, file-system user.
+    pub user: [u32; 4],
+    /// Real, effective, saved, file-system group.
+    pub group: [u32; 4],
+    /// Supplementary groups.
+    pub groups: Vec<u32>,
+}
+
+/// Signal actions and pending signals of a process; see [`crate::thread::Thread`] for those of one thread.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SignalState {
+    /// Actions by signal number, 1 to 64 (entry 0 unused).
+    pub actions: Vec<Action>,
+    /// Signals sent to the whole process and not yet taken by a thread, oldest first.
+    pub pending: Vec<SignalInfo>,
+}
+
+/// What a process does about a signal (`sigaction(2)`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Action {
+    /// `SIG_DFL` (0), `SIG_IGN` (1) or an address.
+    pub handler: u64,
+    /// `SA_*`.
+    pub flags: u64,
+    /// `sa_restorer`.
+    pub restorer: u64,
+    /// Blocked while the handler runs.
+    pub mask: u64,
+}
+
+/// One signal on its way: the parts of `siginfo_t` that its kind fills.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct SignalInfo {
+    /// Signal number.
+    pub number: u8,
+    /// `si_code`.
+    pub code: i32,
+    /// `si_pid` or, for timers, `si_tid`.
+    pub pid: u32,
+    /// `si_uid` or `si_overrun`.
+    pub uid: u32,
+    /// `si_status`.
+    pub status: i32,
+    /// `si_addr` of a fault.
+    pub address: u64,
+    /// `si_value`.
+    pub value: u64,
+}
+
+/// Whether a process lives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum State {
+    /// It has threads.
+    Running,
+    /// Stopped by a signal, and whether the parent has been told.
+    Stopped {
+        /// Which signal.
+        signal: u8,
+        /// Whether `wait4(WUNTRACED)` has reported it.
+        reported: bool,
+    },
+    /// It has ended and waits to be reaped; the status as `wait4(2)` gives it.
+    Zombie(i32),
+}
+
+/// What runs in a process.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Image {
+    /// The executable's path, for `/proc/self/exe`.
+    pub path: Vec<u8>,
+    /// Arguments, for `/proc/self/cmdline`.
+    pub arguments: Vec<Vec<u8>>,
+    /// Environment, for `/proc/self/environ`.
+    pub environment: Vec<Vec<u8>>,
+    /// The auxiliary vector, for `/proc/self/auxv`.
+    pub auxiliary: Vec<u8>,
+}
+
+/// Switches of `prctl(2)`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Controls {
+    /// `PR_SET_PDEATHSIG`.
+    pub parent_death_signal: u8,
+    /// `PR_SET_DUMPABLE`; programs start with 1.
+    pub dumpable: u8,
+    /// `PR_SET_CHILD_SUBREAPER`.
+    pub subreaper: bool,
+    /// `PR_SET_NO_NEW_PRIVS`.
+    pub no_new_privileges: bool,
+    /// `PR_SET_KEEPCAPS`.
+    pub keep_capabilities: bool,
+    /// Whether it has executed since `fork(2)`, for `setpgid(2)`.
+    pub executed: bool,
+}

@@ -1,0 +1,100 @@
+//! Why a thread cannot go on.
+//!
+//! Data, not a callback: a waiting thread is cloned, hashed and printed like everything else in the world. When a wait is
+//! over, the call is redone from its arguments; it finds the old wait in [`crate::Call::resumed`].
+
+use crate::Kernel;
+use crate::files::LockRequest;
+use crate::id::{Id, Pid, Tid};
+use crate::ipc::{QueueRequest, SemaphoreRequest};
+use memory::Memory;
+
+/// Why a thread cannot go on, and when to try again.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Wait {
+    /// Any of these ends the wait; none at all waits for a signal or the deadline only.
+    pub until: Vec<Condition>,
+    /// Virtual time at which the wait ends by itself, in nanoseconds of the monotonic clock.
+    pub deadline: Option<u64>,
+    /// What a signal handler does to the call.
+    pub interruption: Interruption,
+    /// How much of the call is already done: bytes of a long write, time of the first try.
+    pub progress: u64,
+    /// Set by whoever wakes the thread by name, such as `futex(2)`: the wait is over whatever its conditions say.
+    pub woken: bool,
+}
+
+/// What becomes of a waiting call when a signal handler has run (`signal(7)`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Interruption {
+    /// Redone after a handler with `SA_RESTART`, `EINTR` otherwise.
+    Restart,
+    /// `EINTR` even with `SA_RESTART`.
+    Fail,
+    /// Not interrupted by anything but death.
+    Never,
+}
+
+/// Something that a waiting thread waits for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Condition {
+    /// The open file description has one of these `poll(2)` events.
+    Poll(Id, u16),
+    /// Someone wakes the thread by name ([`Wait::woken`]); the id names what it queues on, such as a futex.
+    Woken(Id),
+    /// A child of this process can be reported to `wait4(2)`.
+    Child(Pid),
+    /// The process that shares our memory since `vfork(2)` has executed or ended.
+    Vforked(Pid),
+    /// A file lock could be taken.
+    Lock(LockRequest),
+    /// Operations on System V semaphores could be carried out.
+    Semaphores(SemaphoreRequest),
+    /// A message could be taken from, or left in, a message queue (System V or POSIX).
+    Queue(QueueRequest),
+    /// A signal of this set (bit `n - 1` for signal `n`) is pending, blocked or not (`sigwaitinfo(2)`).
+    Signal(u64),
+}
+
+impl Wait {
+    /// A wait for one condition, restarted after signal handlers that ask for it, without deadline.
+    #[must_use]
+    pub fn until(condition: Condition) -> Self {
+        Self::any(vec![condition])
+    }
+
+    /// A wait for any of several conditions.
+    #[must_use]
+    pub fn any(until: Vec<Condition>) -> Self {
+        Self { until, deadline: None, interruption: Interruption::Restart, progress: 0, woken: false }
+    }
+
+    /// The same with a deadline.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Option<u64>) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// The same with another answer to signals.
+    #[must_use]
+    pub fn interruption(mut self, interruption: Interruption) -> Self {
+        self.interruption = interruption;
+        self
+    }
+
+    /// The same, remembering how much is done.
+    #[must_use]
+    pub fn progress(mut self, progress: u64) -> Self {
+        self.progress = progress;
+        self
+    }
+}
+
+/// Whether a wait is over: the call should be redone.
+#[must_use]
+pub fn is_over(wait: &Wait, thread: Tid, kernel: &Kernel, memory: &Memory) -> bool {
+    wait.woken
+        || wait.deadline.is_some_and(|deadline| kernel.clock.now() >= deadline)
+        || wait.until.iter().any(|condition| kernel.holds(condition, thread, memory))
+}
