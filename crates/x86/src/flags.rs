@@ -6,6 +6,8 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use crate::machine::sign_extend;
+
 /// Carry.
 pub const CF: u64 = 1;
 /// Even parity of the low byte.
@@ -193,6 +195,26 @@ impl Flags {
     #[inline(always)]
     pub fn sub<const BITS: u32>(&mut self, a: u64, b: u64, result: u64) {
         self.carries::<BITS>(result, (!a & b) | ((!a | b) & result));
+    }
+
+    /// [`Flags::add`] for a size known only at run time, in bytes.
+    pub(crate) fn add_sized(&mut self, a: u64, b: u64, result: u64, size: usize) {
+        match size {
+            1 => self.add::<8>(a, b, sign_extend(result, 1)),
+            2 => self.add::<16>(a, b, sign_extend(result, 2)),
+            4 => self.add::<32>(a, b, sign_extend(result, 4)),
+            _ => self.add::<64>(a, b, result),
+        }
+    }
+
+    /// [`Flags::sub`] for a size known only at run time, in bytes.
+    pub(crate) fn sub_sized(&mut self, a: u64, b: u64, result: u64, size: usize) {
+        match size {
+            1 => self.sub::<8>(a, b, sign_extend(result, 1)),
+            2 => self.sub::<16>(a, b, sign_extend(result, 2)),
+            4 => self.sub::<32>(a, b, sign_extend(result, 4)),
+            _ => self.sub::<64>(a, b, result),
+        }
     }
 
     /// Sets result and exact carry and overflow, with the adjust flag clear: shifts and multiplications.

@@ -1,15 +1,22 @@
 //! User-mode x86-64: decode, lower, execute. Knows no operating system.
 
+mod control;
 pub mod cpu;
 pub mod flags;
+mod generic;
+mod integer;
 mod machine;
+mod miscellaneous;
 mod softfloat;
 mod sse;
+mod stack;
+mod string;
 mod system;
 mod x87;
 
 pub use cpu::Cpu;
 pub use flags::Flags;
+pub use generic::{step, supported};
 pub use machine::{Machine, Trap};
 pub use x87::X87;
 

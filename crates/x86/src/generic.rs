@@ -1,0 +1,123 @@
+//! The reference interpreter: one table from instruction form to meaning, and one step.
+
+use std::sync::LazyLock;
+
+use iced_x86::{Code, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, Mnemonic, OpCodeOperandKind};
+
+use crate::machine::{Machine, Trap};
+use crate::{Generic, control, integer, miscellaneous, sse, stack, string, system, x87};
+
+/// All forms of a mnemonic, and what they do.
+pub(crate) type Row = (Mnemonic, Generic);
+
+/// Families that are told apart by mnemonic.
+const FAMILIES: &[&[&[Row]]] = &[integer::FAMILIES, &[control::TABLE, stack::TABLE, miscellaneous::TABLE]];
+
+static TABLE: LazyLock<Vec<Option<Generic>>> = LazyLock::new(|| Code::values().map(find).collect());
+
+/// What `code` does, if it is modelled.
+pub(crate) fn lookup(code: Code) -> Option<Generic> {
+    TABLE[code as usize]
+}
+
+/// Whether an instruction form is modelled; one that is not ends a run as [`Trap::Unsupported`].
+pub fn supported(code: Code) -> bool {
+    lookup(code).is_some()
+}
+
+fn find(code: Code) -> Option<Generic> {
+    if code == Code::INVALID {
+        return None;
+    }
+    sse::lookup(code)
+        .or_else(|| x87::lookup(code))
+        .or_else(|| system::lookup(code))
+        .or_else(|| string::lookup(code))
+        .or_else(|| by_mnemonic(code))
+}
+
+fn by_mnemonic(code: Code) -> Option<Generic> {
+    if !is_plain(code) {
+        return None;
+    }
+    let mnemonic = code.mnemonic();
+    let rows = FAMILIES.iter().flat_map(|group| group.iter()).flat_map(|family| family.iter());
+    rows.filter(|row| row.0 == mnemonic).map(|row| row.1).next()
+}
+
+/// Legacy encoding, valid in 64-bit mode, near, and without control, debug or written segment registers.
+fn is_plain(code: Code) -> bool {
+    let info = code.op_code();
+    let system_register = |op: u32| {
+        matches!(info.op_kind(op), OpCodeOperandKind::cr_reg | OpCodeOperandKind::dr_reg | OpCodeOperandKind::tr_reg)
+    };
+    info.encoding() == EncodingKind::Legacy
+        && info.mode64()
+        && !is_far(code)
+        && !(0..info.op_count()).any(system_register)
+        && !writes_segment(code)
+}
+
+fn is_far(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Call_m1616 | Code::Call_m1632 | Code::Call_m1664 | Code::Jmp_m1616 | Code::Jmp_m1632 | Code::Jmp_m1664
+    )
+}
+
+fn writes_segment(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Mov_Sreg_rm16
+            | Code::Mov_Sreg_r32m16
+            | Code::Mov_Sreg_r64m16
+            | Code::Popw_FS
+            | Code::Popq_FS
+            | Code::Popw_GS
+            | Code::Popq_GS
+    )
+}
+
+/// Bytes of the longest instruction.
+pub(crate) const LENGTH_MAX: usize = 15;
+
+/// Decodes the instruction at `rip`.
+pub(crate) fn decode(m: &mut Machine<'_>) -> Result<Instruction, Trap> {
+    let ip = m.cpu.rip;
+    let mut bytes = [0; 16];
+    let available = m.memory.fetch(ip, &mut bytes)?.min(LENGTH_MAX);
+    let mut decoder = Decoder::with_ip(64, &bytes[..available], ip, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    if !instruction.is_invalid() {
+        return Ok(instruction);
+    }
+    let cut_off = decoder.last_error() == DecoderError::NoMoreBytes;
+    if cut_off && available < LENGTH_MAX {
+        // The instruction goes on in a page that cannot be executed: fault there.
+        m.memory.fetch(ip.wrapping_add(available as u64), &mut bytes)?;
+    }
+    // Longer than 15 bytes is #GP, anything else #UD.
+    Err(if cut_off && available == LENGTH_MAX { Trap::GeneralProtection } else { Trap::InvalidOpcode })
+}
+
+/// Executes one decoded instruction, which must be the one at `rip`.
+///
+/// On a trap `rip` is at the instruction, or behind it where the processor says so. A repeated string instruction does one
+/// iteration and stays where it is until the last.
+pub(crate) fn execute(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
+    let Some(generic) = lookup(i.code()) else { return Err(Trap::Unsupported) };
+    m.cpu.rip = i.next_ip();
+    let result = generic(m, i);
+    if let Err(trap) = &result
+        && !matches!(trap, Trap::Syscall | Trap::Breakpoint)
+    {
+        m.cpu.rip = i.ip();
+    }
+    result
+}
+
+/// Executes the instruction at `rip` in the reference way: fetch, decode, look up, do.
+pub fn step(m: &mut Machine<'_>) -> Result<(), Trap> {
+    let instruction = decode(m)?;
+    execute(m, &instruction)
+}
