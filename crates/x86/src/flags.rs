@@ -224,6 +224,13 @@ impl Flags {
         self.aux = u64::from(carry) << AUX_CF | u64::from(carry ^ overflow) << AUX_INTO;
     }
 
+    /// After a multiplication: sign and parity of the low half, zero clear.
+    #[inline(always)]
+    pub fn multiplied(&mut self, low: u64, overflow: bool) {
+        // A bit that is neither in the low byte nor the sign keeps the result from being zero.
+        self.shifted(low | 0x100, overflow, overflow);
+    }
+
     /// Sets carry and overflow and leaves the rest: rotations.
     #[inline(always)]
     pub fn rotated(&mut self, carry: bool, overflow: bool) {

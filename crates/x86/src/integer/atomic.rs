@@ -62,8 +62,10 @@ fn cmpxchg(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     if expected == found {
         m.write(i, 0, new)?;
     } else {
-        // The destination is written in either case: a read-only page faults even when the comparison fails.
-        m.write(i, 0, found)?;
+        if i.op0_kind() == OpKind::Memory {
+            // Written in either case: a read-only page faults even when the comparison fails.
+            m.write(i, 0, found)?;
+        }
         m.set_register(register, found);
     }
     m.cpu.flags = flags;

@@ -20,9 +20,10 @@ fn commit(m: &mut Machine<'_>, size: usize, product: u128) {
     };
 }
 
-/// Carry and overflow say that the low half is not the whole product; Intel derives sign and parity from the low half.
+/// Carry and overflow say that the low half is not the whole product; Intel derives sign and parity from the low half and clears
+/// zero.
 fn set_flags(m: &mut Machine<'_>, size: usize, low: u64, overflow: bool) {
-    m.cpu.flags.shifted(sign_extend(low, size), overflow, overflow);
+    m.cpu.flags.multiplied(sign_extend(low, size), overflow);
 }
 
 fn mul(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {

@@ -38,19 +38,24 @@ pub(super) fn top_bit(value: u64, size: usize) -> bool {
     value >> (8 * size - 1) & 1 != 0
 }
 
+/// Whether a left shift by one changes the sign: overflow, which Intel computes so for every count.
+pub(super) fn sign_turns(value: u64, size: usize) -> bool {
+    top_bit(value, size) != top_bit(value << 1, size)
+}
+
 pub(crate) fn shl(flags: &mut Flags, value: u64, count: u32, size: usize) -> u64 {
     // 128 bits, so that the last bit shifted out is always at hand.
     let wide = u128::from(value) << count;
     let carry = wide >> (8 * size) & 1 != 0;
     let result = wide as u64 & mask(size);
-    flags.shifted(sign_extend(result, size), carry, carry != top_bit(result, size));
+    flags.shifted(sign_extend(result, size), carry, sign_turns(value, size));
     result
 }
 
 pub(crate) fn shr(flags: &mut Flags, value: u64, count: u32, size: usize) -> u64 {
     let carry = value >> (count - 1) & 1 != 0;
     let result = value.checked_shr(count).unwrap_or(0);
-    flags.shifted(sign_extend(result, size), carry, count == 1 && top_bit(value, size));
+    flags.shifted(sign_extend(result, size), carry, top_bit(value, size));
     result
 }
 
@@ -88,8 +93,7 @@ fn shld(flags: &mut Flags, value: u64, filler: u64, count: u32, size: usize) -> 
         ((wide << count >> bits) as u64, value >> (bits - count) & 1 != 0)
     };
     let result = result & mask(size);
-    let overflow = top_bit(result, size) != top_bit(value, size);
-    flags.shifted(sign_extend(result, size), carry, overflow);
+    flags.shifted(sign_extend(result, size), carry, sign_turns(value, size));
     result
 }
 
@@ -103,7 +107,8 @@ fn shrd(flags: &mut Flags, value: u64, filler: u64, count: u32, size: usize) -> 
     };
     let carry = wide >> (count - 1) & 1 != 0;
     let result = (wide >> count) as u64 & mask(size);
-    let overflow = top_bit(result, size) != top_bit(value, size);
+    // As a shift by one would have it, like the others.
+    let overflow = (filler & 1 != 0) != top_bit(value, size);
     flags.shifted(sign_extend(result, size), carry, overflow);
     result
 }
