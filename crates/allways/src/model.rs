@@ -200,6 +200,21 @@ impl Model {
         }
     }
 
+    /// Whether it reads from `STDIN`.
+    pub fn reads_input(&self) -> bool {
+        self.system.model.features.input
+    }
+
+    /// Lets it read from a source; without one, reading is a violation.
+    pub fn attach_input(&mut self, source: impl std::io::Read + Send + 'static) {
+        self.system.model.input = Some(promela::input::Input::new(source));
+    }
+
+    /// Whether it asked for more than its input has.
+    pub fn input_has_ended(&self) -> bool {
+        self.system.model.input.as_ref().is_some_and(promela::input::Input::has_ended)
+    }
+
     /// Reads SPIN's trail of this model.
     ///
     /// # Errors

@@ -265,3 +265,35 @@ fn code_that_no_step_reaches_is_listed_once_everything_was_seen() {
     let bounded = folder.run(&["check", "dead.pml", "--depth", "1"]);
     assert!(!bounded.out.contains("unreached"), "a search that was cut off accuses no code: {}", bounded.out);
 }
+
+/// Echoes what it reads, counted.
+const ECHO: &str = "chan STDIN; int c, n;
+active proctype echo() { do :: STDIN?c -> n++; printf(\"%d: %c\\n\", n, c) :: timeout -> break od }
+";
+
+fn run_with(folder: &Folder, arguments: &[&str], input: &str) -> Told {
+    let path = folder.0.join("input");
+    fs::write(&path, input).expect("can write a file");
+    let input = fs::File::open(path).expect("was just written");
+    Told::new(folder.command(arguments).stdin(input).output().expect("the binary runs"))
+}
+
+#[test]
+fn a_simulation_reads_characters_from_standard_input_and_a_check_has_none() {
+    let folder = Folder::with("stdin", "echo.pml", ECHO);
+    let told = run_with(&folder, &["run", "echo.pml"], "ab");
+    assert_eq!((told.code, told.out.as_str()), (Some(0), "1: a\n2: b\n"), "{}", told.err);
+    let checked = folder.run(&["check", "echo.pml"]);
+    assert_eq!(checked.code, Some(1));
+    assert!(checked.out.contains("error[runtime]: `STDIN` is read, but a check has no input"), "{}", checked.out);
+    folder.run(&["run", "echo.pml", "-i"]).refused(2, &["-i needs the standard input", "--seed"]);
+}
+
+#[test]
+fn a_simulation_that_waits_for_more_input_than_there_is_says_so() {
+    let folder = Folder::with("eof", "two.pml", "chan STDIN; byte a, b;\ninit { STDIN?a,b; printf(\"%c%c\", b, a) }\n");
+    let told = run_with(&folder, &["run", "two.pml"], "x");
+    assert_eq!((told.code, told.out.as_str()), (Some(0), ""));
+    assert!(told.err.contains("the input has ended"), "{}", told.err);
+    assert_eq!(run_with(&folder, &["run", "two.pml"], "xyz").out, "yx");
+}

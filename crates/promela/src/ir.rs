@@ -8,7 +8,8 @@
 //! ```text
 //! byte 0        number of processes
 //! byte 1        exclusive bits that belong to no variable (last process to move, if the model asks for `_last`)
-//! byte 2..      event automaton state (`trace`), if any; then global variables and global channels
+//! byte 2..      event automaton state (`trace`), if any; characters read from `STDIN`, if any are; then global variables
+//!               and global channels
 //! then          one frame for each process, oldest first
 //! then          zero up to a multiple of eight
 //! ```
@@ -16,6 +17,7 @@
 //! channels declared in the proctype`. Frames are stacked as SPIN does it: only the youngest process can disappear, so
 //! where a frame starts follows from the proctypes of the older ones.
 
+use crate::input::Input;
 use crate::source::Span;
 
 /// The index of a proctype in [`Model::proctypes`].
@@ -46,6 +48,8 @@ pub struct Model {
     pub event_trace: Option<EventTrace>,
     /// What the model uses that changes how it is run.
     pub features: Features,
+    /// What `STDIN` gives; a check has none.
+    pub input: Option<Input>,
 }
 
 /// Constructs that change how a whole model is run.
@@ -69,6 +73,8 @@ pub struct Features {
     pub np: bool,
     /// `run` occurs.
     pub run: bool,
+    /// `STDIN` is read: the vector holds how far.
+    pub input: bool,
     /// Full channels lose messages (SPIN's `-m`).
     pub lossy: bool,
 }
@@ -181,8 +187,8 @@ pub enum Action {
     Send(Send),
     /// `q?a,b` in all its forms.
     Receive(Receive),
-    /// `STDIN?x`: simulation only.
-    ReadInput(Place),
+    /// `STDIN?x,y`: simulation only.
+    ReadInput(ReadInput),
     /// A `d_step`: runs its own control states, starting with `entry`, until an edge leads to a state that is not
     /// part of it; takes the first executable edge each time. Executable if `entry` has an executable edge.
     DStep {
@@ -259,6 +265,15 @@ pub struct Receive {
     pub anywhere: bool,
     /// `?<...>`: the message stays.
     pub keep: bool,
+}
+
+/// `STDIN?x,y`.
+#[derive(Clone, Debug)]
+pub struct ReadInput {
+    /// Where the characters go, one each.
+    pub places: Vec<Place>,
+    /// Where the state keeps how many characters were read.
+    pub position: Place,
 }
 
 /// What a receive does with one field of the message.

@@ -12,6 +12,7 @@
 pub mod ast;
 pub mod diagnostic;
 pub mod footprint;
+pub mod input;
 pub mod ir;
 #[cfg(feature = "native")]
 pub mod jit;

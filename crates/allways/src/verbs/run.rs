@@ -12,7 +12,7 @@ use crate::saved::Saved;
 use crate::simulate::{Ending, Guide, Watcher, simulate};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use trace::Event;
+use trace::{Event, FailureKind};
 
 /// Simulates a model.
 pub fn run(args: RunArgs, output: &Output) -> Exit {
@@ -20,11 +20,15 @@ pub fn run(args: RunArgs, output: &Output) -> Exit {
         output.error(&why);
         return Exit::Usage;
     }
-    let model = match Model::load(&args.file, &args.model, &[], output.message_colour()) {
+    let mut model = match Model::load(&args.file, &args.model, &[], output.message_colour()) {
         Ok(model) => model,
         Err(error) => return refuse(error, output),
     };
     output.raw_message(&model.warnings);
+    if let Err(why) = attach_input(&mut model, &args) {
+        output.error(&why);
+        return Exit::Usage;
+    }
     match guide(&model, &args, output) {
         Ok(guide) => follow(&model, guide, &args, output),
         Err(why) => {
@@ -32,6 +36,19 @@ pub fn run(args: RunArgs, output: &Output) -> Exit {
             Exit::Usage
         }
     }
+}
+
+/// Gives the model what it reads from `STDIN`.
+fn attach_input(model: &mut Model, args: &RunArgs) -> Result<(), String> {
+    if !model.reads_input() {
+        return Ok(());
+    }
+    if args.interactive {
+        let why = "the model reads `STDIN`, and -i needs the standard input for your choices";
+        return Err(format!("{why}\n  = help: leave -i away, and try several seeds: --seed N"));
+    }
+    model.attach_input(std::io::stdin());
+    Ok(())
 }
 
 fn guide(model: &Model, args: &RunArgs, output: &Output) -> Result<Guide, String> {
@@ -52,7 +69,8 @@ fn guide(model: &Model, args: &RunArgs, output: &Output) -> Result<Guide, String
 
 fn follow(model: &Model, guide: Guide, args: &RunArgs, output: &Output) -> Exit {
     // Whoever is asked waits for a key, not for a flag: there Ctrl-C ends the program at once.
-    let stop = if args.interactive { Arc::default() } else { on_interrupt() };
+    let waits = args.interactive || model.reads_input();
+    let stop = if waits { Arc::default() } else { on_interrupt() };
     let all_steps = args.steps || args.interactive;
     let mut step = |number: usize, name: &str, event: &Event| output.data(&told(number, name, event, all_steps));
     let mut ask = |question: &str| crate::output::stderr(question);
@@ -62,7 +80,13 @@ fn follow(model: &Model, guide: Guide, args: &RunArgs, output: &Output) -> Exit 
             if all_steps {
                 output.data(&state_text(&model.system, timeline.state()));
             }
-            end(&ending, timeline.mark(), output)
+            match &ending {
+                Ending::Failed(failure) if failure.kind == FailureKind::Deadlock && model.input_has_ended() => {
+                    output.note(&format!("waits for input after {} steps, but the input has ended", timeline.mark()));
+                    Exit::Fine
+                }
+                _ => end(&ending, timeline.mark(), output),
+            }
         }
         Err(mismatch) => {
             output.error(&format!("the schedule does not fit this model: {mismatch}"));

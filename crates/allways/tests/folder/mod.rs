@@ -22,15 +22,14 @@ impl Folder {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Told {
-        let output = Command::new(env!("CARGO_BIN_EXE_allways"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .env("COLUMNS", "100")
-            .env("LC_ALL", "C.UTF-8")
-            .env_remove("NO_COLOR")
-            .output()
-            .expect("the binary runs");
-        Told::new(output)
+        Told::new(self.command(arguments).output().expect("the binary runs"))
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_allways"));
+        command.args(arguments).current_dir(&self.0);
+        command.env("COLUMNS", "100").env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR");
+        command
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use trace::FailureKind;
 
 /// Rows on which SPIN and we differ on purpose. Model, run, reason.
-const DIFFERENT: [(&str, &str, &str); 11] = [
+const DIFFERENT: [(&str, &str, &str); 9] = [
     ("Book_1991/p108", "first", ENDLESS),
     ("Book_1991/p108", "all", ENDLESS),
     ("Book_1991/p108", "states", ENDLESS),
@@ -20,14 +20,12 @@ const DIFFERENT: [(&str, &str, &str); 11] = [
     ("priorities", "first", HIDDEN),
     ("priorities", "all", HIDDEN),
     ("priorities", "progress", HIDDEN),
-    ("wordcount", "first", INPUT),
-    ("wordcount", "all", INPUT),
     ("wordcount", "states", INPUT),
     ("wordcount", "progress", INPUT),
 ];
 
 const HIDDEN: &str = "counters that nobody reads: SPIN hides them, we and SPIN without its -o2 count 2^32 values";
-const INPUT: &str = "STDIN gives nothing here, with a warning; for pan it is a channel that was never made";
+const INPUT: &str = "a run-time error: pan counts the state in which it fails, and stops the search for cycles";
 const ENDLESS: &str = "runs into SPIN's limits; the way to our limit of 255 processes is too long for a test";
 
 /// Cycles are searched for in pairs of states, on one worker: the bound is lower.
@@ -108,12 +106,12 @@ fn safety(run: &str, expected: usize) {
 
 #[test]
 fn the_examples_have_spins_first_error() {
-    safety("first", 64);
+    safety("first", 65);
 }
 
 #[test]
 fn the_examples_have_spins_errors() {
-    safety("all", 64);
+    safety("all", 65);
 }
 
 /// SPIN's kinds without the failed steps that it met on the way.

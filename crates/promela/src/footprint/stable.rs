@@ -26,7 +26,7 @@ impl Assigned {
     fn statement(&mut self, proctype: ProctypeId, action: &Action) {
         match action {
             Action::Assign(assign) => self.place(proctype, &assign.place),
-            Action::ReadInput(place) => self.place(proctype, place),
+            Action::ReadInput(read) => read.places.iter().for_each(|place| self.place(proctype, place)),
             Action::Receive(receive) => receive.fields.iter().for_each(|field| {
                 if let Field::Store(place) = field {
                     self.place(proctype, place);

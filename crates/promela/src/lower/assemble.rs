@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 /// Lays out, lowers and assembles.
 pub(super) fn assemble<'a>(mut collected: Collected<'a>, program: &'a Program) -> Result<Lowered, Vec<Diagnostic>> {
     collected.scan_priorities(program);
+    collected.scan_input();
     collected.number_states();
     let mut channels = collected.global_channels();
     let start = collected.place_globals();
@@ -46,6 +47,7 @@ pub(super) fn assemble<'a>(mut collected: Collected<'a>, program: &'a Program) -
         claims,
         event_trace,
         features,
+        input: None,
     };
     Ok(Lowered { model, names: collected.names, warnings: collected.report })
 }
@@ -93,6 +95,15 @@ impl<'a> Collected<'a> {
         }
         super::claim::atoms(program, &mut |atom| visit::expressions(atom, &mut see));
         self.features.priority = found || set;
+    }
+
+    /// The vector holds how much of the input was read, which must be known before variables get their places.
+    fn scan_input(&mut self) {
+        let mut elements = self.bodies.iter().flat_map(|body| &body.flow.elements);
+        self.features.input = elements.any(|element| match element.node.statement() {
+            Some(StmtKind::Receive { channel, .. }) => channel.as_name().is_some_and(|name| &*name.name == "STDIN"),
+            _ => false,
+        });
     }
 
     /// Tells remote references which control state a label is.

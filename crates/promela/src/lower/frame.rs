@@ -58,7 +58,10 @@ impl<'a> Collected<'a> {
 
     pub(super) fn place_globals(&mut self) -> u32 {
         let traced = self.bodies.iter().any(|body| matches!(body.kind, BodyKind::Trace));
-        let start = if traced { ir::VECTOR_EVENT + 2 } else { ir::VECTOR_EVENT };
+        let events = if traced { 2 } else { 0 };
+        let input = if self.features.input { ir::Scalar::Int.size() } else { 0 };
+        self.names.input_position = ir::VECTOR_EVENT + events;
+        let start = self.names.input_position + input;
         layout::place_symbols(&mut self.names, &self.globals, start, &mut self.report)
     }
 

@@ -25,6 +25,8 @@ pub struct Names {
     pub(super) proctypes: Vec<ProctypeNames>,
     /// Global channels, for checks of messages against their type.
     pub(super) channels: Vec<Channel>,
+    /// Where the vector holds how many characters of `STDIN` were read, if the model reads any.
+    pub(super) input_position: u32,
     /// What the model uses; a later property cannot change the layout of its states.
     pub(super) features: Features,
 }
@@ -129,6 +131,7 @@ impl Default for Names {
             scopes: vec![Scope::default()],
             proctypes: Vec::new(),
             channels: Vec::new(),
+            input_position: 0,
             features: Features::default(),
         }
     }

@@ -5,7 +5,7 @@ use super::names::{SymbolId, Ty};
 use super::text;
 use crate::ast::{self, ExprKind, Initializer, RecvArg, StmtKind, VarRef};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Action, Assign, Binary, Expr, Format, Place, Print, Shown};
+use crate::ir::{Action, Assign, Binary, Expr, Format, Place, Print, ReadInput, Scalar, Shown, Space};
 use crate::source::Span;
 
 impl Lowering<'_> {
@@ -130,22 +130,35 @@ impl Lowering<'_> {
     }
 
     fn receive_statement(&mut self, channel: &VarRef, random: bool, keep: bool, args: &[RecvArg]) -> Action {
-        if channel.as_name().is_some_and(|name| &*name.name == "STDIN") {
-            return self.read_input(channel, args);
+        if self.is_input(channel) {
+            return self.read_input(args);
         }
         // In an event claim `keep` tells a send from a receive.
         let keep = keep && self.within != Within::Trace;
         Action::Receive(self.receive(channel, random, keep, args))
     }
 
-    fn read_input(&mut self, channel: &VarRef, args: &[RecvArg]) -> Action {
-        let [RecvArg::Var(var)] = args else {
-            self.error("message", channel.span, "`STDIN` gives one character: name one variable");
-            return skip();
-        };
-        let told = Diagnostic::warning("input", channel.span, "`STDIN` gives nothing: the variable keeps its value");
-        self.report.push(told.note("a check looks at every run of the model itself, not of what somebody may type"));
-        self.assignable(var).map_or_else(skip, |(place, _)| Action::ReadInput(place))
+    /// `STDIN` is the user's input, unless the model makes a channel of that name.
+    fn is_input(&self, channel: &VarRef) -> bool {
+        let Some(name) = channel.as_name().filter(|name| &*name.name == "STDIN") else { return false };
+        let symbol = self.names.find(&name.name, self.place).map(|symbol| &self.names.symbols[symbol]);
+        symbol.is_some_and(|symbol| symbol.ty.is_channel() && !symbol.local && symbol.channel.is_none())
+    }
+
+    fn read_input(&mut self, args: &[RecvArg]) -> Action {
+        let mut places = Vec::new();
+        for arg in args {
+            match arg {
+                RecvArg::Var(var) => places.extend(self.assignable(var).map(|(place, _)| place)),
+                RecvArg::Const(value) | RecvArg::Eval(value) => {
+                    let told = Diagnostic::error("input", value.span, "`STDIN` gives characters to variables only");
+                    self.report.push(told.help("read into a variable and compare that"));
+                }
+            }
+        }
+        let offset = self.names.input_position;
+        let position = Place { space: Space::Global, offset, indices: Vec::new(), scalar: Scalar::Int };
+        Action::ReadInput(ReadInput { places, position })
     }
 
     /// The step of a declaration inside a body. Of an array SPIN sets the first element only; of a structure nothing.

@@ -3,7 +3,7 @@
 use super::eval::Env;
 use super::vector::{Work, load, store};
 use super::{event, fail, promise};
-use crate::ir::{Action, Assign, Channel, Expr, FRAME_PC, Field, Model, Receive, Run, Send};
+use crate::ir::{Action, Assign, Channel, Expr, FRAME_PC, Field, Model, ReadInput, Receive, Run, Send};
 use explore::Failure;
 
 /// What came of trying a statement.
@@ -54,8 +54,8 @@ impl Act<'_> {
                 super::set_priority(self.model, work, target, value);
                 Outcome::Done
             }
-            // Input exists in simulation only, which stores it itself.
-            Action::Print(_) | Action::ReadInput(_) => Outcome::Done,
+            Action::ReadInput(read) => self.read_input(work, pid, read),
+            Action::Print(_) => Outcome::Done,
             Action::Else | Action::DStep { .. } | Action::Die => unreachable!("the stepper handles these"),
         }
     }
@@ -188,6 +188,24 @@ impl Act<'_> {
         take(work, at, channel, slot, receive.keep, self.message);
         event::happened(self.model, work, pid, false, id, self.message, self.failures);
         self.bind(work, pid, receive);
+        Outcome::Done
+    }
+
+    /// At the end of the input SPIN's `STDIN?x` blocks; it may store some of the characters before, which we do not.
+    fn read_input(&mut self, work: &mut Work, pid: u32, read: &ReadInput) -> Outcome {
+        let Some(input) = &self.model.input else {
+            self.failures.push(fail::no_input());
+            return Outcome::Blocked;
+        };
+        let at = read.position.offset as usize;
+        let start = load(&work.bytes, at, read.position.scalar) as usize;
+        let characters = (start..start + read.places.len()).map(|position| input.character(position));
+        let Some(characters) = characters.collect::<Option<Vec<u8>>>() else { return Outcome::Blocked };
+        store(&mut work.bytes, at, read.position.scalar, (start + characters.len()) as i32);
+        for (place, character) in read.places.iter().zip(characters) {
+            let assign = Assign { place: place.clone(), value: Expr::Constant(i32::from(character)) };
+            self.assign(work, pid, &assign, 0);
+        }
         Outcome::Done
     }
 

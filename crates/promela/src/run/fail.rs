@@ -41,6 +41,12 @@ pub fn fields(name: &str, has: usize, given: usize) -> Failure {
     runtime(format!("message with {given} fields for channel `{name}`, whose messages have {has}"))
 }
 
+/// `STDIN?x` where nobody types.
+#[must_use]
+pub fn no_input() -> Failure {
+    runtime("`STDIN` is read, but a check has no input: only `allways run` has".to_owned())
+}
+
 /// More processes than a pid can tell apart.
 #[must_use]
 pub fn processes() -> Failure {

@@ -90,6 +90,7 @@ pub fn with_actions(actions: Vec<Action>) -> Model {
         claims: vec![],
         event_trace: None,
         features: Features { rendezvous: true, timeout: true, last: true, ..Features::default() },
+        input: None,
     }
 }
 

@@ -61,6 +61,8 @@ fn wrong_models_are_refused_with_a_reason() {
         ("proctype P() { skip }", "process: nothing runs"),
         ("int x; init { skip } never { x = 1 }", "claim: a never claim must not change the state @ x = 1"),
         ("int x; init { skip; chan c = [1] of { byte } }", "channel: channel `c` is created in the middle of a body"),
+        ("chan STDIN; init { STDIN?65 }", "input: `STDIN` gives characters to variables only @ 65"),
+        ("byte x; init { STDIN?x }", "undeclared: `STDIN` is not declared @ STDIN"),
         ("init { skip } ltl p { [] (P@L) } proctype P() { M: goto M2; M2: skip }", "label: `P` has no label `L` @ L"),
     ];
     check(Severity::Error, &cases);
@@ -82,7 +84,6 @@ fn dubious_models_are_accepted_with_a_warning() {
         ("int n = 3; int a[n]; init { a[0] = 1 }", "array: the length of `a` is fixed at 3 @ n"),
         ("int a[2]; init { a[2] = 1 }", "array: index 2 is outside the array of 2 elements @ 2"),
         ("init { do :: skip od }", "loop: a loop that does nothing @ skip"),
-        ("chan STDIN; byte x; init { STDIN?x }", "input: `STDIN` gives nothing: the variable keeps its value"),
         ("chan q = [1] of { byte, byte }; init { q!1 }", "message: 1 field is sent, but `q` has messages of 2"),
         ("init { printf(\"x\\n\", 1) }", "printf: more values are given than printed"),
     ];
