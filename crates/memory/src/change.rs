@@ -1,0 +1,146 @@
+//! Changing what a table holds: the only places where pages come and go.
+
+use std::sync::Arc;
+
+use crate::fingerprint::Dirty;
+use crate::journal::Record;
+use crate::memory::Memory;
+use crate::page::Page;
+use crate::store::{Owner, Place};
+use crate::table::{Entry, Stamp};
+use crate::{Cause, PAGE_SIZE, SpaceId, hash, page};
+
+impl Entry {
+    /// What the fingerprint counts for this entry, given what lies beneath.
+    pub(crate) fn counted(&self, beneath: u128) -> u128 {
+        if self.page.is_none() && !self.stamp.dirty() { beneath } else { self.content }
+    }
+}
+
+impl Memory {
+    /// Makes a page ours to write until the epoch ends.
+    pub(crate) fn own(&mut self, place: Place) -> Result<(), Cause> {
+        let Place { owner, page, under } = place;
+        if self.stores.holds_code(owner, page) {
+            self.code_epoch += 1;
+        }
+        if self.own_in_place(owner, page, under.is_some()) {
+            return Ok(());
+        }
+        if self.stores.table(owner).page(page).is_none() && self.resident >= self.limit.pages {
+            return Err(Cause::NoMemory);
+        }
+        self.bound_dirty();
+        let copy = self.pool.copy_of(self.stores.view(place));
+        self.replace(owner, page, Some(copy), Stamp::written(self.epoch, under.is_some()));
+        Ok(())
+    }
+
+    /// Whether the page is ours already, or nobody could tell.
+    fn own_in_place(&mut self, owner: Owner, page: u64, over: bool) -> bool {
+        let Some(entry) = self.stores.table_mut(owner).entry_mut(page) else { return false };
+        let Some(own) = entry.page.as_mut() else { return false };
+        let undoable = self.journal.is_active();
+        if entry.stamp.epoch() != self.epoch && (undoable || Arc::get_mut(own).is_none()) {
+            return false;
+        }
+        if !entry.stamp.dirty() {
+            self.dirty.push(Dirty::Page(owner, page));
+        }
+        entry.stamp = Stamp::written(self.epoch, over);
+        true
+    }
+
+    /// Writes into a page that [`Self::own`] made ours.
+    pub(crate) fn write_owned(&mut self, place: Place, offset: usize, bytes: &[u8]) {
+        let entry = self.stores.table_mut(place.owner).entry_mut(place.page);
+        let own = entry.and_then(|entry| entry.page.as_mut()).expect("the page is ours");
+        page::write(own, offset, bytes);
+    }
+
+    /// Puts a page where another, or none, was.
+    pub(crate) fn replace(&mut self, owner: Owner, page: u64, new: Option<Arc<Page>>, stamp: Stamp) {
+        let beneath = self.stores.content_beneath(owner, page);
+        let table = self.stores.table_mut(owner);
+        let images = table.take_images(page);
+        let entry = table.entry_made(page);
+        let content = entry.counted(beneath);
+        let old = std::mem::replace(entry, Entry { page: new, stamp, content });
+        let (gone, come) = (u64::from(old.page.is_some()), u64::from(entry.page.is_some()));
+        table.resident = table.resident + come - gone;
+        self.resident = self.resident + come - gone;
+        if !old.stamp.dirty() && stamp.dirty() {
+            self.dirty.push(Dirty::Page(owner, page));
+        }
+        if !images.is_empty() {
+            self.remember(Record::Images { owner, page, images });
+        }
+        if self.journal.is_active() {
+            self.journal.records.push(Record::Page { owner, page, old });
+        } else {
+            self.pool.give(old.page);
+        }
+        self.moved(owner, page);
+    }
+
+    /// Gives a page up: what lies beneath shows again.
+    pub(crate) fn give_up(&mut self, owner: Owner, page: u64) {
+        self.replace(owner, page, None, Stamp::settled(false));
+        // Nothing needs hashing, so it is counted at once and leaves no trace in the table.
+        let beneath = self.stores.content_beneath(owner, page);
+        let entry = self.stores.table_mut(owner).entry_made(page);
+        let counted = std::mem::replace(&mut entry.content, 0);
+        self.recount(owner, page, counted, beneath);
+        if self.stores.holds_code(owner, page) {
+            self.code_epoch += 1;
+        }
+    }
+
+    /// Gives up all pages that a space holds in a range of addresses.
+    pub(crate) fn give_up_range(&mut self, space: SpaceId, start: u64, end: u64) {
+        let owner = Owner::Space(space);
+        let pages = self.stores.table(owner).held(start / PAGE_SIZE, end / PAGE_SIZE);
+        for page in &pages {
+            self.give_up(owner, *page);
+        }
+        self.tidy(owner, &pages);
+    }
+
+    /// Drops what emptied groups leave behind. Under a mark it stays, for undoing would make it again.
+    pub(crate) fn tidy(&mut self, owner: Owner, pages: &[u64]) {
+        if !self.journal.is_active() {
+            self.stores.table_mut(owner).drop_empty_groups(pages);
+        }
+    }
+
+    /// The fingerprint counted `old` for a page and shall count `new`.
+    pub(crate) fn recount(&mut self, owner: Owner, page: u64, old: u128, new: u128) {
+        if old == new {
+            return;
+        }
+        let change = hash::placed(new, owner, page).wrapping_sub(hash::placed(old, owner, page));
+        let table = self.stores.table_mut(owner);
+        table.sum = table.sum.wrapping_add(change);
+        self.sum = self.sum.wrapping_add(change);
+    }
+
+    /// A page is elsewhere: translations follow.
+    pub(crate) fn moved(&mut self, owner: Owner, page: u64) {
+        let held = self.stores.table(owner).page(page).map(|page| page.pointer());
+        match owner {
+            Owner::Space(space) => {
+                if let Some(tlb) = self.tlb_of(space) {
+                    tlb.repoint(page, held);
+                }
+            }
+            Owner::Object(object) => {
+                let Some(watchers) = self.watchers.remove(&(object, page)) else { return };
+                for (space, page) in watchers {
+                    if let Some(tlb) = self.tlb_of(space) {
+                        tlb.repoint(page, None);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The fingerprint: what it counts, and what it may count wrongly until it is asked for.
+
+use crate::memory::Memory;
+use crate::store::Owner;
+use crate::{SpaceId, hash};
+
+/// Something that the fingerprint may count wrongly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Dirty {
+    /// A page was written.
+    Page(Owner, u64),
+    /// Mappings changed.
+    Layout(SpaceId),
+}
+
+/// More dirty entries than this, and more than twice the pages there are, must be mostly stale.
+const DIRTY_MIN: u64 = 65_536;
+
+impl Memory {
+    /// Identity of the state: all spaces with their mappings, all objects, all contents. Equal contents have equal
+    /// fingerprints, whatever led to them. Takes time by what was written since the last call.
+    pub fn fingerprint(&mut self) -> u128 {
+        self.settle();
+        self.sum
+    }
+
+    /// Counts everything that is dirty.
+    pub(crate) fn settle(&mut self) {
+        if self.dirty.is_empty() {
+            return;
+        }
+        // The next store to a page must make it dirty again.
+        self.tlb.revoke_writes();
+        self.drains += 1;
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for item in dirty.drain(..) {
+            match item {
+                Dirty::Page(owner, page) => self.settle_page(owner, page),
+                Dirty::Layout(space) => self.settle_layout(space),
+            }
+        }
+        self.dirty = dirty;
+    }
+
+    fn settle_page(&mut self, owner: Owner, page: u64) {
+        // Whoever was dirty may be gone.
+        if !self.stores.exists(owner) {
+            return;
+        }
+        let Some(entry) = self.stores.table_mut(owner).entry_mut(page) else { return };
+        if !entry.stamp.dirty() {
+            return;
+        }
+        let held = entry.page.as_ref().expect("a page that was given up is counted at once");
+        let hash = if entry.stamp.over() { hash::content } else { hash::content_or_zero };
+        let new = hash(held.bytes());
+        let old = std::mem::replace(&mut entry.content, new);
+        entry.stamp = entry.stamp.clean();
+        self.recount(owner, page, old, new);
+    }
+
+    fn settle_layout(&mut self, id: SpaceId) {
+        let Some(space) = self.stores.spaces.get_mut(&id).filter(|space| space.layout_dirty) else { return };
+        let new = space.layout_counted(id);
+        let old = std::mem::replace(&mut space.layout_sum, new);
+        space.layout_dirty = false;
+        self.sum = self.sum.wrapping_add(new).wrapping_sub(old);
+    }
+
+    /// Leaves out what is not dirty any more.
+    pub(crate) fn compact_dirty(&mut self) {
+        self.drains += 1;
+        let stores = &self.stores;
+        self.dirty.retain(|item| match *item {
+            Dirty::Page(owner, page) => {
+                stores.exists(owner) && stores.table(owner).entry(page).is_some_and(|entry| entry.stamp.dirty())
+            }
+            Dirty::Layout(space) => stores.spaces.get(&space).is_some_and(|space| space.layout_dirty),
+        });
+    }
+
+    /// Keeps the list of dirty things from growing without bound where nobody asks for fingerprints.
+    pub(crate) fn bound_dirty(&mut self) {
+        if self.dirty.len() as u64 > DIRTY_MIN.max(2 * self.resident) {
+            self.settle();
+        }
+    }
+}

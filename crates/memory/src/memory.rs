@@ -1,0 +1,116 @@
+//! The whole memory of one world.
+
+use std::collections::BTreeMap;
+
+use crate::fingerprint::Dirty;
+use crate::journal::{Journal, Record};
+use crate::page::Pool;
+use crate::store::Stores;
+use crate::tlb::Tlb;
+use crate::{Access, Cause, Fault, Halt, Limit, ObjectId, SpaceId};
+
+/// The whole memory of one world: its address spaces and the objects that they map.
+///
+/// Spaces and objects are named by ids that the caller chose; naming one that does not exist is a bug of the caller and
+/// panics. Whatever a guest can cause is an error value.
+pub struct Memory {
+    /// Translations of the current space.
+    pub(crate) tlb: Tlb,
+    pub(crate) current: Option<SpaceId>,
+    /// Empty ones, to be used again.
+    pub(crate) spare_tlbs: Vec<Tlb>,
+    /// What the last slow load read.
+    pub(crate) loaded: u128,
+    /// Why the last stopped access stopped.
+    pub(crate) halt: Halt,
+    /// [`crate::tlb::LOG`] while accesses are logged, else 0.
+    pub(crate) log_tag: u64,
+    pub(crate) log: Vec<u64>,
+    pub(crate) stores: Stores,
+    /// Which slots of which spaces may show a page of an object.
+    pub(crate) watchers: BTreeMap<(ObjectId, u64), Vec<(SpaceId, u64)>>,
+    pub(crate) pool: Pool,
+    pub(crate) journal: Journal,
+    /// Pages stamped with this are ours alone. Never used twice.
+    pub(crate) epoch: u64,
+    /// What the fingerprint may count wrongly.
+    pub(crate) dirty: Vec<Dirty>,
+    /// How often `dirty` lost entries.
+    pub(crate) drains: u64,
+    /// The fingerprint, but for what is dirty.
+    pub(crate) sum: u128,
+    /// Pages held by all spaces and objects.
+    pub(crate) resident: u64,
+    pub(crate) limit: Limit,
+    /// Goes up whenever a page that instructions were taken from may show something else.
+    pub(crate) code_epoch: u64,
+    /// Accesses to armed pages are done.
+    pub(crate) pass_armed: bool,
+}
+
+impl Memory {
+    /// No spaces, no objects.
+    #[must_use]
+    pub fn new(limit: Limit) -> Self {
+        let nowhere = Fault { addr: 0, access: Access::Read, cause: Cause::Unmapped };
+        Self {
+            tlb: Tlb::default(),
+            current: None,
+            spare_tlbs: Vec::new(),
+            loaded: 0,
+            halt: Halt::Fault(nowhere),
+            log_tag: 0,
+            log: Vec::new(),
+            stores: Stores::default(),
+            watchers: BTreeMap::new(),
+            pool: Pool::default(),
+            journal: Journal::default(),
+            epoch: 1,
+            dirty: Vec::new(),
+            drains: 0,
+            sum: 0,
+            resident: 0,
+            limit,
+            code_epoch: 0,
+            pass_armed: false,
+        }
+    }
+
+    /// Pages that all spaces and objects hold; a page that two spaces share since a fork counts twice.
+    #[must_use]
+    pub fn resident_pages(&self) -> u64 {
+        self.resident
+    }
+
+    /// Begins an epoch: no page is ours alone any more.
+    pub(crate) fn begin_epoch(&mut self) {
+        self.epoch += 1;
+        self.tlb.revoke_writes();
+    }
+
+    /// Notes how to undo a change, if anybody may want to.
+    pub(crate) fn remember(&mut self, record: Record) {
+        if self.journal.is_active() {
+            self.journal.records.push(record);
+        }
+    }
+
+    /// The translations of a space, if it has any.
+    pub(crate) fn tlb_of(&mut self, space: SpaceId) -> Option<&mut Tlb> {
+        if self.current == Some(space) {
+            return Some(&mut self.tlb);
+        }
+        self.stores.spaces.get_mut(&space)?.tlb.as_mut()
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory")
+            .field("spaces", &self.stores.spaces.keys())
+            .field("objects", &self.stores.objects.keys())
+            .field("current", &self.current)
+            .field("resident", &self.resident)
+            .finish_non_exhaustive()
+    }
+}

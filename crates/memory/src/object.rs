@@ -1,0 +1,122 @@
+//! Objects: bytes that files, shared memory and mappings of them have in common.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::page::{Bytes, Page, ZERO};
+use crate::store::Owner;
+use crate::table::Table;
+use crate::{ObjectId, PAGE_BYTES, PAGE_SIZE, hash};
+
+/// Content that an object starts with, never changed, shared by all worlds.
+#[derive(Debug)]
+pub(crate) struct Base {
+    bytes: Arc<[u8]>,
+    /// The last page if the content does not fill it: its bytes, then zeros.
+    tail: Option<Arc<Page>>,
+    /// Identity of each page's content.
+    hashes: Vec<u128>,
+}
+
+impl Base {
+    pub(crate) fn new(bytes: Arc<[u8]>) -> Self {
+        let (whole, rest) = bytes.as_chunks::<PAGE_BYTES>();
+        let mut hashes: Vec<u128> = whole.iter().map(hash::content_or_zero).collect();
+        let tail = (!rest.is_empty()).then(|| {
+            let mut padded = [0; PAGE_BYTES];
+            padded[..rest.len()].copy_from_slice(rest);
+            hashes.push(hash::content_or_zero(&padded));
+            crate::page::Pool::default().copy_of(&padded)
+        });
+        Self { bytes, tail, hashes }
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn page(&self, page: u64) -> &Bytes {
+        let (whole, _) = self.bytes.as_chunks::<PAGE_BYTES>();
+        let tail = || self.tail.as_ref().expect("asked for a page of the base").bytes();
+        whole.get(page as usize).unwrap_or_else(tail)
+    }
+}
+
+/// What an object is apart from its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    /// Bytes.
+    pub(crate) len: u64,
+    /// Pages that show the base where nothing was written; fewer than the base has once it was cut.
+    pub(crate) base_pages: u64,
+    /// Held by the kernel, not just by mappings.
+    pub(crate) held: bool,
+}
+
+/// Bytes that files, shared memory and mappings of them have in common.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) shape: Shape,
+    pub(crate) base: Option<Arc<Base>>,
+    pub(crate) table: Table,
+    /// Pages that instructions were taken from.
+    pub(crate) code: BTreeSet<u64>,
+}
+
+impl Object {
+    /// Zeros.
+    pub(crate) fn empty(len: u64) -> Self {
+        let shape = Shape { len, base_pages: 0, held: true };
+        Self { shape, base: None, table: Table::default(), code: BTreeSet::new() }
+    }
+
+    /// The bytes of a base.
+    pub(crate) fn over(id: ObjectId, base: Arc<Base>) -> Self {
+        let shape = Shape { len: base.len(), base_pages: base.hashes.len() as u64, held: true };
+        let placed = |(page, content): (usize, &u128)| hash::placed(*content, Owner::Object(id), page as u64);
+        let sum = base.hashes.iter().enumerate().map(placed).fold(0, u128::wrapping_add);
+        let table = Table { sum, ..Table::default() };
+        Self { shape, base: Some(base), table, code: BTreeSet::new() }
+    }
+
+    /// Pages up to its end, the last one perhaps in part.
+    pub(crate) fn pages(&self) -> u64 {
+        self.shape.len.div_ceil(PAGE_SIZE)
+    }
+
+    /// The base that a page shows where nothing was written.
+    fn base_of(&self, page: u64) -> Option<&Base> {
+        self.base.as_deref().filter(|_| page < self.shape.base_pages)
+    }
+
+    /// What a page shows where nothing was written.
+    pub(crate) fn beneath(&self, page: u64) -> &Bytes {
+        self.base_of(page).map_or(ZERO.bytes(), |base| base.page(page))
+    }
+
+    /// Identity of what a page shows where nothing was written.
+    pub(crate) fn content_beneath(&self, page: u64) -> u128 {
+        self.base_of(page).map_or(0, |base| base.hashes[page as usize])
+    }
+
+    /// Identity of a page of the base, whether it still shows or not.
+    pub(crate) fn content_of_base(&self, page: u64) -> u128 {
+        self.base.as_ref().map_or(0, |base| base.hashes[page as usize])
+    }
+
+    /// What a page shows.
+    pub(crate) fn view(&self, page: u64) -> &Bytes {
+        self.table.page(page).map_or_else(|| self.beneath(page), |own| own.bytes())
+    }
+
+    /// What its shape adds to the fingerprint.
+    pub(crate) fn shape_sum(&self, id: ObjectId) -> u128 {
+        shape_sum(id, self.shape)
+    }
+}
+
+/// What an object's shape adds to the fingerprint. How much of the base still shows is counted by the pages.
+pub(crate) fn shape_sum(id: ObjectId, shape: Shape) -> u128 {
+    let known = u128::from(shape.len) << 2 | u128::from(shape.held) << 1 | 1;
+    hash::placed(known, Owner::Object(id), u64::MAX)
+}

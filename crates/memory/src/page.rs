@@ -1,0 +1,76 @@
+//! One page of bytes, shared until somebody writes, and the pool that recycles pages.
+
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+use crate::PAGE_BYTES;
+
+/// The bytes of a page.
+pub(crate) type Bytes = [u8; PAGE_BYTES];
+
+/// A page of memory. Aligned so that copies and hashes work on whole cache lines.
+#[repr(align(64))]
+pub(crate) struct Page(UnsafeCell<Bytes>);
+
+// SAFETY: a page is written only while a single `Arc` to it exists (`write`), or through a write tag of the translation
+// cache, which exists only for pages that are owned since the current epoch and therefore referenced once. Pages seen by
+// two threads are referenced twice, so nobody writes them.
+unsafe impl Sync for Page {}
+
+/// What an untouched page shows.
+pub(crate) static ZERO: Page = Page(UnsafeCell::new([0; PAGE_BYTES]));
+
+impl Page {
+    /// The content. The borrow must not outlive the next write, which needs the whole memory exclusively.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        // SAFETY: writes happen only inside calls that hold `&mut Memory`, and no reference from here is kept across them.
+        unsafe { &*self.0.get() }
+    }
+
+    /// Where the bytes are, for the translation cache.
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        self.0.get().cast()
+    }
+}
+
+impl std::fmt::Debug for Page {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Page({:p})", self.pointer())
+    }
+}
+
+/// Writes into a page that nobody else refers to.
+pub(crate) fn write(page: &mut Arc<Page>, offset: usize, bytes: &[u8]) {
+    assert_eq!(Arc::strong_count(page), 1, "a shared page is never written");
+    assert!(offset + bytes.len() <= PAGE_BYTES, "a write stays inside its page");
+    // SAFETY: in bounds and unshared by the assertions; `&mut Arc` keeps others away meanwhile. Raw pointers of the
+    // translation cache stay valid because no reference to the bytes is made.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), page.pointer().add(offset), bytes.len()) };
+}
+
+/// Pages that were given back and wait for their next use.
+#[derive(Debug, Default)]
+pub(crate) struct Pool(Vec<Arc<Page>>);
+
+/// More than this is returned to the host: sixteen mebibytes.
+const POOL_MAX: usize = 4096;
+
+impl Pool {
+    /// A page with the given content.
+    pub(crate) fn copy_of(&mut self, bytes: &Bytes) -> Arc<Page> {
+        // SAFETY: all-zero bytes are a valid page.
+        let mut page = self.0.pop().unwrap_or_else(|| unsafe { Arc::new_zeroed().assume_init() });
+        write(&mut page, 0, bytes);
+        page
+    }
+
+    /// Takes a page back, unless somebody else still refers to it.
+    pub(crate) fn give(&mut self, page: Option<Arc<Page>>) {
+        let Some(mut page) = page else { return };
+        if self.0.len() < POOL_MAX && Arc::get_mut(&mut page).is_some() {
+            self.0.push(page);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Parked states: whole memories put aside, sharing what they have in common.
+
+use std::sync::Arc;
+
+use crate::layout::Layout;
+use crate::memory::Memory;
+use crate::object::{Base, Object, Shape};
+use crate::space::Space;
+use crate::store::Stores;
+use crate::table::{CHUNK, CHUNKS, ChunkImage, Entry, GROUP, Group, GroupImage, ParkedEntry, Stamp, Table, TableImage};
+use crate::{ObjectId, SpaceId};
+
+/// A state put aside. Cheap to clone; may go to another thread and be restored into any memory there.
+#[derive(Clone, Debug)]
+pub struct Parked(Arc<Image>);
+
+#[derive(Debug)]
+struct Image {
+    spaces: Vec<(SpaceId, SpaceImage)>,
+    objects: Vec<(ObjectId, ObjectImage)>,
+    sum: u128,
+    resident: u64,
+}
+
+#[derive(Debug)]
+struct SpaceImage {
+    layout: Arc<Layout>,
+    layout_sum: u128,
+    table: Arc<TableImage>,
+}
+
+#[derive(Debug)]
+struct ObjectImage {
+    shape: Shape,
+    base: Option<Arc<Base>>,
+    table: Arc<TableImage>,
+}
+
+impl Parked {
+    /// The fingerprint of the state.
+    #[must_use]
+    pub fn fingerprint(&self) -> u128 {
+        self.0.sum
+    }
+
+    /// Pages that all spaces and objects of the state hold, shared or not.
+    #[must_use]
+    pub fn resident_pages(&self) -> u64 {
+        self.0.resident
+    }
+}
+
+impl Memory {
+    /// Puts this state aside. Takes time by what changed since it was last parked or restored. Marks stay.
+    pub fn park(&mut self) -> Parked {
+        self.settle();
+        // Pages that were ours alone are the parked state's too.
+        self.begin_epoch();
+        let Stores { spaces, objects } = &mut self.stores;
+        let spaces = spaces.iter_mut().map(|(id, space)| (*id, park_space(space))).collect();
+        let objects = objects.iter_mut().map(|(id, object)| (*id, park_object(object))).collect();
+        Parked(Arc::new(Image { spaces, objects, sum: self.sum, resident: self.resident }))
+    }
+
+    /// Makes everything as it was when the state was parked, whatever it is now. All marks are gone. Takes time by what
+    /// differs. No space is entered afterwards.
+    pub fn restore(&mut self, parked: &Parked) {
+        let image = &*parked.0;
+        self.leave();
+        self.forget_marks();
+        self.begin_epoch();
+        (self.sum, self.resident) = (image.sum, image.resident);
+        self.dirty.clear();
+        self.drains += 1;
+        self.code_epoch += 1;
+        self.restore_objects(&image.objects);
+        self.restore_spaces(&image.spaces);
+    }
+
+    /// No space is the current one.
+    fn leave(&mut self) {
+        if let Some(space) = self.current.take() {
+            let other = self.spare_tlbs.pop().unwrap_or_default();
+            let mut left = std::mem::replace(&mut self.tlb, other);
+            left.revoke_writes();
+            self.stores.space_mut(space).tlb = Some(left);
+        }
+    }
+
+    fn restore_spaces(&mut self, images: &[(SpaceId, SpaceImage)]) {
+        let mut old = std::mem::take(&mut self.stores.spaces);
+        for (id, image) in images {
+            let mut space = old.remove(id).unwrap_or_default();
+            restore_space(&mut space, image);
+            self.stores.spaces.insert(*id, space);
+        }
+        old.into_values().for_each(|space| self.recycle(space.table));
+    }
+
+    fn restore_objects(&mut self, images: &[(ObjectId, ObjectImage)]) {
+        let mut old = std::mem::take(&mut self.stores.objects);
+        for (id, image) in images {
+            let mut object = old.remove(id).unwrap_or_else(|| Box::new(Object::empty(0)));
+            self.restore_object(*id, &mut object, image);
+            self.stores.objects.insert(*id, object);
+        }
+        old.into_values().for_each(|object| self.recycle(object.table));
+        let objects = &self.stores.objects;
+        self.watchers.retain(|(id, _), _| objects.contains_key(id));
+    }
+
+    fn restore_object(&mut self, id: ObjectId, object: &mut Object, image: &ObjectImage) {
+        let unchanged = object.table.image.as_ref().is_some_and(|table| Arc::ptr_eq(table, &image.table));
+        if !unchanged || object.shape != image.shape {
+            let watchers: Vec<_> = self.watchers.range((id, 0)..=(id, u64::MAX)).map(|(key, _)| *key).collect();
+            for key in watchers {
+                self.forget_watchers(key);
+            }
+        }
+        object.shape = image.shape;
+        object.base = image.base.clone();
+        restore_table(&mut object.table, &image.table, |_| ());
+    }
+
+    fn forget_watchers(&mut self, key: (ObjectId, u64)) {
+        for (space, page) in self.watchers.remove(&key).unwrap_or_default() {
+            if let Some(tlb) = self.tlb_of(space) {
+                tlb.repoint(page, None);
+            }
+        }
+    }
+}
+
+fn park_space(space: &mut Space) -> SpaceImage {
+    let (layout, layout_sum) = (Arc::clone(&space.layout), space.layout_sum);
+    SpaceImage { layout, layout_sum, table: park_table(&mut space.table) }
+}
+
+fn park_object(object: &mut Object) -> ObjectImage {
+    ObjectImage { shape: object.shape, base: object.base.clone(), table: park_table(&mut object.table) }
+}
+
+fn park_table(table: &mut Table) -> Arc<TableImage> {
+    let (sum, resident) = (table.sum, table.resident);
+    let groups = &mut table.groups;
+    let parked = || {
+        let mut groups: Vec<_> = groups.iter_mut().map(|(number, group)| (*number, park_group(group))).collect();
+        groups.sort_unstable_by_key(|(number, _)| *number);
+        Arc::new(TableImage { groups, sum, resident })
+    };
+    Arc::clone(table.image.get_or_insert_with(parked))
+}
+
+fn park_group(group: &mut Group) -> Arc<GroupImage> {
+    let Group { entries, chunks, image } = group;
+    let parked = || {
+        for (chunk, entries) in chunks.iter_mut().zip(entries.chunks_exact(CHUNK)) {
+            if chunk.is_none() && entries.iter().any(|entry| entry.page.is_some()) {
+                *chunk = Some(Arc::new(std::array::from_fn(|index| park_entry(&entries[index]))));
+            }
+        }
+        Arc::new(chunks.clone())
+    };
+    Arc::clone(image.get_or_insert_with(parked))
+}
+
+fn park_entry(entry: &Entry) -> ParkedEntry {
+    ParkedEntry { page: entry.page.clone(), content: entry.content, over: entry.stamp.over() }
+}
+
+fn restore_space(space: &mut Space, image: &SpaceImage) {
+    if !Arc::ptr_eq(&space.layout, &image.layout) {
+        // Whatever was translated may be mapped differently.
+        space.tlb = None;
+    }
+    space.layout = Arc::clone(&image.layout);
+    (space.layout_sum, space.layout_dirty) = (image.layout_sum, false);
+    let Space { table, tlb, .. } = space;
+    let forget = |first: u64| {
+        if let Some(tlb) = tlb {
+            tlb.forget(first, first + CHUNK as u64);
+        }
+    };
+    restore_table(table, &image.table, forget);
+}
+
+/// Makes a table as parked, telling the first page of every chunk that changes.
+fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl FnMut(u64)) {
+    if table.image.as_ref().is_some_and(|old| Arc::ptr_eq(old, image)) {
+        return;
+    }
+    let mut old = std::mem::take(&mut table.groups);
+    for (number, parked) in &image.groups {
+        let mut group = old.remove(number).unwrap_or_else(Group::empty);
+        restore_group(&mut group, parked, |chunk| changed(number * GROUP + (chunk * CHUNK) as u64));
+        table.groups.insert(*number, group);
+    }
+    for number in old.keys() {
+        (0..CHUNKS).for_each(|chunk| changed(number * GROUP + (chunk * CHUNK) as u64));
+    }
+    (table.sum, table.resident, table.image) = (image.sum, image.resident, Some(Arc::clone(image)));
+}
+
+fn restore_group(group: &mut Group, image: &Arc<GroupImage>, mut changed: impl FnMut(usize)) {
+    if group.image.as_ref().is_some_and(|old| Arc::ptr_eq(old, image)) {
+        return;
+    }
+    for (index, parked) in image.iter().enumerate() {
+        let same = match (&group.chunks[index], parked) {
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            _ => false,
+        };
+        if !same {
+            restore_chunk(&mut group.entries[index * CHUNK..][..CHUNK], parked.as_deref());
+            group.chunks[index].clone_from(parked);
+            changed(index);
+        }
+    }
+    group.image = Some(Arc::clone(image));
+}
+
+fn restore_chunk(entries: &mut [Entry], image: Option<&ChunkImage>) {
+    for (index, entry) in entries.iter_mut().enumerate() {
+        let parked = image.map_or_else(ParkedEntry::default, |image| image[index].clone());
+        *entry = Entry { page: parked.page, stamp: Stamp::settled(parked.over), content: parked.content };
+    }
+}

@@ -1,0 +1,121 @@
+//! Watching: armed pages, the log of accesses, pages that hold code.
+
+use std::ops::Range;
+
+use crate::access::{Check, Piece};
+use crate::memory::Memory;
+use crate::store::{Owner, Place};
+use crate::tlb::LOG;
+use crate::{Access, Logged, PAGE_SIZE, SpaceId, hash};
+
+/// Bits of a logged access: address, size, store.
+const SIZE_SHIFT: u32 = 47;
+const WRITE_BIT: u64 = 1 << 63;
+
+pub(crate) fn pack(addr: u64, size: usize, write: bool) -> u64 {
+    addr | (size as u64) << SIZE_SHIFT | if write { WRITE_BIT } else { 0 }
+}
+
+fn unpack(word: u64) -> Logged {
+    let size = ((word & !WRITE_BIT) >> SIZE_SHIFT) as u32;
+    Logged { addr: word & ((1 << SIZE_SHIFT) - 1), size, write: word & WRITE_BIT != 0 }
+}
+
+impl Memory {
+    /// Guest accesses to pages of this range of addresses are stopped before they happen. Armed ranges are no part of the
+    /// state: neither undone, nor parked, nor in the fingerprint. The kernel's accesses are not stopped.
+    pub fn arm(&mut self, space: SpaceId, range: Range<u64>) {
+        let pages = range.start / PAGE_SIZE..range.end.div_ceil(PAGE_SIZE);
+        if let Some(tlb) = self.tlb_of(space) {
+            tlb.forget(pages.start, pages.end.max(pages.start));
+        }
+        let space = self.stores.space_mut(space);
+        if !space.armed.contains(&pages) && !pages.is_empty() {
+            space.armed.push(pages);
+        }
+    }
+
+    /// Accesses to pages of this range are done again.
+    pub fn disarm(&mut self, space: SpaceId, range: Range<u64>) {
+        let (start, end) = (range.start / PAGE_SIZE, range.end.div_ceil(PAGE_SIZE));
+        let armed = &mut self.stores.space_mut(space).armed;
+        let cut = |old: Range<u64>| [old.start..old.end.min(start), old.start.max(end)..old.end];
+        *armed = armed.drain(..).flat_map(cut).filter(|range| !range.is_empty()).collect();
+    }
+
+    /// Whether accesses to armed pages are done all the same, one by one: for the step that was waited for.
+    pub fn pass_armed(&mut self, pass: bool) {
+        self.pass_armed = pass;
+    }
+
+    /// Whether accesses are logged: every load and store of the guest, and what the kernel reads and writes in the
+    /// current space, one entry per page. Off, this costs nothing.
+    pub fn log_accesses(&mut self, on: bool) {
+        let tag = if on { LOG } else { 0 };
+        if tag == self.log_tag {
+            return;
+        }
+        self.log_tag = tag;
+        self.tlb.forget_all();
+        self.stores.spaces.values_mut().for_each(|space| space.tlb = None);
+    }
+
+    /// Accesses logged since the last call, oldest first.
+    pub fn take_log(&mut self) -> Vec<Logged> {
+        self.log.drain(..).map(unpack).collect()
+    }
+
+    /// Notes an access of the kernel, if it is to the current space.
+    pub(crate) fn log_kernel(&mut self, space: SpaceId, piece: Piece, write: bool) {
+        if self.log_tag != 0 && self.current == Some(space) {
+            self.log.push(pack(piece.addr, piece.len, write));
+        }
+    }
+
+    /// Says that instructions were taken from a page (by number) of the current space: changes of it move
+    /// [`Self::code_epoch`] from now on.
+    pub fn note_code(&mut self, page: u64) {
+        if let Some(space) = self.current {
+            self.watch_code(space, page);
+        }
+    }
+
+    fn watch_code(&mut self, id: SpaceId, page: u64) -> Option<Place> {
+        let place = self.locate(id, page * PAGE_SIZE, Access::Execute, Check::Permission).ok()?;
+        let space = self.stores.space_mut(id);
+        if space.code.insert(page)
+            && let Some(tlb) = self.tlb_of(id)
+        {
+            tlb.repoint(page, None);
+        }
+        let object = match place.owner {
+            Owner::Object(object) => Some((object, place.page)),
+            Owner::Space(_) => place.under,
+        };
+        if let Some((object, page)) = object
+            && self.stores.object_mut(object).code.insert(page)
+        {
+            self.moved(Owner::Object(object), page);
+        }
+        Some(place)
+    }
+
+    /// Identity of the content of a page that can be executed, 0 for any other. Equal versions mean equal contents, in
+    /// all spaces, states and runs, so lowered code may be kept by it. Also does what [`Self::note_code`] does.
+    pub fn code_version(&mut self, space: SpaceId, page: u64) -> u64 {
+        let Some(place) = self.watch_code(space, page) else { return 0 };
+        let settled = self.stores.table(place.owner).entry(place.page).filter(|e| e.page.is_some() && !e.stamp.dirty());
+        let content = match (settled, place) {
+            (Some(entry), _) if entry.content != 0 => entry.content,
+            _ => hash::content(self.stores.view(place)),
+        };
+        content as u64
+    }
+
+    /// Changes whenever a page that [`Self::note_code`] was told of may show something else, in any space: by a store, a
+    /// change of mappings, an undo or a restore. Never the same for two different contents, and no part of the state.
+    #[must_use]
+    pub fn code_epoch(&self) -> u64 {
+        self.code_epoch
+    }
+}
