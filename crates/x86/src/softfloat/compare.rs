@@ -1,0 +1,79 @@
+//! Comparison, minimum, maximum.
+
+use super::{Class, Env, Float, INVALID};
+
+/// How two operands relate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// The first is smaller.
+    Less,
+    /// They are equal; zeros are, whatever their signs.
+    Equal,
+    /// The first is greater.
+    Greater,
+    /// One of them is no number.
+    Unordered,
+}
+
+/// Whether comparing with a quiet NaN is invalid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quiet {
+    /// It is silently unordered (`ucomisd`, `fucom`).
+    Passes,
+    /// It is invalid (`comisd`, `fcom`).
+    Invalid,
+}
+
+impl Env {
+    /// Compares; a signaling NaN is always invalid.
+    pub fn compare(&mut self, quiet: Quiet, a: Float, b: Float) -> Order {
+        let (a, b) = match self.two(a, b) {
+            Ok(pair) => pair,
+            Err(_) => {
+                if quiet == Quiet::Invalid {
+                    self.flags |= INVALID;
+                }
+                return Order::Unordered;
+            }
+        };
+        self.note_denormal(a);
+        self.note_denormal(b);
+        order(a, b)
+    }
+
+    /// `minss` and its kin: the second operand if they are unordered or both zero.
+    pub fn minimum(&mut self, a: Float, b: Float) -> Float {
+        self.select(Order::Less, a, b)
+    }
+
+    /// `maxss` and its kin.
+    pub fn maximum(&mut self, a: Float, b: Float) -> Float {
+        self.select(Order::Greater, a, b)
+    }
+
+    fn select(&mut self, first: Order, a: Float, b: Float) -> Float {
+        if self.compare(Quiet::Invalid, a, b) == first { self.flush(a) } else { self.flush(b) }
+    }
+}
+
+/// The order of two numbers that are no NaNs.
+pub(super) fn order(a: Float, b: Float) -> Order {
+    if a.is_zero() && b.is_zero() {
+        return Order::Equal;
+    }
+    match key(a).cmp(&key(b)) {
+        std::cmp::Ordering::Less => Order::Less,
+        std::cmp::Ordering::Equal => Order::Equal,
+        std::cmp::Ordering::Greater => Order::Greater,
+    }
+}
+
+/// A number as something that sorts: rank of its class and sign, then size.
+fn key(a: Float) -> (i32, i64, i128) {
+    let s = if a.sign { -1 } else { 1 };
+    match a.class {
+        Class::Zero => (0, 0, 0),
+        Class::Infinite => (2 * s, 0, 0),
+        _ => (s, i64::from(s) * i64::from(a.exponent), i128::from(s) * i128::from(a.significand)),
+    }
+}

@@ -1,0 +1,278 @@
+//! The x87's transcendental instructions, by series in 128 bits and one rounding.
+//!
+//! A result is the correctly rounded one unless the true value lies within about 2^-60 of a unit in the last place from a
+//! rounding boundary. Processors are allowed one unit in the last place (SDM volume 1, 8.3.10) and mostly stay far below it, so
+//! that few results differ from theirs, in the last bit. No host library takes part: the bits are the same everywhere.
+
+use super::wide::Wide;
+use super::{Class, EXTENDED, Env, Float, ZERO_DIVIDE};
+
+/// The processor's value of pi/2 has 66 bits, in units of 2^-65; reducing by it, not by the true one, is what it documents
+/// (SDM volume 1, 8.3.8).
+const HALF_PI: u128 = 0x3_243f_6a88_85a3_08d3;
+
+/// atan(k/8) for k from 1 to 8.
+const ARC_TANGENTS: [Wide; 8] = [
+    Wide::constant(-4, 0xfead_d4d5_617b_6e32_c897_989f_3e88_8ef7),
+    Wide::constant(-3, 0xfadb_afc9_6406_eb15_6dc7_9ef5_f7a2_17e5),
+    Wide::constant(-2, 0xb7b0_ca0f_26f7_8473_8aa3_2122_dcfe_4483),
+    Wide::constant(-2, 0xed63_382b_0dda_7b45_6fe4_45ec_bc3a_8d03),
+    Wide::constant(-1, 0x8f00_5d5e_f7f5_9f9b_5c83_5e16_65c4_3747),
+    Wide::constant(-1, 0xa4bc_7d19_34f7_0924_19a8_7f2a_457d_ac9e),
+    Wide::constant(-1, 0xb805_3e2b_c231_9e73_cb2d_a552_10a4_443d),
+    Wide::constant(-1, 0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1),
+];
+
+/// An angle as a multiple of pi/2 and a rest of at most pi/4.
+struct Angle {
+    quadrant: u32,
+    rest: Wide,
+}
+
+impl Env {
+    /// Sine and cosine; nothing if the angle is out of the range that the instruction takes.
+    pub fn sine_cosine(&mut self, a: Float) -> Option<(Float, Float)> {
+        let a = match self.angle(a) {
+            Ok(a) => a,
+            Err(nan) => return Some((nan, nan)),
+        };
+        if a.is_zero() {
+            return Some((a, Float::finite(false, 0, 1 << 63)));
+        }
+        let angle = reduce(a)?;
+        Some((self.finish(angle.sine()), self.finish(angle.cosine())))
+    }
+
+    /// The sine.
+    pub fn sine(&mut self, a: Float) -> Option<Float> {
+        self.of_angle(a, Float::zero(a.sign), Angle::sine)
+    }
+
+    /// The cosine.
+    pub fn cosine(&mut self, a: Float) -> Option<Float> {
+        self.of_angle(a, Float::finite(false, 0, 1 << 63), Angle::cosine)
+    }
+
+    /// The tangent.
+    pub fn tangent(&mut self, a: Float) -> Option<Float> {
+        self.of_angle(a, Float::zero(a.sign), Angle::tangent)
+    }
+
+    fn of_angle(&mut self, a: Float, of_zero: Float, function: fn(&Angle) -> Wide) -> Option<Float> {
+        let a = match self.angle(a) {
+            Ok(a) => a,
+            Err(nan) => return Some(nan),
+        };
+        if a.is_zero() {
+            return Some(of_zero);
+        }
+        let value = function(&reduce(a)?);
+        Some(self.finish(value))
+    }
+
+    fn angle(&mut self, a: Float) -> Result<Float, Float> {
+        let a = self.one(a)?;
+        if a.is_infinite() {
+            return Err(self.invalid());
+        }
+        self.note_denormal(a);
+        Ok(a)
+    }
+
+    /// Rounds a value that is known to be irrational.
+    fn finish(&mut self, value: Wide) -> Float {
+        self.round(&EXTENDED, value.sign, value.exponent, value.significand | 1)
+    }
+
+    /// 2^a - 1 for a from -1 to 1; beyond, where the result is undefined, the operand.
+    pub fn exp2_minus_1(&mut self, a: Float) -> Float {
+        let a = match self.one(a) {
+            Ok(a) => a,
+            Err(nan) => return nan,
+        };
+        self.note_denormal(a);
+        match a.class {
+            Class::Infinite if a.sign => return Float::finite(true, 0, 1 << 63),
+            Class::Zero | Class::Infinite => return a,
+            _ if a.exponent > 0 || a.exponent == 0 && a.significand != 1 << 63 => return a,
+            _ if a.exponent == 0 => return Float::finite(a.sign, -i32::from(a.sign), 1 << 63),
+            _ => {}
+        }
+        let t = Wide::from_float(a).times(Wide::LN_2);
+        let sum = (2..38).rev().fold(Wide::ONE, |sum, n| Wide::ONE.plus(t.times(sum).over_small(n)));
+        self.finish(t.times(sum))
+    }
+
+    /// y * log2(x).
+    pub fn y_log2_x(&mut self, x: Float, y: Float) -> Float {
+        let (x, y) = match self.two(x, y) {
+            Ok(pair) => pair,
+            Err(nan) => return nan,
+        };
+        let one = x.class == Class::Finite && x.exponent == 0 && x.significand == 1 << 63;
+        let positive = x.is_infinite() || x.class == Class::Finite && x.exponent >= 0;
+        if x.sign && !x.is_zero() || y.is_zero() && (x.is_zero() || x.is_infinite()) || y.is_infinite() && one {
+            return self.invalid();
+        }
+        if x.is_zero() {
+            if !y.is_infinite() {
+                self.flags |= ZERO_DIVIDE;
+            }
+            return Float::infinity(!y.sign);
+        }
+        self.note_denormal(x);
+        self.note_denormal(y);
+        if x.is_infinite() || y.is_infinite() {
+            return Float::infinity(y.sign == positive);
+        }
+        if y.is_zero() || one {
+            return Float::zero(y.sign == positive);
+        }
+        self.times_log2(y, x)
+    }
+
+    fn times_log2(&mut self, y: Float, x: Float) -> Float {
+        if x.significand == 1 << 63 {
+            return self.multiply(
+                &EXTENDED,
+                Float { subnormal: false, ..y },
+                super::exact_integer(i64::from(x.exponent)),
+            );
+        }
+        // A significand from sqrt(1/2) to sqrt(2), so that no digits cancel.
+        let above = i32::from(x.significand > 0xb504_f333_f9de_6484);
+        let m = Wide::from_float(Float { exponent: -above, sign: false, ..x });
+        let s = m.minus(Wide::ONE).over(m.plus(Wide::ONE));
+        let log = log2_by_ratio(s).plus(Wide::from_integer(x.exponent + above));
+        self.finish(Wide::from_float(y).times(log))
+    }
+
+    /// y * log2(x + 1).
+    pub fn y_log2_x_plus_1(&mut self, x: Float, y: Float) -> Float {
+        let (x, y) = match self.two(x, y) {
+            Ok(pair) => pair,
+            Err(nan) => return nan,
+        };
+        if x.is_infinite() && (x.sign || y.is_zero()) || y.is_infinite() && x.is_zero() {
+            return self.invalid();
+        }
+        self.note_denormal(x);
+        self.note_denormal(y);
+        let sign = x.sign != y.sign;
+        if x.is_infinite() || y.is_infinite() {
+            return Float::infinity(sign);
+        }
+        if x.is_zero() || y.is_zero() {
+            return Float::zero(sign);
+        }
+        let (x, y) = (Wide::from_float(x), Wide::from_float(y));
+        let two = Wide::from_integer(2);
+        let s = x.over(two.plus(x));
+        self.finish(y.times(log2_by_ratio(s)))
+    }
+
+    /// The angle of the point (x, y).
+    pub fn arc_tangent(&mut self, y: Float, x: Float) -> Float {
+        let (y, x) = match self.two(y, x) {
+            Ok(pair) => pair,
+            Err(nan) => return nan,
+        };
+        self.note_denormal(y);
+        self.note_denormal(x);
+        let half_pi = Wide::PI.scaled(-1);
+        let right = match (y.class, x.class) {
+            (Class::Infinite, Class::Infinite) => Wide::PI.scaled(-2),
+            (Class::Infinite, _) => half_pi,
+            (Class::Zero, _) | (_, Class::Infinite) => Wide::ZERO,
+            (_, Class::Zero) => half_pi,
+            _ => first_quadrant(Wide::from_float(y).magnitude(), Wide::from_float(x).magnitude()),
+        };
+        let angle = if x.sign { Wide::PI.minus(right) } else { right };
+        if angle.is_zero() {
+            return Float::zero(y.sign);
+        }
+        self.finish(Wide { sign: y.sign, ..angle })
+    }
+}
+
+/// Takes out multiples of pi/2.
+fn reduce(a: Float) -> Option<Angle> {
+    match a.exponent {
+        63.. => None,
+        -2..63 => {
+            let units = u128::from(a.significand) << (a.exponent + 2);
+            let (mut quadrant, rest) = (units / HALF_PI, units % HALF_PI);
+            let mut rest = Wide::new(a.sign, 127 - 65, rest);
+            if rest.is_larger(Wide::new(false, 127 - 66, HALF_PI)) {
+                quadrant += 1;
+                rest = rest.minus(Wide::new(a.sign, 127 - 65, HALF_PI));
+            }
+            let quadrant = (quadrant & 3) as u32;
+            Some(Angle { quadrant: if a.sign { (4 - quadrant) & 3 } else { quadrant }, rest })
+        }
+        _ => Some(Angle { quadrant: 0, rest: Wide::from_float(a) }),
+    }
+}
+
+impl Angle {
+    fn sine(&self) -> Wide {
+        let value = if self.quadrant & 1 == 0 { self.odd() } else { self.even() };
+        if self.quadrant & 2 == 0 { value } else { value.negated() }
+    }
+
+    fn cosine(&self) -> Wide {
+        Angle { quadrant: (self.quadrant + 1) & 3, rest: self.rest }.sine()
+    }
+
+    fn tangent(&self) -> Wide {
+        self.sine().over(self.cosine())
+    }
+
+    /// r - r^3/3! + r^5/5! ...
+    fn odd(&self) -> Wide {
+        let square = self.rest.times(self.rest);
+        let sum = (1..18u32)
+            .rev()
+            .fold(Wide::ONE, |sum, n| Wide::ONE.minus(square.times(sum).over_small(2 * n * (2 * n + 1))));
+        self.rest.times(sum)
+    }
+
+    /// 1 - r^2/2! + r^4/4! ...
+    fn even(&self) -> Wide {
+        let square = self.rest.times(self.rest);
+        (1..18u32).rev().fold(Wide::ONE, |sum, n| Wide::ONE.minus(square.times(sum).over_small(2 * n * (2 * n - 1))))
+    }
+}
+
+/// log2((1 + s) / (1 - s)) = 2 log2(e) (s + s^3/3 + s^5/5 ...).
+fn log2_by_ratio(s: Wide) -> Wide {
+    let square = s.times(s);
+    let sum = (0..28u32).rev().fold(Wide::ZERO, |sum, n| Wide::ONE.over_small(2 * n + 1).plus(square.times(sum)));
+    s.times(sum).times(Wide::LOG2_E).scaled(1)
+}
+
+/// The angle of a point with positive coordinates.
+fn first_quadrant(y: Wide, x: Wide) -> Wide {
+    if y.is_larger(x) {
+        return Wide::PI.scaled(-1).minus(arc_tangent(x.over(y)));
+    }
+    arc_tangent(y.over(x))
+}
+
+/// atan(t) for t from 0 to 1: by the nearest eighth and a short series.
+fn arc_tangent(t: Wide) -> Wide {
+    let sixteenths = if t.exponent < -4 { 0 } else { (t.significand >> (123 - t.exponent)) as i32 };
+    let eighths = (sixteenths + 1) / 2;
+    if eighths == 0 {
+        return arc_tangent_series(t);
+    }
+    let c = Wide::from_integer(eighths).scaled(-3);
+    let u = t.minus(c).over(Wide::ONE.plus(t.times(c)));
+    ARC_TANGENTS[eighths as usize - 1].plus(arc_tangent_series(u))
+}
+
+fn arc_tangent_series(u: Wide) -> Wide {
+    let square = u.times(u);
+    let sum = (0..18u32).rev().fold(Wide::ZERO, |sum, n| Wide::ONE.over_small(2 * n + 1).minus(square.times(sum)));
+    u.times(sum)
+}

@@ -1,0 +1,149 @@
+//! What a program asks of the processor itself: `cpuid`, the time stamp, saved register images, MXCSR.
+
+mod identity;
+
+use iced_x86::{Instruction, Mnemonic};
+
+use crate::Generic;
+use crate::cpu::{Cpu, RAX, RBX, RCX, RDX};
+use crate::generic::Row;
+use crate::machine::{Machine, Trap};
+use crate::x87::{restore_fx, save_fx};
+
+const TABLE: &[Row] = &[
+    (Mnemonic::Cpuid, cpuid),
+    (Mnemonic::Rdtsc, time_stamp),
+    (Mnemonic::Rdtscp, time_stamp_and_cpu),
+    (Mnemonic::Ldmxcsr, load_mxcsr),
+    (Mnemonic::Stmxcsr, |m, i| m.store(m.address(i), 4, m.cpu.mxcsr.into())),
+    (Mnemonic::Fxsave, save),
+    (Mnemonic::Fxsave64, save),
+    (Mnemonic::Fxrstor, restore),
+    (Mnemonic::Fxrstor64, restore),
+    // `cpuid` does not announce XSAVE, and without it these are no instructions.
+    (Mnemonic::Xgetbv, undefined),
+    (Mnemonic::Xsave, undefined),
+    (Mnemonic::Xsave64, undefined),
+    (Mnemonic::Xrstor, undefined),
+    (Mnemonic::Xrstor64, undefined),
+];
+
+/// MXCSR bits that exist: what an `fxsave` image calls the mask.
+const MXCSR_MASK: u32 = 0xffff;
+
+pub(crate) fn lookup(code: iced_x86::Code) -> Option<Generic> {
+    TABLE.iter().find(|row| row.0 == code.mnemonic()).map(|row| row.1)
+}
+
+fn undefined(_: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
+    Err(Trap::InvalidOpcode)
+}
+
+fn cpuid(m: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
+    let answer = identity::answer(m.cpu.gpr[RAX] as u32, m.cpu.gpr[RCX] as u32);
+    for (register, value) in [RAX, RBX, RCX, RDX].into_iter().zip(answer) {
+        m.cpu.gpr[register] = value.into();
+    }
+    Ok(())
+}
+
+fn time_stamp(m: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
+    m.cpu.gpr[RAX] = m.clock & 0xffff_ffff;
+    m.cpu.gpr[RDX] = m.clock >> 32;
+    Ok(())
+}
+
+/// Linux puts the number of the processor into what `rdtscp` gives in ecx; there is one.
+fn time_stamp_and_cpu(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
+    m.cpu.gpr[RCX] = 0;
+    time_stamp(m, i)
+}
+
+fn load_mxcsr(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
+    let value = m.load(m.address(i), 4)? as u32;
+    m.cpu.mxcsr = checked_mxcsr(value)?;
+    Ok(())
+}
+
+fn checked_mxcsr(value: u32) -> Result<u32, Trap> {
+    if value & !MXCSR_MASK != 0 { Err(Trap::GeneralProtection) } else { Ok(value) }
+}
+
+/// Where the image lies: aligned to 16 bytes, or `#GP`.
+fn image_address(m: &Machine<'_>, i: &Instruction) -> Result<u64, Trap> {
+    let addr = m.address(i);
+    if addr % 16 == 0 { Ok(addr) } else { Err(Trap::GeneralProtection) }
+}
+
+/// Does the form hold 64-bit pointers? Otherwise 32-bit ones with selectors, which are zero here.
+fn is_wide(i: &Instruction) -> bool {
+    matches!(i.mnemonic(), Mnemonic::Fxsave64 | Mnemonic::Fxrstor64)
+}
+
+fn save(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
+    let addr = image_address(m, i)?;
+    let mut image = m.cpu.fxsave();
+    if !is_wide(i) {
+        image[12..16].fill(0);
+        image[20..24].fill(0);
+    }
+    // The last 96 bytes belong to software.
+    for (k, part) in image[..IMAGE_USED].chunks_exact(16).enumerate() {
+        m.store_u128(addr.wrapping_add(16 * k as u64), vector(part))?;
+    }
+    Ok(())
+}
+
+fn restore(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
+    let addr = image_address(m, i)?;
+    let mut image = [0; IMAGE];
+    for (k, part) in image[..IMAGE_USED].chunks_exact_mut(16).enumerate() {
+        part.copy_from_slice(&m.load_u128(addr.wrapping_add(16 * k as u64))?.to_le_bytes());
+    }
+    if !is_wide(i) {
+        image[12..16].fill(0);
+        image[20..24].fill(0);
+    }
+    if m.cpu.fxrstor(&image) { Ok(()) } else { Err(Trap::GeneralProtection) }
+}
+
+/// Bytes of an `fxsave` image.
+const IMAGE: usize = 512;
+/// Bytes of it that hold registers.
+const IMAGE_USED: usize = 416;
+
+/// Sixteen bytes as a vector.
+fn vector(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |vector, &byte| vector << 8 | u128::from(byte))
+}
+
+impl Cpu {
+    /// The image that `fxsave64` stores, and that the kernel puts into signal frames: x87, MXCSR, XMM; 96 bytes of zeros.
+    pub fn fxsave(&self) -> [u8; IMAGE] {
+        let mut image = [0; IMAGE];
+        let (head, stack) = save_fx(&self.x87);
+        let mxcsr = u64::from(self.mxcsr) | u64::from(MXCSR_MASK) << 32;
+        for (part, word) in image.chunks_exact_mut(8).zip([head[0], head[1], head[2], mxcsr]) {
+            part.copy_from_slice(&word.to_le_bytes());
+        }
+        for (part, register) in image[32..IMAGE_USED].chunks_exact_mut(16).zip(stack.iter().chain(&self.xmm)) {
+            part.copy_from_slice(&register.to_le_bytes());
+        }
+        image
+    }
+
+    /// Takes such an image; false, and nothing changed, if MXCSR has bits that do not exist.
+    pub fn fxrstor(&mut self, image: &[u8; IMAGE]) -> bool {
+        let registers: [u128; 26] = std::array::from_fn(|k| vector(&image[16 * k..16 * k + 16]));
+        let [head, state] = [registers[0], registers[1]];
+        let mxcsr = (state >> 64) as u32;
+        if mxcsr & !MXCSR_MASK != 0 {
+            return false;
+        }
+        self.mxcsr = mxcsr;
+        self.x87 =
+            restore_fx([head as u64, (head >> 64) as u64, state as u64], std::array::from_fn(|k| registers[2 + k]));
+        self.xmm = std::array::from_fn(|k| registers[10 + k]);
+        true
+    }
+}
