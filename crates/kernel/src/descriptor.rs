@@ -79,6 +79,179 @@ pub struct Description {
     pub owner: i32,
 }
 
+/// `open(2)`: the bits that tell reading from writing.
+pub const O_ACCMODE: u32 = 0o3;
+/// Reading only.
+pub const O_RDONLY: u32 = 0o0;
+/// Writing only.
+pub const O_WRONLY: u32 = 0o1;
+/// Both.
+pub const O_RDWR: u32 = 0o2;
+/// Create if it does not exist.
+pub const O_CREAT: u32 = 0o100;
+/// Fail if it exists.
+pub const O_EXCL: u32 = 0o200;
+/// Do not become the controlling terminal.
+pub const O_NOCTTY: u32 = 0o400;
+/// Empty the file.
+pub const O_TRUNC: u32 = 0o1000;
+/// Write at the end.
+pub const O_APPEND: u32 = 0o2000;
+/// Never wait.
+pub const O_NONBLOCK: u32 = 0o4000;
+/// Synchronised data.
+pub const O_DSYNC: u32 = 0o10000;
+/// `SIGIO` when something can be read or written.
+pub const O_ASYNC: u32 = 0o20000;
+/// Past the page cache; for pipes: packets.
+pub const O_DIRECT: u32 = 0o40000;
+/// Large files, always on with 64 bits.
+pub const O_LARGEFILE: u32 = 0o100_000;
+/// Only a directory will do.
+pub const O_DIRECTORY: u32 = 0o200_000;
+/// Do not follow a symbolic link at the end.
+pub const O_NOFOLLOW: u32 = 0o400_000;
+/// Do not note that the file was read.
+pub const O_NOATIME: u32 = 0o1_000_000;
+/// Close when a program is executed.
+pub const O_CLOEXEC: u32 = 0o2_000_000;
+/// Synchronised data and metadata.
+pub const O_SYNC: u32 = 0o4_010_000;
+/// A place in the tree, not its content.
+pub const O_PATH: u32 = 0o10_000_000;
+/// A file without name.
+pub const O_TMPFILE: u32 = 0o20_200_000;
+
+/// `RLIMIT_NOFILE`.
+const LIMIT_FILES: usize = 7;
+
+impl Description {
+    /// A description that nothing refers to yet.
+    #[must_use]
+    pub fn new(file: File, flags: u32, path: Vec<u8>) -> Self {
+        Self { file, offset: 0, flags, references: 0, path, owner: 0 }
+    }
+
+    /// Whether it was opened for reading.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        self.flags & (O_WRONLY | O_PATH) == 0
+    }
+
+    /// Whether it was opened for writing.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        self.flags & O_ACCMODE != O_RDONLY && self.flags & O_PATH == 0
+    }
+
+    /// Whether calls on it fail with `EAGAIN` rather than wait.
+    #[must_use]
+    pub fn is_nonblocking(&self) -> bool {
+        self.flags & O_NONBLOCK != 0
+    }
+}
+
+impl Call<'_> {
+    /// What a descriptor refers to; `EBADF` also for one opened with `O_PATH`, which most calls refuse.
+    pub fn description_of(&self, fd: Fd) -> Result<Id, Errno> {
+        let id = self.description_or_path(fd)?;
+        if self.description(id).flags & O_PATH == 0 { Ok(id) } else { Err(EBADF) }
+    }
+
+    /// What a descriptor refers to, `O_PATH` or not.
+    pub fn description_or_path(&self, fd: Fd) -> Result<Id, Errno> {
+        self.process().descriptors.get(fd).map(|descriptor| descriptor.description)
+    }
+
+    /// An open description.
+    #[must_use]
+    pub fn description(&self, id: Id) -> &Description {
+        self.kernel.descriptions.get(&id).expect("descriptors refer to descriptions that exist")
+    }
+
+    /// An open description, to change it.
+    pub fn description_mut(&mut self, id: Id) -> &mut Description {
+        self.kernel.descriptions.get_mut(&id).expect("descriptors refer to descriptions that exist")
+    }
+
+    /// How many descriptors the caller may have (`RLIMIT_NOFILE`).
+    #[must_use]
+    pub fn descriptor_limit(&self) -> u64 {
+        self.process().limits[LIMIT_FILES].0
+    }
+
+    /// Makes a description and gives the caller the lowest free descriptor for it.
+    pub fn install(&mut self, description: Description, close_on_exec: bool) -> Result<Fd, Errno> {
+        let fd = self.process().descriptors.free(0, self.descriptor_limit())?;
+        let id = self.fresh_id();
+        self.kernel.descriptions.insert(id, description);
+        self.refer(fd, id, close_on_exec);
+        Ok(fd)
+    }
+
+    /// Lets a free descriptor of the caller refer to a description.
+    pub fn refer(&mut self, fd: Fd, description: Id, close_on_exec: bool) {
+        self.description_mut(description).references += 1;
+        let replaced = self.process_mut().descriptors.set(fd, Descriptor { description, close_on_exec });
+        assert!(replaced.is_none(), "descriptor {fd} was free");
+    }
+}
+
+/// Closes a descriptor of a process.
+pub fn close(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, fd: Fd) -> Result<(), Errno> {
+    let process = kernel.processes.get_mut(&pid).expect("a process closes its own descriptors");
+    let descriptor = process.descriptors.remove(fd)?;
+    // Any close by a process releases all its record locks on the file (`fcntl(2)`).
+    crate::files::closed_by(kernel, pid, descriptor.description);
+    release(kernel, memory, descriptor.description);
+    Ok(())
+}
+
+/// Closes all descriptors of a process that ends.
+pub fn close_all(kernel: &mut Kernel, memory: &mut Memory, pid: Pid) {
+    close_those(kernel, memory, pid, |_| true);
+}
+
+/// Closes what `execve(2)` closes.
+pub fn close_on_exec(kernel: &mut Kernel, memory: &mut Memory, pid: Pid) {
+    close_those(kernel, memory, pid, |descriptor| descriptor.close_on_exec);
+}
+
+fn close_those(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, which: fn(Descriptor) -> bool) {
+    let Some(process) = kernel.processes.get(&pid) else { return };
+    let chosen: Vec<Fd> = process.descriptors.iter().filter(|(_, entry)| which(*entry)).map(|(fd, _)| fd).collect();
+    for fd in chosen {
+        close(kernel, memory, pid, fd).expect("it was just listed");
+    }
+}
+
+/// The same descriptors for a child of `fork(2)`: every description has one more reference for each.
+pub fn inherit(kernel: &mut Kernel, descriptors: &Descriptors) -> Descriptors {
+    for (_, descriptor) in descriptors.iter() {
+        retain(kernel, descriptor.description);
+    }
+    descriptors.clone()
+}
+
+/// One more reference to a description, such as from a message in flight (`SCM_RIGHTS`).
+pub fn retain(kernel: &mut Kernel, description: Id) {
+    kernel.descriptions.get_mut(&description).expect("only open descriptions are shared").references += 1;
+}
+
+/// One reference less; the description is closed with the last.
+pub fn release(kernel: &mut Kernel, memory: &mut Memory, description: Id) {
+    let open = kernel.descriptions.get_mut(&description).expect("a reference keeps its description");
+    open.references -= 1;
+    if open.references > 0 {
+        return;
+    }
+    crate::files::description_closed(kernel, description);
+    let file = kernel.descriptions.get(&description).expect("it is still there").file;
+    (operations(file).close)(kernel, memory, description);
+    kernel.descriptions.remove(&description);
+    crate::files::file_closed(kernel, memory, file);
+}
+
 /// What an open description refers to; the id finds the rest in the kernel's map of that kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum File {
@@ -173,8 +346,25 @@ pub const POLLRDHUP: u16 = 0x2000;
 #[must_use]
 pub fn operations(file: File) -> &'static Operations {
     match file {
+        File::Inode(_) => &crate::files::OPERATIONS,
+        File::Text(_) => &crate::files::synthetic::OPERATIONS,
+        File::Device(_) => &crate::files::device::OPERATIONS,
+        File::Console(_) => &crate::console::OPERATIONS,
+        File::PipeReader(_) | File::PipeWriter(_) | File::PipeBoth(_) => &crate::pipe::OPERATIONS,
         // Each family brings its row; a kind without one cannot be opened yet.
         _ => &refuse::NOTHING,
+    }
+}
+
+/// Calls on descriptors themselves.
+pub mod calls {
+    use super::Fd;
+    use crate::call::{Call, Stop};
+
+    /// `close(2)`.
+    pub fn close(call: &mut Call<'_>) -> Result<u64, Stop> {
+        super::close(call.kernel, call.memory, call.pid, call.args[0] as Fd)?;
+        Ok(0)
     }
 }
 

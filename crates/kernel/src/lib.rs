@@ -9,6 +9,7 @@
 
 pub mod call;
 pub mod clock;
+pub mod console;
 pub mod descriptor;
 pub mod errno;
 pub mod event;

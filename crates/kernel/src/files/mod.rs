@@ -1,13 +1,57 @@
 //! The file system: inodes, directories, paths, locks, and the calls on them.
+//!
+//! The tree is an overlay. Below lie the files of the host ([`crate::host::HostFiles`]), standard directories and the
+//! synthetic `/proc` and `/sys` ([`base`]): a function of the path, not state. [`Files`] holds only what was changed:
+//! copied inodes, new and removed names. The content of a regular file is an object of `memory`, made when it is first
+//! mapped or written, so that `read(2)`, `write(2)` and shared mappings see the same bytes.
 
-use crate::table::Row;
+pub mod base;
+mod calls;
+mod content;
+pub mod device;
+mod directory;
+pub mod inode;
+mod ioctl;
+mod namespace;
+mod notify;
+mod open;
+mod path_calls;
+mod permission;
+pub mod seal;
+mod stat;
+pub mod synthetic;
+mod transfer;
+mod tree;
+pub mod walk;
 
-/// The calls of this family.
-pub const ROWS: &[Row] = &[];
+use crate::Kernel;
+use crate::descriptor::{File, O_PATH};
+use crate::errno::Errno;
+use crate::id::{Id, Pid};
+use crate::map::Map;
+pub use calls::ROWS;
+pub use content::{OPERATIONS, content, length, read_at, write_at};
+pub use inode::{Directory, Inode, Kind};
+use memory::Memory;
+use std::collections::BTreeMap;
+pub use walk::{Node, Place, Start};
 
-/// Everything about files.
+/// Everything about files that was changed inside.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Files {}
+pub struct Files {
+    /// Inodes that were created or changed.
+    pub inodes: Map<Id, Inode>,
+    /// Changes of directories.
+    pub directories: Map<Id, Directory>,
+    /// Texts of synthetic files, by the description they are read through.
+    pub texts: Map<Id, Vec<u8>>,
+    /// Extended attributes, by inode.
+    pub attributes: Map<Id, BTreeMap<Vec<u8>, Vec<u8>>>,
+    /// Seals of files that can be sealed.
+    pub seals: Map<Id, u32>,
+    /// What the base's ids stand for.
+    pub known: base::Known,
+}
 
 /// A lock that a thread waits for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -15,6 +59,67 @@ pub struct LockRequest {}
 
 /// Whether a lock could be taken now.
 #[must_use]
-pub fn may_lock(_: &crate::Kernel, _: &LockRequest) -> bool {
+pub fn may_lock(_: &Kernel, _: &LockRequest) -> bool {
     false
+}
+
+/// Finds the inode at a path, as the process (or, from a directory, as the superuser) sees it.
+pub fn resolve(kernel: &Kernel, start: impl Into<Start>, path: &[u8], follow: bool) -> Result<Id, Errno> {
+    walk::resolve(kernel, start.into(), path, follow)
+}
+
+/// Puts a file in place, with the directories that lead to it; what was there is replaced.
+pub fn create_file(
+    kernel: &mut Kernel,
+    memory: &mut Memory,
+    path: &[u8],
+    mode: u32,
+    bytes: &[u8],
+) -> Result<Id, Errno> {
+    open::place_file(kernel, memory, path, mode, bytes)
+}
+
+/// A process has closed a descriptor of this description.
+pub fn closed_by(_: &mut Kernel, _: Pid, _: Id) {}
+
+/// A description is about to be closed for good.
+pub fn description_closed(kernel: &mut Kernel, description: Id) {
+    kernel.files.texts.remove(&description);
+}
+
+/// A description of this file was closed for good: a file without names ends with the last.
+pub fn file_closed(kernel: &mut Kernel, memory: &mut Memory, file: File) {
+    if let File::Inode(inode) = file {
+        forget_if_unused(kernel, memory, inode);
+    }
+}
+
+/// Ends a file that has neither names nor users.
+pub fn forget_if_unused(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
+    let Some(inode) = kernel.files.inodes.get(&id) else { return };
+    if inode.links > 0 || is_in_use(kernel, id) {
+        return;
+    }
+    kernel.files.directories.remove(&id);
+    kernel.files.attributes.remove(&id);
+    kernel.files.seals.remove(&id);
+    if memory.object_exists(memory::ObjectId(id.0)) {
+        memory.drop_object(memory::ObjectId(id.0));
+    }
+    // An inode of the base stays, without links: what is known of it must not come back.
+    if kernel.files.known.get(id).is_none() {
+        kernel.files.inodes.remove(&id);
+    }
+}
+
+fn is_in_use(kernel: &Kernel, id: Id) -> bool {
+    let works_there = |process: &crate::Process| process.directories.working == id;
+    let is_open = |open: &crate::descriptor::Description| open.file == File::Inode(id) && open.flags & O_PATH == 0;
+    kernel.processes.values().any(works_there) || kernel.descriptions.values().any(is_open)
+}
+
+/// Sends the caller a signal that its own call causes.
+fn raise(call: &mut crate::Call<'_>, number: u8) {
+    let info = crate::process::SignalInfo { number, ..Default::default() };
+    crate::signal::send(call.kernel, crate::signal::Target::Thread(call.tid), info);
 }

@@ -1,0 +1,166 @@
+//! The directories `/proc/PID` and what their links lead to.
+
+use super::{Item, Jump, Scope, Spot};
+use super::{memory_text, process_text};
+use crate::Kernel;
+use crate::descriptor::File;
+use crate::errno::{ENOENT, Errno};
+use crate::files::base;
+use crate::files::walk::{self, Node};
+use crate::id::{Id, Pid, Tid};
+use std::collections::BTreeSet;
+
+/// Texts of a process or thread: name, permissions, maker.
+const TEXTS: &[(&str, u32, super::Make)] = &[
+    ("auxv", 0o400, process_text::auxiliary),
+    ("cgroup", 0o444, process_text::control_group),
+    ("cmdline", 0o444, process_text::command_line),
+    ("comm", 0o644, process_text::name),
+    ("environ", 0o400, process_text::environment),
+    ("io", 0o400, process_text::transfers),
+    ("limits", 0o444, process_text::limits),
+    ("loginuid", 0o644, process_text::login),
+    ("maps", 0o444, memory_text::maps),
+    ("mountinfo", 0o444, process_text::mount_details),
+    ("mounts", 0o444, process_text::mounts),
+    ("oom_score", 0o444, process_text::zero),
+    ("oom_score_adj", 0o644, process_text::zero),
+    ("personality", 0o400, process_text::personality),
+    ("sessionid", 0o444, process_text::login),
+    ("setgroups", 0o644, process_text::set_groups),
+    ("smaps", 0o444, memory_text::details),
+    ("smaps_rollup", 0o444, memory_text::summary),
+    ("stat", 0o444, process_text::stat),
+    ("statm", 0o444, memory_text::pages),
+    ("status", 0o444, process_text::status),
+    ("syscall", 0o400, process_text::current_call),
+    ("wchan", 0o444, process_text::wait_channel),
+    ("gid_map", 0o644, process_text::id_map),
+    ("uid_map", 0o644, process_text::id_map),
+];
+
+/// Links of a process.
+const LINKS: &[(&str, Spot)] = &[("cwd", Spot::Working), ("exe", Spot::Executable), ("root", Spot::Root)];
+
+/// What is at `/proc/NUMBER/rest`.
+pub fn item(kernel: &Kernel, number: u32, rest: &[&str]) -> Option<Item> {
+    let pid = Pid(number);
+    let scope = if kernel.processes.contains_key(&pid) {
+        Scope { pid, tid: Tid(number) }
+    } else {
+        // A thread has a directory of its own that no listing shows.
+        Scope { pid: kernel.threads.get(&Tid(number))?.pid, tid: Tid(number) }
+    };
+    match rest {
+        ["task"] => Some(Item::Directory(Some(scope))),
+        ["task", tid, rest @ ..] => {
+            let tid = Tid(tid.parse().ok()?);
+            let belongs = kernel.processes.get(&pid)?.threads.contains(&tid);
+            belongs.then(|| inside(kernel, Scope { pid, tid }, rest))?
+        }
+        _ => inside(kernel, scope, rest),
+    }
+}
+
+fn inside(kernel: &Kernel, scope: Scope, rest: &[&str]) -> Option<Item> {
+    match rest {
+        [] | ["fd" | "fdinfo" | "net"] => Some(Item::Directory(Some(scope))),
+        ["fd", number] => open_descriptor(kernel, scope, number).map(|fd| Item::Descriptor(scope, fd)),
+        ["fdinfo", number] => open_descriptor(kernel, scope, number).map(|fd| Item::DescriptorText(scope, fd)),
+        [name] => {
+            let text = TEXTS.iter().find(|row| row.0 == *name).map(|row| Item::Text(row.1, row.2, Some(scope)));
+            text.or_else(|| LINKS.iter().find(|row| row.0 == *name).map(|row| Item::Place(scope, row.1)))
+        }
+        _ => None,
+    }
+}
+
+fn open_descriptor(kernel: &Kernel, scope: Scope, number: &str) -> Option<i32> {
+    let fd: i32 = number.parse().ok()?;
+    description(kernel, scope, fd).map(|_| fd)
+}
+
+/// Names in a directory of a process.
+pub fn list(kernel: &Kernel, scope: Scope, rest: &[&str]) -> BTreeSet<Vec<u8>> {
+    let Some(process) = kernel.processes.get(&scope.pid) else { return BTreeSet::new() };
+    match rest {
+        ["task"] => process.threads.iter().map(|tid| tid.0.to_string().into_bytes()).collect(),
+        [.., "fd" | "fdinfo"] => process.descriptors.iter().map(|(fd, _)| fd.to_string().into_bytes()).collect(),
+        [.., "net"] => BTreeSet::new(),
+        _ => {
+            let texts = TEXTS.iter().map(|row| row.0).chain(LINKS.iter().map(|row| row.0));
+            let task = if rest.is_empty() { Some("task") } else { None };
+            texts.chain(["fd", "fdinfo"]).chain(task).map(|name| name.as_bytes().to_vec()).collect()
+        }
+    }
+}
+
+/// What a descriptor of a process refers to.
+pub fn description(kernel: &Kernel, scope: Scope, fd: i32) -> Option<Id> {
+    let process = kernel.processes.get(&scope.pid)?;
+    process.descriptors.get(fd).ok().map(|descriptor| descriptor.description)
+}
+
+/// What following a link to a description leads to.
+pub fn node(kernel: &Kernel, description: Id) -> Node {
+    match kernel.descriptions.get(&description).map(|open| open.file) {
+        Some(File::Inode(id) | File::Text(id)) => Node::Inode(id),
+        _ => Node::Open(description),
+    }
+}
+
+/// How `/proc/PID/fd` shows a description (`proc(5)`).
+pub fn shown(kernel: &Kernel, description: Id) -> Vec<u8> {
+    let Some(open) = kernel.descriptions.get(&description) else { return Vec::new() };
+    let number = |id: Id| id.0 >> 24;
+    match open.file {
+        File::Inode(id) => shown_inode(kernel, id, &open.path),
+        File::PipeReader(id) | File::PipeWriter(id) | File::PipeBoth(id) if kernel.inode(id).is_none() => {
+            format!("pipe:[{}]", number(id)).into_bytes()
+        }
+        File::Console(stream) => format!("pipe:[{}]", stream as u64 + 1).into_bytes(),
+        File::Socket(id) => format!("socket:[{}]", number(id)).into_bytes(),
+        File::Event(_) => b"anon_inode:[eventfd]".to_vec(),
+        File::Timer(_) => b"anon_inode:[timerfd]".to_vec(),
+        File::Signal(_) => b"anon_inode:[signalfd]".to_vec(),
+        File::Epoll(_) => b"anon_inode:[eventpoll]".to_vec(),
+        File::Inotify(_) => b"anon_inode:inotify".to_vec(),
+        File::Process(_) => b"anon_inode:[pidfd]".to_vec(),
+        _ => open.path.clone(),
+    }
+}
+
+fn shown_inode(kernel: &Kernel, id: Id, path: &[u8]) -> Vec<u8> {
+    let inode = kernel.inode(id);
+    if inode.as_ref().is_some_and(|inode| inode.is_directory())
+        && let Some(path) = kernel.path_of(id)
+    {
+        return path;
+    }
+    let is_gone = inode.is_none_or(|inode| inode.links == 0);
+    if is_gone && !path.ends_with(b" (deleted)") { [path, b" (deleted)"].concat() } else { path.to_vec() }
+}
+
+/// Where a link of a process leads.
+pub fn spot(kernel: &Kernel, scope: Scope, spot: Spot) -> Result<Jump, Errno> {
+    let process = kernel.processes.get(&scope.pid).ok_or(ENOENT)?;
+    let inode = match spot {
+        Spot::Root => base::root(),
+        Spot::Working => process.directories.working,
+        Spot::Executable => walk::resolve(kernel, base::root().into(), &process.image.path, true)?,
+    };
+    Ok(Jump::Node(Node::Inode(inode)))
+}
+
+/// The text of a link of a process.
+pub fn spot_text(kernel: &Kernel, scope: Scope, spot: Spot) -> Result<Vec<u8>, Errno> {
+    let process = kernel.processes.get(&scope.pid).ok_or(ENOENT)?;
+    let working = process.directories.working;
+    let gone = || [process.directories.working_path.as_slice(), b" (deleted)"].concat();
+    Ok(match spot {
+        Spot::Root => b"/".to_vec(),
+        Spot::Working => kernel.path_of(working).unwrap_or_else(gone),
+        Spot::Executable if process.image.path.is_empty() => return Err(ENOENT),
+        Spot::Executable => process.image.path.clone(),
+    })
+}

@@ -1,0 +1,88 @@
+//! Reading and writing synthetic files.
+
+use super::{Item, Scope, item_of};
+use crate::call::{Call, Stop};
+use crate::descriptor::{At, File, Operations, refuse};
+use crate::errno::{EINVAL, EIO, ESRCH, Errno};
+use crate::files::{content, device};
+use crate::id::Id;
+
+/// What an open synthetic file can do.
+pub static OPERATIONS: Operations =
+    Operations { read, write, poll: refuse::poll, ioctl: refuse::ioctl, close: refuse::close, seek };
+
+fn node(call: &Call<'_>, description: Id) -> Id {
+    match call.description(description).file {
+        File::Text(id) => id,
+        other => panic!("{other:?} is no synthetic file"),
+    }
+}
+
+/// Makes the text of a file.
+fn make(call: &mut Call<'_>, id: Id) -> Result<Vec<u8>, Errno> {
+    if let Some(Item::Uuid) = item_of(call.kernel, id) {
+        let random = device::random(call, 8).try_into().expect("as many as asked");
+        return Ok(super::system::uuid(u64::from_le_bytes(random)));
+    }
+    let (kernel, memory) = (&*call.kernel, &*call.memory);
+    let nobody = Scope { pid: crate::Pid(0), tid: crate::Tid(0) };
+    match item_of(kernel, id) {
+        Some(Item::Text(_, make, scope)) => Ok(make(kernel, memory, scope.unwrap_or(nobody))),
+        Some(Item::DescriptorText(scope, fd)) => Ok(super::process_text::descriptor(kernel, scope, fd)),
+        // The process has gone since.
+        _ => Err(ESRCH),
+    }
+}
+
+/// The text is made when reading starts, so that all of it tells of one moment.
+fn read(call: &mut Call<'_>, description: Id, len: usize, at: At) -> Result<Vec<u8>, Stop> {
+    let offset = at.unwrap_or(call.description(description).offset);
+    if offset == 0 || !call.kernel.files.texts.contains_key(&description) {
+        let id = node(call, description);
+        let text = make(call, id)?;
+        call.kernel.files.texts.insert(description, text);
+    }
+    let text = call.kernel.files.texts.get(&description).expect("it was just made");
+    let start = text.len().min(usize::try_from(offset).unwrap_or(usize::MAX));
+    let bytes = text[start..text.len().min(start.saturating_add(len))].to_vec();
+    if at.is_none() {
+        call.description_mut(description).offset = offset + bytes.len() as u64;
+    }
+    Ok(bytes)
+}
+
+/// Few files take anything; what is written to the others is refused by name.
+fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<usize, Stop> {
+    let id = node(call, description);
+    let path = call.kernel.files.known.get(id).ok_or(EIO)?.path.clone();
+    let shown = String::from_utf8_lossy(&path).into_owned();
+    match (item_of(call.kernel, id), shown.rsplit('/').next()) {
+        (Some(Item::Text(_, _, Some(scope))), Some("comm")) => rename_thread(call, scope, bytes),
+        // Who is killed when memory runs out: nobody is, so that any order will do.
+        (Some(Item::Text(_, _, Some(_))), Some("oom_score_adj")) => check_number(bytes),
+        _ => call.unsupported(format!("writing to {shown}")),
+    }
+}
+
+fn rename_thread(call: &mut Call<'_>, scope: Scope, bytes: &[u8]) -> Result<usize, Stop> {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let thread = call.kernel.threads.get_mut(&scope.tid).ok_or(ESRCH)?;
+    thread.name = line[..line.len().min(15)].to_vec();
+    Ok(bytes.len())
+}
+
+fn check_number(bytes: &[u8]) -> Result<usize, Stop> {
+    let text = std::str::from_utf8(bytes).map_err(|_| EINVAL)?;
+    let number: i32 = text.trim().parse().map_err(|_| EINVAL)?;
+    if (-1000..=1000).contains(&number) { Ok(bytes.len()) } else { Err(EINVAL.into()) }
+}
+
+fn seek(call: &mut Call<'_>, description: Id, offset: i64, whence: u32) -> Result<u64, Stop> {
+    // seq_lseek knows no end.
+    if whence > 1 {
+        return Err(EINVAL.into());
+    }
+    let target = content::target(offset, whence, call.description(description).offset, 0)?;
+    call.description_mut(description).offset = target;
+    Ok(target)
+}

@@ -1,0 +1,313 @@
+//! Finding what a path leads to (`path_resolution(7)`).
+
+use super::base::root;
+use super::inode::{Inode, Kind};
+use super::permission::{Asker, EXECUTE};
+use super::synthetic::{self, Jump};
+use crate::Kernel;
+use crate::call::{Call, Stop};
+use crate::descriptor::{Fd, File};
+use crate::errno::{EACCES, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EXDEV, Errno};
+use crate::id::{Id, Pid};
+
+/// The working directory in place of a directory descriptor.
+pub const AT_FDCWD: Fd = -100;
+/// Do not follow a link at the end.
+pub const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
+/// Follow a link at the end (`linkat(2)`).
+pub const AT_SYMLINK_FOLLOW: u32 = 0x400;
+/// Do not mount; there is nothing to mount.
+pub const AT_NO_AUTOMOUNT: u32 = 0x800;
+/// An empty path means the descriptor itself.
+pub const AT_EMPTY_PATH: u32 = 0x1000;
+
+/// Links followed before `ELOOP`.
+const LINKS_MAX: u32 = 40;
+/// `NAME_MAX`.
+const NAME_MAX: usize = 255;
+
+/// Where a walk starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// The working directory of a process, with its permissions.
+    Process(Pid),
+    /// A directory, with all permissions.
+    Directory(Id),
+}
+
+impl From<Pid> for Start {
+    fn from(pid: Pid) -> Self {
+        Self::Process(pid)
+    }
+}
+
+impl From<Id> for Start {
+    fn from(id: Id) -> Self {
+        Self::Directory(id)
+    }
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Node {
+    /// An inode.
+    Inode(Id),
+    /// An open description that is no inode, through `/proc/self/fd`.
+    Open(Id),
+}
+
+/// Where a path ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The directory of the last name.
+    pub parent: Id,
+    /// The last name; empty if the path ends in a dot, dots, the root, or a jump of `/proc`.
+    pub name: Vec<u8>,
+    /// What is there.
+    pub node: Option<Node>,
+    /// Whether the path ends in a slash, so that only a directory will do.
+    pub slash: bool,
+    /// Whether the last name was `..`.
+    pub dots: bool,
+}
+
+impl Place {
+    /// The inode that is there; `ENOENT` if there is none.
+    pub fn inode(&self) -> Result<Id, Errno> {
+        match self.node {
+            Some(Node::Inode(id)) => Ok(id),
+            Some(Node::Open(_)) => Err(EACCES),
+            None => Err(ENOENT),
+        }
+    }
+}
+
+/// Limits of `openat2(2)` on a walk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Restriction {
+    /// `RESOLVE_BENEATH`: never above the start.
+    pub beneath: bool,
+    /// `RESOLVE_IN_ROOT`: the start is the root.
+    pub in_root: bool,
+    /// `RESOLVE_NO_SYMLINKS`.
+    pub no_links: bool,
+    /// `RESOLVE_NO_MAGICLINKS`.
+    pub no_jumps: bool,
+}
+
+/// A walk in progress.
+pub struct Walk<'a> {
+    kernel: &'a Kernel,
+    pid: Pid,
+    asker: Asker,
+    top: Id,
+    follow: bool,
+    links_left: u32,
+    restriction: Restriction,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk as a process sees it.
+    #[must_use]
+    pub fn new(kernel: &'a Kernel, pid: Pid, asker: Asker, follow: bool) -> Self {
+        let restriction = Restriction::default();
+        Self { kernel, pid, asker, top: root(), follow, links_left: LINKS_MAX, restriction }
+    }
+
+    /// The same within limits; `top` is where the walk starts.
+    #[must_use]
+    pub fn restricted(mut self, restriction: Restriction, top: Id) -> Self {
+        self.restriction = restriction;
+        if restriction.beneath || restriction.in_root {
+            self.top = top;
+        }
+        self
+    }
+
+    /// Finds what a path leads to.
+    pub fn go(&mut self, start: Id, path: &[u8]) -> Result<Place, Errno> {
+        if path.is_empty() {
+            return Err(ENOENT);
+        }
+        let start = if path[0] == b'/' { self.absolute()? } else { start };
+        let slash = path.ends_with(b"/");
+        let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
+        let Some((last, before)) = names.split_last() else {
+            return Ok(Place {
+                parent: start,
+                name: Vec::new(),
+                node: Some(Node::Inode(start)),
+                slash: true,
+                dots: false,
+            });
+        };
+        let mut directory = start;
+        for name in before {
+            directory = self.enter(directory, name)?;
+        }
+        self.finish(directory, last, slash)
+    }
+
+    fn absolute(&self) -> Result<Id, Errno> {
+        // openat2(2): RESOLVE_BENEATH refuses absolute paths.
+        if self.restriction.beneath { Err(EXDEV) } else { Ok(self.top) }
+    }
+
+    /// Goes into a directory on the way.
+    fn enter(&mut self, directory: Id, name: &[u8]) -> Result<Id, Errno> {
+        let place = self.step(directory, name)?;
+        let place = self.follow_links(place)?;
+        match place.node {
+            Some(Node::Inode(id)) => Ok(id),
+            Some(Node::Open(_)) => Err(ENOTDIR),
+            None => Err(ENOENT),
+        }
+    }
+
+    /// The last name of a path.
+    fn finish(&mut self, directory: Id, name: &[u8], slash: bool) -> Result<Place, Errno> {
+        let mut place = self.step(directory, name)?;
+        if self.follow || slash {
+            place = self.follow_links(place)?;
+        }
+        place.slash |= slash;
+        let Some(node) = place.node else { return Ok(place) };
+        let is_directory = match node {
+            Node::Inode(id) => self.kernel.inode(id).is_some_and(|inode| inode.is_directory()),
+            Node::Open(_) => false,
+        };
+        if place.slash && !is_directory { Err(ENOTDIR) } else { Ok(place) }
+    }
+
+    /// Looks one name up.
+    fn step(&self, directory: Id, name: &[u8]) -> Result<Place, Errno> {
+        let inode = self.kernel.inode(directory).ok_or(ENOENT)?;
+        if !inode.is_directory() {
+            return Err(ENOTDIR);
+        }
+        self.asker.may(&inode, EXECUTE)?;
+        let stay = |id, dots| Place { parent: id, name: Vec::new(), node: Some(Node::Inode(id)), slash: false, dots };
+        match name {
+            b"." => Ok(stay(directory, false)),
+            b".." => self.above(directory).map(|id| stay(id, true)),
+            _ if name.len() > NAME_MAX => Err(ENAMETOOLONG),
+            _ => {
+                let node = self.kernel.lookup(directory, name).map(Node::Inode);
+                Ok(Place { parent: directory, name: name.to_vec(), node, slash: false, dots: false })
+            }
+        }
+    }
+
+    fn above(&self, directory: Id) -> Result<Id, Errno> {
+        match directory {
+            _ if directory != self.top => Ok(self.kernel.place_of(directory).0),
+            _ if self.restriction.beneath => Err(EXDEV),
+            _ => Ok(directory),
+        }
+    }
+
+    /// Follows links until there is none.
+    fn follow_links(&mut self, mut place: Place) -> Result<Place, Errno> {
+        while let Some(Node::Inode(id)) = place.node {
+            let inode = self.kernel.inode(id).ok_or(ENOENT)?;
+            if !inode.is_link() {
+                break;
+            }
+            self.links_left = self.links_left.checked_sub(1).ok_or(ELOOP)?;
+            if self.restriction.no_links {
+                return Err(ELOOP);
+            }
+            place = self.follow_one(place.parent, id, &inode)?;
+        }
+        Ok(place)
+    }
+
+    fn follow_one(&mut self, directory: Id, id: Id, inode: &Inode) -> Result<Place, Errno> {
+        if let Kind::Link(target) = &inode.kind {
+            let deeper = self.follow;
+            self.follow = true;
+            let place = self.go(directory, target);
+            self.follow = deeper;
+            return place;
+        }
+        // openat2(2): jumps leave the tree, so the limits refuse them.
+        if self.restriction.no_jumps {
+            return Err(ELOOP);
+        }
+        if self.restriction.beneath || self.restriction.in_root {
+            return Err(EXDEV);
+        }
+        match synthetic::jump(self.kernel, self.pid, id)? {
+            Jump::Path(path) => self.go(directory, &path),
+            Jump::Node(node) => {
+                Ok(Place { parent: directory, name: Vec::new(), node: Some(node), slash: false, dots: false })
+            }
+        }
+    }
+}
+
+/// Finds the inode at a path.
+pub fn resolve(kernel: &Kernel, start: Start, path: &[u8], follow: bool) -> Result<Id, Errno> {
+    let (pid, asker, directory) = match start {
+        Start::Directory(id) => (Pid(0), Asker::root(), id),
+        Start::Process(pid) => {
+            let process = kernel.processes.get(&pid).ok_or(crate::errno::ESRCH)?;
+            (pid, Asker::effective(&process.credentials), process.directories.working)
+        }
+    };
+    Walk::new(kernel, pid, asker, follow).go(directory, path)?.inode()
+}
+
+impl Call<'_> {
+    /// Where a walk from a directory descriptor starts; an absolute path does not look at it.
+    pub fn start(&self, dir: Fd, path: &[u8]) -> Result<Id, Errno> {
+        if path.first() == Some(&b'/') {
+            return Ok(root());
+        }
+        if dir == AT_FDCWD {
+            return Ok(self.process().directories.working);
+        }
+        match self.description(self.description_or_path(dir)?).file {
+            File::Inode(id) => Ok(id),
+            _ => Err(ENOTDIR),
+        }
+    }
+
+    /// What a path leads to from a directory descriptor.
+    pub fn walk(&self, dir: Fd, path: &[u8], follow: bool) -> Result<Place, Errno> {
+        let start = self.start(dir, path)?;
+        Walk::new(self.kernel, self.pid, self.asker(), follow).go(start, path)
+    }
+
+    /// Who the caller is when it touches files.
+    #[must_use]
+    pub fn asker(&self) -> Asker {
+        Asker::effective(&self.process().credentials)
+    }
+
+    /// What a path argument leads to; with `AT_EMPTY_PATH`, an empty one means the descriptor itself.
+    pub fn node_at(&mut self, dir: Fd, address: u64, flags: u32) -> Result<Node, Stop> {
+        let path = match address {
+            // Since Linux 6.11 a null pointer is as good as an empty path here.
+            0 if flags & AT_EMPTY_PATH != 0 => Vec::new(),
+            _ => self.load_path(address)?,
+        };
+        if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
+            return Ok(self.node_of(dir)?);
+        }
+        let place = self.walk(dir, &path, flags & AT_SYMLINK_NOFOLLOW == 0)?;
+        place.node.ok_or(ENOENT.into())
+    }
+
+    /// What a descriptor (or the working directory) is.
+    pub fn node_of(&self, dir: Fd) -> Result<Node, Errno> {
+        if dir == AT_FDCWD {
+            return Ok(Node::Inode(self.process().directories.working));
+        }
+        let id = self.description_or_path(dir)?;
+        Ok(match self.description(id).file {
+            File::Inode(inode) | File::Text(inode) => Node::Inode(inode),
+            _ => Node::Open(id),
+        })
+    }
+}
