@@ -159,14 +159,18 @@ impl Memory {
         for piece in pieces(addr, size) {
             self.check(space, piece.addr, touch)?;
         }
-        // All pages first: a store that faults in its second page has not touched the first.
+        // All checks first: a store that faults in its second page has not touched the first.
+        let mut new = 0;
         for piece in pieces(addr, size) {
-            let fault = |cause| Halt::Fault(Fault { addr: piece.addr, access: Access::Write, cause });
             let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
-            self.own(place).map_err(fault)?;
+            new += u64::from(self.stores.table(place.owner).page(place.page).is_none());
+            if self.resident + new > self.limit.pages && new > 0 {
+                return Err(Halt::Fault(no_memory(piece.addr)));
+            }
         }
         for piece in pieces(addr, size) {
             let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
+            self.own(place).map_err(|_| Halt::Fault(no_memory(piece.addr)))?;
             self.write_owned(place, piece.offset, &bytes[piece.range()]);
             self.fill_write(space, piece.page, place);
         }
@@ -180,11 +184,15 @@ impl Memory {
 
     /// Stops before an access to an armed page, unless it faults anyway.
     fn check(&self, space: SpaceId, addr: u64, touch: Touch) -> Result<(), Halt> {
-        let stop = !self.pass_armed && self.stores.space(space).is_armed(addr / PAGE_SIZE);
-        if stop && self.locate(space, addr, touch.access, Check::Permission).is_ok() {
-            return Err(Halt::Visible(touch));
+        let armed = !self.pass_armed && self.stores.space(space).is_armed(addr / PAGE_SIZE);
+        let code = self.stop_at_code && touch.access == Access::Write;
+        if !armed && !code {
+            return Ok(());
         }
-        Ok(())
+        match self.locate(space, addr, touch.access, Check::Permission) {
+            Ok(place) if armed || self.stores.holds_code(place.owner, place.page) => Err(Halt::Visible(touch)),
+            _ => Ok(()),
+        }
     }
 
     fn log_guest(&mut self, addr: u64, size: usize, write: bool) {
@@ -230,6 +238,10 @@ impl Memory {
             watchers.push((space, page));
         }
     }
+}
+
+fn no_memory(addr: u64) -> Fault {
+    Fault { addr, access: Access::Write, cause: Cause::NoMemory }
 }
 
 /// Copies from the slot's page, if the access hits: a hit that the fast path did not see, being logged or long.

@@ -46,6 +46,8 @@ pub struct Memory {
     pub(crate) code_epoch: u64,
     /// Accesses to armed pages are done.
     pub(crate) pass_armed: bool,
+    /// Stores to pages that hold code are stopped.
+    pub(crate) stop_at_code: bool,
 }
 
 impl Memory {
@@ -73,6 +75,7 @@ impl Memory {
             limit,
             code_epoch: 0,
             pass_armed: false,
+            stop_at_code: false,
         }
     }
 

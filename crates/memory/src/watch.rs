@@ -48,6 +48,12 @@ impl Memory {
         self.pass_armed = pass;
     }
 
+    /// Whether guest stores to pages that [`Self::note_code`] was told of are stopped before they happen, as [`crate::Halt::Visible`]:
+    /// for an interpreter that must not change code which it is in the middle of.
+    pub fn stop_at_code(&mut self, stop: bool) {
+        self.stop_at_code = stop;
+    }
+
     /// Whether accesses are logged: every load and store of the guest, and what the kernel reads and writes in the
     /// current space, one entry per page. Off, this costs nothing.
     pub fn log_accesses(&mut self, on: bool) {
