@@ -42,6 +42,42 @@ impl Memory {
         self.dirty = dirty;
     }
 
+    /// Checks that what is kept incrementally is what it should be: sums, counts, dirty lists. For tests; slow.
+    ///
+    /// # Panics
+    /// If not.
+    #[doc(hidden)]
+    pub fn check_invariants(&self) {
+        let spaces = self.stores.spaces.iter().map(|(id, space)| (Owner::Space(*id), &space.table));
+        let objects = self.stores.objects.iter().map(|(id, object)| (Owner::Object(*id), &object.table));
+        let (mut sum, mut resident) = (0u128, 0);
+        for (owner, table) in spaces.chain(objects) {
+            let held = table.held(0, u64::MAX / 2);
+            let counted = |page: &u64| hash::placed(table.entry(*page).expect("held").content, owner, *page);
+            let own = held.iter().map(counted).fold(0, u128::wrapping_add);
+            let all = own.wrapping_add(self.base_sum(owner));
+            assert_eq!((table.sum, table.resident), (all, held.len() as u64), "{owner:?}");
+            let dirty = held.iter().filter(|page| table.entry(**page).is_some_and(|entry| entry.stamp.dirty()));
+            for page in dirty {
+                let listed = |d: &Dirty| matches!(d, Dirty::Page(o, p) if (o, p) == (&owner, page));
+                assert!(self.dirty.iter().any(listed), "{owner:?} {page} is dirty");
+            }
+            (sum, resident) = (sum.wrapping_add(all), resident + table.resident);
+        }
+        let layouts = self.stores.spaces.values().map(|space| space.layout_sum);
+        let shapes = self.stores.objects.iter().map(|(id, object)| object.shape_sum(*id));
+        assert_eq!(layouts.chain(shapes).fold(sum, u128::wrapping_add), self.sum);
+        assert_eq!(resident, self.resident);
+    }
+
+    /// What the pages of a base that show add to the fingerprint.
+    fn base_sum(&self, owner: Owner) -> u128 {
+        let Owner::Object(id) = owner else { return 0 };
+        let object = self.stores.object(id);
+        let shown = (0..object.shape.base_pages).filter(|page| object.table.page(*page).is_none());
+        shown.map(|page| hash::placed(object.content_beneath(page), owner, page)).fold(0, u128::wrapping_add)
+    }
+
     fn settle_page(&mut self, owner: Owner, page: u64) {
         // Whoever was dirty may be gone.
         if !self.stores.exists(owner) {

@@ -135,14 +135,19 @@ impl Memory {
     }
 
     fn change_shape(&mut self, id: ObjectId, shape: Shape) {
-        let old = self.stores.object(id).shape;
+        let object = self.stores.object_mut(id);
+        let (old, images) = (object.shape, object.table.take_table_image());
+        // The table's image counts the base too.
+        self.remember(Record::Images { owner: Owner::Object(id), page: 0, images });
         self.remember(Record::Shape { id, old });
         self.set_shape(id, shape);
     }
 
     /// Sets the shape, counts it, and lets translations of pages that come or go be looked up anew.
     pub(crate) fn set_shape(&mut self, id: ObjectId, shape: Shape) {
-        let old = std::mem::replace(&mut self.stores.object_mut(id).shape, shape);
+        let object = self.stores.object_mut(id);
+        let old = std::mem::replace(&mut object.shape, shape);
+        drop(object.table.take_table_image());
         let change = shape_sum(id, shape).wrapping_sub(shape_sum(id, old));
         self.sum = self.sum.wrapping_add(change);
         self.recount_base(id, old, shape);

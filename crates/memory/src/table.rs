@@ -181,6 +181,11 @@ impl Table {
         Images { chunk, group: group.image.take(), table }
     }
 
+    /// Gives up the image of the whole table.
+    pub(crate) fn take_table_image(&mut self) -> Images {
+        Images { table: self.image.take(), ..Images::default() }
+    }
+
     /// Makes images valid again after the change that took them was undone.
     pub(crate) fn put_images(&mut self, page: u64, images: Images) {
         self.image = images.table.or_else(|| self.image.take());
