@@ -108,7 +108,7 @@ errnos! {
     (ENOPROTOOPT, 92, "Protocol not available"),
     (EPROTONOSUPPORT, 93, "Protocol not supported"),
     (ESOCKTNOSUPPORT, 94, "Socket type not supported"),
-    (ENOTSUP, 95, "Operation not supported"),
+    (EOPNOTSUPP, 95, "Operation not supported"),
     (EPFNOSUPPORT, 96, "Protocol family not supported"),
     (EAFNOSUPPORT, 97, "Address family not supported by protocol"),
     (EADDRINUSE, 98, "Address already in use"),
@@ -149,6 +149,12 @@ errnos! {
 }
 
 impl Errno {
+    /// What the guest finds in `rax`.
+    #[must_use]
+    pub fn result(self) -> u64 {
+        (-i64::from(self.0)) as u64
+    }
+
     /// The name, such as `ENOENT`.
     #[must_use]
     pub fn name(self) -> &'static str {
