@@ -1,6 +1,7 @@
 //! The whole memory of one world.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::fingerprint::Dirty;
 use crate::journal::{Journal, Record};
@@ -8,6 +9,10 @@ use crate::page::Pool;
 use crate::store::Stores;
 use crate::tlb::Tlb;
 use crate::{Access, Cause, Fault, Halt, Limit, ObjectId, SpaceId};
+
+/// Where the code epochs of the next memory begin: no two memories share any, so that lowered code may serve several worlds.
+/// Nothing that a guest can see depends on it.
+static NEXT_MEMORY: AtomicU64 = AtomicU64::new(0);
 
 /// The whole memory of one world: its address spaces and the objects that they map.
 ///
@@ -73,7 +78,7 @@ impl Memory {
             sum: 0,
             resident: 0,
             limit,
-            code_epoch: 0,
+            code_epoch: NEXT_MEMORY.fetch_add(1 << 32, Ordering::Relaxed),
             pass_armed: false,
             stop_at_code: false,
         }
