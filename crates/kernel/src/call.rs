@@ -48,7 +48,9 @@ pub enum Control {
         stack: Option<u64>,
         /// Its thread pointer (`fs` base); the caller's if absent.
         tls: Option<u64>,
-        /// What the caller does next: return the child's number, or wait for it first (`vfork(2)`).
+        /// What the caller's call returns: the new thread's number.
+        result: u64,
+        /// The caller already waits for the child first (`vfork(2)`): it gets no result now, its call is redone later.
         wait: Option<Wait>,
     },
     /// Replace the program (`execve(2)`); the world's loader does it and reports errors as the result.
@@ -57,6 +59,13 @@ pub enum Control {
     Ended,
     /// Return from a signal handler (`rt_sigreturn(2)`).
     SignalReturn,
+    /// `sigaltstack(2)`, which depends on the stack pointer: [`crate::signal::set_alternate_stack`] gives the result.
+    SignalStack {
+        /// The address of the new one, or 0.
+        new: u64,
+        /// Where the old one goes, or 0.
+        old: u64,
+    },
     /// Set the base of `fs` (`arch_prctl(2)`), result 0.
     SetFsBase(u64),
     /// Set the base of `gs`, result 0.

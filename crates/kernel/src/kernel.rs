@@ -1,13 +1,13 @@
 //! The kernel's whole state, and how a call goes through it.
 
-use crate::call::{Call, Outcome, Stop};
+use crate::call::{Call, Control, Outcome, Stop};
 use crate::clock::Clock;
 use crate::descriptor::{self, Console, Description};
 use crate::host::Host;
 use crate::id::{Id, Pid, Tid};
 use crate::map::Map;
 use crate::wait::{Condition, Wait};
-use crate::{Process, Thread, event, files, futex, ipc, lifecycle, net, pipe, table, terminal, time};
+use crate::{Process, Thread, event, files, futex, ipc, lifecycle, net, pipe, signal, system, table, terminal, time};
 use memory::Memory;
 
 /// Linux as a value.
@@ -37,6 +37,8 @@ pub struct Kernel {
     pub futexes: futex::Futexes,
     /// Armed timers.
     pub timers: time::Timers,
+    /// What the machine is called.
+    pub system: system::System,
     /// What the user gave as standard input, and how much of it was read.
     pub input: Input,
     /// What was written to the standard streams and not yet taken by the world.
@@ -84,6 +86,7 @@ impl Kernel {
             terminals: terminal::Terminals::default(),
             futexes: futex::Futexes::default(),
             timers: time::Timers::default(),
+            system: system::System::default(),
             input: Input::default(),
             output: Vec::new(),
             seed,
@@ -98,9 +101,10 @@ impl Kernel {
 
     /// Carries out again the call that a thread waits in.
     pub fn redo(&mut self, memory: &mut Memory, tid: Tid) -> Outcome {
+        let now = self.clock.now();
         let thread = self.threads.get_mut(&tid).expect("a waiting thread exists");
-        let resumed = thread.wait.take();
-        let (number, args) = thread.call.take().expect("a waiting thread is in a call");
+        let (number, args) = thread.call.expect("a waiting thread is in a call");
+        let resumed = thread.stop_waiting(now);
         self.attempt(memory, tid, number, args, resumed)
     }
 
@@ -117,16 +121,26 @@ impl Kernel {
         };
         let pid = self.threads.get(&tid).expect("a caller is a thread").pid;
         let mut call = Call { kernel: self, memory, tid, pid, number, args, resumed };
-        match (row.function)(&mut call) {
+        let outcome = match (row.function)(&mut call) {
             Ok(value) => Outcome::Returned(value),
-            Err(Stop::Errno(errno)) => Outcome::Returned((-i64::from(errno.0)) as u64),
-            Err(Stop::Control(control)) => Outcome::Control(control),
+            Err(Stop::Errno(errno)) => Outcome::Returned(errno.result()),
+            Err(Stop::Control(control)) => return self.control(tid, number, args, control),
             Err(Stop::Unsupported(what)) => Outcome::Unsupported(format!("{}: {what}", row.name)),
             Err(Stop::Wait(wait)) => {
                 self.wait(tid, wait, number, args);
-                Outcome::Waiting
+                return Outcome::Waiting;
             }
+        };
+        signal::restore_mask(self, tid);
+        outcome
+    }
+
+    /// A caller of `vfork(2)` waits from the very moment that its child exists.
+    fn control(&mut self, tid: Tid, number: u64, args: [u64; 6], control: Control) -> Outcome {
+        if let Control::Spawned { wait: Some(wait), .. } = &control {
+            self.wait(tid, wait.clone(), number, args);
         }
+        Outcome::Control(control)
     }
 
     /// Makes a thread wait in a call.
@@ -134,6 +148,7 @@ impl Kernel {
         let thread = self.threads.get_mut(&tid).expect("a caller is a thread");
         thread.wait = Some(wait);
         thread.call = Some((number, args));
+        thread.processor.waits_since = self.clock.now();
     }
 
     /// Whether a condition holds for a waiting thread.
@@ -142,12 +157,12 @@ impl Kernel {
         match condition {
             Condition::Poll(description, events) => self.poll(memory, *description) & events != 0,
             Condition::Woken(_) => false,
-            Condition::Child(pid) => lifecycle::has_reportable_child(self, *pid, tid),
+            Condition::Child(request) => lifecycle::has_answer(self, tid, request),
             Condition::Vforked(pid) => lifecycle::has_left_shared_space(self, *pid),
             Condition::Lock(request) => files::may_lock(self, request),
             Condition::Semaphores(request) => ipc::may_operate(self, request),
             Condition::Queue(request) => ipc::may_pass(self, request),
-            Condition::Signal(set) => crate::signal::has_pending(self, tid, *set),
+            Condition::Signal(set) => signal::has_pending(self, tid, *set),
         }
     }
 

@@ -36,8 +36,18 @@ pub struct Process {
     pub image: Image,
     /// Where the heap begins and ends (`brk(2)`).
     pub heap: (u64, u64),
-    /// How many children it has created, for their numbers.
-    pub children_born: u32,
+    /// Its children, zombies included, in the order in which it got them: `wait4(2)` reports the oldest first.
+    pub children: Vec<Pid>,
+    /// What the parent gets when it ends: `SIGCHLD`, or what `clone(2)` was told; 0 for nothing.
+    pub exit_signal: u8,
+    /// It borrows its parent's memory and the parent waits (`vfork(2)`).
+    pub vforked: bool,
+    /// It was continued and `wait4(WCONTINUED)` has not told yet.
+    pub continued: bool,
+    /// How its first thread ended, if that ended alone: this is the status of the process (`pthread_exit(3)` in `main`).
+    pub leader_status: i32,
+    /// Processor time of threads that have ended, and of children that were reaped.
+    pub usage: Usage,
     /// What its ids are made from.
     pub path: Id,
     /// `PR_SET_CHILD_SUBREAPER`, `PR_SET_DUMPABLE`, `PR_SET_PDEATHSIG`, `PR_SET_KEEPCAPS`, `PR_SET_NO_NEW_PRIVS`.
@@ -66,6 +76,17 @@ pub struct Credentials {
     pub group: [u32; 4],
     /// Supplementary groups.
     pub groups: Vec<u32>,
+    /// Effective, permitted and inheritable `capabilities(7)`, if other than the user ids imply.
+    pub capabilities: Option<[u64; 3]>,
+}
+
+/// Processor time that no living thread accounts for, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Usage {
+    /// Of its threads that have ended.
+    pub ended: u64,
+    /// Of its children that were reaped, and theirs.
+    pub children: u64,
 }
 
 /// Signal actions and pending signals of a process; see [`crate::thread::Thread`] for those of one thread.
@@ -139,7 +160,7 @@ pub struct Image {
 }
 
 /// Switches of `prctl(2)`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Controls {
     /// `PR_SET_PDEATHSIG`.
     pub parent_death_signal: u8,
@@ -153,4 +174,50 @@ pub struct Controls {
     pub keep_capabilities: bool,
     /// Whether it has executed since `fork(2)`, for `setpgid(2)`.
     pub executed: bool,
+    /// `PR_SET_THP_DISABLE`.
+    pub small_pages: bool,
+    /// `PR_SET_TIMERSLACK`, per process here; 0 for the default.
+    pub timer_slack: u64,
+    /// `personality(2)`.
+    pub personality: u32,
+    /// Commands of `membarrier(2)` that it has registered for.
+    pub barriers: u32,
+}
+
+impl Process {
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_zombie(&self) -> bool {
+        matches!(self.state, State::Zombie(_))
+    }
+
+    /// Whether it was stopped by a signal.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.state, State::Stopped { .. })
+    }
+}
+
+impl Default for SignalState {
+    /// Every action is the default one and nothing is pending.
+    fn default() -> Self {
+        Self { actions: vec![Action::default(); 65], pending: Vec::new() }
+    }
+}
+
+impl Default for Controls {
+    fn default() -> Self {
+        Self {
+            parent_death_signal: 0,
+            dumpable: 1,
+            subreaper: false,
+            no_new_privileges: false,
+            keep_capabilities: false,
+            executed: false,
+            small_pages: false,
+            timer_slack: 0,
+            personality: 0,
+            barriers: 0,
+        }
+    }
 }

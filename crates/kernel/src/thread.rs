@@ -35,6 +35,25 @@ pub struct Thread {
     pub path: Id,
     /// Calls to a random generator so far, for reproducible randomness of its own.
     pub randoms: u64,
+    /// How it uses the processor.
+    pub processor: Processor,
+}
+
+/// How a thread uses the processor. A thread uses it whenever it does not wait: there are always enough processors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Processor {
+    /// When it began, on the monotonic clock.
+    pub began: u64,
+    /// When its present wait began.
+    pub waits_since: u64,
+    /// How long it waited before that.
+    pub idle: u64,
+    /// `setpriority(2)`.
+    pub nice: i32,
+    /// `sched_setscheduler(2)`: policy and priority.
+    pub policy: (u32, u32),
+    /// `sched_setaffinity(2)`: one bit for each processor it may not use.
+    pub forbidden: u64,
 }
 
 impl Thread {
@@ -42,5 +61,21 @@ impl Thread {
     pub fn fresh_id(&mut self) -> Id {
         self.born += 1;
         self.path.child(self.born)
+    }
+
+    /// Ends the thread's wait and gives it back; the call that it was in is no longer waited in.
+    pub fn stop_waiting(&mut self, now: u64) -> Option<Wait> {
+        self.call = None;
+        let wait = self.wait.take()?;
+        self.processor.idle += now - self.processor.waits_since;
+        self.processor.waits_since = 0;
+        Some(wait)
+    }
+
+    /// Processor time used so far, in nanoseconds.
+    #[must_use]
+    pub fn processor_time(&self, now: u64) -> u64 {
+        let waiting = if self.wait.is_some() { now - self.processor.waits_since } else { 0 };
+        now - self.processor.began - self.processor.idle - waiting
     }
 }

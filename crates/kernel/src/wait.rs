@@ -7,6 +7,7 @@ use crate::Kernel;
 use crate::files::LockRequest;
 use crate::id::{Id, Pid, Tid};
 use crate::ipc::{QueueRequest, SemaphoreRequest};
+use crate::lifecycle::ChildRequest;
 use memory::Memory;
 
 /// Why a thread cannot go on, and when to try again.
@@ -18,7 +19,8 @@ pub struct Wait {
     pub deadline: Option<u64>,
     /// What a signal handler does to the call.
     pub interruption: Interruption,
-    /// How much of the call is already done: bytes of a long write, time of the first try.
+    /// How much of the call is already done, such as bytes of a long write. A signal handler that interrupts the call makes
+    /// it return this if it is not zero.
     pub progress: u64,
     /// Set by whoever wakes the thread by name, such as `futex(2)`: the wait is over whatever its conditions say.
     pub woken: bool,
@@ -31,6 +33,13 @@ pub enum Interruption {
     Restart,
     /// `EINTR` even with `SA_RESTART`.
     Fail,
+    /// `EINTR` even with `SA_RESTART`, and the time left until the deadline goes to this address (`nanosleep(2)`), unless 0.
+    Remaining {
+        /// Where to.
+        address: u64,
+        /// As a `struct timeval`, not a `struct timespec`.
+        micro: bool,
+    },
     /// Not interrupted by anything but death.
     Never,
 }
@@ -42,8 +51,8 @@ pub enum Condition {
     Poll(Id, u16),
     /// Someone wakes the thread by name ([`Wait::woken`]); the id names what it queues on, such as a futex.
     Woken(Id),
-    /// A child of this process can be reported to `wait4(2)`.
-    Child(Pid),
+    /// A child can be reported to `wait4(2)`, or none is left that ever could.
+    Child(ChildRequest),
     /// The process that shares our memory since `vfork(2)` has executed or ended.
     Vforked(Pid),
     /// A file lock could be taken.

@@ -1,18 +1,72 @@
 //! How processes and threads begin and end: clone, execve, exit, wait.
 
-use crate::table::Row;
+mod clone;
+mod end;
+mod execute;
+mod number;
+pub mod pidfd;
+mod robust;
+mod start;
+mod wait;
+
+pub use end::{end_process, end_thread};
+pub use execute::{executed, fresh_space};
+pub use start::{INFINITE, Start, start};
+pub use wait::{ChildRequest, has_answer};
+
+use crate::call::{Call, Stop};
+use crate::table::{Argument::*, Row};
+use crate::{Kernel, Pid};
+use memory::Memory;
 
 /// The calls of this family.
-pub const ROWS: &[Row] = &[];
+pub const ROWS: &[Row] = &[
+    Row::full(39, "getpid", getpid, &[]),
+    Row::full(56, "clone", clone::clone, &[Hex, Hex, Hex, Hex, Hex])
+        .partial("threads share everything of their process; other processes share memory or nothing; no namespaces"),
+    Row::full(57, "fork", clone::fork, &[]),
+    Row::full(58, "vfork", clone::vfork, &[]),
+    Row::full(59, "execve", execute::execve, &[Path, Strings, Hex]),
+    Row::full(60, "exit", end::exit, &[Int]),
+    Row::full(61, "wait4", wait::wait4, &[Int, Hex, Hex, Hex]),
+    Row::full(110, "getppid", getppid, &[]),
+    Row::full(186, "gettid", gettid, &[]),
+    Row::full(218, "set_tid_address", set_tid_address, &[Hex]),
+    Row::full(231, "exit_group", end::exit_group, &[Int]),
+    Row::full(247, "waitid", wait::waitid, &[Int, Int, Hex, Hex, Hex]),
+    Row::full(273, "set_robust_list", robust::set_robust_list, &[Hex, Size]),
+    Row::full(274, "get_robust_list", robust::get_robust_list, &[Int, Hex, Hex]),
+    Row::full(322, "execveat", execute::execveat, &[Dir, Path, Strings, Hex, Hex]),
+    Row::full(434, "pidfd_open", pidfd::pidfd_open, &[Int, Hex]),
+    Row::full(435, "clone3", clone::clone3, &[Hex, Size])
+        .partial("as clone; no choice of thread numbers, no control groups"),
+];
 
-/// Whether `wait4(2)` in this thread would find a child to report.
-#[must_use]
-pub fn has_reportable_child(_: &crate::Kernel, _: crate::Pid, _: crate::Tid) -> bool {
-    false
+fn getpid(call: &mut Call<'_>) -> Result<u64, Stop> {
+    Ok(u64::from(call.pid.0))
+}
+
+fn getppid(call: &mut Call<'_>) -> Result<u64, Stop> {
+    Ok(u64::from(call.process().parent.0))
+}
+
+fn gettid(call: &mut Call<'_>) -> Result<u64, Stop> {
+    Ok(u64::from(call.tid.0))
+}
+
+fn set_tid_address(call: &mut Call<'_>) -> Result<u64, Stop> {
+    call.thread_mut().clear_at_end = call.args[0];
+    Ok(u64::from(call.tid.0))
 }
 
 /// Whether the child of `vfork(2)` has executed or ended, so that its parent may go on.
 #[must_use]
-pub fn has_left_shared_space(_: &crate::Kernel, _: crate::Pid) -> bool {
-    true
+pub fn has_left_shared_space(kernel: &Kernel, child: Pid) -> bool {
+    kernel.processes.get(&child).is_none_or(|process| !process.vforked)
+}
+
+/// Takes away a process that could not be started, as if it had never been.
+pub fn forget(kernel: &mut Kernel, memory: &mut Memory, pid: Pid) {
+    end_process(kernel, memory, pid, 0);
+    kernel.processes.remove(&pid);
 }

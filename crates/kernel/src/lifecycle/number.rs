@@ -1,0 +1,40 @@
+//! Numbers of processes and threads.
+
+use crate::id::{Id, Pid, Tid};
+use crate::{Kernel, Process};
+
+/// All numbers have five digits, so that nothing that a program prints in columns depends on them.
+const FIRST: u64 = 10_000;
+const COUNT: u64 = 90_000;
+
+/// A free number for what was created as `path`.
+///
+/// Made from the creation path and not from a counter: two processes that fork at the same time get the same numbers in
+/// either order, unless their paths collide.
+pub fn free(kernel: &Kernel, path: Id) -> u32 {
+    let start = path.0 % COUNT;
+    let numbers = (0..COUNT).map(|step| (FIRST + (start + step) % COUNT) as u32);
+    numbers.into_iter().find(|number| !is_taken(kernel, *number)).expect("fewer than ninety thousand processes")
+}
+
+/// A number stays taken while a group or a session is called by it.
+fn is_taken(kernel: &Kernel, number: u32) -> bool {
+    let named = |process: &Process| process.group == Pid(number) || process.session == Pid(number);
+    kernel.processes.contains_key(&Pid(number))
+        || kernel.threads.contains_key(&Tid(number))
+        || kernel.processes.values().any(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Host, NoHost};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_number_follows_from_the_creation_path_alone() {
+        let kernel = Kernel::new(Host(Arc::new(NoHost)), 1);
+        let (one, two) = (free(&kernel, Id(7)), free(&kernel, Id(8)));
+        assert_eq!((one, two), (10_007, 10_008));
+    }
+}

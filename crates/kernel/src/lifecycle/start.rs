@@ -1,0 +1,119 @@
+//! The first processes: what Allways starts by itself.
+
+use super::number;
+use crate::descriptor::{Console, Description, Descriptor, Descriptors, File};
+use crate::id::{Id, Pid, Tid};
+use crate::process::{Controls, Credentials, Directories, Image, Process, SignalState, State, Usage};
+use crate::signal::number::SIGCHLD;
+use crate::thread::{Processor, Thread};
+use crate::{Kernel, files};
+use memory::{Memory, SpaceId};
+
+/// No limit (`RLIM_INFINITY`).
+pub const INFINITE: u64 = u64::MAX;
+
+/// `O_RDWR`.
+const READ_WRITE: u32 = 2;
+
+/// What a first process is like.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Start {
+    /// The name by which the user knows it.
+    pub name: String,
+}
+
+/// Creates a process without a program: an empty address space, one thread, the standard streams as descriptors 0, 1, 2.
+///
+/// It is the superuser's and works in `/`. The loader fills a space and then reports to [`super::executed`].
+pub fn start(kernel: &mut Kernel, memory: &mut Memory, start: Start) -> (Pid, Tid) {
+    let path = Id::named("process").child(kernel.processes.len() as u64);
+    let number = number::free(kernel, path);
+    let (pid, tid) = (Pid(number), Tid(number));
+    let space = SpaceId(path.0);
+    memory.create_space(space);
+    let descriptors = standard_streams(kernel, path);
+    let directories = Directories { working: files::base::root(), working_path: b"/".to_vec(), mask: 0o022 };
+    let process = Process {
+        pid,
+        parent: Pid(0),
+        group: pid,
+        session: Pid(0),
+        space,
+        threads: [tid].into(),
+        descriptors,
+        directories,
+        credentials: Credentials::default(),
+        signals: SignalState::default(),
+        limits: limits(),
+        state: State::Running,
+        image: Image::default(),
+        heap: (0, 0),
+        children: Vec::new(),
+        exit_signal: SIGCHLD,
+        vforked: false,
+        continued: false,
+        leader_status: 0,
+        usage: Usage::default(),
+        path,
+        controls: Controls::default(),
+        name: start.name,
+    };
+    kernel.processes.insert(pid, process);
+    kernel.threads.insert(tid, first_thread(kernel, pid, tid, path));
+    (pid, tid)
+}
+
+fn first_thread(kernel: &Kernel, pid: Pid, tid: Tid, path: Id) -> Thread {
+    Thread {
+        tid,
+        pid,
+        name: Vec::new(),
+        wait: None,
+        call: None,
+        blocked: 0,
+        saved_mask: None,
+        pending: Vec::new(),
+        alternate_stack: (0, 0, crate::signal::SS_DISABLE),
+        clear_at_end: 0,
+        robust_list: (0, 0),
+        // Ids 1 to 3 are the standard streams.
+        born: 3,
+        path,
+        randoms: 0,
+        processor: Processor { began: kernel.clock.now(), ..Processor::default() },
+    }
+}
+
+/// Descriptors 0, 1 and 2; each is a description of its own, as if each were redirected.
+fn standard_streams(kernel: &mut Kernel, path: Id) -> Descriptors {
+    let mut descriptors = Descriptors::default();
+    for (fd, stream) in [Console::Input, Console::Output, Console::Error].into_iter().enumerate() {
+        let id = path.child(1 + fd as u64);
+        let description = Description {
+            file: File::Console(stream),
+            offset: 0,
+            flags: READ_WRITE,
+            references: 1,
+            path: b"/dev/console".to_vec(),
+            owner: 0,
+        };
+        kernel.descriptions.insert(id, description);
+        descriptors.set(fd as i32, Descriptor { description: id, close_on_exec: false });
+    }
+    descriptors
+}
+
+/// Limits of a fresh login, by `RLIMIT_*` number (`getrlimit(2)`).
+fn limits() -> [(u64, u64); 16] {
+    let mut limits = [(INFINITE, INFINITE); 16];
+    limits[3] = (8 << 20, INFINITE); // RLIMIT_STACK
+    limits[4] = (0, INFINITE); // RLIMIT_CORE
+    limits[6] = (31_000, 31_000); // RLIMIT_NPROC
+    limits[7] = (1024, 1_048_576); // RLIMIT_NOFILE
+    limits[8] = (8 << 20, 8 << 20); // RLIMIT_MEMLOCK
+    limits[11] = (31_000, 31_000); // RLIMIT_SIGPENDING
+    limits[12] = (819_200, 819_200); // RLIMIT_MSGQUEUE
+    limits[13] = (0, 0); // RLIMIT_NICE
+    limits[14] = (0, 0); // RLIMIT_RTPRIO
+    limits
+}

@@ -1,0 +1,176 @@
+//! Calls about the machine: uname, sysinfo, limits, random numbers, scheduling.
+
+mod control;
+mod limits;
+mod random;
+mod schedule;
+
+pub use random::{random, random_bytes};
+
+use crate::call::{Call, Control, Stop};
+use crate::errno::{EINVAL, ENODEV, EPERM};
+use crate::table::{Argument::*, Row};
+use crate::time::SECOND;
+
+/// The calls of this family.
+pub const ROWS: &[Row] = &[
+    Row::full(24, "sched_yield", schedule::sched_yield, &[]),
+    Row::full(63, "uname", uname, &[Hex]),
+    Row::full(97, "getrlimit", limits::getrlimit, &[Int, Hex]),
+    Row::full(99, "sysinfo", sysinfo, &[Hex]),
+    Row::full(103, "syslog", syslog, &[Int, Hex, Int]).partial("the kernel has nothing to say"),
+    Row::full(135, "personality", personality, &[Hex]).partial("only asking, and the switch for randomised addresses"),
+    Row::full(140, "getpriority", schedule::getpriority, &[Int, Int]),
+    Row::full(141, "setpriority", schedule::setpriority, &[Int, Int, Int]),
+    Row::full(142, "sched_setparam", schedule::sched_setparam, &[Int, Hex]).partial(schedule::NOTE),
+    Row::full(143, "sched_getparam", schedule::sched_getparam, &[Int, Hex]),
+    Row::full(144, "sched_setscheduler", schedule::sched_setscheduler, &[Int, Int, Hex]).partial(schedule::NOTE),
+    Row::full(145, "sched_getscheduler", schedule::sched_getscheduler, &[Int]),
+    Row::full(146, "sched_get_priority_max", schedule::sched_get_priority_max, &[Int]),
+    Row::full(147, "sched_get_priority_min", schedule::sched_get_priority_min, &[Int]),
+    Row::full(148, "sched_rr_get_interval", schedule::sched_rr_get_interval, &[Int, Hex]),
+    Row::absent(154, "modify_ldt", "ENOSYS: a kernel without 16-bit segments"),
+    Row::full(157, "prctl", control::prctl, &[Int, Hex, Hex, Hex, Hex]).partial("the options that programs use"),
+    Row::full(158, "arch_prctl", arch_prctl, &[Hex, Hex]),
+    Row::full(160, "setrlimit", limits::setrlimit, &[Int, Hex]),
+    Row::full(170, "sethostname", sethostname, &[Hex, Size]),
+    Row::full(171, "setdomainname", setdomainname, &[Hex, Size]),
+    Row::full(203, "sched_setaffinity", schedule::sched_setaffinity, &[Int, Size, Hex])
+        .partial("there is one processor"),
+    Row::full(204, "sched_getaffinity", schedule::sched_getaffinity, &[Int, Size, Hex]),
+    Row::full(219, "restart_syscall", restart_syscall, &[]),
+    Row::full(302, "prlimit64", limits::prlimit64, &[Int, Int, Hex, Hex]),
+    Row::full(309, "getcpu", schedule::getcpu, &[Hex, Hex, Hex]),
+    Row::absent(298, "perf_event_open", "ENOSYS: a kernel built without it"),
+    Row::absent(317, "seccomp", "ENOSYS: a kernel built without it"),
+    Row::full(318, "getrandom", random::getrandom, &[Hex, Size, Hex]),
+    Row::absent(321, "bpf", "ENOSYS: a kernel built without it"),
+    Row::absent(334, "rseq", "ENOSYS: as before Linux 4.18; libraries do without"),
+    Row::absent(425, "io_uring_setup", "ENOSYS: a kernel built without it"),
+    Row::absent(426, "io_uring_enter", "ENOSYS: a kernel built without it"),
+    Row::absent(427, "io_uring_register", "ENOSYS: a kernel built without it"),
+    Row::absent(444, "landlock_create_ruleset", "ENOSYS: a kernel built without it"),
+    Row::absent(445, "landlock_add_rule", "ENOSYS: a kernel built without it"),
+    Row::absent(446, "landlock_restrict_self", "ENOSYS: a kernel built without it"),
+];
+
+/// `uname -r`.
+pub const RELEASE: &str = "6.1.0";
+
+/// `uname -v`.
+pub const VERSION: &str = "#1 SMP Allways";
+
+/// How much memory programs are told of, in bytes.
+pub const MEMORY: u64 = 4 << 30;
+
+/// What the machine is called.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct System {
+    /// `hostname(1)`.
+    pub host: Vec<u8>,
+    /// `domainname(1)`.
+    pub domain: Vec<u8>,
+}
+
+impl Default for System {
+    fn default() -> Self {
+        Self { host: b"allways".to_vec(), domain: b"(none)".to_vec() }
+    }
+}
+
+/// `uname(2)`.
+fn uname(call: &mut Call<'_>) -> Result<u64, Stop> {
+    const FIELD: usize = 65;
+    let System { host, domain } = call.kernel.system.clone();
+    let fields: [&[u8]; 6] = [b"Linux", &host, RELEASE.as_bytes(), VERSION.as_bytes(), b"x86_64", &domain];
+    let mut bytes = [0; 6 * FIELD];
+    for (place, field) in bytes.chunks_mut(FIELD).zip(fields) {
+        place[..field.len()].copy_from_slice(field);
+    }
+    call.store(call.args[0], &bytes)?;
+    Ok(0)
+}
+
+/// A name of up to 64 bytes that only the superuser may set.
+fn load_name(call: &mut Call<'_>) -> Result<Vec<u8>, Stop> {
+    let [address, length, ..] = call.args;
+    if call.process().credentials.user[1] != 0 {
+        return Err(EPERM.into());
+    }
+    if length > 64 {
+        return Err(EINVAL.into());
+    }
+    call.load_bytes(address, length as usize)
+}
+
+fn sethostname(call: &mut Call<'_>) -> Result<u64, Stop> {
+    call.kernel.system.host = load_name(call)?;
+    Ok(0)
+}
+
+fn setdomainname(call: &mut Call<'_>) -> Result<u64, Stop> {
+    call.kernel.system.domain = load_name(call)?;
+    Ok(0)
+}
+
+/// `sysinfo(2)`.
+fn sysinfo(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let used = (call.memory.resident_pages() * memory::PAGE_SIZE).min(MEMORY / 2);
+    let words = [call.kernel.clock.now() / SECOND, 0, 0, 0, MEMORY, MEMORY - used, 0, 0, 0, 0];
+    let mut bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+    bytes.extend((call.kernel.threads.len() as u64).to_le_bytes());
+    bytes.extend([0; 16]);
+    bytes.extend(1u64.to_le_bytes());
+    call.store(call.args[0], &bytes)?;
+    Ok(0)
+}
+
+/// `syslog(2)`.
+fn syslog(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let is_superuser = call.process().credentials.user[1] == 0;
+    match call.int(0) {
+        // Reading all, and the sizes, are for everybody.
+        3 | 9 => Ok(0),
+        10 => Ok(1 << 18),
+        0..=8 if !is_superuser => Err(EPERM.into()),
+        0 | 1 | 4..=8 => Ok(0),
+        2 => call.unsupported("waiting for messages of the kernel"),
+        _ => Err(EINVAL.into()),
+    }
+}
+
+/// `personality(2)`.
+fn personality(call: &mut Call<'_>) -> Result<u64, Stop> {
+    const ASK: u32 = u32::MAX;
+    const NO_RANDOMISATION: u32 = 0x0004_0000;
+    let wanted = call.args[0] as u32;
+    let old = call.process().controls.personality;
+    if wanted != ASK {
+        call.only_flags(u64::from(wanted), u64::from(NO_RANDOMISATION), "personality")?;
+        call.process_mut().controls.personality = wanted;
+    }
+    Ok(u64::from(old))
+}
+
+/// `arch_prctl(2)`.
+fn arch_prctl(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let [code, address, ..] = call.args;
+    let is_user = address < memory::USER_END;
+    match code {
+        0x1001 | 0x1002 if !is_user => Err(EPERM.into()),
+        0x1001 => Err(Control::SetGsBase(address).into()),
+        0x1002 => Err(Control::SetFsBase(address).into()),
+        0x1003 => Err(Control::StoreBase { gs: false, address }.into()),
+        0x1004 => Err(Control::StoreBase { gs: true, address }.into()),
+        // ARCH_GET_CPUID: allowed; ARCH_SET_CPUID: the processor cannot fault on it.
+        0x1011 => Ok(1),
+        0x1012 => Err(ENODEV.into()),
+        // Shadow stacks, larger registers: as on processors without them.
+        _ => Err(EINVAL.into()),
+    }
+}
+
+/// `restart_syscall(2)`: Linux makes programs call it after a signal; here the wait itself goes on.
+fn restart_syscall(_: &mut Call<'_>) -> Result<u64, Stop> {
+    Err(crate::errno::EINTR.into())
+}

@@ -1,0 +1,170 @@
+//! Reading and setting clocks.
+
+use super::{SECOND, usage};
+use crate::call::{Call, Stop};
+use crate::errno::{EINVAL, EPERM};
+use crate::id::{Pid, Tid};
+use crate::{Kernel, Process};
+
+/// The period of the coarse clocks: a kernel of 250 Hz.
+const COARSE: u64 = 4_000_000;
+
+/// What a clock counts (`clock_gettime(2)`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TimeBase {
+    /// Time since 1970.
+    Real,
+    /// Time since boot.
+    Monotonic,
+    /// Processor time of a process.
+    Process(Pid),
+    /// Processor time of a thread.
+    Thread(Tid),
+}
+
+impl TimeBase {
+    /// What the clock shows.
+    #[must_use]
+    pub fn now(self, kernel: &Kernel) -> u64 {
+        match self {
+            Self::Real => kernel.clock.real(),
+            Self::Monotonic => kernel.clock.now(),
+            Self::Process(pid) => {
+                kernel.processes.get(&pid).map_or(0, |process: &Process| usage::process_time(kernel, process))
+            }
+            Self::Thread(tid) => kernel.threads.get(&tid).map_or(0, |thread| thread.processor_time(kernel.clock.now())),
+        }
+    }
+}
+
+/// When the monotonic clock will show what the real-time clock shows at `real`.
+#[must_use]
+pub fn monotonic_of(kernel: &Kernel, real: u64) -> u64 {
+    real.saturating_sub(kernel.clock.real() - kernel.clock.now())
+}
+
+/// What a clock's number means; `EINVAL` if nothing.
+pub fn base(call: &Call<'_>, id: i32) -> Result<TimeBase, Stop> {
+    Ok(match id {
+        0 | 5 | 8 | 11 => TimeBase::Real,
+        1 | 4 | 6 | 7 | 9 => TimeBase::Monotonic,
+        2 => TimeBase::Process(call.pid),
+        3 => TimeBase::Thread(call.tid),
+        ..0 => return processor_clock(call, id),
+        _ => return Err(EINVAL.into()),
+    })
+}
+
+/// `clock_getcpuclockid(3)`, `pthread_getcpuclockid(3)`: a process's or thread's number, inverted, in the upper bits.
+fn processor_clock(call: &Call<'_>, id: i32) -> Result<TimeBase, Stop> {
+    let number = !(id >> 3) as u32;
+    let is_thread = id & 4 != 0;
+    match id & 3 {
+        3 => call.unsupported("a clock behind a descriptor"),
+        _ if is_thread => {
+            let tid = if number == 0 { call.tid } else { Tid(number) };
+            let is_ours = call.kernel.threads.get(&tid).is_some_and(|thread| thread.pid == call.pid);
+            if is_ours { Ok(TimeBase::Thread(tid)) } else { Err(EINVAL.into()) }
+        }
+        _ => {
+            let pid = if number == 0 { call.pid } else { Pid(number) };
+            if call.kernel.processes.contains_key(&pid) { Ok(TimeBase::Process(pid)) } else { Err(EINVAL.into()) }
+        }
+    }
+}
+
+fn is_coarse(id: i32) -> bool {
+    matches!(id, 5 | 6)
+}
+
+/// `clock_gettime(2)`.
+pub fn clock_gettime(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let id = call.int(0);
+    let now = base(call, id)?.now(call.kernel);
+    let now = if is_coarse(id) { now - now % COARSE } else { now };
+    call.store_timespec(call.args[1], now)?;
+    Ok(0)
+}
+
+/// `clock_getres(2)`.
+pub fn clock_getres(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let id = call.int(0);
+    base(call, id)?;
+    if call.args[1] != 0 {
+        call.store_timespec(call.args[1], if is_coarse(id) { COARSE } else { 1 })?;
+    }
+    Ok(0)
+}
+
+/// `clock_settime(2)`: of all clocks only the real-time one can be set.
+pub fn clock_settime(call: &mut Call<'_>) -> Result<u64, Stop> {
+    if call.int(0) != 0 {
+        base(call, call.int(0))?;
+        return Err(EINVAL.into());
+    }
+    let real = call.load_timespec(call.args[1])?;
+    set_real(call, real)
+}
+
+fn set_real(call: &mut Call<'_>, real: u64) -> Result<u64, Stop> {
+    if call.process().credentials.user[1] != 0 {
+        return Err(EPERM.into());
+    }
+    // Time before boot cannot be.
+    if real < call.kernel.clock.now() {
+        return Err(EINVAL.into());
+    }
+    call.kernel.clock.set_real(real);
+    Ok(0)
+}
+
+/// `gettimeofday(2)`.
+pub fn gettimeofday(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let [time, zone, ..] = call.args;
+    let real = call.kernel.clock.real();
+    if time != 0 {
+        store_timeval(call, time, real)?;
+    }
+    if zone != 0 {
+        call.store_u64(zone, 0)?;
+    }
+    Ok(0)
+}
+
+/// `settimeofday(2)`.
+pub fn settimeofday(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let [time, zone, ..] = call.args;
+    if zone != 0 {
+        return call.unsupported("a time zone of the kernel");
+    }
+    if time == 0 {
+        return Ok(0);
+    }
+    let real = load_timeval(call, time)?;
+    set_real(call, real)
+}
+
+/// `time(2)`.
+pub fn time(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let seconds = call.kernel.clock.real() / SECOND;
+    if call.args[0] != 0 {
+        call.store_u64(call.args[0], seconds)?;
+    }
+    Ok(seconds)
+}
+
+/// A `struct timeval` in nanoseconds; `EINVAL` if it is none.
+pub fn load_timeval(call: &mut Call<'_>, address: u64) -> Result<u64, Stop> {
+    let seconds = call.load_u64(address)? as i64;
+    let micro = call.load_u64(address.wrapping_add(8))? as i64;
+    if seconds < 0 || !(0..1_000_000).contains(&micro) {
+        return Err(EINVAL.into());
+    }
+    Ok((seconds as u64).saturating_mul(SECOND).saturating_add(micro as u64 * 1000))
+}
+
+/// Writes nanoseconds as a `struct timeval`.
+pub fn store_timeval(call: &mut Call<'_>, address: u64, nanoseconds: u64) -> Result<(), Stop> {
+    call.store_u64(address, nanoseconds / SECOND)?;
+    call.store_u64(address.wrapping_add(8), nanoseconds % SECOND / 1000)
+}

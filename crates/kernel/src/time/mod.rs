@@ -1,0 +1,193 @@
+//! Clocks, sleeping and timers.
+//!
+//! Time is virtual: the world lets it pass and then calls [`expire`]; [`next_deadline`] says how far it may jump when
+//! nothing else can move. A timer that has fired rests until its signal is taken, as in Linux; so a timer that nobody
+//! handles keeps nothing moving.
+
+mod clocks;
+mod interval;
+mod posix;
+mod sleep;
+mod usage;
+
+pub use clocks::{TimeBase, monotonic_of};
+pub use sleep::store_remaining;
+pub use usage::{process_time, store_usage};
+
+use crate::Kernel;
+use crate::id::Pid;
+use crate::map::Map;
+use crate::process::SignalInfo;
+use crate::signal::number::SIGALRM;
+use crate::signal::{self, SI_TIMER, Target};
+use crate::table::{Argument::*, Row};
+use memory::Memory;
+
+/// Nanoseconds in a second.
+pub const SECOND: u64 = 1_000_000_000;
+
+/// Nanoseconds in a clock tick (`sysconf(_SC_CLK_TCK)` is 100).
+pub const TICK: u64 = SECOND / 100;
+
+/// The calls of this family.
+pub const ROWS: &[Row] = &[
+    Row::full(35, "nanosleep", sleep::nanosleep, &[Time, Hex]),
+    Row::full(36, "getitimer", interval::getitimer, &[Int, Hex]),
+    Row::full(37, "alarm", interval::alarm, &[Size]),
+    Row::full(38, "setitimer", interval::setitimer, &[Int, Hex, Hex]),
+    Row::full(96, "gettimeofday", clocks::gettimeofday, &[Hex, Hex]),
+    Row::full(98, "getrusage", usage::getrusage, &[Int, Hex])
+        .partial("processor time only, all of it as user time; the other members are 0"),
+    Row::full(100, "times", usage::times, &[Hex]).partial("all processor time is user time"),
+    Row::full(164, "settimeofday", clocks::settimeofday, &[Hex, Hex])
+        .partial("waits that began before keep their length"),
+    Row::full(201, "time", clocks::time, &[Hex]),
+    Row::full(222, "timer_create", posix::timer_create, &[Clock, Hex, Hex]),
+    Row::full(223, "timer_settime", posix::timer_settime, &[Int, Hex, Hex, Hex]),
+    Row::full(224, "timer_gettime", posix::timer_gettime, &[Int, Hex]),
+    Row::full(225, "timer_getoverrun", posix::timer_getoverrun, &[Int]),
+    Row::full(226, "timer_delete", posix::timer_delete, &[Int]),
+    Row::full(227, "clock_settime", clocks::clock_settime, &[Clock, Time])
+        .partial("waits that began before keep their length"),
+    Row::full(228, "clock_gettime", clocks::clock_gettime, &[Clock, Hex]),
+    Row::full(229, "clock_getres", clocks::clock_getres, &[Clock, Hex]),
+    Row::full(230, "clock_nanosleep", sleep::clock_nanosleep, &[Clock, Hex, Time, Hex])
+        .partial("not on clocks of processor time"),
+];
+
+/// Armed timers, by process.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Timers {
+    by_process: Map<Pid, Own>,
+}
+
+/// The timers of one process.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+struct Own {
+    /// `ITIMER_REAL`, `ITIMER_VIRTUAL`, `ITIMER_PROF`.
+    interval: [Alarm; 3],
+    /// Timers of `timer_create(2)`, by number.
+    posix: std::collections::BTreeMap<i32, posix::Timer>,
+    /// The number of the next one.
+    next: i32,
+}
+
+/// When something fires, by whatever clock it counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct Alarm {
+    /// When it fires, or has fired; nothing if it is disarmed.
+    due: Option<u64>,
+    /// Time between later expirations; 0 for none.
+    interval: u64,
+    /// It has fired and rests until its signal is taken.
+    fired: bool,
+}
+
+impl Alarm {
+    /// Fires in `after` nanoseconds, unless that is 0.
+    fn after(now: u64, after: u64, interval: u64) -> Self {
+        Self { due: (after > 0).then(|| now.saturating_add(after)), interval, fired: false }
+    }
+
+    /// Whether it must fire now.
+    fn is_due(&self, now: u64) -> bool {
+        !self.fired && self.due.is_some_and(|due| now >= due)
+    }
+
+    /// Time until it fires; 0 if it is disarmed, and never 0 if it is not.
+    fn left(&self, now: u64) -> u64 {
+        let Some(due) = self.due else { return 0 };
+        let due = if now >= due && self.interval > 0 { due + self.interval * self.missed(now) } else { due };
+        if self.fired && self.interval == 0 { 0 } else { due.saturating_sub(now).max(1) }
+    }
+
+    /// Expirations from the first that is due up to now.
+    fn missed(&self, now: u64) -> u64 {
+        let due = self.due.unwrap_or(now);
+        if now < due || self.interval == 0 { 0 } else { (now - due) / self.interval + 1 }
+    }
+
+    /// Arms the next expiration after one was handled; gives back how many were skipped.
+    fn rearm(&mut self, now: u64) -> u64 {
+        let missed = self.missed(now);
+        self.due = self.due.filter(|_| self.interval > 0).map(|due| due + self.interval * missed);
+        self.fired = false;
+        missed.saturating_sub(1)
+    }
+}
+
+/// The earliest time, on the monotonic clock, at which a timer fires or a wait ends by itself.
+#[must_use]
+pub fn next_deadline(kernel: &Kernel) -> Option<u64> {
+    let may_run = |pid: Pid| kernel.processes.get(&pid).is_some_and(|process| !process.is_stopped());
+    let waits = kernel.threads.values().filter(|thread| may_run(thread.pid));
+    let waits = waits.filter_map(|thread| thread.wait.as_ref()?.deadline);
+    let timers = kernel.timers.by_process.values().flat_map(|own| own.deadlines(kernel));
+    waits.chain(timers).min()
+}
+
+impl Own {
+    /// What will fire by itself while all wait: timers of processor time do not.
+    fn deadlines(&self, kernel: &Kernel) -> impl Iterator<Item = u64> {
+        let real = Some(self.interval[0]).filter(|alarm| !alarm.fired).and_then(|alarm| alarm.due);
+        let posix = self.posix.values().filter_map(|timer| timer.deadline(kernel));
+        real.into_iter().chain(posix)
+    }
+}
+
+/// Fires all timers that are due.
+pub fn expire(kernel: &mut Kernel, _: &mut Memory) {
+    let pids: Vec<Pid> = kernel.timers.by_process.keys().copied().collect();
+    for pid in pids {
+        interval::expire(kernel, pid);
+        posix::expire(kernel, pid);
+    }
+}
+
+/// A signal was taken: the timer that sent it goes on, and tells how often it fired meanwhile.
+pub fn taken(kernel: &mut Kernel, pid: Pid, info: SignalInfo) -> SignalInfo {
+    if !kernel.timers.by_process.contains_key(&pid) {
+        return info;
+    }
+    match (info.code, info.number) {
+        (SI_TIMER, _) => posix::taken(kernel, pid, info),
+        (_, SIGALRM) => {
+            interval::taken(kernel, pid);
+            info
+        }
+        _ => info,
+    }
+}
+
+/// A process has ended: its timers are gone.
+pub fn forget(kernel: &mut Kernel, pid: Pid) {
+    kernel.timers.by_process.remove(&pid);
+}
+
+/// A process has executed: `timer_create(2)`'s timers are gone, the interval timers stay (`execve(2)`).
+pub fn forget_posix(kernel: &mut Kernel, pid: Pid) {
+    if let Some(own) = kernel.timers.by_process.get_mut(&pid) {
+        own.posix.clear();
+    }
+    tidy(kernel, pid);
+}
+
+/// The timers of a process, made if there are none.
+fn own_mut(kernel: &mut Kernel, pid: Pid) -> &mut Own {
+    let timers = &mut kernel.timers.by_process;
+    if !timers.contains_key(&pid) {
+        timers.insert(pid, Own::default());
+    }
+    timers.get_mut(&pid).expect("made above")
+}
+
+/// Nothing is kept about a process that never had a timer worth keeping.
+fn tidy(kernel: &mut Kernel, pid: Pid) {
+    if kernel.timers.by_process.get(&pid).is_some_and(|own| *own == Own::default()) {
+        kernel.timers.by_process.remove(&pid);
+    }
+}
+
+fn send(kernel: &mut Kernel, pid: Pid, number: u8) {
+    signal::send(kernel, Target::Process(pid), SignalInfo::kernel(number));
+}

@@ -1,0 +1,59 @@
+//! Sleeping.
+
+use super::clocks::{base, monotonic_of};
+use super::{SECOND, TimeBase};
+use crate::call::{Call, Stop};
+use crate::errno::EOPNOTSUPP;
+use crate::wait::{Interruption, Wait};
+use crate::{Kernel, Tid};
+use memory::Memory;
+
+/// `TIMER_ABSTIME`.
+const ABSOLUTE: u64 = 1;
+
+/// `nanosleep(2)`.
+pub fn nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let [request, remaining, ..] = call.args;
+    let length = call.load_timespec(request)?;
+    let deadline = call.kernel.clock.now().saturating_add(length);
+    sleep(call, deadline, Interruption::Remaining { address: remaining, micro: false })
+}
+
+/// `clock_nanosleep(2)`.
+pub fn clock_nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let [_, flags, request, remaining, ..] = call.args;
+    let id = call.int(0);
+    let base = base(call, id)?;
+    match base {
+        // MONOTONIC_RAW and the coarse clocks cannot wake anybody, and neither can a thread's own.
+        _ if matches!(id, 4..=6) => return Err(EOPNOTSUPP.into()),
+        TimeBase::Thread(_) if id == 3 => return Err(EOPNOTSUPP.into()),
+        TimeBase::Process(_) | TimeBase::Thread(_) => return call.unsupported("sleep on a clock of processor time"),
+        TimeBase::Real | TimeBase::Monotonic => {}
+    }
+    let time = call.load_timespec(request)?;
+    if flags & ABSOLUTE == 0 {
+        let deadline = call.kernel.clock.now().saturating_add(time);
+        return sleep(call, deadline, Interruption::Remaining { address: remaining, micro: false });
+    }
+    let deadline = if base == TimeBase::Real { monotonic_of(call.kernel, time) } else { time };
+    sleep(call, deadline, Interruption::Fail)
+}
+
+/// Waits until the first deadline that was computed; a sleep that is redone keeps it (`restart_syscall(2)`).
+fn sleep(call: &mut Call<'_>, deadline: u64, interruption: Interruption) -> Result<u64, Stop> {
+    let deadline = call.resumed.as_ref().and_then(|wait| wait.deadline).unwrap_or(deadline);
+    if call.kernel.clock.now() >= deadline {
+        return Ok(0);
+    }
+    Err(Wait::any(Vec::new()).deadline(Some(deadline)).interruption(interruption).into())
+}
+
+/// Writes what is left of an interrupted sleep, if the program gave an address; a bad one is not told again.
+pub fn store_remaining(kernel: &Kernel, memory: &mut Memory, tid: Tid, address: u64, left: u64, micro: bool) {
+    let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
+    let Some(process) = process.filter(|_| address != 0) else { return };
+    let fraction = left % SECOND / if micro { 1000 } else { 1 };
+    let bytes = [(left / SECOND).to_le_bytes(), fraction.to_le_bytes()].concat();
+    let _ = memory.write(process.space, address, &bytes);
+}

@@ -1,0 +1,50 @@
+//! Processor time.
+//!
+//! A thread uses the processor whenever it does not wait, and all of that counts as user time.
+
+use super::clocks::store_timeval;
+use super::{TICK, TimeBase};
+use crate::call::{Call, Stop};
+use crate::errno::EINVAL;
+use crate::{Kernel, Process};
+
+/// Size of `struct rusage`.
+const USAGE_SIZE: usize = 144;
+
+/// Processor time of a process, without its children, in nanoseconds.
+#[must_use]
+pub fn process_time(kernel: &Kernel, process: &Process) -> u64 {
+    let now = kernel.clock.now();
+    let threads = process.threads.iter().filter_map(|tid| kernel.threads.get(tid));
+    process.usage.ended + threads.map(|thread| thread.processor_time(now)).sum::<u64>()
+}
+
+/// `times(2)`.
+pub fn times(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let process = call.process();
+    let (own, children) = (process_time(call.kernel, process), process.usage.children);
+    if call.args[0] != 0 {
+        let fields = [own / TICK, 0, children / TICK, 0];
+        let bytes: Vec<u8> = fields.into_iter().flat_map(u64::to_le_bytes).collect();
+        call.store(call.args[0], &bytes)?;
+    }
+    Ok(call.kernel.clock.now() / TICK)
+}
+
+/// `getrusage(2)`.
+pub fn getrusage(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let time = match call.int(0) {
+        0 => process_time(call.kernel, call.process()),
+        -1 => call.process().usage.children,
+        1 => TimeBase::Thread(call.tid).now(call.kernel),
+        _ => return Err(EINVAL.into()),
+    };
+    store_usage(call, call.args[1], time)?;
+    Ok(0)
+}
+
+/// `struct rusage` with this processor time.
+pub fn store_usage(call: &mut Call<'_>, address: u64, time: u64) -> Result<(), Stop> {
+    call.store(address, &[0; USAGE_SIZE])?;
+    store_timeval(call, address, time)
+}
