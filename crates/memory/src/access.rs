@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::memory::Memory;
 use crate::store::{Owner, Place};
-use crate::{Access, Cause, Fault, Halt, Mapping, PAGE_BYTES, PAGE_SIZE, Sharing, SpaceId};
+use crate::{Access, Cause, Fault, Halt, Mapping, PAGE_BYTES, PAGE_SIZE, Sharing, SpaceId, page};
 
 /// The part of an access that lies in one page.
 #[derive(Clone, Copy, Debug)]
@@ -129,9 +129,8 @@ impl Memory {
         for piece in pieces(addr, bytes.len()) {
             let place = self.resolve(space, piece.addr, Access::Write, check)?;
             let fault = |cause| Fault { addr: piece.addr, access: Access::Write, cause };
-            self.own(place).map_err(fault)?;
+            page::write(self.own(place).map_err(fault)?, piece.offset, &bytes[piece.range()]);
             self.log_kernel(space, piece, true);
-            self.write_owned(place, piece.offset, &bytes[piece.range()]);
         }
         Ok(())
     }

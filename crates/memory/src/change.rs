@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::page::Page;
 use crate::store::{Owner, Place};
 use crate::table::{Entry, Stamp};
-use crate::{Cause, PAGE_SIZE, SpaceId, hash, page};
+use crate::{Cause, PAGE_SIZE, SpaceId, hash};
 
 impl Entry {
     /// What the fingerprint counts for this entry, given what lies beneath.
@@ -19,21 +19,16 @@ impl Entry {
 
 impl Memory {
     /// Makes a page ours to write until the epoch ends.
-    pub(crate) fn own(&mut self, place: Place) -> Result<(), Cause> {
+    pub(crate) fn own(&mut self, place: Place) -> Result<&mut Arc<Page>, Cause> {
         let Place { owner, page, under } = place;
         if self.stores.holds_code(owner, page) {
             self.code_epoch += 1;
         }
-        if self.own_in_place(owner, page, under.is_some()) {
-            return Ok(());
+        if !self.own_in_place(owner, page, under.is_some()) {
+            self.own_copy(place)?;
         }
-        if self.stores.table(owner).page(page).is_none() && self.resident >= self.limit.pages {
-            return Err(Cause::NoMemory);
-        }
-        self.bound_dirty();
-        let copy = self.pool.copy_of(self.stores.view(place));
-        self.replace(owner, page, Some(copy), Stamp::written(self.epoch, under.is_some()));
-        Ok(())
+        let entry = self.stores.table_mut(owner).entry_made(page);
+        Ok(entry.page.as_mut().expect("the page is ours"))
     }
 
     /// Whether the page is ours already, or nobody could tell.
@@ -51,11 +46,18 @@ impl Memory {
         true
     }
 
-    /// Writes into a page that [`Self::own`] made ours.
-    pub(crate) fn write_owned(&mut self, place: Place, offset: usize, bytes: &[u8]) {
-        let entry = self.stores.table_mut(place.owner).entry_mut(place.page);
-        let own = entry.and_then(|entry| entry.page.as_mut()).expect("the page is ours");
-        page::write(own, offset, bytes);
+    /// Puts a copy that is ours in the page's place.
+    fn own_copy(&mut self, place: Place) -> Result<(), Cause> {
+        self.bound_dirty();
+        let Place { owner, page, under } = place;
+        let held = self.stores.table(owner).page(page);
+        if held.is_none() && self.resident >= self.limit.pages {
+            return Err(Cause::NoMemory);
+        }
+        let shown = held.map_or_else(|| self.stores.view(place), |page| page.bytes());
+        let copy = self.pool.copy_of(shown);
+        self.replace(owner, page, Some(copy), Stamp::written(self.epoch, under.is_some()));
+        Ok(())
     }
 
     /// Puts a page where another, or none, was.

@@ -5,9 +5,9 @@
 use crate::access::{Check, pieces};
 use crate::memory::Memory;
 use crate::store::{Owner, Place};
-use crate::tlb::Tlb;
+use crate::tlb::{LOG, Tlb};
 use crate::watch::pack;
-use crate::{Access, Cause, Fault, Halt, PAGE_BITS, PAGE_BYTES, PAGE_SIZE, SpaceId, Stopped, Touch};
+use crate::{Access, Cause, Fault, Halt, PAGE_BITS, PAGE_BYTES, PAGE_SIZE, SpaceId, Stopped, Touch, page};
 
 mod sealed {
     pub trait Sealed {}
@@ -91,7 +91,7 @@ impl Memory {
             // SAFETY: a read tag says that all bytes of the page are readable at `base`, and the access lies inside it.
             return Ok(unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().read_unaligned() });
         }
-        if self.load_slowly(addr, size_of::<W>()) { Ok(W::narrow(self.loaded)) } else { Err(Stopped) }
+        if self.load_slowly::<W>(addr) { Ok(W::narrow(self.loaded)) } else { Err(Stopped) }
     }
 
     /// Stores a word. The error is free of content so that it fits in registers: [`Self::halt`] says why.
@@ -107,74 +107,98 @@ impl Memory {
             return Ok(());
         }
         let wide = value.widen();
-        if self.store_slowly(addr, size_of::<W>(), wide as u64, (wide >> 64) as u64) { Ok(()) } else { Err(Stopped) }
+        if self.store_slowly::<W>(addr, wide as u64, (wide >> 64) as u64) { Ok(()) } else { Err(Stopped) }
     }
 
-    /// Leaves the loaded bytes in `loaded`; whether it could.
+    /// Leaves the loaded word in `loaded`; whether it could. The common case while accesses are logged.
     #[cold]
     #[inline(never)]
-    fn load_slowly(&mut self, addr: u64, size: usize) -> bool {
+    fn load_slowly<W: Word>(&mut self, addr: u64) -> bool {
+        let slot = self.tlb.slot(addr);
+        if slot.read == last_page::<W>(addr) | LOG {
+            // SAFETY: as in `fast_load`.
+            let word = unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().read_unaligned() };
+            self.loaded = word.widen();
+            self.log.push(pack(addr, size_of::<W>(), false));
+            return true;
+        }
+        self.load_missed(addr, size_of::<W>())
+    }
+
+    #[inline(never)]
+    fn load_missed(&mut self, addr: u64, size: usize) -> bool {
         let mut bytes = [0; 16];
         let result = self.load_bytes(addr, &mut bytes[..size]);
         self.loaded = u128::from_le_bytes(bytes);
         result.map_err(|halt| self.halt = halt).is_ok()
     }
 
+    /// Stores a word that comes in halves, for a wide integer would be passed in memory; whether it could.
     #[cold]
     #[inline(never)]
-    fn store_slowly(&mut self, addr: u64, size: usize, low: u64, high: u64) -> bool {
-        let bytes = (u128::from(low) | u128::from(high) << 64).to_le_bytes();
-        self.store_bytes(addr, &bytes[..size]).map_err(|halt| self.halt = halt).is_ok()
+    fn store_slowly<W: Word>(&mut self, addr: u64, low: u64, high: u64) -> bool {
+        let wide = u128::from(low) | u128::from(high) << 64;
+        let slot = self.tlb.slot(addr);
+        if slot.write == last_page::<W>(addr) | LOG {
+            // SAFETY: as in `fast_store`.
+            unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().write_unaligned(W::narrow(wide)) };
+            self.log.push(pack(addr, size_of::<W>(), true));
+            return true;
+        }
+        self.store_missed(addr, &wide.to_le_bytes()[..size_of::<W>()])
+    }
+
+    #[inline(never)]
+    fn store_missed(&mut self, addr: u64, bytes: &[u8]) -> bool {
+        self.store_bytes(addr, bytes).map_err(|halt| self.halt = halt).is_ok()
     }
 
     fn load_bytes(&mut self, addr: u64, buffer: &mut [u8]) -> Result<(), Halt> {
         let size = buffer.len();
-        if slot_read(&self.tlb, addr, self.log_tag, buffer) {
-            self.log_guest(addr, size, false);
-            return Ok(());
-        }
-        let space = self.entered(addr, Access::Read)?;
-        let touch = Touch { addr, size: size as u32, access: Access::Read };
-        for piece in pieces(addr, size) {
-            self.check(space, piece.addr, touch)?;
-        }
-        for piece in pieces(addr, size) {
-            let place = self.resolve(space, piece.addr, Access::Read, Check::Permission).map_err(Halt::Fault)?;
-            let bytes = self.stores.view(place);
-            buffer[piece.range()].copy_from_slice(&bytes[piece.offset..piece.offset + piece.len]);
-            self.fill_read(space, piece.page, place);
+        if !slot_read(&self.tlb, addr, self.log_tag, buffer) {
+            let space = self.entered(addr, Access::Read)?;
+            self.check(space, Touch { addr, size: size as u32, access: Access::Read })?;
+            for piece in pieces(addr, size) {
+                let place = self.resolve(space, piece.addr, Access::Read, Check::Permission).map_err(Halt::Fault)?;
+                let bytes = self.stores.view(place);
+                buffer[piece.range()].copy_from_slice(&bytes[piece.offset..piece.offset + piece.len]);
+                let bytes = bytes.as_ptr();
+                self.fill_read(space, piece.page, place, bytes);
+            }
         }
         self.log_guest(addr, size, false);
         Ok(())
     }
 
     fn store_bytes(&mut self, addr: u64, bytes: &[u8]) -> Result<(), Halt> {
-        let size = bytes.len();
-        if slot_write(&self.tlb, addr, self.log_tag, bytes) {
-            self.log_guest(addr, size, true);
-            return Ok(());
+        if !slot_write(&self.tlb, addr, self.log_tag, bytes) {
+            let space = self.entered(addr, Access::Write)?;
+            self.check(space, Touch { addr, size: bytes.len() as u32, access: Access::Write })?;
+            if (addr % PAGE_SIZE) as usize + bytes.len() > PAGE_BYTES {
+                self.check_pages(space, addr, bytes.len())?;
+            }
+            for piece in pieces(addr, bytes.len()) {
+                let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
+                let own = self.own(place).map_err(|_| Halt::Fault(no_memory(piece.addr)))?;
+                page::write(own, piece.offset, &bytes[piece.range()]);
+                let own = own.pointer();
+                self.fill_write(space, piece.page, place, own);
+            }
         }
-        let space = self.entered(addr, Access::Write)?;
-        let touch = Touch { addr, size: size as u32, access: Access::Write };
-        for piece in pieces(addr, size) {
-            self.check(space, piece.addr, touch)?;
-        }
-        // All checks first: a store that faults in its second page has not touched the first.
+        self.log_guest(addr, bytes.len(), true);
+        Ok(())
+    }
+
+    /// Whether every page of a store can be written: one that faults in its second page has not touched the first.
+    fn check_pages(&mut self, space: SpaceId, addr: u64, size: usize) -> Result<(), Halt> {
         let mut new = 0;
         for piece in pieces(addr, size) {
             let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
             new += u64::from(self.stores.table(place.owner).page(place.page).is_none());
-            if self.resident + new > self.limit.pages && new > 0 {
+            if new > 0 && self.resident + new > self.limit.pages {
                 return Err(Halt::Fault(no_memory(piece.addr)));
             }
         }
-        for piece in pieces(addr, size) {
-            let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
-            self.own(place).map_err(|_| Halt::Fault(no_memory(piece.addr)))?;
-            self.write_owned(place, piece.offset, &bytes[piece.range()]);
-            self.fill_write(space, piece.page, place);
-        }
-        self.log_guest(addr, size, true);
         Ok(())
     }
 
@@ -183,16 +207,18 @@ impl Memory {
     }
 
     /// Stops before an access to an armed page, unless it faults anyway.
-    fn check(&self, space: SpaceId, addr: u64, touch: Touch) -> Result<(), Halt> {
-        let armed = !self.pass_armed && self.stores.space(space).is_armed(addr / PAGE_SIZE);
-        let code = self.stop_at_code && touch.access == Access::Write;
-        if !armed && !code {
+    fn check(&self, space: SpaceId, touch: Touch) -> Result<(), Halt> {
+        let armed = self.stores.space(space);
+        if self.pass_armed || armed.armed.is_empty() {
             return Ok(());
         }
-        match self.locate(space, addr, touch.access, Check::Permission) {
-            Ok(place) if armed || self.stores.holds_code(place.owner, place.page) => Err(Halt::Visible(touch)),
-            _ => Ok(()),
+        for piece in pieces(touch.addr, touch.size as usize) {
+            let possible = || self.locate(space, piece.addr, touch.access, Check::Permission).is_ok();
+            if armed.is_armed(piece.page) && possible() {
+                return Err(Halt::Visible(touch));
+            }
         }
+        Ok(())
     }
 
     fn log_guest(&mut self, addr: u64, size: usize, write: bool) {
@@ -201,23 +227,19 @@ impl Memory {
         }
     }
 
-    fn fill_read(&mut self, space: SpaceId, page: u64, place: Place) {
-        if self.stores.space(space).is_armed(page) {
-            return;
+    fn fill_read(&mut self, space: SpaceId, page: u64, place: Place, bytes: *const u8) {
+        if !self.stores.space(space).is_armed(page) {
+            self.watch_object(space, page, place);
+            self.tlb.fill_read(page, self.log_tag, bytes);
         }
-        self.watch_object(space, page, place);
-        let bytes = self.stores.view(place).as_ptr();
-        self.tlb.fill_read(page, self.log_tag, bytes);
     }
 
     /// The page is ours: later stores to it go straight there, unless somebody wants to know of each.
-    fn fill_write(&mut self, space: SpaceId, page: u64, place: Place) {
-        if self.stores.space(space).is_armed(page) || self.stores.holds_code(place.owner, place.page) {
-            return;
+    fn fill_write(&mut self, space: SpaceId, page: u64, place: Place, bytes: *mut u8) {
+        if !self.stores.space(space).is_armed(page) && !self.stores.holds_code(place.owner, place.page) {
+            self.watch_object(space, page, place);
+            self.tlb.fill_write(page, self.log_tag, bytes);
         }
-        self.watch_object(space, page, place);
-        let own = self.stores.table(place.owner).page(place.page).expect("the page is ours");
-        self.tlb.fill_write(page, self.log_tag, own.pointer());
     }
 
     /// Remembers that the slot of a page shows an object, to find it when the object's page moves.

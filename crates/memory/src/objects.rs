@@ -7,7 +7,7 @@ use crate::journal::Record;
 use crate::memory::Memory;
 use crate::object::{Base, Object, Shape, shape_sum};
 use crate::store::{Owner, Place};
-use crate::{MapError, Mapping, ObjectId, PAGE_SIZE, SpaceId};
+use crate::{MapError, Mapping, ObjectId, PAGE_SIZE, SpaceId, page};
 
 impl Memory {
     /// An object of `len` zeros, held until [`Self::drop_object`].
@@ -77,8 +77,7 @@ impl Memory {
 
     fn write_object_page(&mut self, id: ObjectId, page: u64, offset: usize, bytes: &[u8]) -> Result<(), MapError> {
         let place = Place { owner: Owner::Object(id), page, under: None };
-        self.own(place).map_err(|_| MapError::NoMemory)?;
-        self.write_owned(place, offset, bytes);
+        page::write(self.own(place).map_err(|_| MapError::NoMemory)?, offset, bytes);
         Ok(())
     }
 

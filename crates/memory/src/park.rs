@@ -189,14 +189,18 @@ fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl F
     if table.image.as_ref().is_some_and(|old| Arc::ptr_eq(old, image)) {
         return;
     }
-    let mut old = std::mem::take(&mut table.groups);
     for (number, parked) in &image.groups {
-        let mut group = old.remove(number).unwrap_or_else(Group::empty);
-        restore_group(&mut group, parked, |chunk| changed(number * GROUP + (chunk * CHUNK) as u64));
-        table.groups.insert(*number, group);
+        let group = table.groups.entry(*number).or_insert_with(Group::empty);
+        restore_group(group, parked, |chunk| changed(number * GROUP + (chunk * CHUNK) as u64));
     }
-    for number in old.keys() {
-        (0..CHUNKS).for_each(|chunk| changed(number * GROUP + (chunk * CHUNK) as u64));
+    if table.groups.len() > image.groups.len() {
+        table.groups.retain(|number, _| {
+            let keep = image.groups.binary_search_by_key(number, |(number, _)| *number).is_ok();
+            if !keep {
+                (0..CHUNKS).for_each(|chunk| changed(number * GROUP + (chunk * CHUNK) as u64));
+            }
+            keep
+        });
     }
     (table.sum, table.resident, table.image) = (image.sum, image.resident, Some(Arc::clone(image)));
 }
