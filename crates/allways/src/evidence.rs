@@ -4,7 +4,7 @@ use explore::{TransitionSystem, Violation};
 use replay::{Budget, Mismatch, confirm_finite, fails_with, run, shorten};
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
-    Counterexample, FailureKind, Location, PropertyRef, Schedule, SystemRef, Trace, VERSION, Variable, Waiting,
+    Counterexample, Event, FailureKind, Location, PropertyRef, Schedule, SystemRef, Trace, VERSION, Variable, Waiting,
 };
 
 /// Steps that shortening may execute: well under a second.
@@ -64,10 +64,12 @@ pub fn describe<S: Describe>(
     system: &S,
     claim: Claim<'_>,
     schedule: Schedule,
-    trace: Trace,
+    mut trace: Trace,
 ) -> Result<Counterexample, Mismatch> {
     let run = run(system, &schedule)?;
     let end = &run.states[run.states.len() - 1];
+    let mut final_state = system.variables(end);
+    undo(&mut final_state, &cut_at_failure(&mut trace, &claim.message));
     let is_deadlock = claim.property.kind == FailureKind::Deadlock;
     let last = trace.steps.last().and_then(|step| step.events.last()).and_then(|event| event.location.clone());
     Ok(Counterexample {
@@ -80,9 +82,30 @@ pub fn describe<S: Describe>(
         message: claim.message,
         location: claim.location.or(if is_deadlock { None } else { last }),
         fairness: claim.fairness,
-        final_state: system.variables(end),
+        final_state,
         wait_for: if is_deadlock { system.waiting(end) } else { Vec::new() },
         schedule,
         trace,
     })
+}
+
+/// Ends a trace with the statement that failed, also where an atomic sequence went on after it; gives what was cut off.
+pub fn cut_at_failure(trace: &mut Trace, message: &str) -> Vec<Event> {
+    if trace.cycle_start.is_some() {
+        return Vec::new();
+    }
+    let Some(events) = trace.steps.last_mut().map(|step| &mut step.events) else { return Vec::new() };
+    match events.iter().position(|event| event.failure.as_deref() == Some(message)) {
+        Some(failed) => events.split_off(failed + 1),
+        None => Vec::new(),
+    }
+}
+
+/// Takes back what events changed.
+fn undo(variables: &mut [Variable], events: &[Event]) {
+    for change in events.iter().rev().flat_map(|event| &event.changes) {
+        if let Some(variable) = variables.iter_mut().find(|variable| variable.name == change.name) {
+            variable.value.clone_from(&change.before);
+        }
+    }
 }

@@ -137,6 +137,9 @@ impl Model {
                 }
             }
         }
+        let present = |kind: &FailureKind| checked.summary.properties.iter().any(|property| property.kind == *kind);
+        let wanted = safety::SAFETY.into_iter().filter(|kind| request.wants(*kind));
+        checked.summary.absent = wanted.filter(|kind| !present(kind)).collect();
         checked.summary.warnings.extend(request.missing(&checked.summary.properties));
         checked.summary.covered.state_bytes = self.system.initial_work().bytes.len() as u64;
         checked
@@ -177,7 +180,12 @@ impl Model {
         let model = &self.system.model;
         let promises =
             |proctype: &Proctype| !proctype.exclusive_receive.is_empty() || !proctype.exclusive_send.is_empty();
+        let asserts = |proctype: &Proctype| {
+            let mut edges = proctype.states.iter().flat_map(|state| &state.edges);
+            edges.any(|edge| matches!(edge.action, Action::Assert { .. }))
+        };
         let concerned = |kind: &FailureKind| match kind {
+            FailureKind::Assert => model.proctypes.iter().any(asserts),
             FailureKind::Trace => model.event_trace.is_some(),
             FailureKind::Exclusive => model.proctypes.iter().any(promises),
             _ => true,
@@ -232,6 +240,16 @@ impl Model {
     pub fn trail(&self, counterexample: &Counterexample) -> Result<String, String> {
         trail::write(&self.system, &counterexample.schedule)
             .ok_or_else(|| "no trail fits this counterexample".to_owned())
+    }
+
+    /// How SPIN's trail of a counterexample would end.
+    pub fn trail_end(&self, counterexample: &Counterexample) -> Option<report::Trail> {
+        let depth = trail::depth(&self.trail(counterexample).ok()?) as u64;
+        // Where SPIN has a claim, the claim takes every second step; `np_` is one.
+        let claim =
+            matches!(counterexample.property.kind, FailureKind::Ltl | FailureKind::Never | FailureKind::Progress);
+        let cycle = counterexample.schedule.cycle_start.is_some();
+        Some(report::Trail { depth: if claim { 2 * depth } else { depth }, cycle })
     }
 }
 
@@ -298,8 +316,8 @@ fn index_of(properties: &mut Vec<Property>, kind: FailureKind) -> usize {
 }
 
 fn property(kind: FailureKind) -> Property {
-    let verdict = PropertyVerdict::NotChecked;
-    Property { name: kind.to_string(), kind, verdict, note: String::new(), counterexample: None, violations: 0 }
+    let (verdict, note) = (PropertyVerdict::Incomplete, String::new());
+    Property { name: kind.to_string(), kind, verdict, note, counterexample: None, violations: 0, trail: None }
 }
 
 fn paint(colour: Colour) -> diagnostic::Colour {

@@ -79,6 +79,7 @@ impl Request {
         let asked = self.kinds.iter().flatten();
         let absent = asked.filter(|kind| !properties.iter().any(|property| property.kind == **kind));
         let what = |kind: &FailureKind| match kind {
+            FailureKind::Assert => "`assert` statement",
             FailureKind::Accept => "`accept` label",
             FailureKind::Ltl => "`ltl` block",
             FailureKind::Never => "never claim",

@@ -53,7 +53,8 @@ impl Run {
     }
 
     fn row(&self, verdict: PropertyVerdict, note: String) -> Property {
-        Property { name: self.name.clone(), kind: self.kind, verdict, note, counterexample: None, violations: 0 }
+        let (name, kind) = (self.name.clone(), self.kind);
+        Property { name, kind, verdict, note, counterexample: None, violations: 0, trail: None }
     }
 }
 

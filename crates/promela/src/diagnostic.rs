@@ -142,7 +142,7 @@ fn visible_part(place: &Location<'_>) -> (String, usize) {
 
 /// "in the call of inline `f` at m.pml:3:4".
 fn origin_note(origin: &Origin, sources: &SourceMap) -> Option<String> {
-    let Origin::Inline { name, site } = origin else { return None };
+    let Origin::Inline { name, site, .. } = origin else { return None };
     let place = sources.locate(*site)?;
     Some(format!("in the call of inline `{name}` at {}:{}:{}", place.path.display(), place.line, place.column))
 }
@@ -197,7 +197,7 @@ mod tests {
         let mut sources = SourceMap::default();
         sources.add_file("m.pml", "M\n");
         let site = Span { end: 1, ..Span::default() };
-        let origin = sources.add_origin(Origin::Inline { name: "M".into(), site });
+        let origin = sources.add_origin(Origin::Inline { name: "M".into(), site, arguments: Vec::new() });
         let told = Diagnostic::warning("w", Span { origin, ..site }, "odd");
         assert!(render(&told, &sources, Colour::Never).contains("  = in the call of inline `M` at m.pml:1:1\n"));
     }

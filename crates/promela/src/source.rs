@@ -4,6 +4,7 @@
 //! it. What came out of a macro has the place of the macro's use. What came out of an `inline` has its place in the
 //! inline's body, and its [`Origin`] says which call it belongs to.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Identity of a file in a [`SourceMap`].
@@ -60,6 +61,8 @@ pub enum Origin {
         name: String,
         /// The call.
         site: Span,
+        /// Its parameters, each with what the call put in its place.
+        arguments: Vec<(Box<str>, Box<str>)>,
     },
 }
 
@@ -162,6 +165,38 @@ impl SourceMap {
         let end = floor_boundary(&file.text, span.end as usize).max(start);
         &file.text[start..end]
     }
+
+    /// The text a span covers as it is executed: in the body of an inline, with the arguments of the call.
+    #[must_use]
+    pub fn executed(&self, span: Span) -> Cow<'_, str> {
+        match self.origin(span.origin) {
+            // What an inner call was given has the arguments of the outer one in it already.
+            Origin::Inline { arguments, .. } => substituted(self.text(span), arguments).into(),
+            Origin::Written => self.text(span).into(),
+        }
+    }
+}
+
+/// A text with parameters replaced by arguments, wherever they stand as words of their own outside strings.
+fn substituted(text: &str, arguments: &[(Box<str>, Box<str>)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            _ if is_word(first) => rest.find(|char| !is_word(char)).unwrap_or(rest.len()),
+            _ => first.len_utf8(),
+        };
+        let (word, after) = rest.split_at(length);
+        let argument = arguments.iter().find(|(parameter, _)| **parameter == *word);
+        out.push_str(argument.map_or(word, |(_, argument)| argument));
+        rest = after;
+    }
+    out
+}
+
+fn is_word(char: char) -> bool {
+    char.is_ascii_alphanumeric() || char == '_'
 }
 
 impl SourceFile {
@@ -208,6 +243,17 @@ mod tests {
         let mut sources = SourceMap::default();
         sources.add_file("m.pml", "\u{e9}x");
         assert_eq!(sources.text(span(1, 3)), "\u{e9}x");
+    }
+
+    #[test]
+    fn an_inlined_text_has_the_arguments_of_its_call() {
+        let mut sources = SourceMap::default();
+        sources.add_file("m.pml", "to = to2 + a.to; printf(\"to\", to)");
+        let arguments = vec![("to".into(), "x[i+1]".into())];
+        let origin = sources.add_origin(Origin::Inline { name: "f".into(), site: span(0, 1), arguments });
+        let body = Span { origin, ..span(0, 90) };
+        assert_eq!(sources.executed(body), "x[i+1] = to2 + a.x[i+1]; printf(\"to\", x[i+1])");
+        assert_eq!(sources.executed(span(0, 2)), "to");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use crate::ir::{Action, ControlState, Edge, Pc};
 use crate::run::step::{Course, Micro};
-use crate::run::{Code, Scratch, System};
+use crate::run::{Code, Scratch, System, explain};
 use explore::{Bits, Selection};
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -61,7 +61,12 @@ pub fn write<C: Code>(system: &System<C>, schedule: &Schedule) -> Option<String>
         if schedule.cycle_start == Some(index) {
             text.push_str("-1:-1:-1\n");
         }
-        let (after, told) = take(system, &mut scratch, &state, *choice)?;
+        let (after, mut told) = take(system, &mut scratch, &state, *choice)?;
+        // SPIN stops at the assertion, also inside an atomic sequence.
+        if index + 1 == schedule.choices.len() && schedule.cycle_start.is_none() {
+            let failed = explain::first_failed(&system.model, &state, &told);
+            told.truncate(failed.map_or(told.len(), |failed| failed + 1));
+        }
         for line in lines(system, &told) {
             number += 1;
             let _ = writeln!(text, "{number}:{}:{}", line.pid, line.transition);
@@ -69,6 +74,16 @@ pub fn write<C: Code>(system: &System<C>, schedule: &Schedule) -> Option<String>
         state = after;
     }
     Some(text)
+}
+
+/// The depth that SPIN prints for a trail: steps before a cycle, or before the step that fails.
+#[must_use]
+pub fn depth(trail: &str) -> usize {
+    let steps = |text: &str| text.lines().filter(|line| !line.starts_with('-')).count();
+    match trail.split_once("-1:-1:-1") {
+        Some((stem, _)) => steps(stem),
+        None => steps(trail).saturating_sub(1),
+    }
 }
 
 /// The lines of a step: one for each statement, but one for a whole `d_step`.
@@ -270,6 +285,13 @@ mod tests {
         let trail = parse("-2:2:-2\n-4:-4:-4\n1:0:21\n2:1:0\n-1:-1:-1\n3:0:19\n4:1:0\n").unwrap();
         assert_eq!(trail.lines, [Line { pid: 0, transition: 0 }; 2]);
         assert_eq!((trail.cycle_start, trail.merged), (Some(1), true));
+    }
+
+    #[test]
+    fn the_depth_of_a_trail_is_spins() {
+        for (trail, expected) in [("", 0), ("1:0:0\n2:0:1\n3:0:2\n", 2), ("-4:-4:-4\n1:0:0\n-1:-1:-1\n2:0:1\n", 1)] {
+            assert_eq!(depth(trail), expected, "{trail:?}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub use paint::{Colour, Paint, Role};
 pub use progress::{Progress, progress_line};
 pub use snippet::Sources;
 pub use spin::spin_text;
-pub use summary::{Covered, End, Outcome, Property, PropertyVerdict, Statement, Summary, Unreached, Verdict};
+pub use summary::{Covered, End, Outcome, Property, PropertyVerdict, Statement, Summary, Trail, Unreached, Verdict};
 pub use table::plain_table;
 pub use verdicts::summary_text;
 

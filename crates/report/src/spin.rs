@@ -13,7 +13,8 @@ pub fn spin_text(summary: &Summary, version: &str) -> String {
     let covered = &summary.covered;
     let mut out = String::new();
     for property in violated(summary) {
-        let _ = writeln!(out, "pan:1: {} (at depth {})", complaint(property), covered.depth_max);
+        let depth = property.trail.map_or(covered.depth_max, |trail| trail.depth);
+        let _ = writeln!(out, "pan:1: {} (at depth {depth})", complaint(property));
     }
     let _ = writeln!(out, "\n(Spin Version 6.5.2 -- format only, by Allways {version})");
     if covered.end != End::Exhaustive {
@@ -47,6 +48,9 @@ fn complaint(property: &Property) -> String {
     }
     match property.kind {
         FailureKind::Deadlock => "invalid end state".to_owned(),
+        FailureKind::Ltl | FailureKind::Never if property.trail.is_some_and(|trail| !trail.cycle) => {
+            "end state in claim reached".to_owned()
+        }
         FailureKind::Accept | FailureKind::Ltl | FailureKind::Never => "acceptance cycle".to_owned(),
         FailureKind::Progress => "non-progress cycle".to_owned(),
         FailureKind::Assert => "assertion violated".to_owned(),
@@ -58,8 +62,7 @@ fn complaint(property: &Property) -> String {
 
 fn searched_for(summary: &Summary) -> String {
     let checked = |kind: FailureKind| {
-        let mut of_kind = summary.properties.iter().filter(|property| property.kind == kind);
-        of_kind.any(|property| property.verdict != PropertyVerdict::NotChecked)
+        summary.absent.contains(&kind) || summary.properties.iter().any(|property| property.kind == kind)
     };
     let sign = |on: bool| if on { '+' } else { '-' };
     let claims = summary.properties.iter().filter(|p| matches!(p.kind, FailureKind::Ltl | FailureKind::Never));
@@ -84,7 +87,6 @@ fn counts(summary: &Summary) -> String {
     let _ = writeln!(out, "{:9} states, stored", covered.states);
     let _ = writeln!(out, "{:9} states, matched", covered.matched);
     let _ = writeln!(out, "{:9} transitions (= stored+matched)", covered.states + covered.matched);
-    let _ = writeln!(out, "{:9} atomic steps", covered.atomic_steps);
     let _ = writeln!(out, "hash conflicts: {:9} (resolved)", 0);
     out
 }

@@ -10,6 +10,8 @@ pub struct Summary {
     pub system: String,
     /// Every property that was asked for.
     pub properties: Vec<Property>,
+    /// Kinds that were looked for in vain: without an `assert`, no row speaks of assertions.
+    pub absent: Vec<FailureKind>,
     /// What was covered.
     pub covered: Covered,
     /// What the user should know although nobody asked.
@@ -33,8 +35,19 @@ pub struct Property {
     pub note: String,
     /// The counterexample's id.
     pub counterexample: Option<String>,
-    /// How many different violations were counted (with `--all`), 0 if none were.
+    /// How many different violations were counted (with `--keep-going`), 0 if none were.
     pub violations: u64,
+    /// How SPIN's trail of the counterexample would end, where somebody wants to know.
+    pub trail: Option<Trail>,
+}
+
+/// The end of a trail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Trail {
+    /// The depth as SPIN counts it.
+    pub depth: u64,
+    /// Whether it is a cycle.
+    pub cycle: bool,
 }
 
 /// The answer about one property.
@@ -51,8 +64,6 @@ pub enum PropertyVerdict {
     NeedsFairness,
     /// No counterexample, but not everything was covered.
     Incomplete,
-    /// Nothing was done about it.
-    NotChecked,
     /// It speaks of something that we do not support.
     Unsupported,
 }
@@ -67,7 +78,6 @@ impl PropertyVerdict {
             Self::Vacuous => "vacuous",
             Self::NeedsFairness => "needs fairness",
             Self::Incomplete => "incomplete",
-            Self::NotChecked => "not checked",
             Self::Unsupported => "unsupported",
         }
     }
@@ -88,8 +98,6 @@ pub struct Covered {
     pub depth_max: u64,
     /// Steps that led to a state seen before.
     pub matched: u64,
-    /// Steps inside atomic sequences, where states are not stored.
-    pub atomic_steps: u64,
     /// Bytes of one state.
     pub state_bytes: u64,
     /// Bytes that the visited store takes.

@@ -78,7 +78,6 @@ fn role(verdict: PropertyVerdict) -> Role {
     match verdict {
         PropertyVerdict::Holds => Role::Good,
         PropertyVerdict::Violated | PropertyVerdict::NeedsFairness => Role::Error,
-        PropertyVerdict::NotChecked => Role::Dim,
         PropertyVerdict::Vacuous | PropertyVerdict::Incomplete | PropertyVerdict::Unsupported => Role::Warning,
     }
 }
@@ -148,11 +147,7 @@ fn last_line(summary: &Summary) -> (Role, String) {
             let violated = with(&[PropertyVerdict::Violated, PropertyVerdict::NeedsFairness]);
             (Role::Error, format!("violated: {}", of(violated)))
         }
-        Outcome::Verdict(Verdict::Holds) => {
-            let open = with(&[PropertyVerdict::NotChecked]);
-            let open = if open > 0 { format!(" ({open} not checked)") } else { String::new() };
-            (Role::Good, format!("holds: {}{open}{}", of(holding(summary)), within(summary)))
-        }
+        Outcome::Verdict(Verdict::Holds) => (Role::Good, format!("holds: {}{}", of(holding(summary)), within(summary))),
         Outcome::Verdict(Verdict::Unsupported) => {
             (Role::Warning, format!("unsupported: {}", of(with(&[PropertyVerdict::Unsupported]))))
         }

@@ -64,6 +64,9 @@ pub struct Event {
     pub message: Option<Message>,
     /// What it printed, if anything.
     pub output: Option<String>,
+    /// What went wrong in it, if the run could go on all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// Whether nobody else could move between this event and the next (atomic, d_step).
     pub uninterrupted: bool,
     /// The actor that this event created, if any.

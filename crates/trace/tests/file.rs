@@ -19,6 +19,7 @@ fn event(actor: u32, text: &str) -> Event {
             partner: Some(1),
         }),
         output: Some("\"quoted\" \u{1f600}\n".to_owned()),
+        failure: None,
         uninterrupted: false,
         created: Some(2),
     }

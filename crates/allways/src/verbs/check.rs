@@ -31,6 +31,9 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
     let request = Request::new(&args);
     let mut checked = search(&model, &request, output);
     keep(&mut checked, &args, output);
+    if args.format == CheckFormat::Spin {
+        measure_trails(&model, &mut checked);
+    }
     print(&model, &checked, &args, output);
     if args.trail {
         write_trails(&model, &checked, &args, output);
@@ -82,6 +85,14 @@ fn kept_part(counterexample: &trace::Counterexample) -> trace::Counterexample {
         kept.trace.steps.clear();
     }
     kept
+}
+
+/// Finds the depths that SPIN would print, counterexample by counterexample.
+fn measure_trails(model: &Model, checked: &mut Checked) {
+    for (index, counterexample) in &checked.counterexamples {
+        let property = &mut checked.summary.properties[*index];
+        property.trail = property.trail.or_else(|| model.trail_end(counterexample));
+    }
 }
 
 fn print(model: &Model, checked: &Checked, args: &CheckArgs, output: &Output) {

@@ -3,6 +3,7 @@
 use super::refuse;
 use super::run::state_text;
 use crate::args::ReplayArgs;
+use crate::evidence::cut_at_failure;
 use crate::exit::Exit;
 use crate::model::Model;
 use crate::output::Output;
@@ -41,7 +42,8 @@ pub fn replay(args: &ReplayArgs, output: &Output) -> Exit {
 
 fn whole(model: &Model, mut counterexample: Counterexample, output: &Output) -> Exit {
     match model.confirm(&counterexample) {
-        Ok(trace) => {
+        Ok(mut trace) => {
+            cut_at_failure(&mut trace, &counterexample.message);
             counterexample.trace = trace;
             output.data(&counterexample_text(&counterexample, &model.sources(), &output.layout));
             Exit::Violated

@@ -10,9 +10,11 @@ use std::ops::RangeInclusive;
 impl<'a> Builder<'a, '_> {
     pub(super) fn for_loop(&mut self, var: &'a VarRef, range: &'a ForRange, body: &'a Block, span: Span) -> Shape<'a> {
         let number = self.open_loop();
+        // The statements that a loop is made of are all said by its head.
+        let header = Span { end: body.span.start.max(span.start), ..span };
         let shape = match range {
-            ForRange::Range { from, to } => self.counted_loop(number, var, from.clone(), to.clone(), body),
-            ForRange::In(over) => self.for_in(number, var, over, body, span),
+            ForRange::Range { from, to } => self.counted_loop(number, var, from.clone(), to.clone(), body, header),
+            ForRange::In(over) => self.for_in(number, var, over, body, header),
         };
         self.loops.pop();
         shape
@@ -23,7 +25,7 @@ impl<'a> Builder<'a, '_> {
         match super::place::type_of(self.names, over, place) {
             Some((_, Some(length))) => {
                 let to = number_expr(i64::from(length) - 1, over.span);
-                self.counted_loop(number, var, number_expr(0, over.span), to, body)
+                self.counted_loop(number, var, number_expr(0, over.span), to, body, span)
             }
             Some((ty, None)) if ty.is_channel() => self.channel_loop(number, var, over, body, span),
             Some(_) => {
@@ -36,14 +38,22 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn counted_loop(&mut self, number: usize, var: &'a VarRef, from: Expr, to: Expr, body: &'a Block) -> Shape<'a> {
-        self.add_basic(StmtKind::Assign { target: var.clone(), value: from }, var.span);
+    fn counted_loop(
+        &mut self,
+        number: usize,
+        var: &'a VarRef,
+        from: Expr,
+        to: Expr,
+        body: &'a Block,
+        span: Span,
+    ) -> Shape<'a> {
+        self.add_basic(StmtKind::Assign { target: var.clone(), value: from }, span);
         let round = self.nested(Closed::Other, |this| {
-            this.add_basic(StmtKind::Expr(compare(ast::BinaryOp::LessEqual, var, to)), var.span);
+            this.add_basic(StmtKind::Expr(compare(ast::BinaryOp::LessEqual, var, to)), span);
             this.scoped(|this| this.statements(body));
-            this.add_basic(StmtKind::Increment(var.clone()), var.span);
+            this.add_basic(StmtKind::Increment(var.clone()), span);
         });
-        let end = self.loop_exit(number, true, var.span);
+        let end = self.loop_exit(number, true, span);
         Shape::Selection(vec![end, round], Some(number))
     }
 

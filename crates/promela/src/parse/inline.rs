@@ -54,7 +54,9 @@ impl Parser<'_> {
         let actuals = self.actuals()?;
         let site = self.since(name.span);
         let inline = self.callee(&name, actuals.len())?;
-        let origin = self.sources.add_origin(Origin::Inline { name: name.name.to_string(), site });
+        let arguments = inline.params.iter().zip(&actuals).map(|(param, actual)| ((**param).into(), spelt(actual)));
+        let arguments = arguments.collect();
+        let origin = self.sources.add_origin(Origin::Inline { name: name.name.to_string(), site, arguments });
         let tokens = self.instantiate(&inline, &actuals, origin);
         self.count(tokens.len(), site)?;
         self.tokens.push(tokens);
@@ -164,4 +166,17 @@ impl Parser<'_> {
         let value = self.full_expr()?;
         Ok(StmtKind::Assign { target, value })
     }
+}
+
+/// Tokens as text; words do not run together.
+fn spelt(tokens: &[Token]) -> Box<str> {
+    let mut text = String::new();
+    for token in tokens {
+        let joins = |char: char| char.is_ascii_alphanumeric() || char == '_';
+        if text.ends_with(joins) && token.text.starts_with(joins) {
+            text.push(' ');
+        }
+        text.push_str(&token.text);
+    }
+    text.into()
 }

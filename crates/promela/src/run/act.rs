@@ -86,10 +86,13 @@ impl Act<'_> {
 
     /// An assignment; `ran` is the value of the `run` in it.
     pub fn assign(&mut self, work: &mut Work, pid: u32, assign: &Assign, ran: i32) {
+        let failures = self.failures.len();
         let mut env = self.env(work, pid);
         env.ran = ran;
         let value = env.eval(&assign.value);
-        if let Some(at) = env.locate(&assign.place) {
+        let at = env.locate(&assign.place);
+        // Neither the value nor the place of what failed is real.
+        if let (Some(at), true) = (at, self.failures.len() == failures) {
             store(&mut work.bytes, at, assign.place.scalar, value);
         }
     }
@@ -225,8 +228,9 @@ impl Act<'_> {
     pub fn bind(&mut self, work: &mut Work, pid: u32, receive: &Receive) {
         for index in 0..receive.fields.len() {
             if let Field::Store(place) = &receive.fields[index] {
-                let value = self.message[index];
-                if let Some(at) = self.env(work, pid).locate(place) {
+                let (value, failures) = (self.message[index], self.failures.len());
+                let at = self.env(work, pid).locate(place);
+                if let (Some(at), true) = (at, self.failures.len() == failures) {
                     store(&mut work.bytes, at, place.scalar, value);
                 }
             }

@@ -46,14 +46,14 @@ pub fn stuck(model: &Model, work: &Work) -> Option<Failure> {
 pub fn location(sources: &SourceMap, span: Span) -> Option<Location> {
     let at = sources.locate(span)?;
     let text = sources.text(span);
-    let width = text.lines().next().unwrap_or_default().chars().count().max(1);
+    let width = text.lines().next().unwrap_or_default().trim_end().chars().count().max(1);
     Some(Location { file: at.path.display().to_string(), line: at.line, column: at.column, width: width as u32 })
 }
 
 /// The text of a statement on one line.
 #[must_use]
 pub fn statement(sources: &SourceMap, span: Span) -> String {
-    sources.text(span).split_whitespace().collect::<Vec<_>>().join(" ")
+    sources.executed(span).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The events of one step that started in `state`.
@@ -87,9 +87,30 @@ fn event<C: Code>(system: &System<C>, before: &Work, micro: &Micro) -> Event {
         changes: changes(model, before, &micro.after),
         message: message(model, before, micro, &edge.action),
         output: output(model, before, micro.pid, &edge.action),
+        failure: failed_assertion(model, before, micro),
         uninterrupted: false,
         created,
     }
+}
+
+/// What an assertion that fails says; the run goes on after it.
+fn failed_assertion(model: &Model, before: &Work, micro: &Micro) -> Option<String> {
+    let (proctype, pc, edge) = micro.at;
+    match &model.proctypes[proctype].states[pc].edges[edge].action {
+        Action::Assert { condition, text } if value(model, before, micro.pid, condition) == 0 => {
+            Some(super::fail::assertion(text).message)
+        }
+        _ => None,
+    }
+}
+
+/// The first statement of a step from `state` that is an assertion and fails.
+#[must_use]
+pub fn first_failed(model: &Model, state: &[u8], told: &[Micro]) -> Option<usize> {
+    let mut start = Work::default();
+    start.load(model, state);
+    let before = std::iter::once(&start).chain(told.iter().map(|micro| &micro.after));
+    told.iter().zip(before).position(|(micro, before)| failed_assertion(model, before, micro).is_some())
 }
 
 fn message(model: &Model, before: &Work, micro: &Micro, action: &Action) -> Option<Message> {

@@ -115,6 +115,7 @@ impl TransitionSystem for Toy {
             changes: changes.collect(),
             message: None,
             output: None,
+            failure: None,
             uninterrupted: false,
             created: None,
         };
