@@ -179,6 +179,7 @@ impl Memory {
             }
             for piece in pieces(addr, bytes.len()) {
                 let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
+                self.check_code(place, addr, bytes.len())?;
                 let own = self.own(place).map_err(|_| Halt::Fault(no_memory(piece.addr)))?;
                 page::write(own, piece.offset, &bytes[piece.range()]);
                 let own = own.pointer();
@@ -189,11 +190,20 @@ impl Memory {
         Ok(())
     }
 
+    /// Stops before a store to a page that holds code, when asked to.
+    fn check_code(&self, place: Place, addr: u64, size: usize) -> Result<(), Halt> {
+        if self.stop_at_code && self.stores.holds_code(place.owner, place.page) {
+            return Err(Halt::Visible(Touch { addr, size: size as u32, access: Access::Write }));
+        }
+        Ok(())
+    }
+
     /// Whether every page of a store can be written: one that faults in its second page has not touched the first.
     fn check_pages(&mut self, space: SpaceId, addr: u64, size: usize) -> Result<(), Halt> {
         let mut new = 0;
         for piece in pieces(addr, size) {
             let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
+            self.check_code(place, addr, size)?;
             new += u64::from(self.stores.table(place.owner).page(place.page).is_none());
             if new > 0 && self.resident + new > self.limit.pages {
                 return Err(Halt::Fault(no_memory(piece.addr)));
