@@ -28,6 +28,13 @@ pub const R10: usize = 10;
 /// Number of `r11`.
 pub const R11: usize = 11;
 
+/// Number of the register that is always zero, counting on from the general ones.
+pub(crate) const ZERO: usize = 16;
+/// Number of the base of `fs`.
+pub(crate) const FS_BASE: usize = 17;
+/// Number of the base of `gs`.
+pub(crate) const GS_BASE: usize = 18;
+
 /// All rounding to nearest, all exceptions masked: what a new process starts with.
 pub const MXCSR_DEFAULT: u32 = 0x1f80;
 
@@ -37,14 +44,17 @@ pub const MXCSR_DEFAULT: u32 = 0x1f80;
 pub struct Cpu {
     /// General registers in encoding order: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
     pub gpr: [u64; 16],
-    /// Address of the next instruction.
-    pub rip: u64,
-    /// Status flags, held so that setting them is cheap; equality is over their bits.
-    pub flags: Flags,
+    /// Always zero: the register that an address without base or index names. The lowered interpreter counts on the order
+    /// of the fields up to here.
+    zero: u64,
     /// Base that `fs:` adds to an address: the thread pointer on Linux.
     pub fs_base: u64,
     /// Base that `gs:` adds to an address.
     pub gs_base: u64,
+    /// Address of the next instruction.
+    pub rip: u64,
+    /// Status flags, held so that setting them is cheap; equality is over their bits.
+    pub flags: Flags,
     /// SSE control and status.
     pub mxcsr: u32,
     /// SSE registers, lane 0 in the low bits.
@@ -58,10 +68,11 @@ impl Default for Cpu {
     fn default() -> Self {
         Cpu {
             gpr: [0; 16],
-            rip: 0,
-            flags: Flags::default(),
+            zero: 0,
             fs_base: 0,
             gs_base: 0,
+            rip: 0,
+            flags: Flags::default(),
             mxcsr: MXCSR_DEFAULT,
             xmm: [0; 16],
             x87: X87::default(),

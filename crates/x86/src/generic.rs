@@ -58,7 +58,7 @@ fn is_plain(code: Code) -> bool {
         && !writes_segment(code)
 }
 
-fn is_far(code: Code) -> bool {
+pub(crate) fn is_far(code: Code) -> bool {
     matches!(
         code,
         Code::Call_m1616 | Code::Call_m1632 | Code::Call_m1664 | Code::Jmp_m1616 | Code::Jmp_m1632 | Code::Jmp_m1664
@@ -108,12 +108,17 @@ pub(crate) fn execute(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> 
     let Some(generic) = lookup(i.code()) else { return Err(Trap::Unsupported) };
     m.cpu.rip = i.next_ip();
     let result = generic(m, i);
-    if let Err(trap) = &result
+    settle_rip(m, i, &result);
+    result
+}
+
+/// Moves `rip` back to an instruction that did not complete.
+pub(crate) fn settle_rip(m: &mut Machine<'_>, i: &Instruction, result: &Result<(), Trap>) {
+    if let Err(trap) = result
         && !matches!(trap, Trap::Syscall | Trap::Breakpoint)
     {
         m.cpu.rip = i.ip();
     }
-    result
 }
 
 /// Executes the instruction at `rip` in the reference way: fetch, decode, look up, do.

@@ -4,7 +4,9 @@ mod control;
 pub mod cpu;
 pub mod flags;
 mod generic;
+mod image;
 mod integer;
+mod lower;
 mod machine;
 mod miscellaneous;
 mod softfloat;
@@ -12,12 +14,16 @@ mod sse;
 mod stack;
 mod string;
 mod system;
+mod text;
 mod x87;
 
 pub use cpu::Cpu;
 pub use flags::Flags;
 pub use generic::{step, supported};
+pub use image::{fxrestore_image, fxsave_image};
+pub use lower::{Code, Stop, run, settle};
 pub use machine::{Machine, Trap};
+pub use text::instruction_text;
 pub use x87::X87;
 
 use iced_x86::Instruction;

@@ -9,6 +9,8 @@ mod rotate;
 mod shift;
 mod transfer;
 
+pub(crate) use rotate::{rol, ror};
+pub(crate) use shift::{sar, shl, shr};
 pub(crate) use transfer::condition;
 
 use crate::generic::Row;

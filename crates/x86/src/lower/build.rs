@@ -1,0 +1,212 @@
+//! From the code at an address to a block of micro-operations.
+//!
+//! A block is a straight run of instructions with exits: it goes on behind a conditional jump that is not taken, and ends at
+//! any other branch, at the end of the page, before a repeated string instruction, or when it is long.
+
+use iced_x86::{FlowControl, Instruction};
+
+use super::live;
+use super::ops::fallback::{self, Decoded};
+use super::translate;
+use super::uop::Uop;
+use crate::flags::STATUS;
+use crate::generic;
+use crate::machine::{Machine, Trap};
+
+/// Instructions of the longest block.
+pub(super) const LENGTH_MAX: usize = 64;
+
+/// Micro-operations ready to be copied into a view.
+pub(super) struct Template {
+    pub uops: Vec<Uop>,
+    /// Instructions without a handler of their own, which `link` of their micro-operations points to.
+    pub decoded: Box<[Decoded]>,
+    /// Page of the last byte: the first, or the one behind it.
+    pub last_page: u64,
+}
+
+/// Page number of an address.
+pub(super) fn page(addr: u64) -> u64 {
+    addr / memory::PAGE_SIZE
+}
+
+/// A decoded block, before it is lowered.
+struct Straight {
+    instructions: Vec<Instruction>,
+    /// Flags that may be read where the block ends.
+    live_out: u64,
+    /// Flags that may be read where each conditional jump goes.
+    live_taken: Vec<u64>,
+}
+
+fn decode_at(m: &mut Machine<'_>, ip: u64) -> Result<Instruction, Trap> {
+    let before = std::mem::replace(&mut m.cpu.rip, ip);
+    let result = generic::decode(m);
+    m.cpu.rip = before;
+    result
+}
+
+fn is_repeated(i: &Instruction) -> bool {
+    i.is_string_instruction() && (i.has_rep_prefix() || i.has_repne_prefix())
+}
+
+/// Whether a block ends behind `i`.
+fn is_last(i: &Instruction) -> bool {
+    i.flow_control() != FlowControl::Next && !translate::is_jcc(i) || is_repeated(i)
+}
+
+/// Decodes from `start`; an error only if not even one instruction can be executed.
+fn decode(m: &mut Machine<'_>, start: u64) -> Result<Vec<Instruction>, Trap> {
+    let mut instructions: Vec<Instruction> = Vec::new();
+    let mut ip = start;
+    while instructions.len() < LENGTH_MAX && page(ip) == page(start) {
+        let i = match decode_at(m, ip) {
+            Ok(i) if generic::lookup(i.code()).is_some() => i,
+            Ok(_) if instructions.is_empty() => return Err(Trap::Unsupported),
+            Err(trap) if instructions.is_empty() => return Err(trap),
+            _ => break,
+        };
+        // Alone in its block, for it counts its own instructions.
+        if is_repeated(&i) && !instructions.is_empty() {
+            break;
+        }
+        instructions.push(i);
+        ip = i.next_ip();
+        if is_last(&i) {
+            break;
+        }
+    }
+    Ok(instructions)
+}
+
+/// Flags that may be read from `target` on. Only the page of the block is looked at: the block is valid as long as that is.
+fn live_at(m: &mut Machine<'_>, start: u64, target: u64) -> u64 {
+    let mut ip = target;
+    live::ahead(|| {
+        if page(ip) != page(start) {
+            return None;
+        }
+        let modelled = |i: &Instruction| generic::lookup(i.code()).is_some();
+        let inside = |i: &Instruction| page(i.next_ip().wrapping_sub(1)) == page(start);
+        let i = decode_at(m, ip).ok().filter(modelled).filter(inside)?;
+        ip = i.next_ip();
+        Some(i)
+    })
+}
+
+/// Whether the program can write the page of `addr`.
+pub(super) fn is_writable(m: &Machine<'_>, addr: u64) -> bool {
+    let mapping = m.memory.current().and_then(|space| m.memory.mapping_at(space, addr));
+    mapping.is_some_and(|mapping| mapping.protection.contains(memory::Protection::WRITE))
+}
+
+fn look_ahead(m: &mut Machine<'_>, start: u64, instructions: Vec<Instruction>) -> Straight {
+    let last = instructions[instructions.len() - 1];
+    let live_out = match last.flow_control() {
+        FlowControl::Next => live_at(m, start, last.next_ip()),
+        FlowControl::ConditionalBranch if !is_last(&last) => live_at(m, start, last.next_ip()),
+        FlowControl::UnconditionalBranch | FlowControl::Call => live_at(m, start, last.near_branch_target()),
+        _ => STATUS,
+    };
+    let mut taken = |i: &Instruction| match translate::is_jcc(i) {
+        true => live_at(m, start, i.near_branch_target()),
+        false => 0,
+    };
+    let live_taken = instructions.iter().map(&mut taken).collect();
+    Straight { instructions, live_out, live_taken }
+}
+
+/// Flags that may be read behind each instruction; the first entry is for before the first.
+fn liveness(straight: &Straight) -> Vec<u64> {
+    let mut live = vec![straight.live_out; straight.instructions.len() + 1];
+    for (n, i) in straight.instructions.iter().enumerate().rev() {
+        live[n + 1] |= straight.live_taken[n];
+        let effect = live::effect(i);
+        live[n] = live[n + 1] & !effect.sets | effect.reads;
+    }
+    live
+}
+
+/// Collects the micro-operations of one block.
+struct Builder {
+    uops: Vec<Uop>,
+    decoded: Vec<Decoded>,
+}
+
+impl Builder {
+    /// The reference meaning of `i`; `link` is its place in `decoded` until all are there.
+    fn generic(&mut self, i: &Instruction) {
+        let run = match i {
+            i if is_repeated(i) => fallback::repeated,
+            i if is_last(i) => fallback::last,
+            _ => fallback::plain,
+        };
+        // A jump too far for its handler is not last, but goes where it likes.
+        let run = if translate::is_jcc(i) { fallback::last } else { run };
+        let mut uop = translate::blank(run, i.ip());
+        let generic = generic::lookup(i.code()).expect("only modelled instructions come here");
+        uop.link = std::ptr::without_provenance(self.decoded.len() + 1);
+        self.decoded.push(Decoded { instruction: *i, generic });
+        self.uops.push(uop);
+    }
+
+    /// One instruction, or two; how many.
+    fn lower(&mut self, straight: &Straight, live: &[u64], n: usize) -> usize {
+        let i = &straight.instructions[n];
+        if let Some(jump) = straight.instructions.get(n + 1)
+            && translate::is_jcc(jump)
+            && let Some(uop) = translate::fuse(i, jump, live[n + 2] & STATUS != 0)
+        {
+            self.uops.push(uop);
+            return 2;
+        }
+        let effect = live::effect(i);
+        let uop = match i {
+            i if translate::is_jcc(i) => translate::jump_if(i),
+            i if is_last(i) => translate::last(i),
+            _ => translate::translate(i, live[n + 1] & modifies(i, effect.sets) != 0),
+        };
+        match uop {
+            Some(uop) => self.uops.push(uop),
+            None => self.generic(i),
+        }
+        1
+    }
+}
+
+/// Flags that `i` may change, which is more than those it surely sets.
+fn modifies(i: &Instruction, sets: u64) -> u64 {
+    if i.rflags_modified() != 0 { STATUS } else { sets }
+}
+
+/// Lowers the code at `start`.
+pub(super) fn build(m: &mut Machine<'_>, start: u64) -> Result<Template, Trap> {
+    let instructions = decode(m, start)?;
+    let straight = look_ahead(m, start, instructions);
+    // A block may overwrite its own instructions, and with them what made flags dead.
+    let live = if is_writable(m, start) { vec![STATUS; straight.instructions.len() + 1] } else { liveness(&straight) };
+    let mut builder = Builder { uops: Vec::new(), decoded: Vec::new() };
+    let total = straight.instructions.len();
+    let mut n = 0;
+    while n < total {
+        let first = builder.uops.len();
+        let count = builder.lower(&straight, &live, n);
+        builder.uops[first].left = (total - n) as u16;
+        n += count;
+    }
+    let last = straight.instructions[total - 1];
+    if !is_last(&last) {
+        builder.uops.push(translate::fall_through(last.next_ip()));
+    } else {
+        // Never reached; a branch out of the last instruction looks at its count.
+        builder.uops.push(translate::blank(super::ops::branch::jump, last.next_ip()));
+    }
+    builder.uops[0].shift |= live::pack(STATUS & !live[0]) << 2;
+    let decoded = builder.decoded.into_boxed_slice();
+    for uop in &mut builder.uops {
+        if !uop.link.is_null() {
+            uop.link = std::ptr::from_ref(&decoded[uop.link.addr() - 1]).cast();
+        }
+    }
+    Ok(Template { uops: builder.uops, decoded, last_page: page(last.next_ip().wrapping_sub(1)) })
+}

@@ -1,0 +1,13 @@
+//! The lowered interpreter: blocks of micro-operations, made once from decoded instructions and kept by content.
+
+mod build;
+mod code;
+mod live;
+mod ops;
+mod run;
+mod translate;
+mod uop;
+mod width;
+
+pub use code::Code;
+pub use run::{Stop, run, settle};

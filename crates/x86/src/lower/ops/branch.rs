@@ -1,0 +1,105 @@
+//! Jumps, calls and returns.
+
+#![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
+
+use memory::Memory;
+
+use crate::cpu::{Cpu, RSP};
+use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::width::{At, Indexed, Register, Source};
+use crate::machine::{Trap, canonical};
+
+/// `jmp` to a fixed address; also from the end of a block to the next.
+pub(in crate::lower) unsafe fn jump(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    X { u, cpu, memory, exec }.branch()
+}
+
+unsafe fn jump_if<const CODE: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    if x.cpu().flags.condition(CODE) { x.branch_early() } else { x.next() }
+}
+
+/// Address behind the instruction; `extra` is its length.
+#[inline(always)]
+unsafe fn behind(x: X) -> u64 {
+    x.uop().ip.wrapping_add(u64::from(x.uop().extra))
+}
+
+/// Pushes the return address; false if the stack cannot be written.
+#[inline(always)]
+unsafe fn push_return(x: X) -> bool {
+    let top = x.cpu().gpr[RSP].wrapping_sub(8);
+    if x.store::<u64>(top, behind(x)).is_err() {
+        return false;
+    }
+    x.cpu().gpr[RSP] = top;
+    true
+}
+
+pub(in crate::lower) unsafe fn call(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    if push_return(x) { x.branch() } else { x.stopped() }
+}
+
+unsafe fn call_indirect<S: Source>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let Ok(target) = S::read::<u64>(x) else { return x.stopped() };
+    if !canonical(target) {
+        return x.trap(Trap::GeneralProtection);
+    }
+    if push_return(x) { x.indirect(target) } else { x.stopped() }
+}
+
+unsafe fn jump_indirect<S: Source>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let Ok(target) = S::read::<u64>(x) else { return x.stopped() };
+    if !canonical(target) {
+        return x.trap(Trap::GeneralProtection);
+    }
+    x.indirect(target)
+}
+
+/// `imm` is what `ret imm16` drops besides the return address.
+pub(in crate::lower) unsafe fn ret(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let top = x.cpu().gpr[RSP];
+    let Ok(target) = x.load::<u64>(top) else { return x.stopped() };
+    if !canonical(target) {
+        return x.trap(Trap::GeneralProtection);
+    }
+    x.cpu().gpr[RSP] = top.wrapping_add(8).wrapping_add(x.uop().imm);
+    x.indirect(target)
+}
+
+/// The handler for a conditional jump.
+pub(in crate::lower) fn pick_conditional(code: u8) -> Handler {
+    const JUMPS: [Handler; 16] = [
+        jump_if::<0>,
+        jump_if::<1>,
+        jump_if::<2>,
+        jump_if::<3>,
+        jump_if::<4>,
+        jump_if::<5>,
+        jump_if::<6>,
+        jump_if::<7>,
+        jump_if::<8>,
+        jump_if::<9>,
+        jump_if::<10>,
+        jump_if::<11>,
+        jump_if::<12>,
+        jump_if::<13>,
+        jump_if::<14>,
+        jump_if::<15>,
+    ];
+    JUMPS[usize::from(code & 15)]
+}
+
+/// The handler for a jump or call through a register or memory.
+pub(in crate::lower) fn pick_indirect(call: bool, memory: bool) -> Handler {
+    match (call, memory) {
+        (true, true) => call_indirect::<At<Indexed>>,
+        (true, false) => call_indirect::<Register>,
+        (false, true) => jump_indirect::<At<Indexed>>,
+        (false, false) => jump_indirect::<Register>,
+    }
+}

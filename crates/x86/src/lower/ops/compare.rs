@@ -1,0 +1,148 @@
+//! Comparisons, alone and fused with the branch that follows.
+
+#![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
+
+use memory::Memory;
+
+use super::alu::{AND, Form, SUB, set_flags};
+use crate::cpu::Cpu;
+use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::width::{At, Based, Destination, Half, Immediate, Indexed, Register, Source, Width};
+
+/// `cmp` or `test` for its flags.
+unsafe fn compare<const OP: u8, T: Width, L: Source, R: Source>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let Ok(a) = L::read::<T>(x) else { return x.stopped() };
+    let Ok(b) = R::read::<T>(x) else { return x.stopped() };
+    let result = if OP == SUB { a.wrapping_sub(b) } else { a & b };
+    set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+    x.next()
+}
+
+/// Whether `code` holds after comparing: no flags needed. Parity and overflow are not asked here.
+#[inline(always)]
+fn holds<const OP: u8, T: Width, const CODE: u8>(a: u64, b: u64) -> bool {
+    let (sa, sb) = (T::sign_extend(a) as i64, T::sign_extend(b) as i64);
+    if OP == AND {
+        let result = T::sign_extend(a & b) as i64;
+        return match CODE {
+            4 => result == 0,
+            5 => result != 0,
+            8 => result < 0,
+            9 => result >= 0,
+            14 => result <= 0,
+            _ => result > 0,
+        };
+    }
+    match CODE {
+        2 => a < b,
+        3 => a >= b,
+        4 => a == b,
+        5 => a != b,
+        6 => a <= b,
+        7 => a > b,
+        8 => (T::sign_extend(a.wrapping_sub(b)) as i64) < 0,
+        9 => (T::sign_extend(a.wrapping_sub(b)) as i64) >= 0,
+        12 => sa < sb,
+        13 => sa >= sb,
+        14 => sa <= sb,
+        _ => sa > sb,
+    }
+}
+
+/// `cmp` or `test` and the conditional jump behind it.
+unsafe fn fused<const OP: u8, T: Width, L: Source, R: Source, const CODE: u8, const LIVE: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let Ok(a) = L::read::<T>(x) else { return x.stopped() };
+    let Ok(b) = R::read::<T>(x) else { return x.stopped() };
+    if LIVE {
+        let result = if OP == SUB { a.wrapping_sub(b) } else { a & b };
+        set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+    }
+    if holds::<OP, T, CODE>(a, b) { x.branch_early() } else { x.next() }
+}
+
+fn alone<const OP: u8, T: Width>(form: Form) -> Handler {
+    match form {
+        Form::Register => compare::<OP, T, Destination, Register>,
+        Form::Immediate => compare::<OP, T, Destination, Immediate>,
+        Form::Load => compare::<OP, T, Destination, At<Based>>,
+        Form::LoadIndexed => compare::<OP, T, Destination, At<Indexed>>,
+        Form::Store => compare::<OP, T, At<Based>, Register>,
+        Form::StoreIndexed => compare::<OP, T, At<Indexed>, Register>,
+        Form::StoreImmediate => compare::<OP, T, At<Based>, Immediate>,
+        Form::StoreImmediateIndexed => compare::<OP, T, At<Indexed>, Immediate>,
+    }
+}
+
+fn alone_sized<const OP: u8>(size: usize, form: Form) -> Handler {
+    match size {
+        1 => alone::<OP, u8>(form),
+        2 => alone::<OP, u16>(form),
+        4 => alone::<OP, u32>(form),
+        _ => alone::<OP, u64>(form),
+    }
+}
+
+/// The handler for `cmp` (`SUB`) or `test` (`AND`).
+pub(in crate::lower) fn pick(op: u8, size: usize, form: Form) -> Handler {
+    if op == SUB { alone_sized::<SUB>(size, form) } else { alone_sized::<AND>(size, form) }
+}
+
+fn with_code<const OP: u8, T: Width, L: Source, R: Source, const LIVE: bool>(code: u8) -> Option<Handler> {
+    Some(match (OP, code) {
+        (_, 4) => fused::<OP, T, L, R, 4, LIVE>,
+        (_, 5) => fused::<OP, T, L, R, 5, LIVE>,
+        (_, 8) => fused::<OP, T, L, R, 8, LIVE>,
+        (_, 9) => fused::<OP, T, L, R, 9, LIVE>,
+        (_, 14) => fused::<OP, T, L, R, 14, LIVE>,
+        (_, 15) => fused::<OP, T, L, R, 15, LIVE>,
+        (SUB, 2) => fused::<SUB, T, L, R, 2, LIVE>,
+        (SUB, 3) => fused::<SUB, T, L, R, 3, LIVE>,
+        (SUB, 6) => fused::<SUB, T, L, R, 6, LIVE>,
+        (SUB, 7) => fused::<SUB, T, L, R, 7, LIVE>,
+        (SUB, 12) => fused::<SUB, T, L, R, 12, LIVE>,
+        (SUB, 13) => fused::<SUB, T, L, R, 13, LIVE>,
+        _ => return None,
+    })
+}
+
+/// Indexed addresses serve for all: an address without index has the zero register.
+fn fused_form<const OP: u8, T: Width, const LIVE: bool>(form: Form, code: u8) -> Option<Handler> {
+    match form {
+        Form::Register => with_code::<OP, T, Destination, Register, LIVE>(code),
+        Form::Immediate => with_code::<OP, T, Destination, Half, LIVE>(code),
+        Form::Load | Form::LoadIndexed => with_code::<OP, T, Destination, At<Indexed>, LIVE>(code),
+        Form::Store | Form::StoreIndexed => with_code::<OP, T, At<Indexed>, Register, LIVE>(code),
+        Form::StoreImmediate | Form::StoreImmediateIndexed => with_code::<OP, T, At<Indexed>, Half, LIVE>(code),
+    }
+}
+
+fn fused_sized<const OP: u8, const LIVE: bool>(size: usize, form: Form, code: u8) -> Option<Handler> {
+    match size {
+        1 => fused_form::<OP, u8, LIVE>(form, code),
+        2 => fused_form::<OP, u16, LIVE>(form, code),
+        4 => fused_form::<OP, u32, LIVE>(form, code),
+        _ => fused_form::<OP, u64, LIVE>(form, code),
+    }
+}
+
+/// The handler for a comparison with the jump on condition `code` behind it, where there is one.
+pub(in crate::lower) fn pick_fused(op: u8, size: usize, form: Form, code: u8, live: bool) -> Option<Handler> {
+    match (op == SUB, live) {
+        (true, true) => fused_sized::<SUB, true>(size, form, code),
+        (true, false) => fused_sized::<SUB, false>(size, form, code),
+        (false, true) => fused_sized::<AND, true>(size, form, code),
+        (false, false) => fused_sized::<AND, false>(size, form, code),
+    }
+}

@@ -1,0 +1,12 @@
+//! Handlers, one file per family. Each file ends with the function that picks a handler for an instruction.
+
+pub(super) mod alu;
+pub(super) mod branch;
+pub(super) mod compare;
+pub(super) mod fallback;
+mod lanes;
+pub(super) mod moves;
+pub(super) mod shift;
+pub(super) mod stack;
+pub(super) mod unary;
+pub(super) mod vector;

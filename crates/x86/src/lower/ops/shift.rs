@@ -1,0 +1,112 @@
+//! Shifts and rotations of registers.
+
+#![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
+
+use memory::Memory;
+
+use crate::cpu::{Cpu, RCX};
+use crate::flags::Flags;
+use crate::integer::{rol, ror, sar, shl, shr};
+use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::width::Width;
+
+pub(in crate::lower) const SHL: u8 = 0;
+pub(in crate::lower) const SHR: u8 = 1;
+pub(in crate::lower) const SAR: u8 = 2;
+pub(in crate::lower) const ROL: u8 = 3;
+pub(in crate::lower) const ROR: u8 = 4;
+
+/// The result of a shift by less than the size.
+#[inline(always)]
+fn plain<const OP: u8, T: Width>(value: u64, count: u32) -> u64 {
+    match (OP, T::BITS) {
+        (SHL, _) => value << count,
+        (SHR, _) => value >> count,
+        (SAR, _) => (T::sign_extend(value) as i64 >> count) as u64,
+        (ROL, 32) => u64::from((value as u32).rotate_left(count)),
+        (ROL, _) => value.rotate_left(count),
+        (_, 32) => u64::from((value as u32).rotate_right(count)),
+        (_, _) => value.rotate_right(count),
+    }
+}
+
+/// The result, with flags as the reference sets them.
+#[inline(always)]
+fn with_flags<const OP: u8, T: Width>(flags: &mut Flags, value: u64, count: u32) -> u64 {
+    let size = T::BYTES as usize;
+    match OP {
+        SHL => shl(flags, value, count, size),
+        SHR => shr(flags, value, count, size),
+        SAR => sar(flags, value, count, size),
+        ROL => rol(flags, value, count, size),
+        _ => ror(flags, value, count, size),
+    }
+}
+
+/// By `imm`, which is neither zero nor beyond the size. Rotations by more than one keep the overflow flag.
+unsafe fn by_immediate<const OP: u8, T: Width, const LIVE: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let value = x.get::<T>(x.uop().d);
+    let count = x.uop().imm as u32 & (T::BITS - 1);
+    if !LIVE {
+        x.set::<T>(x.uop().d, plain::<OP, T>(value, count));
+        return x.next();
+    }
+    let before = x.cpu().flags.of();
+    let result = with_flags::<OP, T>(&mut x.cpu().flags, value, count);
+    if OP >= ROL && count != 1 {
+        let carry = x.cpu().flags.cf();
+        x.cpu().flags.rotated(carry, before);
+    }
+    x.set::<T>(x.uop().d, result);
+    x.next()
+}
+
+/// By `cl`.
+unsafe fn by_count<const OP: u8, T: Width, const LIVE: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let value = x.get::<T>(x.uop().d);
+    let count = x.cpu().gpr[RCX] as u32 & (T::BITS - 1);
+    if !LIVE || count == 0 {
+        // A count of zero leaves the flags, but still clears the upper half.
+        x.set::<T>(x.uop().d, plain::<OP, T>(value, count));
+        return x.next();
+    }
+    let result = with_flags::<OP, T>(&mut x.cpu().flags, value, count);
+    x.set::<T>(x.uop().d, result);
+    x.next()
+}
+
+fn by_kind<const OP: u8, T: Width>(immediate: bool, live: bool) -> Handler {
+    match (immediate, live) {
+        (true, true) => by_immediate::<OP, T, true>,
+        (true, false) => by_immediate::<OP, T, false>,
+        (false, true) => by_count::<OP, T, true>,
+        (false, false) => by_count::<OP, T, false>,
+    }
+}
+
+fn by_op<T: Width>(op: u8, immediate: bool, live: bool) -> Handler {
+    match op {
+        SHL => by_kind::<SHL, T>(immediate, live),
+        SHR => by_kind::<SHR, T>(immediate, live),
+        SAR => by_kind::<SAR, T>(immediate, live),
+        ROL => by_kind::<ROL, T>(immediate, live),
+        _ => by_kind::<ROR, T>(immediate, live),
+    }
+}
+
+/// The handler for a shift of a register of 4 or 8 bytes.
+pub(in crate::lower) fn pick(op: u8, size: usize, immediate: bool, live: bool) -> Handler {
+    if size == 4 { by_op::<u32>(op, immediate, live) } else { by_op::<u64>(op, immediate, live) }
+}

@@ -1,0 +1,207 @@
+//! Increments, negations, multiplication and other operations with one or two operands.
+
+#![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
+
+use memory::Memory;
+
+use super::alu::{ADD, Form, SUB, set_flags};
+use crate::cpu::{Cpu, RAX, RDX};
+use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::width::{Address, Immediate};
+use crate::lower::width::{At, Based, Indexed, Register, Source, Width};
+
+/// The new value of `inc` (`ADD`) and `dec` (`SUB`).
+#[inline(always)]
+fn stepped<const OP: u8>(value: u64) -> u64 {
+    if OP == ADD { value.wrapping_add(1) } else { value.wrapping_sub(1) }
+}
+
+/// All flags but the carry.
+#[inline(always)]
+unsafe fn flags_but_carry<const OP: u8, T: Width>(x: X, value: u64, result: u64) {
+    let carry = x.cpu().flags.cf();
+    set_flags::<OP, T>(&mut x.cpu().flags, value, 1, result);
+    x.cpu().flags.set_cf(carry);
+}
+
+unsafe fn by_one<const OP: u8, T: Width, const LIVE: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let value = x.get::<T>(x.uop().d);
+    let result = stepped::<OP>(value);
+    x.set::<T>(x.uop().d, result);
+    if LIVE {
+        flags_but_carry::<OP, T>(x, value, result);
+    }
+    x.next()
+}
+
+unsafe fn by_one_in_memory<const OP: u8, T: Width, A: Address>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let addr = A::of(x);
+    let Ok(value) = x.load::<T>(addr) else { return x.stopped() };
+    let result = stepped::<OP>(value);
+    if x.store::<T>(addr, result).is_err() {
+        return x.stopped();
+    }
+    flags_but_carry::<OP, T>(x, value, result);
+    x.next()
+}
+
+unsafe fn neg<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let value = x.get::<T>(x.uop().d);
+    let result = value.wrapping_neg();
+    x.set::<T>(x.uop().d, result);
+    set_flags::<SUB, T>(&mut x.cpu().flags, 0, value, result);
+    x.next()
+}
+
+unsafe fn not<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let value = x.get::<T>(x.uop().d);
+    x.set::<T>(x.uop().d, !value);
+    x.next()
+}
+
+/// `d = l * r`, signed.
+#[inline(always)]
+unsafe fn product<T: Width, const LIVE: bool>(x: X, l: u64, r: u64) -> *const Uop {
+    let (l, r) = (T::sign_extend(l) as i64, T::sign_extend(r) as i64);
+    let result = l.wrapping_mul(r) as u64;
+    x.set::<T>(x.uop().d, result);
+    if LIVE {
+        // For 32 bits the 64-bit product is exact.
+        let overflow = match T::BITS {
+            64 => l.checked_mul(r).is_none(),
+            _ => T::sign_extend(result) != result,
+        };
+        x.cpu().flags.multiplied(T::sign_extend(result), overflow);
+    }
+    x.next()
+}
+
+unsafe fn imul<T: Width, S: Source, const LIVE: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let Ok(r) = S::read::<T>(x) else { return x.stopped() };
+    product::<T, LIVE>(x, x.get::<T>(x.uop().d), r)
+}
+
+unsafe fn imul_immediate<T: Width, S: Source, const LIVE: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let Ok(l) = S::read::<T>(x) else { return x.stopped() };
+    let Ok(r) = Immediate::read::<T>(x) else { return x.stopped() };
+    product::<T, LIVE>(x, l, r)
+}
+
+/// `cdq`, `cqo`.
+unsafe fn spread<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let sign = (T::sign_extend(x.cpu().gpr[RAX]) as i64 >> 63) as u64;
+    x.cpu().gpr[RDX] = T::zero_extend(sign);
+    x.next()
+}
+
+/// `cwde`, `cdqe`: from half of `T`.
+unsafe fn widen<F: Width, T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    x.cpu().gpr[RAX] = T::zero_extend(F::sign_extend(x.cpu().gpr[RAX]));
+    x.next()
+}
+
+unsafe fn swap_bytes<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let x = X { u, cpu, memory, exec };
+    let value = x.get::<T>(x.uop().d);
+    x.set::<T>(x.uop().d, value.swap_bytes() >> (64 - T::BITS));
+    x.next()
+}
+
+/// The handler for `inc` and `dec` of 1, 4 or 8 bytes.
+pub(in crate::lower) fn pick_step(op: u8, size: usize, form: Form, live: bool) -> Option<Handler> {
+    if op == ADD { step_sized::<ADD>(size, form, live) } else { step_sized::<SUB>(size, form, live) }
+}
+
+fn step_sized<const OP: u8>(size: usize, form: Form, live: bool) -> Option<Handler> {
+    match size {
+        1 => step_form::<OP, u8>(form, live),
+        4 => step_form::<OP, u32>(form, live),
+        8 => step_form::<OP, u64>(form, live),
+        _ => None,
+    }
+}
+
+fn step_form<const OP: u8, T: Width>(form: Form, live: bool) -> Option<Handler> {
+    Some(match (form, live) {
+        (Form::Register, true) => by_one::<OP, T, true>,
+        (Form::Register, false) => by_one::<OP, T, false>,
+        (Form::Load, _) => by_one_in_memory::<OP, T, Based>,
+        (Form::LoadIndexed, _) => by_one_in_memory::<OP, T, Indexed>,
+        _ => return None,
+    })
+}
+
+/// The handler for `neg` (true) and `not` of a register of 4 or 8 bytes.
+pub(in crate::lower) fn pick_negation(arithmetic: bool, size: usize) -> Option<Handler> {
+    Some(match (arithmetic, size) {
+        (true, 4) => neg::<u32>,
+        (true, 8) => neg::<u64>,
+        (false, 4) => not::<u32>,
+        (false, 8) => not::<u64>,
+        _ => return None,
+    })
+}
+
+/// The handler for `imul` with two or three operands of 4 or 8 bytes.
+pub(in crate::lower) fn pick_imul(size: usize, form: Form, three: bool, live: bool) -> Option<Handler> {
+    match (size, live) {
+        (4, true) => imul_form::<u32, true>(form, three),
+        (4, false) => imul_form::<u32, false>(form, three),
+        (8, true) => imul_form::<u64, true>(form, three),
+        (8, false) => imul_form::<u64, false>(form, three),
+        _ => None,
+    }
+}
+
+fn imul_form<T: Width, const LIVE: bool>(form: Form, three: bool) -> Option<Handler> {
+    Some(match (form, three) {
+        (Form::Register, false) => imul::<T, Register, LIVE>,
+        (Form::Load | Form::LoadIndexed, false) => imul::<T, At<Indexed>, LIVE>,
+        (Form::Register, true) => imul_immediate::<T, Register, LIVE>,
+        (Form::Load | Form::LoadIndexed, true) => imul_immediate::<T, At<Indexed>, LIVE>,
+        _ => return None,
+    })
+}
+
+/// The handler for `cdq` and `cqo`.
+pub(in crate::lower) fn pick_spread(size: usize) -> Handler {
+    if size == 4 { spread::<u32> } else { spread::<u64> }
+}
+
+/// The handler for `cwde` and `cdqe`.
+pub(in crate::lower) fn pick_widen(to: usize) -> Handler {
+    if to == 4 { widen::<u16, u32> } else { widen::<u32, u64> }
+}
+
+/// The handler for `bswap` of 4 or 8 bytes.
+pub(in crate::lower) fn pick_swap(size: usize) -> Handler {
+    if size == 4 { swap_bytes::<u32> } else { swap_bytes::<u64> }
+}

@@ -1,0 +1,128 @@
+//! Running: block after block, to an exact number of instructions.
+
+#![allow(unsafe_code)]
+
+use memory::{Access, Halt};
+
+use super::Code;
+use super::uop::{Exec, Uop, trampoline};
+use crate::generic;
+use crate::machine::{Machine, Trap};
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// Instructions completed; an iteration of a repeated string instruction counts as one.
+    pub executed: u64,
+    /// Why the next one was not, or what the last one asked for. `None`: the budget is used up.
+    pub trap: Option<Trap>,
+}
+
+/// Runs at most `budget` instructions.
+///
+/// On a trap `rip` is at the instruction that did not complete; behind it for `syscall` and `int3`, as on the processor.
+/// Flags that nobody will look at are cleared where a run stops: see [`settle`].
+pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
+    let mut exec = Exec { budget, stack_limit: 0, code: std::ptr::from_mut(code), clock: machine.clock, trap: None };
+    machine.memory.stop_at_code(true);
+    code.prepare(&mut machine);
+    let trap = run_blocks(&mut machine, code, &mut exec);
+    machine.memory.stop_at_code(false);
+    settle_here(&mut machine, code);
+    Stop { executed: budget - exec.budget, trap }
+}
+
+fn run_blocks(m: &mut Machine<'_>, code: &mut Code, exec: &mut Exec) -> Option<Trap> {
+    while exec.budget > 0 {
+        if let Err(trap) = run_block(m, code, exec) {
+            if !is_code_store(&trap) {
+                return Some(trap);
+            }
+            // The store is to a page that code was taken from: done by the reference, then all code is looked at anew.
+            let result = step_over(m, exec);
+            code.prepare(m);
+            if let Err(trap) = result {
+                return Some(trap);
+            }
+        }
+    }
+    None
+}
+
+/// A store that was stopped, maybe only because blocks were made from its page.
+fn is_code_store(trap: &Trap) -> bool {
+    matches!(trap, Trap::Memory(Halt::Visible(touch)) if touch.access == Access::Write)
+}
+
+/// One instruction by the reference, stores to code included.
+fn step_over(m: &mut Machine<'_>, exec: &mut Exec) -> Result<(), Trap> {
+    m.memory.stop_at_code(false);
+    let result = generic::step(m);
+    m.memory.stop_at_code(true);
+    if result.is_ok() || matches!(result, Err(Trap::Syscall | Trap::Breakpoint)) {
+        exec.budget -= 1;
+    }
+    result
+}
+
+/// Runs from `rip` until something ends it: a trap, or a block that the budget does not cover.
+fn run_block(m: &mut Machine<'_>, code: &mut Code, exec: &mut Exec) -> Result<(), Trap> {
+    let first = code.block(m, m.cpu.rip)?;
+    // SAFETY: a block was just found, and blocks stay until `prepare`.
+    let need = u64::from(unsafe { (*first).left });
+    let first = if need <= exec.budget { Some((first, need)) } else { beginning(code, first, exec.budget) };
+    let Some((first, need)) = first else {
+        // Half of a fused pair.
+        return step_over(m, exec);
+    };
+    exec.budget -= need;
+    exec.code = std::ptr::from_mut(code);
+    // SAFETY: the contract of handlers: `first` is in a block of `code`, and all else is ours alone.
+    unsafe { trampoline(first, m.cpu, m.memory, exec) };
+    exec.trap.take().map_or(Ok(()), Err)
+}
+
+/// Copies as much of a block as the budget covers, with an end behind it; how many instructions that is.
+fn beginning(code: &mut Code, first: *const Uop, budget: u64) -> Option<(*const Uop, u64)> {
+    // SAFETY: micro-operations follow each other up to one with nothing left, which is in the block, too.
+    let at = |n: usize| unsafe { *first.add(n) };
+    let total = u64::from(at(0).left);
+    let done_before = |n: usize| total - u64::from(at(n).left);
+    let mut count = 0;
+    while done_before(count + 1) <= budget {
+        count += 1;
+    }
+    let covered = done_before(count);
+    if covered == 0 {
+        return None;
+    }
+    for n in 0..count {
+        code.scratch[n] = at(n);
+        code.scratch[n].left = (covered - done_before(n)) as u16;
+    }
+    code.scratch[count] = super::translate::blank(end, at(count).ip);
+    Some((code.scratch.as_ptr(), covered))
+}
+
+/// The end of a beginning.
+unsafe fn end(u: *const Uop, cpu: *mut crate::Cpu, _: *mut memory::Memory, _: *mut Exec) -> *const Uop {
+    // SAFETY: the contract of handlers.
+    unsafe { (*cpu).rip = (*u).ip };
+    std::ptr::null()
+}
+
+/// Clears the flags that nobody will look at from `rip` on, as [`run`] does where it stops.
+///
+/// What is dead depends on the code from `rip` on and on nothing else. So threads that differ only in flags which are about
+/// to be overwritten become equal.
+pub fn settle(machine: &mut Machine<'_>, code: &mut Code) {
+    code.prepare(machine);
+    settle_here(machine, code);
+}
+
+fn settle_here(m: &mut Machine<'_>, code: &mut Code) {
+    let dead = code.dead(m, m.cpu.rip);
+    if dead != 0 {
+        m.cpu.flags.replace(dead, 0);
+    }
+}

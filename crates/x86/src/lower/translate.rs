@@ -1,0 +1,351 @@
+//! From one decoded instruction to one micro-operation.
+
+use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
+
+use super::ops::alu::{self, Form};
+use super::ops::stack::Pushed;
+use super::ops::{branch, compare, moves, shift, stack, unary, vector};
+use super::uop::{Handler, Uop};
+use crate::cpu::{FS_BASE, GS_BASE, ZERO};
+use crate::integer::condition;
+use crate::machine::{mask, operand_size, place};
+
+/// A micro-operation with nothing but its place.
+pub(super) fn blank(run: Handler, ip: u64) -> Uop {
+    let zero = (8 * ZERO) as u8;
+    Uop {
+        run,
+        ip,
+        imm: 0,
+        disp: 0,
+        link: std::ptr::null(),
+        d: zero,
+        s: zero,
+        base: zero,
+        index: zero,
+        shift: 0,
+        extra: 0,
+        left: 0,
+    }
+}
+
+/// The upper half of `imm`: where a branch at `ip` goes. `None` if it is too far.
+pub(super) fn branch_offset(ip: u64, target: u64) -> Option<u64> {
+    let offset = target.wrapping_sub(ip) as i64;
+    i32::try_from(offset).ok().map(|offset| (offset as u32 as u64) << 32)
+}
+
+/// Offset of a general register in the processor; `None` for others.
+pub(super) fn general(register: Register) -> Option<u8> {
+    let place = place(register)?;
+    Some((8 * place.index) as u8 + (place.shift / 8) as u8)
+}
+
+/// Whether writing the register changes `ah`, `ch`, `dh` or `bh`, which handlers cannot.
+fn is_high(register: Register) -> bool {
+    matches!(register, Register::AH | Register::CH | Register::DH | Register::BH)
+}
+
+/// Fills in the address of the memory operand; whether it has an index. `None` if no handler computes such an address.
+pub(super) fn address(u: &mut Uop, i: &Instruction) -> Option<bool> {
+    let segment = match i.memory_segment() {
+        Register::FS => Some(FS_BASE),
+        Register::GS => Some(GS_BASE),
+        _ => None,
+    };
+    let slot = |number: usize| (8 * number) as u8;
+    let wide = |register: Register| (register.size() == 8).then(|| general(register)).flatten();
+    u.disp = i.memory_displacement64();
+    let base = match i.memory_base() {
+        Register::None | Register::RIP => None,
+        register => Some(wide(register)?),
+    };
+    let index = match i.memory_index() {
+        Register::None => None,
+        register => Some(wide(register)?),
+    };
+    if i.memory_base() == Register::None && index.is_none() && i.memory_displ_size() == 4 {
+        return None;
+    }
+    let shift = i.memory_index_scale().trailing_zeros() as u8;
+    (u.base, u.index, u.shift) = match (segment, base, index) {
+        (None, base, None) => (base.unwrap_or(slot(ZERO)), slot(ZERO), 0),
+        (None, base, Some(index)) => (base.unwrap_or(slot(ZERO)), index, shift),
+        (Some(segment), None, None) => (slot(segment), slot(ZERO), 0),
+        (Some(segment), Some(base), None) => (slot(segment), base, 0),
+        (Some(segment), None, Some(index)) => (slot(segment), index, shift),
+        (Some(_), Some(_), Some(_)) => return None,
+    };
+    Some(u.index != slot(ZERO))
+}
+
+/// Fills in the operands of an instruction with one or two of them, and says where they are.
+fn operands(u: &mut Uop, i: &Instruction) -> Option<Form> {
+    let second = if i.op_count() > 1 { Some(i.op1_kind()) } else { None };
+    let immediate = || i.immediate(1) & mask(operand_size(i, 0));
+    match (i.op0_kind(), second) {
+        (OpKind::Register, None) => {
+            u.d = general(i.op0_register())?;
+            Some(Form::Register)
+        }
+        (OpKind::Memory, None) => Some(if address(u, i)? { Form::LoadIndexed } else { Form::Load }),
+        (OpKind::Register, Some(OpKind::Register)) => {
+            u.d = general(i.op0_register())?;
+            u.s = general(i.op1_register())?;
+            Some(Form::Register)
+        }
+        (OpKind::Register, Some(OpKind::Memory)) => {
+            u.d = general(i.op0_register())?;
+            Some(if address(u, i)? { Form::LoadIndexed } else { Form::Load })
+        }
+        (OpKind::Memory, Some(OpKind::Register)) => {
+            u.s = general(i.op1_register())?;
+            Some(if address(u, i)? { Form::StoreIndexed } else { Form::Store })
+        }
+        (OpKind::Register, Some(_)) => {
+            u.d = general(i.op0_register())?;
+            u.imm = immediate();
+            Some(Form::Immediate)
+        }
+        (OpKind::Memory, Some(_)) => {
+            u.imm = immediate();
+            Some(if address(u, i)? { Form::StoreImmediateIndexed } else { Form::StoreImmediate })
+        }
+        _ => None,
+    }
+}
+
+fn alu_operation(mnemonic: Mnemonic) -> Option<u8> {
+    Some(match mnemonic {
+        Mnemonic::Add => alu::ADD,
+        Mnemonic::Or => alu::OR,
+        Mnemonic::Adc => alu::ADC,
+        Mnemonic::Sbb => alu::SBB,
+        Mnemonic::And => alu::AND,
+        Mnemonic::Sub => alu::SUB,
+        Mnemonic::Xor => alu::XOR,
+        _ => return None,
+    })
+}
+
+fn compare_operation(mnemonic: Mnemonic) -> Option<u8> {
+    match mnemonic {
+        Mnemonic::Cmp => Some(alu::SUB),
+        Mnemonic::Test => Some(alu::AND),
+        _ => None,
+    }
+}
+
+fn shift_operation(mnemonic: Mnemonic) -> Option<u8> {
+    Some(match mnemonic {
+        Mnemonic::Shl | Mnemonic::Sal => shift::SHL,
+        Mnemonic::Shr => shift::SHR,
+        Mnemonic::Sar => shift::SAR,
+        Mnemonic::Rol => shift::ROL,
+        Mnemonic::Ror => shift::ROR,
+        _ => return None,
+    })
+}
+
+/// A shift of a 4- or 8-byte register by an immediate that is not zero, or by `cl`.
+fn shifted(u: &mut Uop, i: &Instruction, op: u8, live: bool) -> Option<Handler> {
+    let size = operand_size(i, 0);
+    if i.op0_kind() != OpKind::Register || size < 4 {
+        return None;
+    }
+    u.d = general(i.op0_register())?;
+    let immediate = i.op1_kind() != OpKind::Register;
+    if immediate {
+        u.imm = i.immediate(1) & (8 * size as u64 - 1);
+        if u.imm == 0 {
+            return None;
+        }
+    }
+    Some(shift::pick(op, size, immediate, live))
+}
+
+fn multiplied(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
+    if i.op_count() < 2 {
+        return None;
+    }
+    let form = operands(u, i)?;
+    let three = i.op_count() == 3;
+    if three {
+        u.imm = i.immediate(2) & mask(operand_size(i, 0));
+    }
+    unary::pick_imul(operand_size(i, 0), form, three, live)
+}
+
+fn pushed(u: &mut Uop, i: &Instruction) -> Option<Handler> {
+    if i.stack_pointer_increment() != -8 {
+        return None;
+    }
+    match i.op0_kind() {
+        OpKind::Register => {
+            u.s = general(i.op0_register())?;
+            Some(stack::pick_push(Pushed::Register))
+        }
+        OpKind::Memory => {
+            address(u, i)?;
+            Some(stack::pick_push(Pushed::Memory))
+        }
+        _ => {
+            u.imm = i.immediate(0);
+            Some(stack::pick_push(Pushed::Immediate))
+        }
+    }
+}
+
+fn popped(u: &mut Uop, i: &Instruction) -> Option<Handler> {
+    if i.stack_pointer_increment() != 8 || i.op0_kind() != OpKind::Register {
+        return None;
+    }
+    u.d = general(i.op0_register())?;
+    Some(stack::pop)
+}
+
+fn lea(u: &mut Uop, i: &Instruction) -> Option<Handler> {
+    // A segment does not count here.
+    if matches!(i.memory_segment(), Register::FS | Register::GS) || operand_size(i, 0) < 4 {
+        return None;
+    }
+    u.d = general(i.op0_register())?;
+    Some(moves::pick_lea(operand_size(i, 0), address(u, i)?))
+}
+
+/// A move of a condition: `cmovcc` or `setcc`.
+fn conditional(u: &mut Uop, i: &Instruction) -> Option<Handler> {
+    u.extra = condition(i);
+    let form = operands(u, i)?;
+    match i.op_count() {
+        1 if form == Form::Register => Some(moves::pick_set(u.extra)),
+        1 => None,
+        _ => moves::pick_cmov(operand_size(i, 0), form),
+    }
+}
+
+/// Whether the first operand is a register that handlers cannot write.
+fn writes_high(i: &Instruction) -> bool {
+    i.op_count() > 0 && i.op0_kind() == OpKind::Register && is_high(i.op0_register())
+}
+
+/// The micro-operation for an instruction that goes on with the next. `None` if there is none but the reference.
+pub(super) fn translate(i: &Instruction, live: bool) -> Option<Uop> {
+    let mut u = blank(moves::nothing, i.ip());
+    if let Some(op) = compare_operation(i.mnemonic()) {
+        let form = operands(&mut u, i)?;
+        u.run = compare::pick(op, operand_size(i, 0), form);
+        return Some(u);
+    }
+    if writes_high(i) {
+        return None;
+    }
+    u.run = vector::translate(&mut u, i).or_else(|| integer(&mut u, i, live))?;
+    Some(u)
+}
+
+fn integer(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
+    let size = if i.op_count() > 0 { operand_size(i, 0) } else { 0 };
+    if let Some(op) = alu_operation(i.mnemonic()) {
+        let form = operands(u, i)?;
+        return Some(alu::pick(op, size, form, live));
+    }
+    if let Some(op) = shift_operation(i.mnemonic()) {
+        return shifted(u, i, op, live);
+    }
+    match i.mnemonic() {
+        Mnemonic::Mov if is_general(i) => operands(u, i).map(|form| moves::pick_mov(size, form)),
+        Mnemonic::Movzx if size >= 4 => moves::pick_movzx(operand_size(i, 1), operands(u, i)?),
+        Mnemonic::Movsx | Mnemonic::Movsxd => moves::pick_movsx(operand_size(i, 1), size, operands(u, i)?),
+        Mnemonic::Lea => lea(u, i),
+        Mnemonic::Push => pushed(u, i),
+        Mnemonic::Pop => popped(u, i),
+        Mnemonic::Leave if i.code() == Code::Leaveq => Some(stack::leave),
+        Mnemonic::Inc => unary::pick_step(alu::ADD, size, operands(u, i)?, live),
+        Mnemonic::Dec => unary::pick_step(alu::SUB, size, operands(u, i)?, live),
+        Mnemonic::Neg => register(u, i).and_then(|()| unary::pick_negation(true, size)),
+        Mnemonic::Not => register(u, i).and_then(|()| unary::pick_negation(false, size)),
+        Mnemonic::Imul => multiplied(u, i, live),
+        Mnemonic::Bswap if size >= 4 => register(u, i).map(|()| unary::pick_swap(size)),
+        Mnemonic::Cdq => Some(unary::pick_spread(4)),
+        Mnemonic::Cqo => Some(unary::pick_spread(8)),
+        Mnemonic::Cwde => Some(unary::pick_widen(4)),
+        Mnemonic::Cdqe => Some(unary::pick_widen(8)),
+        Mnemonic::Nop | Mnemonic::Endbr64 | Mnemonic::Pause => Some(moves::nothing),
+        _ if i.condition_code() != iced_x86::ConditionCode::None => conditional(u, i),
+        _ => None,
+    }
+}
+
+/// The only operand is a general register.
+fn register(u: &mut Uop, i: &Instruction) -> Option<()> {
+    if i.op0_kind() != OpKind::Register {
+        return None;
+    }
+    u.d = general(i.op0_register())?;
+    Some(())
+}
+
+/// Not to or from a segment register.
+fn is_general(i: &Instruction) -> bool {
+    (0..i.op_count()).all(|op| i.op_kind(op) != OpKind::Register || place(i.op_register(op)).is_some())
+}
+
+/// Whether `i` is a conditional jump on flags.
+pub(super) fn is_jcc(i: &Instruction) -> bool {
+    i.is_jcc_short_or_near()
+}
+
+/// A comparison and the conditional jump behind it in one. `live` says whether anybody else looks at the flags.
+pub(super) fn fuse(i: &Instruction, jump: &Instruction, live: bool) -> Option<Uop> {
+    let op = compare_operation(i.mnemonic())?;
+    let mut u = blank(moves::nothing, i.ip());
+    let form = operands(&mut u, i)?;
+    u.run = compare::pick_fused(op, operand_size(i, 0), form, condition(jump), live)?;
+    u.imm = branch_offset(i.ip(), jump.near_branch_target())? | u.imm & mask(4);
+    Some(u)
+}
+
+/// A conditional jump alone.
+pub(super) fn jump_if(i: &Instruction) -> Option<Uop> {
+    let mut u = blank(branch::pick_conditional(condition(i)), i.ip());
+    u.imm = branch_offset(i.ip(), i.near_branch_target())?;
+    Some(u)
+}
+
+/// From the end of a block that was cut off to the next.
+pub(super) fn fall_through(next: u64) -> Uop {
+    blank(branch::jump, next)
+}
+
+/// A jump, call or return that ends a block.
+pub(super) fn last(i: &Instruction) -> Option<Uop> {
+    let mut u = blank(branch::jump, i.ip());
+    match i.mnemonic() {
+        Mnemonic::Jmp | Mnemonic::Call => {}
+        Mnemonic::Ret => {
+            u.run = branch::ret;
+            u.imm = if i.op_count() == 1 { u64::from(i.immediate16()) } else { 0 };
+            return Some(u);
+        }
+        _ => return None,
+    }
+    u.extra = i.len() as u8;
+    let call = i.mnemonic() == Mnemonic::Call;
+    match i.op0_kind() {
+        OpKind::NearBranch64 => {
+            u.imm = branch_offset(i.ip(), i.near_branch_target())?;
+            u.run = if call { branch::call } else { branch::jump };
+        }
+        OpKind::Register if i.op0_register().size() == 8 => {
+            u.s = general(i.op0_register())?;
+            u.run = branch::pick_indirect(call, false);
+        }
+        OpKind::Memory if i.memory_size().size() == 8 && !crate::generic::is_far(i.code()) => {
+            address(&mut u, i)?;
+            u.run = branch::pick_indirect(call, true);
+        }
+        _ => return None,
+    }
+    Some(u)
+}

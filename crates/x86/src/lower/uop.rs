@@ -1,0 +1,276 @@
+//! Micro-operations and how one leads to the next.
+//!
+//! A handler does its work and goes to the next micro-operation itself. In release builds it does so by a call in tail
+//! position, which LLVM turns into a jump; Rust does not promise that, so every block entry looks at the stack pointer and
+//! returns to the trampoline when the stack has grown. In debug builds each handler returns to the trampoline.
+//!
+//! **Contract of all handlers:** the micro-operation is in a block of the [`super::Code`] that `exec.code` points to and is
+//! followed by others up to one that does not fall through; `cpu`, `memory` and `exec` are valid and nobody else uses them;
+//! register fields are offsets into the first nineteen words of [`Cpu`].
+
+#![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
+
+use memory::{Memory, Stopped};
+
+use super::Code;
+use super::width::Width;
+use crate::cpu::Cpu;
+use crate::machine::{Machine, Trap};
+
+/// What a micro-operation does: see the contract above.
+pub(super) type Handler = unsafe fn(*const Uop, *mut Cpu, *mut Memory, *mut Exec) -> *const Uop;
+
+/// One lowered instruction, or two that were fused.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Uop {
+    pub run: Handler,
+    /// Address of the instruction.
+    pub ip: u64,
+    /// Immediate operand. In a branch the upper half says where it goes, from `ip`; the lower half may be an immediate.
+    pub imm: u64,
+    /// Displacement of the memory operand.
+    pub disp: u64,
+    /// First micro-operation of the block that a branch goes to, when known; or the decoded instruction of a generic one.
+    pub link: *const Uop,
+    /// Destination register, as an offset in [`Cpu`] (the number for SSE registers).
+    pub d: u8,
+    /// Source register, likewise.
+    pub s: u8,
+    /// Base of the address, as an offset.
+    pub base: u8,
+    /// Index of the address, as an offset.
+    pub index: u8,
+    /// Scale of the index, as a shift.
+    pub shift: u8,
+    /// Condition, size or whatever else a handler needs.
+    pub extra: u8,
+    /// Instructions from here to the end of the block.
+    pub left: u16,
+}
+
+impl Uop {
+    /// Where a direct branch goes.
+    pub fn target(&self) -> u64 {
+        self.ip.wrapping_add((self.imm as i64 >> 32) as u64)
+    }
+}
+
+/// Everything of a run that is neither registers nor memory.
+pub(super) struct Exec {
+    /// Instructions that may still be executed, those of the current block already taken off.
+    pub budget: u64,
+    /// Handlers return to the trampoline when the stack is below this.
+    pub stack_limit: usize,
+    /// Where to look for blocks.
+    pub code: *mut Code,
+    /// What `rdtsc` reads.
+    pub clock: u64,
+    /// Why the run ended, when it did.
+    pub trap: Option<Trap>,
+}
+
+/// How much stack handlers may use when tail calls were not made.
+const STACK: usize = 256 << 10;
+
+/// Runs from `first` until a handler gives up.
+///
+/// # Safety
+/// See the contract above.
+pub(super) unsafe fn trampoline(first: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) {
+    (*exec).stack_limit = stack_pointer().saturating_sub(STACK);
+    let mut next = first;
+    while !next.is_null() {
+        next = ((*next).run)(next, cpu, memory, exec);
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+const TAIL_CALLS: bool = true;
+#[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
+const TAIL_CALLS: bool = false;
+
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: copies a register.
+    unsafe { std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
+}
+
+/// Handlers return after each micro-operation: the stack does not grow.
+#[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
+fn stack_pointer() -> usize {
+    usize::MAX
+}
+
+/// What a handler is called with, and what it can do with it.
+#[derive(Clone, Copy)]
+pub(super) struct X {
+    pub u: *const Uop,
+    pub cpu: *mut Cpu,
+    pub memory: *mut Memory,
+    pub exec: *mut Exec,
+}
+
+impl X {
+    #[inline(always)]
+    pub unsafe fn uop<'a>(self) -> &'a Uop {
+        &*self.u
+    }
+
+    #[inline(always)]
+    pub unsafe fn cpu<'a>(self) -> &'a mut Cpu {
+        &mut *self.cpu
+    }
+
+    /// The register at `offset`, zero-extended.
+    #[inline(always)]
+    pub unsafe fn get<T: Width>(self, offset: u8) -> u64 {
+        T::read(self.cpu.cast::<u8>().add(usize::from(offset)))
+    }
+
+    /// Sets the register at `offset` as an instruction of this size does.
+    #[inline(always)]
+    pub unsafe fn set<T: Width>(self, offset: u8, value: u64) {
+        T::write(self.cpu.cast::<u8>().add(usize::from(offset)), value);
+    }
+
+    #[inline(always)]
+    pub unsafe fn load<T: Width>(self, addr: u64) -> Result<u64, Stopped> {
+        T::load(&mut *self.memory, addr)
+    }
+
+    #[inline(always)]
+    pub unsafe fn store<T: Width>(self, addr: u64, value: u64) -> Result<(), Stopped> {
+        T::store(&mut *self.memory, addr, value)
+    }
+
+    /// On to a micro-operation of the same block.
+    #[inline(always)]
+    unsafe fn go(self, to: *const Uop) -> *const Uop {
+        if TAIL_CALLS { ((*to).run)(to, self.cpu, self.memory, self.exec) } else { to }
+    }
+
+    /// On to the next micro-operation.
+    #[inline(always)]
+    pub unsafe fn next(self) -> *const Uop {
+        self.go(self.u.add(1))
+    }
+
+    /// On to the first micro-operation of a block, if the budget allows all of it.
+    #[inline(always)]
+    pub unsafe fn enter(self, to: *const Uop) -> *const Uop {
+        let need = u64::from((*to).left);
+        let exec = &mut *self.exec;
+        if exec.budget < need {
+            return leave(self.cpu, (*to).ip);
+        }
+        exec.budget -= need;
+        if TAIL_CALLS && stack_pointer() < exec.stack_limit {
+            return to;
+        }
+        self.go(to)
+    }
+
+    /// Along the link of this micro-operation, made on first use.
+    #[inline(always)]
+    pub unsafe fn branch(self) -> *const Uop {
+        let to = (*self.u).link;
+        if to.is_null() {
+            return follow(self.u, self.cpu, self.memory, self.exec);
+        }
+        self.enter(to)
+    }
+
+    /// A branch out of the middle of a block: what was taken off the budget for the rest is given back.
+    #[inline(always)]
+    pub unsafe fn branch_early(self) -> *const Uop {
+        (*self.exec).budget += u64::from((*self.u.add(1)).left);
+        self.branch()
+    }
+
+    /// To an address known only now.
+    #[inline(always)]
+    pub unsafe fn indirect(self, target: u64) -> *const Uop {
+        let to = (*(*self.exec).code).recent(target);
+        if to.is_null() {
+            return find(target, self.cpu, self.memory, self.exec);
+        }
+        self.enter(to)
+    }
+
+    /// The access was stopped: back to the beginning of this instruction.
+    #[inline(always)]
+    pub unsafe fn stopped(self) -> *const Uop {
+        stopped(self.u, self.cpu, self.memory, self.exec)
+    }
+
+    /// The instruction traps.
+    #[inline(always)]
+    pub unsafe fn trap(self, trap: Trap) -> *const Uop {
+        trapped(self.u, self.cpu, self.exec, trap)
+    }
+}
+
+/// The budget does not reach: stop before the block at `ip`.
+#[cold]
+#[inline(never)]
+unsafe fn leave(cpu: *mut Cpu, ip: u64) -> *const Uop {
+    (*cpu).rip = ip;
+    std::ptr::null()
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn trapped(u: *const Uop, cpu: *mut Cpu, exec: *mut Exec, trap: Trap) -> *const Uop {
+    (*cpu).rip = (*u).ip;
+    (*exec).budget += u64::from((*u).left);
+    (*exec).trap = Some(trap);
+    std::ptr::null()
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn stopped(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    trapped(u, cpu, exec, Trap::from((*memory).halt()))
+}
+
+/// Makes the link of `u` and follows it.
+#[cold]
+#[inline(never)]
+unsafe fn follow(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let to = find_block((*u).target(), cpu, memory, exec);
+    if to.is_null() {
+        return to;
+    }
+    (*(*exec).code).link(u, to);
+    X { u, cpu, memory, exec }.enter(to)
+}
+
+/// Goes to an address that was not met recently.
+#[cold]
+#[inline(never)]
+unsafe fn find(target: u64, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    let to = find_block(target, cpu, memory, exec);
+    if to.is_null() {
+        return to;
+    }
+    (*(*exec).code).remember(target, to);
+    X { u: to, cpu, memory, exec }.enter(to)
+}
+
+/// The block at `target`, which is now where the thread is; null with a trap if there is none.
+unsafe fn find_block(target: u64, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    (*cpu).rip = target;
+    let mut machine = Machine { cpu: &mut *cpu, memory: &mut *memory, clock: (*exec).clock };
+    match (*(*exec).code).block(&mut machine, target) {
+        Ok(first) => first,
+        Err(trap) => {
+            // With no budget left, it is the next run that meets the trap.
+            (*exec).trap = Some(trap).filter(|_| (*exec).budget > 0);
+            std::ptr::null()
+        }
+    }
+}
