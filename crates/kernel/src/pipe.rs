@@ -93,6 +93,12 @@ impl Pipe {
         (self.slots * PAGE) as u64
     }
 
+    /// Bytes that fit in for sure.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.slots.saturating_sub(self.pages.len()) * PAGE
+    }
+
     /// Takes up to `len` bytes out.
     pub fn take(&mut self, len: usize) -> Vec<u8> {
         let mut taken = Vec::new();
@@ -395,4 +401,28 @@ pub fn set_capacity(call: &mut Call<'_>, description: Id, bytes: u64) -> Result<
     }
     pipe.slots = slots;
     Ok(size)
+}
+
+/// Whether a pipe can only run dry.
+#[must_use]
+pub fn has_no_writers(kernel: &Kernel, id: Id) -> bool {
+    writers(kernel, id) == 0
+}
+
+/// `EPIPE` and `SIGPIPE` if nobody reads.
+pub fn check_readers(call: &mut Call<'_>, description: Id) -> Result<(), Stop> {
+    let id = id_of(call.kernel, description).expect("an end of a pipe");
+    if readers(call.kernel, id) == 0 { broken(call, 0).map(|_| ()) } else { Ok(()) }
+}
+
+/// Takes bytes that were looked at before out of a pipe.
+pub fn take_from(kernel: &mut Kernel, description: Id, len: usize) {
+    let pipe = id_of(kernel, description).and_then(|id| kernel.pipes.get_mut(&id));
+    pipe.expect("an end of a pipe").take(len);
+}
+
+/// Puts bytes into a pipe as far as there is room; how many.
+pub fn put_into(kernel: &mut Kernel, description: Id, bytes: &[u8]) -> usize {
+    let pipe = id_of(kernel, description).and_then(|id| kernel.pipes.get_mut(&id));
+    pipe.expect("an end of a pipe").put(bytes)
 }

@@ -6,7 +6,7 @@ use super::inode::{Kind, S_ISGID, S_ISUID};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::{At, File, O_APPEND, Operations, refuse};
-use crate::errno::{EFBIG, EINVAL, EISDIR, ENOENT, ENOSPC, ENXIO, EPERM, Errno};
+use crate::errno::{EFBIG, EINVAL, EISDIR, ENOENT, ENOSPC, ENXIO, Errno};
 use crate::id::Id;
 use memory::{Memory, ObjectId};
 
@@ -121,6 +121,9 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, at: At) -> Result<Vec<
     if at.is_none() && !bytes.is_empty() {
         call.description_mut(description).offset = offset + bytes.len() as u64;
     }
+    if !bytes.is_empty() {
+        super::notify::accessed(call.kernel, inode);
+    }
     Ok(bytes)
 }
 
@@ -188,20 +191,5 @@ pub fn target(offset: i64, whence: u32, position: u64, end: u64) -> Result<u64, 
         Ok(target) if sum <= i128::from(i64::MAX) => Ok(target),
         Ok(_) => Err(crate::errno::EOVERFLOW),
         Err(_) => Err(EINVAL),
-    }
-}
-
-/// The inode behind a description that must be a regular file open for writing.
-pub fn writable_regular(call: &Call<'_>, description: Id) -> Result<Id, Errno> {
-    let open = call.description(description);
-    let File::Inode(id) = open.file else { return Err(EINVAL) };
-    if !open.is_writable() {
-        return Err(EINVAL);
-    }
-    match call.kernel.inode(id).map(|inode| inode.kind) {
-        Some(Kind::Regular) => Ok(id),
-        Some(Kind::Directory) => Err(EISDIR),
-        Some(_) => Err(EINVAL),
-        None => Err(EPERM),
     }
 }

@@ -5,20 +5,30 @@
 //! copied inodes, new and removed names. The content of a regular file is an object of `memory`, made when it is first
 //! mapped or written, so that `read(2)`, `write(2)` and shared mappings see the same bytes.
 
+mod attribute;
 pub mod base;
 mod calls;
 mod content;
 pub mod device;
 mod directory;
+mod duplicate;
+mod fcntl;
 pub mod inode;
 mod ioctl;
+pub mod lock;
+mod lock_calls;
+mod metadata;
+mod mount;
 mod namespace;
-mod notify;
+pub mod notify;
 mod open;
 mod path_calls;
-mod permission;
+pub mod permission;
+mod rename;
 pub mod seal;
-mod stat;
+mod size;
+mod splice;
+pub mod stat;
 pub mod synthetic;
 mod transfer;
 mod tree;
@@ -32,8 +42,9 @@ use crate::map::Map;
 pub use calls::ROWS;
 pub use content::{OPERATIONS, content, length, read_at, write_at};
 pub use inode::{Directory, Inode, Kind};
+pub use lock::{LockRequest, may_lock};
 use memory::Memory;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 pub use walk::{Node, Place, Start};
 
 /// Everything about files that was changed inside.
@@ -49,18 +60,14 @@ pub struct Files {
     pub attributes: Map<Id, BTreeMap<Vec<u8>, Vec<u8>>>,
     /// Seals of files that can be sealed.
     pub seals: Map<Id, u32>,
+    /// Files of `O_TMPFILE` that may still get a name.
+    pub unnamed: BTreeSet<Id>,
+    /// Locks, by file.
+    pub locks: Map<Id, lock::Locks>,
+    /// `inotify(7)` instances.
+    pub notifiers: Map<Id, notify::Notifier>,
     /// What the base's ids stand for.
     pub known: base::Known,
-}
-
-/// A lock that a thread waits for.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct LockRequest {}
-
-/// Whether a lock could be taken now.
-#[must_use]
-pub fn may_lock(_: &Kernel, _: &LockRequest) -> bool {
-    false
 }
 
 /// Finds the inode at a path, as the process (or, from a directory, as the superuser) sees it.
@@ -80,11 +87,26 @@ pub fn create_file(
 }
 
 /// A process has closed a descriptor of this description.
-pub fn closed_by(_: &mut Kernel, _: Pid, _: Id) {}
+pub fn closed_by(kernel: &mut Kernel, pid: Pid, description: Id) {
+    let file = kernel.descriptions.get(&description).and_then(|open| lock::key(open.file));
+    if let Some(file) = file {
+        lock::closed_by(kernel, pid, file);
+    }
+}
 
 /// A description is about to be closed for good.
 pub fn description_closed(kernel: &mut Kernel, description: Id) {
     kernel.files.texts.remove(&description);
+    let Some(open) = kernel.descriptions.get(&description) else { return };
+    let (file, was_writable, is_path) = (open.file, open.is_writable(), open.flags & O_PATH != 0);
+    if let Some(key) = lock::key(file) {
+        lock::description_closed(kernel, description, key);
+    }
+    if let File::Inode(inode) = file
+        && !is_path
+    {
+        notify::closed(kernel, inode, was_writable);
+    }
 }
 
 /// A description of this file was closed for good: a file without names ends with the last.
@@ -100,6 +122,8 @@ pub fn forget_if_unused(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
     if inode.links > 0 || is_in_use(kernel, id) {
         return;
     }
+    notify::ended(kernel, id);
+    kernel.files.unnamed.remove(&id);
     kernel.files.directories.remove(&id);
     kernel.files.attributes.remove(&id);
     kernel.files.seals.remove(&id);

@@ -204,6 +204,9 @@ fn open_unnamed(call: &mut Call<'_>, place: &Place, how: How) -> Result<u64, Sto
     call.asker().may_change(call.kernel, directory)?;
     let id = call.create_inode(directory, Kind::Regular, how.mode)?;
     call.kernel.inode_mut(id)?.links = 0;
+    if !how.has(O_EXCL) {
+        call.kernel.files.unnamed.insert(id);
+    }
     let path = call.kernel.path_of(directory).unwrap_or_default();
     let name = format!("#{}", call.kernel.inode(id).ok_or(ENOENT)?.number);
     let path = [base::join(&path, name.as_bytes()).as_slice(), b" (deleted)"].concat();
@@ -244,7 +247,11 @@ fn open_node(call: &mut Call<'_>, node: Node, how: How, path: Vec<u8>) -> Result
         return special(call, node, how, path);
     };
     let description = Description::new(file, how.status(), path);
-    Ok(call.install(description, how.has(O_CLOEXEC))? as u64)
+    let fd = call.install(description, how.has(O_CLOEXEC))?;
+    if let (File::Inode(id), false) = (file, how.has(O_PATH)) {
+        super::notify::opened(call.kernel, id);
+    }
+    Ok(fd as u64)
 }
 
 /// What an inode is when it is open; nothing if it needs more than a description.

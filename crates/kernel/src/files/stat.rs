@@ -68,6 +68,15 @@ pub fn device_of(kernel: &Kernel, id: Id) -> u32 {
     }
 }
 
+/// The file system of a directory, new or not: that of the nearest directory that was there before.
+#[must_use]
+pub fn device_of_directory(kernel: &Kernel, mut directory: Id) -> u32 {
+    while kernel.files.known.get(directory).is_none() {
+        directory = kernel.place_of(directory).0;
+    }
+    device_of(kernel, directory)
+}
+
 /// What is open but has no place in the tree.
 fn of_open(kernel: &Kernel, memory: &Memory, description: Id) -> Status {
     let file = kernel.descriptions.get(&description).expect("it is open").file;

@@ -2,7 +2,7 @@
 
 use crate::call::{Call, Stop};
 use crate::descriptor::{At, File, O_APPEND, operations};
-use crate::errno::{EBADF, EFAULT, EINVAL, ENOTSUP, ESPIPE, Errno};
+use crate::errno::{EBADF, EFAULT, EINVAL, EOPNOTSUPP, ESPIPE, Errno};
 use crate::guest::Piece;
 use crate::id::Id;
 use memory::Protection;
@@ -96,7 +96,7 @@ pub fn pwritev2(call: &mut Call<'_>) -> Result<u64, Stop> {
 fn check_flags(call: &Call<'_>, known: u64) -> Result<(), Stop> {
     let flags = call.args[5];
     if flags & !known != 0 {
-        return Err(ENOTSUP.into());
+        return Err(EOPNOTSUPP.into());
     }
     let description = call.description_of(call.int(0))?;
     let is_inode = matches!(call.description(description).file, File::Inode(_));

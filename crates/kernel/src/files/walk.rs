@@ -148,6 +148,22 @@ impl<'a> Walk<'a> {
         self.finish(directory, last, slash)
     }
 
+    /// Finds the entry that a path names, whatever it leads to: for calls that make, remove or move names.
+    pub fn entry(&mut self, start: Id, path: &[u8]) -> Result<Place, Errno> {
+        if path.is_empty() {
+            return Err(ENOENT);
+        }
+        let start = if path[0] == b'/' { self.absolute()? } else { start };
+        let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
+        let Some((last, before)) = names.split_last() else { return self.go(start, path) };
+        let mut directory = start;
+        for name in before {
+            directory = self.enter(directory, name)?;
+        }
+        let slash = path.ends_with(b"/");
+        self.step(directory, last).map(|place| Place { slash, ..place })
+    }
+
     fn absolute(&self) -> Result<Id, Errno> {
         // openat2(2): RESOLVE_BENEATH refuses absolute paths.
         if self.restriction.beneath { Err(EXDEV) } else { Ok(self.top) }
@@ -277,6 +293,13 @@ impl Call<'_> {
     pub fn walk(&self, dir: Fd, path: &[u8], follow: bool) -> Result<Place, Errno> {
         let start = self.start(dir, path)?;
         Walk::new(self.kernel, self.pid, self.asker(), follow).go(start, path)
+    }
+
+    /// The entry that a path argument names, whatever it leads to.
+    pub fn entry_at(&mut self, dir: Fd, address: u64) -> Result<Place, Stop> {
+        let path = self.load_path(address)?;
+        let start = self.start(dir, &path)?;
+        Ok(Walk::new(self.kernel, self.pid, self.asker(), false).entry(start, &path)?)
     }
 
     /// Who the caller is when it touches files.

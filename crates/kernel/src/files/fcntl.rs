@@ -1,0 +1,119 @@
+//! `fcntl(2)`.
+
+use super::lock_calls::{self, Family};
+use super::{duplicate, seal};
+use crate::call::{Call, Stop};
+use crate::descriptor::{Fd, File, O_APPEND, O_ASYNC, O_DIRECT, O_NOATIME, O_NONBLOCK, O_PATH};
+use crate::errno::{EBADF, EINVAL, EPERM};
+use crate::id::Id;
+use crate::pipe;
+
+const F_DUPFD: u64 = 0;
+const F_GETFD: u64 = 1;
+const F_SETFD: u64 = 2;
+const F_GETFL: u64 = 3;
+const F_SETFL: u64 = 4;
+const F_GETLK: u64 = 5;
+const F_SETLK: u64 = 6;
+const F_SETLKW: u64 = 7;
+const F_SETOWN: u64 = 8;
+const F_GETOWN: u64 = 9;
+const F_GETSIG: u64 = 11;
+const F_OFD_GETLK: u64 = 36;
+const F_OFD_SETLK: u64 = 37;
+const F_OFD_SETLKW: u64 = 38;
+const F_SETLEASE: u64 = 1024;
+const F_GETLEASE: u64 = 1025;
+const F_DUPFD_QUERY: u64 = 1027;
+const F_DUPFD_CLOEXEC: u64 = 1030;
+const F_SETPIPE_SZ: u64 = 1031;
+const F_GETPIPE_SZ: u64 = 1032;
+const F_ADD_SEALS: u64 = 1033;
+const F_GET_SEALS: u64 = 1034;
+
+/// Commands that take a descriptor of `O_PATH`.
+const WITH_PATH: [u64; 6] = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_QUERY];
+
+/// Status flags that `F_SETFL` changes; it ignores the others.
+const CHANGEABLE: u32 = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
+
+/// `fcntl(2)`.
+pub fn fcntl(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let (fd, command) = (call.int(0), call.args[1] as u32 as u64);
+    let description = call.description_or_path(fd)?;
+    let is_path = call.description(description).flags & O_PATH != 0;
+    if is_path && !WITH_PATH.contains(&command) {
+        return Err(EBADF.into());
+    }
+    match command {
+        F_DUPFD => Ok(duplicate::from(call, fd, false)?),
+        F_DUPFD_CLOEXEC => Ok(duplicate::from(call, fd, true)?),
+        F_GETFD => Ok(call.process().descriptors.get(fd)?.close_on_exec.into()),
+        F_SETFD => {
+            call.process_mut().descriptors.get_mut(fd)?.close_on_exec = call.args[2] & 1 != 0;
+            Ok(0)
+        }
+        F_DUPFD_QUERY => {
+            let other = call.description_or_path(call.args[2] as Fd)?;
+            Ok((other == description).into())
+        }
+        _ => on_description(call, description, command),
+    }
+}
+
+fn on_description(call: &mut Call<'_>, description: Id, command: u64) -> Result<u64, Stop> {
+    match command {
+        F_GETFL => Ok(call.description(description).flags.into()),
+        F_SETFL => set_status(call, description),
+        F_GETLK => lock_calls::get(call, description, Family::Process),
+        F_SETLK => lock_calls::set(call, description, Family::Process, false),
+        F_SETLKW => lock_calls::set(call, description, Family::Process, true),
+        F_OFD_GETLK => lock_calls::get(call, description, Family::Description),
+        F_OFD_SETLK => lock_calls::set(call, description, Family::Description, false),
+        F_OFD_SETLKW => lock_calls::set(call, description, Family::Description, true),
+        F_SETOWN => {
+            call.description_mut(description).owner = call.int(2);
+            Ok(0)
+        }
+        F_GETOWN => Ok(i64::from(call.description(description).owner) as u64),
+        F_GETSIG => Ok(0),
+        F_GETPIPE_SZ => Ok(pipe::find(call.kernel, description).ok_or(EBADF)?.1.capacity()),
+        F_SETPIPE_SZ => Ok(pipe::set_capacity(call, description, call.args[2])?),
+        F_ADD_SEALS => seal::add(call, description, call.args[2] as u32),
+        F_GET_SEALS => seal::get(call, description),
+        // F_UNLCK: nobody holds one, because nobody can get one.
+        F_GETLEASE => Ok(2),
+        F_SETLEASE if call.args[2] == 2 => Err(crate::errno::EAGAIN.into()),
+        F_SETLEASE => call.unsupported("leases"),
+        10 => call.unsupported("F_SETSIG"),
+        15 | 16 => call.unsupported("F_SETOWN_EX and F_GETOWN_EX"),
+        1026 => call.unsupported("F_NOTIFY"),
+        1035..=1038 => call.unsupported("hints on the lifetime of data"),
+        _ => Err(EINVAL.into()),
+    }
+}
+
+fn set_status(call: &mut Call<'_>, description: Id) -> Result<u64, Stop> {
+    let wanted = call.args[2] as u32 & CHANGEABLE;
+    let open = call.description(description);
+    let (before, file) = (open.flags, open.file);
+    let added = wanted & !before;
+    if added & O_ASYNC != 0 {
+        return call.unsupported("O_ASYNC");
+    }
+    let is_pipe = matches!(file, File::PipeReader(_) | File::PipeWriter(_) | File::PipeBoth(_));
+    if added & O_DIRECT != 0 && is_pipe {
+        return call.unsupported("O_DIRECT on a pipe");
+    }
+    if added & O_DIRECT != 0 && !matches!(file, File::Inode(_)) {
+        return Err(EINVAL.into());
+    }
+    if added & O_NOATIME != 0
+        && let File::Inode(id) = file
+        && let Some(inode) = call.kernel.inode(id)
+    {
+        call.asker().owns(&inode).map_err(|_| EPERM)?;
+    }
+    call.description_mut(description).flags = before & !CHANGEABLE | wanted;
+    Ok(0)
+}
