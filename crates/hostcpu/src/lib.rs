@@ -18,9 +18,9 @@ pub use host::Host;
 /// Bytes in a page.
 pub const PAGE: u64 = 4096;
 /// Where the instruction starts: in the middle of a page that is otherwise full of `int3`.
-pub const CODE: u64 = 0x1000_0800;
+pub const CODE: u64 = 0x1234_5800;
 /// The first byte of the window, below 2 GiB so that every kind of address reaches it.
-pub const WINDOW: u64 = 0x2000_0000;
+pub const WINDOW: u64 = 0x2345_6000;
 /// Bytes of the window that can be written.
 pub const WRITABLE: usize = 2 * PAGE as usize;
 /// Bytes of the window; the last page can only be read.

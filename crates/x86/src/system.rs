@@ -82,6 +82,9 @@ fn is_wide(i: &Instruction) -> bool {
 
 fn save(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let addr = image_address(m, i)?;
+    // The processor tries the end first, so that is where a fault is reported.
+    let last = m.load(addr.wrapping_add(IMAGE as u64 - 1), 1)?;
+    m.store(addr.wrapping_add(IMAGE as u64 - 1), 1, last)?;
     let mut image = m.cpu.fxsave();
     if !is_wide(i) {
         image[12..16].fill(0);
@@ -96,6 +99,7 @@ fn save(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 
 fn restore(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let addr = image_address(m, i)?;
+    m.load(addr.wrapping_add(IMAGE as u64 - 1), 1)?;
     let mut image = [0; IMAGE];
     for (k, part) in image[..IMAGE_USED].chunks_exact_mut(16).enumerate() {
         part.copy_from_slice(&m.load_u128(addr.wrapping_add(16 * k as u64))?.to_le_bytes());

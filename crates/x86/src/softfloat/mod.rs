@@ -16,7 +16,7 @@ mod wide;
 pub use compare::{Order, Quiet};
 pub use convert::exact_integer;
 pub use format::{EXTENDED, F32, F64, F80, Format, Real};
-pub use remainder::Quotient;
+pub use remainder::{Quotient, Remainder};
 
 /// Invalid operation, as MXCSR and the x87 status word number it.
 pub const INVALID: u8 = 1;

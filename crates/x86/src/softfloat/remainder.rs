@@ -16,13 +16,19 @@ pub enum Quotient {
 pub struct Remainder {
     /// The remainder, or the partly reduced dividend.
     pub value: Float,
-    /// The three lowest bits of the quotient, if the reduction is complete.
+    /// The three lowest bits of the quotient, if it is known.
     pub quotient: Option<u8>,
+    /// Is the reduction complete?
+    pub complete: bool,
 }
 
 impl Remainder {
     fn whole(value: Float) -> Self {
-        Self { value, quotient: Some(0) }
+        Self { value, quotient: Some(0), complete: true }
+    }
+
+    fn invalid(value: Float) -> Self {
+        Self { value, quotient: None, complete: true }
     }
 }
 
@@ -31,10 +37,10 @@ impl Env {
     pub fn remainder(&mut self, kind: Quotient, a: Float, b: Float) -> Remainder {
         let (a, b) = match self.two(a, b) {
             Ok(pair) => pair,
-            Err(nan) => return Remainder::whole(nan),
+            Err(nan) => return Remainder::invalid(nan),
         };
         if a.is_infinite() || b.is_zero() {
-            return Remainder::whole(self.invalid());
+            return Remainder::invalid(self.invalid());
         }
         self.note_denormal(a);
         self.note_denormal(b);
@@ -64,7 +70,7 @@ impl Env {
             sign = !sign;
         }
         let value = self.scaled(sign, b.exponent + apart.min(0), rest, a.sign);
-        Remainder { value, quotient: Some((quotient & 7) as u8) }
+        Remainder { value, quotient: Some((quotient & 7) as u8), complete: true }
     }
 
     /// The exponents come closer by 32 to 63; processors agree on which by taking the difference modulo 32.
@@ -72,7 +78,7 @@ impl Env {
         let step = apart & 31 | 32;
         let rest = (u128::from(a.significand) << step) % u128::from(b.significand);
         let value = self.scaled(a.sign, b.exponent + apart - step, rest, a.sign);
-        Remainder { value, quotient: None }
+        Remainder { value, quotient: None, complete: false }
     }
 
     /// `rest` units of the last place of a 64-bit significand with this exponent; a zero has the dividend's sign.

@@ -72,7 +72,8 @@ impl Env {
             self.flags |= UNDERFLOW;
             self.note(unbounded);
             let (e, s) = unbounded.normal(exponent);
-            return Float::finite(sign, e + WRAP, s);
+            // Too tiny even so: only `fscale` can do that.
+            return if e + WRAP < format.exponent_min { Float::zero(sign) } else { Float::finite(sign, e + WRAP, s) };
         }
         if self.ftz {
             self.flags |= UNDERFLOW | INEXACT;
@@ -91,7 +92,12 @@ impl Env {
         self.flags |= OVERFLOW;
         if !self.masked(OVERFLOW) {
             self.note(cut);
-            return Float::finite(sign, exponent - WRAP, significand);
+            let wrapped = exponent - WRAP;
+            return if wrapped > format.exponent_max {
+                Float::infinity(sign)
+            } else {
+                Float::finite(sign, wrapped, significand)
+            };
         }
         self.flags |= INEXACT;
         self.up = match self.rounding {

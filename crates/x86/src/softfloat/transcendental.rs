@@ -5,7 +5,7 @@
 //! that few results differ from theirs, in the last bit. No host library takes part: the bits are the same everywhere.
 
 use super::wide::Wide;
-use super::{Class, EXTENDED, Env, Float, ZERO_DIVIDE};
+use super::{Class, EXTENDED, Env, Float, INEXACT, UNDERFLOW, ZERO_DIVIDE};
 
 /// The processor's value of pi/2 has 66 bits, in units of 2^-65; reducing by it, not by the true one, is what it documents
 /// (SDM volume 1, 8.3.8).
@@ -23,6 +23,13 @@ const ARC_TANGENTS: [Wide; 8] = [
     Wide::constant(-1, 0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1),
 ];
 
+/// Below these exponents processors return the first term of the series, whatever the rounding mode.
+const TINY_SINE: i32 = -68;
+const TINY_TANGENT: i32 = -32;
+const TINY_ARC_TANGENT: i32 = -40;
+
+const ONE: Float = Float { class: Class::Finite, sign: false, subnormal: false, exponent: 0, significand: 1 << 63 };
+
 /// An angle as a multiple of pi/2 and a rest of at most pi/4.
 struct Angle {
     quadrant: u32,
@@ -37,37 +44,53 @@ impl Env {
             Err(nan) => return Some((nan, nan)),
         };
         if a.is_zero() {
-            return Some((a, Float::finite(false, 0, 1 << 63)));
+            return Some((a, ONE));
+        }
+        if a.exponent < TINY_SINE {
+            let sine = self.nearly(a);
+            return Some((sine, ONE));
         }
         let angle = reduce(a)?;
-        Some((self.finish(angle.sine()), self.finish(angle.cosine())))
+        let sine = self.finish(angle.sine());
+        Some((sine, self.finish(angle.cosine())))
     }
 
     /// The sine.
     pub fn sine(&mut self, a: Float) -> Option<Float> {
-        self.of_angle(a, Float::zero(a.sign), Angle::sine)
+        self.of_angle(a, TINY_SINE, a, Angle::sine)
     }
 
     /// The cosine.
     pub fn cosine(&mut self, a: Float) -> Option<Float> {
-        self.of_angle(a, Float::finite(false, 0, 1 << 63), Angle::cosine)
+        self.of_angle(a, TINY_SINE, ONE, Angle::cosine)
     }
 
     /// The tangent.
     pub fn tangent(&mut self, a: Float) -> Option<Float> {
-        self.of_angle(a, Float::zero(a.sign), Angle::tangent)
+        self.of_angle(a, TINY_TANGENT, a, Angle::tangent)
     }
 
-    fn of_angle(&mut self, a: Float, of_zero: Float, function: fn(&Angle) -> Wide) -> Option<Float> {
+    /// A function of an angle; `limit` is its value for zero, and nearly so for exponents below `tiny`.
+    fn of_angle(&mut self, a: Float, tiny: i32, limit: Float, function: fn(&Angle) -> Wide) -> Option<Float> {
         let a = match self.angle(a) {
             Ok(a) => a,
             Err(nan) => return Some(nan),
         };
         if a.is_zero() {
-            return Some(of_zero);
+            return Some(limit);
+        }
+        if a.exponent < tiny {
+            return Some(self.nearly(limit));
         }
         let value = function(&reduce(a)?);
         Some(self.finish(value))
+    }
+
+    /// A result that differs from this number by too little to be rounded away from it.
+    fn nearly(&mut self, a: Float) -> Float {
+        let result = self.again(&EXTENDED, a);
+        self.flags |= INEXACT | if result.subnormal { UNDERFLOW } else { 0 };
+        result
     }
 
     fn angle(&mut self, a: Float) -> Result<Float, Float> {
@@ -94,8 +117,8 @@ impl Env {
         match a.class {
             Class::Infinite if a.sign => return Float::finite(true, 0, 1 << 63),
             Class::Zero | Class::Infinite => return a,
-            _ if a.exponent > 0 || a.exponent == 0 && a.significand != 1 << 63 => return a,
-            _ if a.exponent == 0 => return Float::finite(a.sign, -i32::from(a.sign), 1 << 63),
+            _ if a.exponent > 0 || a.exponent == 0 && a.significand != 1 << 63 => return self.nearly(a),
+            _ if a.exponent == 0 => return self.nearly(Float::finite(a.sign, -i32::from(a.sign), 1 << 63)),
             _ => {}
         }
         let t = Wide::from_float(a).times(Wide::LN_2);
@@ -133,6 +156,8 @@ impl Env {
 
     fn times_log2(&mut self, y: Float, x: Float) -> Float {
         if x.significand == 1 << 63 {
+            // Exact, but called inexact all the same.
+            self.flags |= INEXACT;
             return self.multiply(
                 &EXTENDED,
                 Float { subnormal: false, ..y },
@@ -165,6 +190,10 @@ impl Env {
         if x.is_zero() || y.is_zero() {
             return Float::zero(sign);
         }
+        if x.sign && x.exponent >= 0 {
+            // No logarithm, and nothing is promised: the operand comes back.
+            return self.nearly(x);
+        }
         let (x, y) = (Wide::from_float(x), Wide::from_float(y));
         let two = Wide::from_integer(2);
         let s = x.over(two.plus(x));
@@ -179,6 +208,11 @@ impl Env {
         };
         self.note_denormal(y);
         self.note_denormal(x);
+        let finite = y.class == Class::Finite && x.class == Class::Finite;
+        if finite && !x.sign && y.exponent - x.exponent < TINY_ARC_TANGENT {
+            self.flags |= INEXACT;
+            return self.divide(&EXTENDED, y, x);
+        }
         let half_pi = Wide::PI.scaled(-1);
         let right = match (y.class, x.class) {
             (Class::Infinite, Class::Infinite) => Wide::PI.scaled(-2),

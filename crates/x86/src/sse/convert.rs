@@ -4,7 +4,7 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::float::{Context, Number};
 use super::lane::Lane;
-use super::operand::{merge, read, width, write};
+use super::operand::{fetched, merge, read, width, write};
 use crate::generic::Row;
 use crate::machine::{Machine, Trap, operand_size, sign_extend};
 use crate::softfloat::{F32, F64, Rounding};
@@ -103,6 +103,7 @@ fn from_lanes<T: Number>(m: &mut Machine<'_>, i: &Instruction, count: u32) -> Re
 /// To 32-bit integers, as many as there are numbers; the rest of the destination becomes zero.
 fn to_lanes<T: Number>(m: &mut Machine<'_>, i: &Instruction, nearby: Nearby) -> Result<(), Trap> {
     let a = read(m, i, 1)?;
+    fetched(m, i);
     let count = (128 / T::BITS).min(width(i) as u32 / 4);
     let mut c = Context::new(m);
     let result =

@@ -2,10 +2,10 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
-use super::lane::Lane;
-use super::operand::{control, low, mmx_ready, read, settle, width, write};
+use super::lane::{Lane, build_some};
+use super::operand::{control, low, read, settle, width, write};
 use crate::generic::Row;
-use crate::machine::{Machine, Trap};
+use crate::machine::{Machine, Trap, canonical};
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Pinsrb, |m, i| insert(m, i, 8)),
@@ -50,24 +50,34 @@ fn signs(m: &mut Machine<'_>, i: &Instruction, bits: u32) -> Result<(), Trap> {
 }
 
 /// `maskmovq`, `maskmovdqu`: bytes whose mask has the sign bit go to where rdi points.
+///
+/// Half by half; one with no such byte is not touched, but the address must be canonical.
 fn store_masked(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
+    let (data, mask) = (read(m, i, 1)?, read(m, i, 2)?);
+    let addr = destination(m, i);
+    if !canonical(addr) {
+        return Err(Trap::GeneralProtection);
+    }
+    for half in 0..i.op_register(1).size() as u32 / 8 {
+        let chosen = |k: u32| u8::get(mask, 8 * half + k) & 0x80 != 0;
+        if !(0..8).any(chosen) {
+            continue;
+        }
+        let at = addr.wrapping_add(8 * u64::from(half));
+        let old = u128::from(m.load(at, 8)?);
+        let new = build_some(8, |k| if chosen(k) { u8::get(data, 8 * half + k) } else { u8::get(old, k) });
+        m.store(at, 8, new as u64)?;
+    }
+    settle(m, i);
+    Ok(())
+}
+
+fn destination(m: &Machine<'_>, i: &Instruction) -> u64 {
     let register = if i.op0_kind() == OpKind::MemorySegEDI { Register::EDI } else { Register::RDI };
     let base = match i.memory_segment() {
         Register::FS => m.cpu.fs_base,
         Register::GS => m.cpu.gs_base,
         _ => 0,
     };
-    let bytes = if i.op_register(1).is_mm() {
-        mmx_ready(m)?;
-        8
-    } else {
-        16
-    };
-    let (data, mask) = (read(m, i, 1)?, read(m, i, 2)?);
-    let addr = base.wrapping_add(m.register(register));
-    for k in (0..bytes).filter(|&k| u8::get(mask, k) & 0x80 != 0) {
-        m.store(addr.wrapping_add(u64::from(k)), 1, u64::from(u8::get(data, k)))?;
-    }
-    settle(m, i);
-    Ok(())
+    base.wrapping_add(m.register(register))
 }

@@ -82,8 +82,8 @@ fn dot<T: Number>(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
         basic(&mut c, Operation::Multiply, a, b)
     });
     stage(c, m)?;
-    let sum = pairwise::<T>(m, products, count)?;
-    write(m, i, 0, collect(count, |k| if control >> k & 1 != 0 { sum } else { T::get(0, 0) }))
+    let sums = pairs::<T>(m, products, count)?;
+    write(m, i, 0, collect(count, |k| if control >> k & 1 != 0 { T::get(sums, k) } else { T::get(0, 0) }))
 }
 
 /// Each stage reports its exceptions before the next begins.
@@ -91,14 +91,20 @@ fn stage(c: Context, m: &mut Machine<'_>) -> Result<(), Trap> {
     c.finish(m)
 }
 
-fn pairwise<T: Number>(m: &mut Machine<'_>, mut terms: u128, mut count: u32) -> Result<T, Trap> {
-    while count > 1 {
+/// All lanes get the sum of all. Which of two NaNs it is depends on their order: where there are four terms, each lane first
+/// takes its neighbour plus itself, then its own pair plus the other one.
+fn pairs<T: Number>(m: &mut Machine<'_>, terms: u128, count: u32) -> Result<u128, Trap> {
+    let mut sums = terms;
+    let mut apart = 1;
+    while apart < count {
         let mut c = Context::new(m);
-        count /= 2;
-        terms = collect(count, |k| basic(&mut c, Operation::Add, T::get(terms, 2 * k), T::get(terms, 2 * k + 1)));
+        let before = sums;
+        let (first, second) = if count == 4 && apart == 1 { (1, 0) } else { (0, apart) };
+        sums = collect(count, |k| basic(&mut c, Operation::Add, T::get(before, k ^ first), T::get(before, k ^ second)));
         stage(c, m)?;
+        apart *= 2;
     }
-    Ok(T::get(terms, 0))
+    Ok(sums)
 }
 
 /// `mpsadbw`: four bytes of the source against each of eight windows of the destination.

@@ -3,7 +3,7 @@
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::lane::{Lane, build};
-use super::operand::{combine, low, merge, mmx_ready, read, read_anywhere, write, write_anywhere};
+use super::operand::{combine, low, merge, read, read_anywhere, write, write_anywhere};
 use crate::generic::Row;
 use crate::machine::{Machine, Trap};
 
@@ -88,7 +88,9 @@ fn duplicate(m: &mut Machine<'_>, i: &Instruction, f: impl Fn(u128) -> u128) -> 
 
 /// `emms`: the x87 stack is empty again.
 fn empty(m: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
-    mmx_ready(m)?;
+    if m.cpu.x87.pending() {
+        return Err(Trap::X87Exception);
+    }
     m.cpu.x87.enter_mmx();
     m.cpu.x87.used = 0;
     Ok(())

@@ -11,6 +11,7 @@ pub(super) fn width(i: &Instruction) -> usize {
 
 /// Reads operand `op`, zero-extended. Memory of 16 bytes must be aligned, as for all but the "unaligned" instructions.
 pub(super) fn read(m: &mut Machine<'_>, i: &Instruction, op: u32) -> Result<u128, Trap> {
+    mmx_ready(m, i)?;
     if i.op_kind(op) == OpKind::Memory && i.memory_size().size() == 16 {
         return m.load_aligned(m.address(i));
     }
@@ -34,13 +35,13 @@ fn read_register(m: &mut Machine<'_>, register: Register) -> Result<u128, Trap> 
         return Ok(m.cpu.xmm[xmm_index(register)]);
     }
     if register.is_mm() {
-        mmx_ready(m)?;
+        m.cpu.x87.reset_top();
         return Ok(u128::from(m.cpu.x87.mm(mm_index(register))));
     }
     Ok(u128::from(m.register(register)))
 }
 
-/// Writes operand `op`; memory of 16 bytes must be aligned.
+/// Completes the instruction by writing operand `op`; memory of 16 bytes must be aligned.
 pub(super) fn write(m: &mut Machine<'_>, i: &Instruction, op: u32, value: u128) -> Result<(), Trap> {
     if i.op_kind(op) == OpKind::Memory && i.memory_size().size() == 16 {
         return m.store_aligned(m.address(i), value);
@@ -48,44 +49,54 @@ pub(super) fn write(m: &mut Machine<'_>, i: &Instruction, op: u32, value: u128) 
     write_anywhere(m, i, op, value)
 }
 
-/// Writes operand `op` at any address.
+/// Completes the instruction by writing operand `op` at any address.
 pub(super) fn write_anywhere(m: &mut Machine<'_>, i: &Instruction, op: u32, value: u128) -> Result<(), Trap> {
     match i.op_kind(op) {
         OpKind::Memory => match i.memory_size().size() {
             16 => m.store_u128(m.address(i), value)?,
             size => m.store(m.address(i), size, value as u64)?,
         },
-        _ => write_register(m, i.op_register(op), value)?,
+        _ => write_register(m, i.op_register(op), value),
     }
     settle(m, i);
     Ok(())
 }
 
-fn write_register(m: &mut Machine<'_>, register: Register, value: u128) -> Result<(), Trap> {
+fn write_register(m: &mut Machine<'_>, register: Register, value: u128) {
     if register.is_xmm() {
         m.cpu.xmm[xmm_index(register)] = value;
     } else if register.is_mm() {
-        mmx_ready(m)?;
         m.cpu.x87.set_mm(mm_index(register), value as u64);
     } else {
         m.set_register(register, value as u64);
     }
-    Ok(())
 }
 
 fn mm_index(register: Register) -> usize {
     register as usize - Register::MM0 as usize
 }
 
-/// An MMX instruction first reports a waiting x87 exception (SDM volume 1, 9.5.2).
-pub(super) fn mmx_ready(m: &Machine<'_>) -> Result<(), Trap> {
-    if m.cpu.x87.pending() { Err(Trap::X87Exception) } else { Ok(()) }
+/// Does the instruction use an MMX register?
+fn is_mmx(i: &Instruction) -> bool {
+    (0..i.op_count()).any(|op| i.op_register(op).is_mm())
 }
 
-/// Whoever has used an MMX register leaves the x87 stack full.
+/// An MMX instruction first reports a waiting x87 exception (SDM volume 1, 9.5.2).
+pub(super) fn mmx_ready(m: &Machine<'_>, i: &Instruction) -> Result<(), Trap> {
+    if m.cpu.x87.pending() && is_mmx(i) { Err(Trap::X87Exception) } else { Ok(()) }
+}
+
+/// An instruction that completes with an MMX register leaves the x87 stack full.
 pub(super) fn settle(m: &mut Machine<'_>, i: &Instruction) {
-    if (0..i.op_count()).any(|op| i.op_register(op).is_mm()) {
+    if is_mmx(i) {
         m.cpu.x87.enter_mmx();
+    }
+}
+
+/// The top of the x87 stack moves as soon as operands have been fetched, whatever happens to the result.
+pub(super) fn fetched(m: &mut Machine<'_>, i: &Instruction) {
+    if is_mmx(i) {
+        m.cpu.x87.reset_top();
     }
 }
 

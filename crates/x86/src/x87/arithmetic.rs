@@ -5,7 +5,7 @@ use iced_x86::{Instruction, Mnemonic};
 use super::unit::{Pop, Work, push, source, stack_operand, value};
 use crate::generic::Row;
 use crate::machine::{Machine, Trap};
-use crate::softfloat::{Env, F80, Float, Format, Quotient, Real};
+use crate::softfloat::{Env, F80, Float, Format, Quotient, Real, Remainder};
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Fadd, |m, i| binary(m, i, Pop::None, Env::add)),
@@ -74,19 +74,19 @@ fn scale(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
-/// C2 says that the reduction is not complete; otherwise C0, C3, C1 are the quotient's bits 2, 1, 0.
+/// C2 says that the reduction is not complete; otherwise C0, C3, C1 are the quotient's bits 2, 1, 0, if there is one.
 fn remainder(m: &mut Machine<'_>, i: &Instruction, kind: Quotient) -> Result<(), Trap> {
     let mut work = Work::begin(m)?;
-    let (result, codes) = match (value(&m.cpu.x87, 0), value(&m.cpu.x87, 1)) {
-        (Some(a), Some(b)) => {
-            let step = work.env.remainder(kind, a, b);
-            (step.value, step.quotient.map_or(0x400, quotient_codes))
-        }
-        _ => (work.underflow(), 0),
+    let step = match (value(&m.cpu.x87, 0), value(&m.cpu.x87, 1)) {
+        (Some(a), Some(b)) => work.env.remainder(kind, a, b),
+        _ => Remainder { value: work.underflow(), quotient: None, complete: true },
     };
+    m.cpu.x87.set_codes(0x400, if step.complete { 0 } else { 0x400 });
     work.finish(m, i, |x| {
-        x.set_codes(0x4700, codes);
-        x.set_st(0, F80::pack(result));
+        if let Some(quotient) = step.quotient {
+            x.set_codes(0x4300, quotient_codes(quotient));
+        }
+        x.set_st(0, F80::pack(step.value));
     });
     Ok(())
 }

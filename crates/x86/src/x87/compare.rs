@@ -61,15 +61,14 @@ fn codes(m: &mut Machine<'_>, i: &Instruction, quiet: Quiet, pop: Pop) -> Result
     let mut work = Work::begin(m)?;
     let b = other(m, i)?;
     let order = compare(&mut work, quiet, value(&m.cpu.x87, 0), b);
-    work.finish(m, i, |x| {
-        x.set_codes(CODES, codes_of(order));
-        x.pop(pop);
-    });
+    // The answer is there even if an unmasked exception keeps the operands on the stack.
+    m.cpu.x87.set_codes(CODES, codes_of(order));
+    work.finish(m, i, |x| x.pop(pop));
     Ok(())
 }
 
 fn flags(m: &mut Machine<'_>, i: &Instruction, quiet: Quiet, pop: Pop) -> Result<(), Trap> {
-    let mut work = Work::begin(m)?;
+    let mut work = Work::begin(m)?.keeping_c1();
     let b = source(m, i)?;
     let order = compare(&mut work, quiet, value(&m.cpu.x87, 0), b);
     if work.gives_result() {
@@ -83,7 +82,8 @@ fn flags(m: &mut Machine<'_>, i: &Instruction, quiet: Quiet, pop: Pop) -> Result
 fn test(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let mut work = Work::begin(m)?;
     let order = compare(&mut work, Quiet::Invalid, value(&m.cpu.x87, 0), Some(Float::zero(false)));
-    work.finish(m, i, |x| x.set_codes(CODES, codes_of(order)));
+    m.cpu.x87.set_codes(CODES, codes_of(order));
+    work.finish(m, i, |_| ());
     Ok(())
 }
 

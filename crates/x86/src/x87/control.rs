@@ -55,8 +55,7 @@ fn rotate(m: &mut Machine<'_>, by: i8) -> Result<(), Trap> {
 fn free(m: &mut Machine<'_>, i: &Instruction, pop: Pop) -> Result<(), Trap> {
     ready(m)?;
     m.cpu.x87.free(stack_operand(i, 0));
-    if pop == Pop::Once {
-        m.cpu.x87.rotate(1);
-    }
+    m.cpu.x87.set_codes(0x200, 0);
+    m.cpu.x87.pop(pop);
     Ok(())
 }

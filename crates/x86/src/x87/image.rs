@@ -3,7 +3,7 @@
 use iced_x86::{Instruction, Mnemonic};
 
 use super::X87;
-use super::unit::{load_extended, ready, store_extended};
+use super::unit::{Touch, load_extended, ready, store_extended, touch_end};
 use crate::generic::Row;
 use crate::machine::{Machine, Trap};
 use crate::softfloat::F80;
@@ -48,6 +48,7 @@ fn environment(x: &X87, size: u64) -> [u32; 7] {
 
 fn store_environment(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let (addr, size) = (m.address(i), environment_size(i));
+    touch_end(m, addr, i.memory_size().size() as u64, Touch::Write)?;
     let unit = size / 7;
     for (k, field) in environment(&m.cpu.x87, size).into_iter().enumerate() {
         m.store(addr.wrapping_add(k as u64 * unit), unit as usize, field.into())?;
@@ -57,6 +58,7 @@ fn store_environment(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 
 fn load_environment(m: &mut Machine<'_>, i: &Instruction) -> Result<X87, Trap> {
     let (addr, size) = (m.address(i), environment_size(i));
+    touch_end(m, addr, i.memory_size().size() as u64, Touch::Read)?;
     let unit = size / 7;
     let mut fields = [0; 7];
     for (k, field) in fields.iter_mut().enumerate() {

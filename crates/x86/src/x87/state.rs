@@ -161,6 +161,11 @@ impl X87 {
         self.registers[r].significand
     }
 
+    /// ST(0) is R0 from now on.
+    pub fn reset_top(&mut self) {
+        self.top = 0;
+    }
+
     /// What every MMX instruction but `emms` does to the stack: top 0, all in use.
     pub fn enter_mmx(&mut self) {
         self.top = 0;

@@ -31,10 +31,10 @@ fn of_angle(m: &mut Machine<'_>, i: &Instruction, f: fn(&mut Env, Float) -> Opti
         Some(a) => f(&mut work.env, a),
         None => Some(work.underflow()),
     };
+    if clears_c2 {
+        m.cpu.x87.set_codes(C2, if result.is_none() { C2 } else { 0 });
+    }
     work.finish(m, i, |x| {
-        if clears_c2 {
-            x.set_codes(C2, if result.is_none() { C2 } else { 0 });
-        }
         if let Some(result) = result {
             x.set_st(0, F80::pack(result));
         }
@@ -54,8 +54,8 @@ fn pair(m: &mut Machine<'_>, i: &Instruction, f: fn(&mut Env, Float) -> Option<(
         Some(_) if !work.check_room(&m.cpu.x87) => faulty,
         Some(a) => f(&mut work.env, a),
     };
+    m.cpu.x87.set_codes(C2, if results.is_none() { C2 } else { 0 });
     work.finish(m, i, |x| {
-        x.set_codes(C2, if results.is_none() { C2 } else { 0 });
         if let Some((first, second)) = results {
             x.set_st(0, F80::pack(first));
             x.push(F80::pack(second));

@@ -44,10 +44,7 @@ pub(super) const TABLE: &[Row] = &[
 fn load(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let work = Work::begin(m)?;
     if i.op_kind(i.op_count() - 1) == OpKind::Register {
-        let from = stack_operand(i, i.op_count() - 1);
-        let bits = (!m.cpu.x87.empty(from)).then(|| m.cpu.x87.st(from));
-        push(m, i, work, |work| bits.unwrap_or_else(|| F80::pack(work.underflow())));
-        return Ok(());
+        return duplicate(m, i, work);
     }
     if i.memory_size().size() == 10 {
         // The only format that is taken as it is, whatever it holds.
@@ -56,7 +53,20 @@ fn load(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
         return Ok(());
     }
     let number = source(m, i)?.unwrap_or(Float::INDEFINITE);
-    push(m, i, work, |work| F80::pack(work.env.convert(&EXTENDED, number)));
+    push(m, i, work.despite_denormals(), |work| F80::pack(work.env.convert(&EXTENDED, number)));
+    Ok(())
+}
+
+/// `fld st(i)`; an empty source is a worse fault than a full stack.
+fn duplicate(m: &mut Machine<'_>, i: &Instruction, mut work: Work) -> Result<(), Trap> {
+    let from = stack_operand(i, i.op_count() - 1);
+    if m.cpu.x87.empty(from) {
+        let nan = F80::pack(work.underflow());
+        work.finish(m, i, |x| x.push(nan));
+        return Ok(());
+    }
+    let bits = m.cpu.x87.st(from);
+    push(m, i, work, |_| bits);
     Ok(())
 }
 
@@ -107,15 +117,13 @@ fn store_exact(m: &mut Machine<'_>, i: &Instruction, pop: Pop, mut work: Work) -
     Ok(())
 }
 
-/// `fstpnce`: as `fstp`, but an empty register is no exception.
+/// `fstpnce`: as `fstp`, but an empty register is no exception, and is not stored.
 fn store_no_check(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let work = Work::begin(m)?;
     let to = stack_operand(i, 0);
     work.finish(m, i, |x| {
-        let (bits, empty) = (x.st(0), x.empty(0));
-        x.set_st(to, bits);
-        if empty {
-            x.free(to);
+        if !x.empty(0) {
+            x.set_st(to, x.st(0));
         }
         x.pop(Pop::Once);
     });
@@ -137,7 +145,7 @@ fn exchange(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 
 /// `fcmovcc`; `code` numbers the condition as `jcc` does.
 fn conditional(m: &mut Machine<'_>, i: &Instruction, code: u8) -> Result<(), Trap> {
-    let mut work = Work::begin(m)?;
+    let mut work = Work::begin(m)?.keeping_c1();
     let from = stack_operand(i, 1);
     let holds = m.cpu.flags.condition(code);
     let x = &m.cpu.x87;

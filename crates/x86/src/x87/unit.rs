@@ -4,7 +4,9 @@ use iced_x86::{Instruction, OpKind, Register};
 
 use super::X87;
 use crate::machine::{Machine, Trap};
-use crate::softfloat::{BEFORE, Env, F32, F64, F80, Float, Format, INVALID, OVERFLOW, Real, UNDERFLOW, exact_integer};
+use crate::softfloat::{
+    BEFORE, DENORMAL, Env, F32, F64, F80, Float, Format, INEXACT, INVALID, OVERFLOW, Real, UNDERFLOW, exact_integer,
+};
 
 /// The stack fault flag of the status word.
 const STACK_FAULT: u16 = 0x40;
@@ -32,13 +34,27 @@ enum Fault {
 pub(super) struct Work {
     pub env: Env,
     fault: Option<Fault>,
+    /// Unmasked exceptions that leave the destination alone.
+    stops: u8,
+    /// Does C1 stay, unless the stack is at fault?
+    keeps_c1: bool,
 }
 
 impl Work {
     /// Starts a waiting instruction: an exception that is still unreported comes first.
     pub fn begin(m: &Machine<'_>) -> Result<Self, Trap> {
         ready(m)?;
-        Ok(Self { env: Env::from_control(m.cpu.x87.control), fault: None })
+        Ok(Self { env: Env::from_control(m.cpu.x87.control), fault: None, stops: BEFORE, keeps_c1: false })
+    }
+
+    /// The instruction rounds nothing and says so by leaving C1 alone.
+    pub fn keeping_c1(self) -> Self {
+        Self { keeps_c1: true, ..self }
+    }
+
+    /// A denormal operand does not keep the instruction from giving its result (`fld`).
+    pub fn despite_denormals(self) -> Self {
+        Self { stops: BEFORE & !DENORMAL, ..self }
     }
 
     /// The result of a stack fault.
@@ -68,12 +84,12 @@ impl Work {
 
     /// Will the destination be written? Not if an operand's exception is unmasked.
     pub fn gives_result(&self) -> bool {
-        self.env.unmasked() & BEFORE == 0
+        self.env.unmasked() & self.stops == 0
     }
 
     /// Will a result in memory be written? Overflow and underflow leave it alone too.
     pub fn gives_stored_result(&self) -> bool {
-        self.env.unmasked() & (BEFORE | OVERFLOW | UNDERFLOW) == 0
+        self.env.unmasked() & (self.stops | OVERFLOW | UNDERFLOW) == 0
     }
 
     /// Sets flags and C1, then, if there is a result, lets `then` write it.
@@ -91,8 +107,13 @@ impl Work {
     }
 
     /// As `finish`, for a result that went to memory.
-    pub fn finish_store(self, m: &mut Machine<'_>, i: &Instruction, then: impl FnOnce(&mut X87)) {
+    pub fn finish_store(mut self, m: &mut Machine<'_>, i: &Instruction, then: impl FnOnce(&mut X87)) {
         let gives = self.gives_stored_result();
+        if !gives {
+            // Nothing was rounded into place.
+            self.env.flags &= !INEXACT;
+            self.env.up = false;
+        }
         self.finish(m, i, |x| {
             if gives {
                 then(x);
@@ -101,8 +122,13 @@ impl Work {
     }
 
     fn report(&self, m: &mut Machine<'_>, i: &Instruction) {
-        let up = self.env.up || self.fault == Some(Fault::Overflow);
-        m.cpu.x87.set_codes(C1, if up && self.fault != Some(Fault::Underflow) { C1 } else { 0 });
+        let up = match self.fault {
+            None => self.env.up,
+            Some(fault) => fault == Fault::Overflow,
+        };
+        if self.fault.is_some() || !self.keeps_c1 {
+            m.cpu.x87.set_codes(C1, if up { C1 } else { 0 });
+        }
         m.cpu.x87.raise(self.status());
         if self.env.unmasked() != 0 {
             remember(m, i);
@@ -168,6 +194,20 @@ fn load(m: &mut Machine<'_>, i: &Instruction) -> Result<Float, Trap> {
         MemorySize::Int64 => exact_integer(m.load(addr, 8)? as i64),
         _ => load_extended(m, addr)?.unpack(),
     })
+}
+
+/// Whether memory is about to be read or written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Touch {
+    Read,
+    Write,
+}
+
+/// Tries the last byte of an image before anything else happens: that is where a processor reports a fault.
+pub(super) fn touch_end(m: &mut Machine<'_>, addr: u64, len: u64, touch: Touch) -> Result<(), Trap> {
+    let end = addr.wrapping_add(len - 1);
+    let last = m.load(end, 1)?;
+    if touch == Touch::Write { m.store(end, 1, last) } else { Ok(()) }
 }
 
 /// Ten bytes.
