@@ -246,6 +246,7 @@ pub fn release(kernel: &mut Kernel, memory: &mut Memory, description: Id) {
         return;
     }
     crate::files::description_closed(kernel, description);
+    crate::event::description_closed(kernel, description);
     let file = kernel.descriptions.get(&description).expect("it is still there").file;
     (operations(file).close)(kernel, memory, description);
     kernel.descriptions.remove(&description);
@@ -351,6 +352,11 @@ pub fn operations(file: File) -> &'static Operations {
         File::Device(_) => &crate::files::device::OPERATIONS,
         File::Console(_) => &crate::console::OPERATIONS,
         File::PipeReader(_) | File::PipeWriter(_) | File::PipeBoth(_) => &crate::pipe::OPERATIONS,
+        File::Socket(_) => &crate::net::OPERATIONS,
+        File::Event(_) => &crate::event::counter::OPERATIONS,
+        File::Timer(_) => &crate::event::timer::OPERATIONS,
+        File::Signal(_) => &crate::event::signals::OPERATIONS,
+        File::Epoll(_) => &crate::event::epoll::OPERATIONS,
         // Each family brings its row; a kind without one cannot be opened yet.
         _ => &refuse::NOTHING,
     }

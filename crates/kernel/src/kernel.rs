@@ -155,13 +155,15 @@ impl Kernel {
     #[must_use]
     pub fn holds(&self, condition: &Condition, tid: Tid, memory: &Memory) -> bool {
         match condition {
-            Condition::Poll(description, events) => self.poll(memory, *description) & events != 0,
+            Condition::Poll(description, events) => event::ready(self, memory, tid, *description) & events != 0,
             Condition::Woken(_) => false,
             Condition::Child(request) => lifecycle::has_answer(self, tid, request),
             Condition::Vforked(pid) => lifecycle::has_left_shared_space(self, *pid),
             Condition::Lock(request) => files::may_lock(self, request),
             Condition::Semaphores(request) => ipc::may_operate(self, request),
             Condition::Queue(request) => ipc::may_pass(self, request),
+            Condition::Socket(request) => net::holds(self, *request),
+            Condition::CounterRoom(id, added) => event::counter::has_room(self, *id, *added),
             Condition::Signal(set) => signal::has_pending(self, tid, *set),
         }
     }

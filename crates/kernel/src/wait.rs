@@ -8,6 +8,7 @@ use crate::files::LockRequest;
 use crate::id::{Id, Pid, Tid};
 use crate::ipc::{QueueRequest, SemaphoreRequest};
 use crate::lifecycle::ChildRequest;
+use crate::net;
 use memory::Memory;
 
 /// Why a thread cannot go on, and when to try again.
@@ -61,6 +62,10 @@ pub enum Condition {
     Semaphores(SemaphoreRequest),
     /// A message could be taken from, or left in, a message queue (System V or POSIX).
     Queue(QueueRequest),
+    /// Something about a socket.
+    Socket(net::Request),
+    /// That much could be added to an event counter (`eventfd(2)`).
+    CounterRoom(Id, u64),
     /// A signal of this set (bit `n - 1` for signal `n`) is pending, blocked or not (`sigwaitinfo(2)`).
     Signal(u64),
 }

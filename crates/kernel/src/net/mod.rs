@@ -1,10 +1,158 @@
-//! Sockets.
+//! Sockets: TCP and UDP over the loopback interface, and Unix sockets.
+//!
+//! There is no network but the loopback interface: other addresses are unreachable, as on a machine without a cable.
+//! Packets on it are neither lost nor late, so a connection is a pair of queues; each queue, each listener and each port
+//! is an object of its own, so that what is independent stays so.
 
+mod accept;
+mod address;
+mod bind;
+mod bytes;
+mod close;
+mod connect;
+mod create;
+mod ioctl;
+mod message;
+mod name;
+mod option_calls;
+mod options;
+mod poll;
+mod port;
+mod queue;
+mod receive;
+mod send;
+pub mod socket;
+mod unix;
+
+use crate::Kernel;
+use crate::descriptor::{Operations, refuse};
+use crate::id::Id;
+use crate::map::Map;
+use crate::table::Argument::{Fd, Hex, In, Int, Out, Size};
 use crate::table::Row;
+use port::{Port, Transport};
+use queue::Queue;
+use socket::{Listener, Socket, Stage};
+
+pub use bytes::Bytes;
 
 /// The calls of this family.
-pub const ROWS: &[Row] = &[];
+pub const ROWS: &[Row] = &[
+    Row::full(41, "socket", create::socket, &[Int, Hex, Int])
+        .partial("AF_INET, AF_INET6 and AF_UNIX; TCP and UDP over the loopback interface"),
+    Row::full(42, "connect", connect::connect, &[Fd, Hex, Int]),
+    Row::full(43, "accept", accept::accept, &[Fd, Hex, Hex]),
+    Row::full(44, "sendto", send::sendto, &[Fd, In(2), Size, Hex, Hex, Int]).partial("not MSG_OOB, MSG_ZEROCOPY"),
+    Row::full(45, "recvfrom", receive::recvfrom, &[Fd, Out, Size, Hex, Hex, Hex]).partial("not MSG_OOB, MSG_ERRQUEUE"),
+    Row::full(46, "sendmsg", message::sendmsg, &[Fd, Hex, Hex])
+        .partial("of control messages SCM_RIGHTS and SCM_CREDENTIALS"),
+    Row::full(47, "recvmsg", message::recvmsg, &[Fd, Hex, Hex]).partial("not MSG_OOB, MSG_ERRQUEUE"),
+    Row::full(48, "shutdown", close::shutdown, &[Fd, Int]),
+    Row::full(49, "bind", bind::bind, &[Fd, Hex, Int]),
+    Row::full(50, "listen", bind::listen, &[Fd, Int]),
+    Row::full(51, "getsockname", name::getsockname, &[Fd, Hex, Hex]),
+    Row::full(52, "getpeername", name::getpeername, &[Fd, Hex, Hex]),
+    Row::full(53, "socketpair", create::socketpair, &[Int, Hex, Int, Hex]),
+    Row::full(54, "setsockopt", option_calls::setsockopt, &[Fd, Int, Int, Hex, Int])
+        .partial("the options of docs/syscalls.md; others are refused"),
+    Row::full(55, "getsockopt", option_calls::getsockopt, &[Fd, Int, Int, Hex, Hex])
+        .partial("the options of docs/syscalls.md; others are refused"),
+    Row::full(288, "accept4", accept::accept4, &[Fd, Hex, Hex, Hex]),
+    Row::full(299, "recvmmsg", message::recvmmsg, &[Fd, Hex, Size, Hex, Hex]),
+    Row::full(307, "sendmmsg", message::sendmmsg, &[Fd, Hex, Size, Hex]),
+];
+
+/// `net.unix.max_dgram_qlen`: a mailbox of a Unix datagram socket takes one more than this.
+pub const DATAGRAMS_MAX: usize = 10;
 
 /// All sockets.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Net {}
+pub struct Net {
+    /// Open sockets, and connected ones that wait to be accepted.
+    pub sockets: Map<Id, Socket>,
+    /// What each of them can receive, by the receiver.
+    queues: Map<Id, Queue>,
+    /// Requests for connections, by the listening socket.
+    listeners: Map<Id, Listener>,
+    /// Ports in use.
+    ports: Map<(Transport, u16), Port>,
+    /// Bound Unix sockets, by name.
+    names: Map<unix::Place, Id>,
+}
+
+/// Something about a socket that a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Request {
+    /// That many bytes (or a message) can be received, or no more will come, or there is an error.
+    Data(Id, usize),
+    /// There is room to send to the peer, or an error.
+    Room(Id),
+    /// A mailbox has room for a datagram, or is gone.
+    MailboxRoom(Id),
+    /// A listener has room for a request, or is gone.
+    Backlog(Id),
+    /// The request for a connection has been answered.
+    Answer(Id),
+    /// A connection can be accepted, or the socket no longer listens.
+    Connection(Id),
+}
+
+/// Whether what a thread waits for is there.
+#[must_use]
+pub fn holds(kernel: &Kernel, request: Request) -> bool {
+    let net = &kernel.net;
+    let (Request::Data(id, _)
+    | Request::Room(id)
+    | Request::MailboxRoom(id)
+    | Request::Backlog(id)
+    | Request::Answer(id)
+    | Request::Connection(id)) = request;
+    let Some(socket) = net.sockets.get(&id) else { return true };
+    match request {
+        Request::Data(_, bytes) => {
+            let queue = net.queues.get(&id);
+            let enough = |queue: &Queue| {
+                if socket.has_messages() { !queue.packets.is_empty() } else { queue.bytes() >= bytes }
+            };
+            socket.error.is_some()
+                || socket.stage == Stage::Idle && socket.is_tcp()
+                || queue.is_none_or(enough)
+                || poll::receive_ended(kernel, id, socket)
+        }
+        Request::Room(_) => {
+            socket.error.is_some() || poll::send_ended(kernel, socket) || poll::is_writable(kernel, socket)
+        }
+        Request::MailboxRoom(_) => {
+            net.queues.get(&id).is_none_or(|queue| queue.deaf || queue.packets.len() <= DATAGRAMS_MAX)
+        }
+        Request::Backlog(_) => net.listeners.get(&id).is_none_or(Listener::has_room),
+        Request::Answer(_) => socket.stage != Stage::Connecting,
+        Request::Connection(_) => net.listeners.get(&id).is_none_or(|listener| !listener.queue.is_empty()),
+    }
+}
+
+/// The earliest moment at which a request for a connection is given up.
+#[must_use]
+pub fn next_deadline(kernel: &Kernel) -> Option<u64> {
+    kernel.net.sockets.values().filter_map(|socket| socket.deadline).min()
+}
+
+/// Gives up the requests whose time is over.
+pub fn expire(kernel: &mut Kernel) {
+    let now = kernel.clock.now();
+    let is_over = |socket: &Socket| socket.deadline.is_some_and(|deadline| deadline <= now);
+    let over: Vec<Id> = kernel.net.sockets.iter().filter(|(_, socket)| is_over(socket)).map(|(id, _)| *id).collect();
+    for id in over {
+        connect::give_up(kernel, id, crate::errno::ETIMEDOUT);
+    }
+}
+
+/// What sockets can do as files.
+pub static OPERATIONS: Operations = Operations {
+    read: receive::read,
+    write: send::write,
+    poll: poll::poll,
+    ioctl: ioctl::ioctl,
+    close: close::close,
+    seek: refuse::seek,
+};

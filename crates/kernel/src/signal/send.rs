@@ -4,7 +4,7 @@ use super::info::SI_TIMER;
 use super::number::{Default, FIRST_REAL_TIME, SIGCONT, SIGKILL, STOPS, bit, default};
 use crate::id::{Pid, Tid};
 use crate::process::{Process, SignalInfo, State};
-use crate::{Kernel, signal::job};
+use crate::{Kernel, event, signal::job};
 
 /// `SIG_DFL`.
 pub const SIG_DFL: u64 = 0;
@@ -33,6 +33,7 @@ pub fn send(kernel: &mut Kernel, target: Target, info: SignalInfo) {
             }
         }
     }
+    event::signals::sent(kernel, info.number);
 }
 
 /// The living processes of a group, by number.

@@ -15,6 +15,7 @@ pub use sleep::store_remaining;
 pub use usage::{process_time, store_usage};
 
 use crate::Kernel;
+use crate::event;
 use crate::id::Pid;
 use crate::map::Map;
 use crate::process::SignalInfo;
@@ -123,7 +124,7 @@ pub fn next_deadline(kernel: &Kernel) -> Option<u64> {
     let waits = kernel.threads.values().filter(|thread| may_run(thread.pid));
     let waits = waits.filter_map(|thread| thread.wait.as_ref()?.deadline);
     let timers = kernel.timers.by_process.values().flat_map(|own| own.deadlines(kernel));
-    waits.chain(timers).min()
+    waits.chain(timers).chain(event::next_deadline(kernel)).min()
 }
 
 impl Own {
@@ -142,6 +143,7 @@ pub fn expire(kernel: &mut Kernel, _: &mut Memory) {
         interval::expire(kernel, pid);
         posix::expire(kernel, pid);
     }
+    event::expire(kernel);
 }
 
 /// A signal was taken: the timer that sent it goes on, and tells how often it fired meanwhile.

@@ -1,0 +1,122 @@
+//! `select(2)` and `pselect6(2)`.
+
+use super::timeout::Timeout;
+use crate::call::{Call, Stop};
+use crate::descriptor::{Fd, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDNORM, POLLWRNORM};
+use crate::errno::{EBADF, EINVAL};
+use crate::wait::{Condition, Interruption};
+
+/// `EPOLLRDBAND`.
+const POLLRDBAND: u16 = 0x080;
+/// `EPOLLWRBAND`.
+const POLLWRBAND: u16 = 0x200;
+
+/// Which `poll(2)` events put a descriptor into the three sets (`select(2)`, "Correspondence between select() and
+/// poll() notifications").
+const SETS: [u16; 3] =
+    [POLLRDNORM | POLLRDBAND | POLLIN | POLLHUP | POLLERR, POLLWRBAND | POLLWRNORM | POLLOUT | POLLERR, POLLPRI];
+
+/// `select(2)`.
+pub fn select(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let time = call.args[4];
+    let timeout = call.load_timeval(time)?;
+    let count = run(call, timeout, Interruption::Remaining { address: time, micro: true })?;
+    if time != 0 {
+        let left = call.time_left(timeout);
+        // Linux ignores that it cannot write the rest of the time back.
+        let _ = store_timeval(call, time, left);
+    }
+    Ok(count)
+}
+
+/// `pselect6(2)`; the sixth argument points to the mask's address and size.
+pub fn pselect6(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let [.., time, argument] = call.args;
+    let timeout = call.load_timeout(time)?;
+    if argument != 0 {
+        let mask = call.load_u64(argument)?;
+        let size = call.load_u64(argument.wrapping_add(8))?;
+        call.take_mask(mask, size)?;
+    }
+    let count = run(call, timeout, Interruption::Remaining { address: time, micro: false })?;
+    if time != 0 {
+        let left = call.time_left(timeout);
+        let _ = call.store_timespec(time, left);
+    }
+    Ok(count)
+}
+
+fn store_timeval(call: &mut Call<'_>, address: u64, nanoseconds: u64) -> Result<(), Stop> {
+    call.store_u64(address, nanoseconds / 1_000_000_000)?;
+    call.store_u64(address.wrapping_add(8), nanoseconds % 1_000_000_000 / 1000)
+}
+
+fn run(call: &mut Call<'_>, timeout: Timeout, interruption: Interruption) -> Result<u64, Stop> {
+    let number = call.int(0);
+    if number < 0 {
+        return Err(EINVAL.into());
+    }
+    // Numbers that no process can have are not looked at, as in Linux.
+    let number = number.min(1 << 16);
+    let addresses = [call.args[1], call.args[2], call.args[3]];
+    let mut sets = Vec::new();
+    for address in addresses {
+        sets.push(load_set(call, address, number)?);
+    }
+    let conditions = conditions(call, &sets, number)?;
+    let (count, results) = results(call, &sets, &conditions);
+    let conditions = conditions.into_iter().map(|(_, condition)| condition).collect();
+    let count = call.count_or_wait(count, conditions, timeout, interruption)?;
+    for (address, result) in addresses.into_iter().zip(results) {
+        if address != 0 {
+            call.store(address, &result)?;
+        }
+    }
+    Ok(count)
+}
+
+/// Bytes of a set for that many descriptors: whole 64-bit words.
+fn set_bytes(number: Fd) -> usize {
+    (number as usize).div_ceil(64) * 8
+}
+
+fn load_set(call: &mut Call<'_>, address: u64, number: Fd) -> Result<Vec<u8>, Stop> {
+    if address == 0 {
+        return Ok(vec![0; set_bytes(number)]);
+    }
+    call.load_bytes(address, set_bytes(number))
+}
+
+fn has(set: &[u8], fd: Fd) -> bool {
+    set[fd as usize / 8] >> (fd % 8) & 1 == 1
+}
+
+/// What to wait for, one condition for each descriptor that is in some set.
+fn conditions(call: &Call<'_>, sets: &[Vec<u8>], number: Fd) -> Result<Vec<(Fd, Condition)>, Stop> {
+    let mut conditions = Vec::new();
+    for fd in 0..number {
+        let wanted = sets.iter().zip(SETS).filter(|(set, _)| has(set, fd)).fold(0, |all, (_, events)| all | events);
+        if wanted != 0 {
+            let description = call.description_of(fd).map_err(|_| EBADF)?;
+            conditions.push((fd, Condition::Poll(description, wanted)));
+        }
+    }
+    Ok(conditions)
+}
+
+/// How many bits are set in the results, and the results.
+fn results(call: &Call<'_>, sets: &[Vec<u8>], conditions: &[(Fd, Condition)]) -> (u64, Vec<Vec<u8>>) {
+    let mut results: Vec<Vec<u8>> = sets.iter().map(|set| vec![0; set.len()]).collect();
+    let mut count = 0;
+    for (fd, condition) in conditions {
+        let Condition::Poll(description, _) = condition else { continue };
+        let events = super::ready(call.kernel, call.memory, call.tid, *description);
+        for ((set, result), accepted) in sets.iter().zip(&mut results).zip(SETS) {
+            if has(set, *fd) && events & accepted != 0 {
+                result[*fd as usize / 8] |= 1 << (fd % 8);
+                count += 1;
+            }
+        }
+    }
+    (count, results)
+}

@@ -1,0 +1,69 @@
+//! `accept(2)`.
+
+use super::Request;
+use super::address;
+use super::connect::establish;
+use super::create::install;
+use super::poll::{CHANGED, wake};
+use super::socket::{Family, Kind, Stage};
+use crate::Kernel;
+use crate::call::{Call, Stop};
+use crate::descriptor::{self, O_CLOEXEC, O_NONBLOCK};
+use crate::errno::{EAGAIN, EINVAL, EOPNOTSUPP};
+use crate::id::Id;
+
+/// `accept(2)`.
+pub fn accept(call: &mut Call<'_>) -> Result<u64, Stop> {
+    run(call, 0)
+}
+
+/// `accept4(2)`.
+pub fn accept4(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let flags = call.args[3] as u32;
+    if flags & !(O_NONBLOCK | O_CLOEXEC) != 0 {
+        return Err(EINVAL.into());
+    }
+    run(call, flags)
+}
+
+fn run(call: &mut Call<'_>, flags: u32) -> Result<u64, Stop> {
+    let [_, name, length, ..] = call.args;
+    let (description, id) = call.socket_of(call.int(0))?;
+    let socket = call.socket(id);
+    if socket.kind == Kind::Datagram {
+        return Err(EOPNOTSUPP.into());
+    }
+    if socket.stage != Stage::Listening {
+        return Err(EINVAL.into());
+    }
+    let timeout = socket.options.receive_timeout;
+    let Some(connection) = call.kernel.net.listeners.get(&id).and_then(|listener| listener.queue.front().copied())
+    else {
+        if call.description(description).is_nonblocking() || call.timed_out() {
+            return Err(EAGAIN.into());
+        }
+        return Err(call.socket_wait(Request::Connection(id), timeout).into());
+    };
+    let fd = install(call, connection, flags)?;
+    take(call.kernel, id);
+    let remote = call.socket(connection).remote.clone();
+    let family = call.socket(connection).family;
+    if let Err(stop) = address::store(call, &address::encode(remote.as_ref(), family), name, length) {
+        let _ = descriptor::close(call.kernel, call.memory, call.pid, fd);
+        return Err(stop);
+    }
+    Ok(fd as u64)
+}
+
+/// Takes the oldest connection from the line; the oldest request that waits for room gets it.
+fn take(kernel: &mut Kernel, id: Id) {
+    let listener = kernel.net.listeners.get_mut(&id).expect("it listens");
+    listener.queue.pop_front();
+    let next = if listener.has_room() { listener.waiting.pop_front() } else { None };
+    if let Some(next) = next {
+        establish(kernel, next, id);
+    }
+    if kernel.net.sockets.get(&id).is_some_and(|socket| socket.family == Family::Unix) {
+        wake(kernel, id, CHANGED);
+    }
+}

@@ -1,0 +1,221 @@
+//! `connect(2)`.
+
+use super::address::{self, Endpoint, Given, Name};
+use super::bind::bind_any;
+use super::options::IPV6_V6ONLY;
+use super::poll::{ARRIVED, CHANGED, wake};
+use super::port::{self, Transport};
+use super::queue::Queue;
+use super::socket::{Family, Kind, Listener, Socket, Stage};
+use super::{Request, unix};
+use crate::Kernel;
+use crate::call::{Call, Stop};
+use crate::errno::{EALREADY, ECONNABORTED, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENETUNREACH, Errno};
+use crate::id::Id;
+use crate::wait::{Condition, Interruption, Wait};
+
+/// How long Linux repeats a request that nobody answers: 1 + 2 + 4 + ... + 64 seconds (`tcp_syn_retries` is 6).
+const PATIENCE: u64 = 127_000_000_000;
+
+/// `connect(2)`.
+pub fn connect(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let [_, name, length, ..] = call.args;
+    let (description, id) = call.socket_of(call.int(0))?;
+    let socket = call.socket(id);
+    let (family, kind) = (socket.family, socket.kind);
+    let given = address::load(call, name, length, family)?;
+    match (given, kind) {
+        (Given::Nothing, _) => disconnect(call, id)?,
+        (Given::Inet(endpoint), Kind::Stream) => connect_tcp(call, description, id, endpoint)?,
+        (Given::Inet(endpoint), _) => connect_udp(call, id, endpoint)?,
+        (given, _) => unix::connect(call, description, id, given)?,
+    }
+    Ok(0)
+}
+
+/// Connecting to `AF_UNSPEC` undoes a connection (`connect(2)`).
+fn disconnect(call: &mut Call<'_>, id: Id) -> Result<(), Stop> {
+    let socket = call.socket(id);
+    if socket.family == Family::Unix && socket.kind != Kind::Datagram {
+        return Err(EINVAL.into());
+    }
+    if socket.is_tcp() {
+        super::close::abort(call.kernel, id);
+    }
+    let chosen = call.socket(id).port_chosen && !call.socket(id).is_tcp();
+    if chosen {
+        port::release(call.kernel, id);
+    }
+    let socket = call.socket_mut(id);
+    (socket.stage, socket.remote, socket.peer) = (Stage::Idle, None, None);
+    (socket.receive_shut, socket.send_shut, socket.untold) = (false, false, false);
+    if chosen {
+        socket.local = None;
+    }
+    Ok(())
+}
+
+/// Where a packet to an endpoint goes; anything but the loopback interface cannot be reached.
+pub fn route(socket: &Socket, endpoint: Endpoint) -> Result<Endpoint, Errno> {
+    let destination = endpoint.destination();
+    let wrong_version = destination.is_v4() && socket.options.is_on(IPV6_V6ONLY);
+    if destination.is_local() && !wrong_version { Ok(destination) } else { Err(ENETUNREACH) }
+}
+
+fn connect_udp(call: &mut Call<'_>, id: Id, endpoint: Endpoint) -> Result<(), Stop> {
+    let destination = route(call.socket(id), endpoint)?;
+    name_source(call, id, destination)?;
+    let socket = call.socket_mut(id);
+    socket.remote = Some(Name::Inet(destination));
+    socket.stage = Stage::Connected;
+    Ok(())
+}
+
+/// A socket that connects has one address, not any.
+fn name_source(call: &mut Call<'_>, id: Id, destination: Endpoint) -> Result<(), Stop> {
+    bind_any(call.kernel, id, destination.source())?;
+    let socket = call.socket_mut(id);
+    if let Some(Name::Inet(local)) = &mut socket.local
+        && local.is_any()
+    {
+        local.ip = destination.source();
+    }
+    Ok(())
+}
+
+fn connect_tcp(call: &mut Call<'_>, description: Id, id: Id, endpoint: Endpoint) -> Result<(), Stop> {
+    let blocks = !call.description(description).is_nonblocking();
+    let socket = call.socket(id);
+    match socket.stage {
+        // A call that waits is redone when its request has been answered.
+        _ if call.resumed.is_some() || socket.untold => return answer(call, id, blocks),
+        Stage::Connecting => return wait_for_answer(call, id, blocks, EALREADY),
+        Stage::Connected | Stage::Listening => return Err(EISCONN.into()),
+        Stage::Idle => {}
+    }
+    let destination = route(socket, endpoint)?;
+    name_source(call, id, destination)?;
+    request(call, id, destination);
+    let socket = call.socket_mut(id);
+    if !blocks {
+        socket.untold = true;
+        return Err(EINPROGRESS.into());
+    }
+    answer(call, id, blocks)
+}
+
+/// Sends the request; what comes back is known at once, unless the listener has no room.
+fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
+    let twin = call.fresh_id();
+    let now = call.kernel.clock.now();
+    let source = port::endpoint(call.socket(id)).expect("it has just been bound");
+    let listener = port::receiver(call.kernel, Transport::Tcp, source, destination);
+    let socket = call.socket_mut(id);
+    socket.remote = Some(Name::Inet(destination));
+    socket.twin = Some(twin);
+    socket.error = None;
+    (socket.receive_shut, socket.send_shut) = (false, false);
+    socket.stage = Stage::Connecting;
+    let Some(listener) = listener else {
+        give_up(call.kernel, id, ECONNREFUSED);
+        return;
+    };
+    if call.kernel.net.listeners.get(&listener).is_some_and(Listener::has_room) {
+        establish(call.kernel, id, listener);
+        return;
+    }
+    call.socket_mut(id).deadline = Some(now + PATIENCE);
+    let listener = call.kernel.net.listeners.get_mut(&listener).expect("a receiver of requests listens");
+    listener.waiting.push_back(id);
+}
+
+/// What the guest is told about its request.
+fn answer(call: &mut Call<'_>, id: Id, blocks: bool) -> Result<(), Stop> {
+    let socket = call.socket_mut(id);
+    match socket.stage {
+        Stage::Connecting => wait_for_answer(call, id, blocks, EALREADY),
+        Stage::Connected => {
+            socket.untold = false;
+            Ok(())
+        }
+        _ => {
+            socket.untold = false;
+            (socket.receive_shut, socket.send_shut) = (false, false);
+            Err(socket.error.take().unwrap_or(ECONNABORTED).into())
+        }
+    }
+}
+
+fn wait_for_answer(call: &Call<'_>, id: Id, blocks: bool, otherwise: Errno) -> Result<(), Stop> {
+    if !blocks {
+        return Err(otherwise.into());
+    }
+    let timeout = call.socket(id).options.send_timeout;
+    if call.timed_out() {
+        return Err(EINPROGRESS.into());
+    }
+    Err(call.socket_wait(Request::Answer(id), timeout).into())
+}
+
+impl Call<'_> {
+    /// A wait for something about a socket. With a timeout, a signal handler ends it even with `SA_RESTART`
+    /// (`signal(7)`).
+    #[must_use]
+    pub fn socket_wait(&self, request: Request, timeout: Option<u64>) -> Wait {
+        let first = timeout.map(|timeout| self.kernel.clock.now().saturating_add(timeout));
+        let deadline = self.resumed.as_ref().map_or(first, |wait| wait.deadline);
+        let interruption = if timeout.is_some() { Interruption::Fail } else { Interruption::Restart };
+        Wait::until(Condition::Socket(request)).deadline(deadline).interruption(interruption)
+    }
+}
+
+/// A request ends without a connection.
+pub fn give_up(kernel: &mut Kernel, id: Id, error: Errno) {
+    let socket = kernel.net.sockets.get_mut(&id).expect("who gives up exists");
+    socket.stage = Stage::Idle;
+    socket.error = Some(error);
+    socket.deadline = None;
+    socket.twin = None;
+    (socket.receive_shut, socket.send_shut) = (true, true);
+    forget_request(kernel, id);
+    wake(kernel, id, CHANGED);
+}
+
+/// Takes a request out of the line in which it waits.
+pub fn forget_request(kernel: &mut Kernel, id: Id) {
+    let waits = |listener: &Listener| listener.waiting.contains(&id);
+    let found = kernel.net.listeners.iter().find(|(_, listener)| waits(listener)).map(|(listener, _)| *listener);
+    if let Some(listener) = found.and_then(|listener| kernel.net.listeners.get_mut(&listener)) {
+        listener.waiting.retain(|other| *other != id);
+    }
+}
+
+/// A listener takes a request: the connection exists from now on, accepted or not.
+pub fn establish(kernel: &mut Kernel, id: Id, listener: Id) {
+    let model = kernel.net.sockets.get(&listener).expect("a listener exists").clone();
+    let socket = kernel.net.sockets.get_mut(&id).expect("who asks exists");
+    let twin = socket.twin.take().expect("a request has a twin");
+    socket.stage = Stage::Connected;
+    socket.deadline = None;
+    socket.peer = Some(twin);
+    socket.peer_identity = Some(model.identity);
+    let local = socket.remote.clone();
+    let remote = socket.local.clone();
+    let identity = socket.identity;
+    let other = Socket {
+        local: if model.family == Family::Unix { model.local.clone() } else { local },
+        remote,
+        port_chosen: model.port_chosen,
+        stage: Stage::Connected,
+        peer: Some(id),
+        peer_identity: Some(identity),
+        error: None,
+        ..model
+    };
+    kernel.net.queues.insert(twin, Queue::new(other.options.receive_buffer));
+    kernel.net.sockets.insert(twin, other);
+    port::hold(kernel, twin);
+    kernel.net.listeners.get_mut(&listener).expect("a listener exists").queue.push_back(twin);
+    wake(kernel, id, CHANGED);
+    wake(kernel, listener, ARRIVED);
+}

@@ -1,0 +1,302 @@
+//! Sending: `sendto(2)`, and what all of its kin come down to.
+
+use super::address::{self, Given, Name};
+use super::bind::{any, bind_any};
+use super::close::{drop_rights, reset};
+use super::connect::route;
+use super::options::{IP_RECVERR, IPV6_RECVERR};
+use super::poll::{ARRIVED, CHANGED, ROOM, send_ended, wake};
+use super::port::{self, Transport};
+use super::queue::Packet;
+use super::socket::{Family, Identity, Kind, Stage};
+use super::{DATAGRAMS_MAX, Request, unix};
+use crate::call::{Call, Stop};
+use crate::descriptor::At;
+use crate::errno::{EAGAIN, ECONNREFUSED, EDESTADDRREQ, EINVAL, EISCONN, EMSGSIZE, ENOTCONN, EOPNOTSUPP, EPIPE, Errno};
+use crate::id::Id;
+use crate::process::SignalInfo;
+use crate::signal;
+
+/// Urgent data.
+const MSG_OOB: u32 = 0x1;
+/// This call does not wait.
+pub const MSG_DONTWAIT: u32 = 0x40;
+/// No `SIGPIPE`.
+pub const MSG_NOSIGNAL: u32 = 0x4000;
+/// Without copying.
+const MSG_ZEROCOPY: u32 = 0x400_0000;
+/// Data with the request for a connection.
+const MSG_FASTOPEN: u32 = 0x2000_0000;
+
+/// `SIGPIPE`.
+const SIGPIPE: u8 = 13;
+/// The longest UDP datagram over IPv4.
+const UDP_MAX: usize = 65_507;
+/// The longest piece of a Unix stream that stays together (Linux's `SKB_MAX_HEAD(0) + UNIX_SKB_FRAGS_SZ`).
+const PIECE_MAX: usize = 3776 + 32_768;
+
+/// Something to send.
+pub struct Outgoing<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Where to, if the call says so.
+    pub to: Option<Given>,
+    /// `MSG_*`.
+    pub flags: u32,
+    /// Open files to pass (`SCM_RIGHTS`), each with a reference of its own; taken out when they are on their way.
+    pub rights: Vec<Id>,
+    /// Whom the message shall name as its sender (`SCM_CREDENTIALS`).
+    pub identity: Option<Identity>,
+}
+
+/// `sendto(2)`.
+pub fn sendto(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let [_, buffer, length, flags, name, name_length] = call.args;
+    let (description, id) = call.socket_of(call.int(0))?;
+    let family = call.socket(id).family;
+    let to = if name == 0 { None } else { Some(address::load(call, name, name_length, family)?) };
+    let bytes = call.load_bytes(buffer, length.min(i32::MAX as u64) as usize)?;
+    let outgoing = Outgoing { bytes: &bytes, to, flags: flags as u32, rights: Vec::new(), identity: None };
+    send(call, description, id, outgoing).map(|count| count as u64)
+}
+
+/// `write(2)` on a socket.
+pub fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], at: At) -> Result<usize, Stop> {
+    if at.is_some() {
+        return Err(crate::errno::ESPIPE.into());
+    }
+    let id = super::socket::of_description(call.kernel, description).ok_or(EINVAL)?;
+    send(call, description, id, Outgoing { bytes, to: None, flags: 0, rights: Vec::new(), identity: None })
+}
+
+/// Sends; the open files of a message that is not sent are let go again.
+///
+/// That also holds for a call that waits: it is redone from its arguments, and finds its files again.
+pub fn send(call: &mut Call<'_>, description: Id, id: Id, mut outgoing: Outgoing<'_>) -> Result<usize, Stop> {
+    let result = try_send(call, description, id, &mut outgoing);
+    let unsent = Packet { rights: outgoing.rights, ..Packet::new(&[]) };
+    drop_rights(call.kernel, call.memory, &unsent);
+    result
+}
+
+fn try_send(call: &mut Call<'_>, description: Id, id: Id, outgoing: &mut Outgoing<'_>) -> Result<usize, Stop> {
+    check_flags(call, id, outgoing.flags)?;
+    let waits = outgoing.flags & MSG_DONTWAIT == 0 && !call.description(description).is_nonblocking();
+    let socket = call.socket(id);
+    match (socket.family, socket.kind) {
+        (Family::Unix, Kind::Stream) => send_unix_stream(call, id, outgoing, waits),
+        (Family::Unix, _) => send_unix_message(call, id, outgoing, waits),
+        (_, Kind::Stream) => send_tcp(call, id, outgoing, waits),
+        _ => send_udp(call, id, outgoing),
+    }
+}
+
+fn check_flags(call: &Call<'_>, id: Id, flags: u32) -> Result<(), Stop> {
+    let socket = call.socket(id);
+    if flags & MSG_OOB != 0 && socket.kind != Kind::Stream {
+        return Err(EOPNOTSUPP.into());
+    }
+    for (flag, name) in [(MSG_OOB, "MSG_OOB"), (MSG_FASTOPEN, "MSG_FASTOPEN"), (MSG_ZEROCOPY, "MSG_ZEROCOPY")] {
+        if flags & flag != 0 {
+            return call.unsupported(name);
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a stream that an earlier try of this call has sent already.
+fn progress(call: &Call<'_>) -> usize {
+    call.resumed.as_ref().map_or(0, |wait| wait.progress as usize)
+}
+
+/// How sending ends when the direction is closed: with the error that waits, or `EPIPE` and a signal.
+fn broken(call: &mut Call<'_>, id: Id, flags: u32) -> Stop {
+    if let Err(error) = call.socket_mut(id).take_error() {
+        return error.into();
+    }
+    pipe_error(call, flags)
+}
+
+fn pipe_error(call: &mut Call<'_>, flags: u32) -> Stop {
+    if flags & MSG_NOSIGNAL == 0 {
+        signal::send(call.kernel, signal::Target::Thread(call.tid), SignalInfo::kernel(SIGPIPE));
+    }
+    EPIPE.into()
+}
+
+/// When not all could be sent: waits, or gives back what was.
+fn partly(call: &Call<'_>, id: Id, sent: usize, waits: bool) -> Result<usize, Stop> {
+    if waits && !call.timed_out() {
+        let wait = call.socket_wait(Request::Room(id), call.socket(id).options.send_timeout);
+        return Err(wait.progress(sent as u64).into());
+    }
+    if sent > 0 { Ok(sent) } else { Err(EAGAIN.into()) }
+}
+
+fn send_tcp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
+    let socket = call.socket(id);
+    if socket.stage == Stage::Connecting {
+        let wait = call.socket_wait(Request::Answer(id), socket.options.send_timeout);
+        return Err(if waits && !call.timed_out() { wait.into() } else { EAGAIN.into() });
+    }
+    let sent = progress(call);
+    if socket.error.is_some() || socket.send_shut || socket.stage != Stage::Connected {
+        return if sent > 0 { Ok(sent) } else { Err(broken(call, id, outgoing.flags)) };
+    }
+    let peer = socket.peer.expect("a connected socket has a peer");
+    let rest = &outgoing.bytes[sent..];
+    let Some(queue) = call.kernel.net.queues.get(&peer) else {
+        return Ok(send_to_closed(call, id, outgoing.bytes.len(), rest.is_empty()));
+    };
+    let room = (socket.options.send_buffer + queue.limit).saturating_sub(queue.bytes());
+    let now = rest.len().min(room);
+    if now > 0 {
+        call.kernel.net.queues.get_mut(&peer).expect("looked at above").append(&rest[..now]);
+        wake(call.kernel, peer, ARRIVED);
+    }
+    if now == rest.len() { Ok(outgoing.bytes.len()) } else { partly(call, id, sent + now, waits) }
+}
+
+/// Data for a side that has closed is sent, and answered with a reset.
+fn send_to_closed(call: &mut Call<'_>, id: Id, length: usize, nothing: bool) -> usize {
+    if !nothing {
+        reset(call.kernel, id);
+    }
+    length
+}
+
+fn send_unix_stream(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
+    let socket = call.socket(id);
+    match (socket.stage, &outgoing.to) {
+        (Stage::Connected, Some(_)) => return Err(EISCONN.into()),
+        (Stage::Connected, None) => {}
+        (_, Some(_)) => return Err(EOPNOTSUPP.into()),
+        _ => return Err(ENOTCONN.into()),
+    }
+    let mut sent = progress(call);
+    if send_ended(call.kernel, socket) {
+        return if sent > 0 { Ok(sent) } else { Err(pipe_error(call, outgoing.flags)) };
+    }
+    let peer = socket.peer.expect("a connected socket has a peer");
+    let buffer = socket.options.send_buffer;
+    let identity = Some(outgoing.identity.unwrap_or_else(|| Identity::of(call.process())));
+    while sent < outgoing.bytes.len() {
+        let queue = call.kernel.net.queues.get_mut(&peer).expect("it is not closed");
+        if queue.cost() >= buffer {
+            return partly(call, id, sent, waits);
+        }
+        let piece = (outgoing.bytes.len() - sent).min(buffer / 2 - 64).min(PIECE_MAX);
+        let bytes = &outgoing.bytes[sent..sent + piece];
+        let rights = if sent == 0 { std::mem::take(&mut outgoing.rights) } else { Vec::new() };
+        queue.packets.push_back(Packet { rights, identity, ..Packet::new(bytes) });
+        sent += piece;
+        wake(call.kernel, peer, ARRIVED);
+    }
+    Ok(sent)
+}
+
+fn send_udp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>) -> Result<usize, Stop> {
+    let socket = call.socket(id);
+    if outgoing.bytes.len() > UDP_MAX {
+        return Err(EMSGSIZE.into());
+    }
+    let destination = match (&outgoing.to, &socket.remote) {
+        (Some(Given::Inet(endpoint)), _) => *endpoint,
+        (_, Some(Name::Inet(remote))) => *remote,
+        _ => return Err(EDESTADDRREQ.into()),
+    };
+    if destination.port == 0 {
+        return Err(EINVAL.into());
+    }
+    let destination = route(socket, destination)?;
+    if socket.send_shut {
+        return Err(EPIPE.into());
+    }
+    let ip = any(socket);
+    call.socket_mut(id).take_error()?;
+    bind_any(call.kernel, id, ip)?;
+    let mut source = port::endpoint(call.socket(id)).expect("it has just been bound");
+    if source.is_any() {
+        source.ip = destination.source();
+    }
+    let Some(receiver) = port::receiver(call.kernel, Transport::Udp, source, destination) else {
+        refuse(call, id);
+        return Ok(outgoing.bytes.len());
+    };
+    let packet = Packet { from: Some(Name::Inet(source)), ..Packet::new(outgoing.bytes) };
+    let queue = call.kernel.net.queues.get_mut(&receiver).expect("a receiver has a mailbox");
+    // A full mailbox loses what comes (`udp(7)`).
+    if queue.cost() <= queue.limit {
+        queue.packets.push_back(packet);
+        wake(call.kernel, receiver, ARRIVED);
+    }
+    Ok(outgoing.bytes.len())
+}
+
+/// Nobody is there: a socket with a fixed destination, or one that asked, will be told.
+fn refuse(call: &mut Call<'_>, id: Id) {
+    let socket = call.socket_mut(id);
+    let asked = socket.options.is_on(IP_RECVERR) || socket.options.is_on(IPV6_RECVERR);
+    if socket.stage == Stage::Connected || asked {
+        socket.error = Some(ECONNREFUSED);
+        wake(call.kernel, id, CHANGED);
+    }
+}
+
+/// Datagrams and packets of Unix sockets: all or nothing.
+fn send_unix_message(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
+    let socket = call.socket(id);
+    let packets = socket.kind == Kind::Packets;
+    if packets {
+        call.socket_mut(id).take_error()?;
+    }
+    let receiver = message_receiver(call, id, outgoing)?;
+    let socket = call.socket(id);
+    if outgoing.bytes.len() > socket.options.send_buffer - 32 {
+        return Err(EMSGSIZE.into());
+    }
+    if socket.send_shut || packets && send_ended(call.kernel, socket) {
+        return Err(EPIPE.into());
+    }
+    let Some(queue) = call.kernel.net.queues.get(&receiver) else {
+        return Err(forget_peer(call, id).into());
+    };
+    if queue.deaf {
+        return Err(EPIPE.into());
+    }
+    if queue.packets.len() > DATAGRAMS_MAX {
+        if !waits || call.timed_out() {
+            return Err(EAGAIN.into());
+        }
+        let timeout = call.socket(id).options.send_timeout;
+        return Err(call.socket_wait(Request::MailboxRoom(receiver), timeout).into());
+    }
+    let identity = Some(outgoing.identity.unwrap_or_else(|| Identity::of(call.process())));
+    let from = call.socket(id).local.clone();
+    let packet = Packet { from, rights: std::mem::take(&mut outgoing.rights), identity, ..Packet::new(outgoing.bytes) };
+    call.kernel.net.queues.get_mut(&receiver).expect("looked at above").packets.push_back(packet);
+    wake(call.kernel, receiver, ARRIVED);
+    Ok(outgoing.bytes.len())
+}
+
+fn message_receiver(call: &Call<'_>, id: Id, outgoing: &Outgoing<'_>) -> Result<Id, Errno> {
+    let socket = call.socket(id);
+    match (&outgoing.to, socket.kind) {
+        // A destination is of no use to packets, which go to the peer (`unix_seqpacket_sendmsg`).
+        (Some(given), Kind::Datagram) => {
+            let other = unix::find(call, given, Kind::Datagram)?;
+            unix::check_willing(call.kernel, id, other)?;
+            Ok(other)
+        }
+        _ if socket.stage == Stage::Connected => socket.peer.ok_or(ENOTCONN),
+        _ => Err(ENOTCONN),
+    }
+}
+
+/// The fixed destination of a datagram socket is gone: it has none from now on.
+fn forget_peer(call: &mut Call<'_>, id: Id) -> Errno {
+    let socket = call.socket_mut(id);
+    (socket.peer, socket.remote, socket.stage) = (None, None, Stage::Idle);
+    wake(call.kernel, id, ROOM);
+    ECONNREFUSED
+}
