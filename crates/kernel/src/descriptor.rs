@@ -351,6 +351,8 @@ pub fn operations(file: File) -> &'static Operations {
         File::Text(_) => &crate::files::synthetic::OPERATIONS,
         File::Device(_) => &crate::files::device::OPERATIONS,
         File::Console(_) => &crate::console::OPERATIONS,
+        File::Process(_) => &crate::lifecycle::pidfd::OPERATIONS,
+        File::Inotify(_) => &crate::files::notify::OPERATIONS,
         File::PipeReader(_) | File::PipeWriter(_) | File::PipeBoth(_) => &crate::pipe::OPERATIONS,
         File::Socket(_) => &crate::net::OPERATIONS,
         File::Event(_) => &crate::event::counter::OPERATIONS,
@@ -359,18 +361,6 @@ pub fn operations(file: File) -> &'static Operations {
         File::Epoll(_) => &crate::event::epoll::OPERATIONS,
         // Each family brings its row; a kind without one cannot be opened yet.
         _ => &refuse::NOTHING,
-    }
-}
-
-/// Calls on descriptors themselves.
-pub mod calls {
-    use super::Fd;
-    use crate::call::{Call, Stop};
-
-    /// `close(2)`.
-    pub fn close(call: &mut Call<'_>) -> Result<u64, Stop> {
-        super::close(call.kernel, call.memory, call.pid, call.args[0] as Fd)?;
-        Ok(0)
     }
 }
 

@@ -44,8 +44,6 @@ pub struct Process {
     pub vforked: bool,
     /// It was continued and `wait4(WCONTINUED)` has not told yet.
     pub continued: bool,
-    /// How its first thread ended, if that ended alone: this is the status of the process (`pthread_exit(3)` in `main`).
-    pub leader_status: i32,
     /// Processor time of threads that have ended, and of children that were reaped.
     pub usage: Usage,
     /// What its ids are made from.

@@ -207,7 +207,6 @@ fn create_process(call: &mut Call<'_>, request: &Request, pid: Pid, path: Id) ->
         exit_signal,
         vforked: request.has(CLONE_VFORK),
         continued: false,
-        leader_status: 0,
         usage: Usage::default(),
         path,
         ..creator.clone()

@@ -32,15 +32,11 @@ pub fn exit_group(call: &mut Call<'_>) -> Result<u64, Stop> {
     Err(Control::Ended.into())
 }
 
-/// Ends one thread; the process ends with its last one.
+/// Ends one thread; the process ends with its last one, and with that one's status.
 pub fn end_thread(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, status: i32) {
     let Some(pid) = kernel.threads.get(&tid).map(|thread| thread.pid) else { return };
-    let process = kernel.processes.get_mut(&pid).expect("a thread has a process");
-    if tid.0 == pid.0 {
-        process.leader_status = status;
-    }
+    let process = kernel.processes.get(&pid).expect("a thread has a process");
     if process.threads.len() == 1 {
-        let status = process.leader_status;
         end_process(kernel, memory, pid, status);
     } else {
         release_thread(kernel, memory, tid);

@@ -52,7 +52,6 @@ pub fn start(kernel: &mut Kernel, memory: &mut Memory, start: Start) -> (Pid, Ti
         exit_signal: SIGCHLD,
         vforked: false,
         continued: false,
-        leader_status: 0,
         usage: Usage::default(),
         path,
         controls: Controls::default(),
