@@ -46,7 +46,8 @@ pub struct Cpu {
     pub gpr: [u64; 16],
     /// Always zero: the register that an address without base or index names. The lowered interpreter counts on the order
     /// of the fields up to here.
-    zero: u64,
+    #[doc(hidden)]
+    pub zero: u64,
     /// Base that `fs:` adds to an address: the thread pointer on Linux.
     pub fs_base: u64,
     /// Base that `gs:` adds to an address.

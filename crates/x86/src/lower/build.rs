@@ -19,8 +19,8 @@ pub(super) const LENGTH_MAX: usize = 64;
 /// Micro-operations ready to be copied into a view.
 pub(super) struct Template {
     pub uops: Vec<Uop>,
-    /// Instructions without a handler of their own, which `link` of their micro-operations points to.
-    pub decoded: Box<[Decoded]>,
+    /// Instructions without a handler of their own, which `link` of their micro-operations points to: kept, not read.
+    pub _decoded: Box<[Decoded]>,
     /// Page of the last byte: the first, or the one behind it.
     pub last_page: u64,
 }
@@ -208,5 +208,5 @@ pub(super) fn build(m: &mut Machine<'_>, start: u64) -> Result<Template, Trap> {
             uop.link = std::ptr::from_ref(&decoded[uop.link.addr() - 1]).cast();
         }
     }
-    Ok(Template { uops: builder.uops, decoded, last_page: page(last.next_ip().wrapping_sub(1)) })
+    Ok(Template { uops: builder.uops, _decoded: decoded, last_page: page(last.next_ip().wrapping_sub(1)) })
 }

@@ -24,6 +24,7 @@ pub struct Stop {
 /// Flags that nobody will look at are cleared where a run stops: see [`settle`].
 pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
     let mut exec = Exec { budget, stack_limit: 0, code: std::ptr::from_mut(code), clock: machine.clock, trap: None };
+    machine.cpu.zero = 0;
     machine.memory.stop_at_code(true);
     code.prepare(&mut machine);
     let trap = run_blocks(&mut machine, code, &mut exec);
