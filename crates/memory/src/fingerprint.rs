@@ -1,6 +1,7 @@
 //! The fingerprint: what it counts, and what it may count wrongly until it is asked for.
 
 use crate::memory::Memory;
+use crate::page::Bytes;
 use crate::store::Owner;
 use crate::{SpaceId, hash};
 
@@ -57,17 +58,25 @@ impl Memory {
             let own = held.iter().map(counted).fold(0, u128::wrapping_add);
             let all = own.wrapping_add(self.base_sum(owner));
             assert_eq!((table.sum, table.resident), (all, held.len() as u64), "{owner:?}");
-            let dirty = held.iter().filter(|page| table.entry(**page).is_some_and(|entry| entry.stamp.dirty()));
-            for page in dirty {
-                let listed = |d: &Dirty| matches!(d, Dirty::Page(o, p) if (o, p) == (&owner, page));
-                assert!(self.dirty.iter().any(listed), "{owner:?} {page} is dirty");
-            }
+            held.iter().for_each(|page| self.check_page(owner, *page));
             (sum, resident) = (sum.wrapping_add(all), resident + table.resident);
         }
         let layouts = self.stores.spaces.values().map(|space| space.layout_sum);
         let shapes = self.stores.objects.iter().map(|(id, object)| object.shape_sum(*id));
         assert_eq!(layouts.chain(shapes).fold(sum, u128::wrapping_add), self.sum);
         assert_eq!(resident, self.resident);
+    }
+
+    /// A page is counted rightly, or known not to be.
+    fn check_page(&self, owner: Owner, page: u64) {
+        let entry = self.stores.table(owner).entry(page).expect("the page is held");
+        let bytes = entry.page.as_ref().expect("the page is held").bytes();
+        if entry.stamp.dirty() {
+            let listed = |item: &Dirty| matches!(*item, Dirty::Page(o, p) if (o, p) == (owner, page));
+            assert!(self.dirty.iter().any(listed), "{owner:?} {page} is dirty");
+        } else {
+            assert_eq!(entry.content, counted_content(entry.stamp.over(), bytes), "{owner:?} {page} is counted");
+        }
     }
 
     /// What the pages of a base that show add to the fingerprint.
@@ -88,8 +97,7 @@ impl Memory {
             return;
         }
         let held = entry.page.as_ref().expect("a page that was given up is counted at once");
-        let hash = if entry.stamp.over() { hash::content } else { hash::content_or_zero };
-        let new = hash(held.bytes());
+        let new = counted_content(entry.stamp.over(), held.bytes());
         let old = std::mem::replace(&mut entry.content, new);
         entry.stamp = entry.stamp.clean();
         self.recount(owner, page, old, new);
@@ -121,4 +129,9 @@ impl Memory {
             self.settle();
         }
     }
+}
+
+/// What the fingerprint counts for a page; `over` an object, zeros are not the same as nothing.
+fn counted_content(over: bool, bytes: &Bytes) -> u128 {
+    if over { hash::content(bytes) } else { hash::content_or_zero(bytes) }
 }

@@ -32,6 +32,7 @@
 
 mod access;
 mod change;
+mod copy;
 mod fingerprint;
 mod guest;
 mod hash;

@@ -121,7 +121,7 @@ impl Memory {
         self.tidy(owner, &pages);
         for (space, mapping) in self.mappings_of(id) {
             let (_, offset) = mapping.object_at(mapping.start).expect("it maps the object");
-            let start = mapping.start + (first * PAGE_SIZE).saturating_sub(offset).min(mapping.len);
+            let start = mapping.start + first.saturating_mul(PAGE_SIZE).saturating_sub(offset).min(mapping.len);
             self.give_up_range(space, start, mapping.end());
         }
     }

@@ -168,6 +168,9 @@ impl Naive {
     pub fn resize(&mut self, id: u64, len: u64) {
         let object = self.object(id);
         let old = object.len;
+        if old == len {
+            return;
+        }
         object.zero_behind(old.min(len));
         object.len = len;
         let pages = len.div_ceil(PAGE);

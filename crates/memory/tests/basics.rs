@@ -1,4 +1,4 @@
-//! First things first: what every user of the crate relies on.
+//! What every user of the crate relies on.
 
 use memory::{
     Access, Backing, Cause, Fault, Halt, Limit, MapError, Mapping, Memory, ObjectId, PAGE_SIZE, Protection, Sharing,
