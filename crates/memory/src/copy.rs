@@ -20,7 +20,8 @@ impl Clone for Memory {
         copy.stores.objects = objects.iter().map(|(id, object)| (*id, copy_object(object, epoch))).collect();
         copy.epoch = epoch + 1;
         copy.dirty.clone_from(&self.dirty);
-        (copy.sum, copy.resident, copy.code_epoch) = (self.sum, self.resident, self.code_epoch);
+        // The code epoch is its own, for the two will differ.
+        (copy.sum, copy.resident) = (self.sum, self.resident);
         copy
     }
 }

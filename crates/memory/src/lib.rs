@@ -27,6 +27,10 @@
 //! *Parked states* share pages, chunks of 16 and groups of 256 with each other and with the live memory. Parking clones the
 //! chunks that changed since the last time.
 //!
+//! `cargo run --release -p memory --example snapshot` measures: mark, two dirty pages, fingerprint and undo take about 0.8
+//! microseconds in a space of 256 pages and 2.4 in one of 65536 that does not fit the host's cache; a guest's load takes
+//! 1.8 times as long as one from a slice, a store about the same; a logged load 2.6 ns more.
+//!
 //! **Invariant:** knows no processor and no operating system; ids come from the caller; nothing here reads the host.
 //! An access that is stopped has changed nothing that the guest can see.
 

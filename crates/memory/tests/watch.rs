@@ -71,6 +71,27 @@ fn code_of_a_file_is_the_same_code_in_every_space_and_changes_with_the_file() {
 }
 
 #[test]
+fn a_store_to_code_stops_before_it_happens_when_asked_to() {
+    let mut m = memory();
+    m.store_u8(START, 1).unwrap();
+    m.note_code(PAGE);
+    m.stop_at_code(true);
+    assert!(matches!(m.store_u8(START, 2), Err(Halt::Visible(_))));
+    assert!(matches!(m.store_u64(START - 4 + PAGE_SIZE, 2), Err(Halt::Visible(_))));
+    m.store_u8(START + PAGE_SIZE, 2).unwrap();
+    assert_eq!(m.load_u8(START), Ok(1));
+    m.stop_at_code(false);
+    m.store_u8(START, 2).unwrap();
+}
+
+#[test]
+fn no_two_memories_share_a_code_epoch() {
+    let m = memory();
+    assert_ne!(m.code_epoch(), m.clone().code_epoch());
+    assert_ne!(m.code_epoch(), memory().code_epoch());
+}
+
+#[test]
 fn taking_execution_away_moves_the_epoch() {
     let mut m = memory();
     m.note_code(PAGE);
