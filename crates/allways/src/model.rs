@@ -15,6 +15,7 @@ use promela::parse::{self, FailureKind as ParseFailure, ParseOptions, Parsed};
 use promela::run::explain;
 use promela::run::vector::Work;
 use promela::trail;
+use promela::unread::without_unread;
 use report::{Colour, End, Property, PropertyVerdict, Sources, Summary};
 use std::path::{Path, PathBuf};
 use trace::{Counterexample, FailureKind, Fingerprint, PropertyRef, Schedule, SystemRef, Trace, Variable, Waiting};
@@ -24,8 +25,10 @@ pub type System = promela::run::System<Backend>;
 
 /// A model that was read.
 pub struct Model {
-    /// What it does.
+    /// What it does, as written.
     pub system: System,
+    /// The same without values that nobody reads, if there are any: fewer states, the same schedules.
+    lean: Option<System>,
     /// How counterexamples refer to it.
     pub system_ref: SystemRef,
     /// What looks wrong but is legal, ready to be printed.
@@ -74,10 +77,25 @@ impl Model {
         let mut warnings = render_all(&warnings, &parsed.sources, paint(colour));
         let extra = formulas_beside(formulas, &parsed, &lowered.names, &lowered.model, colour, &mut warnings)?;
         let system_ref = system_ref(path, args, &parsed);
-        let code = Backend::new(&lowered.model, args.interpret);
-        let mut system = System::new(lowered.model, parsed.sources, code);
-        let runs = runs::runs_of(&mut system, extra);
-        Ok(Self { system, system_ref, warnings, runs })
+        let start = |model: promela::ir::Model| {
+            let code = Backend::new(&model, args.interpret);
+            let mut system = System::new(model, parsed.sources.clone(), code);
+            let runs = runs::runs_of(&mut system, extra.clone());
+            (system, runs)
+        };
+        let lean = without_unread(&lowered.model, &extra).map(|model| start(model).0);
+        let (system, runs) = start(lowered.model);
+        Ok(Self { system, lean, system_ref, warnings, runs })
+    }
+
+    /// What is searched.
+    pub fn searched(&self, request: &Request) -> &System {
+        if request.reduction { self.lean() } else { &self.system }
+    }
+
+    /// Where states are one if nobody can tell them apart: there a cycle closes although a counter went on.
+    pub fn lean(&self) -> &System {
+        self.lean.as_ref().unwrap_or(&self.system)
     }
 
     /// Reads the model that a counterexample speaks of.
@@ -146,7 +164,7 @@ impl Model {
     }
 
     fn check_safety(&self, request: &Request, watch: Watch<'_>) -> Checked {
-        let outcome = safety::search(&self.system, request, watch);
+        let outcome = safety::search(self.searched(request), request, watch);
         let covered = safety::covered(request, &outcome);
         let mut properties = self.properties(request);
         for property in &mut properties {
@@ -170,7 +188,7 @@ impl Model {
             }
         }
         // A search that was cut off would accuse code that it had no time to reach.
-        let unreached = (covered.end == End::Exhaustive).then(|| unreached(&self.system));
+        let unreached = (covered.end == End::Exhaustive).then(|| unreached(self.searched(request)));
         let summary = Summary { properties, covered, unreached, ..Summary::default() };
         Checked { summary, counterexamples, unconfirmed }
     }
@@ -203,7 +221,7 @@ impl Model {
             return replay::confirm(&self.system, counterexample, None);
         }
         match self.runs.iter().find(|run| run.kind == *kind && run.name == *name) {
-            Some(run) if let Ok(property) = &run.property => runs::confirm(&self.system, run, property, counterexample),
+            Some(run) if let Ok(property) = &run.property => runs::confirm(self, run, property, counterexample),
             _ => Err(replay::Mismatch { step: 0, why: format!("the model has no property `{name}` of kind {kind}") }),
         }
     }

@@ -111,11 +111,12 @@ fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answe
         return run.not_searched("no time was left (--time)");
     }
     let fairness = if request.fair { Fairness::Weak } else { Fairness::Off };
-    let watched = find(&model.system, property, run.observer, fairness, request, watch);
+    let system = model.searched(request);
+    let watched = find(system, property, run.observer, fairness, request, watch);
     let Some(violation) = watched.outcome.violations.first() else {
         let (verdict, note) = safety::without_violation(&safety::end(request, &watched.outcome.incomplete));
         let mut row = run.row(verdict, note);
-        judge_vacuity(&model.system, run, property, &mut row);
+        judge_vacuity(system, run, property, &mut row);
         return Answer { property: row, counterexample: None, outcome: watched.outcome };
     };
     if violation.failure.kind != run.kind {
@@ -126,7 +127,7 @@ fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answe
     let mut row = run.row(PropertyVerdict::Violated, String::new());
     row.violations = 1;
     if fairness == Fairness::Off && !property.monitor.is_safety() {
-        let fair = find(&model.system, property, run.observer, Fairness::Weak, request, watch);
+        let fair = find(system, property, run.observer, Fairness::Weak, request, watch);
         if fair.outcome.violations.is_empty() && fair.outcome.complete() {
             row.verdict = PropertyVerdict::NeedsFairness;
             row.note = "holds on every weakly fair run (--fair weak)".to_owned();
@@ -178,7 +179,7 @@ fn evidence(
     schedule: &Schedule,
     fairness: bool,
 ) -> Result<Counterexample, Mismatch> {
-    let short = shortened(&model.system, run, property, schedule, fairness);
+    let short = shortened(model.lean(), run, property, schedule, fairness);
     confirmed(model, run, property, short, fairness)
         .or_else(|_| confirmed(model, run, property, schedule.clone(), fairness))
 }
@@ -211,7 +212,7 @@ fn confirmed(
         location: run.location.clone(),
     };
     let counterexample = describe(system, claim, schedule, trace)?;
-    confirm(system, run, property, &counterexample)?;
+    confirm(model, run, property, &counterexample)?;
     Ok(counterexample)
 }
 
@@ -220,18 +221,21 @@ fn confirmed(
 /// # Errors
 /// Where and why it does not refute the property.
 pub fn confirm(
-    system: &System,
+    model: &Model,
     run: &Run,
     property: &RunProperty,
     counterexample: &Counterexample,
 ) -> Result<trace::Trace, Mismatch> {
+    let system = model.lean();
     replay::confirm(
         system,
         counterexample,
         Some(&mut |scratch: &mut <System as TransitionSystem>::Scratch, states: &[Vec<u8>], start| {
             refutes(system, run, property, scratch, states, start)
         }),
-    )
+    )?;
+    // Told with every value, also those that nobody reads.
+    replay::run(&model.system, &counterexample.schedule).map(|run| run.trace)
 }
 
 /// Whether a run that was executed is accepted by the monitor of the property's violations.

@@ -73,3 +73,17 @@ fn a_model_without_assertions_has_no_row_about_them() {
     assert_eq!(asked.code, Some(4), "{}", asked.out);
     assert!(asked.out.contains("--check assert: the model has no `assert` statement"), "{}", asked.out);
 }
+
+#[test]
+fn counters_that_nobody_reads_take_no_states_and_are_told_all_the_same() {
+    let model = "int n; bool b; init { do :: n++; b = !b od }\nltl p { <> [] b }";
+    let folder = Folder::with("unread", "m.pml", model);
+    let told = folder.run(&["check", "m.pml", "-v"]);
+    assert_eq!(told.code, Some(1), "{}", told.err);
+    assert!(told.out.contains("n: 0 -> 1") && told.out.contains("end of cycle"), "{}", told.out);
+    assert!(told.out.contains("4 states"), "{}", told.out);
+    let replayed = folder.run(&["replay"]);
+    assert!(replayed.code == Some(1) && replayed.out.contains("n: 0 -> 1"), "{}{}", replayed.out, replayed.err);
+    let bounded = folder.run(&["check", "m.pml", "--reduction", "off", "--depth", "50", "--check", "deadlock"]);
+    assert!(bounded.out.contains("bound depth 50"), "{}", bounded.out);
+}

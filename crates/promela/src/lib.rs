@@ -24,3 +24,4 @@ pub mod property;
 pub mod run;
 pub mod source;
 pub mod trail;
+pub mod unread;

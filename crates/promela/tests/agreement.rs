@@ -11,6 +11,7 @@ use explore::{
 use promela::parse::{ParseOptions, parse_text};
 use promela::property::{self, RunProperty};
 use promela::run::{Code, Interpreter, System};
+use promela::unread::without_unread;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use testkit::Space;
@@ -115,6 +116,35 @@ fn reduction_keeps_every_failure_and_every_end_state() {
         reduced += outcome.stats.states;
     }
     assert!(reduced < full * 9 / 10, "{reduced} of {full} states: the reduction does not reduce");
+}
+
+#[test]
+fn values_that_nobody_reads_can_be_left_out() {
+    let (mut all, mut kept, mut leaner) = (0, 0, 0);
+    for (seed, text, system, space) in small(models(500), false, STATES_MAX) {
+        let Some(lean) = without_unread(&system.model, &[]) else { continue };
+        let lean = System::new(lean, system.sources.clone(), Interpreter);
+        let outcome = search(&lean, &exhaustive(), Control::default());
+        assert_eq!(failures(&outcome), space.failures, "seed {seed}\n{text}");
+        let found = space.failures.iter().any(|(kind, _)| *kind == FailureKind::Deadlock);
+        let deadlock = |violation: &explore::Violation| violation.failure.kind == FailureKind::Deadlock;
+        for violation in outcome.violations.iter().filter(|violation| deadlock(violation)) {
+            assert!(found && replays(&system, &violation.schedule), "seed {seed}\n{text}");
+        }
+        (all, kept) = (all + space.states.len() as u64, kept + outcome.stats.states);
+        leaner += u64::from(outcome.stats.states < space.states.len() as u64);
+    }
+    assert!(leaner > 5 && kept < all, "{leaner} models shrank, {kept} of {all} states are left");
+}
+
+/// Whether every choice of a schedule exists in the model as written.
+fn replays(system: &System<Interpreter>, schedule: &trace::Schedule) -> bool {
+    let mut scratch = system.scratch();
+    let mut state = system.initial(&mut scratch);
+    schedule.choices.iter().all(|choice| {
+        let explained = system.explain(&mut scratch, &state, *choice);
+        explained.map(|explained| state = explained.state).is_some()
+    })
 }
 
 fn properties(system: &mut System<Interpreter>) -> Vec<(RunProperty, usize)> {

@@ -53,6 +53,7 @@ impl Told {
     }
 
     /// Expects an exit code, nothing on stdout, and words on stderr.
+    #[allow(dead_code, reason = "not every file of tests is about refusals")]
     pub fn refused(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, Some(code), "{}", self.err);
         assert_eq!(self.out, "", "data goes to stdout, messages do not");

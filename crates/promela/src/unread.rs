@@ -1,0 +1,216 @@
+//! Values that nobody reads, left out of the state: SPIN's "hide write-only variables" (`spin -o2` turns it off).
+//!
+//! A counter that is only ever counted up tells states apart that nothing else can. Assignments to bytes that no
+//! expression looks at are made to store nothing; every step, every failure and every choice stays where it was, so a
+//! schedule found in such a model is one of the model as written. What `printf` prints does not count as read: a search
+//! prints nothing.
+
+use crate::ir::{Action, Assign, Binary, Claim, ClaimKind, ControlState, Expr, Field, Model, Place, Receive, Space};
+
+/// Elements of an array up to which it is looked at one by one; of a longer one every byte counts as read.
+const ELEMENTS_MAX: usize = 4096;
+
+/// The model without what is stored and never read, by its own claims or by further ones; `None` if that is nothing.
+#[must_use]
+pub fn without_unread(model: &Model, claims: &[Claim]) -> Option<Model> {
+    let read = Read::new(model, claims);
+    let mut leaner = model.clone();
+    let mut dropped = false;
+    leaner.initialisers.retain(|assign| read.needed(&assign.place, 0) || !is_plain(assign));
+    for (number, proctype) in leaner.proctypes.iter_mut().enumerate() {
+        proctype.initialisers.retain(|assign| read.needed(&assign.place, number) || !is_plain(assign));
+        for edge in proctype.states.iter_mut().flat_map(|state| &mut state.edges) {
+            dropped |= read.drop_store(&mut edge.action, number);
+        }
+    }
+    dropped.then_some(leaner)
+}
+
+/// Which bytes some expression looks at.
+struct Read {
+    globals: Vec<bool>,
+    /// Of the frames of each proctype.
+    locals: Vec<Vec<bool>>,
+}
+
+impl Read {
+    fn new(model: &Model, claims: &[Claim]) -> Self {
+        let frame = |size: u32| vec![false; size as usize];
+        let locals = model.proctypes.iter().map(|proctype| frame(proctype.frame_size)).collect();
+        let mut read = Self { globals: frame(model.globals_size), locals };
+        for assign in &model.initialisers {
+            read.assign(assign, 0);
+        }
+        for (number, proctype) in model.proctypes.iter().enumerate() {
+            proctype.initialisers.iter().for_each(|assign| read.assign(assign, number));
+            let promised = proctype.exclusive_receive.iter().chain(&proctype.exclusive_send);
+            promised.chain(&proctype.provided).for_each(|expr| read.expr(expr, number));
+            read.states(&proctype.states, number);
+        }
+        for claim in model.claims.iter().chain(claims) {
+            match &claim.kind {
+                ClaimKind::Ltl { propositions, .. } => propositions.iter().for_each(|expr| read.expr(expr, 0)),
+                ClaimKind::Never(never) => read.states(&never.states, 0),
+            }
+        }
+        if let Some(events) = &model.event_trace {
+            events.alphabet.iter().for_each(|(channel, _)| read.expr(channel, 0));
+            read.states(&events.states, 0);
+        }
+        read
+    }
+
+    fn states(&mut self, states: &[ControlState], number: usize) {
+        states.iter().flat_map(|state| &state.edges).for_each(|edge| self.action(&edge.action, number));
+    }
+
+    fn action(&mut self, action: &Action, number: usize) {
+        match action {
+            Action::Condition(condition) | Action::Assert { condition, .. } => self.expr(condition, number),
+            Action::Assign(assign) => self.assign(assign, number),
+            Action::Send(send) => {
+                self.expr(&send.channel, number);
+                send.values.iter().for_each(|value| self.expr(value, number));
+            }
+            Action::Receive(receive) => self.receive(receive, number),
+            Action::SetPriority { pid, value } => {
+                self.expr(pid, number);
+                self.expr(value, number);
+            }
+            Action::ReadInput(read) => read.places.iter().for_each(|place| self.mark(place, number)),
+            Action::Print(_) | Action::Else | Action::DStep { .. } | Action::Die => {}
+        }
+    }
+
+    /// A variable that is counted up or down reads itself only.
+    fn assign(&mut self, assign: &Assign, number: usize) {
+        self.indices(&assign.place, number);
+        if !is_count(assign) {
+            self.expr(&assign.value, number);
+        }
+    }
+
+    fn receive(&mut self, receive: &Receive, number: usize) {
+        self.expr(&receive.channel, number);
+        for field in &receive.fields {
+            match field {
+                Field::Match(expected) => self.expr(expected, number),
+                // Where a message goes may depend on the field before it.
+                Field::Store(place) if !place.indices.is_empty() => self.mark(place, number),
+                Field::Store(_) | Field::Ignore => {}
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr, number: usize) {
+        match expr {
+            Expr::Load(place) => self.mark(place, number),
+            Expr::ChannelOf { index: inner, .. } | Expr::Unary(_, inner) | Expr::Channel(_, inner) => {
+                self.expr(inner, number);
+            }
+            Expr::Enabled(inner) | Expr::PcValue(inner) | Expr::Priority(inner) => self.expr(inner, number),
+            Expr::Binary(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => {
+                [a, b].into_iter().for_each(|part| self.expr(part, number));
+            }
+            Expr::If(a, b, c) => [a, b, c].into_iter().for_each(|part| self.expr(part, number)),
+            Expr::Poll(receive) => self.receive(receive, number),
+            Expr::At { pid, .. } => pid.iter().for_each(|pid| self.expr(pid, number)),
+            Expr::Run(run) => run.arguments.iter().chain(&run.priority).for_each(|value| self.expr(value, number)),
+            Expr::Constant(_) | Expr::Pid | Expr::Processes | Expr::Last => {}
+            Expr::Timeout | Expr::NonProgress | Expr::Accepting => {}
+        }
+    }
+
+    fn indices(&mut self, place: &Place, number: usize) {
+        place.indices.iter().for_each(|index| self.expr(&index.value, number));
+        if let Space::Remote(_, Some(pid)) = &place.space {
+            self.expr(pid, number);
+        }
+    }
+
+    fn mark(&mut self, place: &Place, number: usize) {
+        self.indices(place, number);
+        let size = place.scalar.size() as usize;
+        let bytes = self.bytes_mut(&place.space, number);
+        match offsets(place) {
+            Some(offsets) => offsets.iter().for_each(|at| bytes[*at..at + size].fill(true)),
+            None => bytes.fill(true),
+        }
+    }
+
+    fn bytes_mut(&mut self, space: &Space, number: usize) -> &mut [bool] {
+        match space {
+            Space::Global => &mut self.globals,
+            Space::Local => &mut self.locals[number],
+            Space::Remote(proctype, _) => &mut self.locals[*proctype],
+        }
+    }
+
+    /// Whether somebody may look at what is stored in a place.
+    fn needed(&self, place: &Place, number: usize) -> bool {
+        let bytes = match &place.space {
+            Space::Global => &self.globals,
+            Space::Local => &self.locals[number],
+            Space::Remote(proctype, _) => &self.locals[*proctype],
+        };
+        let size = place.scalar.size() as usize;
+        offsets(place).is_none_or(|offsets| offsets.iter().any(|at| bytes[*at..at + size].contains(&true)))
+    }
+
+    /// Makes a statement store nothing where nobody looks; says whether it did.
+    fn drop_store(&self, action: &mut Action, number: usize) -> bool {
+        match action {
+            Action::Assign(assign) if !self.needed(&assign.place, number) => {
+                if is_plain(assign) {
+                    *action = Action::Condition(Expr::Constant(1));
+                } else {
+                    // It may still fail, or start a process.
+                    let value = std::mem::replace(&mut assign.value, Expr::Constant(0));
+                    assign.value = Expr::Binary(Binary::Multiply, Box::new(value), Box::new(Expr::Constant(0)));
+                }
+                true
+            }
+            Action::Receive(receive) => {
+                let unread = |place: &Place| place.indices.is_empty() && !self.needed(place, number);
+                let stores = |field: &&mut Field| matches!(field, Field::Store(place) if unread(place));
+                receive.fields.iter_mut().filter(stores).map(|field| *field = Field::Ignore).count() > 0
+            }
+            _ => false,
+        }
+    }
+}
+
+/// `x = x + 1` and its kin.
+fn is_count(assign: &Assign) -> bool {
+    match &assign.value {
+        Expr::Binary(Binary::Add | Binary::Subtract, left, right) => match (&**left, &**right) {
+            (Expr::Load(place), Expr::Constant(_)) => format!("{place:?}") == format!("{:?}", assign.place),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether an assignment does nothing but store: no index and no operator in it can fail.
+fn is_plain(assign: &Assign) -> bool {
+    let value = match &assign.value {
+        Expr::Constant(_) => true,
+        Expr::Load(place) => place.indices.is_empty(),
+        _ => is_count(assign),
+    };
+    value && assign.place.indices.is_empty()
+}
+
+/// Where a place may be, from the start of its space; `None` if there are too many possibilities.
+fn offsets(place: &Place) -> Option<Vec<usize>> {
+    let mut offsets = vec![place.offset as usize];
+    for index in &place.indices {
+        if offsets.len() * index.bound as usize > ELEMENTS_MAX {
+            return None;
+        }
+        let elements =
+            |at: &usize| (0..index.bound).map(|element| (element * index.stride) as usize + at).collect::<Vec<_>>();
+        offsets = offsets.iter().flat_map(elements).collect();
+    }
+    Some(offsets)
+}
