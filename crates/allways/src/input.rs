@@ -1,6 +1,7 @@
 //! What can be said about a file before anybody parses it.
 
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// The largest model that is read, in bytes.
@@ -22,9 +23,15 @@ pub fn look_at(path: &Path) -> Result<(), String> {
             "`{shown}` is too large for a model: {size}\n  = help: models of up to {limit} MB are read; is it another file?"
         ));
     }
+    if !data.is_file() {
+        // What a pipe gives can be read once only, by whoever parses it; a device may never end.
+        let pipe = !data.file_type().is_char_device() && !data.file_type().is_block_device();
+        let help = "  = help: name a file that holds a model";
+        return if pipe { Ok(()) } else { Err(format!("`{shown}` is a device, not a file\n{help}")) };
+    }
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
-    // A pipe or a device has no length, so the limit is enforced while reading.
+    // Some file systems make files up while they are read, without a length.
     file.take(SIZE_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
     look_at_bytes(path, &bytes)
 }
@@ -61,7 +68,14 @@ fn neighbours(path: &Path) -> String {
     let stem = |name: &String| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     found.sort_by_key(|name| std::cmp::Reverse(likeness(&wanted, &stem(name))));
     match found.as_slice() {
-        [] => String::new(),
+        [] if !parent.exists() => format!("  = help: there is no folder `{}` either", parent.display()),
+        [] => {
+            let folder =
+                if parent == Path::new(".") { "this folder".to_owned() } else { format!("`{}`", parent.display()) };
+            format!(
+                "  = help: no model is in {folder}: give the path of one, such as models/bank.pml, or go where it is"
+            )
+        }
         some => format!("  = help: there is {}", some.iter().take(5).cloned().collect::<Vec<_>>().join(", ")),
     }
 }

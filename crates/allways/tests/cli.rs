@@ -43,6 +43,9 @@ fn a_missing_file_is_named_with_its_neighbours() {
     let folder = Folder::with("missing", "bank.pml", "active proctype main() { skip }\n");
     folder.run(&["check", "bnak.pml"]).refused(2, &["bnak.pml", "No such file", "bank.pml"]);
     folder.run(&["run", "bnak.pml"]).refused(2, &["bnak.pml", "No such file"]);
+    let empty = Folder::new("missing-alone");
+    empty.run(&["check", "nosuch.pml"]).refused(2, &["nosuch.pml", "no model is in this folder", "give the path"]);
+    empty.run(&["check", "no/such.pml"]).refused(2, &["no/such.pml", "there is no folder `no`"]);
 }
 
 #[test]
@@ -53,6 +56,7 @@ fn a_directory_an_empty_file_and_a_huge_one_are_refused() {
     let huge = fs::File::create(folder.0.join("huge.pml")).expect("can make a file");
     huge.set_len(100 << 20).expect("can be sparse");
     folder.run(&["check", "huge.pml"]).refused(2, &["too large", "100 MB"]);
+    folder.run(&["check", "/dev/zero"]).refused(2, &["is a device", "name a file"]);
 }
 
 #[test]
