@@ -117,6 +117,18 @@ fn traps_are_explained() {
             "init { T x; skip }",
             "expected `;`, `->` or `}` after this statement, found `x` | statements on one line are separated by `;` or `->`; if `T` is meant as a type, define it before",
         ),
+        (
+            "byte x; init { if :: x == 1 x = 2 fi }",
+            "expected `;`, `->` or `fi` after this statement, found `x` | write `->` between a guard and what it guards, and `;` between other statements on one line",
+        ),
+        (
+            "byte x; init { if :: x == 1 -> x = 2 }",
+            "expected `;`, `->` or `fi` after this statement, found `}` | the `if` that was begun before is still open: close it by `fi`",
+        ),
+        (
+            "init { skip;\nactive proctype P() { skip }",
+            "expected a statement, found the keyword `active` | `active` cannot stand inside a process: is a `}` missing before it?",
+        ),
         ("byte if;", "`if` is a keyword; expected the name of a variable"),
         (
             "proctype P(byte a, byte b) { skip }",

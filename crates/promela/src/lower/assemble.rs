@@ -327,7 +327,10 @@ impl<'a> Collected<'a> {
                 let used = label.used || super::element::is_special(&label.name) || remote.contains(&label.name);
                 if !used {
                     let message = format!("label `{}` is never used", label.name);
-                    self.report.push(Diagnostic::warning("unused", label.span, message));
+                    let told = Diagnostic::warning("unused", label.span, message);
+                    self.report.push(told.note(
+                        "no `goto` and no `P@label` names it, and it does not begin with `end`, `progress` or `accept`",
+                    ));
                 }
             }
         }

@@ -110,7 +110,11 @@ impl<'a> Builder<'a, '_> {
                 self.flow.elements[first].span,
                 "`else` beside channel operations is dubious",
             );
-            self.report.push(told.note("it is taken whenever no message can be sent or received just now; for a rendezvous receive that is always"));
+            let told = told.note(
+                "it is taken whenever no message can be sent or received just now; for a rendezvous receive that is always",
+            );
+            let told = told.note("SPIN refuses such a model");
+            self.report.push(told.help("ask `nempty(q)` or `nfull(q)` instead, or wait with `timeout`"));
         }
     }
 

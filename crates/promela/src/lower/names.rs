@@ -224,8 +224,21 @@ pub(super) fn closest<'n>(wanted: &str, candidates: impl IntoIterator<Item = &'n
     scored.min().map(|(_, name)| name.to_string())
 }
 
-/// Number of insertions, deletions and replacements between two words.
+/// Whether two words differ in the order of two neighbours only.
+fn is_swap(a: &str, b: &str) -> bool {
+    let differ: Vec<(usize, (char, char))> =
+        a.chars().zip(b.chars()).enumerate().filter(|(_, (left, right))| left != right).collect();
+    match differ[..] {
+        [(first, one), (second, other)] => a.len() == b.len() && second == first + 1 && one == (other.1, other.0),
+        _ => false,
+    }
+}
+
+/// Number of insertions, deletions and replacements between two words; two letters the wrong way round count as one.
 fn distance(a: &str, b: &str) -> usize {
+    if is_swap(a, b) {
+        return 1;
+    }
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, left) in a.chars().enumerate() {

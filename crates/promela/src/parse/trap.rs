@@ -12,6 +12,13 @@ pub(super) const FOR: &str =
 
 const IF: &str = "options begin with `::`: `if :: (x > 0) -> .. :: else -> .. fi`";
 
+const SEPARATE: &str = "statements on one line are separated by `;` or `->`";
+const OPTION: &str = "write `->` between a guard and what it guards, and `;` between other statements on one line";
+
+/// Words that begin something at the outermost level only.
+const OUTERMOST: [&str; 9] =
+    ["active", "proctype", "D_proctype", "init", "never", "ltl", "inline", "typedef", "notrace"];
+
 /// Words of other languages and the Promela way.
 const FOREIGN: [(&str, &str); 19] = [
     ("while", "Promela has no `while`: write `do :: condition -> .. :: else -> break od`"),
@@ -83,12 +90,23 @@ fn operator_hint(what: &str, before: &Token, found: &Token, after: &Token) -> Op
         _ if what.starts_with("a declaration") && is_name(found) && after.kind == TokenKind::Word => {
             format!("no type `{}` is defined before this place", found.text)
         }
+        "}" if what.contains("`fi`") || what.contains("`od`") => {
+            let (word, close) = if what.contains("`fi`") { ("if", "fi") } else { ("do", "od") };
+            format!("the `{word}` that was begun before is still open: close it by `{close}`")
+        }
+        _ if what == "a statement" && OUTERMOST.iter().any(|word| found.is(word)) => {
+            format!("`{}` cannot stand inside a process: is a `}}` missing before it?", found.text)
+        }
         _ if what.contains("after this statement") && is_name(before) && is_name(found) => format!(
             "statements on one line are separated by `;` or `->`; if `{}` is meant as a type, define it before",
             before.text
         ),
         _ if what.contains("after this statement") && found.kind == TokenKind::Word => {
-            "statements on one line are separated by `;` or `->`".to_string()
+            if what.contains("`}`") {
+                SEPARATE.to_string()
+            } else {
+                OPTION.to_string()
+            }
         }
         _ => return None,
     })

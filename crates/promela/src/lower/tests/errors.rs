@@ -38,6 +38,10 @@ fn wrong_models_are_refused_with_a_reason() {
         ("byte turn; init { tun = 1 }", "undeclared: `tun` is not declared @ tun (did you mean `turn`?)"),
         ("init { x = 1; int x }", "undeclared: `x` is not declared @ x"),
         ("int x; init { int x; x = 1 }", "redeclared: `x` is declared already @ x"),
+        (
+            "init { again: skip; goto agian }",
+            "label: there is no label `agian` here @ goto agian (did you mean `again`?)",
+        ),
         ("init { goto Lost; Last: skip }", "label: there is no label `Lost` here @ goto Lost (did you mean `Last`?)"),
         ("init { L: skip; L: skip }", "label: label `L` is defined twice @ L"),
         ("init { atomic { L: skip; skip } }", "label: label `L` is placed incorrectly @ L"),
