@@ -13,6 +13,8 @@ use std::thread::Scope;
 
 /// States that a worker takes from the level at a time.
 const CHUNK: usize = 128;
+/// How many states ahead of its expansion a state is fetched from the store.
+const AHEAD: usize = 3;
 /// Smaller levels are done by one worker: waking the others takes longer.
 const LEVEL_SHARED: usize = 1024;
 
@@ -124,6 +126,9 @@ fn work<S: TransitionSystem, V: Visited>(
         }
         for index in start..(start + CHUNK).min(level.states.len()) {
             let (id, state) = (level.states.ids[index], level.states.states.get(index));
+            if V::RESTORES && let Some(soon) = level.states.ids.get(index + AHEAD) {
+                worker.intake.session.foresee(*soon);
+            }
             if level.last {
                 worker.expand_no_further(id, state);
             } else {

@@ -170,6 +170,11 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         for waiting in &mut batch {
             waiting.guess = self.session.guess(waiting.ticket);
         }
+        for round in 0..self.session.rounds() {
+            for waiting in &batch {
+                self.session.approach(waiting.ticket, waiting.guess, round);
+            }
+        }
         for (index, waiting) in batch.iter().enumerate() {
             match self.session.insert(waiting.ticket, waiting.guess) {
                 Ok(visit) => self.settle(index, waiting, visit),
@@ -179,6 +184,7 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
                 }
             }
         }
+        self.session.settled();
         batch.clear();
         self.batch = batch;
         self.tell();

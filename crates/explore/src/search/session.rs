@@ -84,7 +84,34 @@ impl<'a, V: Visited> Session<'a, V> {
     /// Both halves.
     pub fn visit(&mut self, key: Key<'_>) -> Result<Visit, Exhausted> {
         let ticket = self.ticket(key)?;
-        self.insert(ticket, 0)
+        let guess = self.guess(ticket);
+        let visit = self.insert(ticket, guess);
+        self.settled();
+        visit
+    }
+
+    /// See [`Visited::approach`].
+    #[inline]
+    pub fn approach(&mut self, ticket: V::Ticket, guess: u32, round: u32) {
+        let (store, cursor) = self.open();
+        store.approach(cursor, ticket, guess, round);
+    }
+
+    /// See [`Visited::rounds`].
+    pub fn rounds(&mut self) -> u32 {
+        self.open().0.rounds()
+    }
+
+    /// See [`Visited::settled`].
+    pub fn settled(&mut self) {
+        let (store, cursor) = self.open();
+        store.settled(cursor);
+    }
+
+    /// See [`Visited::foresee`].
+    #[inline]
+    pub fn foresee(&mut self, id: u32) {
+        self.open().0.foresee(id);
     }
 
     /// A guess for [`Session::insert`], which is prefetched.

@@ -1,6 +1,7 @@
 //! Visited stores: which states have been seen, under which small number, in how little memory.
 
 mod arena;
+mod batch;
 mod bitstate;
 mod fingerprint;
 mod pages;
@@ -81,6 +82,27 @@ pub trait Visited: Send + Sync {
 
     /// A guess at the number of the state, which is prefetched; 0 for none. Worth a call when tickets come in batches.
     fn guess(&self, ticket: Self::Ticket) -> u32;
+
+    /// Fetches what [`Visited::insert`] will touch; called for each ticket of a batch in round 0, then for each in round
+    /// 1, as many rounds as [`Visited::rounds`] says.
+    fn approach(&self, cursor: &Self::Cursor, ticket: Self::Ticket, guess: u32, round: u32) {
+        let _ = (cursor, ticket, guess, round);
+    }
+
+    /// How many rounds of [`Visited::approach`] are worth while.
+    fn rounds(&self) -> u32 {
+        0
+    }
+
+    /// No ticket given out so far will be used any more.
+    fn settled(&self, cursor: &mut Self::Cursor) {
+        let _ = cursor;
+    }
+
+    /// Fetches what [`Visited::load`] will touch.
+    fn foresee(&self, id: u32) {
+        let _ = id;
+    }
 
     /// Second half of an insertion; `guess` is what [`Visited::guess`] gave, or 0.
     fn insert(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket, guess: u32) -> Result<Visit, Need>;

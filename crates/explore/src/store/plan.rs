@@ -28,6 +28,19 @@ pub enum Node {
     },
 }
 
+/// A leaf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Its position among the nodes.
+    pub node: usize,
+    /// Its first word.
+    pub start: usize,
+    /// One after its last word.
+    pub end: usize,
+    /// Bits of the node and of all nodes above it; every bit if the plan is large.
+    pub above: u64,
+}
+
 /// The shape of all trees of a store.
 ///
 /// Where a vector is cut decides what the store costs. Cut so that one half follows from the other, and there are as
@@ -37,6 +50,10 @@ pub enum Node {
 pub struct Plan {
     /// The subtrees.
     pub nodes: Vec<Node>,
+    /// The leaves among them.
+    pub leaves: Vec<Place>,
+    /// For each node that is a leaf: its position among the leaves.
+    pub ordinals: Vec<usize>,
     /// Words of a vector.
     pub words: usize,
 }
@@ -45,9 +62,10 @@ impl Plan {
     /// A plan for vectors like those of the sample. Inner pairs get table 0, the pair at the root table 1.
     pub fn new(sample: &Sample) -> Self {
         let words = sample.words().max(2);
-        let mut plan = Self { nodes: Vec::new(), words };
+        let mut plan = Self { nodes: Vec::new(), leaves: Vec::new(), ordinals: Vec::new(), words };
         let cut = plan.best_cut(sample, 0, words);
         plan.add_pair(sample, 0, cut, words, 1);
+        plan.find_leaves();
         plan
     }
 
@@ -57,6 +75,40 @@ impl Plan {
         self.words = words.max(2 * start);
         let right = self.add(&Sample::default(), start, self.words);
         self.nodes.push(Node::Pair { left, right, table });
+        self.find_leaves();
+    }
+
+    /// Whether there are more nodes than a word has bits.
+    #[inline]
+    pub fn is_large(&self) -> bool {
+        self.nodes.len() > 64
+    }
+
+    /// The subtrees of a node whose references are `pair`.
+    #[inline]
+    pub fn children(&self, node: usize, pair: u64) -> [(usize, u32); 2] {
+        let Node::Pair { left, right, .. } = self.nodes[node] else { unreachable!("leaves have no subtrees") };
+        [(left, (pair >> 32) as u32), (right, pair as u32)]
+    }
+
+    fn find_leaves(&mut self) {
+        let mut above: Vec<u64> = (0..self.nodes.len()).map(|node| 1 << (node & 63)).collect();
+        self.leaves.clear();
+        self.ordinals = vec![0; self.nodes.len()];
+        // Parents come after their children, so from the end on everything above a node is known.
+        for (position, node) in self.nodes.iter().enumerate().rev() {
+            if let Node::Pair { left, right, .. } = *node {
+                above[left] |= above[position];
+                above[right] |= above[position];
+            }
+        }
+        for (position, node) in self.nodes.iter().enumerate() {
+            if let Node::Leaf { start, end } = *node {
+                let above = if self.is_large() { u64::MAX } else { above[position] };
+                self.ordinals[position] = self.leaves.len();
+                self.leaves.push(Place { node: position, start, end, above });
+            }
+        }
     }
 
     /// Position of the root.

@@ -1,6 +1,5 @@
 //! A concurrent set of fixed-size values that gives each value a small dense number.
 
-use super::arena::Arena;
 use super::pages::{Pages, prefetch};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -18,13 +17,14 @@ const REFERENCES_MAX: u64 = u32::MAX as u64 - 2 * BLOCK as u64;
 
 /// A set of values of `W` words with a reference for each: pairs of references, chunks of vectors, fingerprints.
 ///
-/// Values live in an arena that never moves; an open-addressing index of `tag | reference` entries finds them. The home
+/// Values lie side by side; an open-addressing index of `tag | reference` entries finds them. Both have room for the
+/// same number of values and grow together, while no worker uses the table. The home
 /// of an entry follows from its tag alone, and larger tags have later homes, so a larger index is written from the
 /// smaller one in a single pass from front to back that reads no value.
 ///
 /// The value of all zeros must not be inserted: it marks references that nobody has taken yet.
 pub struct Table<const W: usize> {
-    values: Arena<AtomicU64>,
+    values: Pages<AtomicU64>,
     index: Pages<AtomicU64>,
     lines: u64,
     /// First reference of the next block; reference 0 is never given out.
@@ -49,9 +49,8 @@ impl<const W: usize> Table<W> {
     /// An empty table; `None` if the system has no memory.
     #[must_use]
     pub fn new() -> Option<Self> {
-        let index = Pages::zeroed(LINES_FIRST as usize * LINE)?;
-        let table = Self { values: Arena::new(W), index, lines: LINES_FIRST, next: AtomicU32::new(0) };
-        table.values.provide(0).then_some(table)
+        let (values, index) = (values_for::<W>(LINES_FIRST)?, Pages::zeroed(LINES_FIRST as usize * LINE)?);
+        Some(Self { values, index, lines: LINES_FIRST, next: AtomicU32::new(0) })
     }
 
     /// The reference of a value, and whether the value is new.
@@ -132,7 +131,7 @@ impl<const W: usize> Table<W> {
         let mut start = self.next.load(Relaxed);
         loop {
             let end = start + BLOCK;
-            if u64::from(end) > self.capacity() || !self.values.provide(start) {
+            if u64::from(end) > self.capacity() {
                 return Err(Full);
             }
             match self.next.compare_exchange_weak(start, end, Relaxed, Relaxed) {
@@ -146,13 +145,19 @@ impl<const W: usize> Table<W> {
     #[inline]
     #[must_use]
     pub fn get(&self, reference: u32) -> [u64; W] {
-        let words: &[AtomicU64; W] = self.values.words(reference).try_into().expect("values are W words");
+        let words = self.words(reference);
         std::array::from_fn(|word| words[word].load(Relaxed))
     }
 
     #[inline]
+    fn words(&self, reference: u32) -> &[AtomicU64; W] {
+        let start = reference as usize * W;
+        self.values[start..start + W].try_into().expect("values are W words")
+    }
+
+    #[inline]
     fn set(&self, reference: u32, value: [u64; W]) {
-        for (word, bits) in self.values.words(reference).iter().zip(value) {
+        for (word, bits) in self.words(reference).iter().zip(value) {
             word.store(bits, Relaxed);
         }
     }
@@ -163,6 +168,12 @@ impl<const W: usize> Table<W> {
         prefetch(&self.index[self.home(tag) * LINE]);
     }
 
+    /// Fetches the value of a reference that was given out.
+    #[inline]
+    pub fn prefetch_value(&self, reference: u32) {
+        prefetch(&self.values[reference as usize * W]);
+    }
+
     /// The first reference under this tag, whose value is fetched; 0 if there is none. Call it when the line has
     /// arrived: the value is then at hand for [`Table::holds`].
     #[inline]
@@ -171,7 +182,7 @@ impl<const W: usize> Table<W> {
         for slot in &self.index[line * LINE..(line + 1) * LINE] {
             let entry = slot.load(Acquire);
             if (entry >> 32) as u32 == tag && entry != 0 {
-                self.values.prefetch(entry as u32);
+                self.prefetch_value(entry as u32);
                 return entry as u32;
             }
             if entry == 0 {
@@ -209,11 +220,11 @@ impl<const W: usize> Table<W> {
         index_bytes(self.lines) + u64::from(self.references_end()) * 8 * W as u64
     }
 
-    /// Memory in use once the index has grown and filled up again, the old index included.
+    /// Memory in use once the table has grown and filled up again, what it was copied from included.
     #[must_use]
     pub fn bytes_after_growth(&self) -> u64 {
         let lines = larger(self.lines);
-        index_bytes(self.lines) + index_bytes(lines) + lines * LOAD * 8 * W as u64
+        self.bytes() + index_bytes(lines) + lines * LOAD * 8 * W as u64
     }
 
     /// Whether more references are impossible, however much memory there is.
@@ -226,10 +237,16 @@ impl<const W: usize> Table<W> {
     #[must_use]
     pub fn grow(&mut self) -> bool {
         if u64::from(self.references_end()) + u64::from(BLOCK) <= self.capacity() {
-            return self.values.provide(self.references_end());
+            return true;
         }
         let lines = larger(self.lines);
-        let Some(index) = Pages::zeroed(lines as usize * LINE) else { return false };
+        let Some((values, index)) = values_for::<W>(lines).zip(Pages::zeroed(lines as usize * LINE)) else {
+            return false;
+        };
+        for (to, from) in values.iter().zip(&self.values[..self.references_end() as usize * W]) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+        self.values = values;
         let old = std::mem::replace(&mut self.index, index);
         self.lines = lines;
         for slot in old.iter() {
@@ -238,7 +255,7 @@ impl<const W: usize> Table<W> {
                 self.place(entry);
             }
         }
-        self.values.provide(self.references_end())
+        true
     }
 
     /// Puts an entry into a free slot; only while nobody else has the table.
@@ -253,20 +270,32 @@ impl<const W: usize> Table<W> {
         }
     }
 
-    /// A table in which every reference of `self` stands for `map(reference)`; `None` if the system has no memory.
+    /// Makes values be found under their own tags, whatever tags they were inserted under; `false` if the system has no
+    /// memory.
+    #[must_use]
+    pub fn retag(&mut self) -> bool {
+        let Some(index) = Pages::zeroed(self.lines as usize * LINE) else { return false };
+        self.index = index;
+        for reference in 0..self.references_end() {
+            let value = self.get(reference);
+            if value != [0; W] {
+                self.place(u64::from(tag(value)) << 32 | u64::from(reference));
+            }
+        }
+        true
+    }
+
+    /// A table in which every reference of `self` stands for `map(reference)` and is found under the same tag; `None` if
+    /// the system has no memory.
     #[must_use]
     pub fn renamed<const V: usize>(&self, map: impl Fn(u32) -> [u64; V]) -> Option<Table<V>> {
         let end = self.references_end();
-        let index = Pages::zeroed(self.lines as usize * LINE)?;
-        let mut table = Table { values: Arena::new(V), index, lines: self.lines, next: AtomicU32::new(end) };
-        for reference in 0..end {
-            if !table.values.provide(reference) {
-                return None;
-            }
-            if self.get(reference) != [0; W] {
-                let value = map(reference);
-                table.set(reference, value);
-                table.place(u64::from(tag(value)) << 32 | u64::from(reference));
+        let (values, index) = (values_for::<V>(self.lines)?, Pages::zeroed(self.lines as usize * LINE)?);
+        let table = Table { values, index, lines: self.lines, next: AtomicU32::new(end) };
+        for (slot, entry) in self.index.iter().enumerate().map(|(slot, entry)| (slot, entry.load(Relaxed))) {
+            if entry != 0 {
+                table.index[slot].store(entry, Relaxed);
+                table.set(entry as u32, map(entry as u32));
             }
         }
         Some(table)
@@ -275,6 +304,12 @@ impl<const W: usize> Table<W> {
 
 fn larger(lines: u64) -> u64 {
     lines + lines / 2
+}
+
+/// Room for as many values as an index of so many lines takes.
+fn values_for<const W: usize>(lines: u64) -> Option<Pages<AtomicU64>> {
+    let references = (lines * LOAD).min(REFERENCES_MAX) + u64::from(BLOCK);
+    Pages::zeroed(usize::try_from(references).ok()?.checked_mul(W)?)
 }
 
 fn index_bytes(lines: u64) -> u64 {
@@ -334,6 +369,7 @@ mod tests {
         while table.capacity() < 60_000 {
             table.lines = larger(table.lines);
             table.index = Pages::zeroed(table.lines as usize * LINE).unwrap();
+            table.values = values_for::<1>(table.lines).unwrap();
         }
         let table = &table;
         let runs: Vec<Vec<(u32, bool)>> = std::thread::scope(|scope| {
@@ -362,7 +398,7 @@ mod tests {
             insert(&mut table, &mut block, value);
         }
         let renamed = table.renamed(|reference| [u64::from(reference) << 32]).unwrap();
-        assert_eq!(renamed.find([5 << 32]), Some(5));
+        assert_eq!(renamed.insert_tagged(&mut block, [5 << 32], tag([5])), Ok((5, false)));
         assert_eq!(renamed.references_end(), table.references_end());
     }
 }

@@ -2,15 +2,20 @@
 //!
 //! A vector is cut into a few leaves of up to 32 bytes. Leaves are interned into references of four bytes, pairs of
 //! references are interned up to the root, and the pairs at the root are the visited states: their references are the
-//! states' numbers. A step changes one or two leaves, so all but one of the lookups for a successor hit small tables
-//! that stay in the cache, and a state costs little more than the one pair at its root.
+//! states' numbers.
+//!
+//! The pairs at the root are found by a hash of the whole vector, which follows from that of the state being expanded
+//! and from the leaves that a step changed. Most steps lead to a state that is known already: then its root says which
+//! leaves it has, those that did not change are compared by reference and the others by their bytes, and nothing is
+//! looked up by content. Only the leaves of new states are. See [`super::batch`] for how the waits are hidden.
 //!
 //! Leaves and subtrees of zeros have reference 0 and cost nothing. Vectors are padded with zeros, so two vectors that
 //! differ only by zero words at the end are one state: a system must make the length follow from the content.
 
+use super::batch::{Batch, Hashed, Leaf, mix, read_leaf, same, write_leaf};
 use super::plan::{LEAF, Node, Plan};
 use super::sample::Sample;
-use super::table::{Block, Full, PairTable, Table, tag};
+use super::table::{Block, Full, PairTable, Table};
 use super::{Exhausted, Need, Visit, Visited};
 use crate::system::Key;
 use std::sync::atomic::AtomicU32;
@@ -20,9 +25,6 @@ use std::sync::atomic::Ordering::Relaxed;
 const ZEROS: u64 = u64::MAX;
 /// In [`Need::Room`]: the table of leaves. Tables of pairs have their own number.
 const LEAVES: usize = usize::MAX;
-
-/// The words of a leaf, padded with zeros.
-type Leaf = [u64; LEAF];
 
 /// The lossless visited store.
 pub struct Tree {
@@ -34,7 +36,7 @@ pub struct Tree {
     longest: AtomicU32,
 }
 
-/// A worker's view: one vector with the references of all its subtrees.
+/// A worker's view: one vector with the references of all its subtrees, and the vectors on their way into the store.
 #[derive(Default)]
 pub struct TreeCursor {
     /// The state whose vector is held; 0 for the vector of zeros.
@@ -42,18 +44,20 @@ pub struct TreeCursor {
     vector: Vec<u8>,
     /// For each node of the plan.
     nodes: Vec<Held>,
+    /// The hash of the held vector; 0 for the vector of zeros.
+    hash: u64,
     blocks: Blocks,
+    batch: Batch,
 }
 
-/// One subtree of a cursor.
+/// One subtree of the held vector.
 #[derive(Clone, Copy, Default)]
 struct Held {
     /// The words, if it is a leaf.
     leaf: Leaf,
-    /// The reference in the held vector.
+    /// Their hash.
+    hash: u64,
     reference: u32,
-    /// The reference in the vector being interned.
-    work: u32,
 }
 
 /// References that a worker has reserved in each table.
@@ -63,12 +67,19 @@ struct Blocks {
     pairs: Vec<Block>,
 }
 
-/// A state half inserted: the pair at its root, and the table that was the last when that was computed.
+/// A state half inserted.
 #[derive(Clone, Copy)]
 pub struct TreeTicket {
-    pair: u64,
+    /// Subtrees that differ from those of the vector that was held then, by the number of their node.
+    changed: u64,
+    /// Of the whole vector.
     tag: u32,
-    table: u32,
+    /// Where the batch keeps its leaves.
+    leaves: u32,
+    /// Where the batch keeps the references of the vector that was held then.
+    held: u32,
+    /// How many leaves it has: a wider tree has more.
+    count: u32,
 }
 
 impl Tree {
@@ -91,11 +102,11 @@ impl Tree {
     }
 
     #[inline]
-    fn intern_leaf(&self, blocks: &mut Blocks, leaf: Leaf) -> Result<u32, Need> {
+    fn intern_leaf(&self, blocks: &mut Blocks, Hashed { leaf, tag }: Hashed) -> Result<u32, Need> {
         if leaf == [0; LEAF] {
             return Ok(0);
         }
-        match self.leaves.insert(&mut blocks.leaves, leaf) {
+        match self.leaves.insert_tagged(&mut blocks.leaves, leaf, tag) {
             Ok((reference, _)) => Ok(reference),
             Err(Full) => Err(Need::Room(LEAVES)),
         }
@@ -125,27 +136,46 @@ impl Tree {
         cursor.blocks.pairs.resize_with(self.pairs.len(), Block::default);
         cursor.vector = vec![0; self.plan.words * 8];
         cursor.nodes = vec![Held::default(); self.plan.nodes.len()];
+        for leaf in &self.plan.leaves {
+            cursor.nodes[leaf.node].hash = mix([0; LEAF], leaf.start);
+        }
+        cursor.hash = 0;
         self.hold(cursor, cursor.id);
     }
 
     /// Makes the cursor hold the vector of a state, touching only what differs from the one it held.
     #[inline]
     fn hold(&self, cursor: &mut TreeCursor, id: u32) {
-        let pair = match id {
+        cursor.id = id;
+        cursor.batch.forget_held();
+        self.descend(cursor, self.plan.root(), self.root_of(id));
+    }
+
+    /// The pair at the root of a state; of the vector of zeros for 0.
+    #[inline]
+    fn root_of(&self, id: u32) -> u64 {
+        match id {
             0 => 0,
             id => match self.top().get(id) {
                 [ZEROS] => 0,
                 [pair] => pair,
             },
-        };
-        cursor.id = id;
-        self.descend(cursor, self.plan.root(), pair);
+        }
+    }
+
+    #[inline]
+    fn leaf_of(&self, reference: u32) -> Leaf {
+        if reference == 0 { [0; LEAF] } else { self.leaves.get(reference) }
+    }
+
+    #[inline]
+    fn pair_of(&self, table: usize, reference: u32) -> u64 {
+        if reference == 0 { 0 } else { self.pairs[table].get(reference)[0] }
     }
 
     /// Makes the subtrees of a node be those of `pair`.
     fn descend(&self, cursor: &mut TreeCursor, node: usize, pair: u64) {
-        let Node::Pair { left, right, .. } = self.plan.nodes[node] else { unreachable!("leaves have no subtrees") };
-        for (child, reference) in [(left, (pair >> 32) as u32), (right, pair as u32)] {
+        for (child, reference) in self.plan.children(node, pair) {
             let held = &mut cursor.nodes[child];
             if held.reference == reference {
                 continue;
@@ -153,49 +183,87 @@ impl Tree {
             held.reference = reference;
             match self.plan.nodes[child] {
                 Node::Leaf { start, end } => {
-                    held.leaf = if reference == 0 { [0; LEAF] } else { self.leaves.get(reference) };
+                    held.leaf = self.leaf_of(reference);
+                    let hash = mix(held.leaf, start);
+                    cursor.hash ^= held.hash ^ hash;
+                    held.hash = hash;
                     write_leaf(&mut cursor.vector[start * 8..end * 8], held.leaf);
                 }
-                Node::Pair { table, .. } => {
-                    let pair = if reference == 0 { 0 } else { self.pairs[table].get(reference)[0] };
-                    self.descend(cursor, child, pair);
-                }
+                Node::Pair { table, .. } => self.descend(cursor, child, self.pair_of(table, reference)),
             }
         }
     }
 
-    /// Interns the subtrees of `vector` that differ from those of the held vector, and gives the pair at the root.
-    #[inline]
-    fn intern(&self, cursor: &mut TreeCursor, vector: &[u8]) -> Result<u64, Need> {
-        let TreeCursor { nodes: held, blocks, .. } = cursor;
+    /// Whether the subtrees of `pair` are those of a ticket's vector.
+    fn is(&self, batch: &Batch, ticket: &TreeTicket, node: usize, pair: u64) -> bool {
+        self.plan.children(node, pair).into_iter().all(|(child, reference)| {
+            if !ticket.has_changed(child) {
+                return reference == batch.held(ticket.held, child);
+            }
+            match self.plan.nodes[child] {
+                Node::Leaf { .. } => {
+                    let leaf = batch.leaf(ticket.leaves, self.plan.ordinals[child]).leaf;
+                    same(self.leaf_of(reference), &leaf)
+                }
+                Node::Pair { table, .. } => self.is(batch, ticket, child, self.pair_of(table, reference)),
+            }
+        })
+    }
+
+    /// Fetches the subtrees of `pair` that are to be compared with a ticket's vector.
+    fn fetch(&self, ticket: &TreeTicket, node: usize, pair: u64, deeper: bool) {
+        for (child, reference) in self.plan.children(node, pair) {
+            if reference == 0 || !ticket.has_changed(child) {
+                continue;
+            }
+            match self.plan.nodes[child] {
+                Node::Leaf { .. } => self.leaves.prefetch_value(reference),
+                Node::Pair { table, .. } if deeper => {
+                    self.fetch(ticket, child, self.pair_of(table, reference), false);
+                }
+                Node::Pair { table, .. } => self.pairs[table].prefetch_value(reference),
+            }
+        }
+    }
+
+    /// Fetches where the changed leaves of a ticket will be looked up.
+    fn fetch_leaves(&self, batch: &Batch, ticket: &TreeTicket) {
+        for (ordinal, leaf) in self.plan.leaves.iter().enumerate() {
+            if ticket.has_changed(leaf.node) {
+                self.leaves.prefetch(batch.leaf(ticket.leaves, ordinal).tag);
+            }
+        }
+    }
+
+    /// Interns the subtrees of a ticket's vector that differ from those of the vector that was held then, and gives the
+    /// pair at the root.
+    fn intern(&self, cursor: &mut TreeCursor, ticket: &TreeTicket) -> Result<u64, Need> {
+        let TreeCursor { blocks, batch, .. } = cursor;
+        batch.work.resize(self.plan.nodes.len(), 0);
         for (position, node) in self.plan.nodes.iter().enumerate() {
-            match *node {
-                Node::Leaf { start, end } => {
-                    let (leaf, held) = (read_leaf(vector, start, end), &mut held[position]);
-                    held.work = if same(leaf, &held.leaf) { held.reference } else { self.intern_leaf(blocks, leaf)? };
+            let reference = match *node {
+                Node::Pair { left, right, .. } if position == self.plan.root() => {
+                    return Ok(pair(batch.work[left], batch.work[right]));
+                }
+                _ if !ticket.has_changed(position) => batch.held(ticket.held, position),
+                Node::Leaf { .. } => {
+                    self.intern_leaf(blocks, batch.leaf(ticket.leaves, self.plan.ordinals[position]))?
                 }
                 Node::Pair { left, right, table } => {
-                    let (left, right) = (&held[left], &held[right]);
-                    let pair = pair(left.work, right.work);
-                    if position + 1 == self.plan.nodes.len() {
-                        return Ok(pair);
-                    }
-                    let same = left.work == left.reference && right.work == right.reference;
-                    let held = &mut held[position];
-                    held.work = if same { held.reference } else { self.intern_pair(blocks, table, pair)? };
+                    self.intern_pair(blocks, table, pair(batch.work[left], batch.work[right]))?
                 }
-            }
+            };
+            batch.work[position] = reference;
         }
         unreachable!("the root comes last")
     }
 
-    /// A ticket's pair as it looks in the tree of today's width.
-    fn lift(&self, blocks: &mut Blocks, ticket: TreeTicket) -> Result<u64, Need> {
-        let mut value = ticket.pair;
-        for table in ticket.table as usize..self.last() {
-            value = pair(self.intern_pair(blocks, table, value)?, 0);
-        }
-        Ok(value)
+    /// A ticket that was made for a narrower tree, as one for today's: nothing is known about what did not change.
+    #[cold]
+    fn renew(&self, cursor: &mut TreeCursor, ticket: TreeTicket) -> TreeTicket {
+        self.fit(cursor);
+        let leaves = cursor.batch.copy_wider(ticket.leaves, ticket.count as usize, &self.plan);
+        TreeTicket { changed: u64::MAX, leaves, count: self.plan.leaves.len() as u32, ..ticket }
     }
 
     /// Makes today's tree the left half of a wider one; numbers stay.
@@ -204,7 +272,13 @@ impl Tree {
             [ZEROS] => [ZEROS],
             _ => [pair(id, 0)],
         };
+        // Words of zeros do not change the hash of a vector, so states are found where they were.
         let wider = self.top().renamed(map).ok_or(Exhausted::Memory)?;
+        // The old roots are looked up as pairs from now on.
+        let last = self.last();
+        if !self.pairs[last].retag() {
+            return Err(Exhausted::Memory);
+        }
         self.pairs.push(wider);
         self.plan.widen(words, self.last());
         Ok(())
@@ -235,35 +309,79 @@ impl Visited for Tree {
         if vector.len() as u32 > self.longest.load(Relaxed) {
             self.longest.fetch_max(vector.len() as u32, Relaxed);
         }
-        let pair = self.intern(cursor, vector)?;
-        let tag = tag([top_value(pair)]);
+        let TreeCursor { nodes, hash, batch, .. } = cursor;
+        let (mut hash, mut changed) = (*hash, 0);
+        let held = batch.hold(|| nodes.iter().map(|node| node.reference));
+        let (leaves, room) = batch.begin(self.plan.leaves.len());
+        for (leaf, room) in self.plan.leaves.iter().zip(room) {
+            let (words, held) = (read_leaf(vector, leaf.start, leaf.end), &nodes[leaf.node]);
+            let mut tag = 0;
+            // A plan with more nodes than bits treats everything as changed.
+            if !same(words, &held.leaf) || self.plan.is_large() {
+                let mixed = mix(words, leaf.start);
+                hash ^= mixed ^ held.hash;
+                changed |= leaf.above;
+                tag = (mixed >> 32) as u32;
+            }
+            *room = Hashed { leaf: words, tag };
+        }
+        let tag = (hash >> 32) as u32;
         self.top().prefetch(tag);
-        Ok(TreeTicket { pair, tag, table: self.last() as u32 })
+        Ok(TreeTicket { changed, tag, leaves, held, count: self.plan.leaves.len() as u32 })
     }
 
     #[inline]
     fn guess(&self, ticket: TreeTicket) -> u32 {
-        if ticket.table as usize == self.last() { self.top().candidate(ticket.tag) } else { 0 }
+        self.top().candidate(ticket.tag)
     }
 
     #[inline]
-    fn insert(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u32) -> Result<Visit, Need> {
+    fn approach(&self, cursor: &TreeCursor, ticket: TreeTicket, guess: u32, round: u32) {
+        if ticket.count as usize != self.plan.leaves.len() {
+            return;
+        }
+        match guess {
+            0 if round == 0 => self.fetch_leaves(&cursor.batch, &ticket),
+            0 => {}
+            id => self.fetch(&ticket, self.plan.root(), self.root_of(id), round > 0),
+        }
+    }
+
+    #[inline]
+    fn rounds(&self) -> u32 {
+        if self.plan.leaves.len() > 2 { 2 } else { 1 }
+    }
+
+    #[inline]
+    fn insert(&self, cursor: &mut TreeCursor, mut ticket: TreeTicket, guess: u32) -> Result<Visit, Need> {
+        if ticket.count as usize != self.plan.leaves.len() {
+            ticket = self.renew(cursor, ticket);
+        }
+        // The state may have come in with an earlier ticket of the same batch.
+        let guess = if guess == 0 { self.top().candidate(ticket.tag) } else { guess };
+        if guess != 0 && self.is(&cursor.batch, &ticket, self.plan.root(), self.root_of(guess)) {
+            return Ok(Visit { id: guess, new: false });
+        }
+        let value = top_value(self.intern(cursor, &ticket)?);
         let last = self.last();
-        let (value, tag) = if ticket.table as usize == last {
-            let value = top_value(ticket.pair);
-            if self.top().holds(guess, [value]) {
-                return Ok(Visit { id: guess, new: false });
-            }
-            (value, ticket.tag)
-        } else {
-            // Numbers outlive a wider tree, pairs do not.
-            self.fit(cursor);
-            let value = top_value(self.lift(&mut cursor.blocks, ticket)?);
-            (value, tag([value]))
-        };
-        match self.top().insert_tagged(&mut cursor.blocks.pairs[last], [value], tag) {
+        match self.top().insert_tagged(&mut cursor.blocks.pairs[last], [value], ticket.tag) {
             Ok((id, new)) => Ok(Visit { id, new }),
             Err(Full) => Err(Need::Room(last)),
+        }
+    }
+
+    fn settled(&self, cursor: &mut TreeCursor) {
+        cursor.batch.clear();
+    }
+
+    #[inline]
+    fn foresee(&self, id: u32) {
+        for (child, reference) in self.plan.children(self.plan.root(), self.root_of(id)) {
+            match self.plan.nodes[child] {
+                _ if reference == 0 => {}
+                Node::Leaf { .. } => self.leaves.prefetch_value(reference),
+                Node::Pair { table, .. } => self.pairs[table].prefetch_value(reference),
+            }
         }
     }
 
@@ -308,35 +426,10 @@ impl Visited for Tree {
     }
 }
 
-/// The words of a vector from `start` to `end`; zeros where it is shorter.
-#[inline]
-fn read_leaf(vector: &[u8], start: usize, end: usize) -> Leaf {
-    let bytes = &vector[vector.len().min(start * 8)..vector.len().min(end * 8)];
-    // By cases, so that the words stay in registers.
-    match *bytes.as_chunks().0 {
-        [] => [0; LEAF],
-        [a] => [word(a), 0, 0, 0],
-        [a, b] => [word(a), word(b), 0, 0],
-        [a, b, c] => [word(a), word(b), word(c), 0],
-        [a, b, c, d, ..] => [word(a), word(b), word(c), word(d)],
-    }
-}
-
-#[inline]
-fn word(bytes: [u8; 8]) -> u64 {
-    u64::from_le_bytes(bytes)
-}
-
-/// Whether two leaves are equal, word by word: what was just computed is not yet fit for a wide load from memory.
-#[inline]
-fn same([a, b, c, d]: Leaf, [e, f, g, h]: &Leaf) -> bool {
-    (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0
-}
-
-#[inline]
-fn write_leaf(bytes: &mut [u8], leaf: Leaf) {
-    for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(leaf) {
-        *bytes = word.to_le_bytes();
+impl TreeTicket {
+    #[inline]
+    fn has_changed(&self, node: usize) -> bool {
+        self.changed >> (node & 63) & 1 == 1
     }
 }
 

@@ -1,8 +1,8 @@
 //! Channels: finding the body, questions, sends.
 
-use super::emit::{Address, Emitter, MEMORY};
+use super::emit::{Address, Emitter, MEMORY, Offers};
 use super::layout::{ChannelEntry, Layout, find_channel};
-use super::{BLOCKED, DONE, OFFER};
+use super::{ASK, BLOCKED, DONE};
 use crate::ir::{Channel, ChannelQuery, Expr, Scalar, Send};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, Block, BlockArg, InstBuilder, Signature, Value, types};
@@ -177,14 +177,16 @@ impl<'m> Emitter<'_, 'm> {
     }
 
     fn offer(&mut self, send: &Send, target: &Target<'_>) -> Option<()> {
+        if let Offers::Ask = self.offers {
+            self.answer(ASK);
+            return Some(());
+        }
         for (index, (value, (scalar, _))) in send.values.iter().zip(&target.channel.fields).enumerate() {
             let value = self.value(value)?;
             let value = self.cut(*scalar, value);
             self.builder.ins().store(MEMORY, value, self.message, index as i32 * 4);
         }
-        let base = self.int(OFFER);
-        let status = self.builder.ins().iadd(target.id, base);
-        self.builder.ins().return_(&[status]);
+        self.answer_offer(target.id);
         Some(())
     }
 

@@ -1,8 +1,9 @@
 //! The making of one function: its parameters, its ways out, scalars in memory.
 
-use super::ASK;
+use super::{ASK, OFFER};
 use super::layout::Layout;
 use crate::ir::{Model, ProctypeId, Scalar};
+use crate::run::code::{Answer, Status};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -34,14 +35,29 @@ pub struct Emitter<'f, 'm> {
     pub vector: Value,
     /// Start of the process's frame.
     pub frame: Value,
-    /// See [`super::who`].
+    /// See [`crate::run::code::who`].
     pub who: Value,
     /// Where each frame starts.
     pub frames: Value,
     /// The message buffer.
     pub message: Value,
-    /// Ways out that were asked for: each is one block, written at the end.
+    /// Where the function of a control state is to resume.
+    pub resume: Value,
+    /// What a send on a rendezvous channel does.
+    pub offers: Offers,
+    /// Where to go after each of the three constant answers; blocks of a single statement are written at the end.
     exits: [Option<Block>; 3],
+}
+
+/// What a send on a rendezvous channel does.
+#[derive(Clone, Copy)]
+pub enum Offers {
+    /// The function of a statement says so.
+    Statement,
+    /// The function of a control state says so, with the number of the edge.
+    Edge(u32),
+    /// The interpreter does it.
+    Ask,
 }
 
 impl<'f, 'm> Emitter<'f, 'm> {
@@ -50,20 +66,28 @@ impl<'f, 'm> Emitter<'f, 'm> {
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
-        let [vector, frame, who, frames, message] = *builder.block_params(entry) else {
-            unreachable!("the signature has five parameters")
+        let [vector, frame, who, frames, message, ref rest @ ..] = *builder.block_params(entry) else {
+            unreachable!("the signatures have five parameters or more")
         };
-        Self { builder, model, layout, proctype, vector, frame, who, frames, message, exits: [None; 3] }
+        let resume = rest.first().copied().unwrap_or(who);
+        let (offers, exits) = (Offers::Statement, [None; 3]);
+        Self { builder, model, layout, proctype, vector, frame, who, frames, message, resume, offers, exits }
     }
 
-    /// Ends the function.
+    /// Ends the function of a statement.
     pub fn finish(mut self, config: cranelift_codegen::isa::TargetFrontendConfig) {
         for (status, exit) in (0..).zip(self.exits) {
             if let Some(exit) = exit {
                 self.go(exit);
-                self.answer(status);
+                let status = self.int(status);
+                self.builder.ins().return_(&[status]);
             }
         }
+        self.finish_blocks(config);
+    }
+
+    /// Ends a function all of whose blocks are written.
+    pub fn finish_blocks(mut self, config: cranelift_codegen::isa::TargetFrontendConfig) {
         self.builder.seal_all_blocks();
         self.builder.finalize(config);
     }
@@ -73,14 +97,14 @@ impl<'f, 'm> Emitter<'f, 'm> {
         self.builder.switch_to_block(block);
     }
 
-    /// The way out to the interpreter; nothing may have been written before it.
+    /// The way out to the interpreter; in a statement, nothing may have been written before it.
     pub fn ask(&mut self) -> Block {
         let ask = self.exit(ASK);
         self.builder.set_cold_block(ask);
         ask
     }
 
-    /// The way out with one of the three constant answers.
+    /// Where to go after one of the three constant answers.
     pub fn exit(&mut self, status: i32) -> Block {
         let known = self.exits[status as usize];
         let exit = known.unwrap_or_else(|| self.builder.create_block());
@@ -88,10 +112,36 @@ impl<'f, 'm> Emitter<'f, 'm> {
         exit
     }
 
-    /// Leaves the function with a constant.
+    /// Says where the next statement goes on after each of the three constant answers.
+    pub fn set_exits(&mut self, blocked: Block, done: Block, ask: Block) {
+        self.exits = [Some(blocked), Some(done), Some(ask)];
+        self.builder.set_cold_block(ask);
+    }
+
+    /// Ends the statement with a constant answer.
     pub fn answer(&mut self, status: i32) {
-        let status = self.int(status);
-        self.builder.ins().return_(&[status]);
+        let exit = self.exit(status);
+        self.builder.ins().jump(exit, &[]);
+    }
+
+    /// Ends the statement with an offer on a rendezvous channel.
+    pub fn answer_offer(&mut self, id: Value) {
+        match self.offers {
+            Offers::Statement => {
+                let base = self.int(OFFER);
+                let status = self.builder.ins().iadd(id, base);
+                self.builder.ins().return_(&[status]);
+            }
+            Offers::Edge(edge) => {
+                let wide = self.builder.ins().uextend(types::I64, id);
+                let thirty_two = self.builder.ins().iconst(types::I64, 32);
+                let high = self.builder.ins().ishl(wide, thirty_two);
+                let low = self.builder.ins().iconst(types::I64, Answer::new(Status::Offer, edge, false).0 as i64);
+                let answer = self.builder.ins().bor(high, low);
+                self.builder.ins().return_(&[answer]);
+            }
+            Offers::Ask => self.answer(ASK),
+        }
     }
 
     /// Goes on here if the flag is true, elsewhere if not.
@@ -159,7 +209,7 @@ impl<'f, 'm> Emitter<'f, 'm> {
         self.builder.ins().band(value, mask)
     }
 
-    /// `bits` bits of [`super::who`].
+    /// `bits` bits of [`crate::run::code::who`].
     pub fn who_bits(&mut self, shift: i64, bits: u32) -> Value {
         let shift = self.builder.ins().iconst(types::I64, shift);
         let shifted = self.builder.ins().ushr(self.who, shift);

@@ -2,9 +2,10 @@
 
 use super::Native;
 use crate::ir::Model;
-use crate::run::Code;
 use crate::run::act::Outcome;
+use crate::run::code::Code;
 use crate::run::vector::Work;
+use crate::run::{Marks, marks};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,13 +19,15 @@ pub struct Lazy {
     model: Model,
     tries: AtomicU32,
     native: OnceLock<Option<Native>>,
+    /// Where the code marks executed edges once it is there.
+    marks: Marks,
 }
 
 impl Lazy {
     /// Nothing compiled yet.
     #[must_use]
     pub fn new(model: &Model) -> Self {
-        Self { model: model.clone(), tries: AtomicU32::new(0), native: OnceLock::new() }
+        Self { model: model.clone(), tries: AtomicU32::new(0), native: OnceLock::new(), marks: marks(model) }
     }
 
     /// Whether statements run as native code by now.
@@ -37,13 +40,15 @@ impl Lazy {
     #[cold]
     fn count(&self) {
         if self.tries.fetch_add(1, Ordering::Relaxed) == TRIES {
-            let compiled = Native::compile(&self.model).ok();
+            let compiled = Native::compile_marking(&self.model, self.marks.clone()).ok();
             self.native.get_or_init(|| compiled);
         }
     }
 }
 
 impl Code for Lazy {
+    type Points = Native;
+
     #[inline]
     fn fast(&self, work: &mut Work, pid: u32, timeout: bool, number: usize, message: &mut Vec<i32>) -> Option<Outcome> {
         match self.native.get() {
@@ -53,5 +58,14 @@ impl Code for Lazy {
                 None
             }
         }
+    }
+
+    #[inline]
+    fn points(&self) -> Option<&Native> {
+        self.native.get()?.as_ref()
+    }
+
+    fn marks(&self) -> Option<Marks> {
+        Some(self.marks.clone())
     }
 }

@@ -1,11 +1,13 @@
 //! Native code for basic statements, made with Cranelift.
 //!
-//! Every edge of a control graph becomes one small function over the vector. What a function cannot do, it hands to the
+//! Every edge of a control graph becomes one small function over the vector, and every control state becomes a function
+//! that tries all its edges, runs the `d_step` in them and moves the process. What a function cannot do, it hands to the
 //! interpreter: statically, where a construct is rare (`run`, `!!`, `enabled`), or while running, where something goes
 //! wrong (an index out of bounds, a failed assertion) and the reference knows how to report it. So there is a fast path
 //! and a slow path, but one meaning.
 //!
-//! **Invariant:** a function that answers `ASK` has changed nothing.
+//! **Invariant:** the function of an edge that answers `ASK` has changed nothing; the function of a control state may have,
+//! so the caller starts again from a copy.
 
 #![allow(unsafe_code, reason = "calling code that was made at run time cannot be checked by the compiler")]
 
@@ -22,14 +24,17 @@ mod lazy;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod place;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod point;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod receive;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod statement;
 
 use crate::ir::Model;
-use crate::run::Code;
 use crate::run::act::Outcome;
+use crate::run::code::{Answer, At, Code, Points, Resume, Status, who};
 use crate::run::vector::Work;
+use crate::run::{Marks, marks};
 use layout::Layout;
 pub use lazy::Lazy;
 use std::fmt;
@@ -42,6 +47,9 @@ const DONE: i32 = 1;
 const ASK: i32 = 2;
 /// This plus a channel id: the message stands in the message buffer.
 const OFFER: i32 = 3;
+
+/// A compiled control state: the parameters of [`Function`] and where to resume; returns an [`Answer`].
+type PointFunction = unsafe extern "C" fn(*mut u8, *mut u8, u64, *const u32, *mut i32, u64) -> u64;
 
 /// A compiled statement: vector, frame, [`who`], frames, message buffer; returns one of the constants above.
 type Function = unsafe extern "C" fn(*mut u8, *mut u8, u64, *const u32, *mut i32) -> i32;
@@ -68,8 +76,38 @@ struct Compiled {
     frame_size: u32,
 }
 
+/// One compiled control state.
+#[derive(Clone, Copy, Debug)]
+struct CompiledPoint {
+    /// Tries its edges.
+    point: PointFunction,
+    /// Lets its edges take a message.
+    taker: Taker,
+    /// Number of its first edge.
+    first: usize,
+    /// How many fields the longest message has that it offers.
+    message: u32,
+    /// Bytes of the frame that it works on.
+    frame_size: u32,
+}
+
+/// How a control state takes messages.
+#[derive(Clone, Copy, Debug)]
+enum Taker {
+    /// It does not.
+    Never,
+    /// By this function.
+    Function(PointFunction),
+    /// The interpreter does it.
+    Interpreter,
+}
+
 /// The statements of one model in native code.
 pub struct Native {
+    /// One entry for each control state, all counted in order; `None` where edges are tried one by one.
+    points: Vec<Option<CompiledPoint>>,
+    /// Where executed edges are marked; the code writes there.
+    marks: Marks,
     /// One entry for each edge, all edges of the model counted in order; `None` where the interpreter does it.
     edges: Vec<Option<Compiled>>,
     /// What the code assumes; some of it reads tables in there, so it stays where it is.
@@ -90,15 +128,27 @@ impl Native {
     /// Compiles the statements of a model. An error means that the interpreter has to run all of it.
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub fn compile(model: &Model) -> Result<Self, NotAvailable> {
+        Self::compile_marking(model, marks(model))
+    }
+
+    /// Compiles code that marks executed edges here.
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn compile_marking(model: &Model, marks: Marks) -> Result<Self, NotAvailable> {
         let layout = Box::new(Layout::new(model)?);
-        let (edges, code) = build::compile(model, &layout)?;
-        Ok(Self { edges, layout, _code: code })
+        let (edges, points, code) = build::compile(model, &layout, &marks)?;
+        Ok(Self { points, marks, edges, layout, _code: code })
     }
 
     /// There is no code generator for this host.
     #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
     pub fn compile(_: &Model) -> Result<Self, NotAvailable> {
         Err(NotAvailable("this host is neither x86-64 nor AArch64 Linux".to_owned()))
+    }
+
+    /// There is no code generator for this host.
+    #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    fn compile_marking(model: &Model, _: Marks) -> Result<Self, NotAvailable> {
+        Self::compile(model)
     }
 
     /// How many edges have native code, and how many there are.
@@ -127,7 +177,66 @@ impl Native {
     }
 }
 
+impl Native {
+    /// The code of a control state, if there is some and the work is what it was made for.
+    #[inline]
+    fn code_of(&self, at: &At<'_>) -> Option<&CompiledPoint> {
+        let compiled = self.points.get(at.state)?.as_ref()?;
+        self.layout.fits(compiled.frame_size, at.frame, &at.work.bytes).then_some(compiled)
+    }
+}
+
+/// Calls the function of a control state that [`Native::code_of`] gave; `message` is as long as it needs.
+#[inline]
+fn call_point(function: PointFunction, at: At<'_>, message: *mut i32, resume: u64) -> Answer {
+    let vector = at.work.bytes.as_mut_ptr();
+    // SAFETY: as in `Native::call`; `code_of` has checked that the frame fits, and who `who` is follows from the work.
+    Answer(unsafe { function(vector, vector.add(at.frame), at.who, at.work.frames.as_ptr(), message, resume) })
+}
+
+impl Points for Native {
+    #[inline]
+    fn try_edges(&self, at: At<'_>, resume: Resume, message: &mut Vec<i32>) -> Answer {
+        let Some(compiled) = self.code_of(&at) else { return Answer::NO_CODE };
+        if compiled.message > 0 {
+            message.resize(compiled.message as usize, 0);
+        }
+        let resume = u64::from(resume.edge) | u64::from(resume.executable) << 16;
+        let answer = call_point(compiled.point, at, message.as_mut_ptr(), resume);
+        if answer.status() == Status::Offer {
+            let offered = self.edges[compiled.first + answer.edge() as usize].map_or(0, |edge| edge.message);
+            message.truncate(offered as usize);
+        }
+        answer
+    }
+
+    #[inline]
+    fn take(&self, at: At<'_>, edge: u32, id: i32, message: &[i32]) -> Answer {
+        let Some(compiled) = self.code_of(&at) else { return Answer::NO_CODE };
+        match compiled.taker {
+            Taker::Never => Answer::NOTHING,
+            Taker::Interpreter => Answer::NO_CODE,
+            Taker::Function(function) => {
+                let resume = u64::from(edge) | (message.len() as u64) << 16 | u64::from(id as u32) << 32;
+                // The code reads the message only, and only if it is as long as the receive.
+                call_point(function, at, message.as_ptr().cast_mut(), resume)
+            }
+        }
+    }
+}
+
 impl Code for Native {
+    type Points = Self;
+
+    #[inline]
+    fn points(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn marks(&self) -> Option<Marks> {
+        Some(self.marks.clone())
+    }
+
     #[inline]
     fn fast(&self, work: &mut Work, pid: u32, timeout: bool, number: usize, message: &mut Vec<i32>) -> Option<Outcome> {
         match self.call(work, pid, timeout, number, message) {
@@ -137,11 +246,6 @@ impl Code for Native {
             offer => Some(Outcome::Offer(offer - OFFER)),
         }
     }
-}
-
-/// What does not fit elsewhere, in one register: pid (8 bits), timeout (8), number of processes (16), length (32).
-fn who(work: &Work, pid: u32, timeout: bool) -> u64 {
-    u64::from(pid) | u64::from(timeout) << 8 | u64::from(work.processes()) << 16 | (work.bytes.len() as u64) << 32
 }
 
 #[cfg(test)]

@@ -49,6 +49,34 @@ impl<'m> Emitter<'_, 'm> {
         Some(())
     }
 
+    /// Takes the message of `length` fields that is offered on channel `id`, if the receive accepts it.
+    pub fn take_offered(&mut self, receive: &Receive, id: Value, length: Value) -> Option<()> {
+        if self.model.event_trace.is_some() || self.promises() || !independent(receive) {
+            return None;
+        }
+        let blocked = self.exit(BLOCKED);
+        let channel = self.value(&receive.channel)?;
+        let same_channel = self.builder.ins().icmp(IntCC::Equal, channel, id);
+        self.unless(same_channel, blocked);
+        let same_length = self.compare(IntCC::Equal, length, receive.fields.len() as i32);
+        self.unless(same_length, blocked);
+        let mut values = Vec::new();
+        for (index, field) in receive.fields.iter().enumerate() {
+            let value = self.builder.ins().load(types::I32, MEMORY, self.message, index as i32 * 4);
+            if let Field::Match(expected) = field {
+                let expected = self.value(expected)?;
+                let same = self.builder.ins().icmp(IntCC::Equal, value, expected);
+                self.unless(same, blocked);
+            }
+            values.push(value);
+        }
+        for (at, scalar, value) in self.places(receive, &values)? {
+            self.store(at, scalar, value);
+        }
+        self.answer(DONE);
+        Some(())
+    }
+
     /// The fields of the oldest message; leaves for `otherwise` if they are not what the receive asks for.
     fn match_head(&mut self, receive: &Receive, target: &Target<'_>, otherwise: Block) -> Option<Vec<Value>> {
         let mut at = target.body.plus(1);

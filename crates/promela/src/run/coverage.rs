@@ -1,20 +1,31 @@
 //! Which statements were ever executed.
 
 use crate::ir::{Model, Pc};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// One mark for each edge of a model, in order.
+pub type Marks = Arc<[AtomicBool]>;
+
+/// Marks for a model, none set.
+#[must_use]
+pub fn marks(model: &Model) -> Marks {
+    let edges = model.proctypes.iter().flat_map(|proctype| &proctype.states).flat_map(|state| &state.edges);
+    edges.map(|_| AtomicBool::new(false)).collect()
+}
+
 /// One mark for each edge of each proctype; shared by all workers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Coverage {
-    marks: Vec<AtomicBool>,
+    marks: Marks,
     /// Index of the first mark of each control state of each proctype.
     first: Vec<Vec<u32>>,
 }
 
 impl Coverage {
-    /// Nothing reached yet.
+    /// Coverage of a model, in these marks.
     #[must_use]
-    pub fn new(model: &Model) -> Self {
+    pub fn new(model: &Model, marks: Marks) -> Self {
         let mut count = 0u32;
         let mut first = Vec::new();
         for proctype in &model.proctypes {
@@ -25,7 +36,7 @@ impl Coverage {
             }
             first.push(starts);
         }
-        Self { marks: (0..count).map(|_| AtomicBool::new(false)).collect(), first }
+        Self { marks, first }
     }
 
     /// Marks an edge; edges are numbered in order.

@@ -10,6 +10,7 @@ pub mod eval;
 mod event;
 pub mod explain;
 pub mod fail;
+mod native;
 mod pending;
 mod promise;
 mod rendezvous;
@@ -19,7 +20,7 @@ mod table;
 pub mod vector;
 
 pub use code::{Code, Interpreter};
-pub use coverage::Coverage;
+pub use coverage::{Coverage, Marks, marks};
 pub use system::{Scratch, System};
 
 use crate::ir::Model;

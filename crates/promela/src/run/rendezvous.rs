@@ -30,13 +30,17 @@ impl<'s, C: Code> Stepper<'s, C> {
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
         let mut taken = false;
+        let restricted = self.system.model.features.priority || self.system.model.features.provided;
         let mut takers = std::mem::take(&mut self.scratch.takers);
         for pid in (0..from.processes()).rev().filter(|pid| *pid != course.holder) {
-            let spot = self.system.table.spot(from, pid);
-            if spot.restricted && !self.may_run(from, pid) {
+            if restricted && !self.may_run(from, pid) {
                 continue;
             }
-            self.find_takers(from, pid, &spot, offer.id, &mut takers);
+            let (took, rest) = self.native_takers(from, course, next, offer, pid, found)?;
+            taken |= took;
+            let Some(first) = rest else { continue };
+            let spot = self.system.table.spot(from, pid);
+            self.find_takers(from, pid, (&spot, spot.number(first)), offer.id, &mut takers);
             for number in takers.drain(..) {
                 taken = true;
                 let edge = self.edge(&spot, number);
@@ -51,10 +55,17 @@ impl<'s, C: Code> Stepper<'s, C> {
         ControlFlow::Continue(taken)
     }
 
-    /// The edges of a process that take the offered message.
-    fn find_takers(&mut self, from: &Work, pid: u32, spot: &Spot, id: i32, takers: &mut Vec<usize>) {
+    /// The edges of a process from number `first` on that take the offered message.
+    fn find_takers(
+        &mut self,
+        from: &Work,
+        pid: u32,
+        (spot, first): (&Spot, usize),
+        id: i32,
+        takers: &mut Vec<usize>,
+    ) {
         let mut escaped = 0;
-        for number in spot.edges() {
+        for number in first..spot.edges().end {
             let row = self.system.table.row(number);
             if escaped > 0 && row.escape != escaped {
                 break;

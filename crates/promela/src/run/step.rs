@@ -4,7 +4,7 @@
 //! atomic sequence up to the point where it ends or blocks. States inside it are never stored, and no claim sees them.
 
 use super::act::{Act, Outcome};
-use super::code::Code;
+use super::code::{Answer, Code, Resume};
 pub use super::course::{Course, Micro};
 use super::course::{Offer, SoFar, Taken};
 use super::system::Buffers;
@@ -51,7 +51,7 @@ impl<'s, C: Code> Stepper<'s, C> {
     }
 
     /// Follows atomic sequences until each ends, blocks or repeats itself.
-    fn follow(
+    pub(super) fn follow(
         &mut self,
         depth: usize,
         next: &mut Course,
@@ -110,6 +110,10 @@ impl<'s, C: Code> Stepper<'s, C> {
         if spot.restricted && !self.may_run(from, pid) {
             return ControlFlow::Continue(false);
         }
+        let answer = self.point(course, next, &spot, Resume::default());
+        if answer != Answer::NO_CODE {
+            return self.point_edges(from, course, next, (&spot, answer), found);
+        }
         let mut so_far = SoFar::default();
         for number in spot.edges() {
             if so_far.escape > 0 && system.table.row(number).escape != so_far.escape {
@@ -126,7 +130,7 @@ impl<'s, C: Code> Stepper<'s, C> {
     /// Tries one edge. A function of its own: most control states have one or two edges, and as part of the loop
     /// everything that could be needed would be computed before it.
     #[inline(never)]
-    fn edge_of(
+    pub(super) fn edge_of(
         &mut self,
         from: &Work,
         course: &Course,

@@ -2,7 +2,7 @@
 
 use super::act::Act;
 use super::code::Code;
-use super::coverage::Coverage;
+use super::coverage::{Coverage, marks};
 use super::step::{Course, Micro, Stepper};
 use super::table::Table;
 use super::vector::Work;
@@ -76,7 +76,8 @@ impl<C: Code> System<C> {
     /// A model that is executed by `code`.
     #[must_use]
     pub fn new(model: Model, sources: SourceMap, code: C) -> Self {
-        let (coverage, table) = (Coverage::new(&model), Table::new(&model));
+        let marks = code.marks().unwrap_or_else(|| marks(&model));
+        let (coverage, table) = (Coverage::new(&model, marks), Table::new(&model));
         Self { table, model, sources, code, coverage, observers: Vec::new(), footprints: OnceLock::new() }
     }
 
@@ -156,6 +157,13 @@ impl<C: Code> Stepper<'_, C> {
         selection: Selection,
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
+        let model = &self.system.model;
+        if let Some(points) = self.points()
+            && !model.features.priority
+            && !model.features.provided
+        {
+            return self.native_pass(points, from, next, selection, found);
+        }
         next.work.copy_from(from);
         let (mut moved, mut start) = (false, Course::default());
         for pid in (0..from.processes()).rev().filter(|pid| selection.contains(*pid)) {

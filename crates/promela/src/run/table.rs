@@ -49,6 +49,8 @@ pub struct Spot {
     wide: bool,
     /// Whether something besides its statements decides whether it may run.
     pub restricted: bool,
+    /// Its number, all control states of the model counted in order.
+    pub state: u32,
 }
 
 impl Spot {
@@ -56,6 +58,18 @@ impl Spot {
     #[inline]
     pub fn edges(&self) -> Range<usize> {
         self.first as usize..self.end as usize
+    }
+
+    /// Where its frame starts.
+    #[inline]
+    pub fn frame(&self) -> usize {
+        (self.pc_at - FRAME_PC) as usize
+    }
+
+    /// The number of one of its edges, which are counted from 0 here.
+    #[inline]
+    pub fn number(&self, edge: u32) -> usize {
+        (self.first + edge) as usize
     }
 
     /// An edge by proctype, control state and place among its edges.
@@ -118,6 +132,15 @@ impl Table {
         self.rows[number]
     }
 
+    /// The number of the control state of the process whose frame starts here.
+    #[inline]
+    #[must_use]
+    pub fn state_number(&self, bytes: &[u8], frame: usize) -> usize {
+        let kept = &self.proctypes[usize::from(bytes[frame])];
+        let pc = u32::from(bytes[frame + 1]) | if kept.wide { u32::from(bytes[frame + 2]) << 8 } else { 0 };
+        (kept.states + pc) as usize
+    }
+
     /// Where a process stands.
     #[inline(always)]
     #[must_use]
@@ -142,7 +165,7 @@ impl Table {
         let state = (kept.states + pc) as usize;
         let around = &self.firsts[state..state + 2];
         let pc_at = frame as u32 + FRAME_PC;
-        Spot { proctype, pc, pc_at, first: around[0], end: around[1], wide: kept.wide, restricted: kept.restricted }
+        Spot { proctype, pc, pc_at, first: around[0], end: around[1], wide: kept.wide, restricted: kept.restricted, state: state as u32 }
     }
 
     /// Moves the process that stood in `spot` to another control state.
