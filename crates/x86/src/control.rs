@@ -43,10 +43,19 @@ pub(crate) const TABLE: &[Row] = &[
 
 /// Where a near branch goes: its displacement, or the operand's value.
 fn target(m: &mut Machine<'_>, i: &Instruction) -> Result<u64, Trap> {
-    let target = match i.op0_kind() {
-        OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64 => i.near_branch_target(),
-        _ => m.read(i, 0)?,
-    };
+    let target = unchecked_target(m, i)?;
+    check(target)
+}
+
+fn unchecked_target(m: &mut Machine<'_>, i: &Instruction) -> Result<u64, Trap> {
+    match i.op0_kind() {
+        OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64 => Ok(i.near_branch_target()),
+        _ => m.read(i, 0),
+    }
+}
+
+/// A branch to a non-canonical address faults at the branch.
+fn check(target: u64) -> Result<u64, Trap> {
     if canonical(target) { Ok(target) } else { Err(Trap::GeneralProtection) }
 }
 
@@ -63,11 +72,12 @@ fn jcc(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 }
 
 fn call(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
-    let target = target(m, i)?;
+    let target = unchecked_target(m, i)?;
     let top = m.cpu.gpr[RSP].wrapping_sub(8);
+    // Stored even if the target is refused.
     m.store(top, 8, i.next_ip())?;
+    m.cpu.rip = check(target)?;
     m.cpu.gpr[RSP] = top;
-    m.cpu.rip = target;
     Ok(())
 }
 

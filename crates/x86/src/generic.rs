@@ -54,8 +54,17 @@ fn is_plain(code: Code) -> bool {
     info.encoding() == EncodingKind::Legacy
         && info.mode64()
         && !is_far(code)
+        && !is_undecodable(code)
         && !(0..info.op_count()).any(system_register)
         && !writes_segment(code)
+}
+
+/// Forms that only other processors have: branches with 16-bit targets, and `ud0` without operands.
+fn is_undecodable(code: Code) -> bool {
+    let info = code.op_code();
+    let narrow = |op: u32| matches!(info.op_kind(op), OpCodeOperandKind::br16_1 | OpCodeOperandKind::br16_2);
+    (0..info.op_count()).any(narrow)
+        || matches!(code, Code::Retnw | Code::Retnw_imm16 | Code::Call_rm16 | Code::Jmp_rm16 | Code::Ud0)
 }
 
 pub(crate) fn is_far(code: Code) -> bool {

@@ -159,6 +159,14 @@ impl Machine<'_> {
         base.wrapping_add(self.offset(i))
     }
 
+    /// The address so many bytes from the memory operand, wrapped as the address size says.
+    pub(crate) fn address_plus(&self, i: &Instruction, bytes: u64) -> u64 {
+        let offset = self.offset(i);
+        let moved = offset.wrapping_add(bytes);
+        let wrapped = if address_is_32_bits(i) { moved & mask(4) } else { moved };
+        self.address(i).wrapping_sub(offset).wrapping_add(wrapped)
+    }
+
     /// The address that the memory operand names, without the segment base: what `lea` computes.
     pub fn offset(&self, i: &Instruction) -> u64 {
         let (base, index) = (i.memory_base(), i.memory_index());

@@ -113,8 +113,9 @@ fn scas(m: &mut Machine<'_>, _: &Instruction, shape: Shape) -> Result<Option<boo
 }
 
 fn cmps(m: &mut Machine<'_>, i: &Instruction, shape: Shape) -> Result<Option<bool>, Trap> {
-    let a = m.load(source(m, i, shape), shape.size)?;
+    // The second operand is read first: that is where a fault is reported.
     let b = m.load(destination(m, shape), shape.size)?;
+    let a = m.load(source(m, i, shape), shape.size)?;
     m.cpu.flags.sub_sized(a, b, a.wrapping_sub(b), shape.size);
     advance(m, RSI, shape);
     advance(m, RDI, shape);

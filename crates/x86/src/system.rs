@@ -72,7 +72,7 @@ fn checked_mxcsr(value: u32) -> Result<u32, Trap> {
 /// Where the image lies: aligned to 16 bytes, or `#GP`.
 fn image_address(m: &Machine<'_>, i: &Instruction) -> Result<u64, Trap> {
     let addr = m.address(i);
-    if addr % 16 == 0 { Ok(addr) } else { Err(Trap::GeneralProtection) }
+    if addr.is_multiple_of(16) { Ok(addr) } else { Err(Trap::GeneralProtection) }
 }
 
 /// Does the form hold 64-bit pointers? Otherwise 32-bit ones with selectors, which are zero here.

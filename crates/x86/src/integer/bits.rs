@@ -33,7 +33,7 @@ fn bit_test(m: &mut Machine<'_>, i: &Instruction, change: Option<fn(u64, u64) ->
         m.cpu.flags.set_cf(value & bit != 0);
         return Ok(());
     }
-    let addr = m.address(i).wrapping_add(string_offset(i, offset, size));
+    let addr = m.address_plus(i, string_offset(i, offset, size));
     let value = m.load(addr, size)?;
     if let Some(change) = change {
         m.store(addr, size, change(value, bit))?;

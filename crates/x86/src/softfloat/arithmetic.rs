@@ -134,5 +134,5 @@ fn quotient_sticky(a: u64, b: u64) -> u128 {
     let b = u128::from(b);
     let high = u128::from(a) << 64;
     let rest = (high % b) << 2;
-    (high / b) << 2 | rest / b | u128::from(rest % b != 0)
+    ((high / b) << 2) | (rest / b) | u128::from(rest % b != 0)
 }

@@ -36,14 +36,14 @@ impl Env {
     }
 
     /// An integer as a number.
-    pub fn from_integer(&mut self, format: &Format, value: i64) -> Float {
+    pub fn float_of(&mut self, format: &Format, value: i64) -> Float {
         let exact = exact_integer(value);
         if exact.is_zero() { exact } else { self.again(format, exact) }
     }
 
     /// A number as a signed integer of so many bits, if it fits; otherwise "invalid" is raised.
-    pub fn to_integer(&mut self, rounding: Rounding, bits: u32, a: Float) -> Option<i64> {
-        let rounded = self.to_wide_integer(rounding, a)?;
+    pub fn integer_of(&mut self, rounding: Rounding, bits: u32, a: Float) -> Option<i64> {
+        let rounded = self.wide_integer_of(rounding, a)?;
         let limit = 1i128 << (bits - 1);
         if (-limit..limit).contains(&rounded.0) {
             self.finish_integer(rounded);
@@ -54,8 +54,8 @@ impl Env {
     }
 
     /// A number as an integer of at most `limit` in magnitude, if it fits; otherwise "invalid" is raised.
-    pub fn to_bounded_integer(&mut self, limit: i64, a: Float) -> Option<(bool, u64)> {
-        let rounded = self.to_wide_integer(self.rounding, a)?;
+    pub fn bounded_integer_of(&mut self, limit: i64, a: Float) -> Option<(bool, u64)> {
+        let rounded = self.wide_integer_of(self.rounding, a)?;
         if rounded.0.unsigned_abs() <= u128::from(limit.unsigned_abs()) {
             self.finish_integer(rounded);
             return Some((a.sign, rounded.0.unsigned_abs() as u64));
@@ -71,7 +71,7 @@ impl Env {
         }
     }
 
-    fn to_wide_integer(&mut self, rounding: Rounding, a: Float) -> Option<(i128, bool, bool)> {
+    fn wide_integer_of(&mut self, rounding: Rounding, a: Float) -> Option<(i128, bool, bool)> {
         let a = self.flush(a);
         match a.class {
             Class::Zero => Some((0, false, false)),
@@ -92,7 +92,7 @@ impl Env {
     }
 
     /// The number rounded to an integral one; `quietly` without the precision exception.
-    pub fn to_integral(&mut self, rounding: Rounding, quietly: bool, a: Float) -> Float {
+    pub fn integral_of(&mut self, rounding: Rounding, quietly: bool, a: Float) -> Float {
         let a = match self.one(a) {
             Ok(a) => a,
             Err(nan) => return nan,
@@ -118,7 +118,7 @@ impl Env {
         if a.subnormal {
             self.flags |= DENORMAL;
         }
-        self.to_integral(self.rounding, false, a)
+        self.integral_of(self.rounding, false, a)
     }
 }
 

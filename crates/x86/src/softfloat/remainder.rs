@@ -78,7 +78,7 @@ impl Env {
         let step = apart & 31 | 32;
         let rest = (u128::from(a.significand) << step) % u128::from(b.significand);
         let value = self.scaled(a.sign, b.exponent + apart - step, rest, a.sign);
-        Remainder { value, quotient: None, complete: false }
+        Remainder { value, quotient: Some(0), complete: false }
     }
 
     /// `rest` units of the last place of a 64-bit significand with this exponent; a zero has the dividend's sign.

@@ -1,6 +1,6 @@
 //! From an exact result to a representable one, with the flags that this raises.
 
-use super::{Env, Float, Format, INEXACT, OVERFLOW, Rounding, UNDERFLOW};
+use super::{EXTENDED, Env, Float, Format, INEXACT, OVERFLOW, Rounding, UNDERFLOW};
 
 /// What is added to or taken from the exponent of an 80-bit result when its overflow or underflow is not masked
 /// (SDM volume 1, 8.5.4 and 8.5.5).
@@ -72,8 +72,7 @@ impl Env {
             self.flags |= UNDERFLOW;
             self.note(unbounded);
             let (e, s) = unbounded.normal(exponent);
-            // Too tiny even so: only `fscale` can do that.
-            return if e + WRAP < format.exponent_min { Float::zero(sign) } else { Float::finite(sign, e + WRAP, s) };
+            return self.wrapped(format, sign, e + WRAP, s);
         }
         if self.ftz {
             self.flags |= UNDERFLOW | INEXACT;
@@ -92,12 +91,7 @@ impl Env {
         self.flags |= OVERFLOW;
         if !self.masked(OVERFLOW) {
             self.note(cut);
-            let wrapped = exponent - WRAP;
-            return if wrapped > format.exponent_max {
-                Float::infinity(sign)
-            } else {
-                Float::finite(sign, wrapped, significand)
-            };
+            return self.wrapped(format, sign, exponent - WRAP, significand);
         }
         self.flags |= INEXACT;
         self.up = match self.rounding {
@@ -107,6 +101,21 @@ impl Env {
             Rounding::Zero => false,
         };
         if self.up { Float::infinity(sign) } else { Float::largest(format, sign) }
+    }
+}
+
+impl Env {
+    /// A result whose exponent was wrapped; `fscale` can still be out of range then.
+    fn wrapped(&mut self, format: &Format, sign: bool, exponent: i32, significand: u64) -> Float {
+        let small = exponent < format.exponent_min;
+        let narrow = format.exponent_max != EXTENDED.exponent_max;
+        if narrow || !small && exponent <= format.exponent_max {
+            // In the narrow formats nobody looks at this result.
+            return Float::finite(sign, exponent, significand);
+        }
+        self.flags |= INEXACT;
+        self.up = !small;
+        if small { Float::zero(sign) } else { Float::infinity(sign) }
     }
 }
 

@@ -164,12 +164,7 @@ impl Env {
                 super::exact_integer(i64::from(x.exponent)),
             );
         }
-        // A significand from sqrt(1/2) to sqrt(2), so that no digits cancel.
-        let above = i32::from(x.significand > 0xb504_f333_f9de_6484);
-        let m = Wide::from_float(Float { exponent: -above, sign: false, ..x });
-        let s = m.minus(Wide::ONE).over(m.plus(Wide::ONE));
-        let log = log2_by_ratio(s).plus(Wide::from_integer(x.exponent + above));
-        self.finish(Wide::from_float(y).times(log))
+        self.finish(Wide::from_float(y).times(log2(Wide::from_float(x))))
     }
 
     /// y * log2(x + 1).
@@ -195,9 +190,15 @@ impl Env {
             return self.nearly(x);
         }
         let (x, y) = (Wide::from_float(x), Wide::from_float(y));
-        let two = Wide::from_integer(2);
-        let s = x.over(two.plus(x));
-        self.finish(y.times(log2_by_ratio(s)))
+        // Near zero, adding one would lose digits.
+        let log = match x.exponent {
+            ..-2 => log2_by_ratio(x.over(Wide::from_integer(2).plus(x))),
+            _ => log2(Wide::ONE.plus(x)),
+        };
+        if log.is_zero() {
+            return Float::zero(sign);
+        }
+        self.finish(y.times(log))
     }
 
     /// The angle of the point (x, y).
@@ -276,6 +277,15 @@ impl Angle {
         let square = self.rest.times(self.rest);
         (1..18u32).rev().fold(Wide::ONE, |sum, n| Wide::ONE.minus(square.times(sum).over_small(2 * n * (2 * n - 1))))
     }
+}
+
+/// The logarithm of a positive number.
+fn log2(x: Wide) -> Wide {
+    // A significand from sqrt(1/2) to sqrt(2), so that no digits cancel.
+    let above = i32::from(x.significand >> 64 > 0xb504_f333_f9de_6484);
+    let m = Wide { exponent: -above, ..x };
+    let s = m.minus(Wide::ONE).over(m.plus(Wide::ONE));
+    log2_by_ratio(s).plus(Wide::from_integer(x.exponent + above))
 }
 
 /// log2((1 + s) / (1 - s)) = 2 log2(e) (s + s^3/3 + s^5/5 ...).

@@ -111,6 +111,6 @@ impl Wide {
 fn high_product(a: u128, b: u128) -> u128 {
     const LOW: u128 = u64::MAX as u128;
     let (ah, al, bh, bl) = (a >> 64, a & LOW, b >> 64, b & LOW);
-    let middle = (al * bl >> 64) + (ah * bl & LOW) + (al * bh & LOW);
-    ah * bh + (ah * bl >> 64) + (al * bh >> 64) + (middle >> 64)
+    let middle = ((al * bl) >> 64) + ((ah * bl) & LOW) + ((al * bh) & LOW);
+    ah * bh + ((ah * bl) >> 64) + ((al * bh) >> 64) + (middle >> 64)
 }

@@ -4,7 +4,7 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::float::{Context, Number};
 use super::lane::Lane;
-use super::operand::{fetched, merge, read, width, write};
+use super::operand::{merge, read, settle, width, write};
 use crate::generic::Row;
 use crate::machine::{Machine, Trap, operand_size, sign_extend};
 use crate::softfloat::{F32, F64, Rounding};
@@ -48,7 +48,7 @@ impl Nearby {
             Self::Truncated => Rounding::Zero,
         };
         // What does not fit gives the most negative integer.
-        c.env.to_integer(rounding, bits, value.unpack()).unwrap_or(-1 << (bits - 1))
+        c.env.integer_of(rounding, bits, value.unpack()).unwrap_or(-1 << (bits - 1))
     }
 }
 
@@ -56,7 +56,7 @@ fn from_register<T: Number>(m: &mut Machine<'_>, i: &Instruction) -> Result<(), 
     let value = sign_extend(read(m, i, 1)? as u64, operand_size(i, 1)) as i64;
     let a = read(m, i, 0)?;
     let mut c = Context::new(m);
-    let result = T::pack(c.env.from_integer(&T::FORMAT, value));
+    let result = T::pack(c.env.float_of(&T::FORMAT, value));
     c.finish(m)?;
     write(m, i, 0, merge(a, result.wide(), T::BITS))
 }
@@ -94,7 +94,7 @@ fn from_lanes<T: Number>(m: &mut Machine<'_>, i: &Instruction, count: u32) -> Re
     let mut c = Context::new(m);
     let result = (0..count).fold(0, |result, k| {
         let value = i64::from(i32::get(b, k));
-        result | T::pack(c.env.from_integer(&T::FORMAT, value)).wide() << (k * T::BITS)
+        result | T::pack(c.env.float_of(&T::FORMAT, value)).wide() << (k * T::BITS)
     });
     c.finish(m)?;
     write(m, i, 0, merge(a, result, count * T::BITS))
@@ -103,7 +103,7 @@ fn from_lanes<T: Number>(m: &mut Machine<'_>, i: &Instruction, count: u32) -> Re
 /// To 32-bit integers, as many as there are numbers; the rest of the destination becomes zero.
 fn to_lanes<T: Number>(m: &mut Machine<'_>, i: &Instruction, nearby: Nearby) -> Result<(), Trap> {
     let a = read(m, i, 1)?;
-    fetched(m, i);
+    settle(m, i);
     let count = (128 / T::BITS).min(width(i) as u32 / 4);
     let mut c = Context::new(m);
     let result =

@@ -5,7 +5,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use super::lane::{Lane, build_some};
 use super::operand::{control, low, read, settle, width, write};
 use crate::generic::Row;
-use crate::machine::{Machine, Trap, canonical};
+use crate::machine::{Machine, Trap};
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Pinsrb, |m, i| insert(m, i, 8)),
@@ -51,24 +51,18 @@ fn signs(m: &mut Machine<'_>, i: &Instruction, bits: u32) -> Result<(), Trap> {
 
 /// `maskmovq`, `maskmovdqu`: bytes whose mask has the sign bit go to where rdi points.
 ///
-/// Half by half; one with no such byte is not touched, but the address must be canonical.
+/// Half by half, the upper first; all bytes must be accessible, whatever the mask.
 fn store_masked(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let (data, mask) = (read(m, i, 1)?, read(m, i, 2)?);
+    settle(m, i);
     let addr = destination(m, i);
-    if !canonical(addr) {
-        return Err(Trap::GeneralProtection);
-    }
-    for half in 0..i.op_register(1).size() as u32 / 8 {
+    for half in (0..i.op_register(1).size() as u32 / 8).rev() {
         let chosen = |k: u32| u8::get(mask, 8 * half + k) & 0x80 != 0;
-        if !(0..8).any(chosen) {
-            continue;
-        }
         let at = addr.wrapping_add(8 * u64::from(half));
         let old = u128::from(m.load(at, 8)?);
         let new = build_some(8, |k| if chosen(k) { u8::get(data, 8 * half + k) } else { u8::get(old, k) });
         m.store(at, 8, new as u64)?;
     }
-    settle(m, i);
     Ok(())
 }
 

@@ -19,7 +19,7 @@ fn sticky(mxcsr: u32) -> bool {
 
 /// An arithmetic operation with two operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     Add,
     Subtract,
     Multiply,
@@ -30,7 +30,7 @@ macro_rules! fast {
     ($name:ident, $float:ty, $bits:ty) => {
         /// The result, if the host's is right.
         #[inline]
-        pub(super) fn $name(mxcsr: u32, operation: Operation, a: $bits, b: $bits) -> Option<$bits> {
+        pub(crate) fn $name(mxcsr: u32, operation: Operation, a: $bits, b: $bits) -> Option<$bits> {
             let (a, b) = (<$float>::from_bits(a), <$float>::from_bits(b));
             let ordinary = |x: $float| x.is_normal() || x == 0.0;
             if !usable(mxcsr) || !ordinary(a) || !ordinary(b) {

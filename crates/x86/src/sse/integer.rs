@@ -26,8 +26,8 @@ pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Psubusw, |m, i| lanes(m, i, u16::saturating_sub)),
     (Mnemonic::Pmullw, |m, i| lanes(m, i, u16::wrapping_mul)),
     (Mnemonic::Pmulld, |m, i| lanes(m, i, u32::wrapping_mul)),
-    (Mnemonic::Pmulhw, |m, i| lanes(m, i, |a: i16, b: i16| (i32::from(a) * i32::from(b) >> 16) as i16)),
-    (Mnemonic::Pmulhuw, |m, i| lanes(m, i, |a: u16, b: u16| (u32::from(a) * u32::from(b) >> 16) as u16)),
+    (Mnemonic::Pmulhw, |m, i| lanes(m, i, |a: i16, b: i16| ((i32::from(a) * i32::from(b)) >> 16) as i16)),
+    (Mnemonic::Pmulhuw, |m, i| lanes(m, i, |a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16)),
     (Mnemonic::Pmulhrsw, |m, i| lanes(m, i, multiply_round)),
     (Mnemonic::Pmuludq, |m, i| lanes(m, i, |a: u64, b: u64| u64::from(a as u32) * u64::from(b as u32))),
     (Mnemonic::Pmuldq, |m, i| lanes(m, i, |a: i64, b: i64| i64::from(a as i32) * i64::from(b as i32))),
@@ -97,7 +97,7 @@ fn xor(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 }
 
 fn multiply_round(a: i16, b: i16) -> i16 {
-    ((i32::from(a) * i32::from(b) >> 14) + 1 >> 1) as i16
+    ((((i32::from(a) * i32::from(b)) >> 14) + 1) >> 1) as i16
 }
 
 fn multiply_add_words(a: i32, b: i32) -> i32 {

@@ -7,7 +7,7 @@ mod blend;
 mod compare;
 mod convert;
 mod extract;
-mod fast;
+pub(crate) mod fast;
 mod float;
 mod horizontal;
 mod integer;

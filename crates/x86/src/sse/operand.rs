@@ -86,17 +86,10 @@ pub(super) fn mmx_ready(m: &Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     if m.cpu.x87.pending() && is_mmx(i) { Err(Trap::X87Exception) } else { Ok(()) }
 }
 
-/// An instruction that completes with an MMX register leaves the x87 stack full.
+/// An instruction with an MMX register leaves the x87 stack full; reading one has moved its top before.
 pub(super) fn settle(m: &mut Machine<'_>, i: &Instruction) {
     if is_mmx(i) {
         m.cpu.x87.enter_mmx();
-    }
-}
-
-/// The top of the x87 stack moves as soon as operands have been fetched, whatever happens to the result.
-pub(super) fn fetched(m: &mut Machine<'_>, i: &Instruction) {
-    if is_mmx(i) {
-        m.cpu.x87.reset_top();
     }
 }
 

@@ -18,5 +18,5 @@ pub(super) const TABLE: &[Row] = &[
 fn round<T: Number>(c: &mut Context, i: &Instruction, b: T) -> T {
     let control = control(i);
     let rounding = if control & 4 != 0 { c.env.rounding } else { Rounding::from_bits(control.into()) };
-    T::pack(c.env.to_integral(rounding, control & 8 != 0, b.unpack()))
+    T::pack(c.env.integral_of(rounding, control & 8 != 0, b.unpack()))
 }

@@ -26,7 +26,7 @@ pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Fdivr, |m, i| binary(m, i, Pop::None, |e, f, a, b| e.divide(f, b, a))),
     (Mnemonic::Fdivrp, |m, i| binary(m, i, Pop::Once, |e, f, a, b| e.divide(f, b, a))),
     (Mnemonic::Fidivr, |m, i| binary(m, i, Pop::None, |e, f, a, b| e.divide(f, b, a))),
-    (Mnemonic::Fsqrt, |m, i| unary(m, i, |e, f, a| e.square_root(f, a))),
+    (Mnemonic::Fsqrt, |m, i| unary(m, i, Env::square_root)),
     (Mnemonic::Frndint, |m, i| unary(m, i, |e, _, a| e.round_to_integral(a))),
     (Mnemonic::Fscale, scale),
     (Mnemonic::Fprem, |m, i| remainder(m, i, Quotient::Truncated)),
@@ -81,8 +81,9 @@ fn remainder(m: &mut Machine<'_>, i: &Instruction, kind: Quotient) -> Result<(),
         (Some(a), Some(b)) => work.env.remainder(kind, a, b),
         _ => Remainder { value: work.underflow(), quotient: None, complete: true },
     };
-    m.cpu.x87.set_codes(0x400, if step.complete { 0 } else { 0x400 });
+    m.cpu.x87.set_codes(0x400, 0);
     work.finish(m, i, |x| {
+        x.set_codes(0x400, if step.complete { 0 } else { 0x400 });
         if let Some(quotient) = step.quotient {
             x.set_codes(0x4300, quotient_codes(quotient));
         }

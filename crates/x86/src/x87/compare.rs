@@ -71,9 +71,7 @@ fn flags(m: &mut Machine<'_>, i: &Instruction, quiet: Quiet, pop: Pop) -> Result
     let mut work = Work::begin(m)?.keeping_c1();
     let b = source(m, i)?;
     let order = compare(&mut work, quiet, value(&m.cpu.x87, 0), b);
-    if work.gives_result() {
-        m.cpu.flags.replace(ZF | PF | CF | OF | SF | AF, flags_of(order));
-    }
+    m.cpu.flags.replace(ZF | PF | CF | OF | SF | AF, flags_of(order));
     work.finish(m, i, |x| x.pop(pop));
     Ok(())
 }

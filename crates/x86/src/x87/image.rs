@@ -3,7 +3,7 @@
 use iced_x86::{Instruction, Mnemonic};
 
 use super::X87;
-use super::unit::{Touch, load_extended, ready, store_extended, touch_end};
+use super::unit::{Touch, load_extended, ready, store_extended, touch_ends};
 use crate::generic::Row;
 use crate::machine::{Machine, Trap};
 use crate::softfloat::F80;
@@ -17,7 +17,8 @@ pub(super) const TABLE: &[Row] = &[
     }),
     (Mnemonic::Fldenv, |m, i| {
         ready(m)?;
-        load_environment(m, i).map(|x| m.cpu.x87 = x)
+        m.cpu.x87 = load_environment(m, i)?;
+        Ok(())
     }),
     (Mnemonic::Fnsave, save),
     (Mnemonic::Frstor, restore),
@@ -48,8 +49,8 @@ fn environment(x: &X87, size: u64) -> [u32; 7] {
 
 fn store_environment(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let (addr, size) = (m.address(i), environment_size(i));
-    touch_end(m, addr, i.memory_size().size() as u64, Touch::Write)?;
     let unit = size / 7;
+    touch_ends(m, addr, unit, i.memory_size().size() as u64, Touch::Write)?;
     for (k, field) in environment(&m.cpu.x87, size).into_iter().enumerate() {
         m.store(addr.wrapping_add(k as u64 * unit), unit as usize, field.into())?;
     }
@@ -58,8 +59,8 @@ fn store_environment(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 
 fn load_environment(m: &mut Machine<'_>, i: &Instruction) -> Result<X87, Trap> {
     let (addr, size) = (m.address(i), environment_size(i));
-    touch_end(m, addr, i.memory_size().size() as u64, Touch::Read)?;
     let unit = size / 7;
+    touch_ends(m, addr, unit, i.memory_size().size() as u64, Touch::Read)?;
     let mut fields = [0; 7];
     for (k, field) in fields.iter_mut().enumerate() {
         *field = m.load(addr.wrapping_add(k as u64 * unit), unit as usize)?;

@@ -32,7 +32,7 @@ fn store(m: &mut Machine<'_>, i: &Instruction, pop: Pop, rounding: Option<Roundi
     let bits = 8 * size as u32;
     let rounding = rounding.unwrap_or(work.env.rounding);
     let integer = match value(&m.cpu.x87, 0) {
-        Some(number) => work.env.to_integer(rounding, bits, number),
+        Some(number) => work.env.integer_of(rounding, bits, number),
         None => {
             work.underflow();
             None
@@ -57,7 +57,7 @@ fn load_decimal(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 fn store_decimal(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let mut work = Work::begin(m)?;
     let integer = match value(&m.cpu.x87, 0) {
-        Some(number) => work.env.to_bounded_integer(DECIMAL_MAX, number),
+        Some(number) => work.env.bounded_integer_of(DECIMAL_MAX, number),
         None => {
             work.underflow();
             None

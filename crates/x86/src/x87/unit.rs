@@ -203,11 +203,16 @@ pub(super) enum Touch {
     Write,
 }
 
-/// Tries the last byte of an image before anything else happens: that is where a processor reports a fault.
-pub(super) fn touch_end(m: &mut Machine<'_>, addr: u64, len: u64, touch: Touch) -> Result<(), Trap> {
-    let end = addr.wrapping_add(len - 1);
-    let last = m.load(end, 1)?;
-    if touch == Touch::Write { m.store(end, 1, last) } else { Ok(()) }
+/// Tries the first field and the last byte of an image before anything else happens: that is where a processor reports a
+/// fault.
+pub(super) fn touch_ends(m: &mut Machine<'_>, addr: u64, field: u64, len: u64, touch: Touch) -> Result<(), Trap> {
+    for (at, size) in [(addr, field as usize), (addr.wrapping_add(len - 1), 1)] {
+        let bytes = m.load(at, size)?;
+        if touch == Touch::Write {
+            m.store(at, size, bytes)?;
+        }
+    }
+    Ok(())
 }
 
 /// Ten bytes.
