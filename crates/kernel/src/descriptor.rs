@@ -359,6 +359,7 @@ pub fn operations(file: File) -> &'static Operations {
         File::Timer(_) => &crate::event::timer::OPERATIONS,
         File::Signal(_) => &crate::event::signals::OPERATIONS,
         File::Epoll(_) => &crate::event::epoll::OPERATIONS,
+        File::MessageQueue(_) => &crate::ipc::OPERATIONS,
         // Each family brings its row; a kind without one cannot be opened yet.
         _ => &refuse::NOTHING,
     }

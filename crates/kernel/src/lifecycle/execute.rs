@@ -9,7 +9,7 @@ use crate::files::{Kind, Node, inode};
 use crate::id::{Id, Pid, Tid};
 use crate::process::{Action, Image};
 use crate::signal::{SIG_IGN, SS_DISABLE};
-use crate::{Kernel, Process, descriptor, files, time};
+use crate::{Kernel, Process, descriptor, files, ipc, time};
 use memory::{Memory, SpaceId};
 
 /// An id for the space of a program that a thread is about to execute.
@@ -45,6 +45,7 @@ pub fn executed(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, space: Space
     if old != space {
         leave_space(kernel, memory, old, pid);
     }
+    ipc::executed(kernel, memory);
     renew_thread(kernel, tid, &name);
     tid
 }
