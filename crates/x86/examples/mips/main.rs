@@ -23,7 +23,8 @@ fn main() {
     for (number, name) in WORKLOADS.iter().enumerate() {
         let path = compile(number + 1);
         let native = (0..rounds).map(|_| run_native(&path)).fold(f64::MAX, f64::min);
-        let (instructions, seconds) = (0..rounds).map(|_| run_inside(&path)).min_by(|a, b| a.1.total_cmp(&b.1)).expect("a round");
+        let (instructions, seconds) =
+            (0..rounds).map(|_| run_inside(&path)).min_by(|a, b| a.1.total_cmp(&b.1)).expect("a round");
         let mips = instructions as f64 / seconds / 1e6;
         product *= mips;
         println!("{name:10} {instructions:>14} {mips:>8.0} {:>10.1}", seconds / native);
@@ -35,7 +36,14 @@ fn compile(work: usize) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mips/guest.c");
     let output = std::env::temp_dir().join(format!("mips-{}-{work}", std::process::id()));
     let status = Command::new("gcc")
-        .args(["-O2", "-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-tree-loop-distribute-patterns"])
+        .args([
+            "-O2",
+            "-static",
+            "-nostdlib",
+            "-ffreestanding",
+            "-fno-stack-protector",
+            "-fno-tree-loop-distribute-patterns",
+        ])
         .args(["-fno-tree-vectorize", "-fno-pie", "-no-pie", &format!("-DWORK={work}"), "-o"])
         .args([&output, &source])
         .status()
@@ -95,6 +103,7 @@ fn run_inside(path: &Path) -> (u64, f64) {
     let start = cpu_seconds();
     let stop = x86::run(Machine { cpu: &mut cpu, memory: &mut memory, clock: 0 }, &mut code, u64::MAX);
     let seconds = cpu_seconds() - start;
+    assert_eq!(code.bounces(), 0, "every handler ends in a jump");
     assert_eq!(stop.trap, Some(Trap::Syscall), "{:x}", cpu.rip);
     let native = Command::new(path).status().expect("the program runs").code();
     assert_eq!(native, Some(cpu.gpr[x86::cpu::RDI] as i32), "the same result as native");

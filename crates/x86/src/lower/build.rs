@@ -7,6 +7,7 @@ use iced_x86::{FlowControl, Instruction};
 
 use super::live;
 use super::ops::fallback::{self, Decoded};
+use super::ops::float;
 use super::translate;
 use super::uop::Uop;
 use crate::flags::STATUS;
@@ -168,9 +169,21 @@ impl Builder {
         };
         match uop {
             Some(uop) => self.uops.push(uop),
-            None => self.generic(i),
+            None => {
+                self.generic(i);
+                self.usual(i);
+            }
         }
         1
+    }
+
+    /// A handler that knows the usual cases and leaves the rest to the reference.
+    fn usual(&mut self, i: &Instruction) {
+        let uop = self.uops.last_mut().expect("one was pushed");
+        let mut filled = *uop;
+        if let Some(run) = float::pick(&mut filled, i) {
+            *uop = Uop { run, ..filled };
+        }
     }
 }
 

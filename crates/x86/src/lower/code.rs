@@ -149,6 +149,8 @@ pub struct Code {
     view: View,
     space: Option<SpaceId>,
     clock: u64,
+    /// See [`Code::bounces`].
+    pub(super) bounces: u64,
     /// Room for the beginning of a block, when the budget does not reach its end.
     pub(super) scratch: Box<[Uop; LENGTH_MAX + 1]>,
 }
@@ -166,6 +168,7 @@ impl Default for Code {
             view: View::new(0),
             space: None,
             clock: 0,
+            bounces: 0,
             scratch: Box::new([nothing; LENGTH_MAX + 1]),
         }
     }
@@ -181,6 +184,12 @@ impl Code {
     /// An empty cache.
     pub fn new() -> Self {
         Code::default()
+    }
+
+    /// How often the host's stack had grown so much that the interpreter had to begin anew: never, if the compiler turns the
+    /// calls from handler to handler into jumps. Behaviour does not depend on it, speed does.
+    pub fn bounces(&self) -> u64 {
+        self.bounces
     }
 
     /// Makes the view of the current space the one in use, and right. Nothing may be running.

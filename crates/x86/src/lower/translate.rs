@@ -3,6 +3,7 @@
 use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 
 use super::ops::alu::{self, Form};
+use super::ops::bits::{self, Exchange};
 use super::ops::stack::Pushed;
 use super::ops::{branch, compare, moves, shift, stack, unary, vector};
 use super::uop::{Handler, Uop};
@@ -165,15 +166,19 @@ fn shifted(u: &mut Uop, i: &Instruction, op: u8, live: bool) -> Option<Handler> 
 }
 
 fn multiplied(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
-    if i.op_count() < 2 {
-        return None;
-    }
     let form = operands(u, i)?;
     let three = i.op_count() == 3;
     if three {
         u.imm = i.immediate(2) & mask(operand_size(i, 0));
     }
     unary::pick_imul(operand_size(i, 0), form, three, live)
+}
+
+/// A product or quotient of `rdx:rax`; the operand is read from `s` or memory.
+fn wide(u: &mut Uop, i: &Instruction, divides: bool, signed: bool) -> Option<Handler> {
+    let form = operands(u, i)?;
+    u.s = u.d;
+    bits::pick_wide(divides, signed, operand_size(i, 0), form != Form::Register)
 }
 
 fn pushed(u: &mut Uop, i: &Instruction) -> Option<Handler> {
@@ -265,7 +270,19 @@ fn integer(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
         Mnemonic::Dec => unary::pick_step(alu::SUB, size, operands(u, i)?, live),
         Mnemonic::Neg => register(u, i).and_then(|()| unary::pick_negation(true, size)),
         Mnemonic::Not => register(u, i).and_then(|()| unary::pick_negation(false, size)),
-        Mnemonic::Imul => multiplied(u, i, live),
+        Mnemonic::Imul if i.op_count() > 1 => multiplied(u, i, live),
+        Mnemonic::Imul => wide(u, i, false, true),
+        Mnemonic::Mul => wide(u, i, false, false),
+        Mnemonic::Div => wide(u, i, true, false),
+        Mnemonic::Idiv => wide(u, i, true, true),
+        Mnemonic::Bsf => bits::pick_scan(bits::FORWARD, size, operands(u, i)?),
+        Mnemonic::Bsr => bits::pick_scan(bits::REVERSE, size, operands(u, i)?),
+        Mnemonic::Tzcnt => bits::pick_scan(bits::TRAILING, size, operands(u, i)?),
+        Mnemonic::Popcnt => bits::pick_scan(bits::ONES, size, operands(u, i)?),
+        Mnemonic::Bt => bits::pick_test(size, operands(u, i)?),
+        Mnemonic::Xchg => bits::pick_exchange(Exchange::Swap, size, operands(u, i)?),
+        Mnemonic::Xadd => bits::pick_exchange(Exchange::Add, size, operands(u, i)?),
+        Mnemonic::Cmpxchg => bits::pick_exchange(Exchange::SwapIfEqual, size, operands(u, i)?),
         Mnemonic::Bswap if size >= 4 => register(u, i).map(|()| unary::pick_swap(size)),
         Mnemonic::Cdq => Some(unary::pick_spread(4)),
         Mnemonic::Cqo => Some(unary::pick_spread(8)),

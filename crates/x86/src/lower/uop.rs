@@ -169,7 +169,7 @@ impl X {
         }
         exec.budget -= need;
         if TAIL_CALLS && stack_pointer() < exec.stack_limit {
-            return to;
+            return bounce(self.exec, to);
         }
         self.go(to)
     }
@@ -220,6 +220,14 @@ impl X {
 unsafe fn leave(cpu: *mut Cpu, ip: u64) -> *const Uop {
     (*cpu).rip = ip;
     std::ptr::null()
+}
+
+/// The stack has grown: back to the trampoline, which goes on at `to`.
+#[cold]
+#[inline(never)]
+unsafe fn bounce(exec: *mut Exec, to: *const Uop) -> *const Uop {
+    (*(*exec).code).bounces += 1;
+    to
 }
 
 #[cold]

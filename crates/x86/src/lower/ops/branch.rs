@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::Memory;
+use memory::{Memory, Stopped};
 
 use crate::cpu::{Cpu, RSP};
 use crate::lower::uop::{Exec, Handler, Uop, X};
@@ -25,29 +25,30 @@ unsafe fn behind(x: X) -> u64 {
     x.uop().ip.wrapping_add(u64::from(x.uop().extra))
 }
 
-/// Pushes the return address; false if the stack cannot be written.
+/// Stores the return address; where the stack pointer goes, if that could be written.
 #[inline(always)]
-unsafe fn push_return(x: X) -> bool {
+unsafe fn push_return(x: X) -> Result<u64, Stopped> {
     let top = x.cpu().gpr[RSP].wrapping_sub(8);
-    if x.store::<u64>(top, behind(x)).is_err() {
-        return false;
-    }
-    x.cpu().gpr[RSP] = top;
-    true
+    x.store::<u64>(top, behind(x)).map(|()| top)
 }
 
 pub(in crate::lower) unsafe fn call(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
     let x = X { u, cpu, memory, exec };
-    if push_return(x) { x.branch() } else { x.stopped() }
+    let Ok(top) = push_return(x) else { return x.stopped() };
+    x.cpu().gpr[RSP] = top;
+    x.branch()
 }
 
 unsafe fn call_indirect<S: Source>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
     let x = X { u, cpu, memory, exec };
     let Ok(target) = S::read::<u64>(x) else { return x.stopped() };
+    let Ok(top) = push_return(x) else { return x.stopped() };
+    // Stored even if the target is refused, as on the processor.
     if !canonical(target) {
         return x.trap(Trap::GeneralProtection);
     }
-    if push_return(x) { x.indirect(target) } else { x.stopped() }
+    x.cpu().gpr[RSP] = top;
+    x.indirect(target)
 }
 
 unsafe fn jump_indirect<S: Source>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {

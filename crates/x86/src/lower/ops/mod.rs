@@ -1,9 +1,11 @@
 //! Handlers, one file per family. Each file ends with the function that picks a handler for an instruction.
 
 pub(super) mod alu;
+pub(super) mod bits;
 pub(super) mod branch;
 pub(super) mod compare;
 pub(super) mod fallback;
+pub(super) mod float;
 mod lanes;
 pub(super) mod moves;
 pub(super) mod shift;

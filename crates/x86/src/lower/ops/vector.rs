@@ -20,12 +20,12 @@ enum Half {
 }
 
 #[inline(always)]
-unsafe fn destination<'a>(x: X) -> &'a mut u128 {
+pub(super) unsafe fn destination<'a>(x: X) -> &'a mut u128 {
     x.cpu().xmm.get_unchecked_mut(usize::from(x.uop().d))
 }
 
 #[inline(always)]
-unsafe fn source(x: X) -> u128 {
+pub(super) unsafe fn source(x: X) -> u128 {
     *x.cpu().xmm.get_unchecked(usize::from(x.uop().s))
 }
 
@@ -164,7 +164,7 @@ unsafe fn binary_load<const OP: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut M
 
 /// Where the operands of a move are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
+pub(super) enum Direction {
     /// Between SSE registers.
     Between,
     Load,
@@ -174,7 +174,7 @@ enum Direction {
 }
 
 /// Fills in the two operands. `None` for anything but SSE and general registers and plain addresses.
-fn operands(u: &mut Uop, i: &Instruction) -> Option<Direction> {
+pub(super) fn operands(u: &mut Uop, i: &Instruction) -> Option<Direction> {
     let vector = |op: u32| i.op_kind(op) == OpKind::Register && i.op_register(op).is_xmm();
     let plain = |op: u32| i.op_kind(op) == OpKind::Register && i.op_register(op).is_gpr();
     let number = |op: u32| xmm_index(i.op_register(op)) as u8;
