@@ -45,7 +45,7 @@ pub use inode::{Directory, Inode, Kind};
 pub use lock::{LockRequest, may_lock};
 use memory::Memory;
 use std::collections::{BTreeMap, BTreeSet};
-pub use walk::{Node, Place, Start};
+pub use walk::{Node, Place, Start, real_path};
 
 /// Everything about files that was changed inside.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]

@@ -262,6 +262,16 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The path without links, dots and working directory of what a process's path leads to.
+#[must_use]
+pub fn real_path(kernel: &Kernel, pid: Pid, path: &[u8]) -> Option<Vec<u8>> {
+    let process = kernel.processes.get(&pid)?;
+    let mut walk = Walk::new(kernel, pid, Asker::effective(&process.credentials), true);
+    let place = walk.go(process.directories.working, path).ok()?;
+    let parent = kernel.path_of(if place.name.is_empty() { place.inode().ok()? } else { place.parent })?;
+    Some(if place.name.is_empty() { parent } else { super::base::join(&parent, &place.name) })
+}
+
 /// Finds the inode at a path.
 pub fn resolve(kernel: &Kernel, start: Start, path: &[u8], follow: bool) -> Result<Id, Errno> {
     let (pid, asker, directory) = match start {

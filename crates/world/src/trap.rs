@@ -1,0 +1,91 @@
+//! What a processor's trap becomes: a signal, as Linux's `arch/x86/kernel/traps.c` decides.
+
+use kernel::process::SignalInfo;
+use memory::{Access, Cause, Fault};
+use x86::Trap;
+
+/// A signal that an instruction caused, and what the frame tells about the trap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Raised {
+    /// The signal.
+    pub info: SignalInfo,
+    /// Trap number, error code and faulting address, as in `struct sigcontext`.
+    pub trap: (u64, u64, u64),
+}
+
+const SIGILL: u8 = 4;
+const SIGTRAP: u8 = 5;
+const SIGBUS: u8 = 7;
+const SIGFPE: u8 = 8;
+const SIGSEGV: u8 = 11;
+/// `si_code` of a signal that the kernel sends without more to say.
+const SI_KERNEL: i32 = 0x80;
+
+/// The signal of a trap; nothing for traps that are no fault of the guest's.
+#[must_use]
+pub fn raised(trap: &Trap, rip: u64, mxcsr: u32) -> Option<Raised> {
+    let plain = |number, code, trap| Some(Raised { info: info(number, code, rip), trap: (trap, 0, 0) });
+    match trap {
+        Trap::Memory(memory::Halt::Fault(fault)) => page_fault(fault),
+        Trap::DivideError => plain(SIGFPE, 1, 0),
+        Trap::InvalidOpcode => plain(SIGILL, 2, 6),
+        Trap::Breakpoint => Some(Raised { info: info(SIGTRAP, SI_KERNEL, 0), trap: (3, 0, 0) }),
+        Trap::SimdException => plain(SIGFPE, float_code(mxcsr, mxcsr >> 7), 19),
+        Trap::X87Exception => plain(SIGFPE, 0, 16),
+        Trap::GeneralProtection | Trap::Privileged | Trap::Interrupt(_) => {
+            Some(Raised { info: info(SIGSEGV, SI_KERNEL, 0), trap: (13, 0, 0) })
+        }
+        Trap::Memory(memory::Halt::Visible(_)) | Trap::Unsupported | Trap::Syscall => None,
+    }
+}
+
+fn info(number: u8, code: i32, address: u64) -> SignalInfo {
+    SignalInfo { number, code, address, ..SignalInfo::default() }
+}
+
+fn page_fault(fault: &Fault) -> Option<Raised> {
+    let (number, code, present) = match fault.cause {
+        Cause::Unmapped => (SIGSEGV, 1, 0),
+        Cause::Protected => (SIGSEGV, 2, 1),
+        Cause::BeyondEnd => (SIGBUS, 2, 0),
+        Cause::NoMemory => return None,
+    };
+    let access = match fault.access {
+        Access::Read => 0,
+        Access::Write => 2,
+        Access::Execute => 16,
+    };
+    const FROM_USER: u64 = 4;
+    Some(Raised { info: info(number, code, fault.addr), trap: (14, FROM_USER | access | present, fault.addr) })
+}
+
+/// `si_code` of the first exception that is raised and not masked, in Linux's order.
+fn float_code(raised: u32, masks: u32) -> i32 {
+    const ORDER: [(u32, i32); 6] = [(1, 7), (4, 3), (8, 4), (2, 5), (16, 5), (32, 6)];
+    let unmasked = raised & !masks;
+    ORDER.into_iter().find(|(bit, _)| unmasked & bit != 0).map_or(0, |(_, code)| code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_to_a_read_only_page_is_a_protection_error() {
+        let fault = Fault { addr: 0x1000, access: Access::Write, cause: Cause::Protected };
+        let raised = page_fault(&fault).unwrap();
+        assert_eq!((raised.info.number, raised.info.code, raised.trap), (SIGSEGV, 2, (14, 7, 0x1000)));
+    }
+
+    #[test]
+    fn dividing_by_zero_is_a_floating_point_signal() {
+        let raised = raised(&Trap::DivideError, 0x40_1000, 0).unwrap();
+        assert_eq!((raised.info.number, raised.info.code, raised.info.address), (SIGFPE, 1, 0x40_1000));
+    }
+
+    #[test]
+    fn running_out_of_memory_is_not_the_guests_fault() {
+        let fault = Fault { addr: 0x1000, access: Access::Write, cause: Cause::NoMemory };
+        assert_eq!(page_fault(&fault), None);
+    }
+}
