@@ -10,6 +10,8 @@ mod convert;
 mod format;
 mod remainder;
 mod round;
+#[cfg(test)]
+mod tests;
 mod transcendental;
 mod wide;
 

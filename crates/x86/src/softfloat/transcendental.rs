@@ -157,12 +157,10 @@ impl Env {
     fn times_log2(&mut self, y: Float, x: Float) -> Float {
         if x.significand == 1 << 63 {
             // Exact, but called inexact all the same.
-            self.flags |= INEXACT;
-            return self.multiply(
-                &EXTENDED,
-                Float { subnormal: false, ..y },
-                super::exact_integer(i64::from(x.exponent)),
-            );
+            let exponent = super::exact_integer(i64::from(x.exponent));
+            let product = self.multiply(&EXTENDED, Float { subnormal: false, ..y }, exponent);
+            self.flags |= INEXACT | if product.subnormal { UNDERFLOW } else { 0 };
+            return product;
         }
         self.finish(Wide::from_float(y).times(log2(Wide::from_float(x))))
     }

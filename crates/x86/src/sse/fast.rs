@@ -27,7 +27,15 @@ pub(crate) enum Operation {
 }
 
 macro_rules! fast {
-    ($name:ident, $float:ty, $bits:ty) => {
+    ($name:ident, $root:ident, $float:ty, $bits:ty) => {
+        /// The square root, if the host's is right.
+        #[inline]
+        pub(crate) fn $root(mxcsr: u32, a: $bits) -> Option<$bits> {
+            let a = <$float>::from_bits(a);
+            let known = usable(mxcsr) && sticky(mxcsr) && a.is_normal() && a > 0.0;
+            known.then(|| a.sqrt().to_bits())
+        }
+
         /// The result, if the host's is right.
         #[inline]
         pub(crate) fn $name(mxcsr: u32, operation: Operation, a: $bits, b: $bits) -> Option<$bits> {
@@ -54,5 +62,5 @@ macro_rules! fast {
         }
     };
 }
-fast!(double, f64, u64);
-fast!(single, f32, u32);
+fast!(double, double_root, f64, u64);
+fast!(single, single_root, f32, u32);

@@ -71,6 +71,7 @@ pub(super) trait Number: Real {
     fn get(vector: u128, k: u32) -> Self;
     fn wide(self) -> u128;
     fn fast(mxcsr: u32, operation: Operation, a: Self, b: Self) -> Option<Self>;
+    fn fast_root(mxcsr: u32, a: Self) -> Option<Self>;
 }
 
 impl Number for F32 {
@@ -85,6 +86,9 @@ impl Number for F32 {
     fn fast(mxcsr: u32, operation: Operation, a: Self, b: Self) -> Option<Self> {
         fast::single(mxcsr, operation, a.0, b.0).map(Self)
     }
+    fn fast_root(mxcsr: u32, a: Self) -> Option<Self> {
+        fast::single_root(mxcsr, a.0).map(Self)
+    }
 }
 
 impl Number for F64 {
@@ -98,6 +102,9 @@ impl Number for F64 {
     #[inline(always)]
     fn fast(mxcsr: u32, operation: Operation, a: Self, b: Self) -> Option<Self> {
         fast::double(mxcsr, operation, a.0, b.0).map(Self)
+    }
+    fn fast_root(mxcsr: u32, a: Self) -> Option<Self> {
+        fast::double_root(mxcsr, a.0).map(Self)
     }
 }
 
@@ -121,7 +128,7 @@ fn soft<T: Number>(c: &mut Context, f: fn(&mut Env, Float, Float) -> Float, a: T
 }
 
 fn root<T: Number>(c: &mut Context, _: T, b: T) -> T {
-    T::pack(c.env.square_root(&T::FORMAT, b.unpack()))
+    T::fast_root(c.mxcsr, b).unwrap_or_else(|| T::pack(c.env.square_root(&T::FORMAT, b.unpack())))
 }
 
 /// All lanes.

@@ -29,6 +29,14 @@ pub struct Report {
 pub struct Bench {
     host: Host,
     memory: Memory,
+    code: x86::Code,
+}
+
+/// Our two ways to execute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Interpreter {
+    Reference,
+    Lowered,
 }
 
 impl Bench {
@@ -48,13 +56,16 @@ impl Bench {
         host.seal();
         memory.write_forced(SPACE, WINDOW, &content).expect("the window is mapped");
         memory.enter(SPACE);
-        Self { host, memory }
+        Self { host, memory, code: x86::Code::default() }
     }
 
     /// Runs so many cases of a form.
     pub fn exercise(&mut self, code: Code, cases: u32, random: &mut Random) -> Report {
         let mut report = Report::default();
-        for _ in 0..cases {
+        for n in 0..cases {
+            if n % 1000 == 0 {
+                self.code = x86::Code::default();
+            }
             let style = Style::any(random);
             let mut before = state::any(random, style);
             let Some(case) = build(random, code, &mut before) else { continue };
@@ -107,31 +118,43 @@ impl Bench {
         self.memory.write(SPACE, addr, bytes).expect("inside the window");
     }
 
-    /// One case; a description if the two differ.
+    /// One case; a description if one of the interpreters differs from the host.
     fn run(&mut self, case: &Case, before: &State) -> Option<String> {
         let mut after = before.clone();
         let outcome = self.host.run(&case.bytes, &mut after);
-        let (cpu, trap) = self.interpret(case, before);
-        self.forget_pointers(case);
-        let mut differences = compare::states(case, before, outcome, &after, &cpu, trap.as_ref());
-        self.compare_memory(&mut differences);
+        let mut bytes = [0xcc; 16];
+        bytes[..case.bytes.len()].copy_from_slice(&case.bytes);
+        self.memory.write_forced(SPACE, CODE, &bytes).expect("the code page is mapped");
+        let mark = self.memory.mark();
+        let mut differences = vec![];
+        for interpreter in [Interpreter::Lowered, Interpreter::Reference] {
+            self.memory.undo_to(mark);
+            let (cpu, trap) = self.interpret(interpreter, before);
+            self.forget_pointers(case);
+            let mut found =
+                compare::states(case, outcome, &after, &cpu, trap.as_ref(), interpreter == Interpreter::Lowered);
+            self.compare_memory(&mut found);
+            differences.extend(found.into_iter().map(|text| format!("{interpreter:?}: {text}")));
+        }
+        self.memory.forget_marks();
         (!differences.is_empty()).then(|| describe(case, before, &differences))
     }
 
-    fn interpret(&mut self, case: &Case, before: &State) -> (Cpu, Option<Trap>) {
+    fn interpret(&mut self, interpreter: Interpreter, before: &State) -> (Cpu, Option<Trap>) {
         let mut cpu = Cpu::default();
         cpu.gpr.copy_from_slice(&before.gpr);
         cpu.set_rflags(before.rflags);
         cpu.rip = CODE;
         assert!(cpu.fxrstor(&before.fx), "a valid image");
-        let mut bytes = [0xcc; 16];
-        bytes[..case.bytes.len()].copy_from_slice(&case.bytes);
-        self.memory.write_forced(SPACE, CODE, &bytes).expect("the code page is mapped");
         // A repeated string instruction takes one step for each iteration.
         for _ in 0..100 {
             let mut machine = Machine { cpu: &mut cpu, memory: &mut self.memory, clock: 0 };
-            if let Err(trap) = x86::step(&mut machine) {
-                return (cpu, Some(trap));
+            let trap = match interpreter {
+                Interpreter::Reference => x86::step(&mut machine).err(),
+                Interpreter::Lowered => x86::run(machine, &mut self.code, 1).trap,
+            };
+            if trap.is_some() {
+                return (cpu, trap);
             }
             if cpu.rip != CODE {
                 break;

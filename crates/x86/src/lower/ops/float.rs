@@ -110,13 +110,14 @@ unsafe fn from_integer<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memo
     x.next()
 }
 
-/// `cvttsd2si` of a double that is an integer, or when the flag for inexact results is set already.
+/// `cvttsd2si` of a double that is an integer, or when the flag for inexact results is set already and does not trap.
 unsafe fn to_integer<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    const INEXACT: u32 = 1 << 5;
+    /// The flag, and the bit that masks its exception.
+    const INEXACT: u32 = 1 << 5 | 1 << 12;
     let x = X { u, cpu, memory, exec };
     let value = u64::ordinary(source(x) as u64).unwrap_or(f64::MAX);
     let bound = if T::BITS == 32 { 2147483648.0 } else { 9223372036854775808.0 };
-    let whole = value as i64 as f64 == value || x.cpu().mxcsr & INEXACT != 0;
+    let whole = value as i64 as f64 == value || x.cpu().mxcsr & INEXACT == INEXACT;
     if value.abs() >= bound || !whole {
         return fallback::plain(u, cpu, memory, exec);
     }
