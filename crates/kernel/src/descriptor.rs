@@ -135,13 +135,13 @@ impl Description {
     /// Whether it was opened for reading.
     #[must_use]
     pub fn is_readable(&self) -> bool {
-        self.flags & (O_WRONLY | O_PATH) == 0
+        matches!(self.flags & O_ACCMODE, O_RDONLY | O_RDWR) && self.flags & O_PATH == 0
     }
 
     /// Whether it was opened for writing.
     #[must_use]
     pub fn is_writable(&self) -> bool {
-        self.flags & O_ACCMODE != O_RDONLY && self.flags & O_PATH == 0
+        matches!(self.flags & O_ACCMODE, O_WRONLY | O_RDWR) && self.flags & O_PATH == 0
     }
 
     /// Whether calls on it fail with `EAGAIN` rather than wait.
@@ -360,6 +360,8 @@ pub fn operations(file: File) -> &'static Operations {
         File::Signal(_) => &crate::event::signals::OPERATIONS,
         File::Epoll(_) => &crate::event::epoll::OPERATIONS,
         File::MessageQueue(_) => &crate::ipc::OPERATIONS,
+        File::PtyMaster(_) => &crate::terminal::MASTER,
+        File::Terminal(_) => &crate::terminal::SLAVE,
         // Each family brings its row; a kind without one cannot be opened yet.
         _ => &refuse::NOTHING,
     }

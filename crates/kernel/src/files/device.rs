@@ -41,7 +41,7 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u
     Ok(match number(call, description) {
         NULL => Vec::new(),
         ZERO | FULL => vec![0; len],
-        _ => random(call, len),
+        _ => crate::system::random(call.kernel, call.tid, len),
     })
 }
 
@@ -55,14 +55,4 @@ fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<us
 // null_lseek: the position is always 0.
 fn seek(_: &mut Call<'_>, _: Id, _: i64, _: u32) -> Result<u64, Stop> {
     Ok(0)
-}
-
-/// Random bytes of the calling thread: the same in every run with the same seed, whatever other threads do.
-pub fn random(call: &mut Call<'_>, len: usize) -> Vec<u8> {
-    let thread = call.thread_mut();
-    thread.randoms += 1;
-    let stream = thread.path.child(u64::MAX).child(thread.randoms);
-    let seed = Id(stream.0 ^ call.kernel.seed);
-    let words = (0..).flat_map(|count| seed.child(count).0.to_le_bytes());
-    words.take(len).collect()
 }

@@ -19,6 +19,8 @@ const F_SETLKW: u64 = 7;
 const F_SETOWN: u64 = 8;
 const F_GETOWN: u64 = 9;
 const F_GETSIG: u64 = 11;
+const F_SETOWN_EX: u64 = 15;
+const F_GETOWN_EX: u64 = 16;
 const F_OFD_GETLK: u64 = 36;
 const F_OFD_SETLK: u64 = 37;
 const F_OFD_SETLKW: u64 = 38;
@@ -86,11 +88,36 @@ fn on_description(call: &mut Call<'_>, description: Id, command: u64) -> Result<
         F_SETLEASE if call.args[2] == 2 => Err(crate::errno::EAGAIN.into()),
         F_SETLEASE => call.unsupported("leases"),
         10 => call.unsupported("F_SETSIG"),
-        15 | 16 => call.unsupported("F_SETOWN_EX and F_GETOWN_EX"),
+        F_SETOWN_EX => set_owner(call, description),
+        F_GETOWN_EX => get_owner(call, description),
         1026 => call.unsupported("F_NOTIFY"),
         1035..=1038 => call.unsupported("hints on the lifetime of data"),
         _ => Err(EINVAL.into()),
     }
+}
+
+const F_OWNER_PID: u32 = 1;
+const F_OWNER_PGRP: u32 = 2;
+
+/// `F_SETOWN_EX`: kept as `F_SETOWN` keeps it, groups negative.
+fn set_owner(call: &mut Call<'_>, description: Id) -> Result<u64, Stop> {
+    let (kind, number) = (call.load_u32(call.args[2])?, call.load_u32(call.args[2] + 4)? as i32);
+    let owner = match kind {
+        0 => return call.unsupported("F_OWNER_TID"),
+        F_OWNER_PID => number,
+        F_OWNER_PGRP => -number,
+        _ => return Err(EINVAL.into()),
+    };
+    call.description_mut(description).owner = owner;
+    Ok(0)
+}
+
+fn get_owner(call: &mut Call<'_>, description: Id) -> Result<u64, Stop> {
+    let owner = call.description(description).owner;
+    let kind = if owner < 0 { F_OWNER_PGRP } else { F_OWNER_PID };
+    call.store_u32(call.args[2], kind)?;
+    call.store_u32(call.args[2] + 4, owner.unsigned_abs())?;
+    Ok(0)
 }
 
 fn set_status(call: &mut Call<'_>, description: Id) -> Result<u64, Stop> {

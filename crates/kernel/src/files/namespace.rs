@@ -68,6 +68,7 @@ fn make_node(call: &mut Call<'_>, dir: Fd, path: u64, mode: u32, device: u32) ->
     };
     let place = call.entry_at(dir, path)?;
     check_free_name(&place)?;
+    call.asker().may_change(call.kernel, place.parent)?;
     if matches!(kind, Kind::Character(_) | Kind::Block(_)) && call.asker().uid != 0 {
         return Err(EPERM.into());
     }
@@ -174,8 +175,9 @@ fn remove_name(call: &mut Call<'_>, dir: Fd, path: u64) -> Result<u64, Stop> {
     call.asker().may_remove(call.kernel, place.parent, &inode)?;
     check_changeable(call.kernel, place.parent)?;
     call.kernel.set_entry(place.parent, &place.name, None);
-    notify::deleted(call.kernel, place.parent, &place.name, id);
+    notify::unlinked(call.kernel, id);
     drop_name(call, id)?;
+    notify::deleted(call.kernel, place.parent, &place.name, false);
     Ok(0)
 }
 
@@ -196,8 +198,8 @@ fn remove_directory(call: &mut Call<'_>, dir: Fd, path: u64) -> Result<u64, Stop
     check_removable(call, &place, id)?;
     call.kernel.set_entry(place.parent, &place.name, None);
     change_links(call.kernel, place.parent, -1)?;
-    notify::deleted(call.kernel, place.parent, &place.name, id);
     end_directory(call, id)?;
+    notify::deleted(call.kernel, place.parent, &place.name, true);
     Ok(0)
 }
 

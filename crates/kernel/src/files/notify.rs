@@ -177,12 +177,13 @@ pub fn created(kernel: &mut Kernel, directory: Id, name: &[u8], is_directory: bo
     tell(kernel, directory, IN_CREATE | if is_directory { IN_ISDIR } else { 0 }, 0, name);
 }
 
+/// A file lost a name.
+pub fn unlinked(kernel: &mut Kernel, inode: Id) {
+    tell(kernel, inode, IN_ATTRIB, 0, b"");
+}
+
 /// A name was removed from a directory.
-pub fn deleted(kernel: &mut Kernel, directory: Id, name: &[u8], inode: Id) {
-    let is_directory = kernel.inode(inode).is_some_and(|inode| inode.is_directory());
-    if !is_directory {
-        tell(kernel, inode, IN_ATTRIB, 0, b"");
-    }
+pub fn deleted(kernel: &mut Kernel, directory: Id, name: &[u8], is_directory: bool) {
     tell(kernel, directory, IN_DELETE | if is_directory { IN_ISDIR } else { 0 }, 0, name);
 }
 

@@ -325,7 +325,8 @@ impl Call<'_> {
     /// Makes an inode and its name.
     pub fn create_entry(&mut self, place: &Place, kind: Kind, mode: u32) -> Result<Id, Stop> {
         self.asker().may_change(self.kernel, place.parent)?;
-        super::namespace::check_changeable(self.kernel, place.parent)?;
+        // /proc and /sys have no way to create: to them it is as if the name could not be.
+        super::namespace::check_changeable(self.kernel, place.parent).map_err(|_| ENOENT)?;
         let is_directory = kind == Kind::Directory;
         let id = self.create_inode(place.parent, kind, mode)?;
         self.kernel.set_entry(place.parent, &place.name, Some(id));

@@ -36,6 +36,11 @@ pub fn check_write(kernel: &Kernel, inode: Id, grows: bool) -> Result<(), Errno>
     if is_sealed { Err(EPERM) } else { Ok(()) }
 }
 
+/// `EPERM` if a shared mapping may not be written through.
+pub fn check_map(kernel: &Kernel, inode: Id) -> Result<(), Errno> {
+    check_write(kernel, inode, false)
+}
+
 /// `EPERM` if a new length is sealed off.
 pub fn check_resize(kernel: &Kernel, inode: Id, before: u64, after: u64) -> Result<(), Errno> {
     let seals = seals(kernel, inode).unwrap_or(0);

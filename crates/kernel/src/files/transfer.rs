@@ -1,7 +1,7 @@
 //! `read(2)`, `write(2)` and their kin: written once for all kinds of files.
 
 use crate::call::{Call, Stop};
-use crate::descriptor::{At, File, O_APPEND, operations};
+use crate::descriptor::{At, File, O_APPEND, POLLIN, operations};
 use crate::errno::{EBADF, EFAULT, EINVAL, EOPNOTSUPP, ESPIPE, Errno};
 use crate::guest::Piece;
 use crate::id::Id;
@@ -131,10 +131,22 @@ fn receive(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
     }
     let file = open.file;
     check_position(file, at)?;
-    let length = reachable(call, pieces, Protection::WRITE)?;
+    let Ok(length) = reachable(call, pieces, Protection::WRITE) else { return receive_nowhere(call, description, at) };
     let bytes = (operations(file).read)(call, description, length, at)?;
     call.scatter(pieces, &bytes)?;
     Ok(bytes.len() as u64)
+}
+
+/// Reads into memory that is not there: waiting and the end come first, `EFAULT` only when there is something to copy.
+fn receive_nowhere(call: &mut Call<'_>, description: Id, at: At) -> Result<u64, Stop> {
+    let (file, offset) = (call.description(description).file, call.description(description).offset);
+    let is_kept = matches!(file, File::Inode(_) | File::Text(_));
+    if !is_kept && call.kernel.poll(call.memory, description) & POLLIN != 0 {
+        return Err(EFAULT.into());
+    }
+    let bytes = (operations(file).read)(call, description, 1, at)?;
+    call.description_mut(description).offset = offset;
+    if bytes.is_empty() { Ok(0) } else { Err(EFAULT.into()) }
 }
 
 /// Writes pieces to the descriptor in the first argument.

@@ -2,6 +2,7 @@
 
 use super::{Item, Make, Scope};
 use crate::Kernel;
+use crate::system::{MEMORY, RELEASE, VERSION};
 use memory::Memory;
 use std::collections::BTreeSet;
 
@@ -26,15 +27,18 @@ const TEXTS: &[(&str, u32, Make)] = &[
     ("/proc/sys/fs/mqueue/msg_max", 0o644, |_, _, _| b"10\n".to_vec()),
     ("/proc/sys/fs/mqueue/msgsize_max", 0o644, |_, _, _| b"8192\n".to_vec()),
     ("/proc/sys/fs/nr_open", 0o644, |_, _, _| b"1048576\n".to_vec()),
+    ("/proc/sys/fs/protected_hardlinks", 0o644, |_, _, _| b"0\n".to_vec()),
+    ("/proc/sys/fs/protected_symlinks", 0o644, |_, _, _| b"0\n".to_vec()),
     ("/proc/sys/fs/pipe-max-size", 0o644, |_, _, _| b"1048576\n".to_vec()),
     ("/proc/sys/kernel/cap_last_cap", 0o444, |_, _, _| b"40\n".to_vec()),
     ("/proc/sys/kernel/core_pattern", 0o644, |_, _, _| b"core\n".to_vec()),
+    ("/proc/sys/kernel/domainname", 0o644, domain_name),
     ("/proc/sys/kernel/hostname", 0o644, host_name),
     ("/proc/sys/kernel/msgmax", 0o644, |_, _, _| b"8192\n".to_vec()),
     ("/proc/sys/kernel/msgmnb", 0o644, |_, _, _| b"16384\n".to_vec()),
     ("/proc/sys/kernel/msgmni", 0o644, |_, _, _| b"32000\n".to_vec()),
     ("/proc/sys/kernel/ngroups_max", 0o444, |_, _, _| b"65536\n".to_vec()),
-    ("/proc/sys/kernel/osrelease", 0o444, |kernel, _, _| line(release(kernel))),
+    ("/proc/sys/kernel/osrelease", 0o444, |_, _, _| line(RELEASE)),
     ("/proc/sys/kernel/ostype", 0o444, |_, _, _| b"Linux\n".to_vec()),
     ("/proc/sys/kernel/pid_max", 0o644, |_, _, _| b"4194304\n".to_vec()),
     ("/proc/sys/kernel/random/boot_id", 0o444, boot_id),
@@ -46,7 +50,7 @@ const TEXTS: &[(&str, u32, Make)] = &[
     ("/proc/sys/kernel/shmmax", 0o644, |_, _, _| b"18446744073692774399\n".to_vec()),
     ("/proc/sys/kernel/shmmni", 0o644, |_, _, _| b"4096\n".to_vec()),
     ("/proc/sys/kernel/threads-max", 0o644, |_, _, _| b"62000\n".to_vec()),
-    ("/proc/sys/kernel/version", 0o444, |kernel, _, _| line(version(kernel))),
+    ("/proc/sys/kernel/version", 0o444, |_, _, _| line(VERSION)),
     ("/proc/sys/net/core/rmem_max", 0o644, |_, _, _| b"212992\n".to_vec()),
     ("/proc/sys/net/core/somaxconn", 0o644, |_, _, _| b"4096\n".to_vec()),
     ("/proc/sys/net/core/wmem_max", 0o644, |_, _, _| b"212992\n".to_vec()),
@@ -57,7 +61,7 @@ const TEXTS: &[(&str, u32, Make)] = &[
     ("/proc/sys/vm/overcommit_memory", 0o644, |_, _, _| b"0\n".to_vec()),
     ("/proc/sys/vm/swappiness", 0o644, |_, _, _| b"60\n".to_vec()),
     ("/proc/uptime", 0o444, uptime),
-    ("/proc/version", 0o444, |kernel, _, _| full_version(kernel)),
+    ("/proc/version", 0o444, |_, _, _| line(&format!("Linux version {RELEASE} (allways@allways) {VERSION}"))),
     ("/proc/vmstat", 0o444, |_, memory, _| format!("nr_anon_pages {}\n", memory.resident_pages()).into_bytes()),
     ("/sys/devices/system/cpu/online", 0o444, |_, _, _| b"0\n".to_vec()),
     ("/sys/devices/system/cpu/possible", 0o444, |_, _, _| b"0\n".to_vec()),
@@ -154,10 +158,8 @@ fn load(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
     format!("0.00 0.00 0.00 {running}/{all} {last}\n").into_bytes()
 }
 
-/// The memory that a world seems to have, in KiB.
-const MEMORY_KIB: u64 = 4 << 20;
-
 fn memory_info(_: &Kernel, memory: &Memory, _: Scope) -> Vec<u8> {
+    const MEMORY_KIB: u64 = MEMORY / 1024;
     let used = (memory.resident_pages() * 4).min(MEMORY_KIB / 2);
     let free = MEMORY_KIB - used;
     let rows = [
@@ -219,18 +221,10 @@ fn boot_id(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
     uuid(kernel.seed)
 }
 
-fn host_name(_: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
-    line("allways")
+fn host_name(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
+    [kernel.system.host.as_slice(), b"\n"].concat()
 }
 
-fn release(_: &Kernel) -> &'static str {
-    "6.1.0"
-}
-
-fn version(_: &Kernel) -> &'static str {
-    "#1 SMP Allways"
-}
-
-fn full_version(kernel: &Kernel) -> Vec<u8> {
-    line(&format!("Linux version {} (allways@allways) {}", release(kernel), version(kernel)))
+fn domain_name(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
+    [kernel.system.domain.as_slice(), b"\n"].concat()
 }

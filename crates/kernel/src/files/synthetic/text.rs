@@ -4,7 +4,7 @@ use super::{Item, Scope, item_of};
 use crate::call::{Call, Stop};
 use crate::descriptor::{At, File, Operations, refuse};
 use crate::errno::{EINVAL, EIO, ESRCH, Errno};
-use crate::files::{content, device};
+use crate::files::content;
 use crate::id::Id;
 
 /// What an open synthetic file can do.
@@ -21,7 +21,7 @@ fn node(call: &Call<'_>, description: Id) -> Id {
 /// Makes the text of a file.
 fn make(call: &mut Call<'_>, id: Id) -> Result<Vec<u8>, Errno> {
     if let Some(Item::Uuid) = item_of(call.kernel, id) {
-        let random = device::random(call, 8).try_into().expect("as many as asked");
+        let random = crate::system::random(call.kernel, call.tid, 8).try_into().expect("as many as asked");
         return Ok(super::system::uuid(u64::from_le_bytes(random)));
     }
     let (kernel, memory) = (&*call.kernel, &*call.memory);
