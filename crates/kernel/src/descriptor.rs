@@ -362,8 +362,6 @@ pub fn operations(file: File) -> &'static Operations {
         File::MessageQueue(_) => &crate::ipc::OPERATIONS,
         File::PtyMaster(_) => &crate::terminal::MASTER,
         File::Terminal(_) => &crate::terminal::SLAVE,
-        // Each family brings its row; a kind without one cannot be opened yet.
-        _ => &refuse::NOTHING,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::files::LockRequest;
 use crate::id::{Id, Pid, Tid};
 use crate::ipc::{QueueRequest, SemaphoreRequest};
 use crate::lifecycle::ChildRequest;
-use crate::net;
+use crate::{net, terminal};
 use memory::Memory;
 
 /// Why a thread cannot go on, and when to try again.
@@ -64,6 +64,8 @@ pub enum Condition {
     Queue(QueueRequest),
     /// Something about a socket.
     Socket(net::Request),
+    /// Something about a terminal.
+    Terminal(terminal::Request),
     /// That much could be added to an event counter (`eventfd(2)`).
     CounterRoom(Id, u64),
     /// A signal of this set (bit `n - 1` for signal `n`) is pending, blocked or not (`sigwaitinfo(2)`).
