@@ -144,12 +144,25 @@ pub fn is_synthetic(path: &[u8]) -> bool {
     path.starts_with(b"/proc/") || path.starts_with(b"/sys/") || path == b"/proc" || path == b"/sys"
 }
 
+/// The number of a slave of a pseudo-terminal, `/dev/pts/NUMBER`.
+#[must_use]
+pub fn terminal(path: &[u8]) -> Option<u32> {
+    std::str::from_utf8(path.strip_prefix(b"/dev/pts/")?).ok()?.parse().ok()
+}
+
+/// The id of a device's node in `/dev`, by its number.
+#[must_use]
+pub fn device(kernel: &Kernel, number: u32) -> Option<Id> {
+    let row = DEVICES.iter().find(|row| row.2 == number)?;
+    find(kernel, row.0.as_bytes())
+}
+
 /// What the base has at a path: its id, now known.
 #[must_use]
 pub fn find(kernel: &Kernel, path: &[u8]) -> Option<Id> {
     let known = &kernel.files.known;
     let id = id_of(path);
-    if is_synthetic(path) {
+    if is_synthetic(path) || terminal(path).is_some() {
         synthetic::exists(kernel, path).then(|| known.remember(id, base_of(path, None, 0)))?;
         return Some(id);
     }
@@ -168,6 +181,9 @@ pub fn list(kernel: &Kernel, path: &[u8]) -> BTreeSet<Vec<u8>> {
         return synthetic::list(kernel, path);
     }
     let mut names = standard_names(path);
+    if path == b"/dev/pts" {
+        names.extend(crate::terminal::numbers(kernel).into_iter().map(|number| number.to_string().into_bytes()));
+    }
     if !is_inside(path) {
         let of_host = kernel.host.0.list(path).into_iter();
         names.extend(of_host.filter(|name| find(kernel, &join(path, name)).is_some()));

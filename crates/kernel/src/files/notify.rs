@@ -111,9 +111,17 @@ impl Notifier {
 /// Tells all watchers of an inode.
 fn tell(kernel: &mut Kernel, inode: Id, mask: u32, cookie: u32, name: &[u8]) {
     for id in ids(kernel) {
-        if let Some(notifier) = kernel.files.notifiers.get_mut(&id) {
-            notifier.tell(inode, mask, cookie, name);
-        }
+        with(kernel, id, |notifier| notifier.tell(inode, mask, cookie, name));
+    }
+}
+
+/// Lets a notifier queue events; whoever waits for them hears of it.
+fn with(kernel: &mut Kernel, id: Id, change: impl FnOnce(&mut Notifier)) {
+    let Some(notifier) = kernel.files.notifiers.get_mut(&id) else { return };
+    let before = notifier.queue.len();
+    change(notifier);
+    if notifier.queue.len() > before {
+        crate::event::wake(kernel, File::Inotify(id), POLLIN | POLLRDNORM);
     }
 }
 
@@ -191,11 +199,12 @@ pub fn deleted(kernel: &mut Kernel, directory: Id, name: &[u8], is_directory: bo
 pub fn ended(kernel: &mut Kernel, inode: Id) {
     tell(kernel, inode, IN_DELETE_SELF, 0, b"");
     for id in ids(kernel) {
-        let Some(notifier) = kernel.files.notifiers.get_mut(&id) else { continue };
-        let watches = notifier.watches.iter().filter(|(_, on)| on.0 == inode);
-        for watch in watches.map(|(watch, _)| *watch).collect::<Vec<_>>() {
-            notifier.drop_watch(watch);
-        }
+        with(kernel, id, |notifier| {
+            let watches = notifier.watches.iter().filter(|(_, on)| on.0 == inode);
+            for watch in watches.map(|(watch, _)| *watch).collect::<Vec<_>>() {
+                notifier.drop_watch(watch);
+            }
+        });
     }
 }
 
@@ -293,7 +302,7 @@ pub fn inotify_rm_watch(call: &mut Call<'_>) -> Result<u64, Stop> {
     if !notifier.watches.contains_key(&watch) {
         return Err(EINVAL.into());
     }
-    notifier.drop_watch(watch);
+    with(call.kernel, id, |notifier| notifier.drop_watch(watch));
     Ok(0)
 }
 

@@ -4,7 +4,7 @@ use super::content;
 use super::inode::{Inode, Kind, S_ISGID};
 use super::permission::{READ, WRITE};
 use super::walk::{AT_FDCWD, Node, Place, Restriction, Walk};
-use super::{base, device};
+use super::{base, device, synthetic};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::{
@@ -285,14 +285,23 @@ fn special(call: &mut Call<'_>, node: Node, how: How, path: Vec<u8>) -> Result<u
     match node {
         Node::Inode(id) => match call.kernel.inode(id).ok_or(ENOENT)?.kind {
             Kind::Fifo => crate::pipe::open_fifo(call, id, how.status(), path, close_on_exec),
-            Kind::Character(_) => Err(ENXIO.into()),
+            Kind::Character(device::PTMX) => crate::terminal::open_master(call, how.flags, path),
+            Kind::Character(device::TTY) => crate::terminal::open_controlling(call, how.flags, path),
+            Kind::Character(number) => match number.checked_sub(synthetic::SLAVE_DEVICE) {
+                Some(number @ 0..=0xff) => crate::terminal::open_slave(call, number, how.flags, path),
+                _ => Err(ENXIO.into()),
+            },
             _ => Err(ENXIO.into()),
         },
         Node::Open(description) => match call.description(description).file {
             File::PipeReader(pipe) | File::PipeWriter(pipe) | File::PipeBoth(pipe) => {
                 crate::pipe::open_fifo(call, pipe, how.status(), path, close_on_exec)
             }
-            _ => call.unsupported("opening a terminal through /proc"),
+            File::Terminal(id) => {
+                let number = crate::terminal::number(call.kernel, id).ok_or(ENXIO)?;
+                crate::terminal::open_slave(call, number, how.flags, path)
+            }
+            _ => Err(ENXIO.into()),
         },
     }
 }

@@ -91,10 +91,23 @@ fn of_open(kernel: &Kernel, memory: &Memory, description: Id) -> Status {
         },
         File::Console(stream) => (DEVICE_PIPES, S_IFIFO | 0o600, 0, Id((stream as u64 + 1) << 24)),
         File::Socket(id) => (DEVICE_SOCKETS, S_IFSOCK | 0o777, 0, id),
-        File::Device(number) => (DEVICE_DEV, S_IFCHR | 0o666, number, Id(u64::from(number) << 24)),
-        File::Terminal(_) | File::PtyMaster(_) => {
-            let number = 0x8800;
-            (DEVICE_DEV, S_IFCHR | 0o620, number, Id(u64::from(number) << 24))
+        File::Device(number) => match base::device(kernel, number).and_then(|id| of_inode(kernel, memory, id)) {
+            Some(status) => return status,
+            None => (DEVICE_DEV, S_IFCHR | 0o666, number, Id(u64::from(number) << 24)),
+        },
+        File::Terminal(id) => {
+            let number = crate::terminal::number(kernel, id).unwrap_or(0);
+            let node = base::find(kernel, format!("/dev/pts/{number}").as_bytes());
+            match node.and_then(|id| of_inode(kernel, memory, id)) {
+                Some(status) => return status,
+                None => (DEVICE_DEV, S_IFCHR | 0o620, super::synthetic::SLAVE_DEVICE + number, id),
+            }
+        }
+        File::PtyMaster(id) => {
+            match base::device(kernel, super::device::PTMX).and_then(|id| of_inode(kernel, memory, id)) {
+                Some(status) => return status,
+                None => (DEVICE_DEV, S_IFCHR | 0o666, super::device::PTMX, id),
+            }
         }
         File::Event(id)
         | File::Timer(id)

@@ -88,6 +88,9 @@ fn item(kernel: &Kernel, path: &[u8]) -> Option<Item> {
 /// Whether there is something at a path.
 #[must_use]
 pub fn exists(kernel: &Kernel, path: &[u8]) -> bool {
+    if let Some(number) = base::terminal(path) {
+        return crate::terminal::numbers(kernel).contains(&number);
+    }
     item(kernel, path).is_some()
 }
 
@@ -109,6 +112,11 @@ pub fn list(kernel: &Kernel, path: &[u8]) -> BTreeSet<Vec<u8>> {
 /// What `stat(2)` tells about a path.
 #[must_use]
 pub fn inode(kernel: &Kernel, path: &[u8], id: Id) -> Option<Inode> {
+    if let Some(number) = base::terminal(path) {
+        // The group `tty`, as every distribution mounts it.
+        let kind = Kind::Character(SLAVE_DEVICE + number);
+        return exists(kernel, path).then(|| Inode::new(kind, 0o620, (0, 5), id, kernel.clock.real()));
+    }
     let (kind, mode, scope) = match item(kernel, path)? {
         Item::Directory(scope) => (Kind::Directory, directory_mode(path), scope),
         Item::Text(mode, _, scope) => (Kind::Text, mode, scope),
@@ -125,6 +133,9 @@ pub fn inode(kernel: &Kernel, path: &[u8], id: Id) -> Option<Inode> {
     });
     Some(Inode::new(kind, mode, owner, id, kernel.clock.real()))
 }
+
+/// Device numbers of slaves start here.
+pub const SLAVE_DEVICE: u32 = 0x8800;
 
 fn directory_mode(path: &[u8]) -> u32 {
     match names(path).last() {
