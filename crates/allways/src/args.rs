@@ -3,12 +3,16 @@
 use crate::units;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use trace::FailureKind;
 
 const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 a counterexample, 2 wrong usage or input, 3 inconclusive, \
                           4 nothing to check, 70 a bug in allways, 130 interrupted";
+
+const RUN_CODES: &str = "Exit codes of `run -- CMD`: the guest's own (128 and the signal if one ended it); 1 also for a deadlock, \
+                         2 if a command cannot be started, 3 if something is not modelled, 130 interrupted";
 
 /// Checks models of programs that talk to each other.
 #[derive(Parser, Debug)]
@@ -45,8 +49,11 @@ pub enum Verb {
     /// Search a model for violations of its properties
     #[command(after_help = EXIT_CODES)]
     Check(Box<CheckArgs>),
-    /// Simulate one run of a model: at random, by hand, or along a schedule
-    Run(RunArgs),
+    /// Run programs once, deterministically (`run -- CMD`), or simulate a model (`run FILE.pml`)
+    #[command(after_help = RUN_CODES)]
+    Run(Box<RunArgs>),
+    /// Say what of a program and its libraries is not modelled, before it runs
+    Doctor(DoctorArgs),
     /// Execute a counterexample again (the latest, if none is named)
     Replay(ReplayArgs),
     /// Print a saved counterexample (the latest, if none is named)
@@ -141,10 +148,15 @@ pub struct CheckArgs {
 
 /// Flags of `run`.
 #[derive(Args, Debug)]
+#[command(
+    override_usage = "allways run [OPTIONS] FILE.pml\n       allways run [OPTIONS] -- CMD [ARGS...] [+ CMD [ARGS...]]..."
+)]
 pub struct RunArgs {
     /// The model
-    #[arg(value_name = "FILE.pml")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE.pml", required_unless_present = "command", conflicts_with = "command")]
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub program: ProgramArgs,
     #[command(flatten)]
     pub model: ModelArgs,
     /// Seed of the random choices [default: from the clock, and printed]
@@ -165,6 +177,38 @@ pub struct RunArgs {
     /// Print every step, not only what the model prints
     #[arg(short = 'p', long)]
     pub steps: bool,
+}
+
+/// Flags of `run -- CMD`.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Programs")]
+pub struct ProgramArgs {
+    /// Programs with their arguments; `+` separates those that run together
+    #[arg(last = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+    /// Print every syscall to stderr, as strace does
+    #[arg(long)]
+    pub strace: bool,
+    /// Let programs read this folder or file, too (read-only: writes stay inside)
+    #[arg(long, value_name = "DIR")]
+    pub root: Vec<PathBuf>,
+    /// Set a variable; nothing of your own environment is passed on
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// What programs read as standard input [default: nothing]
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
+    /// Let programs use no more memory than this, such as 2G
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    pub mem: Option<u64>,
+}
+
+/// Flags of `doctor`.
+#[derive(Args, Debug)]
+pub struct DoctorArgs {
+    /// The program: a path, or a name in PATH
+    #[arg(value_name = "CMD")]
+    pub program: PathBuf,
 }
 
 /// Flags of `replay`.

@@ -38,13 +38,19 @@ fn main() -> ExitCode {
         std::process::exit(error.exit_code());
     });
     let output = Output::new(&cli.shared);
+    if let Verb::Run(args) = &cli.verb
+        && !args.program.command.is_empty()
+    {
+        return verbs::program::run(&args.program, args.seed, &output);
+    }
     dispatch(cli.verb, &output).into()
 }
 
 fn dispatch(verb: Verb, output: &Output) -> Exit {
     match verb {
         Verb::Check(args) => verbs::check::check(args, output),
-        Verb::Run(args) => verbs::run::run(args, output),
+        Verb::Run(args) => verbs::run::run(*args, output),
+        Verb::Doctor(args) => verbs::doctor::doctor(&args, output),
         Verb::Replay(args) => verbs::replay::replay(&args, output),
         Verb::Report(args) => verbs::report::report(&args, output),
         Verb::Ls => verbs::ls::ls(output),

@@ -1,7 +1,9 @@
 //! One file for each verb.
 
 pub mod check;
+pub mod doctor;
 pub mod ls;
+pub mod program;
 pub mod replay;
 pub mod report;
 pub mod rm;

@@ -10,17 +10,22 @@ use crate::model::Model;
 use crate::output::Output;
 use crate::saved::Saved;
 use crate::simulate::{Ending, Guide, Watcher, simulate};
+use explore::random::Random;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{Event, FailureKind};
 
 /// Simulates a model.
 pub fn run(args: RunArgs, output: &Output) -> Exit {
-    if let Err(why) = look_at(&args.file) {
+    let Some(file) = &args.file else {
+        output.error("nothing to run\n  = help: allways run FILE.pml, or allways run -- CMD");
+        return Exit::Usage;
+    };
+    if let Err(why) = look_at(file) {
         output.error(&why);
         return Exit::Usage;
     }
-    let mut model = match Model::load(&args.file, &args.model, &[], output.message_colour()) {
+    let mut model = match Model::load(file, &args.model, &[], output.message_colour()) {
         Ok(model) => model,
         Err(error) => return refuse(error, output),
     };
@@ -64,7 +69,7 @@ fn guide(model: &Model, args: &RunArgs, output: &Output) -> Result<Guide, String
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| u64::from(since.subsec_nanos()));
     let seed = args.seed.unwrap_or_else(clock);
     output.note(&format!("seed {seed}"));
-    Ok(Guide::Random(seed))
+    Ok(Guide::Random(Random::new(seed)))
 }
 
 fn follow(model: &Model, guide: Guide, args: &RunArgs, output: &Output) -> Exit {

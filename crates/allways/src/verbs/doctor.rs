@@ -1,0 +1,62 @@
+//! `allways doctor CMD`: what of a program is not modelled, before it runs.
+
+use crate::args::DoctorArgs;
+use crate::exit::Exit;
+use crate::output::Output;
+use std::path::{Path, PathBuf};
+use world::doctor::{Findings, examine};
+
+/// Looks at a program and its libraries.
+pub fn doctor(args: &DoctorArgs, output: &Output) -> Exit {
+    let Some(program) = find(&args.program) else {
+        let name = args.program.display();
+        output.error(&format!("no program `{name}` in PATH\n  = help: give its path, such as ./{name}"));
+        return Exit::Usage;
+    };
+    let findings = examine(&program);
+    if let Some(why) = findings.first().and_then(|program| program.problem.as_ref()) {
+        output.error(&format!("cannot look at `{}`: {why}", program.display()));
+        return Exit::Usage;
+    }
+    findings.iter().for_each(|file| output.data(&text(file)));
+    let fine = findings.iter().all(Findings::is_fine);
+    output.data(verdict(fine));
+    if fine { Exit::Fine } else { Exit::Inconclusive }
+}
+
+fn verdict(fine: bool) -> &'static str {
+    if fine {
+        "everything that was found is modelled; what a run meets beyond it is refused by name\n"
+    } else {
+        "some of it is not modelled: a run that meets it ends there, with its name\n"
+    }
+}
+
+/// Where a program is: a path if it has a slash, else in `PATH`.
+fn find(program: &Path) -> Option<PathBuf> {
+    if program.components().count() > 1 || program.is_absolute() {
+        return std::fs::canonicalize(program).ok();
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).find_map(|folder| std::fs::canonicalize(folder.join(program)).ok())
+}
+
+fn text(file: &Findings) -> String {
+    let mut text = format!("{}\n", file.path.display());
+    if let Some(problem) = &file.problem {
+        return text + &format!("  not readable: {problem}\n");
+    }
+    text += &format!("  instructions  {} forms modelled\n", file.forms);
+    for name in &file.missing {
+        text += &format!("                {name}: not modelled\n");
+    }
+    if !file.features.is_empty() {
+        let features: Vec<String> = file.features.iter().map(|(name, forms)| format!("{name} ({forms})")).collect();
+        text += &format!("                behind cpuid, which says no: {}\n", features.join(", ").to_lowercase());
+    }
+    text += &format!("  syscalls      {} with a constant number\n", file.calls);
+    for number in &file.missing_calls {
+        text += &format!("                number {number}: not modelled\n");
+    }
+    text
+}
