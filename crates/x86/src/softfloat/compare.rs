@@ -1,5 +1,7 @@
 //! Comparison, minimum, maximum.
 
+use std::cmp::Ordering;
+
 use super::{Class, Env, Float, INVALID};
 
 /// How two operands relate.
@@ -61,19 +63,24 @@ pub(super) fn order(a: Float, b: Float) -> Order {
     if a.is_zero() && b.is_zero() {
         return Order::Equal;
     }
-    match key(a).cmp(&key(b)) {
-        std::cmp::Ordering::Less => Order::Less,
-        std::cmp::Ordering::Equal => Order::Equal,
-        std::cmp::Ordering::Greater => Order::Greater,
+    let ordering = match (a.sign, b.sign) {
+        (false, true) => Ordering::Greater,
+        (true, false) => Ordering::Less,
+        (false, false) => magnitude(a).cmp(&magnitude(b)),
+        (true, true) => magnitude(b).cmp(&magnitude(a)),
+    };
+    match ordering {
+        Ordering::Less => Order::Less,
+        Ordering::Equal => Order::Equal,
+        Ordering::Greater => Order::Greater,
     }
 }
 
-/// A number as something that sorts: rank of its class and sign, then size.
-fn key(a: Float) -> (i32, i64, i128) {
-    let s = if a.sign { -1 } else { 1 };
+/// Something that sorts as magnitudes do.
+fn magnitude(a: Float) -> (u8, i32, u64) {
     match a.class {
         Class::Zero => (0, 0, 0),
-        Class::Infinite => (2 * s, 0, 0),
-        _ => (s, i64::from(s) * i64::from(a.exponent), i128::from(s) * i128::from(a.significand)),
+        Class::Infinite => (2, 0, 0),
+        _ => (1, a.exponent, a.significand),
     }
 }

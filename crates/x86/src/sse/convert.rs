@@ -91,6 +91,7 @@ fn packed<T: Number, U: Number>(m: &mut Machine<'_>, i: &Instruction) -> Result<
 /// From 32-bit integers; the rest of the destination stays.
 fn from_lanes<T: Number>(m: &mut Machine<'_>, i: &Instruction, count: u32) -> Result<(), Trap> {
     let (b, a) = (read(m, i, 1)?, read(m, i, 0)?);
+    settle(m, i);
     let mut c = Context::new(m);
     let result = (0..count).fold(0, |result, k| {
         let value = i64::from(i32::get(b, k));
