@@ -1,6 +1,7 @@
 //! One run: at random, by hand, or along a schedule.
 
 use crate::evidence::Describe;
+use explore::random::Random;
 use explore::{Failure, Selection};
 use replay::{Mismatch, Timeline, Told};
 use std::io::BufRead;
@@ -11,7 +12,7 @@ use trace::{Choice, Event};
 /// Who decides.
 pub enum Guide {
     /// Chance, from a seed.
-    Random(u64),
+    Random(Random),
     /// A person, who reads and types.
     Hand(Box<dyn BufRead>),
     /// A schedule.
@@ -72,7 +73,7 @@ pub fn simulate<'s, S: Describe>(
         }
         let name_before = |timeline: &Timeline<'s, S>, actor| system.actor_name(timeline.state(), actor);
         let decided = match &mut guide {
-            Guide::Random(random) => Decision::Take(offered[draw(random, offered.len())]),
+            Guide::Random(random) => Decision::Take(offered[random.below(offered.len())]),
             Guide::Hand(input) => ask(&mut timeline, &offered, input.as_mut(), watcher),
             Guide::Schedule(_) => match timeline.choices().get(timeline.mark()) {
                 Some(&choice) => Decision::Take(choice),
@@ -156,13 +157,4 @@ fn option<S: Describe>(timeline: &mut Timeline<'_, S>, choice: Choice) -> String
     let place = events.first().and_then(|event| event.location.as_ref());
     let place = place.map(|place| format!("  {}:{}", place.file, place.line)).unwrap_or_default();
     format!("{name}  {}{place}", texts.join("; "))
-}
-
-/// An index below `bound`, and the next state of the generator (splitmix64).
-fn draw(random: &mut u64, bound: usize) -> usize {
-    *random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *random;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((u128::from(mixed ^ (mixed >> 31)) * bound as u128) >> 64) as usize
 }

@@ -1,25 +1,23 @@
 //! Random Promela models: small enough to be explored in milliseconds, mixed enough to find what reductions, stores,
 //! workers and native code get wrong. The same seed gives the same text for ever.
 
+use explore::random::Random;
 use std::fmt::Write;
 
-/// A small, fast, repeatable source of numbers.
+/// What decides, the same for the same seed.
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct Dice(Random);
 
 impl Dice {
     /// Dice that always fall alike for the same seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
+        Self(Random::new(seed))
     }
 
     /// A number below `bound`.
     pub fn below(&mut self, bound: u32) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 33) % u64::from(bound.max(1))) as u32
+        self.0.below(bound.max(1) as usize) as u32
     }
 
     /// True in `percent` of all cases.

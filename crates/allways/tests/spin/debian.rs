@@ -24,7 +24,8 @@ const DIFFERENT: [(&str, &str, &str); 9] = [
     ("wordcount", "progress", INPUT),
 ];
 
-const HIDDEN: &str = "counters that nobody reads, which are there in the model as written: compared in a test of its own";
+const HIDDEN: &str =
+    "counters that nobody reads, which are there in the model as written: compared in a test of its own";
 const INPUT: &str = "a run-time error: pan counts the state in which it fails, and stops the search for cycles";
 const ENDLESS: &str = "runs into SPIN's limits; the way to our limit of 255 processes is too long for a test";
 

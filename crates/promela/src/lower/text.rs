@@ -1,6 +1,6 @@
 //! Expressions as SPIN spells them in its messages and trails.
 
-use crate::ast::{BinaryOp, Expr, ExprKind, Literal, Probe, RecvArg, UnaryOp, VarRef};
+use crate::ast::{Expr, ExprKind, Literal, Probe, RecvArg, VarRef};
 
 /// An expression with all its parentheses: `(x==1)`, `((a<b)&&q?[m])`.
 pub(super) fn expr(expr: &Expr) -> String {
@@ -9,16 +9,9 @@ pub(super) fn expr(expr: &Expr) -> String {
             value.to_string()
         }
         ExprKind::Var(var) => reference(var),
-        ExprKind::Unary(operator, inner) => {
-            let sign = match operator {
-                UnaryOp::Not => "!",
-                UnaryOp::Minus => "-",
-                UnaryOp::Complement => "~",
-            };
-            format!("{sign}({})", self::expr(inner))
-        }
+        ExprKind::Unary(operator, inner) => format!("{}({})", operator.sign(), self::expr(inner)),
         ExprKind::Binary(operator, left, right) => {
-            format!("({}{}{})", self::expr(left), sign(*operator), self::expr(right))
+            format!("({}{}{})", self::expr(left), operator.sign(), self::expr(right))
         }
         ExprKind::Conditional(condition, yes, no) => {
             format!("( ({}) -> ({}) : ({}) )", self::expr(condition), self::expr(yes), self::expr(no))
@@ -75,28 +68,5 @@ fn probe_name(probe: Probe) -> &'static str {
         Probe::NotFull => "nfull",
         Probe::Empty => "empty",
         Probe::NotEmpty => "nempty",
-    }
-}
-
-fn sign(operator: BinaryOp) -> &'static str {
-    match operator {
-        BinaryOp::Or => "||",
-        BinaryOp::And => "&&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::Less => "<",
-        BinaryOp::Greater => ">",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::ShiftLeft => "<<",
-        BinaryOp::ShiftRight => ">>",
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::Remainder => "%",
     }
 }

@@ -183,8 +183,8 @@ pub fn expr(e: &Expr) -> String {
         ExprKind::Int(value, Literal::Char) => format!("{:?}={value}", char::from(*value as u8)),
         ExprKind::Int(_, literal) => format!("{literal:?}").to_lowercase(),
         ExprKind::Var(var) => varref(var),
-        ExprKind::Unary(op, a) => format!("({} {})", unary(*op), expr(a)),
-        ExprKind::Binary(op, a, b) => format!("({} {} {})", binary(*op), expr(a), expr(b)),
+        ExprKind::Unary(op, a) => format!("({} {})", op.sign(), expr(a)),
+        ExprKind::Binary(op, a, b) => format!("({} {} {})", op.sign(), expr(a), expr(b)),
         ExprKind::Conditional(c, a, b) => format!("(if {} {} {})", expr(c), expr(a), expr(b)),
         ExprKind::Run { proctype, args, priority: level } => {
             let level = level.as_ref().map_or(String::new(), |value| format!(" priority {}", expr(value)));
@@ -215,37 +215,6 @@ pub fn expr(e: &Expr) -> String {
 
 fn instance(pid: &Option<Box<Expr>>) -> String {
     pid.as_ref().map_or(String::new(), |pid| format!("[{}]", expr(pid)))
-}
-
-fn unary(op: UnaryOp) -> &'static str {
-    match op {
-        UnaryOp::Not => "!",
-        UnaryOp::Minus => "-",
-        UnaryOp::Complement => "~",
-    }
-}
-
-fn binary(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Or => "||",
-        BinaryOp::And => "&&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::Less => "<",
-        BinaryOp::Greater => ">",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::ShiftLeft => "<<",
-        BinaryOp::ShiftRight => ">>",
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::Remainder => "%",
-    }
 }
 
 /// A formula; atoms that are more than a name stand in braces.
