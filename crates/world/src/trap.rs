@@ -35,7 +35,7 @@ pub fn raised(trap: &Trap, rip: u64, mxcsr: u32) -> Option<Raised> {
         Trap::GeneralProtection | Trap::Privileged | Trap::Interrupt(_) => {
             Some(Raised { info: info(SIGSEGV, SI_KERNEL, 0), trap: (13, 0, 0) })
         }
-        Trap::Memory(memory::Halt::Visible(_)) | Trap::Unsupported | Trap::Syscall => None,
+        Trap::Memory(memory::Halt::Visible(_)) | Trap::Unsupported | Trap::Syscall | Trap::Stop => None,
     }
 }
 

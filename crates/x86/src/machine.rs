@@ -30,6 +30,8 @@ pub enum Trap {
     Privileged,
     /// `syscall`; `rip` is behind it, `rcx` and `r11` are set.
     Syscall,
+    /// An instruction that was to be stopped before ([`crate::Stops`]); `rip` is at it and nothing was done.
+    Stop,
 }
 
 impl From<Halt> for Trap {

@@ -5,9 +5,11 @@
 
 use iced_x86::{FlowControl, Instruction};
 
+use super::code::Map;
 use super::live;
 use super::ops::fallback::{self, Decoded};
 use super::ops::float;
+use super::stops::Stops;
 use super::translate;
 use super::uop::Uop;
 use crate::flags::STATUS;
@@ -15,7 +17,7 @@ use crate::generic;
 use crate::machine::{Machine, Trap};
 
 /// Instructions of the longest block.
-pub(super) const LENGTH_MAX: usize = 64;
+pub(super) const LENGTH_MAX: usize = 32;
 
 /// Micro-operations ready to be copied into a view.
 pub(super) struct Template {
@@ -24,6 +26,8 @@ pub(super) struct Template {
     pub _decoded: Box<[Decoded]>,
     /// Page of the last byte: the first, or the one behind it.
     pub last_page: u64,
+    /// Whether a run stops before it.
+    pub stop: bool,
 }
 
 /// Page number of an address.
@@ -40,11 +44,34 @@ struct Straight {
     live_taken: Vec<u64>,
 }
 
-fn decode_at(m: &mut Machine<'_>, ip: u64) -> Result<Instruction, Trap> {
-    let before = std::mem::replace(&mut m.cpu.rip, ip);
-    let result = generic::decode(m);
-    m.cpu.rip = before;
-    result
+/// Reads code for one block. What was decoded before, for an overlapping block or when looking ahead, is not decoded again.
+pub(super) struct Reader<'a, 'm> {
+    pub machine: &'a mut Machine<'m>,
+    /// Instructions by address; all of them lie in pages that are watched.
+    pub known: &'a mut Map<u64, Instruction>,
+    pub start: u64,
+}
+
+impl Reader<'_, '_> {
+    fn decode(&mut self, ip: u64) -> Result<Instruction, Trap> {
+        if let Some(i) = self.known.get(&ip) {
+            return Ok(*i);
+        }
+        let before = std::mem::replace(&mut self.machine.cpu.rip, ip);
+        let result = generic::decode(self.machine);
+        self.machine.cpu.rip = before;
+        if let Ok(i) = &result
+            && self.has(i)
+        {
+            self.known.insert(ip, *i);
+        }
+        result
+    }
+
+    /// Whether an instruction lies in the page of the block altogether.
+    fn has(&self, i: &Instruction) -> bool {
+        page(i.ip()) == page(self.start) && page(i.next_ip().wrapping_sub(1)) == page(self.start)
+    }
 }
 
 fn is_repeated(i: &Instruction) -> bool {
@@ -57,18 +84,18 @@ fn is_last(i: &Instruction) -> bool {
 }
 
 /// Decodes from `start`; an error only if not even one instruction can be executed.
-fn decode(m: &mut Machine<'_>, start: u64) -> Result<Vec<Instruction>, Trap> {
+fn decode(m: &mut Machine<'_>, start: u64, stops: &Stops) -> Result<Vec<Instruction>, Trap> {
     let mut instructions: Vec<Instruction> = Vec::new();
     let mut ip = start;
     while instructions.len() < LENGTH_MAX && page(ip) == page(start) {
-        let i = match decode_at(m, ip) {
+        let i = match reader.decode(ip) {
             Ok(i) if generic::lookup(i.code()).is_some() => i,
             Ok(_) if instructions.is_empty() => return Err(Trap::Unsupported),
             Err(trap) if instructions.is_empty() => return Err(trap),
             _ => break,
         };
         // Alone in its block, for it counts its own instructions.
-        if is_repeated(&i) && !instructions.is_empty() {
+        if (is_repeated(&i) || stops.contains(&i)) && !instructions.is_empty() {
             break;
         }
         instructions.push(i);
@@ -81,15 +108,14 @@ fn decode(m: &mut Machine<'_>, start: u64) -> Result<Vec<Instruction>, Trap> {
 }
 
 /// Flags that may be read from `target` on. Only the page of the block is looked at: the block is valid as long as that is.
-fn live_at(m: &mut Machine<'_>, start: u64, target: u64) -> u64 {
+fn live_at(reader: &mut Reader<'_, '_>, target: u64) -> u64 {
     let mut ip = target;
     live::ahead(|| {
-        if page(ip) != page(start) {
+        if page(ip) != page(reader.start) {
             return None;
         }
         let modelled = |i: &Instruction| generic::lookup(i.code()).is_some();
-        let inside = |i: &Instruction| page(i.next_ip().wrapping_sub(1)) == page(start);
-        let i = decode_at(m, ip).ok().filter(modelled).filter(inside)?;
+        let i = reader.decode(ip).ok().filter(modelled).filter(|i| reader.has(i))?;
         ip = i.next_ip();
         Some(i)
     })
@@ -101,16 +127,16 @@ pub(super) fn is_writable(m: &Machine<'_>, addr: u64) -> bool {
     mapping.is_some_and(|mapping| mapping.protection.contains(memory::Protection::WRITE))
 }
 
-fn look_ahead(m: &mut Machine<'_>, start: u64, instructions: Vec<Instruction>) -> Straight {
+fn look_ahead(reader: &mut Reader<'_, '_>, instructions: Vec<Instruction>) -> Straight {
     let last = instructions[instructions.len() - 1];
     let live_out = match last.flow_control() {
-        FlowControl::Next => live_at(m, start, last.next_ip()),
-        FlowControl::ConditionalBranch if !is_last(&last) => live_at(m, start, last.next_ip()),
-        FlowControl::UnconditionalBranch | FlowControl::Call => live_at(m, start, last.near_branch_target()),
+        FlowControl::Next => live_at(reader, last.next_ip()),
+        FlowControl::ConditionalBranch if !is_last(&last) => live_at(reader, last.next_ip()),
+        FlowControl::UnconditionalBranch | FlowControl::Call => live_at(reader, last.near_branch_target()),
         _ => STATUS,
     };
     let mut taken = |i: &Instruction| match translate::is_jcc(i) {
-        true => live_at(m, start, i.near_branch_target()),
+        true => live_at(reader, i.near_branch_target()),
         false => 0,
     };
     let live_taken = instructions.iter().map(&mut taken).collect();
@@ -193,11 +219,12 @@ fn modifies(i: &Instruction, sets: u64) -> u64 {
 }
 
 /// Lowers the code at `start`.
-pub(super) fn build(m: &mut Machine<'_>, start: u64) -> Result<Template, Trap> {
-    let instructions = decode(m, start)?;
+pub(super) fn build(m: &mut Machine<'_>, start: u64, stops: &Stops) -> Result<Template, Trap> {
+    let instructions = decode(m, start, stops)?;
+    let stop = stops.contains(&instructions[0]);
     let straight = look_ahead(m, start, instructions);
     // A block may overwrite its own instructions, and with them what made flags dead.
-    let live = if is_writable(m, start) { vec![STATUS; straight.instructions.len() + 1] } else { liveness(&straight) };
+    let live = if is_writable(reader.machine, reader.start) { vec![STATUS; straight.instructions.len() + 1] } else { liveness(&straight) };
     let mut builder = Builder { uops: Vec::new(), decoded: Vec::new() };
     let total = straight.instructions.len();
     let mut n = 0;
@@ -221,5 +248,5 @@ pub(super) fn build(m: &mut Machine<'_>, start: u64) -> Result<Template, Trap> {
             uop.link = std::ptr::from_ref(&decoded[uop.link.addr() - 1]).cast();
         }
     }
-    Ok(Template { uops: builder.uops, _decoded: decoded, last_page: page(last.next_ip().wrapping_sub(1)) })
+    Ok(Template { uops: builder.uops, _decoded: decoded, last_page: page(last.next_ip().wrapping_sub(1)), stop })
 }

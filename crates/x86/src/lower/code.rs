@@ -14,6 +14,7 @@ use memory::SpaceId;
 
 use super::build::{self, LENGTH_MAX, Template, page};
 use super::live;
+use super::stops::Stops;
 use super::uop::Uop;
 use crate::machine::{Machine, Trap};
 
@@ -61,7 +62,7 @@ const NOWHERE: Recent = Recent { target: 1 << 63, first: std::ptr::null() };
 struct Block {
     uops: Box<[Uop]>,
     /// Keeps what the generic micro-operations point to.
-    _template: Arc<Template>,
+    template: Arc<Template>,
 }
 
 /// The lowered code of one address space.
@@ -110,7 +111,7 @@ impl View {
         }
         self.unlink();
         let touches = |block: &Block| {
-            let (first, last) = (&block.uops[0], &block._template.last_page);
+            let (first, last) = (&block.uops[0], &block.template.last_page);
             changed.contains(&page(first.ip)) || changed.contains(last)
         };
         let gone = |size: &mut usize, block: &Block| *size -= block.uops.len();
@@ -149,6 +150,7 @@ pub struct Code {
     view: View,
     space: Option<SpaceId>,
     clock: u64,
+    stops: Stops,
     /// See [`Code::bounces`].
     pub(super) bounces: u64,
     /// Room for the beginning of a block, when the budget does not reach its end.
@@ -168,6 +170,7 @@ impl Default for Code {
             view: View::new(0),
             space: None,
             clock: 0,
+            stops: Stops::default(),
             bounces: 0,
             scratch: Box::new([nothing; LENGTH_MAX + 1]),
         }
@@ -225,16 +228,38 @@ impl Code {
     }
 
     /// The first micro-operation of the block at `start`, which stays where it is until [`Code::prepare`].
+    ///
+    /// A block that a run stops before is never handed out, so nothing is ever linked to it.
     pub(super) fn block(&mut self, m: &mut Machine<'_>, start: u64) -> Result<*const Uop, Trap> {
+        match self.any_block(m, start)? {
+            (_, true) => Err(Trap::Stop),
+            (first, false) => Ok(first),
+        }
+    }
+
+    /// The same for any block, and whether a run stops before it.
+    fn any_block(&mut self, m: &mut Machine<'_>, start: u64) -> Result<(*const Uop, bool), Trap> {
         if let Some(block) = self.view.blocks.get(&start) {
-            return Ok(block.uops.as_ptr());
+            return Ok((block.uops.as_ptr(), block.template.stop));
         }
         let template = self.template(m, start)?;
         let uops: Box<[Uop]> = template.uops.clone().into_boxed_slice();
-        let first = uops.as_ptr();
+        let (first, stop) = (uops.as_ptr(), template.stop);
         self.view.size += uops.len();
-        self.view.blocks.insert(start, Block { uops, _template: template });
-        Ok(first)
+        self.view.blocks.insert(start, Block { uops, template: template });
+        Ok((first, stop))
+    }
+
+    /// Sets before which instructions runs stop. What was lowered for others is forgotten.
+    pub fn stop_before(&mut self, stops: Stops) {
+        if self.stops != stops {
+            *self = Code { stops, ..Code::default() };
+        }
+    }
+
+    /// Before which instructions runs stop.
+    pub fn stops(&self) -> &Stops {
+        &self.stops
     }
 
     fn template(&mut self, m: &mut Machine<'_>, start: u64) -> Result<Arc<Template>, Trap> {
@@ -244,7 +269,7 @@ impl Code {
                 return Ok(template);
             }
         }
-        let template = Arc::new(build::build(m, start)?);
+        let template = Arc::new(build::build(m, start, &self.stops)?);
         let versions = versions(self, m, [page(start), template.last_page]);
         self.size += template.uops.len();
         self.templates.entry(start).or_default().push((versions, template.clone()));
@@ -291,8 +316,10 @@ impl Code {
     pub(super) fn dead(&mut self, m: &mut Machine<'_>, start: u64) -> u64 {
         let mut first = self.recent(start);
         if first.is_null() {
-            let Ok(found) = self.block(m, start) else { return 0 };
-            self.remember(start, found);
+            let Ok((found, stop)) = self.any_block(m, start) else { return 0 };
+            if !stop {
+                self.remember(start, found);
+            }
             first = found;
         }
         // SAFETY: the first micro-operation of a block of the current view.

@@ -5,9 +5,11 @@ mod code;
 mod live;
 mod ops;
 mod run;
+mod stops;
 mod translate;
 mod uop;
 mod width;
 
 pub use code::Code;
-pub use run::{Stop, run, settle};
+pub use run::{Stop, run, run_past, settle};
+pub use stops::{Stops, is_synchronising};

@@ -33,6 +33,17 @@ pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
     Stop { executed: budget - exec.budget, trap }
 }
 
+/// Executes the one instruction that a run was stopped before ([`Trap::Stop`]), and no more.
+pub fn run_past(mut machine: Machine<'_>, code: &mut Code) -> Stop {
+    let mut exec = Exec { budget: 1, stack_limit: 0, code: std::ptr::from_mut(code), clock: machine.clock, trap: None };
+    machine.cpu.zero = 0;
+    let trap = step_over(&mut machine, &mut exec).err();
+    machine.memory.stop_at_code(false);
+    code.prepare(&mut machine);
+    settle_here(&mut machine, code);
+    Stop { executed: 1 - exec.budget, trap }
+}
+
 fn run_blocks(m: &mut Machine<'_>, code: &mut Code, exec: &mut Exec) -> Option<Trap> {
     while exec.budget > 0 {
         if let Err(trap) = run_block(m, code, exec) {

@@ -148,21 +148,18 @@ fn shift_operation(mnemonic: Mnemonic) -> Option<u8> {
     })
 }
 
-/// A shift of a 4- or 8-byte register by an immediate that is not zero, or by `cl`.
+/// A shift of a register by an immediate below its size that is not zero, or by `cl`.
 fn shifted(u: &mut Uop, i: &Instruction, op: u8, live: bool) -> Option<Handler> {
     let size = operand_size(i, 0);
-    if i.op0_kind() != OpKind::Register || size < 4 {
-        return None;
-    }
-    u.d = general(i.op0_register())?;
+    register(u, i)?;
     let immediate = i.op1_kind() != OpKind::Register;
     if immediate {
-        u.imm = i.immediate(1) & (8 * size as u64 - 1);
-        if u.imm == 0 {
+        u.imm = i.immediate(1) & if size == 8 { 63 } else { 31 };
+        if u.imm == 0 || u.imm >= 8 * size as u64 {
             return None;
         }
     }
-    Some(shift::pick(op, size, immediate, live))
+    shift::pick(op, size, immediate, live)
 }
 
 fn multiplied(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
@@ -268,8 +265,8 @@ fn integer(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
         Mnemonic::Leave if i.code() == Code::Leaveq => Some(stack::leave),
         Mnemonic::Inc => unary::pick_step(alu::ADD, size, operands(u, i)?, live),
         Mnemonic::Dec => unary::pick_step(alu::SUB, size, operands(u, i)?, live),
-        Mnemonic::Neg => register(u, i).and_then(|()| unary::pick_negation(true, size)),
-        Mnemonic::Not => register(u, i).and_then(|()| unary::pick_negation(false, size)),
+        Mnemonic::Neg => register(u, i).map(|()| unary::pick_negation(true, size)),
+        Mnemonic::Not => register(u, i).map(|()| unary::pick_negation(false, size)),
         Mnemonic::Imul if i.op_count() > 1 => multiplied(u, i, live),
         Mnemonic::Imul => wide(u, i, false, true),
         Mnemonic::Mul => wide(u, i, false, false),
@@ -279,7 +276,10 @@ fn integer(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
         Mnemonic::Bsr => bits::pick_scan(bits::REVERSE, size, operands(u, i)?),
         Mnemonic::Tzcnt => bits::pick_scan(bits::TRAILING, size, operands(u, i)?),
         Mnemonic::Popcnt => bits::pick_scan(bits::ONES, size, operands(u, i)?),
-        Mnemonic::Bt => bits::pick_test(size, operands(u, i)?),
+        Mnemonic::Bt => bits::pick_test(bits::KEEP, size, operands(u, i)?),
+        Mnemonic::Bts => bits::pick_test(bits::SET, size, operands(u, i)?),
+        Mnemonic::Btr => bits::pick_test(bits::RESET, size, operands(u, i)?),
+        Mnemonic::Btc => bits::pick_test(bits::FLIP, size, operands(u, i)?),
         Mnemonic::Xchg => bits::pick_exchange(Exchange::Swap, size, operands(u, i)?),
         Mnemonic::Xadd => bits::pick_exchange(Exchange::Add, size, operands(u, i)?),
         Mnemonic::Cmpxchg => bits::pick_exchange(Exchange::SwapIfEqual, size, operands(u, i)?),

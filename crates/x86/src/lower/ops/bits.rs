@@ -57,8 +57,13 @@ unsafe fn scan<const OP: u8, T: Width, S: Source>(
     x.next()
 }
 
-/// `bt` of a register.
-unsafe fn test_bit<T: Width, S: Source>(
+pub(in crate::lower) const KEEP: u8 = 0;
+pub(in crate::lower) const SET: u8 = 1;
+pub(in crate::lower) const RESET: u8 = 2;
+pub(in crate::lower) const FLIP: u8 = 3;
+
+/// `bt`, `bts`, `btr` and `btc` of a register.
+unsafe fn test_bit<const OP: u8, T: Width, S: Source>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
@@ -67,7 +72,14 @@ unsafe fn test_bit<T: Width, S: Source>(
     let x = X { u, cpu, memory, exec };
     let Ok(offset) = S::read::<T>(x) else { return x.stopped() };
     let value = x.get::<T>(x.uop().d);
-    x.cpu().flags.set_cf(value >> (offset & u64::from(T::BITS - 1)) & 1 != 0);
+    let bit = 1 << (offset & u64::from(T::BITS - 1));
+    match OP {
+        SET => x.set::<T>(x.uop().d, value | bit),
+        RESET => x.set::<T>(x.uop().d, value & !bit),
+        FLIP => x.set::<T>(x.uop().d, value ^ bit),
+        _ => {}
+    }
+    x.cpu().flags.set_cf(value & bit != 0);
     x.next()
 }
 
@@ -217,15 +229,24 @@ pub(in crate::lower) fn pick_scan(op: u8, size: usize, form: Form) -> Option<Han
     }
 }
 
-/// The handler for `bt`.
-pub(in crate::lower) fn pick_test(size: usize, form: Form) -> Option<Handler> {
+fn test_sized<const OP: u8>(size: usize, form: Form) -> Option<Handler> {
     Some(match (size, form) {
-        (4, Form::Register) => test_bit::<u32, Register>,
-        (8, Form::Register) => test_bit::<u64, Register>,
-        (4, Form::Immediate) => test_bit::<u32, Immediate>,
-        (8, Form::Immediate) => test_bit::<u64, Immediate>,
+        (4, Form::Register) => test_bit::<OP, u32, Register>,
+        (8, Form::Register) => test_bit::<OP, u64, Register>,
+        (4, Form::Immediate) => test_bit::<OP, u32, Immediate>,
+        (8, Form::Immediate) => test_bit::<OP, u64, Immediate>,
         _ => return None,
     })
+}
+
+/// The handler for `bt` and its kin.
+pub(in crate::lower) fn pick_test(op: u8, size: usize, form: Form) -> Option<Handler> {
+    match op {
+        KEEP => test_sized::<KEEP>(size, form),
+        SET => test_sized::<SET>(size, form),
+        RESET => test_sized::<RESET>(size, form),
+        _ => test_sized::<FLIP>(size, form),
+    }
 }
 
 fn multiply_sized<T: Width>(signed: bool, loads: bool) -> Handler {

@@ -23,8 +23,12 @@ fn plain<const OP: u8, T: Width>(value: u64, count: u32) -> u64 {
         (SHL, _) => value << count,
         (SHR, _) => value >> count,
         (SAR, _) => (T::sign_extend(value) as i64 >> count) as u64,
+        (ROL, 8) => u64::from((value as u8).rotate_left(count)),
+        (ROL, 16) => u64::from((value as u16).rotate_left(count)),
         (ROL, 32) => u64::from((value as u32).rotate_left(count)),
         (ROL, _) => value.rotate_left(count),
+        (_, 8) => u64::from((value as u8).rotate_right(count)),
+        (_, 16) => u64::from((value as u16).rotate_right(count)),
         (_, 32) => u64::from((value as u32).rotate_right(count)),
         (_, _) => value.rotate_right(count),
     }
@@ -106,7 +110,13 @@ fn by_op<T: Width>(op: u8, immediate: bool, live: bool) -> Handler {
     }
 }
 
-/// The handler for a shift of a register of 4 or 8 bytes.
-pub(in crate::lower) fn pick(op: u8, size: usize, immediate: bool, live: bool) -> Handler {
-    if size == 4 { by_op::<u32>(op, immediate, live) } else { by_op::<u64>(op, immediate, live) }
+/// The handler for a shift of a register; by `cl` only of 4 or 8 bytes, for less may be shifted out altogether.
+pub(in crate::lower) fn pick(op: u8, size: usize, immediate: bool, live: bool) -> Option<Handler> {
+    match size {
+        1 if immediate => Some(by_op::<u8>(op, true, live)),
+        2 if immediate => Some(by_op::<u16>(op, true, live)),
+        4 => Some(by_op::<u32>(op, immediate, live)),
+        8 => Some(by_op::<u64>(op, immediate, live)),
+        _ => None,
+    }
 }

@@ -135,7 +135,7 @@ unsafe fn swap_bytes<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory
     x.next()
 }
 
-/// The handler for `inc` and `dec` of 1, 4 or 8 bytes.
+/// The handler for `inc` and `dec` of any size.
 pub(in crate::lower) fn pick_step(op: u8, size: usize, form: Form, live: bool) -> Option<Handler> {
     if op == ADD { step_sized::<ADD>(size, form, live) } else { step_sized::<SUB>(size, form, live) }
 }
@@ -143,6 +143,7 @@ pub(in crate::lower) fn pick_step(op: u8, size: usize, form: Form, live: bool) -
 fn step_sized<const OP: u8>(size: usize, form: Form, live: bool) -> Option<Handler> {
     match size {
         1 => step_form::<OP, u8>(form, live),
+        2 => step_form::<OP, u16>(form, live),
         4 => step_form::<OP, u32>(form, live),
         8 => step_form::<OP, u64>(form, live),
         _ => None,
@@ -159,15 +160,18 @@ fn step_form<const OP: u8, T: Width>(form: Form, live: bool) -> Option<Handler> 
     })
 }
 
-/// The handler for `neg` (true) and `not` of a register of 4 or 8 bytes.
-pub(in crate::lower) fn pick_negation(arithmetic: bool, size: usize) -> Option<Handler> {
-    Some(match (arithmetic, size) {
+/// The handler for `neg` (true) and `not` of a register.
+pub(in crate::lower) fn pick_negation(arithmetic: bool, size: usize) -> Handler {
+    match (arithmetic, size) {
+        (true, 1) => neg::<u8>,
+        (true, 2) => neg::<u16>,
         (true, 4) => neg::<u32>,
-        (true, 8) => neg::<u64>,
+        (true, _) => neg::<u64>,
+        (false, 1) => not::<u8>,
+        (false, 2) => not::<u16>,
         (false, 4) => not::<u32>,
-        (false, 8) => not::<u64>,
-        _ => return None,
-    })
+        (false, _) => not::<u64>,
+    }
 }
 
 /// The handler for `imul` with two or three operands of 4 or 8 bytes.
