@@ -30,6 +30,24 @@ fn main() {
         println!("{name:10} {instructions:>14} {mips:>8.0} {:>10.1}", seconds / native);
     }
     println!("geometric mean {:.0} MIPS", product.powf(1.0 / WORKLOADS.len() as f64));
+    for budget in [1, 10, 100, 1000] {
+        println!("{budget:>5} instructions at a time: {:.0} ns for each stop", stop_cost(&compile(4), budget));
+    }
+}
+
+/// Nanoseconds of a run of `budget` instructions.
+fn stop_cost(path: &Path, budget: u64) -> f64 {
+    const STOPS: u64 = 20_000;
+    let (mut cpu, mut memory) = start(path);
+    let mut code = Code::new();
+    let mut run = |budget| x86::run(Machine { cpu: &mut cpu, memory: &mut memory, clock: 0 }, &mut code, budget);
+    run(3_000_000);
+    let mut stops = || (0..STOPS).for_each(|_| assert_eq!(run(budget).trap, None));
+    // Once to lower the code at all the places where it stops.
+    stops();
+    let start = cpu_seconds();
+    stops();
+    (cpu_seconds() - start) * 1e9 / STOPS as f64
 }
 
 fn compile(work: usize) -> PathBuf {
@@ -91,7 +109,7 @@ fn load(memory: &mut Memory, elf: &[u8]) -> u64 {
     word(elf, 24, 8)
 }
 
-fn run_inside(path: &Path) -> (u64, f64) {
+fn start(path: &Path) -> (Cpu, Memory) {
     let mut memory = Memory::new(Limit::default());
     memory.create_space(SPACE);
     let elf = std::fs::read(path).expect("gcc wrote it");
@@ -99,6 +117,11 @@ fn run_inside(path: &Path) -> (u64, f64) {
     map(&mut memory, STACK, STACK + 0x10_0000, Protection::READ_WRITE);
     cpu.gpr[x86::cpu::RSP] = STACK + 0xf_0000;
     memory.enter(SPACE);
+    (cpu, memory)
+}
+
+fn run_inside(path: &Path) -> (u64, f64) {
+    let (mut cpu, mut memory) = start(path);
     let mut code = Code::new();
     let start = cpu_seconds();
     let stop = x86::run(Machine { cpu: &mut cpu, memory: &mut memory, clock: 0 }, &mut code, u64::MAX);

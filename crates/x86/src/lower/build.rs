@@ -84,7 +84,8 @@ fn is_last(i: &Instruction) -> bool {
 }
 
 /// Decodes from `start`; an error only if not even one instruction can be executed.
-fn decode(m: &mut Machine<'_>, start: u64, stops: &Stops) -> Result<Vec<Instruction>, Trap> {
+fn decode(reader: &mut Reader<'_, '_>, stops: &Stops) -> Result<Vec<Instruction>, Trap> {
+    let start = reader.start;
     let mut instructions: Vec<Instruction> = Vec::new();
     let mut ip = start;
     while instructions.len() < LENGTH_MAX && page(ip) == page(start) {
@@ -219,12 +220,16 @@ fn modifies(i: &Instruction, sets: u64) -> u64 {
 }
 
 /// Lowers the code at `start`.
-pub(super) fn build(m: &mut Machine<'_>, start: u64, stops: &Stops) -> Result<Template, Trap> {
-    let instructions = decode(m, start, stops)?;
+pub(super) fn build(mut reader: Reader<'_, '_>, stops: &Stops) -> Result<Template, Trap> {
+    let instructions = decode(&mut reader, stops)?;
     let stop = stops.contains(&instructions[0]);
-    let straight = look_ahead(m, start, instructions);
+    let straight = look_ahead(&mut reader, instructions);
     // A block may overwrite its own instructions, and with them what made flags dead.
-    let live = if is_writable(reader.machine, reader.start) { vec![STATUS; straight.instructions.len() + 1] } else { liveness(&straight) };
+    let live = if is_writable(reader.machine, reader.start) {
+        vec![STATUS; straight.instructions.len() + 1]
+    } else {
+        liveness(&straight)
+    };
     let mut builder = Builder { uops: Vec::new(), decoded: Vec::new() };
     let total = straight.instructions.len();
     let mut n = 0;

@@ -10,9 +10,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+use iced_x86::Instruction;
 use memory::SpaceId;
 
-use super::build::{self, LENGTH_MAX, Template, page};
+use super::build::{self, LENGTH_MAX, Reader, Template, page};
 use super::live;
 use super::stops::Stops;
 use super::uop::Uop;
@@ -20,7 +21,7 @@ use crate::machine::{Machine, Trap};
 
 /// A hasher for addresses: one multiplication.
 #[derive(Default)]
-struct Mix(u64);
+pub(super) struct Mix(u64);
 
 impl Hasher for Mix {
     fn finish(&self) -> u64 {
@@ -37,10 +38,10 @@ impl Hasher for Mix {
     }
 }
 
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// Slots of the table of recent branch targets.
-const RECENT: usize = 1024;
+const RECENT: usize = 4096;
 /// Micro-operations in a view before it is emptied.
 const VIEW_MAX: usize = 1 << 20;
 /// Micro-operations in all templates before they are forgotten.
@@ -71,6 +72,8 @@ struct View {
     blocks: Map<u64, Block>,
     /// Content of the pages that blocks were taken from.
     pages: Map<u64, u64>,
+    /// Decoded instructions of those pages.
+    instructions: Map<u64, Instruction>,
     recent: Box<[Recent; RECENT]>,
     /// Micro-operations whose link was made.
     links: Vec<*mut Uop>,
@@ -87,6 +90,7 @@ impl View {
         View {
             blocks: Map::default(),
             pages: Map::default(),
+            instructions: Map::default(),
             recent: Box::new([NOWHERE; RECENT]),
             links: Vec::new(),
             size: 0,
@@ -110,6 +114,7 @@ impl View {
             return;
         }
         self.unlink();
+        self.instructions.clear();
         let touches = |block: &Block| {
             let (first, last) = (&block.uops[0], &block.template.last_page);
             changed.contains(&page(first.ip)) || changed.contains(last)
@@ -246,7 +251,7 @@ impl Code {
         let uops: Box<[Uop]> = template.uops.clone().into_boxed_slice();
         let (first, stop) = (uops.as_ptr(), template.stop);
         self.view.size += uops.len();
-        self.view.blocks.insert(start, Block { uops, template: template });
+        self.view.blocks.insert(start, Block { uops, template });
         Ok((first, stop))
     }
 
@@ -269,7 +274,13 @@ impl Code {
                 return Ok(template);
             }
         }
-        let template = Arc::new(build::build(m, start, &self.stops)?);
+        let reader = Reader { machine: &mut *m, known: &mut self.view.instructions, start };
+        let built = build::build(reader, &self.stops);
+        if built.is_err() {
+            // The page will not be watched on behalf of this block.
+            self.view.instructions.clear();
+        }
+        let template = Arc::new(built?);
         let versions = versions(self, m, [page(start), template.last_page]);
         self.size += template.uops.len();
         self.templates.entry(start).or_default().push((versions, template.clone()));
@@ -303,13 +314,13 @@ impl Code {
     /// The block at `target`, if it was remembered.
     #[inline(always)]
     pub(super) fn recent(&self, target: u64) -> *const Uop {
-        let slot = &self.view.recent[(target ^ target >> 10) as usize % RECENT];
+        let slot = &self.view.recent[(target ^ target >> 12) as usize % RECENT];
         if slot.target == target { slot.first } else { std::ptr::null() }
     }
 
     /// Remembers the block at `target`.
     pub(super) fn remember(&mut self, target: u64, first: *const Uop) {
-        self.view.recent[(target ^ target >> 10) as usize % RECENT] = Recent { target, first };
+        self.view.recent[(target ^ target >> 12) as usize % RECENT] = Recent { target, first };
     }
 
     /// Flags that nobody will look at from `start` on.
