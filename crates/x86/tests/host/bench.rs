@@ -225,7 +225,7 @@ pub fn outcome_of(trap: Option<&Trap>) -> Outcome {
         Trap::InvalidOpcode => (4, CODE),
         Trap::Breakpoint => (5, 0),
         Trap::GeneralProtection | Trap::Privileged | Trap::Interrupt(_) => (11, 0),
-        Trap::Memory(_) | Trap::Unsupported | Trap::Syscall => (0, 0),
+        Trap::Memory(_) | Trap::Unsupported | Trap::Syscall | Trap::Stop => (0, 0),
     };
     Outcome::Signal { number, address }
 }

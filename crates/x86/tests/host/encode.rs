@@ -27,7 +27,7 @@ pub fn build(random: &mut Random, code: Code, state: &mut State) -> Option<Case>
             place = address(random, &mut instruction, state);
         }
     }
-    prefixes(random, &mut instruction, state);
+    prefixes(random, &mut instruction, state, place);
     let mut encoder = Encoder::new(64);
     encoder.encode(&instruction, CODE).ok()?;
     let bytes = encoder.take_buffer();
@@ -138,6 +138,8 @@ fn set(i: &mut Instruction, op: u32, kind: OpKind, value: u64) {
 fn address(random: &mut Random, i: &mut Instruction, state: &mut State) -> u64 {
     let size = i.memory_size().size() as u64;
     let place = target(random, size);
+    // An exchange locks by itself.
+    let place = if i.mnemonic() == Mnemonic::Xchg { place & !15 } else { place };
     let low = place < 1 << 31;
     match random.below(10) {
         0 if low => {
@@ -180,10 +182,11 @@ fn registers(random: &mut Random, i: &mut Instruction, state: &mut State, place:
     state.gpr[base as usize] = if first == Register::EAX { rest & 0xffff_ffff | random.next() << 32 } else { rest };
 }
 
-fn prefixes(random: &mut Random, i: &mut Instruction, state: &mut State) {
+fn prefixes(random: &mut Random, i: &mut Instruction, state: &mut State, place: u64) {
     let info = i.code().op_code();
     let to_memory = i.op0_kind() == OpKind::Memory;
-    if info.can_use_lock_prefix() && to_memory && random.percent(20) {
+    // Not across cache lines: Linux makes whoever does that wait.
+    if info.can_use_lock_prefix() && to_memory && place % 16 == 0 && random.percent(20) {
         i.set_has_lock_prefix(true);
     }
     let repeats = info.can_use_rep_prefix() || info.can_use_repne_prefix();

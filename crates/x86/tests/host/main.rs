@@ -27,7 +27,7 @@ use left_out::reason;
 use random::Random;
 
 /// Cases for each form where HOST_CASES does not say.
-const CASES: u32 = 200;
+const CASES: u32 = 150;
 /// Failures that are described; the rest is counted.
 const SHOWN: usize = 12;
 
