@@ -266,12 +266,15 @@ pub enum Console {
 /// Where a read or write takes place: at the description's offset, or at a given one (`pread(2)`).
 pub type At = Option<u64>;
 
+/// What a read gives.
+pub type Received = Result<Vec<u8>, Stop>;
+
 /// What a kind of file can do: one row for each kind, as Linux's `struct file_operations`.
 ///
 /// A function that does not apply is one of [`refuse`]'s, which give the errno that Linux gives.
 pub struct Operations {
     /// Up to `len` bytes; empty at the end. Waits if there is nothing and the description blocks.
-    pub read: fn(&mut Call<'_>, Id, usize, At) -> Result<Vec<u8>, Stop>,
+    pub read: fn(&mut Call<'_>, Id, usize, At) -> Received,
     /// Writes, giving back how many bytes were taken.
     pub write: fn(&mut Call<'_>, Id, &[u8], At) -> Result<usize, Stop>,
     /// The `poll(2)` events that hold now. The argument is the description.

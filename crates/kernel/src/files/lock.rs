@@ -121,7 +121,7 @@ impl Locks {
         for next in own {
             match merged.last_mut() {
                 Some(last) if last.mode == next.mode && last.end.checked_add(1) == Some(next.start) => {
-                    last.end = next.end
+                    last.end = next.end;
                 }
                 _ => merged.push(next),
             }

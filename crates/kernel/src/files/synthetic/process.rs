@@ -132,7 +132,7 @@ pub fn shown(kernel: &Kernel, description: Id) -> Vec<u8> {
 
 fn shown_inode(kernel: &Kernel, id: Id, path: &[u8]) -> Vec<u8> {
     let inode = kernel.inode(id);
-    if inode.as_ref().is_some_and(|inode| inode.is_directory())
+    if inode.as_ref().is_some_and(crate::files::Inode::is_directory)
         && let Some(path) = kernel.path_of(id)
     {
         return path;
