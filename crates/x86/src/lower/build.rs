@@ -8,10 +8,10 @@ use iced_x86::{FlowControl, Instruction};
 use super::code::Map;
 use super::live;
 use super::ops::fallback::{self, Decoded};
-use super::ops::float;
+use super::ops::{float, string};
 use super::stops::Stops;
 use super::translate;
-use super::uop::Uop;
+use super::uop::{Handler, Uop};
 use crate::flags::STATUS;
 use crate::generic;
 use crate::machine::{Machine, Trap};
@@ -164,8 +164,8 @@ struct Builder {
 impl Builder {
     /// The reference meaning of `i`; `link` is its place in `decoded` until all are there.
     fn generic(&mut self, i: &Instruction) {
-        let run = match i {
-            i if is_repeated(i) => fallback::repeated,
+        let run: Handler = match i {
+            i if is_repeated(i) => string::pick(i).unwrap_or(fallback::repeated),
             i if is_last(i) => fallback::last,
             _ => fallback::plain,
         };
@@ -240,12 +240,8 @@ pub(super) fn build(mut reader: Reader<'_, '_>, stops: &Stops) -> Result<Templat
         n += count;
     }
     let last = straight.instructions[total - 1];
-    if !is_last(&last) {
-        builder.uops.push(translate::fall_through(last.next_ip()));
-    } else {
-        // Never reached; a branch out of the last instruction looks at its count.
-        builder.uops.push(translate::blank(super::ops::branch::jump, last.next_ip()));
-    }
+    // Also behind a branch, which looks at its count.
+    builder.uops.push(translate::fall_through(last.next_ip()));
     builder.uops[0].shift |= live::pack(STATUS & !live[0]) << 2;
     let decoded = builder.decoded.into_boxed_slice();
     for uop in &mut builder.uops {

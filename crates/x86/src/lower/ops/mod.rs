@@ -10,5 +10,6 @@ mod lanes;
 pub(super) mod moves;
 pub(super) mod shift;
 pub(super) mod stack;
+pub(super) mod string;
 pub(super) mod unary;
 pub(super) mod vector;
