@@ -25,7 +25,7 @@ impl Clock {
     /// The real-time clock.
     #[must_use]
     pub fn real(&self) -> u64 {
-        self.epoch + self.now
+        self.epoch.saturating_add(self.now)
     }
 
     /// Lets time pass up to `then`; never backwards.

@@ -97,7 +97,7 @@ impl Call<'_> {
     pub fn load_strings(&mut self, address: u64) -> Result<Vec<Vec<u8>>, Stop> {
         let (mut strings, mut total) = (Vec::new(), 0);
         while address != 0 {
-            let pointer = self.load_u64(address + 8 * strings.len() as u64)?;
+            let pointer = self.load_u64(address.wrapping_add(8 * strings.len() as u64))?;
             if pointer == 0 {
                 break;
             }

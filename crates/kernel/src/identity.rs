@@ -298,7 +298,7 @@ fn capget(call: &mut Call<'_>) -> Result<u64, Stop> {
     let sets = capabilities(&call.kernel.processes.get(&pid).expect("just looked up").credentials);
     for record in 0..count {
         for (place, set) in sets.into_iter().enumerate() {
-            call.store_u32(data + (12 * record + 4 * place) as u64, (set >> (32 * record)) as u32)?;
+            call.store_u32(data.wrapping_add((12 * record + 4 * place) as u64), (set >> (32 * record)) as u32)?;
         }
     }
     Ok(0)
@@ -313,7 +313,7 @@ fn capset(call: &mut Call<'_>) -> Result<u64, Stop> {
     let mut new = [0u64; 3];
     for record in 0..count {
         for (place, set) in new.iter_mut().enumerate() {
-            let word = call.load_u32(call.args[1] + (12 * record + 4 * place) as u64)?;
+            let word = call.load_u32(call.args[1].wrapping_add((12 * record + 4 * place) as u64))?;
             *set |= u64::from(word) << (32 * record);
         }
     }

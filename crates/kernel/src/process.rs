@@ -2,7 +2,7 @@
 
 use crate::descriptor::Descriptors;
 use crate::id::{Id, Pid, Tid};
-use memory::SpaceId;
+use memory::{ObjectId, SpaceId};
 use std::collections::BTreeSet;
 
 /// A process: what its threads share.
@@ -36,6 +36,8 @@ pub struct Process {
     pub image: Image,
     /// Where the heap begins and ends (`brk(2)`).
     pub heap: (u64, u64),
+    /// Files that it maps shared through descriptors that may not write: `mprotect(2)` does not make them writable.
+    pub read_only: BTreeSet<ObjectId>,
     /// Its children, zombies included, in the order in which it got them: `wait4(2)` reports the oldest first.
     pub children: Vec<Pid>,
     /// What the parent gets when it ends: `SIGCHLD`, or what `clone(2)` was told; 0 for nothing.
@@ -218,4 +220,28 @@ impl Default for Controls {
             barriers: 0,
         }
     }
+}
+
+/// Numbers of resource limits (`getrlimit(2)`), as places in [`Process::limits`].
+pub mod limit {
+    /// Seconds of processor time.
+    pub const PROCESSOR: usize = 0;
+    /// Length of a file.
+    pub const FILE_SIZE: usize = 1;
+    /// The heap.
+    pub const DATA: usize = 2;
+    /// The stack.
+    pub const STACK: usize = 3;
+    /// Length of a core file.
+    pub const CORE: usize = 4;
+    /// Threads of a user.
+    pub const THREADS: usize = 6;
+    /// Descriptors.
+    pub const FILES: usize = 7;
+    /// Locked memory.
+    pub const LOCKED: usize = 8;
+    /// Address space.
+    pub const SPACE: usize = 9;
+    /// Queued signals.
+    pub const SIGNALS: usize = 11;
 }

@@ -32,6 +32,8 @@ pub struct Wait {
 pub enum Interruption {
     /// Redone after a handler with `SA_RESTART`, `EINTR` otherwise.
     Restart,
+    /// Redone after any handler.
+    Again,
     /// `EINTR` even with `SA_RESTART`.
     Fail,
     /// `EINTR` even with `SA_RESTART`, and the time left until the deadline goes to this address (`nanosleep(2)`), unless 0.

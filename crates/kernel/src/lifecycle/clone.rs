@@ -4,7 +4,7 @@ use super::{number, pidfd};
 use crate::call::{Call, Control, Stop};
 use crate::errno::{E2BIG, EAGAIN, EINVAL, ENOMEM};
 use crate::id::{Id, Pid, Tid};
-use crate::process::{Action, Process, State, Usage};
+use crate::process::{Action, Process, State, Usage, limit};
 use crate::signal::number::SIGCHLD;
 use crate::signal::{SIG_IGN, SS_DISABLE};
 use crate::thread::{Processor, Thread};
@@ -50,9 +50,6 @@ const KNOWN: u64 = SHARED
     | CLONE_CHILD_SETTID
     | CLONE_IO
     | CLONE_CLEAR_SIGHAND;
-
-/// `RLIMIT_NPROC`.
-const LIMIT_PROCESSES: usize = 6;
 
 /// What is to be created (`struct clone_args`).
 #[derive(Clone, Copy, Default)]
@@ -186,7 +183,7 @@ fn check_limit(call: &Call<'_>) -> Result<(), Stop> {
     let user = process.credentials.user[0];
     let mine = call.kernel.processes.values().filter(|process| process.credentials.user[0] == user);
     let count: usize = mine.map(|process| process.threads.len()).sum();
-    if user != 0 && count as u64 >= process.limits[LIMIT_PROCESSES].0 { Err(EAGAIN.into()) } else { Ok(()) }
+    if user != 0 && count as u64 >= process.limits[limit::THREADS].0 { Err(EAGAIN.into()) } else { Ok(()) }
 }
 
 fn create_process(call: &mut Call<'_>, request: &Request, pid: Pid, path: Id) -> Result<(), Stop> {

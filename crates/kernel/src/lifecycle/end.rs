@@ -76,7 +76,7 @@ pub fn release_thread(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) {
 }
 
 /// `set_tid_address(2)`: whoever joins the thread waits for this, as long as anybody is left in this memory.
-fn clear_tid(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) {
+pub fn clear_tid(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) {
     let thread = kernel.threads.get_mut(&tid).expect("a thread that ends exists");
     let (pid, address) = (thread.pid, std::mem::take(&mut thread.clear_at_end));
     let process = kernel.processes.get(&pid).expect("a thread has a process");

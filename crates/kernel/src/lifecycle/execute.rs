@@ -1,6 +1,6 @@
 //! `execve(2)` and its book-keeping. Loading is the world's, because it concerns registers.
 
-use super::end::{leave_space, release_thread};
+use super::end::{clear_tid, leave_space, release_thread};
 use crate::call::{Call, Control, Execute, Stop};
 use crate::descriptor::Fd;
 use crate::errno::{EACCES, EINVAL, ELOOP, ENOENT};
@@ -24,6 +24,7 @@ pub fn executed(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, space: Space
     let pid = kernel.threads.get(&tid).expect("a caller is a thread").pid;
     let tid = end_other_threads(kernel, memory, pid, tid);
     super::robust::release(kernel, memory, tid);
+    clear_tid(kernel, memory, tid);
     descriptor::close_on_exec(kernel, memory, pid);
     time::forget_posix(kernel, pid);
     let owner = owner(kernel, pid, &image.path);
@@ -32,10 +33,12 @@ pub fn executed(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, space: Space
     let name = image.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
     process.image = image;
     process.heap = (heap, heap);
+    process.read_only.clear();
     process.vforked = false;
     process.controls.executed = true;
     process.controls.dumpable = 1;
     process.controls.keep_capabilities = false;
+    process.controls.barriers = 0;
     // signal(7): handlers are gone, but what was ignored stays so.
     for action in &mut process.signals.actions {
         let handler = if action.handler == SIG_IGN { SIG_IGN } else { 0 };

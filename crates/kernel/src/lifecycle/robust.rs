@@ -94,8 +94,11 @@ fn mark(kernel: &mut Kernel, memory: &mut Memory, held: Held) -> Result<(), memo
     if value & futex::TID_MASK != held.tid.0 {
         return Ok(());
     }
+    if inherits {
+        return futex::hand_over(kernel, memory, held.space, address, futex::OWNER_DIED);
+    }
     memory.write_u32(held.space, address, value & futex::WAITERS | futex::OWNER_DIED)?;
-    if !inherits && value & futex::WAITERS != 0 {
+    if value & futex::WAITERS != 0 {
         futex::wake_shared(kernel, memory, held.space, address, 1);
     }
     Ok(())

@@ -3,11 +3,12 @@
 use super::number;
 use crate::descriptor::{Console, Description, Descriptor, Descriptors, File};
 use crate::id::{Id, Pid, Tid};
-use crate::process::{Controls, Credentials, Directories, Image, Process, SignalState, State, Usage};
+use crate::process::{Controls, Credentials, Directories, Image, Process, SignalState, State, Usage, limit};
 use crate::signal::number::SIGCHLD;
 use crate::thread::{Processor, Thread};
 use crate::{Kernel, files};
 use memory::{Memory, SpaceId};
+use std::collections::BTreeSet;
 
 /// No limit (`RLIM_INFINITY`).
 pub const INFINITE: u64 = u64::MAX;
@@ -48,6 +49,7 @@ pub fn start(kernel: &mut Kernel, memory: &mut Memory, start: Start) -> (Pid, Ti
         state: State::Running,
         image: Image::default(),
         heap: (0, 0),
+        read_only: BTreeSet::new(),
         children: Vec::new(),
         exit_signal: SIGCHLD,
         vforked: false,
@@ -105,12 +107,12 @@ fn standard_streams(kernel: &mut Kernel, path: Id) -> Descriptors {
 /// Limits of a fresh login, by `RLIMIT_*` number (`getrlimit(2)`).
 fn limits() -> [(u64, u64); 16] {
     let mut limits = [(INFINITE, INFINITE); 16];
-    limits[3] = (8 << 20, INFINITE); // RLIMIT_STACK
-    limits[4] = (0, INFINITE); // RLIMIT_CORE
-    limits[6] = (31_000, 31_000); // RLIMIT_NPROC
-    limits[7] = (1024, 1_048_576); // RLIMIT_NOFILE
-    limits[8] = (8 << 20, 8 << 20); // RLIMIT_MEMLOCK
-    limits[11] = (31_000, 31_000); // RLIMIT_SIGPENDING
+    limits[limit::STACK].0 = 8 << 20;
+    limits[limit::CORE].0 = 0;
+    limits[limit::THREADS] = (31_000, 31_000);
+    limits[limit::FILES] = (1024, 1_048_576);
+    limits[limit::LOCKED] = (8 << 20, 8 << 20);
+    limits[limit::SIGNALS] = (31_000, 31_000);
     limits[12] = (819_200, 819_200); // RLIMIT_MSGQUEUE
     limits[13] = (0, 0); // RLIMIT_NICE
     limits[14] = (0, 0); // RLIMIT_RTPRIO

@@ -51,15 +51,15 @@ pub fn rt_sigaction(call: &mut Call<'_>) -> Result<u64, Stop> {
 
 fn load(call: &mut Call<'_>, address: u64) -> Result<Action, Stop> {
     let handler = call.load_u64(address)?;
-    let flags = call.load_u64(address + 8)? & KNOWN;
-    let restorer = call.load_u64(address + 16)?;
-    let mask = call.load_u64(address + 24)? & !UNCATCHABLE;
+    let flags = call.load_u64(address.wrapping_add(8))? & KNOWN;
+    let restorer = call.load_u64(address.wrapping_add(16))?;
+    let mask = call.load_u64(address.wrapping_add(24))? & !UNCATCHABLE;
     Ok(Action { handler, flags, restorer, mask })
 }
 
 fn store(call: &mut Call<'_>, address: u64, action: Action) -> Result<(), Stop> {
     for (index, value) in [action.handler, action.flags, action.restorer, action.mask].into_iter().enumerate() {
-        call.store_u64(address + 8 * index as u64, value)?;
+        call.store_u64(address.wrapping_add(8 * index as u64), value)?;
     }
     Ok(())
 }

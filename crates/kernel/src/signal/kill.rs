@@ -2,11 +2,11 @@
 
 use super::action::number;
 use super::info::{SI_TKILL, SI_USER, SIZE};
-use super::number::SIGCONT;
-use super::send::{Target, members, send};
+use super::number::{FIRST_REAL_TIME, SIGCONT};
+use super::send::{Target, has_room, members, send};
 use crate::call::{Call, Stop};
 use crate::descriptor::File;
-use crate::errno::{EBADF, EINVAL, EPERM, ESRCH};
+use crate::errno::{EAGAIN, EBADF, EINVAL, EPERM, ESRCH};
 use crate::id::{Pid, Tid};
 use crate::process::SignalInfo;
 
@@ -145,6 +145,10 @@ fn queue(call: &mut Call<'_>, pid: Pid, signal: u64, info: SignalInfo) -> Result
     }
     if !may_signal(call, pid, signal.unwrap_or(0)) {
         return Err(EPERM.into());
+    }
+    let is_queued = signal.is_some_and(|number| number >= FIRST_REAL_TIME);
+    if is_queued && !has_room(call.kernel, pid) {
+        return Err(EAGAIN.into());
     }
     if signal.is_some() {
         send(call.kernel, Target::Process(pid), info);

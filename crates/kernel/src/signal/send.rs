@@ -3,7 +3,7 @@
 use super::info::SI_TIMER;
 use super::number::{Default, FIRST_REAL_TIME, SIGCONT, SIGKILL, STOPS, bit, default};
 use crate::id::{Pid, Tid};
-use crate::process::{Process, SignalInfo, State};
+use crate::process::{Process, SignalInfo, State, limit};
 use crate::{Kernel, event, signal::job};
 
 /// `SIG_DFL`.
@@ -51,23 +51,34 @@ fn to_process(kernel: &mut Kernel, pid: Pid, info: SignalInfo) {
         return;
     }
     let process = kernel.processes.get_mut(&pid).expect("looked at above");
-    enqueue(&mut process.signals.pending, info);
+    let room = process.limits[limit::SIGNALS].0;
+    enqueue(&mut process.signals.pending, info, room);
 }
 
 fn to_thread(kernel: &mut Kernel, tid: Tid, info: SignalInfo) {
     let Some(pid) = kernel.threads.get(&tid).map(|thread| thread.pid) else { return };
     if prepare(kernel, pid, tid, info.number) {
-        enqueue(&mut kernel.threads.get_mut(&tid).expect("looked at above").pending, info);
+        let room = kernel.processes.get(&pid).expect("a thread has a process").limits[limit::SIGNALS].0;
+        enqueue(&mut kernel.threads.get_mut(&tid).expect("looked at above").pending, info, room);
     }
 }
 
 /// Standard signals that are already pending are not queued again (`signal(7)`). A timer's signal always is: the timer rests
-/// until it is taken, so there is one of each at most.
-fn enqueue(pending: &mut Vec<SignalInfo>, info: SignalInfo) {
+/// until it is taken, so there is one of each at most. Real-time signals are queued while there is room
+/// (`RLIMIT_SIGPENDING`).
+fn enqueue(pending: &mut Vec<SignalInfo>, info: SignalInfo, room: u64) {
     let is_known = pending.iter().any(|old| old.number == info.number);
-    if info.number >= FIRST_REAL_TIME || info.code == SI_TIMER || !is_known {
+    let may_queue = info.number >= FIRST_REAL_TIME && (pending.len() as u64) < room;
+    if may_queue || info.code == SI_TIMER || !is_known {
         pending.push(info);
     }
+}
+
+/// Whether another real-time signal could be queued for a process (`sigqueue(3)`, `EAGAIN`).
+#[must_use]
+pub fn has_room(kernel: &Kernel, pid: Pid) -> bool {
+    let room = |process: &Process| (process.signals.pending.len() as u64) < process.limits[limit::SIGNALS].0;
+    kernel.processes.get(&pid).is_some_and(room)
 }
 
 /// What sending does at once, even if the signal is blocked or ignored; tells whether the signal is to be queued.

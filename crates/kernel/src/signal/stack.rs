@@ -88,7 +88,7 @@ pub fn is_on_stack((base, size, flags): (u64, u64, u32), pointer: u64) -> bool {
 pub fn alternate_top(delivery: &super::Delivery, pointer: u64) -> Option<u64> {
     let (base, size, _) = delivery.alternate_stack;
     let wanted = delivery.action.flags & SA_ONSTACK != 0 && size != 0;
-    (wanted && !is_on_stack(delivery.alternate_stack, pointer)).then_some(base + size)
+    (wanted && !is_on_stack(delivery.alternate_stack, pointer)).then_some(base.wrapping_add(size))
 }
 
 /// A stack with `SS_AUTODISARM` is gone while a handler runs.

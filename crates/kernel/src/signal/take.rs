@@ -5,7 +5,7 @@ use super::number::{Default, SIGKILL, SIGSTOP, SYNCHRONOUS, Set, UNCATCHABLE, bi
 use super::send::{SIG_DFL, SIG_IGN, force};
 use crate::errno::EINTR;
 use crate::id::{Pid, Tid};
-use crate::process::{Action, SignalInfo};
+use crate::process::{Action, SignalInfo, limit};
 use crate::wait::{Interruption, Wait};
 use crate::{Kernel, Process, Thread, futex, lifecycle, time};
 use memory::Memory;
@@ -156,7 +156,7 @@ fn act_by_default(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, info: Sign
         Default::Terminate => lifecycle::end_process(kernel, memory, pid, number),
         Default::Core => {
             // `core(5)`: none is left where `RLIMIT_CORE` is 0.
-            let dumped = process.limits[4].0 > 0 && process.controls.dumpable == 1;
+            let dumped = process.limits[limit::CORE].0 > 0 && process.controls.dumpable == 1;
             lifecycle::end_process(kernel, memory, pid, number | if dumped { 0x80 } else { 0 });
         }
         Default::Stop => {
@@ -196,6 +196,7 @@ fn interrupt(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, flags: u64) -> 
     futex::leave(kernel, tid);
     match wait.interruption {
         _ if wait.progress != 0 => Interrupted::Result(wait.progress),
+        Interruption::Again => Interrupted::Restart(number),
         Interruption::Restart if flags & SA_RESTART != 0 => Interrupted::Restart(number),
         Interruption::Remaining { address, micro } => {
             let left = wait.deadline.unwrap_or(now).saturating_sub(now);

@@ -3,13 +3,10 @@
 use crate::call::{Call, Stop};
 use crate::errno::{EINVAL, EPERM, ESRCH};
 use crate::id::Pid;
+use crate::process::limit;
 
 /// How many descriptors anybody may ever have (`/proc/sys/fs/nr_open`).
 const FILES_MAX: u64 = 1_048_576;
-
-/// `RLIMIT_STACK`, `RLIMIT_NOFILE`.
-const LIMIT_STACK: usize = 3;
-const LIMIT_FILES: usize = 7;
 
 fn resource(value: u64) -> Result<usize, Stop> {
     match value as u32 {
@@ -59,7 +56,7 @@ fn change(call: &mut Call<'_>, pid: Pid, resource_value: u64, new: u64, old: u64
             return Err(EINVAL.into());
         }
         let is_superuser = call.process().credentials.user[1] == 0;
-        if hard > before.1 && !is_superuser || resource == LIMIT_FILES && hard > FILES_MAX {
+        if hard > before.1 && !is_superuser || resource == limit::FILES && hard > FILES_MAX {
             return Err(EPERM.into());
         }
         set(call, pid, resource, (soft, hard));
@@ -75,7 +72,7 @@ fn set(call: &mut Call<'_>, pid: Pid, resource: usize, limit: (u64, u64)) {
     let process = call.kernel.processes.get_mut(&pid).expect("the caller looked");
     process.limits[resource] = limit;
     let is_alive = !process.is_zombie();
-    if resource == LIMIT_STACK && is_alive {
+    if resource == limit::STACK && is_alive {
         call.memory.set_stack_limit(process.space, limit.0);
     }
 }

@@ -18,6 +18,7 @@ pub const ROWS: &[Row] = &[
     Row::full(63, "uname", uname, &[Hex]),
     Row::full(97, "getrlimit", limits::getrlimit, &[Int, Hex]),
     Row::full(99, "sysinfo", sysinfo, &[Hex]),
+    Row::full(101, "ptrace", refused, &[Int, Int, Hex, Hex]).partial(REFUSED),
     Row::full(103, "syslog", syslog, &[Int, Hex, Int]).partial("the kernel has nothing to say"),
     Row::full(135, "personality", personality, &[Hex]).partial("only asking, and the switch for randomised addresses"),
     Row::full(140, "getpriority", schedule::getpriority, &[Int, Int]),
@@ -32,14 +33,23 @@ pub const ROWS: &[Row] = &[
     Row::absent(154, "modify_ldt", "ENOSYS: a kernel without 16-bit segments"),
     Row::full(157, "prctl", control::prctl, &[Int, Hex, Hex, Hex, Hex]).partial("the options that programs use"),
     Row::full(158, "arch_prctl", arch_prctl, &[Hex, Hex]),
+    Row::full(159, "adjtimex", refused, &[Hex]).partial(REFUSED),
     Row::full(160, "setrlimit", limits::setrlimit, &[Int, Hex]),
+    Row::full(169, "reboot", refused, &[Hex, Hex, Hex, Hex]).partial(REFUSED),
     Row::full(170, "sethostname", sethostname, &[Hex, Size]),
     Row::full(171, "setdomainname", setdomainname, &[Hex, Size]),
+    Row::full(172, "iopl", refused, &[Int]).partial(REFUSED),
+    Row::full(173, "ioperm", refused, &[Hex, Hex, Int]).partial(REFUSED),
     Row::full(203, "sched_setaffinity", schedule::sched_setaffinity, &[Int, Size, Hex])
         .partial("there is one processor"),
     Row::full(204, "sched_getaffinity", schedule::sched_getaffinity, &[Int, Size, Hex]),
     Row::full(219, "restart_syscall", restart_syscall, &[]),
+    Row::full(251, "ioprio_set", ioprio_set, &[Int, Int, Hex]).partial("checked, without effect"),
+    Row::full(252, "ioprio_get", ioprio_get, &[Int, Int]).partial("always the default"),
+    Row::full(272, "unshare", unshare, &[Hex]).partial("no namespaces"),
     Row::full(302, "prlimit64", limits::prlimit64, &[Int, Int, Hex, Hex]),
+    Row::full(305, "clock_adjtime", refused, &[Clock, Hex]).partial(REFUSED),
+    Row::full(308, "setns", refused, &[Fd, Hex]).partial(REFUSED),
     Row::full(309, "getcpu", schedule::getcpu, &[Hex, Hex, Hex]),
     Row::absent(298, "perf_event_open", "ENOSYS: a kernel built without it"),
     Row::absent(317, "seccomp", "ENOSYS: a kernel built without it"),
@@ -53,6 +63,14 @@ pub const ROWS: &[Row] = &[
     Row::absent(445, "landlock_add_rule", "ENOSYS: a kernel built without it"),
     Row::absent(446, "landlock_restrict_self", "ENOSYS: a kernel built without it"),
 ];
+
+/// What the table says about calls that end the run when a program makes them.
+const REFUSED: &str = "refused when it is called";
+
+/// A call that has a name, but no model.
+fn refused(call: &mut Call<'_>) -> Result<u64, Stop> {
+    call.unsupported("not modelled")
+}
 
 /// `uname -r`.
 pub const RELEASE: &str = "6.1.0";
@@ -173,4 +191,28 @@ fn arch_prctl(call: &mut Call<'_>) -> Result<u64, Stop> {
 /// `restart_syscall(2)`: Linux makes programs call it after a signal; here the wait itself goes on.
 fn restart_syscall(_: &mut Call<'_>) -> Result<u64, Stop> {
     Err(crate::errno::EINTR.into())
+}
+
+/// `unshare(2)`: what nobody shares is already one's own.
+fn unshare(call: &mut Call<'_>) -> Result<u64, Stop> {
+    const FILES_AND_DIRECTORIES: u64 = 0x200 | 0x400 | 0x4_0000;
+    let flags = call.args[0];
+    if flags != 0 && call.process().threads.len() > 1 {
+        return call.unsupported("threads that share less than everything");
+    }
+    call.only_flags(flags, FILES_AND_DIRECTORIES, "flags")?;
+    Ok(0)
+}
+
+/// `ioprio_set(2)`: there is no disk to wait for.
+fn ioprio_set(call: &mut Call<'_>) -> Result<u64, Stop> {
+    let class = call.args[2] >> 13;
+    match (call.int(0), class) {
+        (1..=3, 0..=3) => Ok(0),
+        _ => Err(EINVAL.into()),
+    }
+}
+
+fn ioprio_get(call: &mut Call<'_>) -> Result<u64, Stop> {
+    if matches!(call.int(0), 1..=3) { Ok(0) } else { Err(EINVAL.into()) }
 }

@@ -1,6 +1,6 @@
 //! Reading and setting clocks.
 
-use super::{SECOND, usage};
+use super::{NEVER, SECOND, usage};
 use crate::call::{Call, Stop};
 use crate::errno::{EINVAL, EPERM};
 use crate::id::{Pid, Tid};
@@ -110,8 +110,9 @@ fn set_real(call: &mut Call<'_>, real: u64) -> Result<u64, Stop> {
     if call.process().credentials.user[1] != 0 {
         return Err(EPERM.into());
     }
-    // Time before boot cannot be.
-    if real < call.kernel.clock.now() {
+    // Time before boot cannot be, and neither can the end of time in a program's life.
+    const YEARS: u64 = 30 * 365 * 86_400 * SECOND;
+    if real < call.kernel.clock.now() || real > NEVER - YEARS {
         return Err(EINVAL.into());
     }
     call.kernel.clock.set_real(real);

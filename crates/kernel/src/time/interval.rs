@@ -77,7 +77,7 @@ pub fn alarm(call: &mut Call<'_>) -> Result<u64, Stop> {
     let (left, _) = current(call.kernel, call.pid, 0);
     set(call.kernel, call.pid, 0, seconds * SECOND, 0);
     // A pending alarm is never reported as none; else rounded to the nearest second.
-    Ok(if left == 0 { 0 } else { ((left + SECOND / 2) / SECOND).max(1) })
+    Ok(if left == 0 { 0 } else { (left.saturating_add(SECOND / 2) / SECOND).max(1) })
 }
 
 /// Fires what is due.

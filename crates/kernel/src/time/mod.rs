@@ -30,6 +30,9 @@ pub const SECOND: u64 = 1_000_000_000;
 /// Nanoseconds in a clock tick (`sysconf(_SC_CLK_TCK)` is 100).
 pub const TICK: u64 = SECOND / 100;
 
+/// Times from here on never come: 292 years, as far as Linux counts (`KTIME_MAX`).
+pub const NEVER: u64 = i64::MAX as u64;
+
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
     Row::full(35, "nanosleep", sleep::nanosleep, &[Time, Hex]),
@@ -98,7 +101,7 @@ impl Alarm {
     /// Time until it fires; 0 if it is disarmed, and never 0 if it is not.
     fn left(&self, now: u64) -> u64 {
         let Some(due) = self.due else { return 0 };
-        let due = if now >= due && self.interval > 0 { due + self.interval * self.missed(now) } else { due };
+        let due = if now >= due && self.interval > 0 { self.after_missed(due, now) } else { due };
         if self.fired && self.interval == 0 { 0 } else { due.saturating_sub(now).max(1) }
     }
 
@@ -108,10 +111,15 @@ impl Alarm {
         if now < due || self.interval == 0 { 0 } else { (now - due) / self.interval + 1 }
     }
 
+    /// The first expiration after now.
+    fn after_missed(&self, due: u64, now: u64) -> u64 {
+        due.saturating_add(self.interval.saturating_mul(self.missed(now)))
+    }
+
     /// Arms the next expiration after one was handled; gives back how many were skipped.
     fn rearm(&mut self, now: u64) -> u64 {
         let missed = self.missed(now);
-        self.due = self.due.filter(|_| self.interval > 0).map(|due| due + self.interval * missed);
+        self.due = self.due.filter(|_| self.interval > 0).map(|due| self.after_missed(due, now));
         self.fired = false;
         missed.saturating_sub(1)
     }
@@ -124,7 +132,7 @@ pub fn next_deadline(kernel: &Kernel) -> Option<u64> {
     let waits = kernel.threads.values().filter(|thread| may_run(thread.pid));
     let waits = waits.filter_map(|thread| thread.wait.as_ref()?.deadline);
     let timers = kernel.timers.by_process.values().flat_map(|own| own.deadlines(kernel));
-    waits.chain(timers).chain(event::next_deadline(kernel)).min()
+    waits.chain(timers).chain(event::next_deadline(kernel)).filter(|deadline| *deadline < NEVER).min()
 }
 
 impl Own {
@@ -143,6 +151,7 @@ pub fn expire(kernel: &mut Kernel, _: &mut Memory) {
         interval::expire(kernel, pid);
         posix::expire(kernel, pid);
     }
+    usage::enforce_limits(kernel);
     event::expire(kernel);
 }
 

@@ -3,9 +3,12 @@
 //! A thread uses the processor whenever it does not wait, and all of that counts as user time.
 
 use super::clocks::store_timeval;
-use super::{TICK, TimeBase};
+use super::{SECOND, TICK, TimeBase};
 use crate::call::{Call, Stop};
 use crate::errno::EINVAL;
+use crate::id::Pid;
+use crate::process::limit;
+use crate::signal::number::{SIGKILL, SIGXCPU};
 use crate::{Kernel, Process};
 
 /// Size of `struct rusage`.
@@ -17,6 +20,26 @@ pub fn process_time(kernel: &Kernel, process: &Process) -> u64 {
     let now = kernel.clock.now();
     let threads = process.threads.iter().filter_map(|tid| kernel.threads.get(tid));
     process.usage.ended + threads.map(|thread| thread.processor_time(now)).sum::<u64>()
+}
+
+/// `RLIMIT_CPU`: a signal for every second above the soft limit, death at the hard one (`getrlimit(2)`).
+pub fn enforce_limits(kernel: &mut Kernel) {
+    let is_over = |process: &Process| {
+        let (soft, hard) = process.limits[limit::PROCESSOR];
+        let limit = soft.min(hard);
+        limit != u64::MAX && !process.is_zombie() && process_time(kernel, process) / SECOND >= limit
+    };
+    let over: Vec<Pid> =
+        kernel.processes.values().filter(|process| is_over(process)).map(|process| process.pid).collect();
+    for pid in over {
+        let process = kernel.processes.get(&pid).expect("found above");
+        let used = process_time(kernel, process) / SECOND;
+        let process = kernel.processes.get_mut(&pid).expect("found above");
+        let (soft, hard) = &mut process.limits[limit::PROCESSOR];
+        let signal = if used >= *hard { SIGKILL } else { SIGXCPU };
+        *soft = used + 1;
+        super::send(kernel, pid, signal);
+    }
 }
 
 /// `times(2)`.

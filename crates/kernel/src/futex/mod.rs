@@ -3,6 +3,11 @@
 //! A waiter stays in its queue until somebody wakes it by name, its time is up, or a signal interrupts it; so a wait is
 //! over exactly when [`crate::Wait::woken`] is set or its deadline has passed.
 
+mod inherit;
+mod operate;
+
+pub use inherit::hand_over;
+
 use crate::call::{Call, Stop};
 use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, ETIMEDOUT};
 use crate::id::{Id, Tid};
@@ -14,7 +19,8 @@ use std::collections::BTreeMap;
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(202, "futex", futex, &[Hex, Int, Int, Time, Hex, Int]).partial("no priority inheritance"),
+    Row::full(202, "futex", futex, &[Hex, Int, Int, Time, Hex, Int])
+        .partial("no FUTEX_WAIT_REQUEUE_PI; locks that inherit priority go to the first waiter in order of arrival"),
     Row::absent(449, "futex_waitv", "ENOSYS: as before Linux 5.16; programs fall back to futex"),
 ];
 
@@ -75,10 +81,15 @@ fn futex(call: &mut Call<'_>) -> Result<u64, Stop> {
             let expected = (command == 4).then_some(last);
             requeue(call, Move { from: address, to: second, is_private, wake: value, more: fourth as u32, expected })
         }
-        5 => wake_op(call, address, second, is_private, [value, fourth as u32], last),
+        5 => operate::wake_op(call, address, second, is_private, [value, fourth as u32], last),
         9 => wait_for(call, wait(last, Timeout::Absolute(fourth))),
         10 => wake(call, address, is_private, value, last),
-        6 | 7 | 8 | 11 | 12 | 13 => call.unsupported("locks that inherit priority"),
+        // The older one always had the real-time clock.
+        6 => inherit::lock(call, Waiting { clock: Clock::Real, ..wait(ANY, Timeout::Absolute(fourth)) }),
+        7 => inherit::unlock(call, address, is_private),
+        8 => inherit::try_lock(call, address, is_private),
+        13 => inherit::lock(call, wait(ANY, Timeout::Absolute(fourth))),
+        11 | 12 => call.unsupported("moving waiters to a lock that inherits priority"),
         // FUTEX_FD is gone since Linux 2.6.26; the others never were.
         _ => Err(ENOSYS.into()),
     }
@@ -147,11 +158,16 @@ fn wait_for(call: &mut Call<'_>, waiting: Waiting) -> Result<u64, Stop> {
     if deadline.is_some_and(|deadline| call.kernel.clock.now() >= deadline) {
         return Err(ETIMEDOUT.into());
     }
-    let waiter = Waiter { tid: call.tid, bits: waiting.bits };
-    call.kernel.futexes.queues.entry(key).or_default().push(waiter);
     // A wait with a timeout is never restarted (`signal(7)`).
     let interruption = if deadline.is_some() { Interruption::Fail } else { Interruption::Restart };
-    Err(Wait::until(Condition::Woken(Id(waiting.address))).deadline(deadline).interruption(interruption).into())
+    Err(enqueue(call, key, &waiting).deadline(deadline).interruption(interruption).into())
+}
+
+/// Lets the caller wait at the end of a queue.
+fn enqueue(call: &mut Call<'_>, key: Key, waiting: &Waiting) -> Wait {
+    let waiter = Waiter { tid: call.tid, bits: waiting.bits };
+    call.kernel.futexes.queues.entry(key).or_default().push(waiter);
+    Wait::until(Condition::Woken(Id(waiting.address)))
 }
 
 fn load_deadline(call: &mut Call<'_>, waiting: &Waiting) -> Result<Option<u64>, Stop> {
@@ -193,10 +209,15 @@ fn wake_queue(kernel: &mut Kernel, key: Key, count: u32, bits: u32) -> u64 {
         kernel.futexes.queues.remove(&key);
     }
     for tid in &chosen {
-        let thread = kernel.threads.get_mut(tid).expect("a waiter exists");
-        thread.wait.as_mut().expect("a waiter waits").woken = true;
+        rouse(kernel, *tid);
     }
     chosen.len() as u64
+}
+
+/// Ends the wait of a thread that was taken out of its queue.
+fn rouse(kernel: &mut Kernel, tid: Tid) {
+    let thread = kernel.threads.get_mut(&tid).expect("a waiter exists");
+    thread.wait.as_mut().expect("a waiter waits").woken = true;
 }
 
 /// Takes a thread out of the queue it is in: its wait has ended otherwise.
@@ -249,55 +270,4 @@ fn move_waiters(kernel: &mut Kernel, from: Key, to: Key, count: usize) -> u64 {
         queues.entry(to).or_default().extend(waiting);
     }
     moved
-}
-
-/// `FUTEX_WAKE_OP`: change a second word, wake waiters of the first, and of the second if its old value says so.
-fn wake_op(
-    call: &mut Call<'_>,
-    first: u64,
-    second: u64,
-    is_private: bool,
-    counts: [u32; 2],
-    code: u32,
-) -> Result<u64, Stop> {
-    let (one, two) = (key(call, first, is_private)?, key(call, second, is_private)?);
-    let old = call.load_u32(second)?;
-    call.store_u32(second, operate(code, old)?)?;
-    let mut woken = wake_queue(call.kernel, one, counts[0], ANY);
-    if compare(code, old)? {
-        woken += wake_queue(call.kernel, two, counts[1], ANY);
-    }
-    Ok(woken)
-}
-
-/// Twelve bits with a sign.
-fn signed(bits: u32) -> u32 {
-    ((bits << 20) as i32 >> 20) as u32
-}
-
-fn operate(code: u32, old: u32) -> Result<u32, Stop> {
-    let argument = signed(code >> 12 & 0xfff);
-    // The highest bit asks for a power of two (`FUTEX_OP_OPARG_SHIFT`); Linux takes its lowest five bits.
-    let argument = if code >> 31 == 1 { 1 << (argument & 31) } else { argument };
-    Ok(match code >> 28 & 7 {
-        0 => argument,
-        1 => old.wrapping_add(argument),
-        2 => old | argument,
-        3 => old & !argument,
-        4 => old ^ argument,
-        _ => return Err(ENOSYS.into()),
-    })
-}
-
-fn compare(code: u32, old: u32) -> Result<bool, Stop> {
-    let (old, argument) = (old as i32, signed(code & 0xfff) as i32);
-    Ok(match code >> 24 & 0xf {
-        0 => old == argument,
-        1 => old != argument,
-        2 => old < argument,
-        3 => old <= argument,
-        4 => old > argument,
-        5 => old >= argument,
-        _ => return Err(ENOSYS.into()),
-    })
 }

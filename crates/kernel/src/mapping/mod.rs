@@ -1,10 +1,15 @@
 //! Calls on the address space: mmap, mprotect, brk.
 
+mod advice;
+mod change;
+mod transfer;
+
 use crate::call::{Call, Stop};
 use crate::descriptor::{Description, Fd, File};
-use crate::errno::{EACCES, EEXIST, EFAULT, EINVAL, ENODEV, ENOMEM, EOPNOTSUPP, EPERM, Errno};
+use crate::errno::{EACCES, EEXIST, EINVAL, ENODEV, ENOMEM, EOPNOTSUPP, EPERM, Errno};
 use crate::files;
 use crate::id::Id;
+use crate::process::limit;
 use crate::table::{Argument::*, Row};
 use memory::{Backing, MapError, Mapping, Name, ObjectId, PAGE_SIZE, Protection, Sharing, USER_END};
 
@@ -14,25 +19,27 @@ pub const ROWS: &[Row] = &[
         .partial("no huge pages: ENOMEM, as if none were reserved"),
     Row::full(10, "mprotect", mprotect, &[Hex, Size, Hex]),
     Row::full(11, "munmap", munmap, &[Hex, Size]),
-    Row::full(12, "brk", brk, &[Hex]),
-    Row::full(25, "mremap", mremap, &[Hex, Size, Size, Hex, Hex]).partial("not MREMAP_DONTUNMAP"),
-    Row::full(26, "msync", msync, &[Hex, Size, Hex]),
-    Row::full(27, "mincore", mincore, &[Hex, Size, Hex]).partial("whatever is mapped is resident"),
-    Row::full(28, "madvise", madvise, &[Hex, Size, Int])
+    Row::full(12, "brk", change::brk, &[Hex]),
+    Row::full(25, "mremap", change::mremap, &[Hex, Size, Size, Hex, Hex]).partial("not MREMAP_DONTUNMAP"),
+    Row::full(26, "msync", advice::msync, &[Hex, Size, Hex]),
+    Row::full(27, "mincore", advice::mincore, &[Hex, Size, Hex]).partial("whatever is mapped is resident"),
+    Row::full(28, "madvise", advice::madvise, &[Hex, Size, Int])
         .partial("not MADV_REMOVE, MADV_DONTFORK, MADV_WIPEONFORK and their opposites"),
-    Row::full(149, "mlock", mlock, &[Hex, Size]),
-    Row::full(150, "munlock", munlock, &[Hex, Size]),
-    Row::full(151, "mlockall", mlockall, &[Hex]),
-    Row::full(152, "munlockall", munlockall, &[]),
+    Row::full(149, "mlock", advice::mlock, &[Hex, Size]),
+    Row::full(150, "munlock", advice::munlock, &[Hex, Size]),
+    Row::full(151, "mlockall", advice::mlockall, &[Hex]),
+    Row::full(152, "munlockall", advice::munlockall, &[]),
     Row::absent(216, "remap_file_pages", "ENOSYS: gone from most systems"),
     Row::absent(237, "mbind", "ENOSYS: a kernel without NUMA"),
     Row::absent(238, "set_mempolicy", "ENOSYS: a kernel without NUMA"),
     Row::absent(239, "get_mempolicy", "ENOSYS: a kernel without NUMA"),
     Row::absent(256, "migrate_pages", "ENOSYS: a kernel without NUMA"),
     Row::absent(279, "move_pages", "ENOSYS: a kernel without NUMA"),
+    Row::full(310, "process_vm_readv", transfer::process_vm_readv, &[Int, Hex, Size, Hex, Size, Hex]),
+    Row::full(311, "process_vm_writev", transfer::process_vm_writev, &[Int, Hex, Size, Hex, Size, Hex]),
     Row::absent(323, "userfaultfd", "ENOSYS: a kernel built without it"),
-    Row::full(324, "membarrier", membarrier, &[Int, Hex, Int]),
-    Row::full(325, "mlock2", mlock2, &[Hex, Size, Hex]),
+    Row::full(324, "membarrier", advice::membarrier, &[Int, Hex, Int]),
+    Row::full(325, "mlock2", advice::mlock2, &[Hex, Size, Hex]),
     Row::absent(329, "pkey_mprotect", "ENOSYS: a kernel built without protection keys"),
     Row::absent(330, "pkey_alloc", "ENOSYS: a kernel built without protection keys"),
     Row::absent(331, "pkey_free", "ENOSYS: a kernel built without protection keys"),
@@ -56,10 +63,6 @@ const MAP_VALID: u64 = 0x1f_ffff & !0x8_0000;
 const TOP: u64 = 0x7fff_f7ff_f000;
 /// The same for `MAP_32BIT`.
 const TOP_32: u64 = 0x8000_0000;
-
-/// `RLIMIT_DATA`, `RLIMIT_MEMLOCK`, `RLIMIT_AS`.
-const LIMIT_DATA: usize = 2;
-const LIMIT_SPACE: usize = 9;
 
 fn page_up(address: u64) -> Option<u64> {
     address.checked_next_multiple_of(PAGE_SIZE)
@@ -123,7 +126,7 @@ fn sharing(flags: u64) -> Result<Sharing, Stop> {
 
 /// `RLIMIT_AS`.
 fn check_space(call: &Call<'_>, more: u64) -> Result<(), Stop> {
-    let limit = call.process().limits[LIMIT_SPACE].0;
+    let limit = call.process().limits[limit::SPACE].0;
     if limit == u64::MAX {
         return Ok(());
     }
@@ -155,6 +158,13 @@ fn backing(
                 return Err(ENODEV.into());
             }
             let (id, _) = files::content(call.kernel, call.memory, inode)?;
+            if sharing == Sharing::Shared {
+                let is_sealed = files::seal::check_map(call.kernel, inode).is_err();
+                if is_sealed && protection.contains(Protection::WRITE) {
+                    return Err(EPERM.into());
+                }
+                note_access(call, id, description.is_writable() && !is_sealed);
+            }
             Ok((Some(Backing::Object { id, offset }), name))
         }
         _ => Err(ENODEV.into()),
@@ -165,6 +175,16 @@ fn backing(
 fn check_access(description: &Description, sharing: Sharing, protection: Protection) -> Result<(), Errno> {
     let changes = sharing == Sharing::Shared && protection.contains(Protection::WRITE);
     if !description.is_readable() || changes && !description.is_writable() { Err(EACCES) } else { Ok(()) }
+}
+
+/// Remembers which files are mapped shared without the right to change them, for [`mprotect`].
+fn note_access(call: &mut Call<'_>, object: ObjectId, is_writable: bool) {
+    let read_only = &mut call.process_mut().read_only;
+    if is_writable {
+        read_only.remove(&object);
+    } else {
+        read_only.insert(object);
+    }
 }
 
 /// An object of zeros for anonymous memory that is shared.
@@ -241,6 +261,9 @@ fn mprotect(call: &mut Call<'_>) -> Result<u64, Stop> {
     else {
         return Ok(0);
     };
+    if protection & 2 != 0 && would_change_files(call, start, length) {
+        return Err(EACCES.into());
+    }
     let space = call.space();
     call.memory.protect(space, start, length, Protection::from_bits(protection)).map_err(|error| match error {
         MapError::Invalid => ENOMEM,
@@ -249,183 +272,12 @@ fn mprotect(call: &mut Call<'_>) -> Result<u64, Stop> {
     Ok(0)
 }
 
-/// `brk(2)`: the kernel's answer is always where the heap ends now.
-fn brk(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let (start, end) = call.process().heap;
-    let wanted = call.args[0];
-    if wanted >= start && move_heap_end(call, end, wanted).is_some() {
-        call.process_mut().heap.1 = wanted;
-        return Ok(wanted);
-    }
-    Ok(end)
-}
-
-fn move_heap_end(call: &mut Call<'_>, end: u64, wanted: u64) -> Option<()> {
-    let (old, new) = (page_up(end)?, page_up(wanted)?);
-    let space = call.space();
-    if new < old {
-        return call.memory.unmap(space, new, old - new).ok();
-    }
-    if new == old {
-        return Some(());
-    }
-    let process = call.process();
-    let is_free = call.memory.mappings_in(space, old, new + PAGE_SIZE).next().is_none();
-    let is_allowed = wanted - process.heap.0 <= process.limits[LIMIT_DATA].0;
-    if new > USER_END || !is_free || !is_allowed || check_space(call, new - old).is_err() {
-        return None;
-    }
-    let heap = Mapping::anonymous(old, new - old, Protection::READ_WRITE);
-    call.memory.map(space, Mapping { name: Name::Heap, ..heap }).ok()
-}
-
-/// `mremap(2)`.
-fn mremap(call: &mut Call<'_>) -> Result<u64, Stop> {
-    const MAY_MOVE: u64 = 1;
-    const FIXED: u64 = 2;
-    const DONT_UNMAP: u64 = 4;
-    let [from, old, new, flags, to, _] = call.args;
-    if flags & !(MAY_MOVE | FIXED | DONT_UNMAP) != 0 || flags & FIXED != 0 && flags & MAY_MOVE == 0 {
-        return Err(EINVAL.into());
-    }
-    if flags & DONT_UNMAP != 0 {
-        return call.unsupported("MREMAP_DONTUNMAP");
-    }
-    let (old, new) = (page_up(old).ok_or(EINVAL)?, page_up(new).ok_or(EINVAL)?);
-    if !is_aligned(from) || new == 0 || old == 0 && flags & MAY_MOVE == 0 {
-        return Err(EINVAL.into());
-    }
-    if flags & FIXED != 0 {
-        return remap(call, from, old, to, new);
-    }
-    let space = call.space();
-    call.memory.mapping_at(space, from).ok_or(EFAULT)?;
-    if new > old {
-        check_space(call, new - old)?;
-    }
-    let in_place = if old == 0 { Err(EINVAL.into()) } else { remap(call, from, old, from, new) };
-    if in_place.is_ok() || in_place == Err(EFAULT.into()) {
-        return in_place;
-    }
-    if flags & MAY_MOVE == 0 {
-        return Err(ENOMEM.into());
-    }
-    let to = call.memory.find_gap(space, new, 0, TOP).ok_or(ENOMEM)?;
-    remap(call, from, old, to, new)
-}
-
-fn remap(call: &mut Call<'_>, from: u64, old: u64, to: u64, new: u64) -> Result<u64, Stop> {
-    let space = call.space();
-    let moved = call.memory.remap(space, from, old, to, new);
-    moved.map_err(|error| if error == MapError::NotMapped { EFAULT } else { errno(error) })?;
-    Ok(to)
-}
-
-/// `msync(2)`: a shared mapping is the file, so there is nothing to write.
-fn msync(call: &mut Call<'_>) -> Result<u64, Stop> {
-    const BOTH: u64 = 1 | 4;
-    let [start, length, flags, ..] = call.args;
-    if flags & !7 != 0 || flags & BOTH == BOTH {
-        return Err(EINVAL.into());
-    }
-    let Some((start, length)) = range(start, length).map_err(|_| if is_aligned(start) { ENOMEM } else { EINVAL })?
-    else {
-        return Ok(0);
+/// Whether a range shows a file that was opened for reading only, and shares it (`mprotect(2)`, `EACCES`).
+fn would_change_files(call: &Call<'_>, start: u64, length: u64) -> bool {
+    let read_only = &call.process().read_only;
+    let is_closed = |mapping: &Mapping| {
+        let object = mapping.object_at(mapping.start).filter(|_| mapping.sharing == Sharing::Shared);
+        object.is_some_and(|(object, _)| read_only.contains(&object))
     };
-    if is_mapped(call, start, length) { Ok(0) } else { Err(ENOMEM.into()) }
-}
-
-/// `mincore(2)`.
-fn mincore(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let [start, length, vector, ..] = call.args;
-    if !is_aligned(start) {
-        return Err(EINVAL.into());
-    }
-    let Ok(Some((start, length))) = range(start, length) else {
-        return if length == 0 { Ok(0) } else { Err(ENOMEM.into()) };
-    };
-    if !is_mapped(call, start, length) {
-        return Err(ENOMEM.into());
-    }
-    call.store(vector, &vec![1; (length / PAGE_SIZE) as usize])?;
-    Ok(0)
-}
-
-/// `madvise(2)`.
-fn madvise(call: &mut Call<'_>) -> Result<u64, Stop> {
-    const DONTNEED: i32 = 4;
-    const DONTNEED_LOCKED: i32 = 24;
-    let [start, length, ..] = call.args;
-    let advice = call.int(2);
-    let is_hint = matches!(advice, 0..=3 | 8 | 12..=17 | 20..=23 | 25);
-    match advice {
-        DONTNEED | DONTNEED_LOCKED => {}
-        9..=11 | 18 | 19 => return call.unsupported(format!("advice {advice}")),
-        _ if !is_hint => return Err(EINVAL.into()),
-        _ => {}
-    }
-    let Some((start, length)) = range(start, length)? else { return Ok(0) };
-    if matches!(advice, DONTNEED | DONTNEED_LOCKED) {
-        let space = call.space();
-        call.memory.discard(space, start, length).map_err(errno)?;
-        return Ok(0);
-    }
-    // All other advice may be ignored, as the manual says; MADV_FREE then keeps the content.
-    if is_mapped(call, start, length) { Ok(0) } else { Err(ENOMEM.into()) }
-}
-
-/// `mlock(2)`: nothing is ever swapped out.
-fn mlock(call: &mut Call<'_>) -> Result<u64, Stop> {
-    const LIMIT_LOCKED: usize = 8;
-    let [start, length, ..] = call.args;
-    let start = start - start % PAGE_SIZE;
-    let length = page_up(length + call.args[0] % PAGE_SIZE).ok_or(EINVAL)?;
-    let is_free = call.process().credentials.user[1] == 0;
-    let limit = call.process().limits[LIMIT_LOCKED].0;
-    if !is_free && limit == 0 {
-        return Err(EPERM.into());
-    }
-    if !is_free && length > limit || !is_mapped(call, start, length) { Err(ENOMEM.into()) } else { Ok(0) }
-}
-
-fn munlock(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let [start, length, ..] = call.args;
-    let length = page_up(length + start % PAGE_SIZE).ok_or(EINVAL)?;
-    if is_mapped(call, start - start % PAGE_SIZE, length) { Ok(0) } else { Err(ENOMEM.into()) }
-}
-
-fn mlock2(call: &mut Call<'_>) -> Result<u64, Stop> {
-    if call.args[2] & !1 != 0 { Err(EINVAL.into()) } else { mlock(call) }
-}
-
-fn mlockall(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let flags = call.args[0];
-    if flags == 0 || flags & !7 != 0 || flags == 4 { Err(EINVAL.into()) } else { Ok(0) }
-}
-
-fn munlockall(_: &mut Call<'_>) -> Result<u64, Stop> {
-    Ok(0)
-}
-
-/// `membarrier(2)`: all threads see memory in one order, so there is nothing to wait for.
-fn membarrier(call: &mut Call<'_>) -> Result<u64, Stop> {
-    const GLOBAL: i32 = 1;
-    const REGISTERS: i32 = 4 | 16 | 64;
-    const PRIVATE: i32 = 8 | 32;
-    let command = call.int(0);
-    if call.args[1] != 0 {
-        return Err(EINVAL.into());
-    }
-    match command {
-        0 => Ok((GLOBAL | 2 | REGISTERS | PRIVATE) as u64),
-        GLOBAL | 2 => Ok(0),
-        4 | 16 | 64 => {
-            call.process_mut().controls.barriers |= command as u32;
-            Ok(0)
-        }
-        // A process must have said that it would use these.
-        8 | 32 if call.process().controls.barriers & (command as u32) << 1 == 0 => Err(EPERM.into()),
-        8 | 32 => Ok(0),
-        _ => Err(EINVAL.into()),
-    }
+    !read_only.is_empty() && call.memory.mappings_in(call.space(), start, start + length).any(is_closed)
 }
