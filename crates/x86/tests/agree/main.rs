@@ -97,3 +97,18 @@ fn an_empty_cache_changes_nothing() {
         one.assert_same(&mut other, || format!("seed {seed}"));
     }
 }
+
+/// Rust does not promise that a call in tail position is a jump; release builds count on it for speed. Programs that loop would
+/// show a handler that returns.
+#[cfg(not(debug_assertions))]
+#[test]
+fn no_handler_leaves_anything_on_the_stack_of_the_host() {
+    let mut code = Code::new();
+    for kind in [Kind::Integer, Kind::Branches, Kind::Vector] {
+        for seed in 0..cases() {
+            let start = program(&mut Random::new(seed), kind);
+            start.build().run(&mut code, 50_000);
+            assert_eq!(code.bounces(), 0, "seed {seed} {kind:?}\n{}", start.listing());
+        }
+    }
+}
