@@ -20,6 +20,7 @@ impl Bits {
     ///
     /// # Panics
     /// If `number` is not below [`CAPACITY`].
+    #[inline]
     #[must_use]
     pub fn one(number: u32) -> Self {
         let mut bits = Self::EMPTY;
@@ -28,6 +29,7 @@ impl Bits {
     }
 
     /// The set of one number, larger ones folded onto smaller ones.
+    #[inline]
     #[must_use]
     pub fn folded(number: u32) -> Self {
         Self::one(number % CAPACITY)
@@ -63,6 +65,7 @@ impl Bits {
     }
 
     /// How many numbers are in.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()

@@ -167,12 +167,13 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
     /// Finishes the insertions of the batch.
     pub fn flush(&mut self) {
         let mut batch = std::mem::take(&mut self.batch);
+        let (store, cursor) = self.session.open();
         for waiting in &mut batch {
-            waiting.guess = self.session.guess(waiting.ticket);
+            waiting.guess = store.guess(waiting.ticket);
         }
-        for round in 0..self.session.rounds() {
+        for round in 0..store.rounds() {
             for waiting in &batch {
-                self.session.approach(waiting.ticket, waiting.guess, round);
+                store.approach(cursor, waiting.ticket, waiting.guess, round);
             }
         }
         for (index, waiting) in batch.iter().enumerate() {

@@ -49,7 +49,7 @@ impl<'a, V: Visited> Session<'a, V> {
 
     /// The store and the cursor, locking if need be.
     #[inline]
-    fn open(&mut self) -> (&V, &mut V::Cursor) {
+    pub fn open(&mut self) -> (&V, &mut V::Cursor) {
         let guard = self.guard.get_or_insert_with(|| self.shelf.read());
         (guard, &mut self.cursor)
     }
@@ -88,18 +88,6 @@ impl<'a, V: Visited> Session<'a, V> {
         let visit = self.insert(ticket, guess);
         self.settled();
         visit
-    }
-
-    /// See [`Visited::approach`].
-    #[inline]
-    pub fn approach(&mut self, ticket: V::Ticket, guess: u32, round: u32) {
-        let (store, cursor) = self.open();
-        store.approach(cursor, ticket, guess, round);
-    }
-
-    /// See [`Visited::rounds`].
-    pub fn rounds(&mut self) -> u32 {
-        self.open().0.rounds()
     }
 
     /// See [`Visited::settled`].

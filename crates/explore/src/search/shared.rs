@@ -28,10 +28,11 @@ impl<S, V: Visited> Shared<'_, S, V> {
     #[inline]
     pub fn record_parent(&self, id: u32, parent: u32) -> bool {
         let Some(parents) = &self.parents else { return true };
-        if !parents.provide(id) {
-            return false;
+        match parents.try_word(id, 0) {
+            Some(word) => word.store(parent, Relaxed),
+            None if !parents.provide(id) => return false,
+            None => parents.word(id, 0).store(parent, Relaxed),
         }
-        parents.word(id, 0).store(parent, Relaxed);
         true
     }
 

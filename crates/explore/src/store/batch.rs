@@ -29,8 +29,6 @@ pub struct Batch {
     references: Vec<u32>,
     /// Where those of the vector that is held now begin, if they are in.
     held: Option<u32>,
-    /// The references of the vector being interned.
-    pub work: Vec<u32>,
 }
 
 impl Batch {

@@ -56,9 +56,10 @@ impl<T: Word> Pages<T> {
         let skip = if slack == 0 { 0 } else { address.align_offset(LARGE) };
         // SAFETY: `skip` is less than the slack, so the result is inside the mapping.
         let start = unsafe { mapping.byte_add(skip) };
-        if slack > 0 {
+        // The first part stays in small pages: most searches need no more, and clearing a large page takes a while.
+        if bytes > LARGE {
             // SAFETY: the range is part of the mapping; advice that is refused changes nothing.
-            unsafe { libc::madvise(start.as_ptr(), bytes, libc::MADV_HUGEPAGE) };
+            unsafe { libc::madvise(start.as_ptr().byte_add(LARGE), bytes - LARGE, libc::MADV_HUGEPAGE) };
         }
         Some(Self { mapping, mapped, start: start.cast(), len, owns: PhantomData })
     }

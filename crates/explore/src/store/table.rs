@@ -17,8 +17,9 @@ const REFERENCES_MAX: u64 = u32::MAX as u64 - 2 * BLOCK as u64;
 
 /// A set of values of `W` words with a reference for each: pairs of references, chunks of vectors, fingerprints.
 ///
-/// Values lie side by side; an open-addressing index of `tag | reference` entries finds them. Both have room for the
-/// same number of values and grow together, while no worker uses the table. The home
+/// Values lie side by side; an open-addressing index of `tag | reference` entries finds them. Room for values is reserved
+/// once and for all where the system allows it, since pages that were never touched cost nothing; else it grows with the
+/// index, while no worker uses the table. The home
 /// of an entry follows from its tag alone, and larger tags have later homes, so a larger index is written from the
 /// smaller one in a single pass from front to back that reads no value.
 ///
@@ -62,18 +63,34 @@ impl<const W: usize> Table<W> {
     /// The same for a value whose tag is known.
     #[inline]
     pub fn insert_tagged(&self, block: &mut Block, value: [u64; W], tag: u32) -> Result<(u32, bool), Full> {
-        debug_assert!(value != [0; W], "zero is reserved");
+        self.insert_with(tag, |reference| self.get(reference) == value, || Ok((&mut *block, value)))
+    }
+
+    /// The reference under this tag for which `is` holds, or a new one for what `make` gives, in the block that it gives.
+    #[inline]
+    pub fn insert_with<'b, E: From<Full>>(
+        &self,
+        tag: u32,
+        is: impl Fn(u32) -> bool,
+        make: impl FnOnce() -> Result<(&'b mut Block, [u64; W]), E>,
+    ) -> Result<(u32, bool), E> {
+        let mut make = Some(make);
+        let mut made = None;
         let mut line = self.home(tag);
         loop {
             for slot in &self.index[line * LINE..(line + 1) * LINE] {
                 let mut entry = slot.load(Acquire);
                 if entry == 0 {
-                    match self.publish(block, slot, tag, value)? {
+                    if let Some(make) = make.take() {
+                        made = Some(make()?);
+                    }
+                    let (block, value) = made.as_mut().expect("made just now or before");
+                    match self.publish(block, slot, tag, *value)? {
                         Ok(reference) => return Ok((reference, true)),
                         Err(other) => entry = other,
                     }
                 }
-                if (entry >> 32) as u32 == tag && self.get(entry as u32) == value {
+                if (entry >> 32) as u32 == tag && is(entry as u32) {
                     return Ok((entry as u32, false));
                 }
             }
@@ -233,20 +250,17 @@ impl<const W: usize> Table<W> {
         self.capacity() == REFERENCES_MAX
     }
 
-    /// Makes room for half as many values again; `false` if the system has no memory.
+    /// Makes room for as many values again; `false` if the system has no memory.
     #[must_use]
     pub fn grow(&mut self) -> bool {
         if u64::from(self.references_end()) + u64::from(BLOCK) <= self.capacity() {
             return true;
         }
         let lines = larger(self.lines);
-        let Some((values, index)) = values_for::<W>(lines).zip(Pages::zeroed(lines as usize * LINE)) else {
+        let Some(index) = Pages::zeroed(lines as usize * LINE) else { return false };
+        if !self.make_room_for_values(lines) {
             return false;
-        };
-        for (to, from) in values.iter().zip(&self.values[..self.references_end() as usize * W]) {
-            to.store(from.load(Relaxed), Relaxed);
         }
-        self.values = values;
         let old = std::mem::replace(&mut self.index, index);
         self.lines = lines;
         for slot in old.iter() {
@@ -255,6 +269,19 @@ impl<const W: usize> Table<W> {
                 self.place(entry);
             }
         }
+        true
+    }
+
+    /// Copies the values to where there is room for as many as an index of so many lines takes.
+    fn make_room_for_values(&mut self, lines: u64) -> bool {
+        if self.values.len() as u64 >= references_for(lines) * W as u64 {
+            return true;
+        }
+        let Some(values) = values_for::<W>(lines) else { return false };
+        for (to, from) in values.iter().zip(&self.values[..self.references_end() as usize * W]) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+        self.values = values;
         true
     }
 
@@ -303,13 +330,18 @@ impl<const W: usize> Table<W> {
 }
 
 fn larger(lines: u64) -> u64 {
-    lines + lines / 2
+    2 * lines
 }
 
-/// Room for as many values as an index of so many lines takes.
+/// References that an index of so many lines takes.
+fn references_for(lines: u64) -> u64 {
+    (lines * LOAD).min(REFERENCES_MAX) + u64::from(BLOCK)
+}
+
+/// Room for all values that there can ever be, or at least for those that an index of so many lines takes.
 fn values_for<const W: usize>(lines: u64) -> Option<Pages<AtomicU64>> {
-    let references = (lines * LOAD).min(REFERENCES_MAX) + u64::from(BLOCK);
-    Pages::zeroed(usize::try_from(references).ok()?.checked_mul(W)?)
+    let room = |references: u64| Pages::zeroed(usize::try_from(references).ok()?.checked_mul(W)?);
+    room(references_for(u64::from(u32::MAX))).or_else(|| room(references_for(lines)))
 }
 
 fn index_bytes(lines: u64) -> u64 {

@@ -48,6 +48,8 @@ pub struct TreeCursor {
     hash: u64,
     blocks: Blocks,
     batch: Batch,
+    /// The references of the vector being interned.
+    work: Vec<u32>,
 }
 
 /// One subtree of the held vector.
@@ -226,34 +228,37 @@ impl Tree {
         }
     }
 
-    /// Fetches where the changed leaves of a ticket will be looked up.
+    /// Fetches what the changed leaves of a ticket will be compared with when they are looked up.
     fn fetch_leaves(&self, batch: &Batch, ticket: &TreeTicket) {
         for (ordinal, leaf) in self.plan.leaves.iter().enumerate() {
             if ticket.has_changed(leaf.node) {
-                self.leaves.prefetch(batch.leaf(ticket.leaves, ordinal).tag);
+                self.leaves.candidate(batch.leaf(ticket.leaves, ordinal).tag);
             }
         }
     }
 
     /// Interns the subtrees of a ticket's vector that differ from those of the vector that was held then, and gives the
     /// pair at the root.
-    fn intern(&self, cursor: &mut TreeCursor, ticket: &TreeTicket) -> Result<u64, Need> {
-        let TreeCursor { blocks, batch, .. } = cursor;
-        batch.work.resize(self.plan.nodes.len(), 0);
+    fn intern(
+        &self,
+        blocks: &mut Blocks,
+        batch: &Batch,
+        work: &mut Vec<u32>,
+        ticket: &TreeTicket,
+    ) -> Result<u64, Need> {
+        work.resize(self.plan.nodes.len(), 0);
         for (position, node) in self.plan.nodes.iter().enumerate() {
             let reference = match *node {
                 Node::Pair { left, right, .. } if position == self.plan.root() => {
-                    return Ok(pair(batch.work[left], batch.work[right]));
+                    return Ok(pair(work[left], work[right]));
                 }
                 _ if !ticket.has_changed(position) => batch.held(ticket.held, position),
                 Node::Leaf { .. } => {
                     self.intern_leaf(blocks, batch.leaf(ticket.leaves, self.plan.ordinals[position]))?
                 }
-                Node::Pair { left, right, table } => {
-                    self.intern_pair(blocks, table, pair(batch.work[left], batch.work[right]))?
-                }
+                Node::Pair { left, right, table } => self.intern_pair(blocks, table, pair(work[left], work[right]))?,
             };
-            batch.work[position] = reference;
+            work[position] = reference;
         }
         unreachable!("the root comes last")
     }
@@ -322,6 +327,7 @@ impl Visited for Tree {
                 hash ^= mixed ^ held.hash;
                 changed |= leaf.above;
                 tag = (mixed >> 32) as u32;
+                self.leaves.prefetch(tag);
             }
             *room = Hashed { leaf: words, tag };
         }
@@ -357,16 +363,21 @@ impl Visited for Tree {
         if ticket.count as usize != self.plan.leaves.len() {
             ticket = self.renew(cursor, ticket);
         }
-        // The state may have come in with an earlier ticket of the same batch.
-        let guess = if guess == 0 { self.top().candidate(ticket.tag) } else { guess };
-        if guess != 0 && self.is(&cursor.batch, &ticket, self.plan.root(), self.root_of(guess)) {
+        let root = self.plan.root();
+        if guess != 0 && self.is(&cursor.batch, &ticket, root, self.root_of(guess)) {
             return Ok(Visit { id: guess, new: false });
         }
-        let value = top_value(self.intern(cursor, &ticket)?);
-        let last = self.last();
-        match self.top().insert_tagged(&mut cursor.blocks.pairs[last], [value], ticket.tag) {
+        let TreeCursor { blocks, batch, work, .. } = cursor;
+        let batch = &*batch;
+        let is = |id| self.is(batch, &ticket, root, self.root_of(id));
+        let inserted = self.top().insert_with(ticket.tag, is, || {
+            let value = top_value(self.intern(blocks, batch, work, &ticket)?);
+            Ok((&mut blocks.pairs[self.last()], [value]))
+        });
+        match inserted {
             Ok((id, new)) => Ok(Visit { id, new }),
-            Err(Full) => Err(Need::Room(last)),
+            Err(Lack::Room) => Err(Need::Room(self.last())),
+            Err(Lack::Other(need)) => Err(need),
         }
     }
 
@@ -423,6 +434,26 @@ impl Visited for Tree {
 
     fn ids_end(&self) -> u32 {
         self.top().references_end()
+    }
+}
+
+/// What an insertion lacks.
+enum Lack {
+    /// Room among the visited states.
+    Room,
+    /// Something else.
+    Other(Need),
+}
+
+impl From<Full> for Lack {
+    fn from(_: Full) -> Self {
+        Self::Room
+    }
+}
+
+impl From<Need> for Lack {
+    fn from(need: Need) -> Self {
+        Self::Other(need)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The making of one function: its parameters, its ways out, scalars in memory.
 
-use super::{ASK, OFFER};
 use super::layout::Layout;
+use super::{ASK, OFFER};
 use crate::ir::{Model, ProctypeId, Scalar};
 use crate::run::code::{Answer, Status};
 use cranelift_codegen::ir::condcodes::IntCC;

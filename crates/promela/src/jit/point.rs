@@ -103,7 +103,7 @@ impl Point<'_> {
 
     fn end(&self, emitter: &mut Emitter<'_, '_>, blocks: &[Block]) {
         emitter.go(blocks[self.state.edges.len()]);
-        give(emitter, Status::Nothing, 0, false);
+        give(emitter, Answer::NOTHING);
     }
 
     fn edge(&self, emitter: &mut Emitter<'_, '_>, (index, number): (usize, usize), edge: &Edge, blocked: Block) {
@@ -111,7 +111,7 @@ impl Point<'_> {
         emitter.set_exits(blocked, done, ask);
         emitter.offers = Offers::Edge(index as u32);
         let moves_itself = matches!(edge.action, Action::DStep { .. });
-        let leave = Leave { index, number, last: self.is_last(index) };
+        let leave = Leave { index, number, last: self.is_last(index), atomic: edge.atomic };
         match &edge.action {
             Action::Else => {
                 let executable = resume(emitter, 16, 1);
@@ -138,7 +138,7 @@ impl Point<'_> {
             self.leave(emitter, leave, edge.target);
         }
         emitter.go(ask);
-        give(emitter, Status::Ask, index as u32, false);
+        give(emitter, Answer::new(Status::Ask, index as u32, false));
     }
 
     /// Whether no edge after this one can be executable once this one was.
@@ -157,7 +157,8 @@ impl Point<'_> {
             let pid = emitter.who_bits(0, 8);
             emitter.store(Address { base: emitter.vector, offset: VECTOR_LAST as i32 }, Scalar::Byte, pid);
         }
-        give(emitter, Status::Done, leave.index as u32, leave.last);
+        let answer = Answer::new(Status::Done, leave.index as u32, leave.last);
+        give(emitter, if leave.atomic { answer.atomic() } else { answer });
     }
 
     fn take(
@@ -173,9 +174,9 @@ impl Point<'_> {
         emitter.take_offered(receive, id, length)?;
         emitter.go(done);
         let last = !self.state.edges[index + 1..].iter().any(|edge| matches!(edge.action, Action::Receive(_)));
-        self.leave(emitter, Leave { index, number, last }, edge.target);
+        self.leave(emitter, Leave { index, number, last, atomic: edge.atomic }, edge.target);
         emitter.go(ask);
-        give(emitter, Status::Ask, index as u32, false);
+        give(emitter, Answer::new(Status::Ask, index as u32, false));
         Some(())
     }
 }
@@ -186,6 +187,7 @@ struct Leave {
     index: usize,
     number: usize,
     last: bool,
+    atomic: bool,
 }
 
 /// A `d_step` as part of the function: its control states become blocks.
@@ -207,7 +209,9 @@ impl DStep<'_, '_> {
         emitter.builder.def_var(statements, zero);
         emitter.offers = Offers::Ask;
         self.state(emitter, entry, self.blocked);
-        while let Some((pc, block)) = self.blocks.iter().find_map(|(pc, (block, written))| (!written).then_some((*pc, *block))) {
+        while let Some((pc, block)) =
+            self.blocks.iter().find_map(|(pc, (block, written))| (!written).then_some((*pc, *block)))
+        {
             self.blocks.insert(pc, (block, true));
             emitter.go(block);
             if self.inside.contains(&pc) {
@@ -278,8 +282,8 @@ fn resume(emitter: &mut Emitter<'_, '_>, shift: i64, mask: i32) -> Value {
     emitter.builder.ins().band(low, mask)
 }
 
-fn give(emitter: &mut Emitter<'_, '_>, status: Status, edge: u32, last: bool) {
-    let answer = emitter.builder.ins().iconst(types::I64, Answer::new(status, edge, last).0 as i64);
+fn give(emitter: &mut Emitter<'_, '_>, answer: Answer) {
+    let answer = emitter.builder.ins().iconst(types::I64, answer.0 as i64);
     emitter.builder.ins().return_(&[answer]);
 }
 

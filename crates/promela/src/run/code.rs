@@ -63,7 +63,8 @@ pub struct Resume {
     pub executable: bool,
 }
 
-/// What came of the edges of a control state, in one word: status, edge, whether it is the last, channel.
+/// What came of the edges of a control state, in one word: status, edge, whether it is the last, whether it is atomic,
+/// channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answer(pub u64);
 
@@ -92,6 +93,19 @@ impl Answer {
     #[must_use]
     pub const fn new(status: Status, edge: u32, last: bool) -> Self {
         Self(status as u64 | (edge as u64) << 8 | (last as u64) << 24)
+    }
+
+    /// The same about an edge after which the process keeps the processor to itself.
+    #[must_use]
+    pub const fn atomic(self) -> Self {
+        Self(self.0 | 1 << 25)
+    }
+
+    /// Whether an edge was executed and the step ends with it.
+    #[inline]
+    #[must_use]
+    pub fn ends_step(self) -> bool {
+        self.0 & (1 << 25 | 0xff) == Status::Done as u64
     }
 
     /// What came of it.

@@ -5,7 +5,7 @@ use super::course::{Course, Offer, SoFar, Taken};
 use super::step::Stepper;
 use super::table::Spot;
 use super::vector::Work;
-use explore::Selection;
+use explore::{Bits, Selection};
 use std::ops::ControlFlow;
 use trace::Choice;
 
@@ -26,9 +26,11 @@ impl<'s, C: Code> Stepper<'s, C> {
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
         next.work.copy_from(from);
-        let (mut moved, mut start) = (false, Course::default());
+        let mut moved = false;
         let nobody = who(from, 0, self.timeout);
-        for pid in (0..from.processes()).rev() {
+        let mut pid = from.processes();
+        while pid > 0 {
+            pid -= 1;
             if !selection.contains(pid) {
                 continue;
             }
@@ -37,37 +39,67 @@ impl<'s, C: Code> Stepper<'s, C> {
             let at = At { work: &mut next.work, frame, who: nobody | u64::from(pid), state };
             let answer = points.try_edges(at, Resume::default(), &mut self.scratch.message);
             // Most processes wait in most states.
-            if answer == Answer::NOTHING {
-                continue;
+            if answer != Answer::NOTHING {
+                moved |= self.answered(points, from, next, (pid, state, answer), found)?;
             }
-            let mut index = 0;
-            start.holder = pid;
-            moved |= self.answered(from, &start, next, answer, &mut |course| {
-                let choice = Choice { actor: pid, index };
-                index += course.failures.len().max(1) as u32;
-                found(choice, course)
-            })?;
         }
         ControlFlow::Continue(moved)
     }
 
-    /// Goes on with a process whose first answer is there.
+    /// Goes on with a process whose first answer is there. Steps of one statement, which are nearly all, end here.
+    #[inline]
     fn answered(
         &mut self,
+        points: &C::Points,
         from: &Work,
-        start: &Course,
         next: &mut Course,
-        answer: Answer,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        (pid, state, mut answer): (u32, usize, Answer),
+        found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
+        let (mut choice, who) = (Choice { actor: pid, index: 0 }, who(from, pid, self.timeout));
+        (next.holder, next.moved) = (pid, Bits::one(pid));
+        while answer.ends_step() {
+            found(choice, next)?;
+            next.work.restore(from);
+            if answer.is_last() {
+                return ControlFlow::Continue(true);
+            }
+            choice.index += 1;
+            let at = At { work: &mut next.work, frame: from.frame(pid), who, state };
+            let resume = Resume { edge: answer.edge() + 1, executable: true };
+            answer = points.try_edges(at, resume, &mut self.scratch.message);
+        }
+        let moved = choice.index > 0;
+        if answer == Answer::NOTHING {
+            return ControlFlow::Continue(moved);
+        }
+        let more = self.rest(from, next, (choice, answer), found)?;
+        ControlFlow::Continue(moved || more)
+    }
+
+    /// The same for all other steps.
+    fn rest(
+        &mut self,
+        from: &Work,
+        next: &mut Course,
+        (mut choice, answer): (Choice, Answer),
+        found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
+    ) -> ControlFlow<(), bool> {
+        let start = Course { holder: choice.actor, ..Course::default() };
+        let executable = choice.index > 0;
+        let mut tell = |course: &Course| {
+            let at = choice;
+            choice.index += course.failures.len().max(1) as u32;
+            found(at, course)
+        };
         if answer == Answer::NO_CODE {
-            return self.steps(from, start, next, found);
+            return self.steps(from, &start, next, &mut tell);
         }
         let depth = self.scratch.chain.len();
         let spot = self.system.table.spot(from, start.holder);
-        let moved = self.point_edges(from, start, next, (&spot, answer), found)?;
+        let moved = self.point_edges(from, &start, next, (&spot, answer, executable), &mut tell)?;
         if self.scratch.chain.len() > depth {
-            self.follow(depth, next, found)?;
+            self.follow(depth, next, &mut tell)?;
             next.work.copy_from(from);
         }
         ControlFlow::Continue(moved)
@@ -87,16 +119,16 @@ impl<'s, C: Code> Stepper<'s, C> {
         }
     }
 
-    /// Goes through the holder's edges; `answer` is the first one's.
+    /// Goes through the holder's edges; `answer` is the first one's, `executable` whether one before it was executed.
     pub(super) fn point_edges(
         &mut self,
         from: &Work,
         course: &Course,
         next: &mut Course,
-        (spot, mut answer): (&Spot, Answer),
+        (spot, mut answer, executable): (&Spot, Answer, bool),
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        let mut so_far = SoFar::default();
+        let mut so_far = SoFar { executable, ..SoFar::default() };
         loop {
             let number = spot.number(answer.edge());
             match answer.status() {

@@ -56,14 +56,7 @@ impl<'s, C: Code> Stepper<'s, C> {
     }
 
     /// The edges of a process from number `first` on that take the offered message.
-    fn find_takers(
-        &mut self,
-        from: &Work,
-        pid: u32,
-        (spot, first): (&Spot, usize),
-        id: i32,
-        takers: &mut Vec<usize>,
-    ) {
+    fn find_takers(&mut self, from: &Work, pid: u32, (spot, first): (&Spot, usize), id: i32, takers: &mut Vec<usize>) {
         let mut escaped = 0;
         for number in first..spot.edges().end {
             let row = self.system.table.row(number);

@@ -112,7 +112,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         }
         let answer = self.point(course, next, &spot, Resume::default());
         if answer != Answer::NO_CODE {
-            return self.point_edges(from, course, next, (&spot, answer), found);
+            return self.point_edges(from, course, next, (&spot, answer, false), found);
         }
         let mut so_far = SoFar::default();
         for number in spot.edges() {

@@ -136,8 +136,9 @@ impl Table {
     #[inline]
     #[must_use]
     pub fn state_number(&self, bytes: &[u8], frame: usize) -> usize {
-        let kept = &self.proctypes[usize::from(bytes[frame])];
-        let pc = u32::from(bytes[frame + 1]) | if kept.wide { u32::from(bytes[frame + 2]) << 8 } else { 0 };
+        let header = &bytes[frame..];
+        let kept = &self.proctypes[usize::from(header[0])];
+        let pc = u32::from(header[1]) | if kept.wide { u32::from(header[2]) << 8 } else { 0 };
         (kept.states + pc) as usize
     }
 
@@ -165,7 +166,16 @@ impl Table {
         let state = (kept.states + pc) as usize;
         let around = &self.firsts[state..state + 2];
         let pc_at = frame as u32 + FRAME_PC;
-        Spot { proctype, pc, pc_at, first: around[0], end: around[1], wide: kept.wide, restricted: kept.restricted, state: state as u32 }
+        Spot {
+            proctype,
+            pc,
+            pc_at,
+            first: around[0],
+            end: around[1],
+            wide: kept.wide,
+            restricted: kept.restricted,
+            state: state as u32,
+        }
     }
 
     /// Moves the process that stood in `spot` to another control state.
