@@ -126,7 +126,9 @@ fn work<S: TransitionSystem, V: Visited>(
         }
         for index in start..(start + CHUNK).min(level.states.len()) {
             let (id, state) = (level.states.ids[index], level.states.states.get(index));
-            if V::RESTORES && let Some(soon) = level.states.ids.get(index + AHEAD) {
+            if V::RESTORES
+                && let Some(soon) = level.states.ids.get(index + AHEAD)
+            {
                 worker.intake.session.foresee(*soon);
             }
             if level.last {
