@@ -5,10 +5,10 @@ mod identity;
 use iced_x86::{Instruction, Mnemonic};
 
 use crate::Generic;
-use crate::cpu::{Cpu, RAX, RBX, RCX, RDX};
+use crate::cpu::{RAX, RBX, RCX, RDX};
 use crate::generic::Row;
+use crate::image::{fxrestore_image, fxsave_image};
 use crate::machine::{Machine, Trap};
-use crate::x87::{restore_fx, save_fx};
 
 const TABLE: &[Row] = &[
     (Mnemonic::Cpuid, cpuid),
@@ -28,7 +28,7 @@ const TABLE: &[Row] = &[
     (Mnemonic::Xrstor64, undefined),
 ];
 
-/// MXCSR bits that exist: what an `fxsave` image calls the mask.
+/// MXCSR bits that exist.
 const MXCSR_MASK: u32 = 0xffff;
 
 pub(crate) fn lookup(code: iced_x86::Code) -> Option<Generic> {
@@ -85,7 +85,7 @@ fn save(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     // The processor tries the end first, so that is where a fault is reported.
     let last = m.load(addr.wrapping_add(IMAGE as u64 - 1), 1)?;
     m.store(addr.wrapping_add(IMAGE as u64 - 1), 1, last)?;
-    let mut image = m.cpu.fxsave();
+    let mut image = fxsave_image(m.cpu);
     if !is_wide(i) {
         image[12..16].fill(0);
         image[20..24].fill(0);
@@ -108,7 +108,9 @@ fn restore(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
         image[12..16].fill(0);
         image[20..24].fill(0);
     }
-    if m.cpu.fxrstor(&image) { Ok(()) } else { Err(Trap::GeneralProtection) }
+    checked_mxcsr(vector(&image[24..28]) as u32)?;
+    fxrestore_image(m.cpu, &image);
+    Ok(())
 }
 
 /// Bytes of an `fxsave` image.
@@ -116,38 +118,7 @@ const IMAGE: usize = 512;
 /// Bytes of it that hold registers.
 const IMAGE_USED: usize = 416;
 
-/// Sixteen bytes as a vector.
+/// At most sixteen bytes as a vector.
 fn vector(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |vector, &byte| vector << 8 | u128::from(byte))
-}
-
-impl Cpu {
-    /// The image that `fxsave64` stores, and that the kernel puts into signal frames: x87, MXCSR, XMM; 96 bytes of zeros.
-    pub fn fxsave(&self) -> [u8; IMAGE] {
-        let mut image = [0; IMAGE];
-        let (head, stack) = save_fx(&self.x87);
-        let mxcsr = u64::from(self.mxcsr) | u64::from(MXCSR_MASK) << 32;
-        for (part, word) in image.chunks_exact_mut(8).zip([head[0], head[1], head[2], mxcsr]) {
-            part.copy_from_slice(&word.to_le_bytes());
-        }
-        for (part, register) in image[32..IMAGE_USED].chunks_exact_mut(16).zip(stack.iter().chain(&self.xmm)) {
-            part.copy_from_slice(&register.to_le_bytes());
-        }
-        image
-    }
-
-    /// Takes such an image; false, and nothing changed, if MXCSR has bits that do not exist.
-    pub fn fxrstor(&mut self, image: &[u8; IMAGE]) -> bool {
-        let registers: [u128; 26] = std::array::from_fn(|k| vector(&image[16 * k..16 * k + 16]));
-        let [head, state] = [registers[0], registers[1]];
-        let mxcsr = (state >> 64) as u32;
-        if mxcsr & !MXCSR_MASK != 0 {
-            return false;
-        }
-        self.mxcsr = mxcsr;
-        self.x87 =
-            restore_fx([head as u64, (head >> 64) as u64, state as u64], std::array::from_fn(|k| registers[2 + k]));
-        self.xmm = std::array::from_fn(|k| registers[10 + k]);
-        true
-    }
 }

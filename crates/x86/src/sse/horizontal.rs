@@ -81,14 +81,10 @@ fn dot<T: Number>(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
             if control >> (4 + k) & 1 != 0 { (T::get(a, k), T::get(b, k)) } else { (T::get(0, 0), T::get(0, 0)) };
         basic(&mut c, Operation::Multiply, a, b)
     });
-    stage(c, m)?;
+    // Each stage reports its exceptions before the next begins.
+    c.finish(m)?;
     let sums = pairs::<T>(m, products, count)?;
     write(m, i, 0, collect(count, |k| if control >> k & 1 != 0 { T::get(sums, k) } else { T::get(0, 0) }))
-}
-
-/// Each stage reports its exceptions before the next begins.
-fn stage(c: Context, m: &mut Machine<'_>) -> Result<(), Trap> {
-    c.finish(m)
 }
 
 /// All lanes get the sum of all. Which of two NaNs it is depends on their order: where there are four terms, each lane first
@@ -101,7 +97,7 @@ fn pairs<T: Number>(m: &mut Machine<'_>, terms: u128, count: u32) -> Result<u128
         let before = sums;
         let (first, second) = if count == 4 && apart == 1 { (1, 0) } else { (0, apart) };
         sums = collect(count, |k| basic(&mut c, Operation::Add, T::get(before, k ^ first), T::get(before, k ^ second)));
-        stage(c, m)?;
+        c.finish(m)?;
         apart *= 2;
     }
     Ok(sums)

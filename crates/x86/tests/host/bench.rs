@@ -145,7 +145,7 @@ impl Bench {
         cpu.gpr.copy_from_slice(&before.gpr);
         cpu.set_rflags(before.rflags);
         cpu.rip = CODE;
-        assert!(cpu.fxrstor(&before.fx), "a valid image");
+        x86::fxrestore_image(&mut cpu, &before.fx);
         // A repeated string instruction takes one step for each iteration.
         for _ in 0..100 {
             let mut machine = Machine { cpu: &mut cpu, memory: &mut self.memory, clock: 0 };

@@ -51,7 +51,7 @@ pub fn states(
     if outcome == Outcome::Done && cpu.rip != host.rip {
         differences.push(format!("rip: host {:#x}, here {:#x}", host.rip, cpu.rip));
     }
-    let (mut theirs, mut here) = (visible(&host.fx), visible(&cpu.fxsave()));
+    let (mut theirs, mut here) = (visible(&host.fx), visible(&x86::fxsave_image(cpu)));
     if forgiving(case.instruction.mnemonic()) {
         forgive(&mut theirs, &mut here);
     }
