@@ -69,7 +69,7 @@ fn make_node(call: &mut Call<'_>, dir: Fd, path: u64, mode: u32, device: u32) ->
     let place = call.entry_at(dir, path)?;
     check_free_name(&place)?;
     call.asker().may_change(call.kernel, place.parent)?;
-    if matches!(kind, Kind::Character(_) | Kind::Block(_)) && call.asker().uid != 0 {
+    if matches!(kind, Kind::Character(_) | Kind::Block(_)) && !call.asker().is_privileged {
         return Err(EPERM.into());
     }
     call.create_entry(&place, kind, mode & 0o7777)?;
@@ -114,7 +114,9 @@ fn name_again(call: &mut Call<'_>, old: (Fd, u64), new: (Fd, u64), flags: u32) -
     let place = call.entry_at(new.0, new.1)?;
     check_free_name(&place)?;
     let Node::Inode(id) = node else { return Err(EXDEV.into()) };
-    if stat::device_of(call.kernel, id) != stat::device_of_directory(call.kernel, place.parent) {
+    // A new file does not know on which of the file systems that take new files it is: /dev/shm is as good as /tmp.
+    let is_known = call.kernel.files.known.get(id).is_some();
+    if is_known && stat::device_of(call.kernel, id) != stat::device_of_directory(call.kernel, place.parent) {
         return Err(EXDEV.into());
     }
     let inode = call.kernel.inode(id).ok_or(ENOENT)?;
