@@ -239,7 +239,7 @@ impl Machine<'_> {
 
     /// Loads 16 bytes that must be aligned, as `movaps` and most SSE memory operands ask: `#GP` otherwise.
     pub fn load_aligned(&mut self, addr: u64) -> Result<u128, Trap> {
-        if addr % 16 != 0 {
+        if !addr.is_multiple_of(16) {
             return Err(Trap::GeneralProtection);
         }
         self.load_u128(addr)
@@ -247,7 +247,7 @@ impl Machine<'_> {
 
     /// Stores 16 bytes that must be aligned.
     pub fn store_aligned(&mut self, addr: u64, value: u128) -> Result<(), Trap> {
-        if addr % 16 != 0 {
+        if !addr.is_multiple_of(16) {
             return Err(Trap::GeneralProtection);
         }
         self.store_u128(addr, value)

@@ -60,7 +60,7 @@ fn scan(m: &mut Machine<'_>, i: &Instruction, index: fn(u64) -> u64) -> Result<(
     }
     let result = index(value);
     m.write(i, 0, result)?;
-    let parity = if result.count_ones() % 2 == 0 { PF } else { 0 };
+    let parity = if result.count_ones().is_multiple_of(2) { PF } else { 0 };
     m.cpu.flags.replace(STATUS, parity);
     Ok(())
 }

@@ -61,7 +61,7 @@ fn through_carry(value: u64, carry: bool, count: u32, bits: u32) -> (u64, bool) 
 /// All the way round changes nothing, flags included.
 fn rcl(flags: &mut Flags, value: u64, count: u32, size: usize) -> u64 {
     let bits = 8 * size as u32;
-    if count % (bits + 1) == 0 {
+    if count.is_multiple_of(bits + 1) {
         return value;
     }
     let (result, carry) = through_carry(value, flags.cf(), count, bits);
@@ -71,7 +71,7 @@ fn rcl(flags: &mut Flags, value: u64, count: u32, size: usize) -> u64 {
 
 fn rcr(flags: &mut Flags, value: u64, count: u32, size: usize) -> u64 {
     let bits = 8 * size as u32;
-    if count % (bits + 1) == 0 {
+    if count.is_multiple_of(bits + 1) {
         return value;
     }
     let before = flags.cf();

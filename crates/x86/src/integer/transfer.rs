@@ -58,14 +58,20 @@ pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Setg, setcc),
     (Mnemonic::Lahf, lahf),
     (Mnemonic::Sahf, sahf),
-    (Mnemonic::Clc, |m, _| done(m.cpu.flags.set_cf(false))),
-    (Mnemonic::Stc, |m, _| done(m.cpu.flags.set_cf(true))),
+    (Mnemonic::Clc, |m, _| set_carry(m, false)),
+    (Mnemonic::Stc, |m, _| set_carry(m, true)),
     (Mnemonic::Cmc, cmc),
-    (Mnemonic::Cld, |m, _| done(m.cpu.flags.set_df(false))),
-    (Mnemonic::Std, |m, _| done(m.cpu.flags.set_df(true))),
+    (Mnemonic::Cld, |m, _| set_direction(m, false)),
+    (Mnemonic::Std, |m, _| set_direction(m, true)),
 ];
 
-fn done((): ()) -> Result<(), Trap> {
+fn set_carry(m: &mut Machine<'_>, carry: bool) -> Result<(), Trap> {
+    m.cpu.flags.set_cf(carry);
+    Ok(())
+}
+
+fn set_direction(m: &mut Machine<'_>, down: bool) -> Result<(), Trap> {
+    m.cpu.flags.set_df(down);
     Ok(())
 }
 

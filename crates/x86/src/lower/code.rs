@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use iced_x86::Instruction;
 use memory::SpaceId;
@@ -59,11 +59,14 @@ struct Recent {
 /// No block starts there: the address is not canonical.
 const NOWHERE: Recent = Recent { target: 1 << 63, first: std::ptr::null() };
 
+/// A template and the content of its first and last page.
+type Version = ([u64; 2], Rc<Template>);
+
 /// A copy of a template in a view.
 struct Block {
     uops: Box<[Uop]>,
     /// Keeps what the generic micro-operations point to.
-    template: Arc<Template>,
+    template: Rc<Template>,
 }
 
 /// The lowered code of one address space.
@@ -147,7 +150,8 @@ fn version_of(m: &mut Machine<'_>, space: SpaceId, page: u64) -> u64 {
 
 /// Lowered code. Not part of any state: a run with an empty one behaves the same, only slower.
 pub struct Code {
-    templates: Map<u64, Vec<([u64; 2], Arc<Template>)>>,
+    /// Templates by address, each with the content of the pages that it was made from.
+    templates: Map<u64, Vec<Version>>,
     /// Micro-operations in all templates.
     size: usize,
     views: Map<u64, View>,
@@ -162,7 +166,7 @@ pub struct Code {
     pub(super) scratch: Box<[Uop; LENGTH_MAX + 1]>,
 }
 
-// SAFETY: all pointers lead into blocks and templates that the same value owns and never lends.
+// SAFETY: all pointers, counted ones too, lead into blocks and templates that the same value owns and never lends.
 unsafe impl Send for Code {}
 
 impl Default for Code {
@@ -267,7 +271,7 @@ impl Code {
         &self.stops
     }
 
-    fn template(&mut self, m: &mut Machine<'_>, start: u64) -> Result<Arc<Template>, Trap> {
+    fn template(&mut self, m: &mut Machine<'_>, start: u64) -> Result<Rc<Template>, Trap> {
         let versions = |code: &mut Code, m: &mut Machine<'_>, pages: [u64; 2]| pages.map(|p| code.version(m, p));
         for (known, template) in self.templates.get(&start).cloned().unwrap_or_default() {
             if versions(self, m, [page(start), template.last_page]) == known {
@@ -280,7 +284,7 @@ impl Code {
             // The page will not be watched on behalf of this block.
             self.view.instructions.clear();
         }
-        let template = Arc::new(built?);
+        let template = Rc::new(built?);
         let versions = versions(self, m, [page(start), template.last_page]);
         self.size += template.uops.len();
         self.templates.entry(start).or_default().push((versions, template.clone()));

@@ -46,7 +46,7 @@ unsafe fn scan<const OP: u8, T: Width, S: Source>(
             }
         }
         _ => {
-            if result.count_ones() % 2 == 0 {
+            if result.count_ones().is_multiple_of(2) {
                 PF
             } else {
                 0

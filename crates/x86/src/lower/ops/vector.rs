@@ -37,7 +37,7 @@ unsafe fn load_whole(x: X, addr: u64) -> Result<u128, Stopped> {
 unsafe fn load<const ALIGNED: bool>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
     let x = X { u, cpu, memory, exec };
     let addr = Indexed::of(x);
-    if ALIGNED && addr % 16 != 0 {
+    if ALIGNED && !addr.is_multiple_of(16) {
         return x.trap(Trap::GeneralProtection);
     }
     let Ok(value) = load_whole(x, addr) else { return x.stopped() };
@@ -48,7 +48,7 @@ unsafe fn load<const ALIGNED: bool>(u: *const Uop, cpu: *mut Cpu, memory: *mut M
 unsafe fn store<const ALIGNED: bool>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
     let x = X { u, cpu, memory, exec };
     let addr = Indexed::of(x);
-    if ALIGNED && addr % 16 != 0 {
+    if ALIGNED && !addr.is_multiple_of(16) {
         return x.trap(Trap::GeneralProtection);
     }
     if (*x.memory).fast_store::<u128>(addr, source(x)).is_err() {
@@ -154,7 +154,7 @@ unsafe fn binary<const OP: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory
 unsafe fn binary_load<const OP: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
     let x = X { u, cpu, memory, exec };
     let addr = Indexed::of(x);
-    if addr % 16 != 0 {
+    if !addr.is_multiple_of(16) {
         return x.trap(Trap::GeneralProtection);
     }
     let Ok(value) = load_whole(x, addr) else { return x.stopped() };
