@@ -51,6 +51,11 @@ impl Wide {
         Self { sign: false, ..self }
     }
 
+    /// Its first so many bits.
+    pub fn cut(self, bits: u32) -> Self {
+        Self { significand: self.significand & (u128::MAX << (128 - bits)), ..self }
+    }
+
     /// Times two to the power of `by`.
     pub fn scaled(self, by: i32) -> Self {
         Self { exponent: self.exponent + by, ..self }

@@ -186,7 +186,7 @@ fn prefixes(random: &mut Random, i: &mut Instruction, state: &mut State, place: 
     let info = i.code().op_code();
     let to_memory = i.op0_kind() == OpKind::Memory;
     // Not across cache lines: Linux makes whoever does that wait.
-    if info.can_use_lock_prefix() && to_memory && place % 16 == 0 && random.percent(20) {
+    if info.can_use_lock_prefix() && to_memory && place.is_multiple_of(16) && random.percent(20) {
         i.set_has_lock_prefix(true);
     }
     let repeats = info.can_use_rep_prefix() || info.can_use_repne_prefix();
