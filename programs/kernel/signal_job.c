@@ -85,6 +85,20 @@ int main(void) {
     waitpid(pid, &status, 0);
     printf("SA_NOCLDSTOP: %d code %d status %d\n", count, codes[0], statuses[0]);
 
+    // What is sent to a stopped process waits until it goes on.
+    pid = fork();
+    if (pid == 0) {
+        raise(SIGSTOP);
+        _exit(4);
+    }
+    waitpid(pid, &status, WUNTRACED);
+    kill(pid, SIGTERM);
+    usleep(20000);
+    show("stopped, sent SIGTERM", waitpid(pid, &status, WNOHANG));
+    kill(pid, SIGCONT);
+    waitpid(pid, &status, 0);
+    printf("then continued: %#x\n", status);
+
     // A stop signal takes away a pending SIGCONT, and the other way round.
     sigset_t set, pending;
     sigemptyset(&set);

@@ -9,6 +9,7 @@
 
 pub mod bits;
 pub mod cycle;
+pub mod graph;
 pub mod random;
 pub mod reduce;
 pub mod search;

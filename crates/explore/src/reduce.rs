@@ -10,7 +10,7 @@
 //! * C3: no enabled member's next step may close a cycle of its control flow; every cycle of states contains such a
 //!   step, so every cycle contains a state that is expanded fully and nobody is put off for ever.
 
-use crate::bits::Bits;
+use crate::bits::{Bits, CAPACITY};
 use crate::system::{Pending, Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;
 
@@ -105,9 +105,12 @@ impl Reducer {
     /// Closes the set around one actor; `None` if it is unusable or has `limit` enabled actors or more.
     fn close(&self, start: usize, limit: usize) -> Option<(usize, Bits)> {
         let mut members = Bits::one(self.actors[start].actor);
-        let mut agenda = vec![start];
+        // Everyone is put on it at most once, and there are no more actors than a set has room for.
+        let (mut agenda, mut length) = ([start as u8; CAPACITY as usize], 1);
         let mut enabled = 0;
-        while let Some(index) = agenda.pop() {
+        while length > 0 {
+            length -= 1;
+            let index = usize::from(agenda[length]);
             let member = &self.actors[index];
             if member.enabled {
                 enabled += 1;
@@ -118,7 +121,8 @@ impl Reducer {
             for (other, outsider) in self.actors.iter().enumerate() {
                 if !members.contains(outsider.actor) && member.next.conflicts(&outsider.future) {
                     members.insert(outsider.actor);
-                    agenda.push(other);
+                    agenda[length] = other as u8;
+                    length += 1;
                 }
             }
         }

@@ -57,6 +57,8 @@ fn complaint(property: &Property) -> String {
         FailureKind::Trace => "event_trace error".to_owned(),
         FailureKind::Exclusive => "xr/xs assertion violated".to_owned(),
         FailureKind::Runtime => "run-time error".to_owned(),
+        // SPIN knows no programs.
+        FailureKind::Crash | FailureKind::Exit | FailureKind::Race => property.kind.name().to_owned(),
     }
 }
 

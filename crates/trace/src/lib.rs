@@ -129,11 +129,17 @@ pub enum FailureKind {
     Trace,
     /// An `xr` or `xs` promise is broken.
     Exclusive,
+    /// A program is ended by a signal that it did not expect.
+    Crash,
+    /// A program ends with an exit code that says that it failed.
+    Exit,
+    /// Two accesses to the same memory that nothing keeps apart, one of them a write.
+    Race,
 }
 
 impl FailureKind {
     /// Every kind, in the order in which reports list them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Deadlock,
         Self::Assert,
         Self::Runtime,
@@ -143,6 +149,9 @@ impl FailureKind {
         Self::Never,
         Self::Trace,
         Self::Exclusive,
+        Self::Crash,
+        Self::Exit,
+        Self::Race,
     ];
 
     /// The name that `--check` takes and reports print.
@@ -158,6 +167,9 @@ impl FailureKind {
             Self::Never => "never",
             Self::Trace => "trace",
             Self::Exclusive => "exclusive",
+            Self::Crash => "crash",
+            Self::Exit => "exit",
+            Self::Race => "race",
         }
     }
 }

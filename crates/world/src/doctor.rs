@@ -141,7 +141,8 @@ impl Sweep {
 }
 
 /// The feature beyond x86-64-v2 that an instruction belongs to.
-fn feature(code: Code) -> Option<String> {
+#[must_use]
+pub fn feature(code: Code) -> Option<String> {
     const BASELINE: &[CpuidFeature] = &[
         CpuidFeature::INTEL8086,
         CpuidFeature::INTEL186,

@@ -2,24 +2,29 @@
 //!
 //! Everything is looked at once and remembered, so that the same question has the same answer for as long as a world
 //! lives. Paths come from the kernel, which has followed symbolic links itself: no component may be one here, and a
-//! directory whose real path differs from the path asked for is treated as absent.
+//! directory whose real path differs from the path asked for is treated as absent. So is a file that we may not read.
 
 use kernel::host::{HostEntry, HostFiles};
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Host directories and files that guests may read.
 #[derive(Debug, Default)]
 pub struct DeclaredRoots {
     roots: Vec<PathBuf>,
     entries: Mutex<HashMap<PathBuf, Option<HostEntry>>>,
-    contents: Mutex<HashMap<PathBuf, Option<Arc<[u8]>>>>,
+    lists: Mutex<HashMap<PathBuf, Vec<Vec<u8>>>>,
+    contents: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
 }
+
+/// Bytes of files that are kept although nobody uses them now.
+const IDLE_MAX: usize = 512 << 20;
 
 /// What is declared unless the user says otherwise: programs, libraries and the configuration that they read.
 pub const SYSTEM_ROOTS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"];
@@ -54,12 +59,50 @@ impl DeclaredRoots {
         entry(path, &fs::symlink_metadata(path).ok()?)
     }
 
+    /// The names in a directory that guests may see.
+    fn names(&self, path: &Path) -> Vec<Vec<u8>> {
+        let mut names: Vec<Vec<u8>> = if self.is_declared(path) && is_its_own_real_path(Some(path)) {
+            let entries = fs::read_dir(path).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name().into_vec()).collect()
+        } else {
+            self.roots.iter().filter_map(|root| next_component(root, path)).collect()
+        };
+        names.retain(|name| self.entry(path.join(OsStr::from_bytes(name)).as_os_str().as_bytes()).is_some());
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Reads a file that is still what its entry says: one that was changed meanwhile is not shown half old, half new.
     fn read(&self, path: &Path) -> Option<Arc<[u8]>> {
-        let is_file = self.entry(path.as_os_str().as_bytes())?.mode & S_IFMT == S_IFREG;
-        if !is_file {
+        let known = self.entry(path.as_os_str().as_bytes()).filter(|known| known.mode & S_IFMT == S_IFREG)?;
+        let mut file = open(path)?;
+        if entry(path, &file.metadata().ok()?)? != known {
             return None;
         }
-        fs::read(path).ok().map(Arc::from)
+        let mut bytes = Vec::with_capacity(usize::try_from(known.size).ok()?);
+        file.by_ref().take(known.size).read_to_end(&mut bytes).ok()?;
+        Some(Arc::from(bytes))
+    }
+}
+
+/// A lock whose holder panicked still guards a cache that is right.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn open(path: &Path) -> Option<File> {
+    const O_NOFOLLOW: i32 = 0o400_000;
+    const O_NONBLOCK: i32 = 0o4_000;
+    OpenOptions::new().read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path).ok()
+}
+
+/// Forgets contents that nobody uses while they take too much: they can be read again.
+fn forget_idle(contents: &mut HashMap<PathBuf, Arc<[u8]>>, bytes_max: usize) {
+    let is_idle = |content: &Arc<[u8]>| Arc::strong_count(content) == 1;
+    let idle: usize = contents.values().filter(|content| is_idle(content)).map(|content| content.len()).sum();
+    if idle > bytes_max {
+        contents.retain(|_, content| !is_idle(content));
     }
 }
 
@@ -86,6 +129,10 @@ fn entry(path: &Path, metadata: &Metadata) -> Option<HostEntry> {
     if ![S_IFREG, S_IFDIR, S_IFLNK].contains(&(metadata.mode() & S_IFMT)) {
         return None;
     }
+    const READABLE_BY_ALL: u32 = 0o444;
+    if metadata.is_file() && metadata.mode() & READABLE_BY_ALL != READABLE_BY_ALL && open(path).is_none() {
+        return None;
+    }
     let target = if metadata.is_symlink() { fs::read_link(path).ok()?.into_os_string().into_vec() } else { Vec::new() };
     Some(HostEntry {
         mode: metadata.mode(),
@@ -108,35 +155,33 @@ fn next_component(root: &Path, path: &Path) -> Option<Vec<u8>> {
 impl HostFiles for DeclaredRoots {
     fn entry(&self, path: &[u8]) -> Option<HostEntry> {
         let path = Path::new(OsStr::from_bytes(path));
-        let known = self.entries.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+        let known = locked(&self.entries).get(path).cloned();
         known.unwrap_or_else(|| {
             let found = self.look(path);
-            self.entries.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), found.clone());
+            locked(&self.entries).insert(path.to_owned(), found.clone());
             found
         })
     }
 
     fn list(&self, path: &[u8]) -> Vec<Vec<u8>> {
         let path = Path::new(OsStr::from_bytes(path));
-        let mut names: Vec<Vec<u8>> = if self.is_declared(path) && is_its_own_real_path(Some(path)) {
-            let entries = fs::read_dir(path).into_iter().flatten().flatten();
-            entries.map(|entry| entry.file_name().into_vec()).collect()
-        } else {
-            self.roots.iter().filter_map(|root| next_component(root, path)).collect()
-        };
-        names.retain(|name| self.entry(path.join(OsStr::from_bytes(name)).as_os_str().as_bytes()).is_some());
-        names.sort();
-        names.dedup();
-        names
+        let known = locked(&self.lists).get(path).cloned();
+        known.unwrap_or_else(|| {
+            let names = self.names(path);
+            locked(&self.lists).insert(path.to_owned(), names.clone());
+            names
+        })
     }
 
     fn content(&self, path: &[u8]) -> Option<Arc<[u8]>> {
         let path = Path::new(OsStr::from_bytes(path));
-        let known = self.contents.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
-        known.unwrap_or_else(|| {
-            let found = self.read(path);
-            self.contents.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), found.clone());
-            found
+        let known = locked(&self.contents).get(path).cloned();
+        known.or_else(|| {
+            let content = self.read(path)?;
+            let mut contents = locked(&self.contents);
+            forget_idle(&mut contents, IDLE_MAX);
+            contents.insert(path.to_owned(), Arc::clone(&content));
+            Some(content)
         })
     }
 }
@@ -154,6 +199,31 @@ mod tests {
         assert!(roots.entry(b"/etc/passwd").is_none());
         assert_eq!(roots.list(b"/"), [b"usr".to_vec()]);
         assert_eq!(roots.list(b"/usr"), [b"bin".to_vec()]);
+    }
+
+    #[test]
+    fn a_file_that_changes_is_not_read_half_way() {
+        let path = std::env::temp_dir().join(format!("allways-changes-{}", std::process::id()));
+        fs::write(&path, "first").unwrap();
+        let path = fs::canonicalize(path).unwrap();
+        let roots = DeclaredRoots::new(vec![path.clone()]);
+        let name = path.clone().into_os_string().into_vec();
+        assert!(roots.entry(&name).is_some());
+        fs::write(&path, "another length").unwrap();
+        assert_eq!(roots.content(&name), None);
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn contents_that_nobody_uses_are_forgotten_when_they_are_many() {
+        let used: Arc<[u8]> = Arc::from(vec![0; 10]);
+        let large: Arc<[u8]> = Arc::from(vec![0; 100]);
+        let mut contents = HashMap::from([("used".into(), Arc::clone(&used)), ("idle".into(), large)]);
+        forget_idle(&mut contents, 100);
+        assert_eq!(contents.len(), 2);
+        contents.insert("more".into(), Arc::from(vec![0; 1]));
+        forget_idle(&mut contents, 100);
+        assert_eq!(contents.keys().collect::<Vec<_>>(), [Path::new("used")]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A [`World`] is a value that holds all processes with their threads, memory, files and sockets. [`run::run`] executes it
 //! once, in a fixed order; nothing in it depends on the host but the files under declared roots ([`host`]).
 
+pub mod check;
 pub mod doctor;
 pub mod fingerprint;
 pub mod host;

@@ -113,7 +113,7 @@ fn module(binary: &Binary) -> Option<Module<Vec<u8>>> {
     let data = |name: &str| file.section_by_name(name)?.data().ok().map(<[u8]>::to_vec);
     let range = |name: &str| {
         let section = file.section_by_name(name)?;
-        Some(section.address()..section.address() + section.size())
+        Some(section.address()..section.address().saturating_add(section.size()))
     };
     let sections = ExplicitModuleSectionInfo {
         base_svma: 0,
@@ -137,7 +137,8 @@ fn describe(binaries: &[Binary], frame: FrameAddress) -> Frame {
     };
     // A return address lies behind its call, perhaps already in the next function.
     let place = frame.address_for_lookup().wrapping_sub(binary.base);
-    let function = function(binary, place).map(|(name, start)| (name, address.wrapping_sub(binary.base) - start));
+    let function =
+        function(binary, place).map(|(name, start)| (name, address.wrapping_sub(binary.base).wrapping_sub(start)));
     Frame { address, place: Some((binary.path.clone(), address.wrapping_sub(binary.base))), function }
 }
 
@@ -147,7 +148,7 @@ fn function(binary: &Binary, place: u64) -> Option<(String, u64)> {
     let symbols = file.symbols().chain(file.dynamic_symbols());
     let covers = |symbol: &object::Symbol<'_, '_>| {
         symbol.kind() == object::SymbolKind::Text
-            && (symbol.address()..symbol.address() + symbol.size().max(1)).contains(&place)
+            && (symbol.address()..symbol.address().saturating_add(symbol.size().max(1))).contains(&place)
     };
     let symbol = symbols.into_iter().find(covers)?;
     let name = symbol.name().ok()?;

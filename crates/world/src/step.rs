@@ -41,11 +41,6 @@ pub struct Turn {
     pub can_go_on: bool,
 }
 
-/// Nanoseconds that an instruction takes: the processor that guests see runs at one gigahertz.
-const INSTRUCTION_NS: u64 = 1;
-/// Nanoseconds that entering the kernel takes.
-const CALL_NS: u64 = 100;
-
 impl World {
     /// Lets a thread go on until it waits, ends, or has used its budget of instructions.
     pub fn advance(
@@ -62,7 +57,7 @@ impl World {
             }
             let stop = self.execute_instructions(tid, code, budget - executed);
             executed += stop.executed;
-            self.pass_time(stop.executed * INSTRUCTION_NS);
+            self.pass_time(stop.executed * self.pace.instruction);
             if let Some(trap) = stop.trap {
                 self.handle(tid, &trap, observer)?;
             }
@@ -70,7 +65,7 @@ impl World {
         Ok(Turn { executed, can_go_on: false })
     }
 
-    fn execute_instructions(&mut self, tid: Tid, code: &mut Code, budget: u64) -> x86::Stop {
+    pub(crate) fn execute_instructions(&mut self, tid: Tid, code: &mut Code, budget: u64) -> x86::Stop {
         self.memory.enter(self.space(tid));
         let cpu = self.cpus.get_mut(&tid).expect("a thread has registers");
         let clock = self.kernel.clock.now();
@@ -83,7 +78,7 @@ impl World {
     }
 
     /// Redoes a call whose wait is over and delivers signals; false if the thread cannot execute instructions now.
-    fn settle(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<bool, Refusal> {
+    pub(crate) fn settle(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<bool, Refusal> {
         loop {
             let Some(thread) = self.kernel.threads.get(&tid) else {
                 self.forget_ended();
@@ -142,7 +137,7 @@ impl World {
         self.kernel.processes.get(&pid).expect("a thread has a process").space
     }
 
-    fn handle(&mut self, tid: Tid, trap: &Trap, observer: &mut dyn Observer) -> Result<(), Refusal> {
+    pub(crate) fn handle(&mut self, tid: Tid, trap: &Trap, observer: &mut dyn Observer) -> Result<(), Refusal> {
         if *trap == Trap::Syscall {
             return self.call(tid, observer);
         }
@@ -168,8 +163,8 @@ impl World {
         }
     }
 
-    fn call(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<(), Refusal> {
-        self.pass_time(CALL_NS);
+    pub(crate) fn call(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<(), Refusal> {
+        self.pass_time(self.pace.call);
         let gpr = &self.cpus[&tid].gpr;
         let number = gpr[x86::cpu::RAX];
         let args = [

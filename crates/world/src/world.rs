@@ -18,6 +18,24 @@ pub struct World {
     pub memory: Memory,
     /// The registers of every thread.
     pub cpus: BTreeMap<Tid, Cpu>,
+    /// How long things take in virtual time.
+    pub pace: Pace,
+}
+
+/// How long things take in virtual time, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pace {
+    /// One instruction.
+    pub instruction: u64,
+    /// Entering the kernel.
+    pub call: u64,
+}
+
+impl Pace {
+    /// A processor of one gigahertz.
+    pub const USUAL: Self = Self { instruction: 1, call: 100 };
+    /// Everything is done at once; only waiting takes time. Then the same state can be met again.
+    pub const NONE: Self = Self { instruction: 0, call: 0 };
 }
 
 /// What to start in a world.
@@ -46,7 +64,7 @@ impl World {
     /// A world without processes.
     #[must_use]
     pub fn new(host: Host, seed: u64, limit: Limit) -> Self {
-        Self { kernel: Kernel::new(host, seed), memory: Memory::new(limit), cpus: BTreeMap::new() }
+        Self { kernel: Kernel::new(host, seed), memory: Memory::new(limit), cpus: BTreeMap::new(), pace: Pace::USUAL }
     }
 
     /// Starts a program, as a shell would.

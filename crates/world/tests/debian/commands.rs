@@ -1,10 +1,6 @@
-//! Stock Debian programs: output and exit code inside are byte for byte those of the host.
-//!
-//! A case whose program is not installed fails and says which package to install: nothing is skipped silently.
+//! Shells, coreutils and interpreters, each for one line or two.
 
-mod inside;
-
-use std::path::Path;
+use crate::{demand, inside, prepare};
 
 /// One shell script, run by `dash -c` inside and natively, in a folder of its own with `words` and `data` in it.
 struct Case {
@@ -18,22 +14,9 @@ const fn case(name: &'static str, needs: &'static [&'static str], script: &'stat
     Case { name, needs, script }
 }
 
-const WORDS: &str = "pear\napple\nfig\napple\nbanana\n";
-
-fn prepare(name: &str) -> std::path::PathBuf {
-    let folder = inside::folder(&format!("debian-{name}"));
-    std::fs::write(folder.join("words"), WORDS).expect("the folder takes files");
-    let data: Vec<u8> = (0..100_000u32).map(|number| (number * 2_654_435_761 >> 13) as u8).collect();
-    std::fs::write(folder.join("data"), data).expect("the folder takes files");
-    folder
-}
-
 fn check(cases: &[Case]) {
     for case in cases {
-        for program in case.needs {
-            let found = ["/usr/bin", "/bin", "/usr/sbin"].iter().any(|folder| Path::new(folder).join(program).exists());
-            assert!(found, "{}: `{program}` is not installed: scripts/test installs it", case.name);
-        }
+        demand(case.needs);
         inside::same(&["/bin/dash", "-c", case.script], &prepare(case.name));
     }
 }
@@ -97,7 +80,7 @@ fn coreutils_do_what_they_do_on_the_host() {
             &["seq"],
             "seq 1 5; factor 1234567; expr 6 '*' 7; printf '%x %o %e\\n' 255 8 1.5; seq 0.5 0.25 1.5",
         ),
-        case("time", &["date"], "date -u -d @0; date -u -d '2024-02-29 12:34:56' +%s; env | sort; id -u; uname -s"),
+        case("time", &["date"], "date -u -d @0; date -u -d '2024-02-29 12:34:56' +%s; env | sort; id -u; uname -sm"),
         case(
             "find",
             &["find"],

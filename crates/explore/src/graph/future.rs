@@ -1,0 +1,109 @@
+//! What may still happen behind a state: sets of accesses, each kept once.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A set of accesses, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FutureId(pub u32);
+
+/// The empty set.
+pub const NOTHING: FutureId = FutureId(0);
+
+/// All sets that were met.
+pub struct Futures {
+    sets: Vec<Rc<[u64]>>,
+    ids: HashMap<Rc<[u64]>, FutureId>,
+    unions: HashMap<(FutureId, FutureId), FutureId>,
+}
+
+impl Default for Futures {
+    fn default() -> Self {
+        let empty: Rc<[u64]> = Rc::new([]);
+        Self { sets: vec![Rc::clone(&empty)], ids: HashMap::from([(empty, NOTHING)]), unions: HashMap::new() }
+    }
+}
+
+impl Futures {
+    /// The union of two sets.
+    pub fn union(&mut self, one: FutureId, other: FutureId) -> FutureId {
+        if one == other || other == NOTHING {
+            return one;
+        }
+        if one == NOTHING {
+            return other;
+        }
+        let key = (one.min(other), one.max(other));
+        if let Some(id) = self.unions.get(&key) {
+            return *id;
+        }
+        let (long, short) = (self.sets[one.0 as usize].clone(), self.sets[other.0 as usize].clone());
+        let (long, short) = if long.len() >= short.len() { (long, short) } else { (short, long) };
+        let mut words = long.to_vec();
+        words.iter_mut().zip(short.iter()).for_each(|(word, more)| *word |= more);
+        let id = self.intern(words);
+        self.unions.insert(key, id);
+        id
+    }
+
+    /// A set with more accesses.
+    pub fn with(&mut self, set: FutureId, accesses: &[u32]) -> FutureId {
+        let mut words = self.sets[set.0 as usize].to_vec();
+        for access in accesses {
+            let word = *access as usize / 64;
+            if words.len() <= word {
+                words.resize(word + 1, 0);
+            }
+            words[word] |= 1 << (access % 64);
+        }
+        self.intern(words)
+    }
+
+    fn intern(&mut self, mut words: Vec<u64>) -> FutureId {
+        while words.last() == Some(&0) {
+            words.pop();
+        }
+        if let Some(id) = self.ids.get(words.as_slice()) {
+            return *id;
+        }
+        let id = FutureId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
+        let words: Rc<[u64]> = words.into();
+        self.sets.push(Rc::clone(&words));
+        self.ids.insert(words, id);
+        id
+    }
+
+    /// The accesses of a set.
+    pub fn iter(&self, set: FutureId) -> impl Iterator<Item = u32> + '_ {
+        let words = &self.sets[set.0 as usize];
+        (0..words.len() as u32 * 64).filter(|access| words[*access as usize / 64] >> (access % 64) & 1 == 1)
+    }
+}
+
+impl PartialOrd for FutureId {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for FutureId {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_sets_have_equal_numbers() {
+        let mut futures = Futures::default();
+        let one = futures.with(NOTHING, &[1, 70]);
+        let two = futures.with(NOTHING, &[70]);
+        let three = futures.with(two, &[1]);
+        assert_eq!(one, three);
+        assert_eq!(futures.union(two, one), one);
+        assert_eq!(futures.iter(one).collect::<Vec<_>>(), [1, 70]);
+    }
+}

@@ -1,0 +1,217 @@
+//! What steps touch, kept once for all states: objects that only one actor ever touches cannot matter.
+
+use super::Touch;
+use crate::bits::CAPACITY;
+use std::collections::HashMap;
+
+/// The touches of one step of one actor, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct SetId(pub u32);
+
+/// An access that may matter: actor, object, whether it writes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    /// Who.
+    pub actor: u32,
+    /// What, by its number among shared objects.
+    pub object: u32,
+    /// Whether it writes.
+    pub write: bool,
+}
+
+/// The touches of one step.
+struct Set {
+    actor: u32,
+    /// Sorted by object; one entry for each.
+    touches: Vec<Touch>,
+    /// Numbers of the accesses to shared objects.
+    shared: Vec<u32>,
+}
+
+/// Who touched an object so far.
+enum Owner {
+    /// One actor; the sets in which it did.
+    One(u32, Vec<SetId>),
+    /// Several: its number among shared objects.
+    Shared(u32),
+}
+
+/// All touches of all steps.
+#[derive(Default)]
+pub struct Touches {
+    sets: Vec<Set>,
+    ids: HashMap<(u32, Vec<Touch>), SetId>,
+    owners: HashMap<u64, Owner>,
+    accesses: Vec<Access>,
+    access_ids: HashMap<Access, u32>,
+    shared_objects: u32,
+    /// Sets whose shared accesses grew since the last look.
+    grown: bool,
+}
+
+impl Touches {
+    /// The number of a step's touches.
+    pub fn intern(&mut self, actor: u32, mut touches: Vec<Touch>) -> SetId {
+        normalise(&mut touches);
+        if let Some(id) = self.ids.get(&(actor, touches.clone())) {
+            return *id;
+        }
+        let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
+        self.ids.insert((actor, touches.clone()), id);
+        self.sets.push(Set { actor, touches: touches.clone(), shared: Vec::new() });
+        touches.iter().for_each(|touch| self.touch(id, actor, touch));
+        id
+    }
+
+    fn touch(&mut self, id: SetId, actor: u32, touch: &Touch) {
+        match self.owners.entry(touch.object).or_insert_with(|| Owner::One(actor, Vec::new())) {
+            Owner::One(owner, sets) if *owner == actor => sets.push(id),
+            Owner::Shared(object) => {
+                let object = *object;
+                self.share(id, object, touch.write);
+            }
+            Owner::One(_, sets) => {
+                let (earlier, object) = (std::mem::take(sets), self.shared_objects);
+                self.shared_objects += 1;
+                self.owners.insert(touch.object, Owner::Shared(object));
+                for set in earlier {
+                    let write = self.find(set, touch.object).is_some_and(|touch| touch.write);
+                    self.share(set, object, write);
+                }
+                self.share(id, object, touch.write);
+                self.grown = true;
+            }
+        }
+    }
+
+    fn share(&mut self, set: SetId, object: u32, write: bool) {
+        let actor = self.sets[set.0 as usize].actor;
+        let access = self.access_id(Access { actor, object, write });
+        self.sets[set.0 as usize].shared.push(access);
+    }
+
+    fn access_id(&mut self, access: Access) -> u32 {
+        let next = u32::try_from(self.accesses.len()).expect("fewer than 2^32 accesses");
+        *self.access_ids.entry(access).or_insert_with(|| {
+            self.accesses.push(access);
+            next
+        })
+    }
+
+    fn find(&self, set: SetId, object: u64) -> Option<&Touch> {
+        let touches = &self.sets[set.0 as usize].touches;
+        touches.binary_search_by_key(&object, |touch| touch.object).ok().map(|index| &touches[index])
+    }
+
+    /// Numbers of the accesses of a set to shared objects.
+    pub fn shared(&self, set: SetId) -> &[u32] {
+        &self.sets[set.0 as usize].shared
+    }
+
+    /// One access.
+    pub fn access(&self, id: u32) -> Access {
+        self.accesses[id as usize]
+    }
+
+    /// Everything in a set.
+    pub fn all(&self, set: SetId) -> &[Touch] {
+        &self.sets[set.0 as usize].touches
+    }
+
+    /// Whether sets grew since the last time this was asked.
+    pub fn take_grown(&mut self) -> bool {
+        std::mem::take(&mut self.grown)
+    }
+
+    /// Whether the order of two steps may matter.
+    pub fn conflict(&self, one: SetId, other: SetId) -> bool {
+        let (one, other) = (&self.sets[one.0 as usize], &self.sets[other.0 as usize]);
+        let meets = |a: u32| {
+            let a = self.accesses[a as usize];
+            other.shared.iter().any(|b| {
+                let b = self.accesses[*b as usize];
+                a.object == b.object && (a.write || b.write)
+            })
+        };
+        one.actor != other.actor && one.shared.iter().any(|a| meets(*a))
+    }
+
+    /// Whether a step conflicts with one access of another actor.
+    pub fn meets(&self, set: SetId, access: u32) -> bool {
+        let (set, access) = (&self.sets[set.0 as usize], self.accesses[access as usize]);
+        let touches = |own: &u32| {
+            let own = self.accesses[*own as usize];
+            own.object == access.object && (own.write || access.write)
+        };
+        set.actor != access.actor && set.shared.iter().any(touches)
+    }
+}
+
+/// Sorts, and keeps one entry for each object: the strongest.
+fn normalise(touches: &mut Vec<Touch>) {
+    touches.sort_unstable();
+    touches.dedup_by(|later, earlier| {
+        let same = later.object == earlier.object;
+        if same {
+            earlier.write |= later.write;
+            earlier.plain |= later.plain;
+        }
+        same
+    });
+}
+
+/// Dense numbers of actors.
+#[derive(Default)]
+pub struct Actors {
+    numbers: Vec<u32>,
+    dense: HashMap<u32, u32>,
+}
+
+impl Actors {
+    /// The dense number of an actor; nothing when there are too many.
+    pub fn dense(&mut self, number: u32) -> Option<u32> {
+        if let Some(dense) = self.dense.get(&number) {
+            return Some(*dense);
+        }
+        let next = self.numbers.len() as u32;
+        if next >= CAPACITY {
+            return None;
+        }
+        self.dense.insert(number, next);
+        self.numbers.push(number);
+        Some(next)
+    }
+
+    /// The number that the system gave.
+    pub fn number(&self, dense: u32) -> u32 {
+        self.numbers[dense as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(object: u64, write: bool) -> Touch {
+        Touch { object, write, plain: false }
+    }
+
+    #[test]
+    fn an_object_counts_from_the_second_actor_on() {
+        let mut touches = Touches::default();
+        let one = touches.intern(0, vec![touch(7, true), touch(8, true)]);
+        assert!(touches.shared(one).is_empty());
+        let other = touches.intern(1, vec![touch(7, false)]);
+        assert!(touches.take_grown());
+        assert_eq!((touches.shared(one).len(), touches.shared(other).len()), (1, 1));
+        assert!(touches.conflict(one, other));
+    }
+
+    #[test]
+    fn two_readers_do_not_conflict() {
+        let mut touches = Touches::default();
+        let one = touches.intern(0, vec![touch(7, false)]);
+        let other = touches.intern(1, vec![touch(7, false)]);
+        assert!(!touches.conflict(one, other));
+    }
+}

@@ -1,0 +1,60 @@
+//! Searches the schedules of commands: `cargo run --release -p world --example check -- [--full] CMD ARGS... [+ CMD ARGS...]`.
+//!
+//! A small sibling of `allways check` that builds in seconds, for work on the engine.
+#![allow(clippy::print_stdout)]
+
+use explore::graph::{Limits, Mode, search};
+use kernel::host::Host;
+use memory::Limit;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+use std::time::Instant;
+use world::Command;
+use world::check::Programs;
+use world::check::programs::Checks;
+use world::host::{DeclaredRoots, SYSTEM_ROOTS};
+
+fn main() {
+    let mut arguments: Vec<Vec<u8>> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
+    let full = arguments.first().is_some_and(|first| first == b"--full");
+    if full {
+        arguments.remove(0);
+    }
+    let here = std::env::current_dir().expect("a working directory");
+    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
+    roots.push(here.clone());
+    let host = Host(Arc::new(DeclaredRoots::new(roots)));
+    let command = |arguments: &[Vec<u8>]| Command {
+        arguments: arguments.to_vec(),
+        environment: vec![b"PATH=/usr/bin:/bin".to_vec()],
+        directory: here.clone().into_os_string().into_vec(),
+    };
+    let commands: Vec<Command> = arguments.split(|argument| argument == b"+").map(command).collect();
+    let started = Instant::now();
+    let mut programs = Programs::start(host, Limit::default(), &commands, Checks::default()).expect("it starts");
+    let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 60;
+    let mut limits = Limits { states: 2_000_000, failures: 20, stop: &mut stop };
+    let mode = if full { Mode::Full } else { Mode::Reduced };
+    let report = search(&mut programs, mode, &mut limits);
+    let seconds = started.elapsed().as_secs_f64();
+    println!(
+        "{} states, {} steps, {} executed, depth {}, complete {}, {} ends, {} races, {seconds:.2} s, {:.0} executed/s",
+        report.states,
+        report.steps,
+        report.executed,
+        report.depth_max,
+        report.complete,
+        report.ends.len(),
+        report.races.len(),
+        report.executed as f64 / seconds
+    );
+    for found in &report.found {
+        println!("{}: {} ({} steps)", found.failure.kind, found.failure.message, found.schedule.len());
+    }
+    for race in &report.races {
+        println!("race on {:x?}: {:?} {:?}", programs.words.get(&race.object), race.one, race.other);
+    }
+    if let Some(refusal) = &programs.refusal {
+        println!("{refusal}");
+    }
+}
