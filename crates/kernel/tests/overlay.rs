@@ -230,3 +230,17 @@ fn work_in_different_directories_commutes() {
     };
     assert_eq!(make(["first", "second"]), make(["second", "first"]));
 }
+
+#[test]
+fn a_file_that_came_and_went_leaves_no_trace() {
+    let mut guest = guest();
+    let fd = open(&mut guest, "/tmp/file", O_RDWR | O_CREAT);
+    guest.call("close", &[fd as u64]);
+    one(&mut guest, "unlink", "/tmp/file");
+    assert!(guest.kernel.files.directories.is_empty());
+    let tmp = files::resolve(&guest.kernel, base::root(), b"/tmp", true).expect("it is there");
+    assert_eq!(guest.kernel.files.inodes.keys().copied().collect::<Vec<_>>(), [tmp]);
+    two(&mut guest, "rename", "/data/hello", "/data/there");
+    two(&mut guest, "rename", "/data/there", "/data/hello");
+    assert!(guest.kernel.files.directories.is_empty());
+}

@@ -49,9 +49,9 @@ fn check(call: &Call<'_>, inode: &Inode, name: &[u8], wanted: u32) -> Result<(),
     match name {
         _ if name.starts_with(b"user.") && !takes_user => Err(if writes { EPERM } else { ENODATA }),
         _ if name.starts_with(b"user.") => asker.may(inode, wanted),
-        _ if name.starts_with(b"trusted.") && asker.uid != 0 => Err(if writes { EPERM } else { ENODATA }),
+        _ if name.starts_with(b"trusted.") && !asker.is_privileged => Err(if writes { EPERM } else { ENODATA }),
         _ if name.starts_with(b"trusted.") => Ok(()),
-        _ if name.starts_with(b"security.") && asker.uid != 0 && writes => Err(EPERM),
+        _ if name.starts_with(b"security.") && !asker.is_privileged && writes => Err(EPERM),
         _ if name.starts_with(b"security.") => Ok(()),
         _ => Err(EOPNOTSUPP),
     }
@@ -102,7 +102,7 @@ fn give(call: &mut Call<'_>, value: &[u8], address: u64, size: u64) -> Result<u6
 
 fn list(call: &mut Call<'_>, by: By) -> Result<u64, Stop> {
     let (id, _) = inode_by(call, by)?;
-    let is_root = call.asker().uid == 0;
+    let is_root = call.asker().is_privileged;
     let all = call.kernel.files.attributes.get(&id).cloned().unwrap_or_default();
     let shown = all.into_keys().filter(|name| is_root || !name.starts_with(b"trusted."));
     let names: Vec<u8> = shown.flat_map(|name| name.into_iter().chain([0])).collect();

@@ -87,7 +87,7 @@ pub fn touch(kernel: &mut Kernel, inode: Id) -> Result<(), Errno> {
 
 /// Takes set-id bits away, as a write by an ordinary user does (`write(2)`).
 pub fn drop_set_id(call: &mut Call<'_>, id: Id) {
-    let is_ordinary = call.asker().uid != 0;
+    let is_ordinary = !call.asker().is_privileged;
     let Some(inode) = call.kernel.inode(id).filter(|inode| is_ordinary && inode.mode & (S_ISUID | S_ISGID) != 0) else {
         return;
     };

@@ -168,7 +168,7 @@ pub fn chroot(call: &mut Call<'_>) -> Result<u64, Stop> {
     if !inode.is_directory() {
         return Err(ENOTDIR.into());
     }
-    if call.asker().uid != 0 {
+    if !call.asker().is_privileged {
         return Err(crate::errno::EPERM.into());
     }
     if directory == super::base::root() { Ok(0) } else { call.unsupported("another root than /") }

@@ -3,7 +3,7 @@
 use super::content;
 use crate::call::{Call, Stop};
 use crate::descriptor::{File, O_ASYNC, O_NONBLOCK, operations};
-use crate::errno::ENOTTY;
+use crate::errno::{ENOTTY, EOPNOTSUPP};
 use crate::id::Id;
 
 const FIONREAD: u64 = 0x541b;
@@ -13,6 +13,10 @@ const FIOCLEX: u64 = 0x5451;
 const FIOASYNC: u64 = 0x5452;
 const FIOQSIZE: u64 = 0x5460;
 const FIGETBSZ: u64 = 2;
+const FICLONE: u64 = 0x4004_9409;
+const FICLONERANGE: u64 = 0x4020_940d;
+const FIDEDUPERANGE: u64 = 0xc018_9436;
+const FIEMAP: u64 = 0xc020_660b;
 
 /// `ioctl(2)`.
 pub fn ioctl(call: &mut Call<'_>) -> Result<u64, Stop> {
@@ -54,7 +58,8 @@ pub fn on_file(call: &mut Call<'_>, description: Id, request: u64, argument: u64
         FIONREAD if is_regular => call.store_u32(argument, length.wrapping_sub(offset) as u32)?,
         FIGETBSZ => call.store_u32(argument, 4096)?,
         FIOQSIZE => call.store_u64(argument, length)?,
-        // Terminals only (`TCGETS`), other file systems only (`FS_IOC_GETFLAGS`, `FICLONE`).
+        FICLONE | FICLONERANGE | FIDEDUPERANGE | FIEMAP => return Err(EOPNOTSUPP.into()),
+        // Terminals only (`TCGETS`), other file systems only (`FS_IOC_GETFLAGS`).
         _ => return Err(ENOTTY.into()),
     }
     Ok(0)

@@ -130,10 +130,21 @@ pub fn forget_if_unused(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
     if memory.object_exists(memory::ObjectId(id.0)) {
         memory.drop_object(memory::ObjectId(id.0));
     }
-    // An inode of the base stays, without links: what is known of it must not come back.
-    if kernel.files.known.get(id).is_none() {
-        kernel.files.inodes.remove(&id);
-    }
+    kernel.files.inodes.remove(&id);
+}
+
+/// Whether somebody has a file open for writing, so that it cannot be executed (`ETXTBSY`).
+#[must_use]
+pub fn is_being_written(kernel: &Kernel, inode: Id) -> bool {
+    kernel.descriptions.values().any(|open| open.file == File::Inode(inode) && open.is_writable())
+}
+
+/// Whether a process runs a file, so that it cannot be written (`ETXTBSY`).
+#[must_use]
+pub fn is_running(kernel: &Kernel, inode: Id) -> bool {
+    let runs = |process: &crate::Process| resolve(kernel, base::root(), &process.image.path, true) == Ok(inode);
+    let mut living = kernel.processes.values().filter(|process| !process.is_zombie());
+    living.any(runs)
 }
 
 fn is_in_use(kernel: &Kernel, id: Id) -> bool {

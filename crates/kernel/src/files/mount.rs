@@ -8,7 +8,7 @@ pub const NOTE: &str = "EPERM without privileges, refused with them";
 
 /// `mount(2)`, `umount2(2)`, `pivot_root(2)`: only the superuser gets as far as being told that we do not model it.
 pub fn refuse(call: &mut Call<'_>) -> Result<u64, Stop> {
-    if call.asker().uid != 0 {
+    if !call.asker().is_privileged {
         return Err(EPERM.into());
     }
     call.unsupported("changes of what is mounted")

@@ -11,7 +11,7 @@ use crate::descriptor::{
     Description, Fd, File, O_ACCMODE, O_CLOEXEC, O_CREAT, O_DIRECTORY, O_EXCL, O_LARGEFILE, O_NOATIME, O_NOCTTY,
     O_NOFOLLOW, O_PATH, O_RDONLY, O_TMPFILE, O_TRUNC, O_WRONLY,
 };
-use crate::errno::{E2BIG, EEXIST, EINVAL, EISDIR, ELOOP, ENOENT, ENOTDIR, ENXIO, Errno};
+use crate::errno::{E2BIG, EEXIST, EINVAL, EISDIR, ELOOP, ENOENT, ENOTDIR, ENXIO, ETXTBSY, Errno};
 use crate::id::Id;
 use memory::{Memory, ObjectId};
 
@@ -175,6 +175,9 @@ fn existing(call: &mut Call<'_>, place: &Place, node: Node, how: How) -> Result<
     call.asker().may(&inode, how.wanted())?;
     if how.has(O_NOATIME) {
         call.asker().owns(&inode)?;
+    }
+    if inode.kind == Kind::Regular && how.wanted() & WRITE != 0 && super::is_running(call.kernel, id) {
+        return Err(ETXTBSY.into());
     }
     if how.has(O_TRUNC) && inode.kind == Kind::Regular {
         content::resize(call.kernel, call.memory, id, 0)?;

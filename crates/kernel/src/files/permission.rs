@@ -22,25 +22,40 @@ pub struct Asker {
     pub gid: u32,
     /// Further groups.
     pub groups: Vec<u32>,
+    /// Whether permissions do not bind it: the superuser, unless it gave the capability away.
+    pub is_privileged: bool,
+}
+
+/// `CAP_DAC_OVERRIDE`, which stands for all capabilities about files here.
+const OVERRIDE: u64 = 1 << 1;
+
+/// Whether capabilities free somebody with this user id from permissions; setting another id for files drops them.
+fn is_privileged(credentials: &Credentials, uid: u32) -> bool {
+    let implied = uid == 0;
+    implied && credentials.capabilities.is_none_or(|[effective, ..]| effective & OVERRIDE != 0)
 }
 
 impl Asker {
     /// The superuser.
     #[must_use]
     pub fn root() -> Self {
-        Self { uid: 0, gid: 0, groups: Vec::new() }
+        Self { uid: 0, gid: 0, groups: Vec::new(), is_privileged: true }
     }
 
     /// With the file-system ids, as most calls ask.
     #[must_use]
     pub fn effective(credentials: &Credentials) -> Self {
-        Self { uid: credentials.user[3], gid: credentials.group[3], groups: credentials.groups.clone() }
+        Self::with(credentials, credentials.user[3], credentials.group[3])
     }
 
     /// With the real ids, as `access(2)` asks.
     #[must_use]
     pub fn real(credentials: &Credentials) -> Self {
-        Self { uid: credentials.user[0], gid: credentials.group[0], groups: credentials.groups.clone() }
+        Self::with(credentials, credentials.user[0], credentials.group[0])
+    }
+
+    fn with(credentials: &Credentials, uid: u32, gid: u32) -> Self {
+        Self { uid, gid, groups: credentials.groups.clone(), is_privileged: is_privileged(credentials, uid) }
     }
 
     /// The effective ids of a process.
@@ -57,7 +72,7 @@ impl Asker {
 
     /// Whether it may do all of `wanted`; `EACCES` if not.
     pub fn may(&self, inode: &Inode, wanted: u32) -> Result<(), Errno> {
-        if self.uid == 0 {
+        if self.is_privileged {
             return self.superuser_may(inode, wanted);
         }
         let shift = match inode {
@@ -76,7 +91,7 @@ impl Asker {
 
     /// Whether it owns the inode, or is the superuser; `EPERM` if not.
     pub fn owns(&self, inode: &Inode) -> Result<(), Errno> {
-        if self.uid == 0 || self.uid == inode.uid { Ok(()) } else { Err(EPERM) }
+        if self.is_privileged || self.uid == inode.uid { Ok(()) } else { Err(EPERM) }
     }
 
     /// Whether it may add or remove entries of a directory.

@@ -6,7 +6,7 @@ use super::walk::{AT_FDCWD, Node};
 use super::{content, notify, seal};
 use crate::call::{Call, Stop};
 use crate::descriptor::File;
-use crate::errno::{EBADF, EFBIG, EINVAL, EISDIR, ENODEV, ENOENT, EOPNOTSUPP, ESPIPE, Errno};
+use crate::errno::{EBADF, EFBIG, EINVAL, EISDIR, ENODEV, ENOENT, EOPNOTSUPP, ESPIPE, ETXTBSY, Errno};
 use crate::id::Id;
 
 /// Zeros are written in pieces of this size.
@@ -24,6 +24,9 @@ pub fn truncate(call: &mut Call<'_>) -> Result<u64, Stop> {
         _ => return Err(EINVAL.into()),
     }
     call.asker().may(&inode, WRITE)?;
+    if super::is_running(call.kernel, id) {
+        return Err(ETXTBSY.into());
+    }
     set_length(call, id, length)
 }
 

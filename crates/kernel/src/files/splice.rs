@@ -10,6 +10,9 @@ use crate::id::Id;
 use crate::pipe;
 use crate::wait::{Condition, Wait};
 
+/// What one `sendfile(2)` moves at most; callers go on with the rest.
+const SEND_MAX: u64 = 1 << 26;
+
 const SPLICE_F_NONBLOCK: u64 = 2;
 /// `SPLICE_F_MOVE`, `_NONBLOCK`, `_MORE`, `_GIFT`.
 const SPLICE_FLAGS: u64 = 0xf;
@@ -58,7 +61,7 @@ pub fn sendfile(call: &mut Call<'_>) -> Result<u64, Stop> {
         return Err(EINVAL.into());
     }
     let offset = at.unwrap_or(call.description(from).offset);
-    let length = call.args[3].min(TRANSFER_MAX);
+    let length = call.args[3].min(SEND_MAX);
     // What was sent before a wait is not sent again: the offset moves when the call ends, so the same bytes come back.
     let bytes = content::read_at(call.kernel, call.memory, id, offset, length as usize);
     if bytes.is_empty() {

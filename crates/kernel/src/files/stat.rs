@@ -124,7 +124,9 @@ fn of_open(kernel: &Kernel, memory: &Memory, description: Id) -> Status {
 
 impl Status {
     fn blocks(&self) -> u64 {
-        if self.inode.kind == Kind::Regular { self.size.div_ceil(4096) * 8 } else { 0 }
+        // Long links take a block of their own.
+        let takes_blocks = matches!(self.inode.kind, Kind::Regular | Kind::Directory) || self.size > 59;
+        if takes_blocks { self.size.div_ceil(4096) * 8 } else { 0 }
     }
 
     /// `struct stat` of x86-64.

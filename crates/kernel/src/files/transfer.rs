@@ -10,6 +10,9 @@ use memory::Protection;
 /// Linux moves at most this much in one call (`read(2)`, NOTES).
 pub const TRANSFER_MAX: u64 = 0x7fff_f000;
 
+/// What is copied at once.
+const STEP: usize = 1 << 20;
+
 /// Flags of `preadv2(2)` that change nothing here: nothing is written late, nothing waits for a disk.
 const RWF_HARMLESS: u64 = 0x1 | 0x2 | 0x4;
 /// `RWF_NOWAIT`.
@@ -132,9 +135,19 @@ fn receive(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
     let file = open.file;
     check_position(file, at)?;
     let Ok(length) = reachable(call, pieces, Protection::WRITE) else { return receive_nowhere(call, description, at) };
-    let bytes = (operations(file).read)(call, description, length, at)?;
-    call.scatter(pieces, &bytes)?;
-    Ok(bytes.len() as u64)
+    let is_endless = matches!(file, File::Inode(_) | File::Device(_));
+    let step = if is_endless { STEP } else { length };
+    let mut done = 0;
+    // A guest with little memory can ask for much: what has no natural end goes in steps.
+    loop {
+        let now = step.min(length - done);
+        let bytes = (operations(file).read)(call, description, now, at.map(|at| at + done as u64))?;
+        call.scatter(&window(pieces, done as u64, now as u64), &bytes)?;
+        done += bytes.len();
+        if bytes.len() < now || done == length {
+            return Ok(done as u64);
+        }
+    }
 }
 
 /// Reads into memory that is not there: waiting and the end come first, `EFAULT` only when there is something to copy.
@@ -159,8 +172,22 @@ fn send(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
     let file = open.file;
     check_position(file, at)?;
     let length = reachable(call, pieces, Protection::READ)?;
-    let bytes = call.gather(&cut(pieces, length as u64))?;
-    (operations(file).write)(call, description, &bytes, at).map(|count| count as u64)
+    let is_endless = matches!(file, File::Inode(_) | File::Device(_));
+    let step = if is_endless { STEP } else { length };
+    let mut done = 0;
+    loop {
+        let now = step.min(length - done);
+        let bytes = call.gather(&window(pieces, done as u64, now as u64))?;
+        let written = (operations(file).write)(call, description, &bytes, at.map(|at| at + done as u64));
+        match written {
+            // What was written before is told first; the error comes with the next call.
+            Err(_) if done > 0 => return Ok(done as u64),
+            written => done += written?,
+        }
+        if done == length || done % step != 0 {
+            return Ok(done as u64);
+        }
+    }
 }
 
 /// `ESPIPE` for positions in what has none.
@@ -169,14 +196,15 @@ pub fn check_position(file: File, at: At) -> Result<(), Errno> {
     if at.is_some() && !is_seekable { Err(ESPIPE) } else { Ok(()) }
 }
 
-/// The first `length` bytes of pieces.
-#[must_use]
-pub fn cut(pieces: &[Piece], mut length: u64) -> Vec<Piece> {
+/// What is left of pieces after `skip` bytes, at most `length` of it.
+fn window(pieces: &[Piece], mut skip: u64, mut length: u64) -> Vec<Piece> {
     let mut shorter = Vec::new();
     for piece in pieces {
-        let now = piece.length.min(length);
+        let before = piece.length.min(skip);
+        skip -= before;
+        let now = (piece.length - before).min(length);
         length -= now;
-        shorter.push(Piece { address: piece.address, length: now });
+        shorter.push(Piece { address: piece.address.wrapping_add(before), length: now });
     }
     shorter
 }

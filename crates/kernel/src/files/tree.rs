@@ -50,13 +50,19 @@ impl Kernel {
     }
 
     /// Lets a name lead to an inode, or to nothing.
+    ///
+    /// Only what differs from the base is kept, so that a file that came and went leaves no trace.
     pub fn set_entry(&mut self, directory: Id, name: &[u8], inode: Option<Id>) {
-        let hides = self.files.known.get(directory).is_some();
+        let below = self.files.known.get(directory).and_then(|base| base::find(self, &base::join(&base.path, name)));
         let entries = &mut self.directory_mut(directory).entries;
-        if inode.is_none() && !hides {
+        if inode == below {
             entries.remove(name);
         } else {
             entries.insert(name.to_vec(), inode);
+        }
+        let changes = self.directory_mut(directory);
+        if changes.entries.is_empty() && changes.place.is_none() {
+            self.files.directories.remove(&directory);
         }
         let now = self.clock.real();
         if let Ok(inode) = self.inode_mut(directory) {

@@ -3,7 +3,7 @@
 use super::end::{clear_tid, leave_space, release_thread};
 use crate::call::{Call, Control, Execute, Stop};
 use crate::descriptor::Fd;
-use crate::errno::{EACCES, EINVAL, ELOOP, ENOENT};
+use crate::errno::{EACCES, EINVAL, ELOOP, ENOENT, ETXTBSY};
 use crate::files::walk::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW};
 use crate::files::{Kind, Node, inode};
 use crate::id::{Id, Pid, Tid};
@@ -11,6 +11,7 @@ use crate::process::{Action, Image};
 use crate::signal::{SIG_IGN, SS_DISABLE};
 use crate::{Kernel, Process, descriptor, files, ipc, time};
 use memory::{Memory, SpaceId};
+use std::sync::Arc;
 
 /// An id for the space of a program that a thread is about to execute.
 pub fn fresh_space(kernel: &mut Kernel, tid: Tid) -> SpaceId {
@@ -31,7 +32,7 @@ pub fn executed(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, space: Space
     let process = kernel.processes.get_mut(&pid).expect("a thread has a process");
     let old = std::mem::replace(&mut process.space, space);
     let name = image.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
-    process.image = image;
+    process.image = Arc::new(image);
     process.heap = (heap, heap);
     process.read_only.clear();
     process.vforked = false;
@@ -98,8 +99,7 @@ fn end_other_threads(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, tid: Ti
         release_thread(kernel, memory, other);
     }
     if tid != leader {
-        let mut thread =
-            kernel.threads.remove(&tid).map(std::sync::Arc::unwrap_or_clone).expect("a caller is a thread");
+        let mut thread = kernel.threads.remove(&tid).map(Arc::unwrap_or_clone).expect("a caller is a thread");
         thread.tid = leader;
         kernel.threads.insert(leader, thread);
         kernel.processes.get_mut(&pid).expect("a thread has a process").threads = [leader].into();
@@ -133,6 +133,9 @@ fn execute(call: &mut Call<'_>, dir: Fd, path: u64, lists: [u64; 2], flags: u32)
         return Err(EACCES.into());
     }
     call.asker().may(&file, 1)?;
+    if files::is_being_written(call.kernel, inode) {
+        return Err(ETXTBSY.into());
+    }
     let path = shown_path(call, dir, path)?;
     let mut arguments = call.load_strings(lists[0])?;
     let environment = call.load_strings(lists[1])?;
