@@ -1,5 +1,6 @@
 //! Parked states: whole memories put aside, sharing what they have in common.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::layout::Layout;
@@ -72,9 +73,11 @@ impl Memory {
         (self.sum, self.resident) = (image.sum, image.resident);
         self.dirty.clear();
         self.drains += 1;
-        self.code_epoch += 1;
-        self.restore_objects(&image.objects);
-        self.restore_spaces(&image.spaces);
+        let moved = [self.restore_objects(&image.objects), self.restore_spaces(&image.spaces)];
+        // Lowered code is looked at anew only if what it was taken from may differ: most restores change data alone.
+        if moved.contains(&true) {
+            self.code_epoch += 1;
+        }
     }
 
     /// No space is the current one.
@@ -87,29 +90,38 @@ impl Memory {
         }
     }
 
-    fn restore_spaces(&mut self, images: &[(SpaceId, SpaceImage)]) {
+    /// Whether pages that instructions were taken from may have changed.
+    fn restore_spaces(&mut self, images: &[(SpaceId, SpaceImage)]) -> bool {
         let mut old = std::mem::take(&mut self.stores.spaces);
+        let mut moved = false;
         for (id, image) in images {
+            moved |= !old.contains_key(id);
             let mut space = old.remove(id).unwrap_or_default();
-            restore_space(&mut space, image);
+            moved |= restore_space(&mut space, image);
             self.stores.spaces.insert(*id, space);
         }
+        moved |= !old.is_empty();
         old.into_values().for_each(|space| self.recycle(space.table));
+        moved
     }
 
-    fn restore_objects(&mut self, images: &[(ObjectId, ObjectImage)]) {
+    fn restore_objects(&mut self, images: &[(ObjectId, ObjectImage)]) -> bool {
         let mut old = std::mem::take(&mut self.stores.objects);
+        let mut moved = false;
         for (id, image) in images {
+            moved |= !old.contains_key(id);
             let mut object = old.remove(id).unwrap_or_else(|| Box::new(Object::empty(0)));
-            self.restore_object(*id, &mut object, image);
+            moved |= self.restore_object(*id, &mut object, image);
             self.stores.objects.insert(*id, object);
         }
+        moved |= !old.is_empty();
         old.into_values().for_each(|object| self.recycle(object.table));
         let objects = &self.stores.objects;
         self.watchers.retain(|(id, _), _| objects.contains_key(id));
+        moved
     }
 
-    fn restore_object(&mut self, id: ObjectId, object: &mut Object, image: &ObjectImage) {
+    fn restore_object(&mut self, id: ObjectId, object: &mut Object, image: &ObjectImage) -> bool {
         let unchanged = object.table.image.as_ref().is_some_and(|table| Arc::ptr_eq(table, &image.table));
         if !unchanged || object.shape != image.shape {
             let watchers: Vec<_> = self.watchers.range((id, 0)..=(id, u64::MAX)).map(|(key, _)| *key).collect();
@@ -117,9 +129,12 @@ impl Memory {
                 self.forget_watchers(key);
             }
         }
+        let mut moved = object.shape != image.shape && !object.code.is_empty();
         object.shape = image.shape;
         object.base = image.base.clone();
-        restore_table(&mut object.table, &image.table, |_| ());
+        let Object { table, code, .. } = object;
+        restore_table(table, &image.table, |first| moved |= holds_code(code, first));
+        moved
     }
 
     fn forget_watchers(&mut self, key: (ObjectId, u64)) {
@@ -168,20 +183,29 @@ fn park_entry(entry: &Entry) -> ParkedEntry {
     ParkedEntry { page: entry.page.clone(), content: entry.content, over: entry.stamp.over() }
 }
 
-fn restore_space(space: &mut Space, image: &SpaceImage) {
-    if !Arc::ptr_eq(&space.layout, &image.layout) {
+/// Whether instructions were taken from a page of a chunk.
+fn holds_code(code: &BTreeSet<u64>, first: u64) -> bool {
+    code.range(first..first + CHUNK as u64).next().is_some()
+}
+
+/// Whether pages that instructions were taken from may have changed.
+fn restore_space(space: &mut Space, image: &SpaceImage) -> bool {
+    let mut moved = !Arc::ptr_eq(&space.layout, &image.layout);
+    if moved {
         // Whatever was translated may be mapped differently.
         space.tlb = None;
     }
     space.layout = Arc::clone(&image.layout);
     (space.layout_sum, space.layout_dirty) = (image.layout_sum, false);
-    let Space { table, tlb, .. } = space;
+    let Space { table, tlb, code, .. } = space;
     let forget = |first: u64| {
+        moved |= holds_code(code, first);
         if let Some(tlb) = tlb {
             tlb.forget(first, first + CHUNK as u64);
         }
     };
     restore_table(table, &image.table, forget);
+    moved
 }
 
 /// Makes a table as parked, telling the first page of every chunk that changes.

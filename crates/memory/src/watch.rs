@@ -106,15 +106,24 @@ impl Memory {
         Some(place)
     }
 
+    /// The hash of a page, if somebody has already computed it.
+    fn known_content(&self, owner: Owner, page: u64) -> Option<u128> {
+        match (self.stores.table(owner).entry(page).filter(|entry| entry.page.is_some()), owner) {
+            (Some(entry), _) => (!entry.stamp.dirty()).then_some(entry.content),
+            (None, Owner::Object(_)) => Some(self.stores.content_beneath(owner, page)),
+            (None, Owner::Space(_)) => None,
+        }
+    }
+
     /// Identity of the content of a page that can be executed, 0 for any other. Equal versions mean equal contents, in
     /// all spaces, states and runs, so lowered code may be kept by it. Also does what [`Self::note_code`] does.
     pub fn code_version(&mut self, space: SpaceId, page: u64) -> u64 {
         let Some(place) = self.watch_code(space, page) else { return 0 };
-        let settled = self.stores.table(place.owner).entry(place.page).filter(|e| e.page.is_some() && !e.stamp.dirty());
-        let content = match (settled, place) {
-            (Some(entry), _) if entry.content != 0 => entry.content,
-            _ => hash::content(self.stores.view(place)),
-        };
+        let known = self.known_content(place.owner, place.page).or_else(|| {
+            let (object, page) = place.under.filter(|_| self.stores.table(place.owner).page(place.page).is_none())?;
+            self.known_content(Owner::Object(object), page)
+        });
+        let content = known.filter(|content| *content != 0).unwrap_or_else(|| hash::content(self.stores.view(place)));
         content as u64
     }
 
