@@ -96,10 +96,13 @@ impl Call<'_> {
     /// A list of strings that ends with a null pointer, as `execve(2)` takes; none at all if the address is null.
     pub fn load_strings(&mut self, address: u64) -> Result<Vec<Vec<u8>>, Stop> {
         let (mut strings, mut total) = (Vec::new(), 0);
-        while address != 0 {
+        if address == 0 {
+            return Ok(strings);
+        }
+        loop {
             let pointer = self.load_u64(address.wrapping_add(8 * strings.len() as u64))?;
             if pointer == 0 {
-                break;
+                return Ok(strings);
             }
             let string = self.load_string(pointer, STRINGS_MAX).map_err(|stop| match stop {
                 Stop::Errno(ENAMETOOLONG) => E2BIG.into(),
@@ -111,7 +114,6 @@ impl Call<'_> {
             }
             strings.push(string);
         }
-        Ok(strings)
     }
 
     /// A list of pieces (`struct iovec`).

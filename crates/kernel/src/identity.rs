@@ -114,7 +114,8 @@ fn set_two(call: &mut Call<'_>, kind: Kind) -> Result<u64, Stop> {
     let [old_real, old_effective, old_saved, _] = ids(call, kind);
     let may_real = [SAME, old_real, old_effective].contains(&real);
     let may_effective = [SAME, old_real, old_effective, old_saved].contains(&effective);
-    if !is_superuser(call) && !(may_real && may_effective) {
+    let may = may_real && may_effective;
+    if !is_superuser(call) && !may {
         return Err(EPERM.into());
     }
     let or_same = |new: u32, old: u32| if new == SAME { old } else { new };

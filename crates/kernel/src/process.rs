@@ -4,6 +4,7 @@ use crate::descriptor::Descriptors;
 use crate::id::{Id, Pid, Tid};
 use memory::{ObjectId, SpaceId};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A process: what its threads share.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -32,8 +33,8 @@ pub struct Process {
     pub limits: [(u64, u64); 16],
     /// Whether and how it has ended.
     pub state: State,
-    /// What runs in it.
-    pub image: Image,
+    /// What runs in it; shared with its children until they execute.
+    pub image: Arc<Image>,
     /// Where the heap begins and ends (`brk(2)`).
     pub heap: (u64, u64),
     /// Files that it maps shared through descriptors that may not write: `mprotect(2)` does not make them writable.

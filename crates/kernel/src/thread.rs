@@ -52,8 +52,6 @@ pub struct Processor {
     pub nice: i32,
     /// `sched_setscheduler(2)`: policy and priority.
     pub policy: (u32, u32),
-    /// `sched_setaffinity(2)`: one bit for each processor it may not use.
-    pub forbidden: u64,
 }
 
 impl Thread {

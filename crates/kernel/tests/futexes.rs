@@ -5,7 +5,7 @@ mod guest;
 use guest::Guest;
 use kernel::Tid;
 
-const WAIT: u64 = 0 | PRIVATE;
+const WAIT: u64 = PRIVATE;
 const WAKE: u64 = 1 | PRIVATE;
 const REQUEUE: u64 = 3 | PRIVATE;
 const LOCK: u64 = 6 | PRIVATE;

@@ -169,6 +169,21 @@ fn what_is_not_modelled_is_refused_by_name() {
 }
 
 #[test]
+fn a_stopped_process_handles_nothing_until_it_goes_on() {
+    let mut guest = Guest::new();
+    let child = fork(&mut guest);
+    let tid = Tid(child.0);
+    guest.call("kill", &[u64::from(child.0), 19]);
+    kernel::signal::take(&mut guest.kernel, &mut guest.memory, tid);
+    guest.call("kill", &[u64::from(child.0), 15]);
+    assert!(!kernel::signal::is_deliverable(&guest.kernel, tid));
+    guest.call("kill", &[u64::from(child.0), 18]);
+    assert!(kernel::signal::is_deliverable(&guest.kernel, tid));
+    kernel::signal::take(&mut guest.kernel, &mut guest.memory, tid);
+    assert_eq!(wait_any(&mut guest, 0), i64::from(child.0));
+}
+
+#[test]
 fn a_killed_process_ends_at_the_next_look_even_while_stopped() {
     let mut guest = Guest::new();
     let child = fork(&mut guest);

@@ -139,7 +139,10 @@ fn create(call: &mut Call<'_>, request: Request) -> Result<u64, Stop> {
     check_limit(call)?;
     let path = call.fresh_id();
     let number = number::free(call.kernel, path);
-    let pidfd = if request.has(CLONE_PIDFD) { Some(pidfd::open(call, Pid(number))?) } else { None };
+    if request.has(CLONE_PIDFD) {
+        // The child does not inherit it, so it comes last; but it must not fail then.
+        call.process().descriptors.free(0, call.descriptor_limit())?;
+    }
     let child = Tid(number);
     if request.has(CLONE_THREAD) {
         call.process_mut().threads.insert(child);
@@ -148,7 +151,8 @@ fn create(call: &mut Call<'_>, request: Request) -> Result<u64, Stop> {
     }
     let thread = new_thread(call, &request, child, path);
     call.kernel.threads.insert(child, thread);
-    if let Some(fd) = pidfd {
+    if request.has(CLONE_PIDFD) {
+        let fd = pidfd::open(call, Pid(number))?;
         call.store_u32(request.pidfd, fd as u32)?;
     }
     announce(call, &request, child);

@@ -6,7 +6,7 @@ use crate::id::{Pid, Tid};
 use crate::process::{Process, SignalInfo, State};
 use crate::signal::number::SIGCHLD;
 use crate::signal::{self, SIG_IGN, Target, job};
-use crate::{Kernel, descriptor, futex, ipc, time};
+use crate::{Kernel, descriptor, futex, ipc, terminal, time};
 use memory::{Memory, SpaceId};
 
 /// Who gets the children of those that have no subreaper: nobody that could be asked, as `init(1)` it reaps at once.
@@ -58,6 +58,7 @@ pub fn end_process(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, status: i
     process.signals.pending.clear();
     leave_space(kernel, memory, space, pid);
     ipc::process_ended(kernel, memory, pid);
+    terminal::session_ended(kernel, pid);
     give_away_children(kernel, pid);
     job::release_orphans(kernel, group, pid);
     tell_parent(kernel, pid);

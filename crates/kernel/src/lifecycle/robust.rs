@@ -82,7 +82,7 @@ struct Held {
 fn mark(kernel: &mut Kernel, memory: &mut Memory, held: Held) -> Result<(), memory::Fault> {
     let address = (held.entry & !1).wrapping_add(held.offset);
     let inherits = held.entry & 1 != 0;
-    if address % 4 != 0 {
+    if !address.is_multiple_of(4) {
         return Ok(());
     }
     let value = memory.read_u32(held.space, address)?;

@@ -9,6 +9,7 @@ use crate::thread::{Processor, Thread};
 use crate::{Kernel, files};
 use memory::{Memory, SpaceId};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// No limit (`RLIM_INFINITY`).
 pub const INFINITE: u64 = u64::MAX;
@@ -47,7 +48,7 @@ pub fn start(kernel: &mut Kernel, memory: &mut Memory, start: Start) -> (Pid, Ti
         signals: SignalState::default(),
         limits: limits(),
         state: State::Running,
-        image: Image::default(),
+        image: Arc::new(Image::default()),
         heap: (0, 0),
         read_only: BTreeSet::new(),
         children: Vec::new(),

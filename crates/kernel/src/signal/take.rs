@@ -88,7 +88,8 @@ struct Found {
 
 fn next(kernel: &Kernel, tid: Tid) -> Option<Found> {
     let thread = kernel.threads.get(&tid)?;
-    let process = kernel.processes.get(&thread.pid)?;
+    // A stopped process handles nothing until it goes on; what ends it makes it go on first.
+    let process = kernel.processes.get(&thread.pid).filter(|process| !process.is_stopped())?;
     let may = |info: &SignalInfo| thread.blocked & bit(info.number) == 0 && ends_wait(thread, process, info.number);
     let own = first(&thread.pending, may).map(|index| Found { own: true, index });
     let shared = || {
