@@ -37,17 +37,18 @@ fn main() {
 
 /// Nanoseconds of a run of `budget` instructions.
 fn stop_cost(path: &Path, budget: u64) -> f64 {
-    const STOPS: u64 = 20_000;
+    // Enough for a clock that moves in milliseconds.
+    let count = 20_000_000 / (budget + 10);
     let (mut cpu, mut memory) = start(path);
     let mut code = Code::new();
     let mut run = |budget| x86::run(Machine { cpu: &mut cpu, memory: &mut memory, clock: 0 }, &mut code, budget);
     run(3_000_000);
-    let mut stops = || (0..STOPS).for_each(|_| assert_eq!(run(budget).trap, None));
+    let mut stops = || (0..count).for_each(|_| assert_eq!(run(budget).trap, None));
     // Once to lower the code at all the places where it stops.
     stops();
     let start = cpu_seconds();
     stops();
-    (cpu_seconds() - start) * 1e9 / STOPS as f64
+    (cpu_seconds() - start) * 1e9 / count as f64
 }
 
 fn compile(work: usize) -> PathBuf {
