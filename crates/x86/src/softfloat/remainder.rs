@@ -44,12 +44,12 @@ impl Env {
         }
         self.note_denormal(a);
         self.note_denormal(b);
-        // A dividend that is the remainder already comes back as it is.
+        // Before an infinity a dividend comes back as it is, not even tiny; before a number it is rounded once more.
         if a.is_zero() || b.is_infinite() {
             return Remainder::whole(a);
         }
         match a.exponent - b.exponent {
-            ..-1 => Remainder::whole(a),
+            ..-1 => Remainder::whole(self.again(&EXTENDED, a)),
             apart @ -1..64 => self.reduce(kind, apart, a, b),
             apart => self.reduce_partly(apart, a, b),
         }
