@@ -1,11 +1,65 @@
-//! A map that is cheap to clone: a snapshot shares everything until one side changes it.
+//! A map that is cheap to clone and to hash: a snapshot shares everything until one side changes it, and what did not
+//! change is not hashed again.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+use twox_hash::XxHash3_128;
 
 /// An ordered map whose clone shares all entries; changing one copies that entry and the spine only.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Map<K, V>(Arc<BTreeMap<K, Arc<V>>>);
+#[derive(Clone, Debug)]
+pub struct Map<K, V>(Arc<BTreeMap<K, Slot<V>>>);
+
+/// A value, and its hash once somebody wanted it.
+#[derive(Clone, Debug)]
+struct Slot<V> {
+    value: Arc<V>,
+    hash: OnceLock<u128>,
+}
+
+impl<V> Slot<V> {
+    fn new(value: V) -> Self {
+        Self { value: Arc::new(value), hash: OnceLock::new() }
+    }
+}
+
+impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |((key, slot), (other_key, other)): ((&K, &Slot<V>), (&K, &Slot<V>))| {
+            key == other_key && (Arc::ptr_eq(&slot.value, &other.value) || slot.value == other.value)
+        };
+        Arc::ptr_eq(&self.0, &other.0) || self.0.len() == other.0.len() && self.0.iter().zip(other.0.iter()).all(same)
+    }
+}
+
+impl<K: Eq, V: Eq> Eq for Map<K, V> {}
+
+/// Feeds `Hash` implementations to a hash of 128 bits.
+struct Wide(XxHash3_128);
+
+impl Hasher for Wide {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.finish_128() as u64
+    }
+}
+
+impl<K: Hash, V: Hash> Hash for Map<K, V> {
+    /// The sum of the hashes of all entries.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let one = |(key, slot): (&K, &Slot<V>)| {
+            *slot.hash.get_or_init(|| {
+                let mut wide = Wide(XxHash3_128::new());
+                (key, &slot.value).hash(&mut wide);
+                wide.0.finish_128()
+            })
+        };
+        state.write_u128(self.0.iter().map(one).fold(self.0.len() as u128, u128::wrapping_add));
+    }
+}
 
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
@@ -17,17 +71,20 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
     /// The value of a key.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.0.get(key).map(AsRef::as_ref)
+        self.0.get(key).map(|slot| &*slot.value)
     }
 
     /// The value of a key, to change it.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        Arc::make_mut(&mut self.0).get_mut(key).map(Arc::make_mut)
+        Arc::make_mut(&mut self.0).get_mut(key).map(|slot| {
+            slot.hash = OnceLock::new();
+            Arc::make_mut(&mut slot.value)
+        })
     }
 
     /// Adds or replaces.
     pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
-        Arc::make_mut(&mut self.0).insert(key, Arc::new(value))
+        Arc::make_mut(&mut self.0).insert(key, Slot::new(value)).map(|slot| slot.value)
     }
 
     /// Takes out.
@@ -35,7 +92,7 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
         if !self.0.contains_key(key) {
             return None;
         }
-        Arc::make_mut(&mut self.0).remove(key)
+        Arc::make_mut(&mut self.0).remove(key).map(|slot| slot.value)
     }
 
     /// Whether the key is there.
@@ -46,7 +103,7 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
 
     /// All entries, by key.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.0.iter().map(|(key, value)| (key, value.as_ref()))
+        self.0.iter().map(|(key, slot)| (key, &*slot.value))
     }
 
     /// All keys, ascending.
@@ -56,7 +113,7 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
 
     /// All values, by key.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
-        self.0.values().map(AsRef::as_ref)
+        self.0.values().map(|slot| &*slot.value)
     }
 
     /// How many entries.
@@ -69,5 +126,27 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+    fn hash(map: &Map<u32, String>) -> u64 {
+        BuildHasherDefault::<DefaultHasher>::default().hash_one(map)
+    }
+
+    #[test]
+    fn a_changed_entry_changes_the_hash_and_changing_it_back_brings_it_back() {
+        let mut map = Map::default();
+        map.insert(1, "one".to_owned());
+        map.insert(2, "two".to_owned());
+        let before = (hash(&map), map.clone());
+        map.get_mut(&1).unwrap().push('!');
+        assert!(hash(&map) != before.0 && map != before.1);
+        map.get_mut(&1).unwrap().pop();
+        assert!(hash(&map) == before.0 && map == before.1);
     }
 }

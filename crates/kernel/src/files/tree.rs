@@ -108,12 +108,26 @@ impl Kernel {
         }))
     }
 
-    /// The text of a link that is a path.
+    /// The path of a name in a directory.
     #[must_use]
-    pub fn link_target(&self, inode: &Inode) -> Option<Arc<[u8]>> {
-        match &inode.kind {
-            super::inode::Kind::Link(target) => Some(target.clone()),
-            _ => None,
+    pub fn path_in(&self, directory: Id, name: &[u8]) -> Option<Vec<u8>> {
+        self.path_of(directory).map(|path| base::join(&path, name))
+    }
+
+    /// A name has changed: whoever shows a path through it (`/proc/PID/fd`, `/proc/PID/exe`) shows the new one.
+    pub fn path_changed(&mut self, old: &[u8], new: &[u8]) {
+        let renewed = |path: &[u8]| {
+            let rest = path.strip_prefix(old).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))?;
+            Some([new, rest].concat())
+        };
+        let open = self.descriptions.iter().filter_map(|(id, open)| Some((*id, renewed(&open.path)?)));
+        for (id, path) in open.collect::<Vec<_>>() {
+            self.descriptions.get_mut(&id).expect("it was just found").path = path;
+        }
+        let running = self.processes.iter().filter_map(|(pid, process)| Some((*pid, renewed(&process.image.path)?)));
+        for (pid, path) in running.collect::<Vec<_>>() {
+            let process = self.processes.get_mut(&pid).expect("it was just found");
+            Arc::make_mut(&mut process.image).path = path;
         }
     }
 }
