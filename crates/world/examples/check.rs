@@ -26,7 +26,7 @@ fn main() {
     let host = Host(Arc::new(DeclaredRoots::new(roots)));
     let command = |arguments: &[Vec<u8>]| Command {
         arguments: arguments.to_vec(),
-        environment: vec![b"PATH=/usr/bin:/bin".to_vec()],
+        environment: vec![b"PATH=/usr/bin:/bin".to_vec(), b"LD_BIND_NOW=1".to_vec()],
         directory: here.clone().into_os_string().into_vec(),
     };
     let commands: Vec<Command> = arguments.split(|argument| argument == b"+").map(command).collect();
@@ -35,7 +35,13 @@ fn main() {
     let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 60;
     let mut limits = Limits { states: 2_000_000, failures: 20, stop: &mut stop };
     let mode = if full { Mode::Full } else { Mode::Reduced };
-    let report = search(&mut programs, mode, &mut limits);
+    let mut report = search(&mut programs, mode, &mut limits);
+    let mut rounds = 1;
+    while report.complete && programs.promote(&report.races) {
+        report = search(&mut programs, mode, &mut limits);
+        rounds += 1;
+    }
+    println!("{rounds} rounds");
     let seconds = started.elapsed().as_secs_f64();
     println!(
         "{} states, {} steps, {} executed, depth {}, complete {}, {} ends, {} races, {seconds:.2} s, {:.0} executed/s",
@@ -52,7 +58,13 @@ fn main() {
         println!("{}: {} ({} steps)", found.failure.kind, found.failure.message, found.schedule.len());
     }
     for race in &report.races {
-        println!("race on {:x?}: {:?} {:?}", programs.words.get(&race.object), race.one, race.other);
+        println!(
+            "race on {:x?}: {:?} {:?} plain {}",
+            programs.words.get(&race.object),
+            race.one,
+            race.other,
+            race.plain
+        );
     }
     if let Some(refusal) = &programs.refusal {
         println!("{refusal}");

@@ -96,6 +96,8 @@ pub struct Touch {
 pub struct Race {
     /// The word.
     pub object: u64,
+    /// Whether both accesses are plain; otherwise one synchronises, and the word may be meant to be used like that.
+    pub plain: bool,
     /// One actor and whether it writes.
     pub one: (u32, bool),
     /// The other.

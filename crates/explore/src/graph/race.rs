@@ -36,7 +36,8 @@ impl Races {
                 std::cmp::Ordering::Equal => {
                     if (a.write || b.write) && (a.plain || b.plain) {
                         let (one, other) = ((one.actor, a.write), (other.actor, b.write));
-                        self.found.insert(Race { object: a.object, one: one.min(other), other: one.max(other) });
+                        let plain = a.plain && b.plain;
+                        self.found.insert(Race { object: a.object, plain, one: one.min(other), other: one.max(other) });
                     }
                     left.next();
                     right.next();

@@ -5,13 +5,13 @@ use super::touch::{self, Asked, Kind, Reach};
 use crate::refusal::Refusal;
 use crate::step::Blind;
 use crate::world::{Command, Pace, StartError, World};
-use explore::graph::{Actor, Reached, Taken, Touch, Traced};
+use explore::graph::{Actor, Race, Reached, Taken, Touch, Traced};
 use explore::system::Failure;
 use kernel::host::Host;
 use kernel::process::State;
 use kernel::{Kernel, Pid, Tid, event, time};
-use memory::{Limit, Parked};
-use std::collections::{BTreeMap, HashMap};
+use memory::{Halt, Limit, Parked};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use trace::{Choice, FailureKind};
 use x86::{Code, Cpu, Machine, Stops, Trap};
@@ -41,7 +41,8 @@ pub struct Programs {
     pub words: HashMap<u64, (memory::SpaceId, u64)>,
     /// Something that is not modelled was met: no verdict can be given.
     pub refusal: Option<Refusal>,
-    /// Statuses that were already reported on the way here.
+    /// Words at which threads stop, because an earlier search saw that they race there.
+    promoted: BTreeSet<(memory::SpaceId, u64)>,
     kinds: Checks,
 }
 
@@ -80,13 +81,35 @@ impl Programs {
         let mut code = Code::default();
         code.stop_before(Stops { synchronising: true, ..Stops::default() });
         let initial = save(&mut world);
-        Ok(Self { world, code, started, initial, words: HashMap::new(), refusal: None, kinds })
+        Ok(Self {
+            world,
+            code,
+            started,
+            initial,
+            words: HashMap::new(),
+            refusal: None,
+            promoted: BTreeSet::new(),
+            kinds,
+        })
     }
 
     fn load(&mut self, snapshot: &Snapshot) {
         self.world.kernel = snapshot.kernel.clone();
         self.world.memory.restore(&snapshot.memory);
         self.world.cpus = (*snapshot.cpus).clone();
+        for (space, address) in &self.promoted {
+            if self.world.memory.space_exists(*space) {
+                self.world.memory.arm(*space, *address..*address + 8);
+            }
+        }
+    }
+
+    /// Makes threads stop before every access to the words of these races; whether any of them is new.
+    pub fn promote(&mut self, races: &[Race]) -> bool {
+        let words = races.iter().filter_map(|race| self.words.get(&race.object)).copied();
+        let before = self.promoted.len();
+        self.promoted.extend(words.collect::<Vec<_>>());
+        self.promoted.len() > before
     }
 
     fn reached(&mut self) -> Reached<Snapshot> {
@@ -157,6 +180,7 @@ impl Programs {
             let goes_on = match stop.trap {
                 None => false,
                 Some(Trap::Stop) => self.at_stop(tid, is_fresh, &mut touches)?,
+                Some(Trap::Memory(Halt::Visible(touch))) => self.at_armed(tid, touch, is_fresh, &mut touches)?,
                 Some(trap) => self.world.handle(tid, &trap, &mut Blind).map(|()| true)?,
             };
             is_fresh = false;
@@ -196,6 +220,30 @@ impl Programs {
             Reach::Nothing => Some(Vec::new()),
             Reach::Objects(touches) => Some(touches),
         }
+    }
+
+    /// What to do before an access to a page with promoted words; whether the step goes on.
+    fn at_armed(
+        &mut self,
+        tid: Tid,
+        touch: memory::Touch,
+        is_fresh: bool,
+        touches: &mut Vec<Touch>,
+    ) -> Result<bool, Refusal> {
+        let space = self.world.space(tid);
+        let words = touch.addr >> 3..=(touch.addr + u64::from(touch.size.max(1)) - 1) >> 3;
+        let is_visible = words.into_iter().any(|word| self.promoted.contains(&(space, word << 3)));
+        if is_visible && !is_fresh && !self.is_alone() {
+            return Ok(false);
+        }
+        self.world.memory.pass_armed(true);
+        let first = touches.len();
+        let passed = self.pass(tid, None, touches);
+        self.world.memory.pass_armed(false);
+        // Only a promoted word synchronises; others in the same page are as plain as before.
+        touches[first..].iter_mut().for_each(|touch| touch.plain = !is_visible);
+        passed?;
+        Ok(!is_visible || self.is_alone())
     }
 
     /// Executes the instruction that a thread was stopped before.
