@@ -28,14 +28,15 @@ pub fn has_highest_priority(model: &Model, work: &Work, pid: u32) -> bool {
 pub fn can_move(model: &Model, work: &Work, pid: u32, timeout: bool, depth: u32) -> bool {
     let proctype = &model.proctypes[work.proctype(pid)];
     let (mut failures, mut message) = (Vec::new(), Vec::new());
-    if let Some(provided) = &proctype.provided
-        && !super::env(model, work, pid, timeout, &mut failures).truth(provided)
-    {
-        return false;
-    }
     let mut act = Act { model, timeout, depth, failures: &mut failures, message: &mut message };
     let edges = &proctype.states[work.pc(model, pid)].edges;
-    edges.iter().any(|edge| executable(&mut act, work, pid, edge))
+    is_provided(&mut act, work, pid) && edges.iter().any(|edge| executable(&mut act, work, pid, edge))
+}
+
+/// Whether the `provided` clause of a process lets it run.
+fn is_provided(act: &mut Act<'_>, work: &Work, pid: u32) -> bool {
+    let provided = &act.model.proctypes[work.proctype(pid)].provided;
+    provided.as_ref().is_none_or(|provided| super::env(act.model, work, pid, act.timeout, act.failures).truth(provided))
 }
 
 fn executable(act: &mut Act<'_>, work: &Work, pid: u32, edge: &Edge) -> bool {
@@ -50,7 +51,8 @@ fn executable(act: &mut Act<'_>, work: &Work, pid: u32, edge: &Edge) -> bool {
         action => match act.execute(&mut work.clone(), pid, action) {
             Outcome::Blocked => false,
             Outcome::Done => true,
-            Outcome::Offer(id) => (0..work.processes()).any(|other| other != pid && takes(act, work, other, id)),
+            Outcome::Offer(id) => (0..work.processes())
+                .any(|other| other != pid && is_provided(act, work, other) && takes(act, work, other, id)),
         },
     }
 }
