@@ -1,7 +1,7 @@
 //! The binary: arguments in, verdict and exit code out.
 //!
 //! **Invariant:** the one crate that prints, and the one that knows how a verdict becomes an exit code. Only `model`,
-//! `runs`, `backend` and `unreached` know that models are written in Promela.
+//! `runs`, `backend`, `trails` and `unreached` know that models are written in Promela.
 
 mod args;
 mod backend;
@@ -18,6 +18,7 @@ mod runs;
 mod safety;
 mod saved;
 mod simulate;
+mod trails;
 mod units;
 mod unreached;
 mod usage;

@@ -14,11 +14,10 @@ use promela::lower::{Names, lower_ltl, lower_with_names};
 use promela::parse::{self, FailureKind as ParseFailure, ParseOptions, Parsed};
 use promela::run::explain;
 use promela::run::vector::Work;
-use promela::trail;
 use promela::unread::without_unread;
 use report::{Colour, End, Property, PropertyVerdict, Sources, Summary};
 use std::path::{Path, PathBuf};
-use trace::{Counterexample, FailureKind, Fingerprint, PropertyRef, Schedule, SystemRef, Trace, Variable, Waiting};
+use trace::{Counterexample, FailureKind, Fingerprint, PropertyRef, SystemRef, Trace, Variable, Waiting};
 
 /// A model as a transition system.
 pub type System = promela::run::System<Backend>;
@@ -239,35 +238,6 @@ impl Model {
     /// Whether it asked for more than its input has.
     pub fn input_has_ended(&self) -> bool {
         self.system.model.input.as_ref().is_some_and(promela::input::Input::has_ended)
-    }
-
-    /// Reads SPIN's trail of this model.
-    ///
-    /// # Errors
-    /// If the file is no trail or does not fit the model.
-    pub fn read_trail(&self, path: &Path) -> Result<Schedule, String> {
-        let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-        trail::read(&self.system, &text).map_err(|error| format!("cannot follow {shown}: {error}"))
-    }
-
-    /// A counterexample as SPIN's trail.
-    ///
-    /// # Errors
-    /// If it cannot be told in SPIN's words.
-    pub fn trail(&self, counterexample: &Counterexample) -> Result<String, String> {
-        trail::write(&self.system, &counterexample.schedule)
-            .ok_or_else(|| "no trail fits this counterexample".to_owned())
-    }
-
-    /// How SPIN's trail of a counterexample would end.
-    pub fn trail_end(&self, counterexample: &Counterexample) -> Option<report::Trail> {
-        let depth = trail::depth(&self.trail(counterexample).ok()?) as u64;
-        // Where SPIN has a claim, the claim takes every second step; `np_` is one.
-        let claim =
-            matches!(counterexample.property.kind, FailureKind::Ltl | FailureKind::Never | FailureKind::Progress);
-        let cycle = counterexample.schedule.cycle_start.is_some();
-        Some(report::Trail { depth: if claim { 2 * depth } else { depth }, cycle })
     }
 }
 

@@ -112,7 +112,7 @@ fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answe
     }
     let fairness = if request.fair { Fairness::Weak } else { Fairness::Off };
     let system = model.searched(request);
-    let watched = find(system, property, run.observer, fairness, request, watch);
+    let watched = find(system, property, run.observer, Search { fairness, states: None }, request, watch);
     let Some(violation) = watched.outcome.violations.first() else {
         let (verdict, note) = safety::without_violation(&safety::end(request, &watched.outcome.incomplete));
         let mut row = run.row(verdict, note);
@@ -126,15 +126,41 @@ fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answe
     }
     let mut row = run.row(PropertyVerdict::Violated, String::new());
     row.violations = 1;
-    if fairness == Fairness::Off && !property.monitor.is_safety() {
-        let fair = find(system, property, run.observer, Fairness::Weak, request, watch);
-        if fair.outcome.violations.is_empty() && fair.outcome.complete() {
-            row.verdict = PropertyVerdict::NeedsFairness;
-            row.note = "holds on every weakly fair run (--fair weak)".to_owned();
-        }
+    if fairness == Fairness::Off && !property.monitor.is_safety() && !is_fair(system, &violation.schedule) {
+        let states = watched.outcome.stats.states.saturating_mul(FAIR_STATES.0).saturating_add(FAIR_STATES.1);
+        let search = Search { fairness: Fairness::Weak, states: Some(states) };
+        judge_fairness(&find(system, property, run.observer, search, request, watch).outcome, &mut row);
     }
     let counterexample = evidence(model, run, property, &violation.schedule, request.fair);
     Answer { property: row, counterexample: Some(counterexample), outcome: watched.outcome }
+}
+
+/// A property that unfair runs violate may still hold on the fair ones.
+fn judge_fairness(fair: &Outcome, row: &mut Property) {
+    match (fair.violations.is_empty(), fair.complete()) {
+        (true, true) => {
+            row.verdict = PropertyVerdict::NeedsFairness;
+            row.note = "holds on every weakly fair run (--fair weak)".to_owned();
+        }
+        (true, false) => row.note = "by an unfair run; whether by a fair one, too, --fair weak finds out".to_owned(),
+        (false, _) => {}
+    }
+}
+
+/// How many times as many states as the search before a search for a fair run may visit, and some for small ones.
+const FAIR_STATES: (u64, u64) = (4, 200_000);
+
+/// Which runs count, and how many states may be visited to find one.
+struct Search {
+    fairness: Fairness,
+    states: Option<u64>,
+}
+
+/// Whether a lasso is weakly fair as it is, so that no other has to be looked for.
+fn is_fair(system: &System, schedule: &Schedule) -> bool {
+    let Some(start) = schedule.cycle_start else { return true };
+    let run = replay::run(system, schedule);
+    run.is_ok_and(|run| replay::is_weakly_fair(system, &run.states, &schedule.choices, start))
 }
 
 /// Searches for a run that violates a property.
@@ -142,7 +168,7 @@ fn find(
     system: &System,
     property: &RunProperty,
     observer: usize,
-    fairness: Fairness,
+    search: Search,
     request: &Request,
     watch: Watch<'_>,
 ) -> Watched {
@@ -150,13 +176,14 @@ fn find(
     let control = Control { interrupt: Some(watch.stop), progress: Some(&show) };
     let reduction = if property.stutters { safety::options(request).reduction } else { Reduction::Off };
     let ignored = FailureKind::ALL.into_iter().filter(|kind| *kind != property.kind).collect();
-    let options = Options { reduction, ignored, ..safety::options(request) };
+    let mut options = Options { reduction, ignored, ..safety::options(request) };
+    options.bounds.states = search.states;
     let failure = property.failure();
     // Every finite run can go on fairly, so fairness does not matter for what is seen on a finite run.
     if property.monitor.is_safety() {
         return search_monitored(system, &property.monitor, observer, failure, &options, control);
     }
-    find_cycle(system, &property.monitor, observer, failure, fairness, &options, control)
+    find_cycle(system, &property.monitor, observer, failure, search.fairness, &options, control)
 }
 
 /// A property that holds only because something it speaks of never happens says less than it seems to.

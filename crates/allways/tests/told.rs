@@ -87,3 +87,14 @@ fn counters_that_nobody_reads_take_no_states_and_are_told_all_the_same() {
     let bounded = folder.run(&["check", "m.pml", "--reduction", "off", "--depth", "50", "--check", "deadlock"]);
     assert!(bounded.out.contains("bound depth 50"), "{}", bounded.out);
 }
+
+#[test]
+fn a_cycle_that_is_fair_as_it_is_ends_the_search_for_fair_ones() {
+    let model = "bool x; byte n; active proctype P() { do :: x = !x od } active proctype Q() { do :: n < 9 -> n++ :: n == 9 -> n = 0 od }";
+    let text = told("fair", model, &["--check", "progress"]);
+    assert!(text.contains("progress  progress  violated"), "{text}");
+    let unfair =
+        "bool x, y; active proctype P() { do :: x = !x od } active proctype Q() { do :: y = !y; progress: skip od }";
+    let text = told("unfair", unfair, &[]);
+    assert!(text.contains("progress  progress  needs fairness"), "{text}");
+}
