@@ -25,7 +25,7 @@ pub struct Counter {
 }
 
 /// What event descriptors can do.
-pub static OPERATIONS: Operations = Operations { read, write, poll, ioctl: refuse::ioctl, close, seek: refuse::seek };
+pub static OPERATIONS: Operations = Operations { read, write, poll, ioctl: refuse::ioctl, close, seek: event::seek };
 
 /// `eventfd(2)` of old: no flags.
 pub fn eventfd(call: &mut Call<'_>) -> Result<u64, Stop> {
@@ -71,7 +71,7 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u
 }
 
 fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<usize, Stop> {
-    let added = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).ok_or(EINVAL)?;
+    let added = bytes.try_into().map(u64::from_le_bytes).map_err(|_| EINVAL)?;
     let (id, counter) = counter_of(call.kernel, description).ok_or(EINVAL)?;
     if added == u64::MAX {
         return Err(EINVAL.into());

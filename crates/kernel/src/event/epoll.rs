@@ -68,7 +68,7 @@ pub struct Watcher {
 
 /// What epoll descriptors can do.
 pub static OPERATIONS: Operations =
-    Operations { read: refuse::read, write: refuse::write, poll, ioctl: refuse::ioctl, close, seek: refuse::seek };
+    Operations { read: refuse::read, write: refuse::write, poll, ioctl: refuse::ioctl, close, seek: event::seek };
 
 impl Epoll {
     /// Whether an item asks for any of these events; 0 stands for all.

@@ -10,6 +10,7 @@ mod timeout;
 pub mod timer;
 mod wake;
 
+use crate::call::{Call, Stop};
 use crate::descriptor::{File, POLLNVAL, operations};
 use crate::id::{Id, Tid};
 use crate::map::Map;
@@ -68,6 +69,11 @@ pub fn ready(kernel: &Kernel, memory: &Memory, tid: Tid, description: Id) -> u16
         File::Epoll(id) => epoll::ready(kernel, memory, tid, id),
         file => (operations(file).poll)(kernel, memory, description),
     }
+}
+
+/// `lseek(2)` on these descriptors does nothing and says so (Linux's `noop_llseek`).
+fn seek(_: &mut Call<'_>, _: Id, _: i64, _: u32) -> Result<u64, Stop> {
+    Ok(0)
 }
 
 /// The earliest moment at which a timer descriptor, or a connection that finds no room, has something to do by itself.

@@ -17,7 +17,7 @@ const UNREADABLE: u64 = 1 << 8 | 1 << 18;
 
 /// What signal descriptors can do.
 pub static OPERATIONS: Operations =
-    Operations { read, write: refuse::write, poll, ioctl: refuse::ioctl, close, seek: refuse::seek };
+    Operations { read, write: refuse::write, poll, ioctl: refuse::ioctl, close, seek: event::seek };
 
 /// `signalfd(2)` of old: no flags.
 pub fn signalfd(call: &mut Call<'_>) -> Result<u64, Stop> {

@@ -34,7 +34,7 @@ pub struct Timer {
 
 /// What timer descriptors can do.
 pub static OPERATIONS: Operations =
-    Operations { read, write: refuse::write, poll, ioctl: refuse::ioctl, close, seek: refuse::seek };
+    Operations { read, write: refuse::write, poll, ioctl: refuse::ioctl, close, seek: event::seek };
 
 impl Timer {
     /// When it fires next, on the monotonic clock.

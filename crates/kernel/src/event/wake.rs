@@ -36,10 +36,10 @@ fn notify(kernel: &mut Kernel, watcher: Watcher, events: u16) -> bool {
     if !epoll.cares(watcher.key, events) {
         return false;
     }
-    if epoll.is_listed(watcher.key) {
-        return true;
+    if !epoll.is_listed(watcher.key) {
+        kernel.events.epolls.get_mut(&watcher.epoll).expect("it was just found").list(watcher.key);
     }
-    kernel.events.epolls.get_mut(&watcher.epoll).expect("it was just found").list(watcher.key);
+    // Sets that watch this set hear of every event, listed or not.
     wake(kernel, File::Epoll(watcher.epoll), POLLIN | POLLRDNORM);
     true
 }

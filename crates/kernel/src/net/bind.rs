@@ -111,12 +111,7 @@ fn start(call: &mut Call<'_>, id: Id) -> Result<(), Stop> {
 }
 
 /// Two sockets may be bound to one name by `SO_REUSEADDR`, but only one may listen.
-fn check_listening(kernel: &mut Kernel, id: Id) -> Result<(), Errno> {
-    let set =
-        |kernel: &mut Kernel, stage| kernel.net.sockets.get_mut(&id).expect("an open socket exists").stage = stage;
+fn check_listening(kernel: &Kernel, id: Id) -> Result<(), Errno> {
     let endpoint = kernel.net.sockets.get(&id).and_then(port::endpoint).ok_or(EINVAL)?;
-    set(kernel, Stage::Listening);
-    let result = port::check(kernel, id, endpoint);
-    set(kernel, Stage::Idle);
-    result
+    port::check(kernel, id, endpoint)
 }

@@ -122,10 +122,11 @@ fn end_tcp(kernel: &mut Kernel, id: Id, peer: Id) {
         reset(kernel, peer);
         return;
     }
+    // A side that has shut down has nothing more to say.
     if !socket.send_shut {
         finish(kernel, id, peer);
+        wake(kernel, peer, CHANGED);
     }
-    wake(kernel, peer, CHANGED);
 }
 
 /// A socket gets a reset (`tcp(7)`): `EPIPE` if the other side had finished already, `ECONNRESET` otherwise.
@@ -153,6 +154,9 @@ pub fn abort(kernel: &mut Kernel, id: Id) {
         reset(kernel, peer);
     }
     let socket = kernel.net.sockets.get_mut(&id).expect("looked at above");
+    if matches!(stage, Stage::Connecting | Stage::Connected) {
+        socket.error = Some(ECONNRESET);
+    }
     socket.stage = Stage::Idle;
     socket.deadline = None;
     socket.twin = None;

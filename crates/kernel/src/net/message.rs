@@ -159,7 +159,9 @@ fn receive_one(call: &mut Call<'_>, description: Id, id: Id, address: u64, flags
         Ok(received) => received,
         Err(stop) => return receive::enough(done, stop),
     };
-    call.scatter(&skip(&header.pieces, done), &received.bytes)?;
+    if !receive::throws_away(call.socket(id), flags) {
+        call.scatter(&skip(&header.pieces, done), &received.bytes)?;
+    }
     let done = done + received.bytes.len();
     receive::wait_for_rest(call, description, id, flags, done, length, &received)?;
     let control_flags = store_control(call, id, &header, &received, flags)?;

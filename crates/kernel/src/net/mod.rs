@@ -87,8 +87,13 @@ pub enum Request {
     Data(Id, usize),
     /// There is room to send to the peer, or an error.
     Room(Id),
-    /// A mailbox has room for a datagram, or is gone.
-    MailboxRoom(Id),
+    /// A message of one Unix socket has room in the mailbox of another, or that is gone.
+    Mailbox {
+        /// Who sends.
+        from: Id,
+        /// Who shall receive.
+        to: Id,
+    },
     /// A listener has room for a request, or is gone.
     Backlog(Id),
     /// The request for a connection has been answered.
@@ -103,7 +108,7 @@ pub fn holds(kernel: &Kernel, request: Request) -> bool {
     let net = &kernel.net;
     let (Request::Data(id, _)
     | Request::Room(id)
-    | Request::MailboxRoom(id)
+    | Request::Mailbox { from: id, .. }
     | Request::Backlog(id)
     | Request::Answer(id)
     | Request::Connection(id)) = request;
@@ -120,11 +125,9 @@ pub fn holds(kernel: &Kernel, request: Request) -> bool {
                 || poll::receive_ended(kernel, id, socket)
         }
         Request::Room(_) => {
-            socket.error.is_some() || poll::send_ended(kernel, socket) || poll::is_writable(kernel, socket)
+            socket.error.is_some() || poll::send_ended(kernel, socket) || poll::is_writable(kernel, id, socket)
         }
-        Request::MailboxRoom(_) => {
-            net.queues.get(&id).is_none_or(|queue| queue.deaf || queue.packets.len() <= DATAGRAMS_MAX)
-        }
+        Request::Mailbox { from, to } => poll::may_post(kernel, from, to),
         Request::Backlog(_) => net.listeners.get(&id).is_none_or(Listener::has_room),
         Request::Answer(_) => socket.stage != Stage::Connecting,
         Request::Connection(_) => net.listeners.get(&id).is_none_or(|listener| !listener.queue.is_empty()),

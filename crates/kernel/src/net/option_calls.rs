@@ -12,6 +12,12 @@ use crate::id::Id;
 /// Numbers from here on name no option of any level.
 const NUMBERS_END: i32 = 200;
 
+/// The kind of service, and the priority that follows from it.
+const IP_TOS: i32 = 1;
+const SO_PRIORITY: i32 = 12;
+/// Best effort, bulk, interactive, and both (Linux's `ip_tos2prio`).
+const PRIORITIES: [i32; 4] = [0, 2, 6, 4];
+
 /// Nanoseconds of a second.
 const SECOND: u64 = 1_000_000_000;
 
@@ -90,7 +96,11 @@ fn set_number(call: &mut Call<'_>, id: Id, key: Key, number: i32) -> Result<(), 
         return Err(EINVAL.into());
     }
     let value = if key == SO_RCVLOWAT { low_water(value) } else { value };
-    call.socket_mut(id).options.set(key, value);
+    let options = &mut call.socket_mut(id).options;
+    options.set(key, value);
+    if key == (SOL_IP, IP_TOS) {
+        options.set((SOL_SOCKET, SO_PRIORITY), PRIORITIES[(value as usize & 0x1e) >> 3]);
+    }
     Ok(())
 }
 

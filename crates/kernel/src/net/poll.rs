@@ -85,7 +85,7 @@ fn tcp(kernel: &Kernel, id: Id, socket: &Socket) -> u16 {
     }
     let low = socket.options.get(SO_RCVLOWAT).max(1) as usize;
     let readable = kernel.net.queues.get(&id).is_some_and(|queue| queue.bytes() >= low);
-    let writable = socket.send_shut || is_writable(kernel, socket);
+    let writable = socket.send_shut || is_writable(kernel, id, socket);
     hung_up | when(readable, READABLE) | when(writable, POLLOUT | POLLWRNORM) | error(socket)
 }
 
@@ -99,7 +99,7 @@ fn unix(kernel: &Kernel, id: Id, socket: &Socket) -> u16 {
         | when(closed || unconnected, POLLHUP)
         | when(receive_ended, POLLRDHUP)
         | when(readable, READABLE)
-        | when(is_writable(kernel, socket), POLLOUT | POLLWRNORM | POLLWRBAND)
+        | when(is_writable(kernel, id, socket), POLLOUT | POLLWRNORM | POLLWRBAND)
 }
 
 fn datagram(kernel: &Kernel, id: Id, socket: &Socket) -> u16 {
@@ -117,15 +117,35 @@ fn datagram(kernel: &Kernel, id: Id, socket: &Socket) -> u16 {
 /// Whether there is enough room to call a socket writable: TCP wants a third of the buffer free, Unix sockets three
 /// quarters, so that a writer is not woken for every byte.
 #[must_use]
-pub fn is_writable(kernel: &Kernel, socket: &Socket) -> bool {
-    let Some(queue) = socket.peer.and_then(|peer| kernel.net.queues.get(&peer)) else { return true };
+pub fn is_writable(kernel: &Kernel, id: Id, socket: &Socket) -> bool {
+    let Some(peer) = socket.peer else { return true };
+    let Some(queue) = kernel.net.queues.get(&peer) else { return true };
     let buffer = socket.options.send_buffer;
     match (socket.family, socket.kind) {
         (Family::Unix, Kind::Stream) => queue.cost() * 4 <= buffer,
-        (Family::Unix, _) => queue.packets.len() <= super::DATAGRAMS_MAX,
+        (Family::Unix, _) => queue.in_flight(id) * 4 <= buffer && !is_overfull(kernel, id, peer),
         _ => {
             let limit = buffer + queue.limit;
             queue.bytes() * 3 <= limit * 2
         }
     }
+}
+
+/// Whether a mailbox has as many messages as `net.unix.max_dgram_qlen` allows; two sockets that are each other's
+/// destination are not held to it.
+#[must_use]
+pub fn is_overfull(kernel: &Kernel, sender: Id, receiver: Id) -> bool {
+    let mutual = kernel.net.sockets.get(&receiver).is_some_and(|socket| socket.peer == Some(sender));
+    let count = kernel.net.queues.get(&receiver).map_or(0, |queue| queue.packets.len());
+    !mutual && count > super::DATAGRAMS_MAX
+}
+
+/// Whether a message could be sent from one Unix socket to another, or the attempt would fail.
+#[must_use]
+pub fn may_post(kernel: &Kernel, sender: Id, receiver: Id) -> bool {
+    let (Some(socket), Some(queue)) = (kernel.net.sockets.get(&sender), kernel.net.queues.get(&receiver)) else {
+        return true;
+    };
+    let has_buffer = queue.in_flight(sender) * 4 <= socket.options.send_buffer;
+    queue.deaf || send_ended(kernel, socket) || has_buffer && !is_overfull(kernel, sender, receiver)
 }

@@ -84,8 +84,7 @@ impl Claim<'_> {
     fn conflicts_with(&self, other: &Socket) -> bool {
         let Some(theirs) = endpoint(other) else { return false };
         let both = |key| self.socket.options.is_on(key) && other.options.is_on(key);
-        let listens = self.socket.stage == Stage::Listening || other.stage == Stage::Listening;
-        let reused = both(SO_REUSEADDR) && !(self.socket.is_tcp() && listens);
+        let reused = both(SO_REUSEADDR) && !(self.socket.is_tcp() && other.stage == Stage::Listening);
         let shared = both(SO_REUSEPORT) && self.socket.identity.uid == other.identity.uid;
         overlap(self.endpoint, v6_only(self.socket), theirs, v6_only(other)) && !reused && !shared
     }

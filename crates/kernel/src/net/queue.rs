@@ -28,6 +28,8 @@ pub struct Packet {
     pub size: usize,
     /// Who sent it, if it has a name.
     pub from: Option<Name>,
+    /// The Unix socket that sent it as a message and whose buffer it takes up.
+    pub sender: Option<Id>,
     /// Open files on their way (`SCM_RIGHTS`): descriptions, each with one reference.
     pub rights: Vec<Id>,
     /// Who sent it (`SCM_CREDENTIALS`).
@@ -43,13 +45,13 @@ const TRAILER: usize = 320;
 /// Bytes of Linux's `struct sk_buff`.
 const HEADER: usize = 256;
 /// The smallest buffer that Linux allocates.
-const BUFFER_MIN: usize = 704;
+const BUFFER_MIN: usize = 512;
 
 impl Packet {
     /// A message.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.into(), size: bytes.len(), from: None, rights: Vec::new(), identity: None }
+        Self { bytes: bytes.into(), size: bytes.len(), from: None, sender: None, rights: Vec::new(), identity: None }
     }
 
     /// How much of `SO_SNDBUF` or `SO_RCVBUF` it takes up: Linux counts whole buffers, not bytes.
@@ -57,8 +59,7 @@ impl Packet {
     pub fn cost(&self) -> usize {
         let pages = self.size.saturating_sub(HEAD_MAX).next_multiple_of(PAGE);
         let head = self.size.saturating_sub(pages) + TRAILER;
-        let buffer = if head <= BUFFER_MIN { BUFFER_MIN } else { head.next_power_of_two() };
-        HEADER + buffer + pages
+        HEADER + head.next_power_of_two().max(BUFFER_MIN) + pages
     }
 }
 
@@ -79,6 +80,12 @@ impl Queue {
     #[must_use]
     pub fn cost(&self) -> usize {
         self.packets.iter().map(Packet::cost).sum()
+    }
+
+    /// How much room the messages of one sender take up.
+    #[must_use]
+    pub fn in_flight(&self, sender: Id) -> usize {
+        self.packets.iter().filter(|packet| packet.sender == Some(sender)).map(Packet::cost).sum()
     }
 
     /// Appends to a stream without borders.

@@ -54,7 +54,9 @@ pub fn recvfrom(call: &mut Call<'_>) -> Result<u64, Stop> {
         Err(stop) => return enough(done, stop),
     };
     discard(call, &received);
-    call.store(buffer.wrapping_add(done as u64), &received.bytes)?;
+    if !throws_away(call.socket(id), flags) {
+        call.store(buffer.wrapping_add(done as u64), &received.bytes)?;
+    }
     let done = done + received.bytes.len();
     wait_for_rest(call, description, id, flags, done, length, &received)?;
     if name != 0 {
@@ -62,6 +64,11 @@ pub fn recvfrom(call: &mut Call<'_>) -> Result<u64, Stop> {
         address::store(call, &bytes, name, name_length)?;
     }
     Ok(result(flags, done, &received))
+}
+
+/// TCP with `MSG_TRUNC` takes bytes without giving them (`tcp(7)`).
+pub fn throws_away(socket: &Socket, flags: u32) -> bool {
+    socket.is_tcp() && flags & MSG_TRUNC != 0
 }
 
 /// Bytes that an earlier try of this call has received already (`MSG_WAITALL`).
@@ -203,7 +210,7 @@ fn unconnected(socket: &Socket) -> Option<Stop> {
     }
 }
 
-/// Takes bytes from the front of a stream, up to where open files or another sender begin.
+/// Takes bytes from the front of a stream, up to where another sender begins, or with the first open files.
 fn take_stream(call: &mut Call<'_>, id: Id, len: usize, flags: u32) -> Received {
     let by_sender = call.socket(id).options.is_on(SO_PASSCRED);
     let was_writable = peer_writable(call.kernel, id);
@@ -213,7 +220,7 @@ fn take_stream(call: &mut Call<'_>, id: Id, len: usize, flags: u32) -> Received 
     for packet in &queue.packets {
         let first = spent.is_empty();
         let other_sender = by_sender && packet.identity != received.identity;
-        if received.bytes.len() == len || !first && (other_sender || !packet.rights.is_empty()) {
+        if received.bytes.len() == len || !first && other_sender {
             break;
         }
         received.identity = packet.identity;
@@ -250,12 +257,13 @@ fn consume(kernel: &mut Kernel, id: Id, spent: &[usize]) {
     }
 }
 
-fn peer_of(kernel: &Kernel, id: Id) -> Option<&Socket> {
-    kernel.net.sockets.get(&kernel.net.sockets.get(&id)?.peer?)
+fn peer_writable(kernel: &Kernel, id: Id) -> bool {
+    let peer = kernel.net.sockets.get(&id).and_then(|socket| socket.peer);
+    peer.is_some_and(|peer| can_write(kernel, peer))
 }
 
-fn peer_writable(kernel: &Kernel, id: Id) -> bool {
-    peer_of(kernel, id).is_some_and(|peer| is_writable(kernel, peer))
+fn can_write(kernel: &Kernel, id: Id) -> bool {
+    kernel.net.sockets.get(&id).is_some_and(|socket| is_writable(kernel, id, socket))
 }
 
 /// Whoever waits for room hears of it: TCP when there is room again, Unix sockets with everything that is read.
@@ -291,7 +299,6 @@ fn receive_message(call: &mut Call<'_>, id: Id, len: usize, flags: u32, waits: b
 }
 
 fn take_message(call: &mut Call<'_>, id: Id, len: usize, flags: u32) -> Received {
-    let was_writable = peer_writable(call.kernel, id);
     let queue = call.kernel.net.queues.get_mut(&id).expect("there is a message in it");
     let packet = queue.packets.front().expect("there is a message in it");
     let bytes = packet.bytes.as_slice();
@@ -304,8 +311,11 @@ fn take_message(call: &mut Call<'_>, id: Id, len: usize, flags: u32) -> Received
         ended: false,
     };
     if flags & MSG_PEEK == 0 {
+        let sender = packet.sender;
         queue.packets.pop_front();
-        notify_room(call.kernel, id, was_writable);
+        if let Some(sender) = sender.filter(|sender| can_write(call.kernel, *sender)) {
+            wake(call.kernel, sender, ROOM);
+        }
     } else {
         received.rights.iter().for_each(|description| descriptor::retain(call.kernel, *description));
     }

@@ -5,11 +5,11 @@ use super::bind::{any, bind_any};
 use super::close::{drop_rights, reset};
 use super::connect::route;
 use super::options::{IP_RECVERR, IPV6_RECVERR};
-use super::poll::{ARRIVED, CHANGED, ROOM, send_ended, wake};
+use super::poll::{ARRIVED, CHANGED, ROOM, is_overfull, send_ended, wake};
 use super::port::{self, Transport};
 use super::queue::Packet;
 use super::socket::{Family, Identity, Kind, Stage};
-use super::{DATAGRAMS_MAX, Request, unix};
+use super::{Request, unix};
 use crate::call::{Call, Stop};
 use crate::descriptor::At;
 use crate::errno::{EAGAIN, ECONNREFUSED, EDESTADDRREQ, EINVAL, EISCONN, EMSGSIZE, ENOTCONN, EOPNOTSUPP, EPIPE, Errno};
@@ -111,10 +111,10 @@ fn progress(call: &Call<'_>) -> usize {
 
 /// How sending ends when the direction is closed: with the error that waits, or `EPIPE` and a signal.
 fn broken(call: &mut Call<'_>, id: Id, flags: u32) -> Stop {
-    if let Err(error) = call.socket_mut(id).take_error() {
-        return error.into();
+    match call.socket_mut(id).error.take() {
+        Some(error) if error != EPIPE => error.into(),
+        _ => pipe_error(call, flags),
     }
-    pipe_error(call, flags)
 }
 
 fn pipe_error(call: &mut Call<'_>, flags: u32) -> Stop {
@@ -264,16 +264,17 @@ fn send_unix_message(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, w
     if queue.deaf {
         return Err(EPIPE.into());
     }
-    if queue.packets.len() > DATAGRAMS_MAX {
+    if queue.in_flight(id) >= socket.options.send_buffer || is_overfull(call.kernel, id, receiver) {
         if !waits || call.timed_out() {
             return Err(EAGAIN.into());
         }
         let timeout = call.socket(id).options.send_timeout;
-        return Err(call.socket_wait(Request::MailboxRoom(receiver), timeout).into());
+        return Err(call.socket_wait(Request::Mailbox { from: id, to: receiver }, timeout).into());
     }
     let identity = Some(outgoing.identity.unwrap_or_else(|| Identity::of(call.process())));
     let from = call.socket(id).local.clone();
-    let packet = Packet { from, rights: std::mem::take(&mut outgoing.rights), identity, ..Packet::new(outgoing.bytes) };
+    let rights = std::mem::take(&mut outgoing.rights);
+    let packet = Packet { from, sender: Some(id), rights, identity, ..Packet::new(outgoing.bytes) };
     call.kernel.net.queues.get_mut(&receiver).expect("looked at above").packets.push_back(packet);
     wake(call.kernel, receiver, ARRIVED);
     Ok(outgoing.bytes.len())

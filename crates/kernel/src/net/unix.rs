@@ -117,16 +117,17 @@ pub fn connect(call: &mut Call<'_>, description: Id, id: Id, given: Given) -> Re
     if kind == Kind::Datagram {
         return Ok(fix(call, id, other)?);
     }
-    match call.socket(id).stage {
-        Stage::Connected => return Err(EISCONN.into()),
-        Stage::Listening => return Err(EINVAL.into()),
-        _ => {}
-    }
     let Some(listener) = call.kernel.net.listeners.get(&other) else {
         return Err(ECONNREFUSED.into());
     };
     if !listener.has_room() {
         return wait_for_room(call, description, id, other);
+    }
+    // Linux looks at the socket itself last.
+    match call.socket(id).stage {
+        Stage::Connected => return Err(EISCONN.into()),
+        Stage::Listening => return Err(EINVAL.into()),
+        _ => {}
     }
     request(call, id, other);
     Ok(())

@@ -201,7 +201,9 @@ pub fn open_controlling(call: &mut Call<'_>, flags: u32, path: Vec<u8>) -> Resul
 /// The numbers of all slaves, for `/dev/pts`.
 #[must_use]
 pub fn numbers(kernel: &Kernel) -> Vec<u32> {
-    let mut numbers: Vec<u32> = kernel.terminals.all.values().map(|terminal| terminal.number).collect();
+    // The name goes with the master, however many still use the slave.
+    let named = kernel.terminals.all.values().filter(|terminal| terminal.has_master);
+    let mut numbers: Vec<u32> = named.map(|terminal| terminal.number).collect();
     numbers.sort_unstable();
     numbers
 }
