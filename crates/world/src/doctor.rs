@@ -67,15 +67,24 @@ fn library(name: &str) -> Option<PathBuf> {
 /// Looks at one file.
 #[must_use]
 pub fn examine_file(path: &Path) -> Findings {
-    let problem = |why: String| Findings { path: path.to_owned(), problem: Some(why), ..Findings::default() };
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) => return problem(error.to_string()),
-    };
-    if let Err(error) = crate::load::elf::Elf::parse(&bytes) {
+    match std::fs::read(path) {
+        Ok(bytes) => examine_bytes(path, &bytes),
+        Err(error) => unreadable(path, error.to_string()),
+    }
+}
+
+fn unreadable(path: &Path, why: String) -> Findings {
+    Findings { path: path.to_owned(), problem: Some(why), ..Findings::default() }
+}
+
+/// Looks at the content of a file.
+#[must_use]
+pub fn examine_bytes(path: &Path, bytes: &[u8]) -> Findings {
+    let problem = |why: String| unreadable(path, why);
+    if let Err(error) = crate::load::elf::Elf::parse(bytes) {
         return problem(error.to_string());
     }
-    match object::File::parse(&*bytes) {
+    match object::File::parse(bytes) {
         Ok(file) => Sweep::default().file(path, &file),
         Err(error) => problem(error.to_string()),
     }

@@ -1,15 +1,19 @@
 //! "We do not model this": an answer with a name, a process and a call stack.
 
 use crate::stack::{self, Frame};
+use crate::strace;
 use crate::world::World;
-use kernel::Tid;
+use kernel::{Tid, table};
 use std::fmt;
+use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
 
 /// Something that a guest asked for and that is not modelled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     /// What: a syscall with the flag or request that was met, an instruction, a limit.
     pub what: String,
+    /// The call that it was met in, with its arguments.
+    pub call: Option<String>,
     /// The process, by name.
     pub process: String,
     /// The thread that met it.
@@ -24,16 +28,85 @@ impl Refusal {
         let process = pid.and_then(|pid| world.kernel.processes.get(&pid));
         let process = process.map_or_else(String::new, |process| process.name.clone());
         let frames = stack::frames(world, tid);
-        Self { what, process, tid, frames }
+        Self { what, call: None, process, tid, frames }
+    }
+
+    /// Something met while a thread is in a call, whose number and arguments are still in its registers.
+    pub(crate) fn in_call(world: &mut World, tid: Tid, what: String) -> Self {
+        Self { call: call_text(world, tid), ..Self::new(world, tid, what) }
     }
 }
+
+fn call_text(world: &mut World, tid: Tid) -> Option<String> {
+    let gpr = &world.cpus.get(&tid)?.gpr;
+    let (number, args) = (gpr[RAX], [RDI, RSI, RDX, R10, R8, R9].map(|register| gpr[register]));
+    let space = world.space(tid);
+    Some(match table::row(number) {
+        Some(row) => strace::begin(row, &args, &mut world.memory, space).call(),
+        None => format!("{}({})", name(number), args.map(|arg| format!("{arg:#x}")).join(", ")),
+    })
+}
+
+/// The name of a call that has no row in the kernel's table.
+fn name(number: u64) -> String {
+    let known = NAMES.iter().find(|(known, _)| *known == number);
+    known.map_or_else(|| format!("syscall_{number}"), |(_, name)| (*name).to_owned())
+}
+
+/// Calls of Linux without a row, from `arch/x86/entry/syscalls/syscall_64.tbl`.
+const NAMES: &[(u64, &str)] = &[
+    (101, "ptrace"),
+    (153, "vhangup"),
+    (156, "_sysctl"),
+    (174, "create_module"),
+    (175, "init_module"),
+    (176, "delete_module"),
+    (177, "get_kernel_syms"),
+    (178, "query_module"),
+    (180, "nfsservctl"),
+    (205, "set_thread_area"),
+    (211, "get_thread_area"),
+    (246, "kexec_load"),
+    (248, "add_key"),
+    (249, "request_key"),
+    (250, "keyctl"),
+    (312, "kcmp"),
+    (313, "finit_module"),
+    (314, "sched_setattr"),
+    (315, "sched_getattr"),
+    (320, "kexec_file_load"),
+    (438, "pidfd_getfd"),
+    (448, "process_mrelease"),
+    (450, "set_mempolicy_home_node"),
+    (453, "map_shadow_stack"),
+    (454, "futex_wake"),
+    (455, "futex_wait"),
+    (456, "futex_requeue"),
+    (459, "lsm_get_self_attr"),
+    (460, "lsm_set_self_attr"),
+    (461, "lsm_list_modules"),
+    (462, "mseal"),
+];
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not modelled: {}\n  in {} (thread {})", self.what, self.process, self.tid.0)?;
+        if let Some(call) = &self.call {
+            write!(f, ", at {call}")?;
+        }
         for frame in &self.frames {
             write!(f, "\n    {frame}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_without_a_row_is_named_if_linux_has_it() {
+        assert_eq!((name(250), name(999)), ("keyctl".to_owned(), "syscall_999".to_owned()));
     }
 }

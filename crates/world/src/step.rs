@@ -185,7 +185,7 @@ impl World {
             Outcome::Returned(result) => self.finish_with(tid, result, observer),
             Outcome::Waiting => {}
             Outcome::Control(control) => self.control(tid, control, observer),
-            Outcome::Unsupported(what) => return Err(self.refuse(tid, what)),
+            Outcome::Unsupported(what) => return Err(Refusal::in_call(self, tid, what)),
         }
         Ok(())
     }

@@ -52,12 +52,22 @@ impl Begun {
     /// The line of a call that has not returned.
     #[must_use]
     pub fn unfinished(&self) -> String {
+        format!("{}({} <unfinished ...>", self.row, self.shown())
+    }
+
+    /// Name and arguments alone.
+    #[must_use]
+    pub fn call(&self) -> String {
+        format!("{}({})", self.row, self.shown())
+    }
+
+    fn shown(&self) -> String {
         let shown = |text: &Text| match text {
             Text::Known(text) => text.clone(),
             Text::Filled(address) => address_text(*address),
         };
         let arguments: Vec<String> = self.arguments.iter().map(shown).collect();
-        format!("{}({} <unfinished ...>", self.row, arguments.join(", "))
+        arguments.join(", ")
     }
 }
 

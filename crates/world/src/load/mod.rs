@@ -144,7 +144,9 @@ struct Binary {
     path: Vec<u8>,
 }
 
-fn open(kernel: &mut Kernel, memory: &mut Memory, inode: Id, path: &[u8]) -> Result<Binary, LoadError> {
+fn open(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, inode: Id, path: &[u8]) -> Result<Binary, LoadError> {
+    // Mappings are named by the whole path, whatever way the file was named.
+    let path = files::real_path(kernel, pid, path).unwrap_or_else(|| path.to_vec());
     let (object, length) = files::content(kernel, memory, inode).map_err(|_| EACCES)?;
     // Headers lie in the first pages of every file that a linker makes.
     let mut bytes = vec![0; length.min(1 << 20) as usize];
@@ -154,7 +156,7 @@ fn open(kernel: &mut Kernel, memory: &mut Memory, inode: Id, path: &[u8]) -> Res
     match elf.isa_needed {
         needed if needed & 8 != 0 => Err(LoadError::Isa("x86-64-v4")),
         needed if needed & 4 != 0 => Err(LoadError::Isa("x86-64-v3")),
-        _ => Ok(Binary { elf, object, base: 0, path: path.to_vec() }),
+        _ => Ok(Binary { elf, object, base: 0, path }),
     }
 }
 
@@ -165,7 +167,7 @@ fn load_elf(
     request: &Request<'_>,
     path: &[u8],
 ) -> Result<Loaded, LoadError> {
-    let mut program = open(kernel, memory, request.inode, path)?;
+    let mut program = open(kernel, memory, request.pid, request.inode, path)?;
     let (first, _) = program.elf.extent();
     if program.elf.relocatable {
         program.base = (PROGRAM_BASE & !(program.elf.alignment() - 1)).wrapping_sub(first);
@@ -208,7 +210,7 @@ fn load_interpreter(
     let Some(path) = &program.interpreter else { return Ok(None) };
     let wrong = |errno: Errno| LoadError::Interpreter(path.clone(), errno);
     let inode = files::resolve(kernel, pid, path, true).map_err(wrong)?;
-    let mut binary = open(kernel, memory, inode, path).map_err(|error| match error {
+    let mut binary = open(kernel, memory, pid, inode, path).map_err(|error| match error {
         LoadError::Elf(_) => wrong(ELIBBAD),
         other => wrong(other.errno()),
     })?;
