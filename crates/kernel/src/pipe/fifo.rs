@@ -54,20 +54,22 @@ pub fn open_fifo(call: &mut Call<'_>, id: Id, flags: u32, path: Vec<u8>, close_o
         forget_if_unused(call.kernel, id);
     }
     let is_nonblocking = flags & O_NONBLOCK != 0;
+    // A pipe without a name has had both ends: whoever opens it again waits for nobody.
+    let waits = !woken && call.kernel.inode(id).is_some();
     let file = match flags & O_ACCMODE {
         O_RDONLY => {
             wake(call.kernel, &writer_queue(id));
-            if writers(call.kernel, id) == 0 && !woken && !is_nonblocking {
+            if writers(call.kernel, id) == 0 && waits && !is_nonblocking {
                 return Err(Wait::until(reader_queue(id)).into());
             }
             File::PipeReader(id)
         }
         O_WRONLY => {
-            if readers(call.kernel, id) == 0 && !woken && is_nonblocking {
+            if readers(call.kernel, id) == 0 && waits && is_nonblocking {
                 return Err(ENXIO.into());
             }
             wake(call.kernel, &reader_queue(id));
-            if readers(call.kernel, id) == 0 && !woken {
+            if readers(call.kernel, id) == 0 && waits {
                 return Err(Wait::until(writer_queue(id)).into());
             }
             File::PipeWriter(id)
