@@ -110,7 +110,7 @@ fn set_owner(call: &mut Call<'_>, node: Node, uid: u32, gid: u32) -> Result<u64,
     let asker = call.asker();
     let owner_stays = uid == SAME || uid == inode.uid && asker.uid == inode.uid;
     let group_is_own = gid == SAME || asker.uid == inode.uid && (asker.is_in(gid) || gid == inode.gid);
-    if !asker.is_privileged && !(owner_stays && group_is_own) {
+    if !(asker.is_privileged || owner_stays && group_is_own) {
         return Err(EPERM.into());
     }
     change(call.kernel, id, |inode| {

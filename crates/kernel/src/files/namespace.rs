@@ -177,6 +177,9 @@ fn remove_name(call: &mut Call<'_>, dir: Fd, path: u64) -> Result<u64, Stop> {
     call.asker().may_remove(call.kernel, place.parent, &inode)?;
     check_changeable(call.kernel, place.parent)?;
     call.kernel.set_entry(place.parent, &place.name, None);
+    if let Some(path) = call.kernel.path_in(place.parent, &place.name) {
+        call.kernel.path_changed(&path, &[&path, b" (deleted)".as_slice()].concat());
+    }
     notify::unlinked(call.kernel, id);
     drop_name(call, id)?;
     notify::deleted(call.kernel, place.parent, &place.name, false);

@@ -155,6 +155,7 @@ fn check_kinds(call: &Call<'_>, old: &Side, new: &Side) -> Result<(), Errno> {
 }
 
 fn carry_out(call: &mut Call<'_>, old: &Side, new: &Side, from: Id) -> Result<(), Errno> {
+    let paths = (path_of(call, old), path_of(call, new));
     call.kernel.set_entry(old.place.parent, &old.place.name, None);
     put(call, &new.place, from, old.is_directory())?;
     if old.is_directory() {
@@ -169,9 +170,17 @@ fn carry_out(call: &mut Call<'_>, old: &Side, new: &Side, from: Id) -> Result<()
             drop_name(call, replaced)?;
         }
     }
+    if let (Some(old), Some(new)) = paths {
+        call.kernel.path_changed(&new, &[&new, b" (deleted)".as_slice()].concat());
+        call.kernel.path_changed(&old, &new);
+    }
     let is_directory = old.is_directory();
     notify::moved(call.kernel, &old.place, &new.place, from, is_directory);
     Ok(())
+}
+
+fn path_of(call: &Call<'_>, side: &Side) -> Option<Vec<u8>> {
+    call.kernel.path_in(side.place.parent, &side.place.name)
 }
 
 /// Lets a name lead to something that had another.

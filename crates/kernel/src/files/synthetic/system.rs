@@ -2,6 +2,7 @@
 
 use super::{Item, Make, Scope};
 use crate::Kernel;
+use crate::files::lock::{self, Mode, Owner, Record};
 use crate::system::{MEMORY, RELEASE, VERSION};
 use memory::Memory;
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ const TEXTS: &[(&str, u32, Make)] = &[
     ("/proc/cpuinfo", 0o444, processors),
     ("/proc/filesystems", 0o444, |_, _, _| b"nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\nnodev\tdevtmpfs\n".to_vec()),
     ("/proc/loadavg", 0o444, load),
+    ("/proc/locks", 0o444, locks),
     ("/proc/meminfo", 0o444, memory_info),
     ("/proc/stat", 0o444, stat),
     ("/proc/swaps", 0o444, |_, _, _| b"Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n".to_vec()),
@@ -197,6 +199,24 @@ fn stat(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
          procs_running {running}\nprocs_blocked {blocked}\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n"
     )
     .into_bytes()
+}
+
+/// One line for each lock; who holds it, the file, the range.
+fn locks(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
+    let kind = |mode| if mode == Mode::Shared { "READ " } else { "WRITE" };
+    let line = |(count, (file, record, whole)): (usize, (crate::Id, Option<Record>, Option<Mode>))| {
+        let number = kernel.inode(file).map_or(file.0 >> 24, |inode| inode.number);
+        let end = |end: u64| if end == i64::MAX as u64 { "EOF".to_string() } else { end.to_string() };
+        let (family, mode, holder, start, end) = match (record, whole) {
+            (Some(Record { start, end: last, owner: Owner::Process(pid), mode }), _) => {
+                ("POSIX ", mode, i64::from(pid.0), start, end(last))
+            }
+            (Some(Record { start, end: last, mode, .. }), _) => ("OFDLCK", mode, -1, start, end(last)),
+            (None, mode) => ("FLOCK ", mode.unwrap_or(Mode::Shared), 0, 0, end(i64::MAX as u64)),
+        };
+        format!("{}: {family} ADVISORY  {} {holder} 08:01:{number} {start} {end}\n", count + 1, kind(mode))
+    };
+    lock::all(kernel).enumerate().map(line).collect::<String>().into_bytes()
 }
 
 fn open_files(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
