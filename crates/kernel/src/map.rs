@@ -25,10 +25,10 @@ impl<V> Slot<V> {
 
 impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
     fn eq(&self, other: &Self) -> bool {
-        let same = |((key, slot), (other_key, other)): ((&K, &Slot<V>), (&K, &Slot<V>))| {
-            key == other_key && (Arc::ptr_eq(&slot.value, &other.value) || slot.value == other.value)
-        };
-        Arc::ptr_eq(&self.0, &other.0) || self.0.len() == other.0.len() && self.0.iter().zip(other.0.iter()).all(same)
+        let same_value = |one: &Slot<V>, two: &Slot<V>| Arc::ptr_eq(&one.value, &two.value) || one.value == two.value;
+        let mut pairs = self.0.iter().zip(other.0.iter());
+        let same = || pairs.all(|((key, slot), (other_key, other))| key == other_key && same_value(slot, other));
+        Arc::ptr_eq(&self.0, &other.0) || self.0.len() == other.0.len() && { same }()
     }
 }
 

@@ -379,7 +379,7 @@ impl<'a, T: Traced> Search<'a, T> {
     }
 
     fn keep(&mut self, id: u32, depth: u32) {
-        if depth % KEPT_EVERY == 0 {
+        if depth.is_multiple_of(KEPT_EVERY) {
             return;
         }
         self.kept.push_back(id);

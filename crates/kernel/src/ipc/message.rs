@@ -59,7 +59,7 @@ impl Queue {
     /// Whether a message of that many bytes has room.
     #[must_use]
     pub fn has_room(&self, size: usize) -> bool {
-        self.bytes() + size as u64 <= self.bytes_max && self.messages.len() as u64 + 1 <= self.bytes_max
+        self.bytes() + size as u64 <= self.bytes_max && (self.messages.len() as u64) < self.bytes_max
     }
 
     /// Where the wanted message is.

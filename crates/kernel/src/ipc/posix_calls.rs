@@ -41,10 +41,7 @@ pub fn mq_open(call: &mut Call<'_>) -> Result<u64, Stop> {
     };
     let path = [b"/", &name[..]].concat();
     let description = Description::new(File::MessageQueue(id), flags & (O_ACCMODE | O_NONBLOCK), path);
-    let fd = match call.install(description, flags & O_CLOEXEC != 0) {
-        Ok(fd) => fd,
-        Err(errno) => return Err(errno.into()),
-    };
+    let fd = call.install(description, flags & O_CLOEXEC != 0)?;
     if let Some(queue) = call.kernel.ipc.posix.get_mut(&id) {
         queue.users += 1;
     }

@@ -112,8 +112,11 @@ fn load_control(call: &mut Call<'_>, id: Id, header: &Header) -> Result<(Vec<Id>
     Ok((rights, identity))
 }
 
-/// Level, type and data of each control message (`cmsg(3)`).
-fn split_control(mut bytes: &[u8]) -> Result<Vec<(u32, u32, &[u8])>, Stop> {
+/// Level, type and data of a control message (`cmsg(3)`).
+type Message<'a> = (u32, u32, &'a [u8]);
+
+/// The control messages in some bytes.
+fn split_control(mut bytes: &[u8]) -> Result<Vec<Message<'_>>, Stop> {
     let mut messages = Vec::new();
     while bytes.len() >= HEADER {
         let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));

@@ -38,9 +38,9 @@ impl Terminal {
             byte => byte,
         };
         if self.settings.is_canonical() {
-            self.edit(byte)
+            self.edit(byte);
         } else {
-            self.take(byte)
+            self.take(byte);
         }
         None
     }
