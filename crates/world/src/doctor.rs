@@ -5,7 +5,7 @@
 
 use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use kernel::table;
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,14 @@ pub struct Findings {
     pub calls: usize,
     /// Syscalls that are not modelled, by number.
     pub missing_calls: BTreeSet<u32>,
+    /// Such calls in functions that nobody who was looked at imports: the C library wraps every call there is.
+    pub dormant_calls: BTreeSet<u32>,
     /// Libraries it needs.
     pub libraries: Vec<String>,
+    /// Functions it takes from them.
+    imports: BTreeSet<String>,
+    /// The exported functions that make calls which are not modelled; nothing where no symbol tells.
+    makers: BTreeMap<u32, Vec<Option<String>>>,
     /// Why it could not be read, if it could not.
     pub problem: Option<String>,
 }
@@ -56,6 +62,8 @@ pub fn examine(program: &Path) -> Vec<Findings> {
         open.extend(findings.libraries.iter().rev().filter_map(|name| library(name)));
         found.push(findings);
     }
+    let imports: BTreeSet<String> = found.iter().flat_map(|findings| findings.imports.iter().cloned()).collect();
+    found.iter_mut().skip(1).for_each(|library| library.put_to_sleep(&imports));
     found
 }
 
@@ -93,7 +101,8 @@ pub fn examine_bytes(path: &Path, bytes: &[u8]) -> Findings {
 #[derive(Default)]
 struct Sweep {
     codes: BTreeSet<u16>,
-    calls: BTreeSet<u32>,
+    /// Where each syscall is made.
+    calls: BTreeMap<u32, Vec<u64>>,
     /// The last constant put into `eax`, while it is known to be there.
     number: Option<u32>,
 }
@@ -108,6 +117,10 @@ impl Sweep {
         let codes = self.codes.iter().filter_map(|code| Code::try_from(usize::from(*code)).ok());
         let (modelled, other): (Vec<Code>, Vec<Code>) = codes.partition(|code| x86::supported(*code));
         let (optional, missing): (Vec<Code>, Vec<Code>) = other.into_iter().partition(|code| feature(*code).is_some());
+        let is_missing = |number: &u32| table::row(u64::from(*number)).is_none();
+        let missing_calls = self.calls.iter().filter(|(number, _)| is_missing(number));
+        let makers =
+            missing_calls.map(|(number, places)| (*number, exporters(file, places))).collect::<BTreeMap<_, _>>();
         let mut features = BTreeMap::new();
         optional.iter().filter_map(|code| feature(*code)).for_each(|name| *features.entry(name).or_default() += 1);
         Findings {
@@ -116,8 +129,11 @@ impl Sweep {
             features,
             missing: missing.iter().map(|code| format!("{code:?}").to_lowercase()).collect(),
             calls: self.calls.len(),
-            missing_calls: self.calls.into_iter().filter(|number| table::row(u64::from(*number)).is_none()).collect(),
+            missing_calls: makers.keys().copied().collect(),
+            dormant_calls: BTreeSet::new(),
             libraries: needed(file),
+            imports: imports(file),
+            makers,
             problem: None,
         }
     }
@@ -138,7 +154,11 @@ impl Sweep {
         let sets_eax = instruction.op0_kind() == OpKind::Register
             && matches!(instruction.op0_register(), Register::EAX | Register::RAX);
         match instruction.mnemonic() {
-            Mnemonic::Syscall => self.calls.extend(self.number.take()),
+            Mnemonic::Syscall => {
+                if let Some(number) = self.number.take() {
+                    self.calls.entry(number).or_default().push(instruction.ip());
+                }
+            }
             Mnemonic::Mov if sets_eax && instruction.op1_kind() == OpKind::Immediate32 => {
                 self.number = Some(instruction.immediate32());
             }
@@ -194,7 +214,36 @@ fn needed(file: &object::File<'_>) -> Vec<String> {
         .collect()
 }
 
+/// Names that a file takes from libraries.
+fn imports(file: &object::File<'_>) -> BTreeSet<String> {
+    let undefined = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
+    undefined.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect()
+}
+
+/// For each place the exported functions that cover it.
+fn exporters(file: &object::File<'_>, places: &[u64]) -> Vec<Option<String>> {
+    let covering = |place: &u64| {
+        let covers = |symbol: &object::Symbol<'_, '_>| {
+            symbol.is_definition() && (symbol.address()..symbol.address().saturating_add(symbol.size())).contains(place)
+        };
+        let names: Vec<Option<String>> =
+            file.dynamic_symbols().filter(covers).map(|symbol| symbol.name().ok().map(str::to_owned)).collect();
+        if names.is_empty() { vec![None] } else { names }
+    };
+    places.iter().flat_map(covering).collect()
+}
+
 impl Findings {
+    /// Calls whose makers are all exported, and imported by nobody, do not count.
+    fn put_to_sleep(&mut self, imports: &BTreeSet<String>) {
+        let sleeps = |makers: &Vec<Option<String>>| {
+            makers.iter().all(|maker| maker.as_ref().is_some_and(|name| !imports.contains(name)))
+        };
+        self.dormant_calls =
+            self.makers.iter().filter(|(_, makers)| sleeps(makers)).map(|(number, _)| *number).collect();
+        self.missing_calls.retain(|number| !self.dormant_calls.contains(number));
+    }
+
     /// Whether nothing stands in the way of a run.
     #[must_use]
     pub fn is_fine(&self) -> bool {
@@ -212,7 +261,7 @@ mod tests {
         // mov eax, 39; syscall; mov eax, 500; xor eax, eax; syscall
         let code = [0xb8, 39, 0, 0, 0, 0x0f, 0x05, 0xb8, 0xf4, 1, 0, 0, 0x31, 0xc0, 0x0f, 0x05];
         sweep.section(&code, 0x1000);
-        assert_eq!(sweep.calls, BTreeSet::from([39]));
+        assert_eq!(sweep.calls, BTreeMap::from([(39, vec![0x1005])]));
     }
 
     #[test]

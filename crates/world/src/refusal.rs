@@ -43,14 +43,16 @@ fn call_text(world: &mut World, tid: Tid) -> Option<String> {
     let space = world.space(tid);
     Some(match table::row(number) {
         Some(row) => strace::begin(row, &args, &mut world.memory, space).call(),
-        None => format!("{}({})", name(number), args.map(|arg| format!("{arg:#x}")).join(", ")),
+        None => format!("{}({})", call_name(number), args.map(|arg| format!("{arg:#x}")).join(", ")),
     })
 }
 
-/// The name of a call that has no row in the kernel's table.
-fn name(number: u64) -> String {
-    let known = NAMES.iter().find(|(known, _)| *known == number);
-    known.map_or_else(|| format!("syscall_{number}"), |(_, name)| (*name).to_owned())
+/// The name of a call, whether or not it is modelled.
+#[must_use]
+pub fn call_name(number: u64) -> String {
+    let of_row = table::row(number).map(|row| row.name);
+    let known = of_row.or_else(|| NAMES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name));
+    known.map_or_else(|| format!("syscall_{number}"), str::to_owned)
 }
 
 /// Calls of Linux without a row, from `arch/x86/entry/syscalls/syscall_64.tbl`.
@@ -107,6 +109,6 @@ mod tests {
 
     #[test]
     fn a_call_without_a_row_is_named_if_linux_has_it() {
-        assert_eq!((name(250), name(999)), ("keyctl".to_owned(), "syscall_999".to_owned()));
+        assert_eq!([0, 250, 999].map(call_name), ["read", "keyctl", "syscall_999"]);
     }
 }

@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use std::path::{Path, PathBuf};
 use world::doctor::{Findings, examine};
+use world::refusal::call_name;
 
 /// Looks at a program and its libraries.
 pub fn doctor(args: &DoctorArgs, output: &Output) -> Exit {
@@ -15,7 +16,7 @@ pub fn doctor(args: &DoctorArgs, output: &Output) -> Exit {
     };
     let findings = examine(&program);
     if let Some(why) = findings.first().and_then(|program| program.problem.as_ref()) {
-        output.error(&format!("cannot look at `{}`: {why}", program.display()));
+        output.error(&format!("cannot look at `{}`: {why}", args.program.display()));
         return Exit::Usage;
     }
     findings.iter().for_each(|file| output.data(&text(file)));
@@ -56,7 +57,11 @@ fn text(file: &Findings) -> String {
     }
     text += &format!("  syscalls      {} with a constant number\n", file.calls);
     for number in &file.missing_calls {
-        text += &format!("                number {number}: not modelled\n");
+        text += &format!("                {} ({number}): not modelled\n", call_name(u64::from(*number)));
+    }
+    if !file.dormant_calls.is_empty() {
+        let names: Vec<String> = file.dormant_calls.iter().map(|number| call_name(u64::from(*number))).collect();
+        text += &format!("                not modelled, and nobody here asks for them: {}\n", names.join(", "));
     }
     text
 }

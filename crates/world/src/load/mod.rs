@@ -127,8 +127,16 @@ pub fn load(
     Err(ELOOP.into())
 }
 
+/// Not even root executes a file that nobody may execute, nor a directory (`execve(2)`, `EACCES`).
+fn check_executable(kernel: &Kernel, inode: Id) -> Result<(), Errno> {
+    let inode = kernel.inode(inode).ok_or(EACCES)?;
+    let is_executable = inode.kind == files::Kind::Regular && inode.mode & 0o111 != 0;
+    if is_executable { Ok(()) } else { Err(EACCES) }
+}
+
 /// The first bytes of a file that may be executed.
 fn beginning(kernel: &mut Kernel, memory: &mut Memory, inode: Id) -> Result<Vec<u8>, LoadError> {
+    check_executable(kernel, inode)?;
     let (object, length) = files::content(kernel, memory, inode).map_err(|_| EACCES)?;
     let mut bytes = vec![0; length.min(4096) as usize];
     let read = memory.read_object(object, 0, &mut bytes);
@@ -145,6 +153,7 @@ struct Binary {
 }
 
 fn open(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, inode: Id, path: &[u8]) -> Result<Binary, LoadError> {
+    check_executable(kernel, inode)?;
     // Mappings are named by the whole path, whatever way the file was named.
     let path = files::real_path(kernel, pid, path).unwrap_or_else(|| path.to_vec());
     let (object, length) = files::content(kernel, memory, inode).map_err(|_| EACCES)?;
