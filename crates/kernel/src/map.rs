@@ -27,8 +27,8 @@ impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
     fn eq(&self, other: &Self) -> bool {
         let same_value = |one: &Slot<V>, two: &Slot<V>| Arc::ptr_eq(&one.value, &two.value) || one.value == two.value;
         let mut pairs = self.0.iter().zip(other.0.iter());
-        let same = || pairs.all(|((key, slot), (other_key, other))| key == other_key && same_value(slot, other));
-        Arc::ptr_eq(&self.0, &other.0) || self.0.len() == other.0.len() && { same }()
+        let mut same = || pairs.all(|((key, slot), (other_key, other))| key == other_key && same_value(slot, other));
+        Arc::ptr_eq(&self.0, &other.0) || self.0.len() == other.0.len() && same()
     }
 }
 

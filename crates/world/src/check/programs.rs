@@ -236,10 +236,8 @@ impl Programs {
         if is_visible && !is_fresh && !self.is_alone() {
             return Ok(false);
         }
-        self.world.memory.pass_armed(true);
         let first = touches.len();
         let passed = self.pass(tid, None, touches);
-        self.world.memory.pass_armed(false);
         // Only a promoted word synchronises; others in the same page are as plain as before.
         touches[first..].iter_mut().for_each(|touch| touch.plain = !is_visible);
         passed?;
@@ -250,7 +248,10 @@ impl Programs {
     fn pass(&mut self, tid: Tid, reach: Option<Reach>, touches: &mut Vec<Touch>) -> Result<(), Refusal> {
         let cpu = self.world.cpus.get_mut(&tid).expect("it runs");
         let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
-        match x86::run_past(machine, &mut self.code).trap {
+        machine.memory.pass_armed(true);
+        let stop = x86::run_past(machine, &mut self.code);
+        self.world.memory.pass_armed(false);
+        match stop.trap {
             Some(Trap::Syscall) => {
                 self.world.call(tid, &mut Blind)?;
                 if let Some(Reach::Objects(objects)) = reach {
