@@ -216,7 +216,7 @@ fn needed(file: &object::File<'_>) -> Vec<String> {
 
 /// Names that a file takes from libraries.
 fn imports(file: &object::File<'_>) -> BTreeSet<String> {
-    let undefined = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
+    let undefined = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
     undefined.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect()
 }
 

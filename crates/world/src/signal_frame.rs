@@ -118,8 +118,7 @@ mod tests {
         memory.create_space(space);
         let mapping = Mapping::anonymous(0x10000, 0x10000, Protection::READ_WRITE);
         memory.map(space, mapping).unwrap();
-        let mut cpu = Cpu::default();
-        cpu.gpr = std::array::from_fn(|index| index as u64 * 0x1111);
+        let mut cpu = Cpu { gpr: std::array::from_fn(|index| index as u64 * 0x1111), ..Cpu::default() };
         cpu.gpr[x86::cpu::RSP] = 0x1f000;
         cpu.rip = 0x40_1234;
         cpu.xmm[3] = 77;

@@ -99,7 +99,7 @@ fn binaries(world: &mut World, pid: Pid, space: SpaceId) -> Vec<Binary> {
 
 fn binary(world: &mut World, pid: Pid, path: String, mapped: Range<u64>) -> Option<Binary> {
     let inode = files::resolve(&world.kernel, pid, path.as_bytes(), true).ok()?;
-    let (object, length) = files::content(&mut world.kernel, &mut world.memory, inode).ok()?;
+    let (object, length) = files::content(&world.kernel, &mut world.memory, inode).ok()?;
     let mut bytes = vec![0; length as usize];
     world.memory.read_object(object, 0, &mut bytes);
     let file = object::File::parse(&*bytes).ok()?;

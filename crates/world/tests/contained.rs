@@ -95,8 +95,11 @@ fn the_hosts_devices_and_environment_are_not_there() {
     }
 }
 
+/// Mode, inode, links, time of the last change, content.
+type About = (u32, u64, u64, i64, i64, Vec<u8>);
+
 /// Everything that can be seen of a folder on the host.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, (u32, u64, u64, i64, i64, Vec<u8>)> {
+fn tree(folder: &Path) -> BTreeMap<PathBuf, About> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
     while let Some(path) = open.pop() {
