@@ -281,3 +281,34 @@ fn closing_everything_leaves_no_trace() {
     }
     assert_eq!(guest.kernel.net, before);
 }
+
+/// What one process does with sockets of its own.
+fn use_sockets(guest: &mut Guest) {
+    let (one, other) = guest.connection();
+    guest.write(one, b"something");
+    guest.read(other, 4).expect("it is there");
+    let (first, _) = guest.pair(DATAGRAM);
+    guest.write(first, b"unread");
+    let mailbox = guest.call("socket", &[2, DATAGRAM, 0]);
+    let name = guest.loopback(0);
+    guest.call("bind", &[mailbox as u64, name, 16]);
+    let port = guest.port(mailbox);
+    let name = guest.loopback(port);
+    guest.call("sendto", &[mailbox as u64, name, 3, 0, name, 16]);
+}
+
+#[test]
+fn what_two_processes_do_apart_comes_to_the_same_in_either_order() {
+    let run = |swapped: bool| {
+        let mut guest = Guest::new();
+        let first = guest.another();
+        let second = (guest.pid, guest.tid);
+        let order = if swapped { [second, first] } else { [first, second] };
+        for process in order {
+            guest.switch(process);
+            use_sockets(&mut guest);
+        }
+        guest.kernel
+    };
+    assert!(run(false).net == run(true).net, "ports, queues and names depend on who came first");
+}

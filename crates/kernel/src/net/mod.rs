@@ -54,9 +54,9 @@ pub const ROWS: &[Row] = &[
     Row::full(52, "getpeername", name::getpeername, &[Fd, Hex, Hex]),
     Row::full(53, "socketpair", create::socketpair, &[Int, Hex, Int, Hex]),
     Row::full(54, "setsockopt", option_calls::setsockopt, &[Fd, Int, Int, Hex, Int])
-        .partial("the options of docs/syscalls.md; others are refused"),
+        .partial("options that need more than one loopback interface, a filter or time stamps are refused"),
     Row::full(55, "getsockopt", option_calls::getsockopt, &[Fd, Int, Int, Hex, Hex])
-        .partial("the options of docs/syscalls.md; others are refused"),
+        .partial("of TCP_INFO only the state"),
     Row::full(288, "accept4", accept::accept4, &[Fd, Hex, Hex, Hex]),
     Row::full(299, "recvmmsg", message::recvmmsg, &[Fd, Hex, Size, Hex, Hex]),
     Row::full(307, "sendmmsg", message::sendmmsg, &[Fd, Hex, Size, Hex]),

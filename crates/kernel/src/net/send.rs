@@ -219,6 +219,8 @@ fn send_udp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>) -> Result<usiz
     if source.is_any() {
         source.ip = destination.source();
     }
+    // The packet leaves the sender's buffer at once, which counts as room.
+    wake(call.kernel, id, ROOM);
     let Some(receiver) = port::receiver(call.kernel, Transport::Udp, source, destination) else {
         refuse(call, id);
         return Ok(outgoing.bytes.len());

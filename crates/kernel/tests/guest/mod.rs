@@ -27,7 +27,23 @@ impl Guest {
     pub fn new() -> Self {
         let mut kernel = Kernel::new(Host(Arc::new(NoHost)), 1);
         let mut memory = Memory::new(Limit::default());
-        let (pid, tid) = lifecycle::start(&mut kernel, &mut memory, Start { name: "test".to_string() });
+        let (pid, tid) = Self::start(&mut kernel, &mut memory);
+        Self { kernel, memory, pid, tid, next: BASE }
+    }
+
+    /// One more process, which makes the calls from now on; gives back the one that did.
+    pub fn another(&mut self) -> (Pid, Tid) {
+        let now = Self::start(&mut self.kernel, &mut self.memory);
+        self.switch(now)
+    }
+
+    /// Lets another process make the calls; gives back the one that did.
+    pub fn switch(&mut self, (pid, tid): (Pid, Tid)) -> (Pid, Tid) {
+        (std::mem::replace(&mut self.pid, pid), std::mem::replace(&mut self.tid, tid))
+    }
+
+    fn start(kernel: &mut Kernel, memory: &mut Memory) -> (Pid, Tid) {
+        let (pid, tid) = lifecycle::start(kernel, memory, Start { name: "test".to_string() });
         let space = kernel.processes.get(&pid).expect("it was just started").space;
         let mapping = Mapping {
             start: BASE,
@@ -39,7 +55,7 @@ impl Guest {
             name: Name::None,
         };
         memory.map(space, mapping).expect("there is room");
-        Self { kernel, memory, pid, tid, next: BASE }
+        (pid, tid)
     }
 
     /// Memory of the process with these bytes in it.
