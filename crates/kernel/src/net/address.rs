@@ -14,8 +14,6 @@ pub const AF_UNIX: u16 = 1;
 pub const AF_INET: u16 = 2;
 /// `AF_INET6`.
 pub const AF_INET6: u16 = 10;
-/// `AF_NETLINK`.
-pub const AF_NETLINK: u16 = 16;
 
 /// Bytes of the longest name: `struct sockaddr_storage`.
 pub const NAME_MAX: usize = 128;
@@ -59,8 +57,6 @@ pub enum Given {
     Abstract(Vec<u8>),
     /// Only the family: a Unix socket takes a name of its own.
     Auto,
-    /// A netlink port.
-    Netlink(u32),
 }
 
 /// `INADDR_ANY`, mapped.
@@ -116,17 +112,12 @@ fn decode(bytes: &[u8], family: Family) -> Result<Given, Errno> {
         (Family::Inet, AF_INET) => decode_v4(bytes),
         (Family::Inet6, AF_INET6) => decode_v6(bytes),
         (Family::Unix, AF_UNIX) => decode_unix(bytes),
-        (Family::Netlink, AF_NETLINK) => {
-            let port: [u8; 4] = bytes.get(4..8).and_then(|bytes| bytes.try_into().ok()).ok_or(EINVAL)?;
-            Ok(Given::Netlink(u32::from_le_bytes(port)))
-        }
-        (Family::Inet | Family::Inet6, AF_UNSPEC) => Ok(Given::Nothing),
-        (Family::Unix, AF_UNSPEC) => Ok(Given::Nothing),
+        (_, AF_UNSPEC) => Ok(Given::Nothing),
         // An IPv6 socket may be told an IPv4 destination, as UDP's `sendto(2)` allows.
         (Family::Inet6, AF_INET) => Err(if bytes.len() < INET6_MIN { EINVAL } else { EAFNOSUPPORT }),
         (Family::Inet | Family::Inet6, _) if bytes.len() < INET => Err(EINVAL),
         (Family::Inet | Family::Inet6, _) => Err(EAFNOSUPPORT),
-        (Family::Unix | Family::Netlink, _) => Err(EINVAL),
+        (Family::Unix, _) => Err(EINVAL),
     }
 }
 
@@ -163,7 +154,6 @@ pub fn encode(name: Option<&Name>, family: Family) -> Vec<u8> {
         (Family::Inet, _) => encode_v4(Endpoint { ip: ANY_V4, port: 0 }),
         (Family::Inet6, _) => encode_v6(Endpoint { ip: Ipv6Addr::UNSPECIFIED, port: 0 }),
         (Family::Unix, name) => encode_unix(name),
-        (Family::Netlink, _) => [&AF_NETLINK.to_le_bytes()[..], &[0; 10]].concat(),
     }
 }
 

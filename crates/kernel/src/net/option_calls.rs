@@ -233,7 +233,6 @@ fn number(socket: &Socket, key: Key) -> Option<i32> {
             Family::Unix => 1,
             Family::Inet => 2,
             Family::Inet6 => 10,
-            Family::Netlink => 16,
         },
         _ => {
             find(key)?;

@@ -18,8 +18,6 @@ pub enum Family {
     Inet6,
     /// `unix(7)`.
     Unix,
-    /// `netlink(7)`.
-    Netlink,
 }
 
 /// Kinds of communication.
