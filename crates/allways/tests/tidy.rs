@@ -69,11 +69,17 @@ fn nothing_is_left_to_do_in_the_code() {
     assert!(unfinished.is_empty(), "unfinished: {unfinished:?}");
 }
 
+/// Whether a text has a path that begins so; `/proc/self/root` goes on with another path's words.
+fn names(text: &str, place: &str) -> bool {
+    let goes_on = |before: char| before.is_alphanumeric() || before == '$';
+    text.match_indices(place).any(|(at, _)| !text[..at].ends_with(goes_on))
+}
+
 #[test]
 fn no_file_names_the_machine_it_was_written_on() {
     let places =
         [["/wo", "rk/"].concat(), ["/ro", "ot/"].concat(), ["/ho", "me/"].concat(), ["../sha", "red"].concat()];
-    let private = offenders(|_, text| places.iter().any(|place| text.contains(place.as_str())));
+    let private = offenders(|_, text| places.iter().any(|place| names(text, place)));
     assert!(private.is_empty(), "private paths in {private:?}");
 }
 

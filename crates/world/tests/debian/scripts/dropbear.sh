@@ -1,11 +1,12 @@
 # A session over ssh: keys, a login, a command with its input, output and exit code. Inside only: natively it would write to
 # the home of root. The answer must be that of $COMMAND without ssh.
 # needs: dropbear dbclient dropbearkey nc
-mkdir -p /root/.ssh
-chmod 700 /root /root/.ssh
+home=$(echo ~root)
+mkdir -p $home/.ssh
+chmod 700 $home $home/.ssh
 dropbearkey -t ed25519 -f server.key > /dev/null 2>&1
-dropbearkey -t ed25519 -f user.key 2> /dev/null | grep ^ssh- > /root/.ssh/authorized_keys
-chmod 600 /root/.ssh/authorized_keys
+dropbearkey -t ed25519 -f user.key 2> /dev/null | grep ^ssh- > $home/.ssh/authorized_keys
+chmod 600 $home/.ssh/authorized_keys
 dropbear -F -E -r server.key -p 127.0.0.1:$PORT 2> log &
 server=$!
 until nc -z 127.0.0.1 $PORT; do sleep 0.1; done
