@@ -13,8 +13,9 @@ static volatile int got;
 static int ready[2], answer[2];
 
 static void handles(int signal) {
-    got = signal;
+    // First who, then that: main looks at both as soon as it sees the second.
     handled_by = syscall(SYS_gettid);
+    got = signal;
 }
 
 static void *open_thread(void *argument) {
