@@ -1,6 +1,6 @@
 //! `/proc` and `/sys`: files whose text is made from the kernel's state when they are read (`proc(5)`).
 //!
-//! Nothing here is stored: a path is parsed ([`Item`]) and answered. Links such as `/proc/self/exe` lead to inodes and
+//! Nothing here is stored: a path is parsed (`Item`) and answered. Links such as `/proc/self/exe` lead to inodes and
 //! descriptions of the world itself, so none of them leads out of it.
 
 mod memory_text;
