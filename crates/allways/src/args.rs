@@ -153,7 +153,7 @@ pub struct CheckArgs {
 )]
 pub struct RunArgs {
     /// The model
-    #[arg(value_name = "FILE.pml", required_unless_present = "command", conflicts_with = "command")]
+    #[arg(value_name = "FILE.pml", conflicts_with = "command")]
     pub file: Option<PathBuf>,
     #[command(flatten)]
     pub program: ProgramArgs,

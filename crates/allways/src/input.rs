@@ -43,6 +43,11 @@ fn look_at_bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
             "`{shown}` is empty\n  = help: a model needs at least one process: active proctype main() {{ skip }}"
         ));
     }
+    if bytes.starts_with(b"\x7fELF") {
+        return Err(format!(
+            "`{shown}` is a program, and only models are checked yet\n  = help: run it: allways run -- {shown}"
+        ));
+    }
     if bytes.contains(&0) {
         return Err(format!("`{shown}` is not text\n  = help: a model is a text file; this one has zero bytes in it"));
     }

@@ -90,9 +90,21 @@ const NAMES: &[(u64, &str)] = &[
     (462, "mseal"),
 ];
 
+/// What a run is told that wants more memory than it may have.
+pub(crate) const MEMORY_LIMIT: &str = "the memory limit of this run";
+
+impl Refusal {
+    /// Whether it is a bound that was reached, and nothing that is missing.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        self.what == MEMORY_LIMIT
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not modelled: {}\n  in {} (thread {})", self.what, self.process, self.tid.0)?;
+        let because = if self.is_limit() { "out of memory" } else { "not modelled" };
+        write!(f, "{because}: {}\n  in {} (thread {})", self.what, self.process, self.tid.0)?;
         if let Some(call) = &self.call {
             write!(f, ", at {call}")?;
         }

@@ -1,6 +1,6 @@
 //! How one thread goes on: signals first, then the call it waits in, then instructions.
 
-use crate::refusal::Refusal;
+use crate::refusal::{MEMORY_LIMIT, Refusal};
 use crate::signal_frame::{self, Entry};
 use crate::trap;
 use crate::world::World;
@@ -159,7 +159,7 @@ impl World {
                 let instruction = self.instruction_text(tid);
                 self.refuse(tid, format!("instruction {instruction}"))
             }
-            _ => self.refuse(tid, "the memory limit of this run".into()),
+            _ => self.refuse(tid, MEMORY_LIMIT.into()),
         }
     }
 

@@ -17,10 +17,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
+use world::load::LoadError;
+use world::load::elf::ElfError;
 use world::run::{Audience, End, Stuck};
 use world::step::Observer;
 use world::tracer::Tracer;
-use world::{Command, StartError, World};
+use world::{Command, Refusal, StartError, World};
 
 /// Variables that programs are given unless `--env` says otherwise: the same on every machine.
 const ENVIRONMENT: &[(&str, &str)] =
@@ -169,14 +171,17 @@ fn tell(end: &End, output: &Output) -> ExitCode {
         }
         End::Deadlock(stuck) => output.error(&deadlock(stuck)),
         End::Refused(refusal) => {
-            output.error(&format!("{refusal}\n  = the run ends here: what is not modelled is never guessed"));
+            output.error(&format!("{refusal}\n  = {}", way_out(refusal)));
             return Exit::Inconclusive.into();
         }
         End::NotStarted(error) => {
             output.error(&not_started(error));
             return Exit::Usage.into();
         }
-        End::Stopped => return Exit::Interrupted.into(),
+        End::Stopped => {
+            output.note("interrupted");
+            return Exit::Interrupted.into();
+        }
     }
     Exit::Violated.into()
 }
@@ -202,9 +207,30 @@ fn not_started(error: &StartError) -> String {
         StartError::Directory(path, errno) => format!("cannot enter `{}`: {errno}", text(path)),
         StartError::Load(path, error) => {
             let path = text(path);
-            format!(
-                "cannot run `{path}`: {error}\n  = help: guests see /usr, /lib, /bin, /etc, the working directory and what --root names"
-            )
+            format!("cannot run `{path}`: {error}\n  = help: {}", start_help(error))
         }
+    }
+}
+
+/// What to do about a program that cannot be started.
+fn start_help(error: &LoadError) -> &'static str {
+    match error {
+        LoadError::Elf(ElfError::NotElf) => {
+            "a script names its interpreter in its first line (#!/bin/sh), or is given to it: allways run -- sh FILE"
+        }
+        LoadError::Elf(_) | LoadError::Isa(_) => "programs for x86-64 Linux, up to x86-64-v2, can be run",
+        LoadError::Errno(kernel::errno::EACCES) => "it must be a file that may be executed: chmod +x",
+        LoadError::Interpreter(..) | LoadError::Errno(_) => {
+            "guests see /usr, /lib, /bin, /etc, the working directory and what --root names"
+        }
+    }
+}
+
+/// What to do about a run that was refused.
+fn way_out(refusal: &Refusal) -> &'static str {
+    if refusal.is_limit() {
+        "help: --mem SIZE allows more"
+    } else {
+        "the run ends here: what is not modelled is never guessed"
     }
 }
