@@ -344,13 +344,10 @@ const LOCAL: &[&str] = &[
     "getpgrp",
     "getpgid",
     "getsid",
-    "madvise",
-    "prctl",
-    "umask",
 ];
 
 /// Calls on mappings.
-const OF_SPACE: &[&str] = &["mmap", "munmap", "mprotect", "mremap", "brk"];
+const OF_SPACE: &[&str] = &["mmap", "munmap", "mprotect", "mremap", "brk", "madvise"];
 
 /// Calls on one descriptor.
 const OF_DESCRIPTOR: &[&str] = &[
