@@ -50,9 +50,9 @@ int main(void) {
     show("select in time", select(pair[0] + 1, &in, NULL, NULL, &brief));
     show("time is used up", brief.tv_sec == 0 && brief.tv_usec == 0);
     show("set is empty", FD_ISSET(pair[0], &in) != 0);
-    FD_ZERO(&in); FD_SET(99, &in);
-    show("select bad", select(100, &in, NULL, NULL, &now));
-    show("select below it", select(99, &in, NULL, NULL, &now));
+    FD_ZERO(&in); FD_SET(60, &in); /* below 64: select(2) of Linux ignores what is beyond the table, whose size a process inherits */
+    show("select bad", select(61, &in, NULL, NULL, &now));
+    show("select below it", select(60, &in, NULL, NULL, &now));
     show("select negative", select(-1, NULL, NULL, NULL, &now));
     struct timeval wrong = {-1, 0};
     show("select wrong time", select(0, NULL, NULL, NULL, &wrong));

@@ -35,7 +35,16 @@ impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
 impl<K: Eq, V: Eq> Eq for Map<K, V> {}
 
 /// Feeds `Hash` implementations to a hash of 128 bits.
-struct Wide(XxHash3_128);
+pub struct Wide(XxHash3_128);
+
+impl Wide {
+    /// 128 bits that stand for a value.
+    pub fn hash_of(value: impl Hash) -> u128 {
+        let mut wide = Self(XxHash3_128::new());
+        value.hash(&mut wide);
+        wide.0.finish_128()
+    }
+}
 
 impl Hasher for Wide {
     fn write(&mut self, bytes: &[u8]) {
@@ -50,13 +59,7 @@ impl Hasher for Wide {
 impl<K: Hash, V: Hash> Hash for Map<K, V> {
     /// The sum of the hashes of all entries.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let one = |(key, slot): (&K, &Slot<V>)| {
-            *slot.hash.get_or_init(|| {
-                let mut wide = Wide(XxHash3_128::new());
-                (key, &slot.value).hash(&mut wide);
-                wide.0.finish_128()
-            })
-        };
+        let one = |(key, slot): (&K, &Slot<V>)| *slot.hash.get_or_init(|| Wide::hash_of((key, &slot.value)));
         state.write_u128(self.0.iter().map(one).fold(self.0.len() as u128, u128::wrapping_add));
     }
 }
