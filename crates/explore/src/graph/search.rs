@@ -162,7 +162,7 @@ impl<'a, T: Traced> Search<'a, T> {
     fn take(&mut self, at: u32, state: &T::State, actor: u32, index: u32) {
         let choice = Choice { actor: self.actors.number(actor), index };
         self.executed += 1;
-        let Some(Taken { reached, touches, failure }) = self.system.step(state, choice) else { return };
+        let Some(Taken { reached, touches, failure, .. }) = self.system.step(state, choice) else { return };
         let set = self.touches.intern(actor, touches);
         let fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
         if let Some(failure) = failure {

@@ -124,7 +124,7 @@ impl Programs {
         let world = &self.world;
         let mut actors: Vec<Actor> = world.kernel.threads.keys().map(|tid| self.actor(*tid)).collect();
         if actors.iter().all(|actor| actor.choices == 0) && self.next_deadline().is_some() {
-            actors.push(Actor { number: TIME, choices: 1, awaits: Vec::new(), behind: None, creator: TIME });
+            actors.push(Actor { number: TIME, choices: 1, creator: TIME, patient: true, ..Actor::default() });
         }
         actors
     }
@@ -132,7 +132,7 @@ impl Programs {
     fn actor(&self, tid: Tid) -> Actor {
         let can_move = self.world.can_move(tid);
         let awaits = if can_move { Vec::new() } else { touch::awaited(&self.world.kernel, &self.world.memory, tid) };
-        Actor { number: tid.0, choices: u32::from(can_move), awaits, behind: None, creator: tid.0 }
+        Actor { number: tid.0, choices: u32::from(can_move), awaits, creator: tid.0, ..Actor::default() }
     }
 
     fn next_deadline(&self) -> Option<u64> {
@@ -382,6 +382,6 @@ impl Traced for Programs {
             touch::everything()
         });
         let failure = self.failure(&ended);
-        Some(Taken { reached: self.reached(), touches, failure })
+        Some(Taken { failure, ..Taken::new(self.reached(), touches) })
     }
 }

@@ -1,0 +1,101 @@
+//! What the searches ask of a system, and what it answers.
+
+use crate::system::Failure;
+use trace::Choice;
+
+/// A system whose steps tell what they touch.
+///
+/// Independent steps must commute bit for bit: two steps of different actors that touch no common object with a write lead
+/// to the same fingerprint in either order. A step reads everything that decides what it does: another's step that touches
+/// none of it with a write has not changed it.
+pub trait Traced {
+    /// One configuration, cheap to keep.
+    type State: Clone;
+
+    /// Where everything starts.
+    fn initial(&mut self) -> Reached<Self::State>;
+
+    /// Takes a choice; nothing if there is none such.
+    fn step(&mut self, state: &Self::State, choice: Choice) -> Option<Taken<Self::State>>;
+}
+
+/// A state that was reached.
+#[derive(Clone, Debug)]
+pub struct Reached<S> {
+    /// The state.
+    pub state: S,
+    /// What stands for it.
+    pub fingerprint: u128,
+    /// Everybody who exists there.
+    pub actors: Vec<Actor>,
+    /// What is wrong with it if nobody can move; nothing if the system may end there.
+    pub stuck: Option<Failure>,
+}
+
+/// A step that was taken.
+#[derive(Clone, Debug)]
+pub struct Taken<S> {
+    /// Where it led.
+    pub reached: Reached<S>,
+    /// What it touched.
+    pub touches: Vec<Touch>,
+    /// What went wrong on the way.
+    pub failure: Option<Failure>,
+    /// Whether somebody got on with its work: a cycle without such a step is a livelock.
+    pub progress: bool,
+    /// Whether a proposition that somebody asks about may have changed: such steps keep their order.
+    pub visible: bool,
+}
+
+impl<S> Taken<S> {
+    /// A step that went well, is progress, and changed no proposition.
+    pub fn new(reached: Reached<S>, touches: Vec<Touch>) -> Self {
+        Self { reached, touches, failure: None, progress: true, visible: false }
+    }
+}
+
+/// Somebody in a state.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Actor {
+    /// Its number, the same in every state and every order of creation.
+    pub number: u32,
+    /// How many choices it has; 0 if it waits.
+    pub choices: u32,
+    /// What it waits for: it stays as it is until one of these objects is written.
+    pub awaits: Vec<u64>,
+    /// Who must move first, if that is known: the holder of the lock that it waits for.
+    pub behind: Option<u32>,
+    /// Who created it; itself if it was there from the start.
+    pub creator: u32,
+    /// Exclusive locks that it holds: nobody else can give them back.
+    pub holds: Vec<u64>,
+    /// The lock that its next step takes, moving or waiting: that step cannot happen while another holds it, whatever the
+    /// state is. (An attempt that may fail takes nothing.) The step does not also give it back.
+    pub takes: Option<u64>,
+    /// Whether it moves only when nobody else can: time that passes.
+    pub patient: bool,
+}
+
+/// Something that a step touched.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Touch {
+    /// What: a word of memory, a pipe, a lock.
+    pub object: u64,
+    /// Whether it may have been changed.
+    pub write: bool,
+    /// Whether by a plain access to memory, which must not happen at the same time as another's.
+    pub plain: bool,
+}
+
+/// Two accesses that must not happen at the same time, and can.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Race {
+    /// The word.
+    pub object: u64,
+    /// Whether both accesses are plain; otherwise one synchronises, and the word may be meant to be used like that.
+    pub plain: bool,
+    /// One actor and whether it writes.
+    pub one: (u32, bool),
+    /// The other.
+    pub other: (u32, bool),
+}
