@@ -35,6 +35,10 @@ impl Base {
         self.bytes.len() as u64
     }
 
+    pub(crate) fn bytes(&self) -> &Arc<[u8]> {
+        &self.bytes
+    }
+
     fn page(&self, page: u64) -> &Bytes {
         let (whole, _) = self.bytes.as_chunks::<PAGE_BYTES>();
         let tail = || self.tail.as_ref().expect("asked for a page of the base").bytes();
@@ -82,6 +86,11 @@ impl Object {
     /// Pages up to its end, the last one perhaps in part.
     pub(crate) fn pages(&self) -> u64 {
         self.shape.len.div_ceil(PAGE_SIZE)
+    }
+
+    /// Whether neither end nor middle of the base was ever cut off.
+    pub(crate) fn shows_all_of(&self, base: &Base) -> bool {
+        self.shape.len == base.len() && self.shape.base_pages == base.hashes.len() as u64
     }
 
     /// The base that a page shows where nothing was written.

@@ -49,6 +49,17 @@ impl Memory {
         self.stores.object(id).shape.len
     }
 
+    /// All bytes of an object that still shows what it was made over: a file that nobody has written to.
+    #[must_use]
+    pub fn object_unchanged(&self, id: ObjectId) -> Option<&Arc<[u8]>> {
+        let object = self.stores.object(id);
+        object
+            .base
+            .as_ref()
+            .filter(|base| object.table.resident == 0 && object.shows_all_of(base))
+            .map(|base| base.bytes())
+    }
+
     /// Reads from an offset up to the end; how many bytes there were.
     pub fn read_object(&self, id: ObjectId, offset: u64, buffer: &mut [u8]) -> usize {
         let object = self.stores.object(id);

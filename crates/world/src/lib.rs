@@ -4,6 +4,7 @@
 //! once, in a fixed order; nothing in it depends on the host but the files under declared roots ([`host`]).
 
 pub mod check;
+pub mod debug;
 pub mod doctor;
 pub mod fingerprint;
 pub mod host;
