@@ -110,6 +110,24 @@ impl Memory {
         if self.store_slowly::<W>(addr, wide as u64, (wide >> 64) as u64) { Ok(()) } else { Err(Stopped) }
     }
 
+    /// Where a word can be read until the next access; null if the load was stopped. For words that are better not taken
+    /// through general registers.
+    #[inline(always)]
+    pub fn fast_pointer<W: Word>(&mut self, addr: u64) -> *const u8 {
+        let slot = self.tlb.slot(addr);
+        if slot.read == last_page::<W>(addr) {
+            return slot.base.wrapping_add(addr as usize);
+        }
+        if self.load_slowly::<W>(addr) { (&raw const self.loaded).cast() } else { std::ptr::null() }
+    }
+
+    /// Where a word can be written until the next access, if that needs no care; null otherwise.
+    #[inline(always)]
+    pub fn fast_target<W: Word>(&mut self, addr: u64) -> *mut u8 {
+        let slot = self.tlb.slot(addr);
+        if slot.write == last_page::<W>(addr) { slot.base.wrapping_add(addr as usize) } else { std::ptr::null_mut() }
+    }
+
     /// Leaves the loaded word in `loaded`; whether it could. The common case while accesses are logged.
     #[cold]
     #[inline(never)]

@@ -8,7 +8,7 @@ use iced_x86::{FlowControl, Instruction};
 use super::code::Map;
 use super::live;
 use super::ops::fallback::{self, Decoded};
-use super::ops::{float, string};
+use super::ops::{host, string};
 use super::stops::Stops;
 use super::translate;
 use super::uop::{Handler, Uop};
@@ -208,7 +208,7 @@ impl Builder {
     fn usual(&mut self, i: &Instruction) {
         let uop = self.uops.last_mut().expect("one was pushed");
         let mut filled = *uop;
-        if let Some(run) = float::pick(&mut filled, i) {
+        if let Some(run) = host::pick_floating(&mut filled, i) {
             *uop = Uop { run, ..filled };
         }
     }

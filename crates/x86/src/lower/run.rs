@@ -5,6 +5,7 @@
 use memory::{Access, Halt};
 
 use super::Code;
+use super::ops::host;
 use super::uop::{Exec, Uop, trampoline};
 use crate::generic;
 use crate::machine::{Machine, Trap};
@@ -23,7 +24,14 @@ pub struct Stop {
 /// On a trap `rip` is at the instruction that did not complete; behind it for `syscall` and `int3`, as on the processor.
 /// Flags that nobody will look at are cleared where a run stops: see [`settle`].
 pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
-    let mut exec = Exec { budget, stack_limit: 0, code: std::ptr::from_mut(code), clock: machine.clock, trap: None };
+    let mut exec = Exec {
+        budget,
+        stack_limit: 0,
+        code: std::ptr::from_mut(code),
+        clock: machine.clock,
+        floating: false,
+        trap: None,
+    };
     machine.cpu.zero = 0;
     machine.memory.stop_at_code(true);
     code.prepare(&mut machine);
@@ -35,7 +43,14 @@ pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
 
 /// Executes the one instruction that a run was stopped before ([`Trap::Stop`]), and no more.
 pub fn run_past(mut machine: Machine<'_>, code: &mut Code) -> Stop {
-    let mut exec = Exec { budget: 1, stack_limit: 0, code: std::ptr::from_mut(code), clock: machine.clock, trap: None };
+    let mut exec = Exec {
+        budget: 1,
+        stack_limit: 0,
+        code: std::ptr::from_mut(code),
+        clock: machine.clock,
+        floating: false,
+        trap: None,
+    };
     machine.cpu.zero = 0;
     let trap = step_over(&mut machine, &mut exec).err();
     machine.memory.stop_at_code(false);
@@ -90,7 +105,10 @@ fn run_block(m: &mut Machine<'_>, code: &mut Code, exec: &mut Exec) -> Result<()
     exec.budget -= need;
     exec.code = std::ptr::from_mut(code);
     // SAFETY: the contract of handlers: `first` is in a block of `code`, and all else is ours alone.
-    unsafe { trampoline(first, m.cpu, m.memory, exec) };
+    unsafe {
+        trampoline(first, m.cpu, m.memory, exec);
+        host::settle(m.cpu, exec);
+    }
     exec.trap.take().map_or(Ok(()), Err)
 }
 

@@ -66,6 +66,8 @@ pub(super) struct Exec {
     pub code: *mut Code,
     /// What `rdtsc` reads.
     pub clock: u64,
+    /// Whether the host collects floating-point exceptions for the guest.
+    pub floating: bool,
     /// Why the run ended, when it did.
     pub trap: Option<Trap>,
 }

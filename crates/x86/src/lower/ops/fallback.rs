@@ -5,6 +5,7 @@
 use iced_x86::Instruction;
 use memory::Memory;
 
+use super::host;
 use crate::Generic;
 use crate::cpu::Cpu;
 use crate::generic::settle_rip;
@@ -21,6 +22,7 @@ pub(in crate::lower) struct Decoded {
 /// Calls the reference meaning; false if it trapped. Kept apart so that handlers need no stack.
 #[inline(never)]
 unsafe fn call(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> bool {
+    host::settle(cpu, exec);
     let decoded = &*(*u).link.cast::<Decoded>();
     let mut machine = Machine { cpu: &mut *cpu, memory: &mut *memory, clock: (*exec).clock };
     machine.cpu.rip = decoded.instruction.next_ip();

@@ -5,7 +5,11 @@ pub(super) mod bits;
 pub(super) mod branch;
 pub(super) mod compare;
 pub(super) mod fallback;
-pub(super) mod float;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod host;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "host/absent.rs"]
+pub(super) mod host;
 mod lanes;
 pub(super) mod moves;
 pub(super) mod shift;

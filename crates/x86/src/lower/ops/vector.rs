@@ -5,7 +5,7 @@
 use iced_x86::{Instruction, Mnemonic, OpKind};
 use memory::{Memory, Stopped};
 
-use super::lanes;
+use super::{host, lanes};
 use crate::cpu::Cpu;
 use crate::lower::translate::{address, general};
 use crate::lower::uop::{Exec, Handler, Uop, X};
@@ -171,6 +171,8 @@ pub(super) enum Direction {
     Store,
     FromGeneral,
     ToGeneral,
+    /// From memory to a general register.
+    LoadGeneral,
 }
 
 /// Fills in the two operands. `None` for anything but SSE and general registers and plain addresses.
@@ -199,6 +201,10 @@ pub(super) fn operands(u: &mut Uop, i: &Instruction) -> Option<Direction> {
             (u.d, u.s) = (general(i.op_register(0))?, number(1));
             Some(Direction::ToGeneral)
         }
+        (_, OpKind::Memory) if plain(0) => {
+            u.d = general(i.op_register(0))?;
+            address(u, i).map(|_| Direction::LoadGeneral)
+        }
         _ => None,
     }
 }
@@ -214,14 +220,15 @@ fn whole(direction: Direction, aligned: bool) -> Option<Handler> {
     })
 }
 
-fn part<T: Width, const KEEP: bool>(direction: Direction) -> Handler {
-    match direction {
+fn part<T: Width, const KEEP: bool>(direction: Direction) -> Option<Handler> {
+    Some(match direction {
         Direction::Between => copy_part::<T, KEEP>,
         Direction::Load => load_part::<T>,
         Direction::Store => store_part::<T>,
         Direction::FromGeneral => from_general::<T>,
         Direction::ToGeneral => to_general::<T>,
-    }
+        Direction::LoadGeneral => return None,
+    })
 }
 
 fn half(direction: Direction, half: Half) -> Option<Handler> {
@@ -260,10 +267,10 @@ fn pick_move(u: &mut Uop, i: &Instruction) -> Option<Handler> {
     let direction = operands(u, i)?;
     match i.mnemonic() {
         Mnemonic::Movups | Mnemonic::Movupd | Mnemonic::Movdqu => whole(direction, false),
-        Mnemonic::Movd => Some(part::<u32, false>(direction)),
-        Mnemonic::Movq => Some(part::<u64, false>(direction)),
-        Mnemonic::Movss => Some(part::<u32, true>(direction)),
-        Mnemonic::Movsd => Some(part::<u64, true>(direction)),
+        Mnemonic::Movd => part::<u32, false>(direction),
+        Mnemonic::Movq => part::<u64, false>(direction),
+        Mnemonic::Movss => part::<u32, true>(direction),
+        Mnemonic::Movsd => part::<u64, true>(direction),
         Mnemonic::Movlps | Mnemonic::Movlpd => half(direction, Half::Low),
         Mnemonic::Movhps | Mnemonic::Movhpd => half(direction, Half::High),
         _ => whole(direction, true),
@@ -308,6 +315,11 @@ fn pick_operation(u: &mut Uop, i: &Instruction) -> Option<Handler> {
 
 /// The handler for an SSE instruction, if it has one.
 pub(in crate::lower) fn translate(u: &mut Uop, i: &Instruction) -> Option<Handler> {
+    let mut filled = *u;
+    if let Some(handler) = host::pick(&mut filled, i) {
+        *u = filled;
+        return Some(handler);
+    }
     match i.mnemonic() {
         Mnemonic::Pmovmskb => (operands(u, i)? == Direction::ToGeneral).then_some(byte_mask as Handler),
         Mnemonic::Pshufd => {
