@@ -72,8 +72,8 @@ struct Waiting<T> {
     ticket: T,
     parent: u32,
     choice: Choice,
-    /// What number it may have.
-    guess: u32,
+    /// How far its insertion is prepared.
+    guess: u64,
 }
 
 /// One worker's way into the store.
@@ -169,12 +169,7 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         let mut batch = std::mem::take(&mut self.batch);
         let (store, cursor) = self.session.open();
         for waiting in &mut batch {
-            waiting.guess = store.guess(waiting.ticket);
-        }
-        for round in 0..store.rounds() {
-            for waiting in &batch {
-                store.approach(cursor, waiting.ticket, waiting.guess, round);
-            }
+            waiting.guess = store.guess(cursor, waiting.ticket);
         }
         for (index, waiting) in batch.iter().enumerate() {
             match self.session.insert(waiting.ticket, waiting.guess) {

@@ -32,6 +32,8 @@ pub struct Session<'a, V: Visited> {
     shelf: &'a Shelf<V>,
     guard: Option<RwLockReadGuard<'a, V>>,
     cursor: V::Cursor,
+    /// Whether the store has grown since the guesses were made, which are then worth nothing.
+    outdated: bool,
     /// Bytes used beside the store, which growth must leave alone.
     pub reserved: u64,
 }
@@ -39,7 +41,7 @@ pub struct Session<'a, V: Visited> {
 impl<'a, V: Visited> Session<'a, V> {
     /// A session that holds no lock yet.
     pub fn new(shelf: &'a Shelf<V>) -> Self {
-        Self { shelf, guard: None, cursor: V::Cursor::default(), reserved: 0 }
+        Self { shelf, guard: None, cursor: V::Cursor::default(), outdated: false, reserved: 0 }
     }
 
     /// Lets others grow the store; call it before waiting for anything.
@@ -61,10 +63,7 @@ impl<'a, V: Visited> Session<'a, V> {
             let (store, cursor) = self.open();
             match attempt(store, cursor) {
                 Ok(done) => return Ok(done),
-                Err(need) => {
-                    self.release();
-                    self.shelf.grow(need, self.reserved)?;
-                }
+                Err(need) => self.grow(need)?,
             }
         }
     }
@@ -77,8 +76,26 @@ impl<'a, V: Visited> Session<'a, V> {
 
     /// Second half of an insertion.
     #[inline]
-    pub fn insert(&mut self, ticket: V::Ticket, guess: u32) -> Result<Visit, Exhausted> {
-        self.insist(|store, cursor| store.insert(cursor, ticket, guess))
+    pub fn insert(&mut self, ticket: V::Ticket, guess: u64) -> Result<Visit, Exhausted> {
+        let guess = if self.outdated { 0 } else { guess };
+        let (store, cursor) = self.open();
+        match store.insert(cursor, ticket, guess) {
+            Ok(visit) => Ok(visit),
+            Err(need) => self.insert_after(need, ticket),
+        }
+    }
+
+    #[cold]
+    fn insert_after(&mut self, need: Need, ticket: V::Ticket) -> Result<Visit, Exhausted> {
+        self.outdated = true;
+        self.grow(need)?;
+        self.insist(|store, cursor| store.insert(cursor, ticket, 0))
+    }
+
+    #[cold]
+    fn grow(&mut self, need: Need) -> Result<(), Exhausted> {
+        self.release();
+        self.shelf.grow(need, self.reserved)
     }
 
     /// Both halves.
@@ -92,6 +109,7 @@ impl<'a, V: Visited> Session<'a, V> {
 
     /// See [`Visited::settled`].
     pub fn settled(&mut self) {
+        self.outdated = false;
         let (store, cursor) = self.open();
         store.settled(cursor);
     }
@@ -102,10 +120,11 @@ impl<'a, V: Visited> Session<'a, V> {
         self.open().0.foresee(id);
     }
 
-    /// A guess for [`Session::insert`], which is prefetched.
+    /// A guess for [`Session::insert`].
     #[inline]
-    pub fn guess(&mut self, ticket: V::Ticket) -> u32 {
-        self.open().0.guess(ticket)
+    fn guess(&mut self, ticket: V::Ticket) -> u64 {
+        let (store, cursor) = self.open();
+        store.guess(cursor, ticket)
     }
 
     /// The vector of a state.

@@ -1,10 +1,9 @@
 //! Vectors on their way into the tree store.
 //!
-//! The store is far larger than the caches, and a lookup is a chain of two to four waits for memory. So successors are
-//! collected, and each link of the chain is fetched for all of them before the first is followed: see
-//! [`super::Visited::approach`].
+//! The store is far larger than the caches, and a lookup is a chain of waits for memory. So successors are collected,
+//! and each link of the chain is fetched for all of them before the first is followed: see [`super::Visited::guess`].
 
-use super::plan::{LEAF, Plan};
+use super::plan::LEAF;
 
 /// The words of a leaf, padded with zeros.
 pub type Leaf = [u64; LEAF];
@@ -14,17 +13,26 @@ pub type Leaf = [u64; LEAF];
 pub struct Hashed {
     /// The words.
     pub leaf: Leaf,
-    /// From [`mix`]; 0 if it did not change.
+    /// From [`mix`].
     pub tag: u32,
 }
 
-/// Vectors on their way into the store, each with the references of the vector that it came from.
+/// A leaf of a vector that differs from that of the vector it came from.
+#[derive(Clone, Copy)]
+pub struct Changed {
+    /// Its node.
+    pub node: u32,
+    /// What it is.
+    pub leaf: Hashed,
+    /// How far the look for it has come.
+    pub probe: u64,
+}
+
+/// Vectors on their way into the store, each as what differs from the vector that it came from.
 #[derive(Default)]
 pub struct Batch {
-    /// The leaves of one vector after the other; never shrinks.
-    leaves: Vec<Hashed>,
-    /// How many of them count.
-    used: usize,
+    /// The changed leaves of one vector after the other.
+    changed: Vec<Changed>,
     /// The references of one held vector after the other: one for each node of the plan.
     references: Vec<u32>,
     /// Where those of the vector that is held now begin, if they are in.
@@ -32,21 +40,28 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Where the leaves of the next vector begin, and room for `count` of them.
+    /// Adds a leaf to the vector at hand.
     #[inline]
-    pub fn begin(&mut self, count: usize) -> (u32, &mut [Hashed]) {
-        let (begin, end) = (self.used, self.used + count);
-        if end > self.leaves.len() {
-            self.leaves.resize(2 * end, Hashed { leaf: [0; LEAF], tag: 0 });
-        }
-        self.used = end;
-        (begin as u32, &mut self.leaves[begin..end])
+    pub fn add(&mut self, node: usize, leaf: Hashed) {
+        self.changed.push(Changed { node: node as u32, leaf, probe: 0 });
     }
 
-    /// A leaf of a vector.
+    /// How many leaves were added: where those of the next vector will begin.
     #[inline]
-    pub fn leaf(&self, begin: u32, ordinal: usize) -> Hashed {
-        self.leaves[begin as usize + ordinal]
+    pub fn end(&self) -> u32 {
+        self.changed.len() as u32
+    }
+
+    /// The leaves that were added from `begin` to `end`.
+    #[inline]
+    pub fn changed(&self, begin: u32, end: u32) -> &[Changed] {
+        &self.changed[begin as usize..end as usize]
+    }
+
+    /// The same, to note how far the look for them has come.
+    #[inline]
+    pub fn changed_mut(&mut self, begin: u32, end: u32) -> &mut [Changed] {
+        &mut self.changed[begin as usize..end as usize]
     }
 
     /// Where the references of the vector that is held now begin; they are given by `references`.
@@ -67,26 +82,16 @@ impl Batch {
         self.held = None;
     }
 
-    /// A reference of a vector that was held.
+    /// The references of a vector that was held, of which there are `nodes`.
     #[inline]
-    pub fn held(&self, begin: u32, node: usize) -> u32 {
-        self.references[begin as usize + node]
-    }
-
-    /// Copies a vector of `narrow` leaves that was added for a narrower plan, and gives its new beginning.
-    pub fn copy_wider(&mut self, begin: u32, narrow: usize, plan: &Plan) -> u32 {
-        let (wider, _) = self.begin(plan.leaves.len());
-        for (ordinal, place) in plan.leaves.iter().enumerate() {
-            let leaf = if ordinal < narrow { self.leaf(begin, ordinal).leaf } else { [0; LEAF] };
-            let tag = (mix(leaf, place.start) >> 32) as u32;
-            self.leaves[wider as usize + ordinal] = Hashed { leaf, tag };
-        }
-        wider
+    pub fn held(&self, begin: u32, nodes: usize) -> &[u32] {
+        &self.references[begin as usize..][..nodes]
     }
 
     /// Forgets all vectors.
+    #[inline]
     pub fn clear(&mut self) {
-        self.used = 0;
+        self.changed.clear();
         self.references.clear();
         self.held = None;
     }

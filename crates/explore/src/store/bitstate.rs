@@ -51,11 +51,11 @@ impl Visited for Bitstate {
         Ok((start, stride))
     }
 
-    fn guess(&self, _: (u64, u64)) -> u32 {
+    fn guess(&self, (): &mut (), _: (u64, u64)) -> u64 {
         0
     }
 
-    fn insert(&self, (): &mut (), (start, stride): (u64, u64), _: u32) -> Result<Visit, Need> {
+    fn insert(&self, (): &mut (), (start, stride): (u64, u64), _: u64) -> Result<Visit, Need> {
         let mut new = false;
         for round in 0..u64::from(self.hashes) {
             new |= self.set(start.wrapping_add(stride.wrapping_mul(round)));

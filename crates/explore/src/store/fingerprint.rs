@@ -49,15 +49,12 @@ impl<const W: usize> Visited for Fingerprints<W> {
         Ok(words)
     }
 
-    fn guess(&self, ticket: [u64; W]) -> u32 {
-        self.table.candidate(tag(ticket))
+    fn guess(&self, _: &mut Block, ticket: [u64; W]) -> u64 {
+        self.table.probe(tag(ticket))
     }
 
-    fn insert(&self, block: &mut Block, ticket: [u64; W], guess: u32) -> Result<Visit, Need> {
-        if self.table.holds(guess, ticket) {
-            return Ok(Visit { id: guess, new: false });
-        }
-        match self.table.insert(block, ticket) {
+    fn insert(&self, block: &mut Block, ticket: [u64; W], guess: u64) -> Result<Visit, Need> {
+        match self.table.insert_from(guess, block, ticket, tag(ticket)) {
             Ok((id, new)) => Ok(Visit { id, new }),
             Err(Full) => Err(Need::Room(0)),
         }

@@ -4,6 +4,7 @@ mod arena;
 mod batch;
 mod bitstate;
 mod fingerprint;
+mod memo;
 mod pages;
 mod plan;
 mod sample;
@@ -80,19 +81,9 @@ pub trait Visited: Send + Sync {
     /// First half of an insertion.
     fn ticket(&self, cursor: &mut Self::Cursor, key: Key<'_>) -> Result<Self::Ticket, Need>;
 
-    /// A guess at the number of the state, which is prefetched; 0 for none. Worth a call when tickets come in batches.
-    fn guess(&self, ticket: Self::Ticket) -> u32;
-
-    /// Fetches what [`Visited::insert`] will touch; called for each ticket of a batch in round 0, then for each in round
-    /// 1, as many rounds as [`Visited::rounds`] says.
-    fn approach(&self, cursor: &Self::Cursor, ticket: Self::Ticket, guess: u32, round: u32) {
-        let _ = (cursor, ticket, guess, round);
-    }
-
-    /// How many rounds of [`Visited::approach`] are worth while.
-    fn rounds(&self) -> u32 {
-        0
-    }
+    /// How far the second half can be prepared now that the first has arrived, and fetches what it will touch; 0 for not
+    /// at all. Worth a call when tickets come in batches; worth nothing any more when the store has grown.
+    fn guess(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket) -> u64;
 
     /// No ticket given out so far will be used any more.
     fn settled(&self, cursor: &mut Self::Cursor) {
@@ -105,7 +96,7 @@ pub trait Visited: Send + Sync {
     }
 
     /// Second half of an insertion; `guess` is what [`Visited::guess`] gave, or 0.
-    fn insert(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket, guess: u32) -> Result<Visit, Need>;
+    fn insert(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket, guess: u64) -> Result<Visit, Need>;
 
     /// The vector of a state, which also becomes the one that the next tickets are compared with.
     fn load<'c>(&self, cursor: &'c mut Self::Cursor, id: u32) -> &'c [u8];

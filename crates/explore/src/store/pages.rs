@@ -1,4 +1,4 @@
-//! Zeroed memory in large pages, and prefetching: the only unsafe lines of the engine.
+//! Zeroed memory in large pages, prefetching, and eight comparisons at once: the only unsafe lines of the engine.
 //!
 //! A table of a gigabyte that is probed at random spends half its time in the page walker unless its pages are large;
 //! Linux gives large pages to those who ask with `madvise(2)`.
@@ -95,6 +95,66 @@ pub fn prefetch<T>(word: &T) {
     let _ = word;
 }
 
+/// Which of eight entries have this tag in their upper half, or zero there: a bit for each.
+///
+/// The entries may be written meanwhile; each is read as it was or as it will be.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn ends(entries: &[AtomicU64; 8], tag: u32) -> u32 {
+    let mask: u32;
+    // SAFETY: reads the 64 bytes of `entries` and touches nothing but registers. Whole words are read at once by every
+    // processor there is, which only assembly may rely upon.
+    unsafe {
+        std::arch::asm!(
+            "movd {t}, {tag:e}",
+            "pshufd {t}, {t}, 0",
+            "movups {a}, [{p}]",
+            "movups {b}, [{p} + 16]",
+            "shufps {a}, {b}, 0xdd",
+            "movups {c}, [{p} + 32]",
+            "movups {b}, [{p} + 48]",
+            "shufps {c}, {b}, 0xdd",
+            "pxor {b}, {b}",
+            "movaps {d}, {a}",
+            "pcmpeqd {d}, {t}",
+            "pcmpeqd {a}, {b}",
+            "por {a}, {d}",
+            "pcmpeqd {t}, {c}",
+            "pcmpeqd {c}, {b}",
+            "por {c}, {t}",
+            "packssdw {a}, {c}",
+            "packsswb {a}, {b}",
+            "pmovmskb {mask:e}, {a}",
+            p = in(reg) entries.as_ptr(),
+            tag = in(reg) tag,
+            t = out(xmm_reg) _,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            mask = lateout(reg) mask,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    mask
+}
+
+/// Which of eight entries have this tag in their upper half, or zero there: a bit for each.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub fn ends(entries: &[AtomicU64; 8], tag: u32) -> u32 {
+    ends_one_by_one(entries, tag)
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn ends_one_by_one(entries: &[AtomicU64; 8], tag: u32) -> u32 {
+    let is_end = |entry: &AtomicU64| {
+        let upper = (entry.load(std::sync::atomic::Ordering::Relaxed) >> 32) as u32;
+        upper == tag || upper == 0
+    };
+    entries.iter().rev().fold(0, |mask, entry| mask << 1 | u32::from(is_end(entry)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +167,21 @@ mod tests {
             assert!(pages.iter().all(|word| word.load(Relaxed) == 0));
             pages[len - 1].store(7, Relaxed);
             assert_eq!(pages[len - 1].load(Relaxed), 7);
+        }
+    }
+
+    #[test]
+    fn all_entries_of_a_line_are_compared_at_once_as_one_by_one() {
+        let pages = Pages::<AtomicU64>::zeroed(8).unwrap();
+        let line: &[AtomicU64; 8] = pages[..].try_into().unwrap();
+        let mut seed = 1_u64;
+        for _ in 0..2000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let upper = [0, 1, 7, 0x8000_0000, 0xffff_ffff][(seed >> 40) as usize % 5];
+            line[(seed >> 50) as usize % 8].store(upper << 32 | seed & 0xffff_ffff, Relaxed);
+            for tag in [1, 7, 0x8000_0000, 0xffff_ffff, 5] {
+                assert_eq!(ends(line, tag), ends_one_by_one(line, tag));
+            }
         }
     }
 

@@ -37,8 +37,19 @@ pub struct Place {
     pub start: usize,
     /// One after its last word.
     pub end: usize,
-    /// Bits of the node and of all nodes above it; every bit if the plan is large.
-    pub above: u64,
+}
+
+/// A pair below the root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inner {
+    /// Its position among the nodes.
+    pub node: usize,
+    /// Position of its left subtree.
+    pub left: usize,
+    /// Position of its right one.
+    pub right: usize,
+    /// The table that interns it.
+    pub table: usize,
 }
 
 /// The shape of all trees of a store.
@@ -52,8 +63,8 @@ pub struct Plan {
     pub nodes: Vec<Node>,
     /// The leaves among them.
     pub leaves: Vec<Place>,
-    /// For each node that is a leaf: its position among the leaves.
-    pub ordinals: Vec<usize>,
+    /// The pairs among them but the root, children before their parents.
+    pub inner: Vec<Inner>,
     /// Words of a vector.
     pub words: usize,
 }
@@ -62,10 +73,10 @@ impl Plan {
     /// A plan for vectors like those of the sample. Inner pairs get table 0, the pair at the root table 1.
     pub fn new(sample: &Sample) -> Self {
         let words = sample.words().max(2);
-        let mut plan = Self { nodes: Vec::new(), leaves: Vec::new(), ordinals: Vec::new(), words };
+        let mut plan = Self { nodes: Vec::new(), leaves: Vec::new(), inner: Vec::new(), words };
         let cut = plan.best_cut(sample, 0, words);
         plan.add_pair(sample, 0, cut, words, 1);
-        plan.find_leaves();
+        plan.sort();
         plan
     }
 
@@ -75,13 +86,7 @@ impl Plan {
         self.words = words.max(2 * start);
         let right = self.add(&Sample::default(), start, self.words);
         self.nodes.push(Node::Pair { left, right, table });
-        self.find_leaves();
-    }
-
-    /// Whether there are more nodes than a word has bits.
-    #[inline]
-    pub fn is_large(&self) -> bool {
-        self.nodes.len() > 64
+        self.sort();
     }
 
     /// The subtrees of a node whose references are `pair`.
@@ -91,24 +96,23 @@ impl Plan {
         [(left, (pair >> 32) as u32), (right, pair as u32)]
     }
 
-    fn find_leaves(&mut self) {
-        let mut above: Vec<u64> = (0..self.nodes.len()).map(|node| 1 << (node & 63)).collect();
+    /// Sorts the nodes into leaves and inner pairs.
+    fn sort(&mut self) {
         self.leaves.clear();
-        self.ordinals = vec![0; self.nodes.len()];
-        // Parents come after their children, so from the end on everything above a node is known.
-        for (position, node) in self.nodes.iter().enumerate().rev() {
-            if let Node::Pair { left, right, .. } = *node {
-                above[left] |= above[position];
-                above[right] |= above[position];
+        self.inner.clear();
+        for (node, kind) in self.nodes[..self.root()].iter().enumerate() {
+            match *kind {
+                Node::Leaf { start, end } => self.leaves.push(Place { node, start, end }),
+                Node::Pair { left, right, table } => self.inner.push(Inner { node, left, right, table }),
             }
         }
-        for (position, node) in self.nodes.iter().enumerate() {
-            if let Node::Leaf { start, end } = *node {
-                let above = if self.is_large() { u64::MAX } else { above[position] };
-                self.ordinals[position] = self.leaves.len();
-                self.leaves.push(Place { node: position, start, end, above });
-            }
-        }
+    }
+
+    /// The two subtrees of the root of a plan whose root was, or is, at this position.
+    #[inline]
+    pub fn halves(&self, root: usize) -> (usize, usize) {
+        let Node::Pair { left, right, .. } = self.nodes[root] else { unreachable!("the root is a pair") };
+        (left, right)
     }
 
     /// Position of the root.

@@ -1,6 +1,6 @@
 //! A concurrent set of fixed-size values that gives each value a small dense number.
 
-use super::pages::{Pages, prefetch};
+use super::pages::{Pages, ends, prefetch};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -63,38 +63,26 @@ impl<const W: usize> Table<W> {
     /// The same for a value whose tag is known.
     #[inline]
     pub fn insert_tagged(&self, block: &mut Block, value: [u64; W], tag: u32) -> Result<(u32, bool), Full> {
-        self.insert_with(tag, |reference| self.get(reference) == value, || Ok((&mut *block, value)))
+        self.insert_from(0, block, value, tag)
     }
 
-    /// The reference under this tag for which `is` holds, or a new one for what `make` gives, in the block that it gives.
+    /// The same from where [`Table::probe`] has come; 0 for the beginning. The table must not have grown since.
     #[inline]
-    pub fn insert_with<'b, E: From<Full>>(
-        &self,
-        tag: u32,
-        is: impl Fn(u32) -> bool,
-        make: impl FnOnce() -> Result<(&'b mut Block, [u64; W]), E>,
-    ) -> Result<(u32, bool), E> {
-        let mut make = Some(make);
-        let mut made = None;
-        let mut line = self.home(tag);
+    pub fn insert_from(&self, probe: u64, block: &mut Block, value: [u64; W], tag: u32) -> Result<(u32, bool), Full> {
+        // What the probe passed by is taken for ever and is something else.
+        let mut slot = if probe == 0 { self.home(tag) * LINE } else { probe as usize - 1 };
         loop {
-            for slot in &self.index[line * LINE..(line + 1) * LINE] {
-                let mut entry = slot.load(Acquire);
-                if entry == 0 {
-                    if let Some(make) = make.take() {
-                        made = Some(make()?);
-                    }
-                    let (block, value) = made.as_mut().expect("made just now or before");
-                    match self.publish(block, slot, tag, *value)? {
-                        Ok(reference) => return Ok((reference, true)),
-                        Err(other) => entry = other,
-                    }
-                }
-                if (entry >> 32) as u32 == tag && is(entry as u32) {
-                    return Ok((entry as u32, false));
+            let mut entry = self.index[slot].load(Acquire);
+            if entry == 0 {
+                match self.publish(block, &self.index[slot], tag, value)? {
+                    Ok(reference) => return Ok((reference, true)),
+                    Err(other) => entry = other,
                 }
             }
-            line = if line + 1 == self.lines as usize { 0 } else { line + 1 };
+            if (entry >> 32) as u32 == tag && self.get(entry as u32) == value {
+                return Ok((entry as u32, false));
+            }
+            slot = if slot + 1 == self.index.len() { 0 } else { slot + 1 };
         }
     }
 
@@ -191,28 +179,21 @@ impl<const W: usize> Table<W> {
         prefetch(&self.values[reference as usize * W]);
     }
 
-    /// The first reference under this tag, whose value is fetched; 0 if there is none. Call it when the line has
-    /// arrived: the value is then at hand for [`Table::holds`].
+    /// How far a look for this tag comes without comparing values, for [`Table::insert_from`]: one more than the first
+    /// slot of its line that is free or has the tag, 0 if there is none. A value there is fetched. Call it when the
+    /// line has arrived.
     #[inline]
-    pub fn candidate(&self, tag: u32) -> u32 {
-        let line = self.home(tag);
-        for slot in &self.index[line * LINE..(line + 1) * LINE] {
-            let entry = slot.load(Acquire);
-            if (entry >> 32) as u32 == tag && entry != 0 {
-                self.prefetch_value(entry as u32);
-                return entry as u32;
-            }
-            if entry == 0 {
-                break;
-            }
+    pub fn probe(&self, tag: u32) -> u64 {
+        let start = self.home(tag) * LINE;
+        let line: &[AtomicU64; LINE] = self.index[start..start + LINE].try_into().expect("lines are whole");
+        // No branch depends on where it is: nobody could predict that.
+        let ends = ends(line, tag);
+        if ends == 0 {
+            return 0;
         }
-        0
-    }
-
-    /// Whether a candidate is this value.
-    #[inline]
-    pub fn holds(&self, candidate: u32, value: [u64; W]) -> bool {
-        candidate != 0 && self.get(candidate) == value
+        let slot = ends.trailing_zeros() as usize;
+        self.prefetch_value(line[slot].load(Relaxed) as u32);
+        (start + slot + 1) as u64
     }
 
     #[inline]

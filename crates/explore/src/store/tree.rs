@@ -5,14 +5,15 @@
 //! states' numbers.
 //!
 //! The pairs at the root are found by a hash of the whole vector, which follows from that of the state being expanded
-//! and from the leaves that a step changed. Most steps lead to a state that is known already: then its root says which
-//! leaves it has, those that did not change are compared by reference and the others by their bytes, and nothing is
-//! looked up by content. Only the leaves of new states are. See [`super::batch`] for how the waits are hidden.
+//! and from the leaves that a step changed: so their line of the table is fetched before anything else is known. The
+//! references of unchanged leaves are those of the state being expanded, changed ones are looked up by content. See
+//! [`super::batch`] for how the waits are hidden.
 //!
 //! Leaves and subtrees of zeros have reference 0 and cost nothing. Vectors are padded with zeros, so two vectors that
 //! differ only by zero words at the end are one state: a system must make the length follow from the content.
 
 use super::batch::{Batch, Hashed, Leaf, mix, read_leaf, same, write_leaf};
+use super::memo::Memo;
 use super::plan::{LEAF, Node, Plan};
 use super::sample::Sample;
 use super::table::{Block, Full, PairTable, Table};
@@ -47,8 +48,9 @@ pub struct TreeCursor {
     /// The hash of the held vector; 0 for the vector of zeros.
     hash: u64,
     blocks: Blocks,
+    memo: Memo,
     batch: Batch,
-    /// The references of the vector being interned.
+    /// The references of the vector at hand.
     work: Vec<u32>,
 }
 
@@ -72,16 +74,16 @@ struct Blocks {
 /// A state half inserted.
 #[derive(Clone, Copy)]
 pub struct TreeTicket {
-    /// Subtrees that differ from those of the vector that was held then, by the number of their node.
-    changed: u64,
     /// Of the whole vector.
     tag: u32,
-    /// Where the batch keeps its leaves.
-    leaves: u32,
-    /// Where the batch keeps the references of the vector that was held then.
+    /// Where the batch keeps the references of the vector that it came from.
     held: u32,
-    /// How many leaves it has: a wider tree has more.
-    count: u32,
+    /// Where the batch keeps the leaves that differ.
+    begin: u32,
+    /// Where they end.
+    end: u32,
+    /// The root of the plan that the ticket was made for: a wider tree has a later one.
+    root: u32,
 }
 
 impl Tree {
@@ -103,12 +105,13 @@ impl Tree {
         &self.pairs[self.last()]
     }
 
+    /// The reference of a leaf, from where a probe has come.
     #[inline]
-    fn intern_leaf(&self, blocks: &mut Blocks, Hashed { leaf, tag }: Hashed) -> Result<u32, Need> {
+    fn intern_leaf(&self, blocks: &mut Blocks, probe: u64, Hashed { leaf, tag }: Hashed) -> Result<u32, Need> {
         if leaf == [0; LEAF] {
             return Ok(0);
         }
-        match self.leaves.insert_tagged(&mut blocks.leaves, leaf, tag) {
+        match self.leaves.insert_from(probe, &mut blocks.leaves, leaf, tag) {
             Ok((reference, _)) => Ok(reference),
             Err(Full) => Err(Need::Room(LEAVES)),
         }
@@ -141,6 +144,7 @@ impl Tree {
         for leaf in &self.plan.leaves {
             cursor.nodes[leaf.node].hash = mix([0; LEAF], leaf.start);
         }
+        cursor.work = vec![0; self.plan.nodes.len()];
         cursor.hash = 0;
         self.hold(cursor, cursor.id);
     }
@@ -196,79 +200,54 @@ impl Tree {
         }
     }
 
-    /// Whether the subtrees of `pair` are those of a ticket's vector.
-    fn is(&self, batch: &Batch, ticket: &TreeTicket, node: usize, pair: u64) -> bool {
-        self.plan.children(node, pair).into_iter().all(|(child, reference)| {
-            if !ticket.has_changed(child) {
-                return reference == batch.held(ticket.held, child);
+    /// The pair at the root of a ticket's vector: looks up the leaves that differ and the pairs above them. Probes count
+    /// only if `probed`.
+    #[inline]
+    fn complete(&self, cursor: &mut TreeCursor, ticket: &TreeTicket, probed: bool) -> Result<u64, Need> {
+        let TreeCursor { blocks, memo, batch, work, .. } = cursor;
+        let root = ticket.root as usize;
+        let held = batch.held(ticket.held, root + 1);
+        work[..=root].copy_from_slice(held);
+        for changed in batch.changed(ticket.begin, ticket.end) {
+            let probe = if probed { changed.probe } else { 0 };
+            work[changed.node as usize] = self.intern_leaf(blocks, probe, changed.leaf)?;
+        }
+        for inner in &self.plan.inner {
+            if inner.node >= root {
+                break;
             }
-            match self.plan.nodes[child] {
-                Node::Leaf { .. } => {
-                    let leaf = batch.leaf(ticket.leaves, self.plan.ordinals[child]).leaf;
-                    same(self.leaf_of(reference), &leaf)
-                }
-                Node::Pair { table, .. } => self.is(batch, ticket, child, self.pair_of(table, reference)),
-            }
-        })
-    }
-
-    /// Fetches the subtrees of `pair` that are to be compared with a ticket's vector.
-    fn fetch(&self, ticket: &TreeTicket, node: usize, pair: u64, deeper: bool) {
-        for (child, reference) in self.plan.children(node, pair) {
-            if reference == 0 || !ticket.has_changed(child) {
-                continue;
-            }
-            match self.plan.nodes[child] {
-                Node::Leaf { .. } => self.leaves.prefetch_value(reference),
-                Node::Pair { table, .. } if deeper => {
-                    self.fetch(ticket, child, self.pair_of(table, reference), false);
-                }
-                Node::Pair { table, .. } => self.pairs[table].prefetch_value(reference),
+            let (left, right) = (work[inner.left], work[inner.right]);
+            if (left, right) != (held[inner.left], held[inner.right]) {
+                work[inner.node] = self.recall_pair(blocks, memo, inner.table, pair(left, right))?;
             }
         }
+        let (left, right) = self.plan.halves(root);
+        Ok(pair(work[left], work[right]))
     }
 
-    /// Fetches what the changed leaves of a ticket will be compared with when they are looked up.
-    fn fetch_leaves(&self, batch: &Batch, ticket: &TreeTicket) {
-        for (ordinal, leaf) in self.plan.leaves.iter().enumerate() {
-            if ticket.has_changed(leaf.node) {
-                self.leaves.candidate(batch.leaf(ticket.leaves, ordinal).tag);
-            }
+    /// The reference of a pair below the root, most of which were met a moment ago.
+    #[inline]
+    fn recall_pair(&self, blocks: &mut Blocks, memo: &mut Memo, table: usize, pair: u64) -> Result<u32, Need> {
+        if let Some(reference) = memo.pair(table, pair) {
+            return Ok(reference);
         }
+        let reference = self.intern_pair(blocks, table, pair)?;
+        memo.put_pair(table, pair, reference);
+        Ok(reference)
     }
 
-    /// Interns the subtrees of a ticket's vector that differ from those of the vector that was held then, and gives the
-    /// pair at the root.
-    fn intern(
-        &self,
-        blocks: &mut Blocks,
-        batch: &Batch,
-        work: &mut Vec<u32>,
-        ticket: &TreeTicket,
-    ) -> Result<u64, Need> {
-        work.resize(self.plan.nodes.len(), 0);
-        for (position, node) in self.plan.nodes.iter().enumerate() {
-            let reference = match *node {
-                Node::Pair { left, right, .. } if position == self.plan.root() => {
-                    return Ok(pair(work[left], work[right]));
-                }
-                _ if !ticket.has_changed(position) => batch.held(ticket.held, position),
-                Node::Leaf { .. } => {
-                    self.intern_leaf(blocks, batch.leaf(ticket.leaves, self.plan.ordinals[position]))?
-                }
-                Node::Pair { left, right, table } => self.intern_pair(blocks, table, pair(work[left], work[right]))?,
-            };
-            work[position] = reference;
-        }
-        unreachable!("the root comes last")
-    }
-
-    /// A ticket that was made for a narrower tree, as one for today's: nothing is known about what did not change.
+    /// The pair at the root of a vector whose pair at the root of a narrower tree was `pair`.
     #[cold]
-    fn renew(&self, cursor: &mut TreeCursor, ticket: TreeTicket) -> TreeTicket {
-        self.fit(cursor);
-        let leaves = cursor.batch.copy_wider(ticket.leaves, ticket.count as usize, &self.plan);
-        TreeTicket { changed: u64::MAX, leaves, count: self.plan.leaves.len() as u32, ..ticket }
+    fn widened(&self, blocks: &mut Blocks, mut pair: u64, root: usize) -> Result<u64, Need> {
+        for node in &self.plan.nodes[root..self.plan.root()] {
+            // What comes in between are the leaves and pairs of the words that were added.
+            if let Node::Pair { table, .. } = *node
+                && table > 0
+            {
+                pair = self::pair(self.intern_pair(blocks, table, pair)?, 0);
+            }
+        }
+        Ok(pair)
     }
 
     /// Makes today's tree the left half of a wider one; numbers stay.
@@ -315,69 +294,43 @@ impl Visited for Tree {
             self.longest.fetch_max(vector.len() as u32, Relaxed);
         }
         let TreeCursor { nodes, hash, batch, .. } = cursor;
-        let (mut hash, mut changed) = (*hash, 0);
+        let mut hash = *hash;
         let held = batch.hold(|| nodes.iter().map(|node| node.reference));
-        let (leaves, room) = batch.begin(self.plan.leaves.len());
-        for (leaf, room) in self.plan.leaves.iter().zip(room) {
+        let begin = batch.end();
+        for leaf in &self.plan.leaves {
             let (words, held) = (read_leaf(vector, leaf.start, leaf.end), &nodes[leaf.node]);
-            let mut tag = 0;
-            // A plan with more nodes than bits treats everything as changed.
-            if !same(words, &held.leaf) || self.plan.is_large() {
+            if !same(words, &held.leaf) {
                 let mixed = mix(words, leaf.start);
                 hash ^= mixed ^ held.hash;
-                changed |= leaf.above;
-                tag = (mixed >> 32) as u32;
+                let tag = (mixed >> 32) as u32;
                 self.leaves.prefetch(tag);
+                batch.add(leaf.node, Hashed { leaf: words, tag });
             }
-            *room = Hashed { leaf: words, tag };
         }
         let tag = (hash >> 32) as u32;
         self.top().prefetch(tag);
-        Ok(TreeTicket { changed, tag, leaves, held, count: self.plan.leaves.len() as u32 })
+        Ok(TreeTicket { tag, held, begin, end: batch.end(), root: self.plan.root() as u32 })
     }
 
     #[inline]
-    fn guess(&self, ticket: TreeTicket) -> u32 {
-        self.top().candidate(ticket.tag)
+    fn guess(&self, cursor: &mut TreeCursor, ticket: TreeTicket) -> u64 {
+        for changed in cursor.batch.changed_mut(ticket.begin, ticket.end) {
+            changed.probe = self.leaves.probe(changed.leaf.tag);
+        }
+        self.top().probe(ticket.tag)
     }
 
     #[inline]
-    fn approach(&self, cursor: &TreeCursor, ticket: TreeTicket, guess: u32, round: u32) {
-        if ticket.count as usize != self.plan.leaves.len() {
-            return;
+    fn insert(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u64) -> Result<Visit, Need> {
+        let mut pair = self.complete(cursor, &ticket, guess > 0)?;
+        if ticket.root as usize != self.plan.root() {
+            self.fit(cursor);
+            pair = self.widened(&mut cursor.blocks, pair, ticket.root as usize)?;
         }
-        match guess {
-            0 if round == 0 => self.fetch_leaves(&cursor.batch, &ticket),
-            0 => {}
-            id => self.fetch(&ticket, self.plan.root(), self.root_of(id), round > 0),
-        }
-    }
-
-    #[inline]
-    fn rounds(&self) -> u32 {
-        if self.plan.leaves.len() > 2 { 2 } else { 1 }
-    }
-
-    #[inline]
-    fn insert(&self, cursor: &mut TreeCursor, mut ticket: TreeTicket, guess: u32) -> Result<Visit, Need> {
-        if ticket.count as usize != self.plan.leaves.len() {
-            ticket = self.renew(cursor, ticket);
-        }
-        let root = self.plan.root();
-        if guess != 0 && self.is(&cursor.batch, &ticket, root, self.root_of(guess)) {
-            return Ok(Visit { id: guess, new: false });
-        }
-        let TreeCursor { blocks, batch, work, .. } = cursor;
-        let batch = &*batch;
-        let is = |id| self.is(batch, &ticket, root, self.root_of(id));
-        let inserted = self.top().insert_with(ticket.tag, is, || {
-            let value = top_value(self.intern(blocks, batch, work, &ticket)?);
-            Ok((&mut blocks.pairs[self.last()], [value]))
-        });
-        match inserted {
+        let block = &mut cursor.blocks.pairs[self.last()];
+        match self.top().insert_from(guess, block, [top_value(pair)], ticket.tag) {
             Ok((id, new)) => Ok(Visit { id, new }),
-            Err(Lack::Room) => Err(Need::Room(self.last())),
-            Err(Lack::Other(need)) => Err(need),
+            Err(Full) => Err(Need::Room(self.last())),
         }
     }
 
@@ -434,33 +387,6 @@ impl Visited for Tree {
 
     fn ids_end(&self) -> u32 {
         self.top().references_end()
-    }
-}
-
-/// What an insertion lacks.
-enum Lack {
-    /// Room among the visited states.
-    Room,
-    /// Something else.
-    Other(Need),
-}
-
-impl From<Full> for Lack {
-    fn from(_: Full) -> Self {
-        Self::Room
-    }
-}
-
-impl From<Need> for Lack {
-    fn from(need: Need) -> Self {
-        Self::Other(need)
-    }
-}
-
-impl TreeTicket {
-    #[inline]
-    fn has_changed(&self, node: usize) -> bool {
-        self.changed >> (node & 63) & 1 == 1
     }
 }
 

@@ -1,0 +1,55 @@
+//! What one worker interned lately.
+
+/// Remembered pairs: more would not fit the caches next to everything else.
+const PAIRS: usize = 1 << 14;
+
+/// References of pairs, each in the one place that its hash gives it.
+///
+/// An entry of zeros stands for the pair of zeros, whose reference is 0 in every table, so no entry is ever wrong.
+pub struct Memo {
+    /// The pair, then table and reference.
+    pairs: Vec<[u64; 2]>,
+}
+
+impl Default for Memo {
+    fn default() -> Self {
+        Self { pairs: vec![[0; 2]; PAIRS] }
+    }
+}
+
+impl Memo {
+    /// The reference of a pair in a table, if it is remembered.
+    #[inline]
+    pub fn pair(&self, table: usize, pair: u64) -> Option<u32> {
+        let [key, last] = self.pairs[place(pair)];
+        (key == pair && last >> 32 == table as u64).then_some(last as u32)
+    }
+
+    /// Remembers a pair.
+    #[inline]
+    pub fn put_pair(&mut self, table: usize, pair: u64, reference: u32) {
+        self.pairs[place(pair)] = [pair, (table as u64) << 32 | u64::from(reference)];
+    }
+}
+
+#[inline]
+fn place(pair: u64) -> usize {
+    (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % PAIRS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_pairs_of_different_tables_are_told_apart() {
+        let mut memo = Memo::default();
+        memo.put_pair(2, 77, 5);
+        assert_eq!((memo.pair(2, 77), memo.pair(0, 77)), (Some(5), None));
+    }
+
+    #[test]
+    fn what_was_never_remembered_is_not_known() {
+        assert_eq!(Memo::default().pair(0, 1), None);
+    }
+}
