@@ -12,6 +12,7 @@ pub mod load;
 pub mod refusal;
 pub mod run;
 pub mod signal_frame;
+mod similar;
 pub mod stack;
 pub mod step;
 pub mod strace;

@@ -5,23 +5,40 @@
 //! | which binaries does a space map? | [`DebugInfo::modules`] |
 //! | what is at an address? | [`DebugInfo::symbol`] |
 //! | where is a function or variable? | [`DebugInfo::address_of`], [`DebugInfo::functions`] |
+//! | which source line is it? | [`DebugInfo::location`], [`DebugInfo::addresses_of_line`], [`lines::source_line`] |
+//! | who called? | [`DebugInfo::stack`] |
+//! | which variable is at an address? | [`DebugInfo::variable_at`] |
+//! | what is in a variable? | [`DebugInfo::global`], [`Place::read`] |
 //!
 //! A [`DebugInfo`] is no part of any state. It remembers what it has read of each file for as long as the file stays what
 //! it was, so it serves all states of a search.
 
+mod dwarf;
+mod globals;
+pub mod lines;
+mod locals;
 mod module;
 mod modules;
 pub mod symbols;
+mod type_name;
+mod types;
+pub mod unwind;
+mod value;
+pub mod variable;
+mod way;
 
 pub use module::Module;
 pub use modules::{Function, Loaded, Modules};
+pub use types::Kind;
+pub use value::{Place, Value};
+pub use variable::{Storage, Variable};
+pub use way::NoPlace;
 
 use kernel::host::Host;
 use memory::{Memory, ObjectId, SpaceId};
 use modules::Piece;
 use std::collections::HashMap;
 use std::sync::Arc;
-use symbols::Kind;
 
 /// What binaries say about themselves.
 pub struct DebugInfo {
@@ -99,14 +116,14 @@ impl DebugInfo {
         let loaded = modules.at(address)?;
         let place = address.wrapping_sub(loaded.bias);
         let is_code = loaded.module.is_code(place);
-        let symbol = loaded.module.symbols().at(place, |kind| (kind != Kind::Data) == is_code)?;
+        let symbol = loaded.module.symbols().at(place, |kind| (kind != symbols::Kind::Data) == is_code)?;
         Some(Named { name: readable(&symbol.name), offset: place - symbol.address, module: loaded.module.path.clone() })
     }
 
     /// Where a function or variable is; the program's own before its libraries'.
     pub fn address_of(&mut self, memory: &Memory, space: SpaceId, name: &str) -> Option<u64> {
         let modules = self.modules(memory, space);
-        let is_wanted = |symbol: &&symbols::Symbol| !symbol.is_old && symbol.kind != Kind::Indirect;
+        let is_wanted = |symbol: &&symbols::Symbol| !symbol.is_old && symbol.kind != symbols::Kind::Indirect;
         modules.loaded.iter().find_map(|loaded| {
             let symbol = loaded.module.symbols().named(name).find(is_wanted)?;
             Some(loaded.bias.wrapping_add(symbol.address))
@@ -116,7 +133,7 @@ impl DebugInfo {
 
 /// A symbol as programmers write it.
 fn readable(name: &str) -> String {
-    format!("{:#}", rustc_demangle::demangle(name))
+    addr2line::demangle_auto(name.into(), None).into_owned()
 }
 
 /// Whether a space still has these modules.

@@ -1,5 +1,6 @@
 //! One binary: what its file says about code and data in it.
 
+use super::dwarf::Dwarf;
 use super::symbols::Symbols;
 use crate::load::elf::{Elf, Segment};
 use kernel::host::Host;
@@ -14,12 +15,14 @@ pub struct Module {
     host: Host,
     symbols: OnceLock<Symbols>,
     debug_file: OnceLock<Option<Arc<[u8]>>>,
+    dwarf: OnceLock<Option<Dwarf>>,
 }
 
 impl Module {
     pub(super) fn new(path: String, bytes: Arc<[u8]>, host: Host) -> Option<Self> {
         let elf = Elf::parse(&bytes).ok()?;
-        Some(Self { path, bytes, elf, host, symbols: OnceLock::new(), debug_file: OnceLock::new() })
+        let (symbols, debug_file, dwarf) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Some(Self { path, bytes, elf, host, symbols, debug_file, dwarf })
     }
 
     /// Its name without folders.
@@ -49,6 +52,26 @@ impl Module {
     /// The file with the debug information that was stripped from it, found by its build id.
     pub(super) fn debug_file(&self) -> Option<&Arc<[u8]>> {
         self.debug_file.get_or_init(|| find_debug_file(&self.bytes, &self.host)).as_ref()
+    }
+
+    /// Its debug information, if there is any.
+    pub(super) fn dwarf(&self) -> Option<&Dwarf> {
+        self.dwarf.get_or_init(|| Dwarf::of(self)).as_ref()
+    }
+
+    /// Whether it says which source its code comes from (`-g`).
+    pub fn has_debug_information(&self) -> bool {
+        self.dwarf().is_some()
+    }
+
+    /// Size and alignment of what each thread has of it alone (`PT_TLS`).
+    pub(super) fn thread_block(&self) -> Option<(u64, u64)> {
+        use object::read::elf::{ElfFile64, ProgramHeader};
+        let file = ElfFile64::<object::LittleEndian>::parse(&*self.bytes).ok()?;
+        let mut headers = file.elf_program_headers().iter();
+        let block = headers.find(|header| header.p_type(object::LittleEndian) == object::elf::PT_TLS)?;
+        let (size, alignment) = (block.p_memsz(object::LittleEndian), block.p_align(object::LittleEndian));
+        (size < 1 << 40 && alignment < 1 << 20).then_some((size, alignment.max(1)))
     }
 
     /// Whether an address, before the base is added, is of something that can be executed.

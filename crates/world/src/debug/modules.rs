@@ -2,9 +2,12 @@
 
 use super::module::Module;
 use super::symbols::{Kind, Symbol};
+use super::unwind::{self, Tables};
+use super::way::{NoPlace, Way};
 use memory::{Backing, Mapping, Memory, Name, ObjectId, Protection, SpaceId};
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A piece of a file that a space can execute. Two spaces with the same pieces have the same modules.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -102,6 +105,8 @@ pub struct Modules {
     /// In address order.
     pub loaded: Vec<Loaded>,
     searches: Mutex<Vec<Search>>,
+    tables: OnceLock<Tables>,
+    pub(super) ways: Mutex<HashMap<String, Result<Arc<Way>, NoPlace>>>,
 }
 
 /// How many different lists of names are remembered.
@@ -109,13 +114,24 @@ const SEARCHES_MAX: usize = 8;
 
 impl Modules {
     pub(super) fn new(pieces: Vec<Piece>, loaded: Vec<Loaded>) -> Self {
-        Self { pieces, loaded, searches: Mutex::default() }
+        Self { pieces, loaded, ..Self::default() }
+    }
+
+    /// How to get from functions to their callers.
+    pub(super) fn tables(&self) -> &Tables {
+        self.tables.get_or_init(|| unwind::tables(&self.loaded))
     }
 
     /// The binary that an address belongs to: its code, its data, or what it began with as zeros.
     #[must_use]
     pub fn at(&self, address: u64) -> Option<&Loaded> {
         self.loaded.iter().find(|loaded| loaded.range.contains(&address))
+    }
+
+    /// The program itself: libraries are loaded above it.
+    #[must_use]
+    pub fn program(&self) -> Option<&Loaded> {
+        self.loaded.first()
     }
 
     /// Where functions of these names are: all of them, in every module, by address.

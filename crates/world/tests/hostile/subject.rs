@@ -50,7 +50,7 @@ pub fn survive(bytes: &[u8]) -> Fate {
     let mut code = Code::default();
     // A refusal and a fatal signal are as good as an end.
     if world.advance(tid, &mut code, 3000, &mut Blind).is_ok() {
-        let _ = stack::frames(&mut world, tid);
+        let _ = stack::frames(&world, tid);
     }
     Fate::Ran
 }

@@ -1,0 +1,178 @@
+//! Variables of functions at work, where the compiler keeps them on the stack.
+//!
+//! Only simple descriptions are understood: so far from the frame, or from the stack or frame pointer. What lies in
+//! registers, or moves about, has no address and is never what an address means.
+
+use super::dwarf::{Dwarf, Entry, Place, Reader, Unit};
+use super::unwind::Call;
+use super::variable::{Storage, Variable};
+use super::{DebugInfo, Modules};
+use crate::world::World;
+use gimli::Operation;
+use kernel::Tid;
+
+/// DWARF's numbers of the frame and the stack pointer (System V ABI, figure 3.36).
+const FRAME_POINTER: gimli::Register = gimli::Register(6);
+const STACK_POINTER: gimli::Register = gimli::Register(7);
+
+/// A variable of a function.
+struct Local {
+    name: String,
+    address: u64,
+    of: Place,
+}
+
+impl DebugInfo {
+    /// The variable of a function of a thread that an address of its stack belongs to.
+    pub(super) fn local_at(&mut self, world: &World, tid: Tid, address: u64) -> Option<Variable> {
+        let stack = self.calls(world, tid);
+        let holds = |call: &&Call| call.frame_end.is_some_and(|end| (call.registers.0..end).contains(&address));
+        let call = stack.iter().find(holds)?;
+        let space = super::unwind::space_of(world, tid)?;
+        let modules = self.modules(&world.memory, space);
+        let mut found = named(&modules, call, address)?;
+        let outer = self.location(&world.memory, space, call.within).pop();
+        found.storage = Storage::Local(tid, outer.and_then(|frame| frame.function).unwrap_or_default());
+        Some(found)
+    }
+}
+
+fn named(modules: &Modules, call: &Call, address: u64) -> Option<Variable> {
+    let loaded = modules.at(call.within)?;
+    let dwarf = loaded.module.dwarf()?;
+    let frame = Frame { dwarf, call, place: call.within.wrapping_sub(loaded.bias), unit: 0, base: None };
+    let (local, offset) = frame.find(address)?;
+    let part = dwarf.part(&local.name, local.of, offset);
+    Some(Variable {
+        path: part.path,
+        type_name: dwarf.type_name(Some(part.of)),
+        module: loaded.module.path.clone(),
+        is_atomic: part.is_atomic,
+        storage: Storage::Memory,
+    })
+}
+
+/// A function at work.
+struct Frame<'a> {
+    dwarf: &'a Dwarf,
+    call: &'a Call,
+    /// Where it is, before the base is added.
+    place: u64,
+    unit: usize,
+    /// What its variables are described relative to.
+    base: Option<u64>,
+}
+
+impl Frame<'_> {
+    fn find(mut self, address: u64) -> Option<(Local, u64)> {
+        for unit in 0..self.dwarf.units().len() {
+            if self.covers_unit(unit) {
+                self.unit = unit;
+                let locals = self.locals();
+                let found = locals.into_iter().find_map(|local| self.inside(local, address));
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    fn inside(&self, local: Local, address: u64) -> Option<(Local, u64)> {
+        let size = self.dwarf.size(local.of)?;
+        let offset = address.checked_sub(local.address).filter(|offset| *offset < size)?;
+        Some((local, offset))
+    }
+
+    fn covers_unit(&self, unit: usize) -> bool {
+        self.dwarf.sections.unit_ranges(&self.dwarf.units()[unit]).is_ok_and(|ranges| self.is_within(ranges))
+    }
+
+    fn is_within(&self, mut ranges: gimli::RangeIter<Reader>) -> bool {
+        while let Ok(Some(range)) = ranges.next() {
+            if (range.begin..range.end).contains(&self.place) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn unit(&self) -> &Unit {
+        &self.dwarf.units()[self.unit]
+    }
+
+    /// The variables of the function and of the blocks that we are in. Blocks that we are not in may use the same bytes.
+    fn locals(&mut self) -> Vec<Local> {
+        let (mut locals, mut skipped) = (Vec::new(), None::<isize>);
+        let dwarf = self.dwarf;
+        let mut cursor = dwarf.units()[self.unit].entries();
+        while let Ok(Some(entry)) = cursor.next_dfs() {
+            if skipped.is_some_and(|depth| entry.depth() > depth) {
+                continue;
+            }
+            skipped = None;
+            match entry.tag() {
+                gimli::DW_TAG_subprogram | gimli::DW_TAG_lexical_block | gimli::DW_TAG_inlined_subroutine => {
+                    let is_here =
+                        dwarf.sections.die_ranges(self.unit(), entry).is_ok_and(|ranges| self.is_within(ranges));
+                    skipped = (!is_here).then(|| entry.depth());
+                    if is_here && entry.tag() == gimli::DW_TAG_subprogram {
+                        self.base = self.frame_base(entry);
+                    }
+                }
+                gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter => locals.extend(self.local(entry)),
+                _ => {}
+            }
+        }
+        // What is declared innermost hides what is around it.
+        locals.reverse();
+        locals
+    }
+
+    fn frame_base(&self, entry: &Entry) -> Option<u64> {
+        let expression = self.expression(entry.attr_value(gimli::DW_AT_frame_base)?)?;
+        let mut operations = expression.operations(self.unit().encoding());
+        let base = match operations.next().ok()?? {
+            Operation::CallFrameCFA => self.call.frame_end?,
+            Operation::Register { register } => self.register(register)?,
+            Operation::RegisterOffset { register, offset, .. } => self.register(register)?.wrapping_add_signed(offset),
+            _ => return None,
+        };
+        operations.next().ok()?.is_none().then_some(base)
+    }
+
+    fn register(&self, register: gimli::Register) -> Option<u64> {
+        match register {
+            STACK_POINTER => Some(self.call.registers.0),
+            FRAME_POINTER => Some(self.call.registers.1),
+            _ => None,
+        }
+    }
+
+    /// The description that holds where we are.
+    fn expression(&self, value: super::dwarf::Value) -> Option<gimli::Expression<Reader>> {
+        if let super::dwarf::Value::Exprloc(expression) = value {
+            return Some(expression);
+        }
+        let mut locations = self.dwarf.sections.attr_locations(self.unit(), value).ok()??;
+        while let Ok(Some(location)) = locations.next() {
+            if (location.range.begin..location.range.end).contains(&self.place) {
+                return Some(location.data);
+            }
+        }
+        None
+    }
+
+    fn local(&self, entry: &Entry) -> Option<Local> {
+        let expression = self.expression(entry.attr_value(gimli::DW_AT_location)?)?;
+        let mut operations = expression.operations(self.unit().encoding());
+        let address = match operations.next().ok()?? {
+            Operation::FrameOffset { offset } => self.base?.wrapping_add_signed(offset),
+            Operation::RegisterOffset { register, offset, .. } => self.register(register)?.wrapping_add_signed(offset),
+            _ => return None,
+        };
+        operations.next().ok()?.is_none().then_some(())?;
+        let name = self.dwarf.name(self.unit, entry)?;
+        Some(Local { name, address, of: self.dwarf.type_of(self.unit, entry)? })
+    }
+}
