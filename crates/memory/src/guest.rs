@@ -86,10 +86,8 @@ impl Memory {
     /// If the access faults, or is to an armed page.
     #[inline(always)]
     pub fn fast_load<W: Word>(&mut self, addr: u64) -> Result<W, Stopped> {
-        let slot = self.tlb.slot(addr);
-        if slot.read == last_page::<W>(addr) {
-            // SAFETY: a read tag says that all bytes of the page are readable at `base`, and the access lies inside it.
-            return Ok(unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().read_unaligned() });
+        if let Ok(word) = self.quick_load(addr) {
+            return Ok(word);
         }
         if self.load_slowly::<W>(addr) { Ok(W::narrow(self.loaded)) } else { Err(Stopped) }
     }
@@ -100,30 +98,63 @@ impl Memory {
     /// If the access faults, or is to an armed page.
     #[inline(always)]
     pub fn fast_store<W: Word>(&mut self, addr: u64, value: W) -> Result<(), Stopped> {
-        let slot = self.tlb.slot(addr);
-        if slot.write == last_page::<W>(addr) {
-            // SAFETY: a write tag says that the page is ours alone and at `base`, and the access lies inside it.
-            unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().write_unaligned(value) };
+        if self.quick_store(addr, value).is_ok() {
             return Ok(());
         }
         let wide = value.widen();
         if self.store_slowly::<W>(addr, wide as u64, (wide >> 64) as u64) { Ok(()) } else { Err(Stopped) }
     }
 
-    /// Where a word can be read until the next access; null if the load was stopped. For words that are better not taken
-    /// through general registers.
+    /// A load that needs no more than a look into the translation cache.
+    ///
+    /// # Errors
+    /// If it does; nothing was done then.
+    #[inline(always)]
+    pub fn quick_load<W: Word>(&mut self, addr: u64) -> Result<W, Stopped> {
+        let slot = self.tlb.slot(addr);
+        if slot.read != last_page::<W>(addr) {
+            return Err(Stopped);
+        }
+        // SAFETY: a read tag says that all bytes of the page are readable at `base`, and the access lies inside it.
+        Ok(unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().read_unaligned() })
+    }
+
+    /// A store that needs no more than a look into the translation cache.
+    ///
+    /// # Errors
+    /// If it does; nothing was done then.
+    #[inline(always)]
+    pub fn quick_store<W: Word>(&mut self, addr: u64, value: W) -> Result<(), Stopped> {
+        let slot = self.tlb.slot(addr);
+        if slot.write != last_page::<W>(addr) {
+            return Err(Stopped);
+        }
+        // SAFETY: a write tag says that the page is ours alone and at `base`, and the access lies inside it.
+        unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().write_unaligned(value) };
+        Ok(())
+    }
+
+    /// Where a word can be read until the next access; null if that needs more than a look into the translation cache. For
+    /// words that are better not taken through general registers.
+    #[inline(always)]
+    pub fn quick_pointer<W: Word>(&mut self, addr: u64) -> *const u8 {
+        let slot = self.tlb.slot(addr);
+        if slot.read == last_page::<W>(addr) { slot.base.wrapping_add(addr as usize) } else { std::ptr::null() }
+    }
+
+    /// Where a word can be read until the next access; null if the load was stopped.
     #[inline(always)]
     pub fn fast_pointer<W: Word>(&mut self, addr: u64) -> *const u8 {
-        let slot = self.tlb.slot(addr);
-        if slot.read == last_page::<W>(addr) {
-            return slot.base.wrapping_add(addr as usize);
+        let quick = self.quick_pointer::<W>(addr);
+        if !quick.is_null() {
+            return quick;
         }
         if self.load_slowly::<W>(addr) { (&raw const self.loaded).cast() } else { std::ptr::null() }
     }
 
-    /// Where a word can be written until the next access, if that needs no care; null otherwise.
+    /// Where a word can be written until the next access; null if that needs more than a look into the translation cache.
     #[inline(always)]
-    pub fn fast_target<W: Word>(&mut self, addr: u64) -> *mut u8 {
+    pub fn quick_target<W: Word>(&mut self, addr: u64) -> *mut u8 {
         let slot = self.tlb.slot(addr);
         if slot.write == last_page::<W>(addr) { slot.base.wrapping_add(addr as usize) } else { std::ptr::null_mut() }
     }
@@ -134,7 +165,7 @@ impl Memory {
     fn load_slowly<W: Word>(&mut self, addr: u64) -> bool {
         let slot = self.tlb.slot(addr);
         if slot.read == last_page::<W>(addr) | LOG {
-            // SAFETY: as in `fast_load`.
+            // SAFETY: as in `quick_load`.
             let word = unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().read_unaligned() };
             self.loaded = word.widen();
             self.log.push(pack(addr, size_of::<W>(), false));
@@ -158,7 +189,7 @@ impl Memory {
         let wide = u128::from(low) | u128::from(high) << 64;
         let slot = self.tlb.slot(addr);
         if slot.write == last_page::<W>(addr) | LOG {
-            // SAFETY: as in `fast_store`.
+            // SAFETY: as in `quick_store`.
             unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().write_unaligned(W::narrow(wide)) };
             self.log.push(pack(addr, size_of::<W>(), true));
             return true;
@@ -300,7 +331,7 @@ fn slot_read(tlb: &Tlb, addr: u64, log: u64, buffer: &mut [u8]) -> bool {
     if slot.read != addr >> PAGE_BITS | log || offset + buffer.len() > PAGE_BYTES {
         return false;
     }
-    // SAFETY: as in `fast_load`; the access lies inside the page.
+    // SAFETY: as in `quick_load`; the access lies inside the page.
     unsafe { std::ptr::copy_nonoverlapping(slot.base.wrapping_add(addr as usize), buffer.as_mut_ptr(), buffer.len()) };
     true
 }
@@ -311,7 +342,7 @@ fn slot_write(tlb: &Tlb, addr: u64, log: u64, bytes: &[u8]) -> bool {
     if slot.write != addr >> PAGE_BITS | log || offset + bytes.len() > PAGE_BYTES {
         return false;
     }
-    // SAFETY: as in `fast_store`; the access lies inside the page.
+    // SAFETY: as in `quick_store`; the access lies inside the page.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), slot.base.wrapping_add(addr as usize), bytes.len()) };
     true
 }

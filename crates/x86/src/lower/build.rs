@@ -10,7 +10,7 @@ use super::live;
 use super::ops::fallback::{self, Decoded};
 use super::ops::{host, string};
 use super::stops::Stops;
-use super::translate;
+use super::translate::{self, Leaves};
 use super::uop::{Handler, Uop};
 use crate::flags::STATUS;
 use crate::generic;
@@ -159,6 +159,8 @@ fn liveness(straight: &Straight) -> Vec<u64> {
 struct Builder {
     uops: Vec<Uop>,
     decoded: Vec<Decoded>,
+    /// The register whose value is handed to the next micro-operation.
+    last: Option<u8>,
 }
 
 impl Builder {
@@ -192,16 +194,27 @@ impl Builder {
         let uop = match i {
             i if translate::is_jcc(i) => translate::jump_if(i),
             i if is_last(i) => translate::last(i),
-            _ => translate::translate(i, live[n + 1] & modifies(i, effect.sets) != 0),
+            _ => translate::translate(i, live[n + 1] & modifies(i, effect.sets) != 0, self.last),
         };
         match uop {
-            Some(uop) => self.uops.push(uop),
+            Some(uop) => self.push(uop, i),
             None => {
+                self.last = None;
                 self.generic(i);
                 self.usual(i);
             }
         }
         1
+    }
+
+    fn push(&mut self, uop: Uop, i: &Instruction) {
+        self.last = match translate::leaves(i) {
+            _ if translate::is_jcc(i) => self.last,
+            Leaves::Same => self.last,
+            Leaves::Result => Some(uop.d),
+            Leaves::Nothing => None,
+        };
+        self.uops.push(uop);
     }
 
     /// A handler that knows the usual cases and leaves the rest to the reference.
@@ -230,7 +243,7 @@ pub(super) fn build(mut reader: Reader<'_, '_>, stops: &Stops) -> Result<Templat
     } else {
         liveness(&straight)
     };
-    let mut builder = Builder { uops: Vec::new(), decoded: Vec::new() };
+    let mut builder = Builder { uops: Vec::new(), decoded: Vec::new(), last: None };
     let total = straight.instructions.len();
     let mut n = 0;
     while n < total {

@@ -6,7 +6,7 @@ use memory::{Access, Halt};
 
 use super::Code;
 use super::ops::host;
-use super::uop::{Exec, Uop, trampoline};
+use super::uop::{Exec, Last, Uop, trampoline};
 use crate::generic;
 use crate::machine::{Machine, Trap};
 
@@ -24,14 +24,7 @@ pub struct Stop {
 /// On a trap `rip` is at the instruction that did not complete; behind it for `syscall` and `int3`, as on the processor.
 /// Flags that nobody will look at are cleared where a run stops: see [`settle`].
 pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
-    let mut exec = Exec {
-        budget,
-        stack_limit: 0,
-        code: std::ptr::from_mut(code),
-        clock: machine.clock,
-        floating: false,
-        trap: None,
-    };
+    let mut exec = Exec::new(budget, std::ptr::from_mut(code), machine.clock);
     machine.cpu.zero = 0;
     machine.memory.stop_at_code(true);
     code.prepare(&mut machine);
@@ -43,14 +36,7 @@ pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
 
 /// Executes the one instruction that a run was stopped before ([`Trap::Stop`]), and no more.
 pub fn run_past(mut machine: Machine<'_>, code: &mut Code) -> Stop {
-    let mut exec = Exec {
-        budget: 1,
-        stack_limit: 0,
-        code: std::ptr::from_mut(code),
-        clock: machine.clock,
-        floating: false,
-        trap: None,
-    };
+    let mut exec = Exec::new(1, std::ptr::from_mut(code), machine.clock);
     machine.cpu.zero = 0;
     let trap = step_over(&mut machine, &mut exec).err();
     machine.memory.stop_at_code(false);
@@ -135,7 +121,7 @@ fn beginning(code: &mut Code, first: *const Uop, budget: u64) -> Option<(*const 
 }
 
 /// The end of a beginning.
-unsafe fn end(u: *const Uop, cpu: *mut crate::Cpu, _: *mut memory::Memory, _: *mut Exec) -> *const Uop {
+unsafe fn end(u: *const Uop, cpu: *mut crate::Cpu, _: *mut memory::Memory, _: Last, _: *mut Exec) -> *const Uop {
     // SAFETY: the contract of handlers.
     unsafe { (*cpu).rip = (*u).ip };
     std::ptr::null()

@@ -1,8 +1,8 @@
 //! From one decoded instruction to one micro-operation.
 
-use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
-use super::ops::alu::{self, Form};
+use super::ops::alu::{self, Chain, Form};
 use super::ops::bits::{self, Exchange};
 use super::ops::stack::Pushed;
 use super::ops::{branch, compare, moves, shift, stack, unary, vector};
@@ -116,6 +116,53 @@ fn operands(u: &mut Uop, i: &Instruction) -> Option<Form> {
     }
 }
 
+/// Which operand is in `last`, the register that the micro-operation before has written.
+fn chain(u: &Uop, form: Form, last: Option<u8>) -> Chain {
+    let is = |register: u8| last == Some(register);
+    match form {
+        Form::Load if is(u.base) => Chain::Base,
+        Form::LoadIndexed if is(u.index) => Chain::Index,
+        Form::Register | Form::Immediate | Form::Load | Form::LoadIndexed if is(u.d) => Chain::First,
+        Form::Register if is(u.s) => Chain::Second,
+        _ => Chain::Neither,
+    }
+}
+
+/// The same where the destination is only written.
+fn chain_of_move(u: &Uop, form: Form, last: Option<u8>) -> Chain {
+    let read_only = form == Form::Register && last == Some(u.s);
+    if read_only { Chain::Second } else { chain(u, form, last) }
+}
+
+/// What a micro-operation leaves for the next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// What it wrote to its destination.
+    Result,
+    /// What it was given.
+    Same,
+    Nothing,
+}
+
+/// What the handler of `i` leaves.
+pub(super) fn leaves(i: &Instruction) -> Leaves {
+    let written = i.op_count() > 0 && i.op0_kind() == OpKind::Register && operand_size(i, 0) >= 4;
+    let moves = i.mnemonic() == Mnemonic::Mov;
+    match i.mnemonic() {
+        Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Nop | Mnemonic::Endbr64 | Mnemonic::Pause => Leaves::Same,
+        _ if moves && i.op0_kind() == OpKind::Memory => Leaves::Same,
+        _ if !written => Leaves::Nothing,
+        mnemonic if alu_operation(mnemonic).is_some() || shift_operation(mnemonic).is_some() => Leaves::Result,
+        Mnemonic::Imul if i.op_count() > 1 => Leaves::Result,
+        Mnemonic::Mov | Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd | Mnemonic::Lea | Mnemonic::Pop => {
+            Leaves::Result
+        }
+        _ if i.condition_code() != ConditionCode::None => Leaves::Result,
+        Mnemonic::Inc | Mnemonic::Dec | Mnemonic::Neg | Mnemonic::Not | Mnemonic::Bswap => Leaves::Result,
+        _ => Leaves::Nothing,
+    }
+}
+
 fn alu_operation(mnemonic: Mnemonic) -> Option<u8> {
     Some(match mnemonic {
         Mnemonic::Add => alu::ADD,
@@ -149,7 +196,7 @@ fn shift_operation(mnemonic: Mnemonic) -> Option<u8> {
 }
 
 /// A shift of a register by an immediate below its size that is not zero, or by `cl`.
-fn shifted(u: &mut Uop, i: &Instruction, op: u8, live: bool) -> Option<Handler> {
+fn shifted(u: &mut Uop, i: &Instruction, op: u8, last: Option<u8>, live: bool) -> Option<Handler> {
     let size = operand_size(i, 0);
     register(u, i)?;
     let immediate = i.op1_kind() != OpKind::Register;
@@ -159,16 +206,17 @@ fn shifted(u: &mut Uop, i: &Instruction, op: u8, live: bool) -> Option<Handler> 
             return None;
         }
     }
-    shift::pick(op, size, immediate, live)
+    shift::pick(op, size, immediate, chain(u, Form::Immediate, last), live)
 }
 
-fn multiplied(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
+fn multiplied(u: &mut Uop, i: &Instruction, last: Option<u8>, live: bool) -> Option<Handler> {
     let form = operands(u, i)?;
     let three = i.op_count() == 3;
     if three {
         u.imm = i.immediate(2) & mask(operand_size(i, 0));
     }
-    unary::pick_imul(operand_size(i, 0), form, three, live)
+    let chain = if three { chain_of_move(u, form, last) } else { chain(u, form, last) };
+    unary::pick_imul(operand_size(i, 0), form, chain, three, live)
 }
 
 /// A product or quotient of `rdx:rax`; the operand is read from `s` or memory.
@@ -203,16 +251,18 @@ fn popped(u: &mut Uop, i: &Instruction) -> Option<Handler> {
         return None;
     }
     u.d = general(i.op0_register())?;
-    Some(stack::pop)
+    Some(stack::pop::<false>)
 }
 
-fn lea(u: &mut Uop, i: &Instruction) -> Option<Handler> {
+fn lea(u: &mut Uop, i: &Instruction, last: Option<u8>) -> Option<Handler> {
     // A segment does not count here.
     if matches!(i.memory_segment(), Register::FS | Register::GS) || operand_size(i, 0) < 4 {
         return None;
     }
     u.d = general(i.op0_register())?;
-    Some(moves::pick_lea(operand_size(i, 0), address(u, i)?))
+    let indexed = address(u, i)?;
+    let form = if indexed { Form::LoadIndexed } else { Form::Load };
+    Some(moves::pick_lea(operand_size(i, 0), indexed, chain(u, form, last)))
 }
 
 /// A move of a condition: `cmovcc` or `setcc`.
@@ -232,7 +282,9 @@ fn writes_high(i: &Instruction) -> bool {
 }
 
 /// The micro-operation for an instruction that goes on with the next. `None` if there is none but the reference.
-pub(super) fn translate(i: &Instruction, live: bool) -> Option<Uop> {
+///
+/// `live` says whether anybody looks at the flags, `last` which register the micro-operation before has written.
+pub(super) fn translate(i: &Instruction, live: bool, last: Option<u8>) -> Option<Uop> {
     let mut u = blank(moves::nothing, i.ip());
     if let Some(op) = compare_operation(i.mnemonic()) {
         let form = operands(&mut u, i)?;
@@ -242,32 +294,41 @@ pub(super) fn translate(i: &Instruction, live: bool) -> Option<Uop> {
     if writes_high(i) {
         return None;
     }
-    u.run = vector::translate(&mut u, i).or_else(|| integer(&mut u, i, live))?;
+    u.run = vector::translate(&mut u, i).or_else(|| integer(&mut u, i, live, last))?;
     Some(u)
 }
 
-fn integer(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
+fn integer(u: &mut Uop, i: &Instruction, live: bool, last: Option<u8>) -> Option<Handler> {
     let size = if i.op_count() > 0 { operand_size(i, 0) } else { 0 };
     if let Some(op) = alu_operation(i.mnemonic()) {
         let form = operands(u, i)?;
-        return Some(alu::pick(op, size, form, live));
+        return Some(alu::pick(op, size, form, chain(u, form, last), live));
     }
     if let Some(op) = shift_operation(i.mnemonic()) {
-        return shifted(u, i, op, live);
+        return shifted(u, i, op, last, live);
     }
     match i.mnemonic() {
-        Mnemonic::Mov if is_general(i) => operands(u, i).map(|form| moves::pick_mov(size, form)),
-        Mnemonic::Movzx if size >= 4 => moves::pick_movzx(operand_size(i, 1), operands(u, i)?),
-        Mnemonic::Movsx | Mnemonic::Movsxd => moves::pick_movsx(operand_size(i, 1), size, operands(u, i)?),
-        Mnemonic::Lea => lea(u, i),
+        Mnemonic::Mov if is_general(i) => {
+            let form = operands(u, i)?;
+            Some(moves::pick_mov(size, form, chain_of_move(u, form, last)))
+        }
+        Mnemonic::Movzx if size >= 4 => {
+            let form = operands(u, i)?;
+            moves::pick_movzx(operand_size(i, 1), form, chain_of_move(u, form, last))
+        }
+        Mnemonic::Movsx | Mnemonic::Movsxd => {
+            let form = operands(u, i)?;
+            moves::pick_movsx(operand_size(i, 1), size, form, chain_of_move(u, form, last))
+        }
+        Mnemonic::Lea => lea(u, i, last),
         Mnemonic::Push => pushed(u, i),
         Mnemonic::Pop => popped(u, i),
-        Mnemonic::Leave if i.code() == Code::Leaveq => Some(stack::leave),
+        Mnemonic::Leave if i.code() == Code::Leaveq => Some(stack::leave::<false>),
         Mnemonic::Inc => unary::pick_step(alu::ADD, size, operands(u, i)?, live),
         Mnemonic::Dec => unary::pick_step(alu::SUB, size, operands(u, i)?, live),
         Mnemonic::Neg => register(u, i).map(|()| unary::pick_negation(true, size)),
         Mnemonic::Not => register(u, i).map(|()| unary::pick_negation(false, size)),
-        Mnemonic::Imul if i.op_count() > 1 => multiplied(u, i, live),
+        Mnemonic::Imul if i.op_count() > 1 => multiplied(u, i, last, live),
         Mnemonic::Imul => wide(u, i, false, true),
         Mnemonic::Mul => wide(u, i, false, false),
         Mnemonic::Div => wide(u, i, true, false),
@@ -289,7 +350,7 @@ fn integer(u: &mut Uop, i: &Instruction, live: bool) -> Option<Handler> {
         Mnemonic::Cwde => Some(unary::pick_widen(4)),
         Mnemonic::Cdqe => Some(unary::pick_widen(8)),
         Mnemonic::Nop | Mnemonic::Endbr64 | Mnemonic::Pause => Some(moves::nothing),
-        _ if i.condition_code() != iced_x86::ConditionCode::None => conditional(u, i),
+        _ if i.condition_code() != ConditionCode::None => conditional(u, i),
         _ => None,
     }
 }
@@ -341,7 +402,7 @@ pub(super) fn last(i: &Instruction) -> Option<Uop> {
     match i.mnemonic() {
         Mnemonic::Jmp | Mnemonic::Call => {}
         Mnemonic::Ret => {
-            u.run = branch::ret;
+            u.run = branch::ret::<false>;
             u.imm = if i.op_count() == 1 { u64::from(i.immediate16()) } else { 0 };
             return Some(u);
         }
@@ -352,7 +413,7 @@ pub(super) fn last(i: &Instruction) -> Option<Uop> {
     match i.op0_kind() {
         OpKind::NearBranch64 => {
             u.imm = branch_offset(i.ip(), i.near_branch_target())?;
-            u.run = if call { branch::call } else { branch::jump };
+            u.run = if call { branch::call::<false> } else { branch::jump };
         }
         OpKind::Register if i.op0_register().size() == 8 => {
             u.s = general(i.op0_register())?;

@@ -10,7 +10,9 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::{Memory, Stopped};
+use std::mem::MaybeUninit;
+
+use memory::{Memory, Stopped, Word};
 
 use super::Code;
 use super::width::Width;
@@ -18,7 +20,12 @@ use crate::cpu::Cpu;
 use crate::machine::{Machine, Trap};
 
 /// What a micro-operation does: see the contract above.
-pub(super) type Handler = unsafe fn(*const Uop, *mut Cpu, *mut Memory, *mut Exec) -> *const Uop;
+pub(super) type Handler = unsafe fn(*const Uop, *mut Cpu, *mut Memory, Last, *mut Exec) -> *const Uop;
+
+/// What the micro-operation before has written to its register, if it says so. The register has it, too; but a value that
+/// comes in a register of the host need not wait for the store, and dependent instructions are what programs are made of.
+/// Lowering knows where it is there to be used.
+pub(super) type Last = MaybeUninit<u64>;
 
 /// One lowered instruction, or two that were fused.
 #[derive(Clone, Copy)]
@@ -68,8 +75,17 @@ pub(super) struct Exec {
     pub clock: u64,
     /// Whether the host collects floating-point exceptions for the guest.
     pub floating: bool,
+    /// What goes to the next handler where handlers return.
+    pub last: Last,
     /// Why the run ended, when it did.
     pub trap: Option<Trap>,
+}
+
+impl Exec {
+    /// The beginning of a run.
+    pub fn new(budget: u64, code: *mut Code, clock: u64) -> Self {
+        Exec { budget, stack_limit: 0, code, clock, floating: false, last: Last::uninit(), trap: None }
+    }
 }
 
 /// How much stack handlers may use when tail calls were not made.
@@ -83,7 +99,7 @@ pub(super) unsafe fn trampoline(first: *const Uop, cpu: *mut Cpu, memory: *mut M
     (*exec).stack_limit = stack_pointer().saturating_sub(STACK);
     let mut next = first;
     while !next.is_null() {
-        next = ((*next).run)(next, cpu, memory, exec);
+        next = ((*next).run)(next, cpu, memory, (*exec).last, exec);
     }
 }
 
@@ -108,15 +124,22 @@ fn stack_pointer() -> usize {
 }
 
 /// What a handler is called with, and what it can do with it.
+///
+/// Handlers of memory operands exist twice. The quick one knows only accesses that hit the translation cache; on any other it
+/// begins anew as the careful one, which must keep its arguments over a call and has to save registers of the host for that.
 #[derive(Clone, Copy)]
-pub(super) struct X {
+pub(super) struct X<const CAREFUL: bool> {
     pub u: *const Uop,
     pub cpu: *mut Cpu,
     pub memory: *mut Memory,
     pub exec: *mut Exec,
+    pub last: Last,
 }
 
-impl X {
+/// The handler exists once.
+pub(super) type Careful = X<true>;
+
+impl<const CAREFUL: bool> X<CAREFUL> {
     #[inline(always)]
     pub unsafe fn uop<'a>(self) -> &'a Uop {
         &*self.u
@@ -141,24 +164,60 @@ impl X {
 
     #[inline(always)]
     pub unsafe fn load<T: Width>(self, addr: u64) -> Result<u64, Stopped> {
-        T::load(&mut *self.memory, addr)
+        if CAREFUL { T::load(&mut *self.memory, addr) } else { T::load_quickly(&mut *self.memory, addr) }
+    }
+
+    /// Where a word can be read; null if it could not be loaded.
+    #[inline(always)]
+    pub unsafe fn pointer<W: Word>(self, addr: u64) -> *const u8 {
+        if CAREFUL { (*self.memory).fast_pointer::<W>(addr) } else { (*self.memory).quick_pointer::<W>(addr) }
     }
 
     #[inline(always)]
     pub unsafe fn store<T: Width>(self, addr: u64, value: u64) -> Result<(), Stopped> {
-        T::store(&mut *self.memory, addr, value)
+        if CAREFUL {
+            T::store(&mut *self.memory, addr, value)
+        } else {
+            T::store_quickly(&mut *self.memory, addr, value)
+        }
     }
 
     /// On to a micro-operation of the same block.
     #[inline(always)]
-    unsafe fn go(self, to: *const Uop) -> *const Uop {
-        if TAIL_CALLS { ((*to).run)(to, self.cpu, self.memory, self.exec) } else { to }
+    unsafe fn go(self, to: *const Uop, last: Last) -> *const Uop {
+        if TAIL_CALLS {
+            return ((*to).run)(to, self.cpu, self.memory, last, self.exec);
+        }
+        (*self.exec).last = last;
+        to
     }
 
     /// On to the next micro-operation.
     #[inline(always)]
     pub unsafe fn next(self) -> *const Uop {
-        self.go(self.u.add(1))
+        self.go(self.u.add(1), Last::uninit())
+    }
+
+    /// On to the next micro-operation, with the value that came.
+    #[inline(always)]
+    pub unsafe fn next_keeping(self) -> *const Uop {
+        self.go(self.u.add(1), self.last)
+    }
+
+    /// Sets the destination and goes on with its value.
+    #[inline(always)]
+    pub unsafe fn finish<T: Width>(self, value: u64) -> *const Uop {
+        self.set::<T>(self.uop().d, value);
+        if T::BITS < 32 {
+            return self.next();
+        }
+        self.go(self.u.add(1), Last::new(T::zero_extend(value)))
+    }
+
+    /// An access was not made: the careful handler makes it, and if it was that, it was stopped.
+    #[inline(always)]
+    pub unsafe fn retry(self, careful: Handler) -> *const Uop {
+        if CAREFUL { self.stopped() } else { opaque(careful)(self.u, self.cpu, self.memory, self.last, self.exec) }
     }
 
     /// On to the first micro-operation of a block, if the budget allows all of it.
@@ -173,7 +232,7 @@ impl X {
         if TAIL_CALLS && stack_pointer() < exec.stack_limit {
             return bounce(self.exec, to);
         }
-        self.go(to)
+        self.go(to, Last::uninit())
     }
 
     /// Along the link of this micro-operation, made on first use.
@@ -209,11 +268,35 @@ impl X {
         stopped(self.u, self.cpu, self.memory, self.exec)
     }
 
-    /// The instruction traps.
+    /// The instruction is refused: `#GP`.
     #[inline(always)]
-    pub unsafe fn trap(self, trap: Trap) -> *const Uop {
-        trapped(self.u, self.cpu, self.exec, trap)
+    pub unsafe fn refused(self) -> *const Uop {
+        refused(self.u, self.cpu, self.exec)
     }
+
+    /// The quotient does not exist: `#DE`.
+    #[inline(always)]
+    pub unsafe fn undivided(self) -> *const Uop {
+        undivided(self.u, self.cpu, self.exec)
+    }
+}
+
+/// The same handler, which the compiler cannot see through: it would make one of both again.
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::pointers_in_nomem_asm_block)] // It is not followed there.
+#[cold]
+#[inline(always)]
+fn opaque(handler: Handler) -> Handler {
+    let mut handler = handler;
+    // SAFETY: does nothing.
+    unsafe { std::arch::asm!("/* {} */", inout(reg) handler, options(pure, nomem, nostack, preserves_flags)) };
+    handler
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn opaque(handler: Handler) -> Handler {
+    handler
 }
 
 /// The budget does not reach: stop before the block at `ip`.
@@ -230,6 +313,18 @@ unsafe fn leave(cpu: *mut Cpu, ip: u64) -> *const Uop {
 unsafe fn bounce(exec: *mut Exec, to: *const Uop) -> *const Uop {
     (*(*exec).code).bounces += 1;
     to
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn refused(u: *const Uop, cpu: *mut Cpu, exec: *mut Exec) -> *const Uop {
+    trapped(u, cpu, exec, Trap::GeneralProtection)
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn undivided(u: *const Uop, cpu: *mut Cpu, exec: *mut Exec) -> *const Uop {
+    trapped(u, cpu, exec, Trap::DivideError)
 }
 
 #[cold]
@@ -256,7 +351,7 @@ unsafe fn follow(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut E
         return to;
     }
     (*(*exec).code).link(u, to);
-    X { u, cpu, memory, exec }.enter(to)
+    Careful { u, cpu, memory, exec, last: Last::uninit() }.enter(to)
 }
 
 /// Goes to an address that was not met recently.
@@ -268,7 +363,7 @@ unsafe fn find(target: u64, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec)
         return to;
     }
     (*(*exec).code).remember(target, to);
-    X { u: to, cpu, memory, exec }.enter(to)
+    Careful { u: to, cpu, memory, exec, last: Last::uninit() }.enter(to)
 }
 
 /// The block at `target`, which is now where the thread is; null with a trap if there is none.

@@ -15,6 +15,10 @@ pub(super) trait Width: Copy {
     unsafe fn write(register: *mut u8, value: u64);
     fn load(memory: &mut Memory, addr: u64) -> Result<u64, Stopped>;
     fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped>;
+    /// A load that is in the translation cache.
+    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped>;
+    /// A store that is in the translation cache.
+    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped>;
 
     #[inline(always)]
     fn sign_extend(value: u64) -> u64 {
@@ -31,7 +35,8 @@ pub(super) trait Width: Copy {
 /// whole would stall the host.
 unsafe fn merge(register: *mut u8, value: u64, mask: u64) {
     let whole = register.cast::<u64>();
-    *whole = *whole & !mask | value & mask;
+    // Volatile, or the compiler would see that a part is enough.
+    whole.write_volatile(whole.read_volatile() & !mask | value & mask);
 }
 
 impl Width for u8 {
@@ -57,6 +62,16 @@ impl Width for u8 {
     fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
         memory.fast_store::<u8>(addr, value as u8)
     }
+
+    #[inline(always)]
+    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
+        memory.quick_load::<u8>(addr).map(u64::from)
+    }
+
+    #[inline(always)]
+    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
+        memory.quick_store::<u8>(addr, value as u8)
+    }
 }
 
 impl Width for u16 {
@@ -80,6 +95,16 @@ impl Width for u16 {
     #[inline(always)]
     fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
         memory.fast_store::<u16>(addr, value as u16)
+    }
+
+    #[inline(always)]
+    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
+        memory.quick_load::<u16>(addr).map(u64::from)
+    }
+
+    #[inline(always)]
+    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
+        memory.quick_store::<u16>(addr, value as u16)
     }
 }
 
@@ -105,6 +130,16 @@ impl Width for u32 {
     fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
         memory.fast_store::<u32>(addr, value as u32)
     }
+
+    #[inline(always)]
+    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
+        memory.quick_load::<u32>(addr).map(u64::from)
+    }
+
+    #[inline(always)]
+    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
+        memory.quick_store::<u32>(addr, value as u32)
+    }
 }
 
 impl Width for u64 {
@@ -129,11 +164,21 @@ impl Width for u64 {
     fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
         memory.fast_store::<u64>(addr, value)
     }
+
+    #[inline(always)]
+    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
+        memory.quick_load::<u64>(addr)
+    }
+
+    #[inline(always)]
+    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
+        memory.quick_store::<u64>(addr, value)
+    }
 }
 
 /// How an address is computed.
 pub(super) trait Address: Copy {
-    unsafe fn of(x: X) -> u64;
+    unsafe fn of<const C: bool>(x: X<C>) -> u64;
 }
 
 /// Base and displacement; the base may be the zero register or a segment's.
@@ -146,22 +191,44 @@ pub(super) struct Indexed;
 
 impl Address for Based {
     #[inline(always)]
-    unsafe fn of(x: X) -> u64 {
+    unsafe fn of<const C: bool>(x: X<C>) -> u64 {
         x.get::<u64>(x.uop().base).wrapping_add(x.uop().disp)
     }
 }
 
 impl Address for Indexed {
     #[inline(always)]
-    unsafe fn of(x: X) -> u64 {
+    unsafe fn of<const C: bool>(x: X<C>) -> u64 {
         let index = x.get::<u64>(x.uop().index) << (x.uop().shift & 3);
         Based::of(x).wrapping_add(index)
     }
 }
 
+/// What the micro-operation before wrote, and displacement.
+#[derive(Clone, Copy)]
+pub(super) struct BasedOnLast;
+
+/// Base, displacement, and what the micro-operation before wrote as scaled index.
+#[derive(Clone, Copy)]
+pub(super) struct IndexedByLast;
+
+impl Address for BasedOnLast {
+    #[inline(always)]
+    unsafe fn of<const C: bool>(x: X<C>) -> u64 {
+        x.last.assume_init().wrapping_add(x.uop().disp)
+    }
+}
+
+impl Address for IndexedByLast {
+    #[inline(always)]
+    unsafe fn of<const C: bool>(x: X<C>) -> u64 {
+        Based::of(x).wrapping_add(x.last.assume_init() << (x.uop().shift & 3))
+    }
+}
+
 /// Where an operand that is only read comes from.
 pub(super) trait Source: Copy {
-    unsafe fn read<T: Width>(x: X) -> Result<u64, Stopped>;
+    unsafe fn read<T: Width, const C: bool>(x: X<C>) -> Result<u64, Stopped>;
 }
 
 /// The register `s`.
@@ -186,35 +253,46 @@ pub(super) struct At<A>(std::marker::PhantomData<A>);
 
 impl Source for Register {
     #[inline(always)]
-    unsafe fn read<T: Width>(x: X) -> Result<u64, Stopped> {
+    unsafe fn read<T: Width, const C: bool>(x: X<C>) -> Result<u64, Stopped> {
         Ok(x.get::<T>(x.uop().s))
     }
 }
 
 impl Source for Destination {
     #[inline(always)]
-    unsafe fn read<T: Width>(x: X) -> Result<u64, Stopped> {
+    unsafe fn read<T: Width, const C: bool>(x: X<C>) -> Result<u64, Stopped> {
         Ok(x.get::<T>(x.uop().d))
+    }
+}
+
+/// What the micro-operation before wrote to its register.
+#[derive(Clone, Copy)]
+pub(super) struct Before;
+
+impl Source for Before {
+    #[inline(always)]
+    unsafe fn read<T: Width, const C: bool>(x: X<C>) -> Result<u64, Stopped> {
+        Ok(T::zero_extend(x.last.assume_init()))
     }
 }
 
 impl Source for Immediate {
     #[inline(always)]
-    unsafe fn read<T: Width>(x: X) -> Result<u64, Stopped> {
+    unsafe fn read<T: Width, const C: bool>(x: X<C>) -> Result<u64, Stopped> {
         Ok(x.uop().imm)
     }
 }
 
 impl Source for Half {
     #[inline(always)]
-    unsafe fn read<T: Width>(x: X) -> Result<u64, Stopped> {
+    unsafe fn read<T: Width, const C: bool>(x: X<C>) -> Result<u64, Stopped> {
         Ok(T::zero_extend(x.uop().imm as i32 as u64))
     }
 }
 
 impl<A: Address> Source for At<A> {
     #[inline(always)]
-    unsafe fn read<T: Width>(x: X) -> Result<u64, Stopped> {
+    unsafe fn read<T: Width, const C: bool>(x: X<C>) -> Result<u64, Stopped> {
         x.load::<T>(A::of(x))
     }
 }

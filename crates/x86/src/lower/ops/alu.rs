@@ -6,8 +6,10 @@ use memory::Memory;
 
 use crate::cpu::Cpu;
 use crate::flags::Flags;
-use crate::lower::uop::{Exec, Handler, Uop, X};
-use crate::lower::width::{Address, At, Based, Immediate, Indexed, Register, Source, Width};
+use crate::lower::uop::{Exec, Handler, Last, Uop, X};
+use crate::lower::width::{
+    Address, At, Based, BasedOnLast, Before, Destination, Immediate, Indexed, IndexedByLast, Register, Source, Width,
+};
 
 /// The operations in the order of their opcodes.
 pub(in crate::lower) const ADD: u8 = 0;
@@ -49,37 +51,39 @@ pub(in crate::lower) fn set_flags<const OP: u8, T: Width>(flags: &mut Flags, a: 
 }
 
 /// `d = d op source`.
-unsafe fn to_register<const OP: u8, T: Width, S: Source, const LIVE: bool>(
+unsafe fn to_register<const OP: u8, T: Width, D: Source, S: Source, const LIVE: bool, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(b) = S::read::<T>(x) else { return x.stopped() };
-    let a = x.get::<T>(x.uop().d);
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let (Ok(a), Ok(b)) = (D::read::<T, C>(x), S::read::<T, C>(x)) else {
+        return x.retry(to_register::<OP, T, D, S, LIVE, true>);
+    };
     let result = compute::<OP>(&x.cpu().flags, a, b);
-    x.set::<T>(x.uop().d, result);
     if LIVE {
         set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
     }
-    x.next()
+    x.finish::<T>(result)
 }
 
 /// `memory = memory op source`.
-unsafe fn to_memory<const OP: u8, T: Width, A: Address, S: Source, const LIVE: bool>(
+unsafe fn to_memory<const OP: u8, T: Width, A: Address, S: Source, const LIVE: bool, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let careful = to_memory::<OP, T, A, S, LIVE, true>;
     let addr = A::of(x);
-    let Ok(a) = x.load::<T>(addr) else { return x.stopped() };
-    let Ok(b) = S::read::<T>(x) else { return x.stopped() };
+    let (Ok(a), Ok(b)) = (x.load::<T>(addr), S::read::<T, C>(x)) else { return x.retry(careful) };
     let result = compute::<OP>(&x.cpu().flags, a, b);
     if x.store::<T>(addr, result).is_err() {
-        return x.stopped();
+        return x.retry(careful);
     }
     if LIVE {
         set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
@@ -108,16 +112,44 @@ pub(in crate::lower) enum Form {
     StoreImmediateIndexed,
 }
 
+/// Which operand the micro-operation before has just written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::lower) enum Chain {
+    Neither,
+    /// The register that is read and written.
+    First,
+    /// The register that is only read.
+    Second,
+    /// The base of an address without index.
+    Base,
+    /// The index of an address.
+    Index,
+}
+
 fn by_form<const OP: u8, T: Width, const LIVE: bool>(form: Form) -> Handler {
     match form {
-        Form::Register => to_register::<OP, T, Register, LIVE>,
-        Form::Immediate => to_register::<OP, T, Immediate, LIVE>,
-        Form::Load => to_register::<OP, T, At<Based>, LIVE>,
-        Form::LoadIndexed => to_register::<OP, T, At<Indexed>, LIVE>,
-        Form::Store => to_memory::<OP, T, Based, Register, LIVE>,
-        Form::StoreIndexed => to_memory::<OP, T, Indexed, Register, LIVE>,
-        Form::StoreImmediate => to_memory::<OP, T, Based, Immediate, LIVE>,
-        Form::StoreImmediateIndexed => to_memory::<OP, T, Indexed, Immediate, LIVE>,
+        Form::Register => to_register::<OP, T, Destination, Register, LIVE, false>,
+        Form::Immediate => to_register::<OP, T, Destination, Immediate, LIVE, false>,
+        Form::Load => to_register::<OP, T, Destination, At<Based>, LIVE, false>,
+        Form::LoadIndexed => to_register::<OP, T, Destination, At<Indexed>, LIVE, false>,
+        Form::Store => to_memory::<OP, T, Based, Register, LIVE, false>,
+        Form::StoreIndexed => to_memory::<OP, T, Indexed, Register, LIVE, false>,
+        Form::StoreImmediate => to_memory::<OP, T, Based, Immediate, LIVE, false>,
+        Form::StoreImmediateIndexed => to_memory::<OP, T, Indexed, Immediate, LIVE, false>,
+    }
+}
+
+/// With an operand from the micro-operation before.
+fn chained<const OP: u8, T: Width, const LIVE: bool>(form: Form, chain: Chain) -> Handler {
+    match (form, chain) {
+        (Form::Register, Chain::First) => to_register::<OP, T, Before, Register, LIVE, false>,
+        (Form::Register, Chain::Second) => to_register::<OP, T, Destination, Before, LIVE, false>,
+        (Form::Immediate, Chain::First) => to_register::<OP, T, Before, Immediate, LIVE, false>,
+        (Form::Load, Chain::First) => to_register::<OP, T, Before, At<Based>, LIVE, false>,
+        (Form::LoadIndexed, Chain::First) => to_register::<OP, T, Before, At<Indexed>, LIVE, false>,
+        (Form::Load, Chain::Base) => to_register::<OP, T, Destination, At<BasedOnLast>, LIVE, false>,
+        (Form::LoadIndexed, Chain::Index) => to_register::<OP, T, Destination, At<IndexedByLast>, LIVE, false>,
+        _ => by_form::<OP, T, LIVE>(form),
     }
 }
 
@@ -133,15 +165,26 @@ fn by_size<const OP: u8>(size: usize, form: Form, live: bool) -> Handler {
     }
 }
 
+fn by_chain<const OP: u8>(size: usize, form: Form, chain: Chain, live: bool) -> Handler {
+    match (size, live) {
+        _ if chain == Chain::Neither => by_size::<OP>(size, form, live),
+        (4, false) => chained::<OP, u32, false>(form, chain),
+        (4, true) => chained::<OP, u32, true>(form, chain),
+        (8, false) => chained::<OP, u64, false>(form, chain),
+        (8, true) => chained::<OP, u64, true>(form, chain),
+        _ => by_size::<OP>(size, form, live),
+    }
+}
+
 /// The handler for an operation; `live` says whether anybody looks at the flags.
-pub(in crate::lower) fn pick(op: u8, size: usize, form: Form, live: bool) -> Handler {
+pub(in crate::lower) fn pick(op: u8, size: usize, form: Form, chain: Chain, live: bool) -> Handler {
     match op {
-        ADD => by_size::<ADD>(size, form, live),
-        OR => by_size::<OR>(size, form, live),
+        ADD => by_chain::<ADD>(size, form, chain, live),
+        OR => by_chain::<OR>(size, form, chain, live),
         ADC => by_size::<ADC>(size, form, live),
         SBB => by_size::<SBB>(size, form, live),
-        AND => by_size::<AND>(size, form, live),
-        SUB => by_size::<SUB>(size, form, live),
-        _ => by_size::<XOR>(size, form, live),
+        AND => by_chain::<AND>(size, form, chain, live),
+        SUB => by_chain::<SUB>(size, form, chain, live),
+        _ => by_chain::<XOR>(size, form, chain, live),
     }
 }

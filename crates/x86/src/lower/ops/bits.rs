@@ -6,9 +6,8 @@ use memory::Memory;
 
 use crate::cpu::{Cpu, RAX, RDX};
 use crate::flags::{CF, PF, STATUS, ZF};
-use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
 use crate::lower::width::{Address, At, Immediate, Indexed, Register, Source, Width};
-use crate::machine::Trap;
 
 use super::alu::{ADD, Form, SUB, set_flags};
 
@@ -22,10 +21,11 @@ unsafe fn scan<const OP: u8, T: Width, S: Source>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(value) = S::read::<T>(x) else { return x.stopped() };
+    let x = Careful { u, cpu, memory, exec, last };
+    let Ok(value) = S::read::<T, _>(x) else { return x.stopped() };
     if value == 0 && OP <= REVERSE {
         x.cpu().flags.replace(STATUS, ZF | PF);
         return x.next();
@@ -67,10 +67,11 @@ unsafe fn test_bit<const OP: u8, T: Width, S: Source>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(offset) = S::read::<T>(x) else { return x.stopped() };
+    let x = Careful { u, cpu, memory, exec, last };
+    let Ok(offset) = S::read::<T, _>(x) else { return x.stopped() };
     let value = x.get::<T>(x.uop().d);
     let bit = 1 << (offset & u64::from(T::BITS - 1));
     match OP {
@@ -88,10 +89,11 @@ unsafe fn multiply<T: Width, S: Source, const SIGNED: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(b) = S::read::<T>(x) else { return x.stopped() };
+    let x = Careful { u, cpu, memory, exec, last };
+    let Ok(b) = S::read::<T, _>(x) else { return x.stopped() };
     let a = x.cpu().gpr[RAX];
     let product = match SIGNED {
         true => i128::from(T::sign_extend(a) as i64).wrapping_mul(i128::from(T::sign_extend(b) as i64)) as u128,
@@ -113,13 +115,14 @@ unsafe fn divide<T: Width, S: Source, const SIGNED: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(divisor) = S::read::<T>(x) else { return x.stopped() };
+    let x = Careful { u, cpu, memory, exec, last };
+    let Ok(divisor) = S::read::<T, _>(x) else { return x.stopped() };
     let (low, high) = (T::zero_extend(x.cpu().gpr[RAX]), T::zero_extend(x.cpu().gpr[RDX]));
     let Some((quotient, remainder)) = divided::<T, SIGNED>(low, high, divisor) else {
-        return x.trap(Trap::DivideError);
+        return x.undivided();
     };
     x.cpu().gpr[RAX] = T::zero_extend(quotient);
     x.cpu().gpr[RDX] = T::zero_extend(remainder);
@@ -157,8 +160,8 @@ fn divided_wide<T: Width, const SIGNED: bool>(low: u64, high: u64, divisor: u64)
 }
 
 /// `xchg` of registers.
-unsafe fn swap<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn swap<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let (a, b) = (x.get::<T>(x.uop().d), x.get::<T>(x.uop().s));
     x.set::<T>(x.uop().s, a);
     x.set::<T>(x.uop().d, b);
@@ -166,8 +169,14 @@ unsafe fn swap<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec
 }
 
 /// `xchg` with memory.
-unsafe fn swap_memory<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn swap_memory<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let addr = Indexed::of(x);
     let Ok(found) = x.load::<T>(addr) else { return x.stopped() };
     if x.store::<T>(addr, x.get::<T>(x.uop().s)).is_err() {
@@ -178,8 +187,14 @@ unsafe fn swap_memory<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memor
 }
 
 /// `xadd` to memory.
-unsafe fn add_memory<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn add_memory<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let addr = Indexed::of(x);
     let Ok(a) = x.load::<T>(addr) else { return x.stopped() };
     let b = x.get::<T>(x.uop().s);
@@ -193,8 +208,14 @@ unsafe fn add_memory<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory
 }
 
 /// `cmpxchg` with memory, which is written in either case.
-unsafe fn swap_if_equal<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn swap_if_equal<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let addr = Indexed::of(x);
     let Ok(found) = x.load::<T>(addr) else { return x.stopped() };
     let expected = T::zero_extend(x.cpu().gpr[RAX]);

@@ -5,68 +5,105 @@
 use memory::{Memory, Stopped};
 
 use crate::cpu::{Cpu, RSP};
-use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
 use crate::lower::width::{At, Indexed, Register, Source};
-use crate::machine::{Trap, canonical};
+use crate::machine::canonical;
 
 /// `jmp` to a fixed address; also from the end of a block to the next.
-pub(in crate::lower) unsafe fn jump(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    X { u, cpu, memory, exec }.branch()
+pub(in crate::lower) unsafe fn jump(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    Careful { u, cpu, memory, exec, last }.branch()
 }
 
-unsafe fn jump_if<const CODE: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    if x.cpu().flags.condition(CODE) { x.branch_early() } else { x.next() }
+unsafe fn jump_if<const CODE: u8>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
+    if x.cpu().flags.condition(CODE) { x.branch_early() } else { x.next_keeping() }
 }
 
 /// Address behind the instruction; `extra` is its length.
 #[inline(always)]
-unsafe fn behind(x: X) -> u64 {
+unsafe fn behind<const C: bool>(x: X<C>) -> u64 {
     x.uop().ip.wrapping_add(u64::from(x.uop().extra))
 }
 
 /// Stores the return address; where the stack pointer goes, if that could be written.
 #[inline(always)]
-unsafe fn push_return(x: X) -> Result<u64, Stopped> {
+unsafe fn push_return<const C: bool>(x: X<C>) -> Result<u64, Stopped> {
     let top = x.cpu().gpr[RSP].wrapping_sub(8);
     x.store::<u64>(top, behind(x)).map(|()| top)
 }
 
-pub(in crate::lower) unsafe fn call(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(top) = push_return(x) else { return x.stopped() };
+pub(in crate::lower) unsafe fn call<const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let Ok(top) = push_return(x) else { return x.retry(call::<true>) };
     x.cpu().gpr[RSP] = top;
     x.branch()
 }
 
-unsafe fn call_indirect<S: Source>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(target) = S::read::<u64>(x) else { return x.stopped() };
-    let Ok(top) = push_return(x) else { return x.stopped() };
+unsafe fn call_indirect<S: Source, const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let careful = call_indirect::<S, true>;
+    let Ok(target) = S::read::<u64, C>(x) else { return x.retry(careful) };
+    let Ok(top) = push_return(x) else { return x.retry(careful) };
     // Stored even if the target is refused, as on the processor.
     if !canonical(target) {
-        return x.trap(Trap::GeneralProtection);
+        return x.refused();
     }
     x.cpu().gpr[RSP] = top;
     x.indirect(target)
 }
 
-unsafe fn jump_indirect<S: Source>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(target) = S::read::<u64>(x) else { return x.stopped() };
+unsafe fn jump_indirect<S: Source, const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let Ok(target) = S::read::<u64, C>(x) else { return x.retry(jump_indirect::<S, true>) };
     if !canonical(target) {
-        return x.trap(Trap::GeneralProtection);
+        return x.refused();
     }
     x.indirect(target)
 }
 
 /// `imm` is what `ret imm16` drops besides the return address.
-pub(in crate::lower) unsafe fn ret(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+pub(in crate::lower) unsafe fn ret<const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
     let top = x.cpu().gpr[RSP];
-    let Ok(target) = x.load::<u64>(top) else { return x.stopped() };
+    let Ok(target) = x.load::<u64>(top) else { return x.retry(ret::<true>) };
     if !canonical(target) {
-        return x.trap(Trap::GeneralProtection);
+        return x.refused();
     }
     x.cpu().gpr[RSP] = top.wrapping_add(8).wrapping_add(x.uop().imm);
     x.indirect(target)
@@ -98,9 +135,9 @@ pub(in crate::lower) fn pick_conditional(code: u8) -> Handler {
 /// The handler for a jump or call through a register or memory.
 pub(in crate::lower) fn pick_indirect(call: bool, memory: bool) -> Handler {
     match (call, memory) {
-        (true, true) => call_indirect::<At<Indexed>>,
-        (true, false) => call_indirect::<Register>,
-        (false, true) => jump_indirect::<At<Indexed>>,
-        (false, false) => jump_indirect::<Register>,
+        (true, true) => call_indirect::<At<Indexed>, false>,
+        (true, false) => call_indirect::<Register, false>,
+        (false, true) => jump_indirect::<At<Indexed>, false>,
+        (false, false) => jump_indirect::<Register, false>,
     }
 }

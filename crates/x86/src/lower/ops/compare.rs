@@ -6,22 +6,24 @@ use memory::Memory;
 
 use super::alu::{AND, Form, SUB, set_flags};
 use crate::cpu::Cpu;
-use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::uop::{Exec, Handler, Last, Uop, X};
 use crate::lower::width::{At, Based, Destination, Half, Immediate, Indexed, Register, Source, Width};
 
 /// `cmp` or `test` for its flags.
-unsafe fn compare<const OP: u8, T: Width, L: Source, R: Source>(
+unsafe fn compare<const OP: u8, T: Width, L: Source, R: Source, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(a) = L::read::<T>(x) else { return x.stopped() };
-    let Ok(b) = R::read::<T>(x) else { return x.stopped() };
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let (Ok(a), Ok(b)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
+        return x.retry(compare::<OP, T, L, R, true>);
+    };
     let result = if OP == SUB { a.wrapping_sub(b) } else { a & b };
     set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
-    x.next()
+    x.next_keeping()
 }
 
 /// Whether `code` holds after comparing: no flags needed. Parity and overflow are not asked here.
@@ -56,32 +58,34 @@ fn holds<const OP: u8, T: Width, const CODE: u8>(a: u64, b: u64) -> bool {
 }
 
 /// `cmp` or `test` and the conditional jump behind it.
-unsafe fn fused<const OP: u8, T: Width, L: Source, R: Source, const CODE: u8, const LIVE: bool>(
+unsafe fn fused<const OP: u8, T: Width, L: Source, R: Source, const CODE: u8, const LIVE: bool, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(a) = L::read::<T>(x) else { return x.stopped() };
-    let Ok(b) = R::read::<T>(x) else { return x.stopped() };
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let (Ok(a), Ok(b)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
+        return x.retry(fused::<OP, T, L, R, CODE, LIVE, true>);
+    };
     if LIVE {
         let result = if OP == SUB { a.wrapping_sub(b) } else { a & b };
         set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
     }
-    if holds::<OP, T, CODE>(a, b) { x.branch_early() } else { x.next() }
+    if holds::<OP, T, CODE>(a, b) { x.branch_early() } else { x.next_keeping() }
 }
 
 fn alone<const OP: u8, T: Width>(form: Form) -> Handler {
     match form {
-        Form::Register => compare::<OP, T, Destination, Register>,
-        Form::Immediate => compare::<OP, T, Destination, Immediate>,
-        Form::Load => compare::<OP, T, Destination, At<Based>>,
-        Form::LoadIndexed => compare::<OP, T, Destination, At<Indexed>>,
-        Form::Store => compare::<OP, T, At<Based>, Register>,
-        Form::StoreIndexed => compare::<OP, T, At<Indexed>, Register>,
-        Form::StoreImmediate => compare::<OP, T, At<Based>, Immediate>,
-        Form::StoreImmediateIndexed => compare::<OP, T, At<Indexed>, Immediate>,
+        Form::Register => compare::<OP, T, Destination, Register, false>,
+        Form::Immediate => compare::<OP, T, Destination, Immediate, false>,
+        Form::Load => compare::<OP, T, Destination, At<Based>, false>,
+        Form::LoadIndexed => compare::<OP, T, Destination, At<Indexed>, false>,
+        Form::Store => compare::<OP, T, At<Based>, Register, false>,
+        Form::StoreIndexed => compare::<OP, T, At<Indexed>, Register, false>,
+        Form::StoreImmediate => compare::<OP, T, At<Based>, Immediate, false>,
+        Form::StoreImmediateIndexed => compare::<OP, T, At<Indexed>, Immediate, false>,
     }
 }
 
@@ -101,18 +105,18 @@ pub(in crate::lower) fn pick(op: u8, size: usize, form: Form) -> Handler {
 
 fn with_code<const OP: u8, T: Width, L: Source, R: Source, const LIVE: bool>(code: u8) -> Option<Handler> {
     Some(match (OP, code) {
-        (_, 4) => fused::<OP, T, L, R, 4, LIVE>,
-        (_, 5) => fused::<OP, T, L, R, 5, LIVE>,
-        (_, 8) => fused::<OP, T, L, R, 8, LIVE>,
-        (_, 9) => fused::<OP, T, L, R, 9, LIVE>,
-        (_, 14) => fused::<OP, T, L, R, 14, LIVE>,
-        (_, 15) => fused::<OP, T, L, R, 15, LIVE>,
-        (SUB, 2) => fused::<SUB, T, L, R, 2, LIVE>,
-        (SUB, 3) => fused::<SUB, T, L, R, 3, LIVE>,
-        (SUB, 6) => fused::<SUB, T, L, R, 6, LIVE>,
-        (SUB, 7) => fused::<SUB, T, L, R, 7, LIVE>,
-        (SUB, 12) => fused::<SUB, T, L, R, 12, LIVE>,
-        (SUB, 13) => fused::<SUB, T, L, R, 13, LIVE>,
+        (_, 4) => fused::<OP, T, L, R, 4, LIVE, false>,
+        (_, 5) => fused::<OP, T, L, R, 5, LIVE, false>,
+        (_, 8) => fused::<OP, T, L, R, 8, LIVE, false>,
+        (_, 9) => fused::<OP, T, L, R, 9, LIVE, false>,
+        (_, 14) => fused::<OP, T, L, R, 14, LIVE, false>,
+        (_, 15) => fused::<OP, T, L, R, 15, LIVE, false>,
+        (SUB, 2) => fused::<SUB, T, L, R, 2, LIVE, false>,
+        (SUB, 3) => fused::<SUB, T, L, R, 3, LIVE, false>,
+        (SUB, 6) => fused::<SUB, T, L, R, 6, LIVE, false>,
+        (SUB, 7) => fused::<SUB, T, L, R, 7, LIVE, false>,
+        (SUB, 12) => fused::<SUB, T, L, R, 12, LIVE, false>,
+        (SUB, 13) => fused::<SUB, T, L, R, 13, LIVE, false>,
         _ => return None,
     })
 }

@@ -9,7 +9,7 @@ use super::host;
 use crate::Generic;
 use crate::cpu::Cpu;
 use crate::generic::settle_rip;
-use crate::lower::uop::{Exec, Uop, X};
+use crate::lower::uop::{Careful, Exec, Last, Uop};
 use crate::machine::{Machine, Trap};
 
 /// A decoded instruction and its meaning: what `link` of these micro-operations points to.
@@ -36,14 +36,26 @@ unsafe fn call(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exe
 }
 
 /// An instruction that goes on with the next.
-pub(in crate::lower) unsafe fn plain(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+pub(in crate::lower) unsafe fn plain(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     if call(u, cpu, memory, exec) { x.next() } else { std::ptr::null() }
 }
 
 /// An instruction that ends its block and says itself where it goes.
-pub(in crate::lower) unsafe fn last(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+pub(in crate::lower) unsafe fn last(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     if call(u, cpu, memory, exec) { x.indirect((*cpu).rip) } else { std::ptr::null() }
 }
 
@@ -52,9 +64,10 @@ pub(in crate::lower) unsafe fn repeated(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = Careful { u, cpu, memory, exec, last };
     loop {
         if !call(u, cpu, memory, exec) {
             return std::ptr::null();

@@ -4,75 +4,90 @@
 
 use memory::Memory;
 
-use super::alu::Form;
+use super::alu::{Chain, Form};
 use crate::cpu::Cpu;
-use crate::lower::uop::{Exec, Handler, Uop, X};
-use crate::lower::width::{Address, At, Based, Immediate, Indexed, Register, Source, Width};
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
+use crate::lower::width::{
+    Address, At, Based, BasedOnLast, Before, Immediate, Indexed, IndexedByLast, Register, Source, Width,
+};
 
 /// `d = source`, from size `F` to size `T`, zero-extended.
-unsafe fn load<F: Width, T: Width, S: Source>(
+unsafe fn load<F: Width, T: Width, S: Source, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(value) = S::read::<F>(x) else { return x.stopped() };
-    x.set::<T>(x.uop().d, value);
-    x.next()
+    let x = X::<C> { u, cpu, memory, exec, last };
+    match S::read::<F, C>(x) {
+        Ok(value) => x.finish::<T>(value),
+        Err(_) => x.retry(load::<F, T, S, true>),
+    }
 }
 
 /// `d = source`, sign-extended.
-unsafe fn load_signed<F: Width, T: Width, S: Source>(
+unsafe fn load_signed<F: Width, T: Width, S: Source, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(value) = S::read::<F>(x) else { return x.stopped() };
-    x.set::<T>(x.uop().d, F::sign_extend(value));
-    x.next()
+    let x = X::<C> { u, cpu, memory, exec, last };
+    match S::read::<F, C>(x) {
+        Ok(value) => x.finish::<T>(F::sign_extend(value)),
+        Err(_) => x.retry(load_signed::<F, T, S, true>),
+    }
 }
 
 /// `memory = source`.
-unsafe fn store<T: Width, A: Address, S: Source>(
+unsafe fn store<T: Width, A: Address, S: Source, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(value) = S::read::<T>(x) else { return x.stopped() };
-    if x.store::<T>(A::of(x), value).is_err() {
-        return x.stopped();
-    }
-    x.next()
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let stored = S::read::<T, C>(x).and_then(|value| x.store::<T>(A::of(x), value));
+    if stored.is_ok() { x.next_keeping() } else { x.retry(store::<T, A, S, true>) }
 }
 
-unsafe fn lea<T: Width, A: Address>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    x.set::<T>(x.uop().d, A::of(x));
-    x.next()
+unsafe fn lea<T: Width, A: Address>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
+    x.finish::<T>(A::of(x))
 }
 
 /// The source is read even when it is not moved.
-unsafe fn move_if<T: Width, S: Source>(
+unsafe fn move_if<T: Width, S: Source, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(value) = S::read::<T>(x) else { return x.stopped() };
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let Ok(value) = S::read::<T, C>(x) else { return x.retry(move_if::<T, S, true>) };
     let old = x.get::<T>(x.uop().d);
     let holds = x.cpu().flags.condition(x.uop().extra);
-    x.set::<T>(x.uop().d, if holds { value } else { old });
-    x.next()
+    x.finish::<T>(if holds { value } else { old })
 }
 
-unsafe fn set_if<const CODE: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn set_if<const CODE: u8>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let holds = x.cpu().flags.condition(CODE);
     x.set::<u8>(x.uop().d, u64::from(holds));
     x.next()
@@ -82,86 +97,107 @@ pub(in crate::lower) unsafe fn nothing(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    X { u, cpu, memory, exec }.next()
+    Careful { u, cpu, memory, exec, last }.next_keeping()
 }
 
 fn mov_sized<T: Width>(form: Form) -> Handler {
     match form {
-        Form::Register => load::<T, T, Register>,
-        Form::Immediate => load::<T, T, Immediate>,
-        Form::Load => load::<T, T, At<Based>>,
-        Form::LoadIndexed => load::<T, T, At<Indexed>>,
-        Form::Store => store::<T, Based, Register>,
-        Form::StoreIndexed => store::<T, Indexed, Register>,
-        Form::StoreImmediate => store::<T, Based, Immediate>,
-        Form::StoreImmediateIndexed => store::<T, Indexed, Immediate>,
+        Form::Register => load::<T, T, Register, false>,
+        Form::Immediate => load::<T, T, Immediate, false>,
+        Form::Load => load::<T, T, At<Based>, false>,
+        Form::LoadIndexed => load::<T, T, At<Indexed>, false>,
+        Form::Store => store::<T, Based, Register, false>,
+        Form::StoreIndexed => store::<T, Indexed, Register, false>,
+        Form::StoreImmediate => store::<T, Based, Immediate, false>,
+        Form::StoreImmediateIndexed => store::<T, Indexed, Immediate, false>,
+    }
+}
+
+/// With an operand from the micro-operation before.
+fn mov_chained<T: Width>(form: Form, chain: Chain) -> Handler {
+    match (form, chain) {
+        (Form::Register, Chain::Second) => load::<T, T, Before, false>,
+        (Form::Load, Chain::Base) => load::<T, T, At<BasedOnLast>, false>,
+        (Form::LoadIndexed, Chain::Index) => load::<T, T, At<IndexedByLast>, false>,
+        _ => mov_sized::<T>(form),
     }
 }
 
 /// The handler for `mov`.
-pub(in crate::lower) fn pick_mov(size: usize, form: Form) -> Handler {
+pub(in crate::lower) fn pick_mov(size: usize, form: Form, chain: Chain) -> Handler {
     match size {
         1 => mov_sized::<u8>(form),
         2 => mov_sized::<u16>(form),
-        4 => mov_sized::<u32>(form),
-        _ => mov_sized::<u64>(form),
+        4 => mov_chained::<u32>(form, chain),
+        _ => mov_chained::<u64>(form, chain),
     }
 }
 
-fn zero_from<F: Width>(form: Form) -> Option<Handler> {
-    Some(match form {
-        Form::Register => load::<F, u32, Register>,
-        Form::Load => load::<F, u32, At<Based>>,
-        Form::LoadIndexed => load::<F, u32, At<Indexed>>,
+fn zero_from<F: Width>(form: Form, chain: Chain) -> Option<Handler> {
+    Some(match (form, chain) {
+        (Form::Register, Chain::Second) => load::<F, u32, Before, false>,
+        (Form::Load, Chain::Base) => load::<F, u32, At<BasedOnLast>, false>,
+        (Form::LoadIndexed, Chain::Index) => load::<F, u32, At<IndexedByLast>, false>,
+        (Form::Register, _) => load::<F, u32, Register, false>,
+        (Form::Load, _) => load::<F, u32, At<Based>, false>,
+        (Form::LoadIndexed, _) => load::<F, u32, At<Indexed>, false>,
         _ => return None,
     })
 }
 
 /// The handler for `movzx` to 4 or 8 bytes, which are the same.
-pub(in crate::lower) fn pick_movzx(from: usize, form: Form) -> Option<Handler> {
-    if from == 1 { zero_from::<u8>(form) } else { zero_from::<u16>(form) }
+pub(in crate::lower) fn pick_movzx(from: usize, form: Form, chain: Chain) -> Option<Handler> {
+    if from == 1 { zero_from::<u8>(form, chain) } else { zero_from::<u16>(form, chain) }
 }
 
-fn signed_from<F: Width, T: Width>(form: Form) -> Option<Handler> {
-    Some(match form {
-        Form::Register => load_signed::<F, T, Register>,
-        Form::Load => load_signed::<F, T, At<Based>>,
-        Form::LoadIndexed => load_signed::<F, T, At<Indexed>>,
+fn signed_from<F: Width, T: Width>(form: Form, chain: Chain) -> Option<Handler> {
+    Some(match (form, chain) {
+        (Form::Register, Chain::Second) => load_signed::<F, T, Before, false>,
+        (Form::Load, Chain::Base) => load_signed::<F, T, At<BasedOnLast>, false>,
+        (Form::LoadIndexed, Chain::Index) => load_signed::<F, T, At<IndexedByLast>, false>,
+        (Form::Register, _) => load_signed::<F, T, Register, false>,
+        (Form::Load, _) => load_signed::<F, T, At<Based>, false>,
+        (Form::LoadIndexed, _) => load_signed::<F, T, At<Indexed>, false>,
         _ => return None,
     })
 }
 
 /// The handler for `movsx` and `movsxd` to 4 or 8 bytes.
-pub(in crate::lower) fn pick_movsx(from: usize, to: usize, form: Form) -> Option<Handler> {
+pub(in crate::lower) fn pick_movsx(from: usize, to: usize, form: Form, chain: Chain) -> Option<Handler> {
     match (from, to) {
-        (1, 4) => signed_from::<u8, u32>(form),
-        (1, 8) => signed_from::<u8, u64>(form),
-        (2, 4) => signed_from::<u16, u32>(form),
-        (2, 8) => signed_from::<u16, u64>(form),
-        (4, 8) => signed_from::<u32, u64>(form),
+        (1, 4) => signed_from::<u8, u32>(form, chain),
+        (1, 8) => signed_from::<u8, u64>(form, chain),
+        (2, 4) => signed_from::<u16, u32>(form, chain),
+        (2, 8) => signed_from::<u16, u64>(form, chain),
+        (4, 8) => signed_from::<u32, u64>(form, chain),
         _ => None,
     }
 }
 
-/// The handler for `lea` to 4 or 8 bytes.
-pub(in crate::lower) fn pick_lea(size: usize, indexed: bool) -> Handler {
-    match (size, indexed) {
-        (4, false) => lea::<u32, Based>,
-        (4, true) => lea::<u32, Indexed>,
-        (_, false) => lea::<u64, Based>,
-        (_, true) => lea::<u64, Indexed>,
+fn lea_sized<T: Width>(indexed: bool, chain: Chain) -> Handler {
+    match (indexed, chain) {
+        (false, Chain::Base) => lea::<T, BasedOnLast>,
+        (true, Chain::Index) => lea::<T, IndexedByLast>,
+        (false, _) => lea::<T, Based>,
+        (true, _) => lea::<T, Indexed>,
     }
+}
+
+/// The handler for `lea` to 4 or 8 bytes.
+pub(in crate::lower) fn pick_lea(size: usize, indexed: bool, chain: Chain) -> Handler {
+    if size == 4 { lea_sized::<u32>(indexed, chain) } else { lea_sized::<u64>(indexed, chain) }
 }
 
 /// The handler for `cmovcc` of 4 or 8 bytes; `extra` is the condition.
 pub(in crate::lower) fn pick_cmov(size: usize, form: Form) -> Option<Handler> {
     Some(match (size, form) {
-        (4, Form::Register) => move_if::<u32, Register>,
-        (4, Form::Load | Form::LoadIndexed) => move_if::<u32, At<Indexed>>,
-        (8, Form::Register) => move_if::<u64, Register>,
-        (8, Form::Load | Form::LoadIndexed) => move_if::<u64, At<Indexed>>,
+        (4, Form::Register) => move_if::<u32, Register, false>,
+        (4, Form::Load | Form::LoadIndexed) => move_if::<u32, At<Indexed>, false>,
+        (8, Form::Register) => move_if::<u64, Register, false>,
+        (8, Form::Load | Form::LoadIndexed) => move_if::<u64, At<Indexed>, false>,
         _ => return None,
     })
 }

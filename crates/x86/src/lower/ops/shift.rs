@@ -7,8 +7,10 @@ use memory::Memory;
 use crate::cpu::{Cpu, RCX};
 use crate::flags::Flags;
 use crate::integer::{rol, ror, sar, shl, shr};
-use crate::lower::uop::{Exec, Handler, Uop, X};
-use crate::lower::width::Width;
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
+use crate::lower::width::{Before, Destination, Source, Width};
+
+use super::alu::Chain;
 
 pub(in crate::lower) const SHL: u8 = 0;
 pub(in crate::lower) const SHR: u8 = 1;
@@ -48,18 +50,18 @@ fn with_flags<const OP: u8, T: Width>(flags: &mut Flags, value: u64, count: u32)
 }
 
 /// By `imm`, which is neither zero nor beyond the size. Rotations by more than one keep the overflow flag.
-unsafe fn by_immediate<const OP: u8, T: Width, const LIVE: bool>(
+unsafe fn by_immediate<const OP: u8, T: Width, D: Source, const LIVE: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let value = x.get::<T>(x.uop().d);
+    let x = Careful { u, cpu, memory, exec, last };
+    let Ok(value) = D::read::<T, _>(x) else { return x.stopped() };
     let count = x.uop().imm as u32 & (T::BITS - 1);
     if !LIVE {
-        x.set::<T>(x.uop().d, plain::<OP, T>(value, count));
-        return x.next();
+        return x.finish::<T>(plain::<OP, T>(value, count));
     }
     let before = x.cpu().flags.of();
     let result = with_flags::<OP, T>(&mut x.cpu().flags, value, count);
@@ -67,56 +69,56 @@ unsafe fn by_immediate<const OP: u8, T: Width, const LIVE: bool>(
         let carry = x.cpu().flags.cf();
         x.cpu().flags.rotated(carry, before);
     }
-    x.set::<T>(x.uop().d, result);
-    x.next()
+    x.finish::<T>(result)
 }
 
 /// By `cl`.
-unsafe fn by_count<const OP: u8, T: Width, const LIVE: bool>(
+unsafe fn by_count<const OP: u8, T: Width, D: Source, const LIVE: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let value = x.get::<T>(x.uop().d);
+    let x = Careful { u, cpu, memory, exec, last };
+    let Ok(value) = D::read::<T, _>(x) else { return x.stopped() };
     let count = x.cpu().gpr[RCX] as u32 & (T::BITS - 1);
     if !LIVE || count == 0 {
         // A count of zero leaves the flags, but still clears the upper half.
-        x.set::<T>(x.uop().d, plain::<OP, T>(value, count));
-        return x.next();
+        return x.finish::<T>(plain::<OP, T>(value, count));
     }
     let result = with_flags::<OP, T>(&mut x.cpu().flags, value, count);
-    x.set::<T>(x.uop().d, result);
-    x.next()
+    x.finish::<T>(result)
 }
 
-fn by_kind<const OP: u8, T: Width>(immediate: bool, live: bool) -> Handler {
+fn by_kind<const OP: u8, T: Width, D: Source>(immediate: bool, live: bool) -> Handler {
     match (immediate, live) {
-        (true, true) => by_immediate::<OP, T, true>,
-        (true, false) => by_immediate::<OP, T, false>,
-        (false, true) => by_count::<OP, T, true>,
-        (false, false) => by_count::<OP, T, false>,
+        (true, true) => by_immediate::<OP, T, D, true>,
+        (true, false) => by_immediate::<OP, T, D, false>,
+        (false, true) => by_count::<OP, T, D, true>,
+        (false, false) => by_count::<OP, T, D, false>,
     }
 }
 
-fn by_op<T: Width>(op: u8, immediate: bool, live: bool) -> Handler {
+fn by_op<T: Width, D: Source>(op: u8, immediate: bool, live: bool) -> Handler {
     match op {
-        SHL => by_kind::<SHL, T>(immediate, live),
-        SHR => by_kind::<SHR, T>(immediate, live),
-        SAR => by_kind::<SAR, T>(immediate, live),
-        ROL => by_kind::<ROL, T>(immediate, live),
-        _ => by_kind::<ROR, T>(immediate, live),
+        SHL => by_kind::<SHL, T, D>(immediate, live),
+        SHR => by_kind::<SHR, T, D>(immediate, live),
+        SAR => by_kind::<SAR, T, D>(immediate, live),
+        ROL => by_kind::<ROL, T, D>(immediate, live),
+        _ => by_kind::<ROR, T, D>(immediate, live),
     }
 }
 
 /// The handler for a shift of a register; by `cl` only of 4 or 8 bytes, for less may be shifted out altogether.
-pub(in crate::lower) fn pick(op: u8, size: usize, immediate: bool, live: bool) -> Option<Handler> {
-    match size {
-        1 if immediate => Some(by_op::<u8>(op, true, live)),
-        2 if immediate => Some(by_op::<u16>(op, true, live)),
-        4 => Some(by_op::<u32>(op, immediate, live)),
-        8 => Some(by_op::<u64>(op, immediate, live)),
+pub(in crate::lower) fn pick(op: u8, size: usize, immediate: bool, chain: Chain, live: bool) -> Option<Handler> {
+    match (size, chain) {
+        (1, _) if immediate => Some(by_op::<u8, Destination>(op, true, live)),
+        (2, _) if immediate => Some(by_op::<u16, Destination>(op, true, live)),
+        (4, Chain::First) => Some(by_op::<u32, Before>(op, immediate, live)),
+        (8, Chain::First) => Some(by_op::<u64, Before>(op, immediate, live)),
+        (4, _) => Some(by_op::<u32, Destination>(op, immediate, live)),
+        (8, _) => Some(by_op::<u64, Destination>(op, immediate, live)),
         _ => None,
     }
 }

@@ -5,34 +5,50 @@
 use memory::Memory;
 
 use crate::cpu::{Cpu, RBP, RSP};
-use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::uop::{Exec, Handler, Last, Uop, X};
 use crate::lower::width::{At, Immediate, Indexed, Register, Source};
 
-unsafe fn push<S: Source>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(value) = S::read::<u64>(x) else { return x.stopped() };
+unsafe fn push<S: Source, const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
     let top = x.cpu().gpr[RSP].wrapping_sub(8);
-    if x.store::<u64>(top, value).is_err() {
-        return x.stopped();
+    if S::read::<u64, C>(x).and_then(|value| x.store::<u64>(top, value)).is_err() {
+        return x.retry(push::<S, true>);
     }
     x.cpu().gpr[RSP] = top;
     x.next()
 }
 
-pub(in crate::lower) unsafe fn pop(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+pub(in crate::lower) unsafe fn pop<const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
     let top = x.cpu().gpr[RSP];
-    let Ok(value) = x.load::<u64>(top) else { return x.stopped() };
+    let Ok(value) = x.load::<u64>(top) else { return x.retry(pop::<true>) };
     // In this order: `pop rsp` keeps the value.
     x.cpu().gpr[RSP] = top.wrapping_add(8);
-    x.set::<u64>(x.uop().d, value);
-    x.next()
+    x.finish::<u64>(value)
 }
 
-pub(in crate::lower) unsafe fn leave(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+pub(in crate::lower) unsafe fn leave<const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
     let frame = x.cpu().gpr[RBP];
-    let Ok(value) = x.load::<u64>(frame) else { return x.stopped() };
+    let Ok(value) = x.load::<u64>(frame) else { return x.retry(leave::<true>) };
     x.cpu().gpr[RBP] = value;
     x.cpu().gpr[RSP] = frame.wrapping_add(8);
     x.next()
@@ -49,8 +65,8 @@ pub(in crate::lower) enum Pushed {
 /// The handler for `push`.
 pub(in crate::lower) fn pick_push(what: Pushed) -> Handler {
     match what {
-        Pushed::Register => push::<Register>,
-        Pushed::Immediate => push::<Immediate>,
-        Pushed::Memory => push::<At<Indexed>>,
+        Pushed::Register => push::<Register, false>,
+        Pushed::Immediate => push::<Immediate, false>,
+        Pushed::Memory => push::<At<Indexed>, false>,
     }
 }

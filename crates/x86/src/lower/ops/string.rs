@@ -6,12 +6,12 @@ use iced_x86::{Code, Instruction, OpKind, Register};
 use memory::Memory;
 
 use crate::cpu::{Cpu, RAX, RCX, RDI, RSI};
-use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
 use crate::lower::width::Width;
 
 /// What one iteration adds to a pointer.
 #[inline(always)]
-unsafe fn step<T: Width>(x: X) -> u64 {
+unsafe fn step<T: Width>(x: Careful) -> u64 {
     if x.cpu().flags.df() { T::BYTES.wrapping_neg() } else { T::BYTES }
 }
 
@@ -25,7 +25,7 @@ enum After {
 
 /// Counts an iteration.
 #[inline(always)]
-unsafe fn count(x: X) -> After {
+unsafe fn count(x: Careful) -> After {
     let left = x.cpu().gpr[RCX].wrapping_sub(1);
     x.cpu().gpr[RCX] = left;
     if left == 0 {
@@ -41,8 +41,8 @@ unsafe fn count(x: X) -> After {
 }
 
 /// `rep movs`.
-unsafe fn copy<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn copy<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     if x.cpu().gpr[RCX] == 0 {
         return x.next();
     }
@@ -63,8 +63,8 @@ unsafe fn copy<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec
 }
 
 /// `rep stos`.
-unsafe fn fill<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn fill<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     if x.cpu().gpr[RCX] == 0 {
         return x.next();
     }

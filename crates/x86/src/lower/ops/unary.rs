@@ -4,11 +4,10 @@
 
 use memory::Memory;
 
-use super::alu::{ADD, Form, SUB, set_flags};
+use super::alu::{ADD, Chain, Form, SUB, set_flags};
 use crate::cpu::{Cpu, RAX, RDX};
-use crate::lower::uop::{Exec, Handler, Uop, X};
-use crate::lower::width::{Address, Immediate};
-use crate::lower::width::{At, Based, Indexed, Register, Source, Width};
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
+use crate::lower::width::{Address, At, Based, Before, Destination, Immediate, Indexed, Register, Source, Width};
 
 /// The new value of `inc` (`ADD`) and `dec` (`SUB`).
 #[inline(always)]
@@ -18,7 +17,7 @@ fn stepped<const OP: u8>(value: u64) -> u64 {
 
 /// All flags but the carry.
 #[inline(always)]
-unsafe fn flags_but_carry<const OP: u8, T: Width>(x: X, value: u64, result: u64) {
+unsafe fn flags_but_carry<const OP: u8, T: Width, const C: bool>(x: X<C>, value: u64, result: u64) {
     let carry = x.cpu().flags.cf();
     set_flags::<OP, T>(&mut x.cpu().flags, value, 1, result);
     x.cpu().flags.set_cf(carry);
@@ -28,57 +27,56 @@ unsafe fn by_one<const OP: u8, T: Width, const LIVE: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = Careful { u, cpu, memory, exec, last };
     let value = x.get::<T>(x.uop().d);
     let result = stepped::<OP>(value);
-    x.set::<T>(x.uop().d, result);
     if LIVE {
-        flags_but_carry::<OP, T>(x, value, result);
+        flags_but_carry::<OP, T, _>(x, value, result);
     }
-    x.next()
+    x.finish::<T>(result)
 }
 
-unsafe fn by_one_in_memory<const OP: u8, T: Width, A: Address>(
+unsafe fn by_one_in_memory<const OP: u8, T: Width, A: Address, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let careful = by_one_in_memory::<OP, T, A, true>;
     let addr = A::of(x);
-    let Ok(value) = x.load::<T>(addr) else { return x.stopped() };
+    let Ok(value) = x.load::<T>(addr) else { return x.retry(careful) };
     let result = stepped::<OP>(value);
     if x.store::<T>(addr, result).is_err() {
-        return x.stopped();
+        return x.retry(careful);
     }
-    flags_but_carry::<OP, T>(x, value, result);
+    flags_but_carry::<OP, T, _>(x, value, result);
     x.next()
 }
 
-unsafe fn neg<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn neg<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let value = x.get::<T>(x.uop().d);
     let result = value.wrapping_neg();
-    x.set::<T>(x.uop().d, result);
     set_flags::<SUB, T>(&mut x.cpu().flags, 0, value, result);
-    x.next()
+    x.finish::<T>(result)
 }
 
-unsafe fn not<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn not<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let value = x.get::<T>(x.uop().d);
-    x.set::<T>(x.uop().d, !value);
-    x.next()
+    x.finish::<T>(!value)
 }
 
 /// `d = l * r`, signed.
 #[inline(always)]
-unsafe fn product<T: Width, const LIVE: bool>(x: X, l: u64, r: u64) -> *const Uop {
+unsafe fn product<T: Width, const LIVE: bool, const C: bool>(x: X<C>, l: u64, r: u64) -> *const Uop {
     let (l, r) = (T::sign_extend(l) as i64, T::sign_extend(r) as i64);
     let result = l.wrapping_mul(r) as u64;
-    x.set::<T>(x.uop().d, result);
     if LIVE {
         // For 32 bits the 64-bit product is exact.
         let overflow = match T::BITS {
@@ -87,52 +85,60 @@ unsafe fn product<T: Width, const LIVE: bool>(x: X, l: u64, r: u64) -> *const Uo
         };
         x.cpu().flags.multiplied(T::sign_extend(result), overflow);
     }
-    x.next()
+    x.finish::<T>(result)
 }
 
-unsafe fn imul<T: Width, S: Source, const LIVE: bool>(
+unsafe fn imul<T: Width, L: Source, R: Source, const LIVE: bool, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(r) = S::read::<T>(x) else { return x.stopped() };
-    product::<T, LIVE>(x, x.get::<T>(x.uop().d), r)
-}
-
-unsafe fn imul_immediate<T: Width, S: Source, const LIVE: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let Ok(l) = S::read::<T>(x) else { return x.stopped() };
-    let Ok(r) = Immediate::read::<T>(x) else { return x.stopped() };
-    product::<T, LIVE>(x, l, r)
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let (Ok(l), Ok(r)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
+        return x.retry(imul::<T, L, R, LIVE, true>);
+    };
+    product::<T, LIVE, C>(x, l, r)
 }
 
 /// `cdq`, `cqo`.
-unsafe fn spread<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn spread<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let sign = (T::sign_extend(x.cpu().gpr[RAX]) as i64 >> 63) as u64;
     x.cpu().gpr[RDX] = T::zero_extend(sign);
     x.next()
 }
 
 /// `cwde`, `cdqe`: from half of `T`.
-unsafe fn widen<F: Width, T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn widen<F: Width, T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     x.cpu().gpr[RAX] = T::zero_extend(F::sign_extend(x.cpu().gpr[RAX]));
     x.next()
 }
 
-unsafe fn swap_bytes<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn swap_bytes<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let value = x.get::<T>(x.uop().d);
-    x.set::<T>(x.uop().d, value.swap_bytes() >> (64 - T::BITS));
-    x.next()
+    x.finish::<T>(value.swap_bytes() >> (64 - T::BITS))
 }
 
 /// The handler for `inc` and `dec` of any size.
@@ -154,8 +160,8 @@ fn step_form<const OP: u8, T: Width>(form: Form, live: bool) -> Option<Handler> 
     Some(match (form, live) {
         (Form::Register, true) => by_one::<OP, T, true>,
         (Form::Register, false) => by_one::<OP, T, false>,
-        (Form::Load, _) => by_one_in_memory::<OP, T, Based>,
-        (Form::LoadIndexed, _) => by_one_in_memory::<OP, T, Indexed>,
+        (Form::Load, _) => by_one_in_memory::<OP, T, Based, false>,
+        (Form::LoadIndexed, _) => by_one_in_memory::<OP, T, Indexed, false>,
         _ => return None,
     })
 }
@@ -175,22 +181,25 @@ pub(in crate::lower) fn pick_negation(arithmetic: bool, size: usize) -> Handler 
 }
 
 /// The handler for `imul` with two or three operands of 4 or 8 bytes.
-pub(in crate::lower) fn pick_imul(size: usize, form: Form, three: bool, live: bool) -> Option<Handler> {
+pub(in crate::lower) fn pick_imul(size: usize, form: Form, chain: Chain, three: bool, live: bool) -> Option<Handler> {
     match (size, live) {
-        (4, true) => imul_form::<u32, true>(form, three),
-        (4, false) => imul_form::<u32, false>(form, three),
-        (8, true) => imul_form::<u64, true>(form, three),
-        (8, false) => imul_form::<u64, false>(form, three),
+        (4, true) => imul_form::<u32, true>(form, chain, three),
+        (4, false) => imul_form::<u32, false>(form, chain, three),
+        (8, true) => imul_form::<u64, true>(form, chain, three),
+        (8, false) => imul_form::<u64, false>(form, chain, three),
         _ => None,
     }
 }
 
-fn imul_form<T: Width, const LIVE: bool>(form: Form, three: bool) -> Option<Handler> {
-    Some(match (form, three) {
-        (Form::Register, false) => imul::<T, Register, LIVE>,
-        (Form::Load | Form::LoadIndexed, false) => imul::<T, At<Indexed>, LIVE>,
-        (Form::Register, true) => imul_immediate::<T, Register, LIVE>,
-        (Form::Load | Form::LoadIndexed, true) => imul_immediate::<T, At<Indexed>, LIVE>,
+fn imul_form<T: Width, const LIVE: bool>(form: Form, chain: Chain, three: bool) -> Option<Handler> {
+    Some(match (form, chain, three) {
+        (Form::Register, Chain::First, false) => imul::<T, Before, Register, LIVE, false>,
+        (Form::Register, Chain::Second, false) => imul::<T, Destination, Before, LIVE, false>,
+        (Form::Register, _, false) => imul::<T, Destination, Register, LIVE, false>,
+        (Form::Load | Form::LoadIndexed, _, false) => imul::<T, Destination, At<Indexed>, LIVE, false>,
+        (Form::Register, Chain::Second, true) => imul::<T, Before, Immediate, LIVE, false>,
+        (Form::Register, _, true) => imul::<T, Register, Immediate, LIVE, false>,
+        (Form::Load | Form::LoadIndexed, _, true) => imul::<T, At<Indexed>, Immediate, LIVE, false>,
         _ => return None,
     })
 }

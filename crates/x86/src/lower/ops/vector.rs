@@ -8,9 +8,9 @@ use memory::{Memory, Stopped};
 use super::{host, lanes};
 use crate::cpu::Cpu;
 use crate::lower::translate::{address, general};
-use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
 use crate::lower::width::{Address, Indexed, Width};
-use crate::machine::{Trap, xmm_index};
+use crate::machine::xmm_index;
 
 /// Half of an SSE register.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,36 +20,48 @@ enum Half {
 }
 
 #[inline(always)]
-pub(super) unsafe fn destination<'a>(x: X) -> &'a mut u128 {
+pub(super) unsafe fn destination<'a>(x: Careful) -> &'a mut u128 {
     x.cpu().xmm.get_unchecked_mut(usize::from(x.uop().d))
 }
 
 #[inline(always)]
-pub(super) unsafe fn source(x: X) -> u128 {
+pub(super) unsafe fn source(x: Careful) -> u128 {
     *x.cpu().xmm.get_unchecked(usize::from(x.uop().s))
 }
 
 #[inline(always)]
-unsafe fn load_whole(x: X, addr: u64) -> Result<u128, Stopped> {
+unsafe fn load_whole(x: Careful, addr: u64) -> Result<u128, Stopped> {
     (*x.memory).fast_load::<u128>(addr)
 }
 
-unsafe fn load<const ALIGNED: bool>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn load<const ALIGNED: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let addr = Indexed::of(x);
     if ALIGNED && !addr.is_multiple_of(16) {
-        return x.trap(Trap::GeneralProtection);
+        return x.refused();
     }
     let Ok(value) = load_whole(x, addr) else { return x.stopped() };
     *destination(x) = value;
     x.next()
 }
 
-unsafe fn store<const ALIGNED: bool>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn store<const ALIGNED: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let addr = Indexed::of(x);
     if ALIGNED && !addr.is_multiple_of(16) {
-        return x.trap(Trap::GeneralProtection);
+        return x.refused();
     }
     if (*x.memory).fast_store::<u128>(addr, source(x)).is_err() {
         return x.stopped();
@@ -57,22 +69,34 @@ unsafe fn store<const ALIGNED: bool>(u: *const Uop, cpu: *mut Cpu, memory: *mut 
     x.next()
 }
 
-unsafe fn copy(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn copy(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     *destination(x) = source(x);
     x.next()
 }
 
 /// The low part from memory, the rest zero.
-unsafe fn load_part<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn load_part<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let Ok(value) = x.load::<T>(Indexed::of(x)) else { return x.stopped() };
     *destination(x) = u128::from(value);
     x.next()
 }
 
-unsafe fn store_part<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn store_part<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     if x.store::<T>(Indexed::of(x), source(x) as u64).is_err() {
         return x.stopped();
     }
@@ -80,14 +104,26 @@ unsafe fn store_part<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory
 }
 
 /// The low part from a general register, the rest zero.
-unsafe fn from_general<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn from_general<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     *destination(x) = u128::from(x.get::<T>(x.uop().s));
     x.next()
 }
 
-unsafe fn to_general<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn to_general<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     x.set::<T>(x.uop().d, source(x) as u64);
     x.next()
 }
@@ -97,9 +133,10 @@ unsafe fn copy_part<T: Width, const KEEP: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = Careful { u, cpu, memory, exec, last };
     let part = u128::from(T::zero_extend(source(x) as u64));
     let kept = if KEEP { *destination(x) >> T::BITS << T::BITS } else { 0 };
     *destination(x) = kept | part;
@@ -111,9 +148,10 @@ unsafe fn load_half<const HIGH: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = Careful { u, cpu, memory, exec, last };
     let Ok(value) = x.load::<u64>(Indexed::of(x)) else { return x.stopped() };
     let old = *destination(x);
     *destination(x) = match HIGH {
@@ -123,39 +161,51 @@ unsafe fn load_half<const HIGH: bool>(
     x.next()
 }
 
-unsafe fn store_high(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn store_high(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     if x.store::<u64>(Indexed::of(x), (source(x) >> 64) as u64).is_err() {
         return x.stopped();
     }
     x.next()
 }
 
-unsafe fn byte_mask(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn byte_mask(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     x.set::<u32>(x.uop().d, lanes::sign_bits(source(x)));
     x.next()
 }
 
 /// `pshufd`; `imm` is the order.
-unsafe fn shuffle(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn shuffle(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     *destination(x) = lanes::shuffle(source(x), x.uop().imm);
     x.next()
 }
 
-unsafe fn binary<const OP: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn binary<const OP: u8>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     *destination(x) = lanes::compute::<OP>(*destination(x), source(x));
     x.next()
 }
 
 /// The second operand is in memory and must be aligned.
-unsafe fn binary_load<const OP: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn binary_load<const OP: u8>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let addr = Indexed::of(x);
     if !addr.is_multiple_of(16) {
-        return x.trap(Trap::GeneralProtection);
+        return x.refused();
     }
     let Ok(value) = load_whole(x, addr) else { return x.stopped() };
     *destination(x) = lanes::compute::<OP>(*destination(x), value);

@@ -11,7 +11,7 @@ use super::{Direction, Handler, ready, register};
 use crate::cpu::Cpu;
 use crate::flags::{CF, PF, ZF};
 use crate::lower::ops::fallback;
-use crate::lower::uop::{Exec, Uop, X};
+use crate::lower::uop::{Careful, Exec, Last, Uop};
 use crate::lower::width::{Address, Indexed, Width};
 use crate::machine::operand_size;
 
@@ -117,9 +117,9 @@ compare! {
 
 /// Where the second operand is; null if its load was stopped.
 #[inline(always)]
-unsafe fn second<W: Word, const LOADS: bool>(x: X) -> *const u8 {
+unsafe fn second<W: Word, const LOADS: bool>(x: Careful) -> *const u8 {
     match LOADS {
-        true => (*x.memory).fast_pointer::<W>(Indexed::of(x)),
+        true => x.pointer::<W>(Indexed::of(x)),
         false => register(x, x.uop().s).cast_const().cast(),
     }
 }
@@ -128,11 +128,12 @@ unsafe fn to_integer<C: ToInteger, T: Width, const LOADS: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = Careful { u, cpu, memory, exec, last };
     if !ready(x) {
-        return fallback::plain(u, cpu, memory, exec);
+        return fallback::plain(u, cpu, memory, last, exec);
     }
     let s = second::<C::Word, LOADS>(x);
     if s.is_null() {
@@ -146,11 +147,12 @@ unsafe fn from_integer<C: FromInteger, T: Width, const LOADS: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = Careful { u, cpu, memory, exec, last };
     if !ready(x) {
-        return fallback::plain(u, cpu, memory, exec);
+        return fallback::plain(u, cpu, memory, last, exec);
     }
     let value = if LOADS { x.load::<T>(Indexed::of(x)) } else { Ok(x.get::<T>(x.uop().s)) };
     let Ok(value) = value else { return x.stopped() };
@@ -167,11 +169,12 @@ unsafe fn compare<C: Compare, const LOADS: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = Careful { u, cpu, memory, exec, last };
     if !ready(x) {
-        return fallback::plain(u, cpu, memory, exec);
+        return fallback::plain(u, cpu, memory, last, exec);
     }
     let s = second::<C::Word, LOADS>(x);
     if s.is_null() {

@@ -18,9 +18,8 @@ use memory::{Memory, Word};
 use super::fallback;
 use super::vector::{Direction, operands};
 use crate::cpu::{Cpu, MXCSR_DEFAULT};
-use crate::lower::uop::{Exec, Handler, Uop, X};
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
 use crate::lower::width::{Address, Indexed};
-use crate::machine::Trap;
 
 /// The exception flags of MXCSR.
 const FLAGS: u32 = 0x3f;
@@ -67,7 +66,7 @@ unsafe fn end(cpu: *mut Cpu, exec: *mut Exec) {
 
 /// Whether the host's floating-point instructions do what the guest's do.
 #[inline(always)]
-unsafe fn ready(x: X) -> bool {
+unsafe fn ready<const C: bool>(x: X<C>) -> bool {
     (*x.exec).floating || begin(x.cpu, x.exec)
 }
 
@@ -81,21 +80,22 @@ trait Vector {
 
 /// An SSE register.
 #[inline(always)]
-unsafe fn register(x: X, number: u8) -> *mut u128 {
+unsafe fn register<const C: bool>(x: X<C>, number: u8) -> *mut u128 {
     (&raw mut (*x.cpu).xmm).cast::<u128>().add(usize::from(number))
 }
 
+/// Does it; `careful` is the same handler when the access needs more than a look.
 #[inline(always)]
-unsafe fn apply<V: Vector, const LOADS: bool>(x: X) -> *const Uop {
+unsafe fn apply<V: Vector, const LOADS: bool, const C: bool>(x: X<C>, careful: Handler) -> *const Uop {
     let mut s = register(x, x.uop().s).cast_const().cast::<u8>();
     if LOADS {
         let addr = Indexed::of(x);
         if size_of::<V::Word>() == 16 && !addr.is_multiple_of(16) {
-            return x.trap(Trap::GeneralProtection);
+            return x.refused();
         }
-        s = (*x.memory).fast_pointer::<V::Word>(addr);
+        s = x.pointer::<V::Word>(addr);
         if s.is_null() {
-            return x.stopped();
+            return x.retry(careful);
         }
     }
     V::run(register(x, x.uop().d), s);
@@ -103,45 +103,60 @@ unsafe fn apply<V: Vector, const LOADS: bool>(x: X) -> *const Uop {
 }
 
 /// An instruction that raises no exceptions.
-unsafe fn plain<V: Vector, const LOADS: bool>(
+unsafe fn plain<V: Vector, const LOADS: bool, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    apply::<V, LOADS>(X { u, cpu, memory, exec })
+    apply::<V, LOADS, C>(X { u, cpu, memory, exec, last }, plain::<V, LOADS, true>)
 }
 
 /// A floating-point instruction.
-unsafe fn float<V: Vector, const LOADS: bool>(
+unsafe fn float<V: Vector, const LOADS: bool, const C: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    if ready(x) { apply::<V, LOADS>(x) } else { fallback::plain(u, cpu, memory, exec) }
+    let x = X::<C> { u, cpu, memory, exec, last };
+    // The careful one does not save registers of the host only to begin.
+    if !(*exec).floating && !C {
+        return float::<V, LOADS, true>(u, cpu, memory, last, exec);
+    }
+    if !ready(x) {
+        return fallback::plain(u, cpu, memory, last, exec);
+    }
+    apply::<V, LOADS, C>(x, float::<V, LOADS, true>)
 }
 
 /// A shift by `imm`.
-unsafe fn by_immediate<V: Vector>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn by_immediate<V: Vector>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     V::run(register(x, x.uop().d), (&raw const (*u).imm).cast());
     x.next()
 }
 
 fn pick_plain<V: Vector>(direction: Direction) -> Option<Handler> {
     match direction {
-        Direction::Between => Some(plain::<V, false>),
-        Direction::Load => Some(plain::<V, true>),
+        Direction::Between => Some(plain::<V, false, false>),
+        Direction::Load => Some(plain::<V, true, false>),
         _ => None,
     }
 }
 
 fn pick_float<V: Vector>(direction: Direction) -> Option<Handler> {
     match direction {
-        Direction::Between => Some(float::<V, false>),
-        Direction::Load => Some(float::<V, true>),
+        Direction::Between => Some(float::<V, false, false>),
+        Direction::Load => Some(float::<V, true, false>),
         _ => None,
     }
 }

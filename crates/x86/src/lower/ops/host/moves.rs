@@ -10,9 +10,8 @@ use memory::Memory;
 use super::{Direction, Handler, Vector, pick_plain, register};
 use crate::cpu::Cpu;
 use crate::lower::ops::vector::operands;
-use crate::lower::uop::{Exec, Uop, X};
+use crate::lower::uop::{Careful, Exec, Last, Uop, X};
 use crate::lower::width::{Address, Indexed, Width};
-use crate::machine::Trap;
 
 /// Moves that overwrite the whole register: only the second operand is read.
 macro_rules! whole {
@@ -72,29 +71,43 @@ impl Vector for LowSingle {
 }
 
 /// A load of 16 bytes from any address.
-unsafe fn load_unaligned(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
-    let s = (*memory).fast_pointer::<u128>(Indexed::of(x));
+unsafe fn load_unaligned<const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
+    let s = x.pointer::<u128>(Indexed::of(x));
     if s.is_null() {
-        return x.stopped();
+        return x.retry(load_unaligned::<true>);
     }
     Whole::run(register(x, x.uop().d), s);
     x.next()
 }
 
 /// A store of 16 bytes.
-unsafe fn store<const ALIGNED: bool>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn store<const ALIGNED: bool, const C: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = X::<C> { u, cpu, memory, exec, last };
     let addr = Indexed::of(x);
     if ALIGNED && !addr.is_multiple_of(16) {
-        return x.trap(Trap::GeneralProtection);
+        return x.refused();
     }
     let from = register(x, x.uop().s);
-    let to = (*memory).fast_target::<u128>(addr);
-    if to.is_null() {
-        // The slow way, with whatever watches the page.
+    if C {
         let stored = (*memory).fast_store::<u128>(addr, *from);
         return if stored.is_ok() { x.next() } else { x.stopped() };
+    }
+    let to = (*memory).quick_target::<u128>(addr);
+    if to.is_null() {
+        return x.retry(store::<ALIGNED, true>);
     }
     asm!("movaps {a}, [{f}]", "movups [{t}], {a}", f = in(reg) from, t = in(reg) to, a = out(xmm_reg) _, options(nostack));
     x.next()
@@ -110,8 +123,14 @@ unsafe fn put(d: *mut u128, low: u64, high: u64) {
 }
 
 /// `movd` and `movq` from a general register: the rest becomes zero.
-unsafe fn from_general<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn from_general<T: Width>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let (d, value) = (register(x, x.uop().d), x.get::<T>(x.uop().s));
     asm!("movq {a}, {v}", "movaps [{d}], {a}", d = in(reg) d, v = in(reg) value, a = out(xmm_reg) _, options(nostack));
     x.next()
@@ -120,8 +139,8 @@ unsafe fn from_general<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memo
 /// The top bit of each lane, in a general register.
 macro_rules! masks {
     ($($name:ident $text:literal;)*) => {$(
-        unsafe fn $name(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-            let x = X { u, cpu, memory, exec };
+        unsafe fn $name(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
+            let x = Careful { u, cpu, memory, exec, last };
             let s = register(x, x.uop().s);
             let bits: u64;
             asm!(
@@ -161,8 +180,14 @@ fn words(half: u64, order: usize) -> u64 {
 }
 
 /// Lanes of two registers in the order that `imm` says.
-unsafe fn shuffle<const HOW: u8>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+unsafe fn shuffle<const HOW: u8>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
     let (d, s) = (register(x, x.uop().d), register(x, x.uop().s));
     let (first, second) = (d.cast_const().cast::<u8>(), s.cast_const().cast::<u8>());
     let order = x.uop().imm as usize;
@@ -183,9 +208,10 @@ unsafe fn shift_bytes<const LEFT: bool>(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
+    last: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = X { u, cpu, memory, exec };
+    let x = Careful { u, cpu, memory, exec, last };
     let (d, bits) = (register(x, x.uop().d), 8 * (x.uop().imm & 15));
     let value = if LEFT { *d << bits } else { *d >> bits };
     put(d, value as u64, (value >> 64) as u64);
@@ -194,9 +220,9 @@ unsafe fn shift_bytes<const LEFT: bool>(
 
 fn pick_whole(direction: Direction, aligned: bool) -> Option<Handler> {
     match (direction, aligned) {
-        (Direction::Load, false) => Some(load_unaligned),
-        (Direction::Store, true) => Some(store::<true>),
-        (Direction::Store, false) => Some(store::<false>),
+        (Direction::Load, false) => Some(load_unaligned::<false>),
+        (Direction::Store, true) => Some(store::<true, false>),
+        (Direction::Store, false) => Some(store::<false, false>),
         _ => pick_plain::<Whole>(direction),
     }
 }
