@@ -135,11 +135,13 @@ pub enum FailureKind {
     Exit,
     /// Two accesses to the same memory that nothing keeps apart, one of them a write.
     Race,
+    /// A lock is used as it may not be: unlocked by another thread, destroyed while it is held.
+    Misuse,
 }
 
 impl FailureKind {
     /// Every kind, in the order in which reports list them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Deadlock,
         Self::Assert,
         Self::Runtime,
@@ -152,6 +154,7 @@ impl FailureKind {
         Self::Crash,
         Self::Exit,
         Self::Race,
+        Self::Misuse,
     ];
 
     /// The name that `--check` takes and reports print.
@@ -170,6 +173,7 @@ impl FailureKind {
             Self::Crash => "crash",
             Self::Exit => "exit",
             Self::Race => "race",
+            Self::Misuse => "misuse",
         }
     }
 }

@@ -10,16 +10,20 @@ use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 use std::time::Instant;
 use world::Command;
-use world::check::Programs;
-use world::check::programs::Checks;
+use world::check::{Depth, Options, Programs};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 fn main() {
     let mut arguments: Vec<Vec<u8>> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
-    let full = arguments.first().is_some_and(|first| first == b"--full");
-    if full {
-        arguments.remove(0);
-    }
+    let mut flag = |name: &[u8]| {
+        let is_given = arguments.first().is_some_and(|first| first == name);
+        if is_given {
+            arguments.remove(0);
+        }
+        is_given
+    };
+    let full = flag(b"--full");
+    let depth = if flag(b"--real") { Depth::Real } else { Depth::Summary };
     let here = std::env::current_dir().expect("a working directory");
     let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
     roots.push(here.clone());
@@ -31,7 +35,8 @@ fn main() {
     };
     let commands: Vec<Command> = arguments.split(|argument| argument == b"+").map(command).collect();
     let started = Instant::now();
-    let mut programs = Programs::start(host, Limit::default(), &commands, Checks::default()).expect("it starts");
+    let mut programs =
+        Programs::start(host, Limit::default(), &commands, Options { depth, ..Options::default() }).expect("it starts");
     let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 60;
     let mut limits = Limits { states: 2_000_000, failures: 20, stop: &mut stop };
     let mode = if full { Mode::Full } else { Mode::Reduced };

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use trace::FailureKind;
 use world::Command;
+use world::check::Options;
 use world::check::Programs;
-use world::check::programs::Checks;
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 const HEAD: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n";
@@ -39,7 +39,7 @@ fn programs(folder: &Path) -> Programs {
         directory: folder.as_os_str().as_bytes().to_vec(),
     };
     let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    Programs::start(host, Limit::default(), &[command], Checks::default()).expect("it starts")
+    Programs::start(host, Limit::default(), &[command], Options::default()).expect("it starts")
 }
 
 /// Searches until no race is left that is no scheduling point; the races of the first search, and the last report.

@@ -1,6 +1,11 @@
 //! Worlds as something to be searched: every schedule of real programs.
 
+mod advance;
+pub mod library;
+mod memory_touch;
+pub mod options;
 pub mod programs;
 pub mod touch;
 
+pub use options::{Checks, Depth, Options};
 pub use programs::{Programs, Snapshot};

@@ -35,6 +35,12 @@ pub enum Kind {
     Ipc,
     /// Threads that wait at a word.
     Futex,
+    /// A lock or semaphore of the C library.
+    Lock,
+    /// A condition variable or barrier of the C library.
+    Condition,
+    /// The life of a thread.
+    Thread,
 }
 
 /// One number for an object.
@@ -47,7 +53,7 @@ pub fn object(kind: Kind, one: u64, two: u64) -> u64 {
 /// The kind of an object.
 #[must_use]
 pub fn kind(object: u64) -> Kind {
-    const KINDS: [Kind; 12] = [
+    const KINDS: [Kind; 15] = [
         Kind::World,
         Kind::Word,
         Kind::SharedWord,
@@ -60,6 +66,9 @@ pub fn kind(object: u64) -> Kind {
         Kind::Process,
         Kind::Ipc,
         Kind::Futex,
+        Kind::Lock,
+        Kind::Condition,
+        Kind::Thread,
     ];
     KINDS[(object & 15) as usize % KINDS.len()]
 }

@@ -1,0 +1,500 @@
+//! One step of a thread: one operation that others can see, or the instructions up to the next one.
+//!
+//! Whatever follows an operation and touches nothing shared belongs to its step; so does what follows the acquisition of a
+//! lock, up to the next operation. Anything else is a step of its own: to merge what follows a release would hide races.
+
+use super::library::{self, Done, Function, Hook, Library, Member, Operation, Phase, RETURN, Whole, Within};
+use super::options::Depth;
+use super::programs::Programs;
+use super::touch::{self, Asked, Kind, Reach};
+use crate::refusal::Refusal;
+use crate::step::Blind;
+use explore::graph::Touch;
+use kernel::{Kernel, Tid};
+use memory::{Halt, Mark};
+use x86::cpu::{R8, R9, R10, RAX, RCX, RDI, RDX, RSI, RSP};
+use x86::{Cpu, Machine, Trap};
+
+/// Instructions of one step without anything that others can see; a loop that spins is cut here.
+const RUN_MAX: u64 = 1_000_000;
+
+/// A step in progress.
+pub(super) struct Step {
+    pub tid: Tid,
+    /// Which way the operation goes, if there are several.
+    index: u32,
+    /// What was touched.
+    pub touches: Vec<Touch>,
+    /// Nothing was done so far.
+    is_fresh: bool,
+    /// Where to come back to if the instructions behind the operation turn out to touch something.
+    kept: Option<Kept>,
+    /// A function is used as it may not be.
+    pub misuse: Option<&'static str>,
+    /// The lowest address of the stack that was written.
+    pub lowest: u64,
+}
+
+/// A world just behind an operation.
+struct Kept {
+    mark: Mark,
+    cpu: Cpu,
+    kernel: Kernel,
+    library: Library,
+    touches: usize,
+}
+
+impl Programs {
+    /// Takes a step of a thread in the world that is loaded. Alone in the world, a thread goes on until it is not, or waits.
+    pub(super) fn advance(&mut self, tid: Tid, index: u32) -> Result<Step, Refusal> {
+        let is_fresh = true;
+        let mut step = Step { tid, index, touches: Vec::new(), is_fresh, kept: None, misuse: None, lowest: u64::MAX };
+        let space = self.world.space(tid);
+        self.world.memory.enter(space);
+        self.world.memory.take_log();
+        self.place_stack(tid);
+        while self.goes_on(&mut step)? {}
+        self.note_accesses(&mut step);
+        self.clear_dead_stack(&step);
+        self.follow_births(tid, space);
+        step.touches.push(Touch { object: touch::object(Kind::World, 0, 0), write: false, plain: false });
+        Ok(step)
+    }
+
+    /// Takes the next part of a step; whether there is more.
+    fn goes_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        let was_waiting = self.is_waiting(tid);
+        if was_waiting {
+            step.touches.extend(self.call_touches(tid));
+        }
+        if !self.world.settle(tid, &mut Blind)? {
+            return Ok(false);
+        }
+        if was_waiting {
+            step.is_fresh = false;
+            self.look_at_mappings(tid);
+            if !self.operated(step) {
+                return Ok(false);
+            }
+        }
+        let is_quiet = self.is_quiet(tid);
+        let code = if is_quiet { &mut self.quiet } else { &mut self.code };
+        let stop = self.world.execute_instructions(tid, code, RUN_MAX);
+        self.note_accesses(step);
+        step.is_fresh &= stop.executed == 0;
+        let goes_on = match stop.trap {
+            None => Ok(false),
+            Some(Trap::Stop) => self.at_stop(step),
+            Some(Trap::Memory(Halt::Visible(touch))) => self.at_armed(step, touch),
+            Some(_) if self.world.cpus[&tid].rip == RETURN => self.leave_whole(step),
+            Some(Trap::Syscall) => self.quiet_call(step),
+            Some(trap) => {
+                step.is_fresh = false;
+                self.world.handle(tid, &trap, &mut Blind).map(|()| true)
+            }
+        }?;
+        Ok(self.keeps(step) && goes_on)
+    }
+
+    /// Whether a thread executes what is nobody's business.
+    fn is_quiet(&self, tid: Tid) -> bool {
+        self.library.member(tid).is_some_and(Member::is_in_library)
+    }
+
+    /// Called behind an operation; whether the step goes on.
+    fn operated(&mut self, step: &mut Step) -> bool {
+        if !self.is_alone() && step.kept.is_none() && self.world.cpus.contains_key(&step.tid) {
+            step.kept = Some(Kept {
+                mark: self.world.memory.mark(),
+                cpu: self.world.cpus[&step.tid].clone(),
+                kernel: self.world.kernel.clone(),
+                library: self.library.clone(),
+                touches: step.touches.len(),
+            });
+        }
+        true
+    }
+
+    /// Goes back behind the operation if what followed touched something; whether it did not.
+    fn keeps(&mut self, step: &mut Step) -> bool {
+        let Some(kept) = step.kept.take_if(|kept| step.touches.len() > kept.touches) else { return true };
+        self.world.memory.undo_to(kept.mark);
+        self.world.memory.take_log();
+        self.world.cpus.insert(step.tid, kept.cpu);
+        self.world.kernel = kept.kernel;
+        self.library = kept.library;
+        step.touches.truncate(kept.touches);
+        false
+    }
+
+    pub(super) fn is_waiting(&self, tid: Tid) -> bool {
+        self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.wait.is_some())
+    }
+
+    /// Whether nobody else is there to see anything.
+    fn is_alone(&self) -> bool {
+        self.world.kernel.threads.len() == 1
+    }
+
+    /// Whether an operation may be done now: it is the first thing in the step, or nobody can see it.
+    fn may_operate(&self, step: &Step) -> bool {
+        step.is_fresh || self.is_alone() || self.is_quiet(step.tid)
+    }
+
+    /// Before something that others may see; whether the step goes on.
+    fn at_stop(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        if let Some(hook) = self.hook(step.tid) {
+            return self.at_hook(step, hook);
+        }
+        let reach = self.reach_of_stop(step.tid);
+        let is_visible = match &reach {
+            Some(reach) => *reach != Reach::Nothing,
+            None => !self.has_private_memory(step.tid),
+        };
+        if is_visible && !self.may_operate(step) {
+            return Ok(false);
+        }
+        self.pass(step, reach)?;
+        step.is_fresh = false;
+        Ok(!is_visible || self.operated(step))
+    }
+
+    /// The recognised function that a thread is at.
+    pub(super) fn hook(&self, tid: Tid) -> Option<Hook> {
+        let cpu = self.world.cpus.get(&tid)?;
+        self.hooks.at(&self.world.memory, self.world.space(tid), cpu.rip)
+    }
+
+    fn at_hook(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        match hook.function {
+            Function::StartMain => self.at_start_main(step, hook),
+            Function::Begin => self.at_begin(step, hook),
+            Function::Return => self.at_return(step),
+            Function::Whole(whole) => self.at_whole(step, hook, whole),
+            _ => self.at_operation(step, hook),
+        }
+    }
+
+    fn at_start_main(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        self.add_hook(step.tid, self.world.cpus[&step.tid].gpr[RDI], Hook { function: Function::Begin, ..hook });
+        self.step_past(step)
+    }
+
+    /// The program's own code begins.
+    fn at_begin(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        if self.library.member(tid).is_some_and(|member| member.phase == Phase::Starting) {
+            self.library.member_mut(tid).phase = Phase::Running;
+            let is_first = self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0);
+            if !is_first && let Some(address) = self.return_address(tid) {
+                self.add_hook(tid, address, Hook { function: Function::Return, ..hook });
+            }
+        }
+        self.step_past(step)
+    }
+
+    /// The function that a thread was made for has returned.
+    fn at_return(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let is_over = self.library.member(step.tid).is_some_and(|member| member.phase == Phase::Running);
+        if is_over {
+            if !self.may_operate(step) {
+                return Ok(false);
+            }
+            self.end(step, Phase::Ending);
+        }
+        self.step_past(step)
+    }
+
+    /// From here on a thread, or its process, only ends.
+    fn end(&mut self, step: &mut Step, phase: Phase) {
+        let base = self.world.cpus[&step.tid].fs_base;
+        let object = library::thread(self.world.space(step.tid), base);
+        step.touches.push(Touch { object, write: true, plain: false });
+        self.library.member_mut(step.tid).phase = phase;
+    }
+
+    fn at_whole(&mut self, step: &mut Step, hook: Hook, whole: Whole) -> Result<bool, Refusal> {
+        let is_small = matches!(whole, Whole::Allocate | Whole::Stdio);
+        if self.is_quiet(step.tid) || is_small && self.has_private_memory(step.tid) {
+            return self.step_past(step);
+        }
+        if whole != Whole::Allocate && !self.may_operate(step) {
+            return Ok(false);
+        }
+        if whole == Whole::Create {
+            let routine = self.world.cpus[&step.tid].gpr[RDX];
+            self.add_hook(step.tid, routine, Hook { function: Function::Begin, ..hook });
+        }
+        if let Some(phase) = whole.last_phase() {
+            self.end(step, phase);
+            return self.step_past(step);
+        }
+        self.enter_whole(step, whole)
+    }
+
+    /// Carries out a function as a whole: it returns to where nothing is mapped.
+    fn enter_whole(&mut self, step: &mut Step, whole: Whole) -> Result<bool, Refusal> {
+        let Some(return_to) = self.return_address(step.tid) else { return self.step_past(step) };
+        let (space, pointer) = (self.world.space(step.tid), self.world.cpus[&step.tid].gpr[RSP]);
+        if self.world.memory.write(space, pointer, &RETURN.to_le_bytes()).is_ok() {
+            self.library.member_mut(step.tid).within = Some(Within { return_to, whole });
+        }
+        self.step_past(step)
+    }
+
+    fn leave_whole(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        step.is_fresh = false;
+        let Some(within) = self.library.member_mut(step.tid).within.take() else { return Ok(false) };
+        self.world.cpus.get_mut(&step.tid).expect("it runs").rip = within.return_to;
+        Ok(within.whole == Whole::Allocate || self.operated(step))
+    }
+
+    fn return_address(&self, tid: Tid) -> Option<u64> {
+        let mut bytes = [0; 8];
+        let pointer = self.world.cpus[&tid].gpr[RSP];
+        self.world.memory.peek(self.world.space(tid), pointer, &mut bytes).ok()?;
+        Some(u64::from_le_bytes(bytes))
+    }
+
+    /// The synchronising function that a thread is at.
+    pub(super) fn operation(&self, tid: Tid, hook: Hook) -> Operation {
+        let cpu = &self.world.cpus[&tid];
+        Operation {
+            function: hook.function,
+            flavour: hook.flavour,
+            tid,
+            space: self.world.space(tid),
+            args: [cpu.gpr[RDI], cpu.gpr[RSI], cpu.gpr[RDX], cpu.gpr[RCX]],
+            stack_pointer: cpu.gpr[RSP],
+            any_sleeper: self.options.any_sleeper,
+        }
+    }
+
+    fn at_operation(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        let operation = self.operation(step.tid, hook);
+        let seen = self.seen();
+        if !self.may_operate(step) || operation.choices(seen) == 0 {
+            return Ok(false);
+        }
+        step.touches.extend(operation.touches(seen));
+        let world = &mut self.world;
+        let index = std::mem::take(&mut step.index);
+        let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.library, index);
+        self.world.memory.take_log();
+        step.is_fresh = false;
+        match done {
+            Done::Sleeps => Ok(false),
+            Done::Whole(whole) => self.enter_whole(step, whole),
+            Done::Unsummarised => self.step_past(step),
+            Done::Acquired(result) => {
+                self.return_with(step.tid, result);
+                Ok(true)
+            }
+            Done::Returned(result) => {
+                self.return_with(step.tid, result);
+                Ok(self.is_quiet(step.tid) || self.operated(step))
+            }
+            Done::Misused(result, what) => {
+                step.misuse = Some(what);
+                self.return_with(step.tid, result);
+                Ok(self.operated(step))
+            }
+        }
+    }
+
+    /// Returns from a function that was just called.
+    fn return_with(&mut self, tid: Tid, result: u64) {
+        let address = self.return_address(tid);
+        let cpu = self.world.cpus.get_mut(&tid).expect("it runs");
+        cpu.gpr[RAX] = result;
+        cpu.gpr[RSP] += 8;
+        cpu.rip = address.unwrap_or(0);
+    }
+
+    /// Executes the first instruction of a recognised function like any other.
+    fn step_past(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        self.pass_quietly(step)?;
+        step.is_fresh = false;
+        Ok(true)
+    }
+
+    fn pass_quietly(&mut self, step: &mut Step) -> Result<(), Refusal> {
+        let cpu = self.world.cpus.get_mut(&step.tid).expect("it runs");
+        let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
+        let stop = x86::run_past(machine, &mut self.quiet);
+        self.note_accesses(step);
+        match stop.trap {
+            Some(trap) => self.world.handle(step.tid, &trap, &mut Blind),
+            None => Ok(()),
+        }
+    }
+
+    /// A call of the kernel from inside a function that is carried out as a whole.
+    fn quiet_call(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        step.is_fresh = false;
+        let (number, args) = call_of(&self.world.cpus[&step.tid]);
+        let asked = Asked { kernel: &self.world.kernel, memory: &self.world.memory, tid: step.tid, number, args };
+        if let Reach::Objects(objects) = asked.reach()
+            && !self.is_life(step.tid)
+        {
+            step.touches.extend(objects);
+        }
+        self.world.call(step.tid, &mut Blind)?;
+        self.after_call(step.tid);
+        Ok(true)
+    }
+
+    /// Whether a thread is being made or ended, where what the library does inside commutes with everything.
+    pub(super) fn is_life(&self, tid: Tid) -> bool {
+        self.library.member(tid).is_some_and(|member| {
+            let whole = member.within.map(|within| within.whole);
+            let comes_or_goes = matches!(member.phase, Phase::Starting | Phase::Ending);
+            comes_or_goes && self.has_siblings(tid) || matches!(whole, Some(Whole::Create | Whole::Join))
+        })
+    }
+
+    fn has_siblings(&self, tid: Tid) -> bool {
+        let process =
+            self.world.kernel.threads.get(&tid).and_then(|thread| self.world.kernel.processes.get(&thread.pid));
+        process.is_some_and(|process| process.threads.len() > 1)
+    }
+
+    fn call_touches(&self, tid: Tid) -> Vec<Touch> {
+        let Some((number, args)) = self.world.kernel.threads.get(&tid).and_then(|thread| thread.call) else {
+            return Vec::new();
+        };
+        let asked = Asked { kernel: &self.world.kernel, memory: &self.world.memory, tid, number, args };
+        match asked.reach() {
+            Reach::Nothing => Vec::new(),
+            Reach::Objects(touches) => touches,
+        }
+    }
+
+    /// Before an access to a page with promoted words; whether the step goes on.
+    fn at_armed(&mut self, step: &mut Step, touch: memory::Touch) -> Result<bool, Refusal> {
+        let space = self.world.space(step.tid);
+        let words = touch.addr >> 3..=(touch.addr + u64::from(touch.size.max(1)) - 1) >> 3;
+        let is_visible = words.into_iter().any(|word| self.promoted.contains(&(space, word << 3)));
+        if is_visible && !self.may_operate(step) {
+            return Ok(false);
+        }
+        let first = step.touches.len();
+        if is_visible && !self.is_alone() && self.splits(step, touch)? {
+            return Ok(false);
+        }
+        self.pass(step, None)?;
+        step.is_fresh = false;
+        // Only a promoted word synchronises; others in the same page are as plain as before.
+        let is_quiet = self.is_quiet(step.tid);
+        step.touches[first..].iter_mut().for_each(|touch| touch.plain = !is_visible && !is_quiet);
+        Ok(!is_visible || self.operated(step))
+    }
+
+    /// An instruction that reads and writes a promoted word without `lock` is two steps: the first only reads.
+    ///
+    /// The second puts back what was read, executes, and so writes what follows from it.
+    fn splits(&mut self, step: &mut Step, touch: memory::Touch) -> Result<bool, Refusal> {
+        let (tid, space) = (step.tid, self.world.space(step.tid));
+        let size = (touch.size as usize).min(8);
+        let mut bytes = [0; 8];
+        if let Some(loaded) = self.library.member_mut(tid).loaded.take() {
+            let _ = self.world.memory.write(space, touch.addr, &loaded.to_le_bytes()[..size]);
+            return Ok(false);
+        }
+        if touch.access != memory::Access::Read
+            || self.world.memory.peek(space, touch.addr, &mut bytes[..size]).is_err()
+        {
+            return Ok(false);
+        }
+        let (mark, cpu, before) = (self.world.memory.mark(), self.world.cpus[&tid].clone(), step.touches.len());
+        let machine = Machine {
+            cpu: self.world.cpus.get_mut(&tid).expect("it runs"),
+            memory: &mut self.world.memory,
+            clock: self.world.kernel.clock.now(),
+        };
+        machine.memory.pass_armed(true);
+        let stop = x86::run_past(machine, &mut self.quiet);
+        self.world.memory.pass_armed(false);
+        let log = self.world.memory.take_log();
+        let writes = stop.trap.is_none() && log.iter().any(|logged| logged.write && logged.addr == touch.addr);
+        self.world.memory.undo_to(mark);
+        self.world.cpus.insert(tid, cpu);
+        step.touches.truncate(before);
+        if writes {
+            self.library.member_mut(tid).loaded = Some(u64::from_le_bytes(bytes));
+            let read = touch::word(&self.world.memory, space, touch.addr & !7, false, Kind::Word);
+            step.touches.push(Touch { plain: false, ..read });
+            step.is_fresh = false;
+        }
+        Ok(writes)
+    }
+
+    /// Executes the instruction that a thread was stopped before.
+    fn pass(&mut self, step: &mut Step, reach: Option<Reach>) -> Result<(), Refusal> {
+        let tid = step.tid;
+        let cpu = self.world.cpus.get_mut(&tid).expect("it runs");
+        let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
+        machine.memory.pass_armed(true);
+        let stop = x86::run_past(machine, &mut self.code);
+        self.world.memory.pass_armed(false);
+        match stop.trap {
+            Some(Trap::Syscall) => {
+                self.world.call(tid, &mut Blind)?;
+                self.after_call(tid);
+                if let Some(Reach::Objects(objects)) = reach {
+                    step.touches.extend(objects);
+                }
+                Ok(())
+            }
+            None => {
+                let first = step.touches.len();
+                self.note_accesses(step);
+                step.touches[first..].iter_mut().for_each(|touch| touch.plain = false);
+                Ok(())
+            }
+            Some(trap) => self.world.handle(tid, &trap, &mut Blind),
+        }
+    }
+
+    /// New code may have been mapped.
+    fn after_call(&mut self, tid: Tid) {
+        self.look_at_mappings(tid);
+    }
+
+    fn look_at_mappings(&mut self, tid: Tid) {
+        if self.options.depth == Depth::Summary && self.world.kernel.threads.contains_key(&tid) {
+            let space = self.world.space(tid);
+            if self.hooks.look(&self.world.memory, space) {
+                self.refresh_stops();
+            }
+        }
+    }
+
+    fn add_hook(&mut self, tid: Tid, address: u64, hook: Hook) {
+        let space = self.world.space(tid);
+        if self.hooks.add(&self.world.memory, space, address, hook) {
+            self.refresh_stops();
+        }
+    }
+
+    /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
+    fn reach_of_stop(&mut self, tid: Tid) -> Option<Reach> {
+        let space = self.world.space(tid);
+        let cpu = &self.world.cpus[&tid];
+        let mut bytes = [0; 2];
+        self.world.memory.peek(space, cpu.rip, &mut bytes).ok()?;
+        if bytes != [0x0f, 0x05] {
+            return None;
+        }
+        let (number, args) = call_of(cpu);
+        let asked = Asked { kernel: &self.world.kernel, memory: &self.world.memory, tid, number, args };
+        Some(asked.reach())
+    }
+}
+
+/// The syscall that registers ask for.
+fn call_of(cpu: &Cpu) -> (u64, [u64; 6]) {
+    let gpr = &cpu.gpr;
+    (gpr[RAX], [gpr[RDI], gpr[RSI], gpr[RDX], gpr[R10], gpr[R8], gpr[R9]])
+}

@@ -1,0 +1,189 @@
+//! The functions that are recognised, by name.
+
+/// What a recognised function is to the search.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Function {
+    /// `pthread_mutex_lock(3)`.
+    Lock,
+    /// `pthread_mutex_trylock(3)`.
+    TryLock,
+    /// `pthread_mutex_timedlock(3)`, by the real-time clock.
+    TimedLock,
+    /// `pthread_mutex_clocklock(3)`.
+    ClockLock,
+    /// `pthread_mutex_unlock(3)`.
+    Unlock,
+    /// `pthread_mutex_destroy(3)`.
+    DestroyMutex,
+    /// `pthread_rwlock_rdlock(3)`.
+    ReadLock,
+    /// `pthread_rwlock_tryrdlock(3)`.
+    TryReadLock,
+    /// `pthread_rwlock_timedrdlock(3)`.
+    TimedReadLock,
+    /// `pthread_rwlock_wrlock(3)`.
+    WriteLock,
+    /// `pthread_rwlock_trywrlock(3)`.
+    TryWriteLock,
+    /// `pthread_rwlock_timedwrlock(3)`.
+    TimedWriteLock,
+    /// `pthread_rwlock_unlock(3)`.
+    UnlockBoth,
+    /// `pthread_spin_lock(3)`.
+    SpinLock,
+    /// `pthread_spin_trylock(3)`.
+    SpinTryLock,
+    /// `pthread_spin_unlock(3)`.
+    SpinUnlock,
+    /// `pthread_cond_wait(3)`.
+    Wait,
+    /// `pthread_cond_timedwait(3)`.
+    TimedWait,
+    /// `pthread_cond_clockwait(3)`.
+    ClockWait,
+    /// `pthread_cond_signal(3)`.
+    Signal,
+    /// `pthread_cond_broadcast(3)`.
+    Broadcast,
+    /// `pthread_cond_destroy(3)`.
+    DestroyCondition,
+    /// `pthread_barrier_wait(3)`.
+    BarrierWait,
+    /// `sem_wait(3)`.
+    SemaphoreWait,
+    /// `sem_trywait(3)`.
+    SemaphoreTryWait,
+    /// `sem_timedwait(3)`.
+    SemaphoreTimedWait,
+    /// `sem_clockwait(3)`.
+    SemaphoreClockWait,
+    /// `sem_post(3)`.
+    SemaphorePost,
+    /// `pthread_join(3)`: carried out as a whole once the other thread has ended.
+    Join,
+    /// A function that is carried out as a whole.
+    Whole(Whole),
+    /// `__libc_start_main`: its first argument is `main`.
+    StartMain,
+    /// The beginning of a program's own code: `main`, or the function that a thread was made for.
+    Begin,
+    /// Where the function that a thread was made for returns to.
+    Return,
+}
+
+/// Kinds of functions that are carried out as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Whole {
+    /// `pthread_create(3)`.
+    Create,
+    /// `pthread_join(3)` of a thread that has ended.
+    Join,
+    /// `pthread_exit(3)`.
+    EndThread,
+    /// `exit(3)`.
+    EndProcess,
+    /// Allocation.
+    Allocate,
+    /// Standard input and output.
+    Stdio,
+}
+
+impl Function {
+    /// Whether it is an operation with a meaning of its own, which may have to wait.
+    #[must_use]
+    pub fn synchronises(self) -> bool {
+        !matches!(self, Self::Whole(_) | Self::StartMain | Self::Begin | Self::Return)
+    }
+
+    /// Its name in the library.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        FUNCTIONS.iter().find(|(_, function)| *function == self).map_or("?", |(name, _)| name)
+    }
+}
+
+impl Whole {
+    /// Where it leads a thread that will not come back.
+    #[must_use]
+    pub fn last_phase(self) -> Option<Phase> {
+        match self {
+            Self::EndThread => Some(Phase::Ending),
+            Self::EndProcess => Some(Phase::Exiting),
+            _ => None,
+        }
+    }
+}
+
+use super::Phase;
+use Function as F;
+
+/// Names and meanings.
+pub const FUNCTIONS: &[(&str, Function)] = &[
+    ("pthread_mutex_lock", F::Lock),
+    ("pthread_mutex_trylock", F::TryLock),
+    ("pthread_mutex_timedlock", F::TimedLock),
+    ("pthread_mutex_clocklock", F::ClockLock),
+    ("pthread_mutex_unlock", F::Unlock),
+    ("pthread_mutex_destroy", F::DestroyMutex),
+    ("pthread_rwlock_rdlock", F::ReadLock),
+    ("pthread_rwlock_tryrdlock", F::TryReadLock),
+    ("pthread_rwlock_timedrdlock", F::TimedReadLock),
+    ("pthread_rwlock_wrlock", F::WriteLock),
+    ("pthread_rwlock_trywrlock", F::TryWriteLock),
+    ("pthread_rwlock_timedwrlock", F::TimedWriteLock),
+    ("pthread_rwlock_unlock", F::UnlockBoth),
+    ("pthread_spin_lock", F::SpinLock),
+    ("pthread_spin_trylock", F::SpinTryLock),
+    ("pthread_spin_unlock", F::SpinUnlock),
+    ("pthread_cond_wait", F::Wait),
+    ("pthread_cond_timedwait", F::TimedWait),
+    ("pthread_cond_clockwait", F::ClockWait),
+    ("pthread_cond_signal", F::Signal),
+    ("pthread_cond_broadcast", F::Broadcast),
+    ("pthread_cond_destroy", F::DestroyCondition),
+    ("pthread_barrier_wait", F::BarrierWait),
+    ("sem_wait", F::SemaphoreWait),
+    ("sem_trywait", F::SemaphoreTryWait),
+    ("sem_timedwait", F::SemaphoreTimedWait),
+    ("sem_clockwait", F::SemaphoreClockWait),
+    ("sem_post", F::SemaphorePost),
+    ("pthread_join", F::Join),
+    ("pthread_create", F::Whole(Whole::Create)),
+    ("pthread_exit", F::Whole(Whole::EndThread)),
+    ("exit", F::Whole(Whole::EndProcess)),
+    ("malloc", F::Whole(Whole::Allocate)),
+    ("calloc", F::Whole(Whole::Allocate)),
+    ("realloc", F::Whole(Whole::Allocate)),
+    ("free", F::Whole(Whole::Allocate)),
+    ("posix_memalign", F::Whole(Whole::Allocate)),
+    ("aligned_alloc", F::Whole(Whole::Allocate)),
+    ("memalign", F::Whole(Whole::Allocate)),
+    ("printf", F::Whole(Whole::Stdio)),
+    ("fprintf", F::Whole(Whole::Stdio)),
+    ("vprintf", F::Whole(Whole::Stdio)),
+    ("vfprintf", F::Whole(Whole::Stdio)),
+    ("__printf_chk", F::Whole(Whole::Stdio)),
+    ("__fprintf_chk", F::Whole(Whole::Stdio)),
+    ("__vprintf_chk", F::Whole(Whole::Stdio)),
+    ("__vfprintf_chk", F::Whole(Whole::Stdio)),
+    ("puts", F::Whole(Whole::Stdio)),
+    ("putchar", F::Whole(Whole::Stdio)),
+    ("fputs", F::Whole(Whole::Stdio)),
+    ("fputc", F::Whole(Whole::Stdio)),
+    ("putc", F::Whole(Whole::Stdio)),
+    ("fwrite", F::Whole(Whole::Stdio)),
+    ("fread", F::Whole(Whole::Stdio)),
+    ("fgets", F::Whole(Whole::Stdio)),
+    ("fgetc", F::Whole(Whole::Stdio)),
+    ("getc", F::Whole(Whole::Stdio)),
+    ("getchar", F::Whole(Whole::Stdio)),
+    ("getline", F::Whole(Whole::Stdio)),
+    ("fflush", F::Whole(Whole::Stdio)),
+    ("fopen", F::Whole(Whole::Stdio)),
+    ("fdopen", F::Whole(Whole::Stdio)),
+    ("fclose", F::Whole(Whole::Stdio)),
+    ("fseek", F::Whole(Whole::Stdio)),
+    ("perror", F::Whole(Whole::Stdio)),
+    ("setvbuf", F::Whole(Whole::Stdio)),
+    ("__libc_start_main", F::StartMain),
+];

@@ -1,0 +1,137 @@
+//! What functions of the C library mean to a search: synchronisation is one step with its specified meaning, and what the
+//! library does inside is nobody's business.
+//!
+//! Locks stay in the guest's memory, in the library's own format; so code that was not recognised finds them as it expects.
+//! What has no place there, such as who sleeps at a condition variable, is kept here.
+
+mod functions;
+mod hooks;
+mod layout;
+mod operate;
+
+pub use functions::{Function, Whole};
+pub use hooks::{Hook, Hooks};
+pub use layout::Flavour;
+pub use operate::{Done, Operation, Seen, thread};
+
+use kernel::Tid;
+use kernel::map::Map;
+
+/// What the library knows of threads, beyond what memory holds: part of the state.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Library {
+    members: Map<Tid, Member>,
+}
+
+/// One thread, as the library sees it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Member {
+    /// Where in its life it is.
+    pub phase: Phase,
+    /// It sleeps in a function that it called.
+    pub asleep: Option<Asleep>,
+    /// It is inside a function that is carried out as a whole.
+    pub within: Option<Within>,
+    /// Exclusive locks that it holds, by object, sorted.
+    pub holds: Vec<u64>,
+    /// Addresses of its stack, where that is known.
+    pub stack: Option<(u64, u64)>,
+    /// Who made it.
+    pub creator: Option<Tid>,
+    /// What an instruction that reads and writes has read of a word that others may change in between.
+    pub loaded: Option<u64>,
+}
+
+/// Where in its life a thread is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Phase {
+    /// Before the program's own code: what the loader and the library do there is one step.
+    #[default]
+    Starting,
+    /// In the program.
+    Running,
+    /// Behind the thread's own code, on the way out.
+    Ending,
+    /// In `exit(3)`.
+    Exiting,
+}
+
+/// Why a thread sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Asleep {
+    /// The condition variable or barrier.
+    pub object: u64,
+    /// Whether somebody has woken it.
+    pub woken: bool,
+    /// The function's stack pointer: a handler that runs meanwhile is not asleep.
+    pub stack_pointer: u64,
+}
+
+/// A function that is carried out as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Within {
+    /// Where it returns to.
+    pub return_to: u64,
+    /// Which kind of function.
+    pub whole: Whole,
+}
+
+/// Functions that are carried out as a whole return here, where nothing is mapped.
+pub const RETURN: u64 = 0x7fff_ffff_e000;
+
+impl Library {
+    /// A thread's entry.
+    #[must_use]
+    pub fn member(&self, tid: Tid) -> Option<&Member> {
+        self.members.get(&tid)
+    }
+
+    /// A thread's entry, made if there is none.
+    pub fn member_mut(&mut self, tid: Tid) -> &mut Member {
+        if !self.members.contains_key(&tid) {
+            self.members.insert(tid, Member::default());
+        }
+        self.members.get_mut(&tid).expect("just made")
+    }
+
+    /// All threads with an entry.
+    pub fn members(&self) -> impl Iterator<Item = (Tid, &Member)> {
+        self.members.iter().map(|(tid, member)| (*tid, member))
+    }
+
+    /// Forgets a thread.
+    pub fn forget(&mut self, tid: Tid) {
+        self.members.remove(&tid);
+    }
+
+    /// Who sleeps at an object and was not yet woken.
+    pub fn sleepers(&self, object: u64) -> Vec<Tid> {
+        let sleeps = |member: &Member| member.asleep.is_some_and(|asleep| asleep.object == object && !asleep.woken);
+        self.members().filter(|(_, member)| sleeps(member)).map(|(tid, _)| tid).collect()
+    }
+
+    /// Who holds an exclusive lock.
+    pub fn holder(&self, object: u64) -> Option<Tid> {
+        self.members().find(|(_, member)| member.holds.binary_search(&object).is_ok()).map(|(tid, _)| tid)
+    }
+}
+
+impl Member {
+    /// Notes that a lock is held from now on.
+    pub fn hold(&mut self, object: u64) {
+        if let Err(at) = self.holds.binary_search(&object) {
+            self.holds.insert(at, object);
+        }
+    }
+
+    /// Notes that a lock is no longer held; false if it was not.
+    pub fn release(&mut self, object: u64) -> bool {
+        self.holds.binary_search(&object).map(|at| self.holds.remove(at)).is_ok()
+    }
+
+    /// Whether what it executes now is not the program's own code.
+    #[must_use]
+    pub fn is_in_library(&self) -> bool {
+        self.phase != Phase::Running || self.within.is_some()
+    }
+}

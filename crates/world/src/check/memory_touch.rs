@@ -1,0 +1,168 @@
+//! Accesses to memory, as far as others could notice them.
+
+use super::advance::Step;
+use super::library::{Member, Phase, Whole};
+use super::options::Depth;
+use super::programs::Programs;
+use super::touch::{self, Kind};
+use kernel::Tid;
+use memory::{Logged, Name, Protection, Sharing, SpaceId};
+use x86::cpu::RSP;
+
+/// Bytes below the stack pointer that a function may use without moving it.
+const RED_ZONE: u64 = 128;
+/// How far the first stack of a process grows.
+const STACK_MAX: u64 = 8 << 20;
+
+impl Programs {
+    /// Turns logged accesses into touches: those that another thread or process could make, too.
+    pub(super) fn note_accesses(&mut self, step: &mut Step) {
+        let log = self.world.memory.take_log();
+        if log.is_empty() || !self.world.kernel.threads.contains_key(&step.tid) {
+            return;
+        }
+        let space = self.world.space(step.tid);
+        let member = self.library.member(step.tid).cloned().unwrap_or_default();
+        let own_stack = member.stack.filter(|_| !self.exposed.contains(&step.tid));
+        let plain = !member.is_in_library();
+        let is_private = self.has_private_memory(step.tid);
+        let is_life = self.is_life(step.tid);
+        for logged in log {
+            if let Some((low, high)) = member.stack
+                && (low..high).contains(&logged.addr)
+            {
+                if logged.write {
+                    step.lowest = step.lowest.min(logged.addr);
+                }
+                if own_stack.is_some() {
+                    continue;
+                }
+            }
+            if !is_private && !is_life {
+                self.note(step, space, logged, plain);
+            }
+        }
+    }
+
+    fn note(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
+        let Some(mapping) = self.world.memory.mapping_at(space, logged.addr) else { return };
+        let is_shared = mapping.sharing == Sharing::Shared;
+        if !mapping.protection.contains(Protection::WRITE) || !is_shared && self.shares_nothing(space) {
+            return;
+        }
+        self.expose(step.tid, space, logged.addr);
+        let last = logged.addr + u64::from(logged.size.max(1)) - 1;
+        for granule in logged.addr >> 3..=last >> 3 {
+            let mut touched = touch::word(&self.world.memory, space, granule << 3, logged.write, Kind::Word);
+            touched.plain = plain;
+            self.words.entry(touched.object).or_insert((space, granule << 3));
+            step.touches.push(touched);
+        }
+    }
+
+    /// Somebody else's stack is used: what its owner does there matters from now on.
+    fn expose(&mut self, tid: Tid, space: SpaceId, address: u64) {
+        let holds = |member: &Member| member.stack.is_some_and(|(low, high)| (low..high).contains(&address));
+        let owner = self.library.members().find(|(other, member)| *other != tid && holds(member)).map(|(tid, _)| tid);
+        if let Some(owner) = owner
+            && self.world.kernel.threads.contains_key(&owner)
+            && self.world.space(owner) == space
+        {
+            self.exposed.insert(owner);
+        }
+    }
+
+    /// Whether nobody shares any memory with a thread.
+    pub(super) fn has_private_memory(&self, tid: Tid) -> bool {
+        let space = self.world.space(tid);
+        let is_shared = |mapping: &memory::Mapping| {
+            mapping.sharing == Sharing::Shared && mapping.protection.contains(Protection::WRITE)
+        };
+        self.shares_nothing(space) && !self.world.memory.mappings(space).any(is_shared)
+    }
+
+    /// Whether one thread alone uses an address space.
+    fn shares_nothing(&self, space: SpaceId) -> bool {
+        let users = self.world.kernel.processes.values().filter(|process| process.space == space);
+        users.map(|process| process.threads.len()).sum::<usize>() <= 1
+    }
+
+    /// Notes where the stack of a thread is, at its first step.
+    pub(super) fn place_stack(&mut self, tid: Tid) {
+        let knows = self.library.member(tid).is_some_and(|member| member.stack.is_some());
+        if knows || self.options.depth == Depth::Real && !self.is_first(tid) {
+            return;
+        }
+        let (space, pointer) = (self.world.space(tid), self.world.cpus[&tid].gpr[RSP]);
+        let Some(mapping) = self.world.memory.mapping_at(space, pointer) else { return };
+        let end = mapping.start + mapping.len;
+        let range = match mapping.name {
+            Name::Stack => (end.saturating_sub(STACK_MAX), end),
+            _ => (mapping.start, end),
+        };
+        if self.is_first(tid) == (mapping.name == Name::Stack) {
+            self.library.member_mut(tid).stack = Some(range);
+        }
+    }
+
+    fn is_first(&self, tid: Tid) -> bool {
+        self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0)
+    }
+
+    /// Zeroes what a step left below the stack pointer: nobody will read it, and equal states should look equal.
+    pub(super) fn clear_dead_stack(&mut self, step: &Step) {
+        let Some(cpu) = self.world.cpus.get(&step.tid) else { return };
+        let end = cpu.gpr[RSP].saturating_sub(RED_ZONE);
+        let Some(stack) = self.library.member(step.tid).and_then(|member| member.stack) else { return };
+        if step.lowest >= end || !(stack.0..stack.1).contains(&end) {
+            return;
+        }
+        let space = self.world.space(step.tid);
+        let zeros = vec![0; (end - step.lowest) as usize];
+        let _ = self.world.memory.write(space, step.lowest, &zeros);
+        self.world.memory.take_log();
+    }
+
+    /// Threads that a step made or ended get or lose their entries.
+    pub(super) fn follow_births(&mut self, by: Tid, space: SpaceId) {
+        let ended: Vec<Tid> = self.library.members().map(|(tid, _)| tid).collect();
+        for tid in ended.into_iter().filter(|tid| !self.world.kernel.threads.contains_key(tid)) {
+            self.library.forget(tid);
+        }
+        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        for tid in tids {
+            if self.library.member(tid).is_none() {
+                *self.library.member_mut(tid) = self.born(by, tid);
+            }
+        }
+        if self.world.kernel.threads.contains_key(&by) && self.world.space(by) != space {
+            *self.library.member_mut(by) = Member { phase: self.first_phase(by), ..Member::default() };
+        }
+    }
+
+    /// How a new thread begins: in the library if that made it, where its parent is if it is a copy.
+    fn born(&self, by: Tid, tid: Tid) -> Member {
+        let parent = self.library.member(by).cloned().unwrap_or_default();
+        let is_made = parent.within.is_some_and(|within| within.whole == Whole::Create);
+        if self.is_first(tid) {
+            return Member { asleep: None, holds: Vec::new(), loaded: None, creator: Some(by), ..parent };
+        }
+        let phase = if is_made { Phase::Starting } else { Phase::Running };
+        Member { phase, creator: Some(by), ..Member::default() }
+    }
+
+    /// Where a program begins that was just loaded.
+    pub(super) fn first_phase(&mut self, tid: Tid) -> Phase {
+        let space = self.world.space(tid);
+        let is_known = self.options.depth == Depth::Summary && self.knows_library(space);
+        if is_known { Phase::Starting } else { Phase::Running }
+    }
+
+    /// Whether a program will come to `main` through a library that we know: its interpreter will map one, or it has one.
+    fn knows_library(&mut self, space: SpaceId) -> bool {
+        if self.hooks.look(&self.world.memory, space) {
+            self.refresh_stops();
+        }
+        self.hooks.begins(&self.world.memory, space)
+    }
+}

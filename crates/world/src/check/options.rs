@@ -1,0 +1,61 @@
+//! What a search of programs looks for, and how closely it looks.
+
+/// What counts as a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checks {
+    /// Nobody can go on.
+    pub deadlock: bool,
+    /// A fatal signal.
+    pub crash: bool,
+    /// `abort(3)`, a failed assertion.
+    pub assert: bool,
+    /// A started program ends with another code than 0.
+    pub exit: bool,
+    /// A lock is used as it may not be.
+    pub misuse: bool,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self { deadlock: true, crash: true, assert: true, exit: true, misuse: true }
+    }
+}
+
+/// How deep into the C library a search looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Depth {
+    /// Recognised functions are one step with their specified meaning.
+    #[default]
+    Summary,
+    /// Every instruction of the library is executed as it stands.
+    Real,
+}
+
+/// When a timed wait may end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Timeouts {
+    /// When nobody else can move.
+    #[default]
+    Quiet,
+    /// At any time, this often in a run.
+    Any(u32),
+}
+
+/// How a search looks at programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What counts as a failure.
+    pub checks: Checks,
+    /// How deep into the C library.
+    pub depth: Depth,
+    /// When timed waits may end.
+    pub timeouts: Timeouts,
+    /// Whether any sleeper may be the one whom a signal wakes; otherwise the one that sleeps longest.
+    pub any_sleeper: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { checks: Checks::default(), depth: Depth::default(), timeouts: Timeouts::default(), any_sleeper: true }
+    }
+}
