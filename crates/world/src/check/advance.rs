@@ -11,12 +11,12 @@ use crate::refusal::Refusal;
 use crate::step::Blind;
 use explore::graph::Touch;
 use kernel::{Kernel, Tid};
-use memory::{Halt, Mark};
+use memory::{Halt, Mark, SpaceId};
 use x86::cpu::{R8, R9, R10, RAX, RCX, RDI, RDX, RSI, RSP};
 use x86::{Cpu, Machine, Trap};
 
 /// Instructions of one step without anything that others can see; a loop that spins is cut here.
-const RUN_MAX: u64 = 1_000_000;
+const RUN_MAX: u64 = 20_000;
 
 /// A step in progress.
 pub(super) struct Step {
@@ -277,7 +277,9 @@ impl Programs {
         if !self.may_operate(step) || operation.choices(seen) == 0 {
             return Ok(false);
         }
-        step.touches.extend(operation.touches(seen));
+        if !self.is_life(step.tid) {
+            step.touches.extend(operation.touches(seen));
+        }
         let world = &mut self.world;
         let index = std::mem::take(&mut step.index);
         let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.library, index);
@@ -340,8 +342,9 @@ impl Programs {
         {
             step.touches.extend(objects);
         }
+        let space = self.world.space(step.tid);
         self.world.call(step.tid, &mut Blind)?;
-        self.after_call(step.tid);
+        self.after_call(step.tid, space);
         Ok(true)
     }
 
@@ -374,8 +377,8 @@ impl Programs {
     /// Before an access to a page with promoted words; whether the step goes on.
     fn at_armed(&mut self, step: &mut Step, touch: memory::Touch) -> Result<bool, Refusal> {
         let space = self.world.space(step.tid);
-        let words = touch.addr >> 3..=(touch.addr + u64::from(touch.size.max(1)) - 1) >> 3;
-        let is_visible = words.into_iter().any(|word| self.promoted.contains(&(space, word << 3)));
+        let words = touch.addr >> 2..=(touch.addr + u64::from(touch.size.max(1)) - 1) >> 2;
+        let is_visible = words.into_iter().any(|word| self.knowledge.promoted.contains(&(space, word << 2)));
         if is_visible && !self.may_operate(step) {
             return Ok(false);
         }
@@ -423,8 +426,8 @@ impl Programs {
         step.touches.truncate(before);
         if writes {
             self.library.member_mut(tid).loaded = Some(u64::from_le_bytes(bytes));
-            let read = touch::word(&self.world.memory, space, touch.addr & !7, false, Kind::Word);
-            step.touches.push(Touch { plain: false, ..read });
+            let read = memory::Logged { addr: touch.addr, size: u32::from(touch.size), write: false };
+            self.note(step, space, read, false);
             step.is_fresh = false;
         }
         Ok(writes)
@@ -440,8 +443,9 @@ impl Programs {
         self.world.memory.pass_armed(false);
         match stop.trap {
             Some(Trap::Syscall) => {
+                let space = self.world.space(tid);
                 self.world.call(tid, &mut Blind)?;
-                self.after_call(tid);
+                self.after_call(tid, space);
                 if let Some(Reach::Objects(objects)) = reach {
                     step.touches.extend(objects);
                 }
@@ -457,8 +461,9 @@ impl Programs {
         }
     }
 
-    /// New code may have been mapped.
-    fn after_call(&mut self, tid: Tid) {
+    /// There may be new threads and new code.
+    fn after_call(&mut self, tid: Tid, space: SpaceId) {
+        self.follow_births(tid, space);
         self.look_at_mappings(tid);
     }
 

@@ -5,6 +5,7 @@ use super::library::{Member, Phase, Whole};
 use super::options::Depth;
 use super::programs::Programs;
 use super::touch::{self, Kind};
+use explore::graph::Touch;
 use kernel::Tid;
 use memory::{Logged, Name, Protection, Sharing, SpaceId};
 use x86::cpu::RSP;
@@ -23,7 +24,7 @@ impl Programs {
         }
         let space = self.world.space(step.tid);
         let member = self.library.member(step.tid).cloned().unwrap_or_default();
-        let own_stack = member.stack.filter(|_| !self.exposed.contains(&step.tid));
+        let own_stack = member.stack.filter(|_| !self.knowledge.exposed.contains(&step.tid));
         let plain = !member.is_in_library();
         let is_private = self.has_private_memory(step.tid);
         let is_life = self.is_life(step.tid);
@@ -44,19 +45,36 @@ impl Programs {
         }
     }
 
-    fn note(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
+    pub(super) fn note(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
         let Some(mapping) = self.world.memory.mapping_at(space, logged.addr) else { return };
         let is_shared = mapping.sharing == Sharing::Shared;
         if !mapping.protection.contains(Protection::WRITE) || !is_shared && self.shares_nothing(space) {
             return;
         }
         self.expose(step.tid, space, logged.addr);
-        let last = logged.addr + u64::from(logged.size.max(1)) - 1;
-        for granule in logged.addr >> 3..=last >> 3 {
-            let mut touched = touch::word(&self.world.memory, space, granule << 3, logged.write, Kind::Word);
-            touched.plain = plain;
-            self.words.entry(touched.object).or_insert((space, granule << 3));
-            step.touches.push(touched);
+        let end = logged.addr + u64::from(logged.size.max(1));
+        for start in (logged.addr & !3..end).step_by(4) {
+            let range = logged.addr.max(start)..end.min(start + 4);
+            let word = touch::word(&self.world.memory, space, start, false, Kind::Word).object;
+            match self.knowledge.is_bytewise(word, range.end - range.start < 4) {
+                false => self.note_part(step, (space, start), (word, logged.write, plain)),
+                true => range.for_each(|address| {
+                    let byte = touch::object(Kind::Byte, word, address & 3);
+                    self.note_part(step, (space, address), (byte, logged.write, plain));
+                }),
+            }
+        }
+    }
+
+    fn note_part(&mut self, step: &mut Step, place: (SpaceId, u64), (object, write, plain): (u64, bool, bool)) {
+        if self.knowledge.matters(object, write) {
+            let places = self.words.entry(object).or_default();
+            if !places.contains(&place) {
+                let is_promoted = places.iter().any(|place| self.knowledge.is_promoted(*place));
+                places.push(place);
+                self.knowledge.promote(is_promoted.then_some(place));
+            }
+            step.touches.push(Touch { object, write, plain });
         }
     }
 
@@ -68,7 +86,7 @@ impl Programs {
             && self.world.kernel.threads.contains_key(&owner)
             && self.world.space(owner) == space
         {
-            self.exposed.insert(owner);
+            self.knowledge.expose(owner);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Worlds as something to be searched: every schedule of real programs.
 
 mod advance;
+pub mod knowledge;
 pub mod library;
 mod memory_touch;
 pub mod options;

@@ -1,6 +1,7 @@
 //! Worlds as something to be searched: threads are the actors, and a step is one operation that others can see, or the
 //! instructions up to the next one.
 
+use super::knowledge::Knowledge;
 use super::library::{Hooks, Library, Member, Seen};
 use super::options::Options;
 use super::touch;
@@ -13,7 +14,7 @@ use kernel::map::Wide;
 use kernel::process::State;
 use kernel::{Kernel, Pid, Tid, event, signal, time};
 use memory::{Limit, Parked};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use trace::{Choice, FailureKind};
 use x86::{Code, Cpu, Stops};
@@ -45,15 +46,11 @@ pub struct Programs {
     pub started: Vec<(Pid, String)>,
     initial: Snapshot,
     /// Words of memory by object, for reports.
-    pub words: HashMap<u64, (memory::SpaceId, u64)>,
+    pub words: HashMap<u64, Vec<(memory::SpaceId, u64)>>,
     /// Something that is not modelled was met: no verdict can be given.
     pub refusal: Option<Refusal>,
-    /// Words at which threads stop, because an earlier search saw that they race there.
-    pub(super) promoted: BTreeSet<(memory::SpaceId, u64)>,
-    /// Threads whose stacks others use.
-    pub(super) exposed: BTreeSet<Tid>,
-    /// How many there were before the last search.
-    exposed_before: usize,
+    /// What earlier steps have shown.
+    pub(super) knowledge: Knowledge,
     pub(super) options: Options,
 }
 
@@ -80,9 +77,7 @@ impl Programs {
             started,
             words: HashMap::new(),
             refusal: None,
-            promoted: BTreeSet::new(),
-            exposed: BTreeSet::new(),
-            exposed_before: 0,
+            knowledge: Knowledge::default(),
             options,
         };
         programs.refresh_stops();
@@ -117,20 +112,19 @@ impl Programs {
         self.world.memory.restore(&snapshot.memory);
         self.world.cpus = (*snapshot.cpus).clone();
         self.library = snapshot.library.clone();
-        for (space, address) in &self.promoted {
+        for (space, address) in &self.knowledge.promoted {
             if self.world.memory.space_exists(*space) {
-                self.world.memory.arm(*space, *address..*address + 8);
+                self.world.memory.arm(*space, *address..*address + 4);
             }
         }
     }
 
-    /// Makes threads stop before every access to the words of these races; whether any of them is new.
+    /// Makes threads stop before every access to the words of these races; whether the search has to begin anew, because of
+    /// that or because it has shown that earlier steps were seen too coarsely.
     pub fn promote(&mut self, races: &[Race]) -> bool {
-        let words = races.iter().filter_map(|race| self.words.get(&race.object)).copied();
-        let before = self.promoted.len() + std::mem::take(&mut self.exposed_before);
-        self.promoted.extend(words.collect::<Vec<_>>());
-        self.exposed_before = self.exposed.len();
-        self.promoted.len() + self.exposed.len() > before
+        let words = races.iter().filter_map(|race| self.words.get(&race.object));
+        self.knowledge.promote(words.flatten().copied());
+        std::mem::take(&mut self.knowledge.has_grown)
     }
 
     fn reached(&mut self) -> Reached<Snapshot> {

@@ -13,9 +13,9 @@ use memory::{Backing, Memory, Sharing, SpaceId};
 pub enum Kind {
     /// Everything: read by every visible step, written by those that may touch anything.
     World,
-    /// Eight bytes of private memory.
+    /// Four bytes of private memory.
     Word,
-    /// Eight bytes of memory that processes share, or of a file.
+    /// Four bytes of memory that processes share, or of a file.
     SharedWord,
     /// The mappings of an address space.
     Space,
@@ -41,6 +41,8 @@ pub enum Kind {
     Condition,
     /// The life of a thread.
     Thread,
+    /// One byte of memory, of a word that is used byte by byte.
+    Byte,
 }
 
 /// One number for an object.
@@ -53,7 +55,7 @@ pub fn object(kind: Kind, one: u64, two: u64) -> u64 {
 /// The kind of an object.
 #[must_use]
 pub fn kind(object: u64) -> Kind {
-    const KINDS: [Kind; 15] = [
+    const KINDS: [Kind; 16] = [
         Kind::World,
         Kind::Word,
         Kind::SharedWord,
@@ -69,8 +71,9 @@ pub fn kind(object: u64) -> Kind {
         Kind::Lock,
         Kind::Condition,
         Kind::Thread,
+        Kind::Byte,
     ];
-    KINDS[(object & 15) as usize % KINDS.len()]
+    KINDS[(object & 15) as usize]
 }
 
 fn reads(kind: Kind, one: u64) -> Touch {
@@ -249,12 +252,12 @@ pub fn word(memory: &Memory, space: SpaceId, address: u64, write: bool, as_kind:
     let object = match memory.mapping_at(space, address) {
         Some(mapping) if mapping.sharing == Sharing::Shared => match mapping.backing {
             Backing::Object { id, offset } => {
-                let at = (address - mapping.start + offset) >> 3;
+                let at = (address - mapping.start + offset) >> 2;
                 object(if plain { Kind::SharedWord } else { as_kind }, id.0, at)
             }
-            Backing::Anonymous => object(as_kind, space.0, address >> 3),
+            Backing::Anonymous => object(as_kind, space.0, address >> 2),
         },
-        _ => object(as_kind, space.0, address >> 3),
+        _ => object(as_kind, space.0, address >> 2),
     };
     Touch { object, write, plain }
 }

@@ -1,0 +1,78 @@
+//! What earlier steps have shown of memory, for all states: where it is written, in what parts, by whom.
+//!
+//! Everything here only grows. Where a step shows that an earlier one was seen too coarsely, the search has to begin anew.
+
+use kernel::Tid;
+use memory::SpaceId;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// What earlier steps have shown of memory.
+#[derive(Default)]
+pub struct Knowledge {
+    /// Words at which threads stop, because a search saw that they race there.
+    pub promoted: BTreeSet<(SpaceId, u64)>,
+    /// Threads whose stacks others use.
+    pub exposed: BTreeSet<Tid>,
+    /// Parts of memory by object: whether they are written, or were only read so far.
+    parts: HashMap<u64, Part>,
+    /// Words that are used byte by byte.
+    bytewise: HashSet<u64>,
+    /// Words that are used as a whole so far.
+    whole: HashSet<u64>,
+    /// Whether something new was learnt that changes what earlier steps mean.
+    pub has_grown: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Nobody writes it: who reads it does not matter.
+    OnlyRead,
+    Written,
+}
+
+impl Knowledge {
+    /// Whether an access can matter to others.
+    pub fn matters(&mut self, object: u64, write: bool) -> bool {
+        let part = self.parts.entry(object).or_insert(if write { Part::Written } else { Part::OnlyRead });
+        if write && *part == Part::OnlyRead {
+            *part = Part::Written;
+            self.has_grown = true;
+        }
+        *part == Part::Written
+    }
+
+    /// Whether a word is used byte by byte; from now on, if `is_part` of it is.
+    pub fn is_bytewise(&mut self, word: u64, is_part: bool) -> bool {
+        if self.bytewise.contains(&word) {
+            return true;
+        }
+        match is_part {
+            true => {
+                self.bytewise.insert(word);
+                self.has_grown |= self.whole.contains(&word);
+            }
+            false => {
+                self.whole.insert(word);
+            }
+        }
+        is_part
+    }
+
+    /// Others use the stack of a thread.
+    pub fn expose(&mut self, tid: Tid) {
+        self.has_grown |= self.exposed.insert(tid);
+    }
+
+    /// Whether threads stop before accesses to a place.
+    #[must_use]
+    pub fn is_promoted(&self, (space, address): (SpaceId, u64)) -> bool {
+        self.promoted.contains(&(space, address & !3))
+    }
+
+    /// Threads race at words.
+    pub fn promote(&mut self, words: impl IntoIterator<Item = (SpaceId, u64)>) {
+        for (space, address) in words {
+            self.has_grown |= self.promoted.insert((space, address & !3));
+        }
+    }
+}
