@@ -3,14 +3,14 @@
 //! A small sibling of `allways check` that builds in seconds, for work on the engine.
 #![allow(clippy::print_stdout)]
 
-use explore::graph::{Limits, Mode, search};
+use explore::graph::{Limits, Mode};
 use kernel::host::Host;
 use memory::Limit;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 use std::time::Instant;
 use world::Command;
-use world::check::{Depth, Options, Programs};
+use world::check::{Depth, Options, Programs, search};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 fn main() {
@@ -40,13 +40,9 @@ fn main() {
     let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 60;
     let mut limits = Limits { states: 2_000_000, failures: 20, stop: &mut stop };
     let mode = if full { Mode::Full } else { Mode::Reduced };
-    let mut report = search(&mut programs, mode, &mut limits);
-    let mut rounds = 1;
-    while report.complete && programs.promote(&report.races) {
-        report = search(&mut programs, mode, &mut limits);
-        rounds += 1;
-    }
-    println!("{rounds} rounds");
+    let outcome = search(&mut programs, mode, &mut limits);
+    let report = &outcome.report;
+    println!("{} rounds, {} executed in all", outcome.rounds, outcome.executed);
     let seconds = started.elapsed().as_secs_f64();
     println!(
         "{} states, {} steps, {} executed, depth {}, complete {}, {} ends, {} races, {seconds:.2} s, {:.0} executed/s",
@@ -56,13 +52,13 @@ fn main() {
         report.depth_max,
         report.complete,
         report.ends.len(),
-        report.races.len(),
+        outcome.races.len(),
         report.executed as f64 / seconds
     );
     for found in &report.found {
         println!("{}: {} ({} steps)", found.failure.kind, found.failure.message, found.schedule.len());
     }
-    for race in &report.races {
+    for race in &outcome.races {
         println!(
             "race on {:x?}: {:?} {:?} plain {}",
             programs.words.get(&race.object),

@@ -2,7 +2,7 @@
 
 mod inside;
 
-use explore::graph::{Limits, Mode, Race, Report, search};
+use explore::graph::{Limits, Mode, Race, Report};
 use kernel::host::Host;
 use memory::Limit;
 use std::collections::BTreeSet;
@@ -11,8 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use trace::FailureKind;
 use world::Command;
-use world::check::Options;
-use world::check::Programs;
+use world::check::{Options, Programs, search};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 const HEAD: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n";
@@ -42,18 +41,14 @@ fn programs(folder: &Path) -> Programs {
     Programs::start(host, Limit::default(), &[command], Options::default()).expect("it starts")
 }
 
-/// Searches until no race is left that is no scheduling point; the races of the first search, and the last report.
+/// Searches until no race is left that is no scheduling point; the races of all searches, and the last report.
 fn explore(folder: &Path, mode: Mode) -> (Vec<Race>, Report) {
     let mut programs = programs(folder);
     let mut stop = |_: u64, _: u64| false;
     let mut limits = Limits { states: 1_000_000, failures: usize::MAX, stop: &mut stop };
-    let mut report = search(&mut programs, mode, &mut limits);
-    let races = report.races.clone();
-    while programs.promote(&report.races) {
-        report = search(&mut programs, mode, &mut limits);
-    }
-    assert!(report.complete && programs.refusal.is_none());
-    (races, report)
+    let outcome = search(&mut programs, mode, &mut limits);
+    assert!(outcome.report.complete && programs.refusal.is_none());
+    (outcome.races, outcome.report)
 }
 
 fn kinds(report: &Report) -> BTreeSet<FailureKind> {

@@ -147,15 +147,30 @@ impl Programs {
         if let Some(hook) = self.hook(step.tid) {
             return self.at_hook(step, hook);
         }
-        let reach = self.reach_of_stop(step.tid);
-        let is_visible = match &reach {
-            Some(reach) => *reach != Reach::Nothing,
-            None => !self.has_private_memory(step.tid),
-        };
+        let Some(reach) = self.reach_of_stop(step.tid) else { return self.at_locked(step) };
+        let is_visible = reach != Reach::Nothing;
         if is_visible && !self.may_operate(step) {
             return Ok(false);
         }
-        self.pass(step, reach)?;
+        self.pass(step, Some(reach))?;
+        step.is_fresh = false;
+        Ok(!is_visible || self.operated(step))
+    }
+
+    /// Before an instruction that locks memory, which others see only if they can reach that memory.
+    fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let (mark, cpu, before) = (self.world.memory.mark(), self.world.cpus[&step.tid].clone(), step.touches.len());
+        let kernel = self.world.kernel.clone();
+        self.pass(step, None)?;
+        let is_visible = step.touches.len() > before;
+        if is_visible && !self.may_operate(step) {
+            self.world.memory.undo_to(mark);
+            self.world.memory.take_log();
+            self.world.cpus.insert(step.tid, cpu);
+            self.world.kernel = kernel;
+            step.touches.truncate(before);
+            return Ok(false);
+        }
         step.is_fresh = false;
         Ok(!is_visible || self.operated(step))
     }
@@ -426,7 +441,7 @@ impl Programs {
         step.touches.truncate(before);
         if writes {
             self.library.member_mut(tid).loaded = Some(u64::from_le_bytes(bytes));
-            let read = memory::Logged { addr: touch.addr, size: u32::from(touch.size), write: false };
+            let read = memory::Logged { addr: touch.addr, size: touch.size, write: false };
             self.note(step, space, read, false);
             step.is_fresh = false;
         }

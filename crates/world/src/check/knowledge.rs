@@ -4,7 +4,9 @@
 
 use kernel::Tid;
 use memory::SpaceId;
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 /// What earlier steps have shown of memory.
 #[derive(Default)]
@@ -20,7 +22,7 @@ pub struct Knowledge {
     /// Words that are used as a whole so far.
     whole: HashSet<u64>,
     /// Whether something new was learnt that changes what earlier steps mean.
-    pub has_grown: bool,
+    pub has_grown: Rc<Cell<bool>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,12 +33,16 @@ enum Part {
 }
 
 impl Knowledge {
+    fn grow(&self, is_new: bool) {
+        self.has_grown.set(self.has_grown.get() || is_new);
+    }
+
     /// Whether an access can matter to others.
     pub fn matters(&mut self, object: u64, write: bool) -> bool {
         let part = self.parts.entry(object).or_insert(if write { Part::Written } else { Part::OnlyRead });
         if write && *part == Part::OnlyRead {
             *part = Part::Written;
-            self.has_grown = true;
+            self.has_grown.set(true);
         }
         *part == Part::Written
     }
@@ -49,7 +55,7 @@ impl Knowledge {
         match is_part {
             true => {
                 self.bytewise.insert(word);
-                self.has_grown |= self.whole.contains(&word);
+                self.grow(self.whole.contains(&word));
             }
             false => {
                 self.whole.insert(word);
@@ -60,7 +66,8 @@ impl Knowledge {
 
     /// Others use the stack of a thread.
     pub fn expose(&mut self, tid: Tid) {
-        self.has_grown |= self.exposed.insert(tid);
+        let is_new = self.exposed.insert(tid);
+        self.grow(is_new);
     }
 
     /// Whether threads stop before accesses to a place.
@@ -72,7 +79,8 @@ impl Knowledge {
     /// Threads race at words.
     pub fn promote(&mut self, words: impl IntoIterator<Item = (SpaceId, u64)>) {
         for (space, address) in words {
-            self.has_grown |= self.promoted.insert((space, address & !3));
+            let is_new = self.promoted.insert((space, address & !3));
+            self.grow(is_new);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Worlds as something to be searched: every schedule of real programs.
 
 mod advance;
-pub mod knowledge;
+pub mod driver;
+mod knowledge;
 pub mod library;
 mod memory_touch;
 pub mod options;
 pub mod programs;
 pub mod touch;
 
+pub use driver::{Outcome, search};
 pub use options::{Checks, Depth, Options};
 pub use programs::{Programs, Snapshot};

@@ -14,7 +14,9 @@ use kernel::map::Wide;
 use kernel::process::State;
 use kernel::{Kernel, Pid, Tid, event, signal, time};
 use memory::{Limit, Parked};
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 use trace::{Choice, FailureKind};
 use x86::{Code, Cpu, Stops};
@@ -124,7 +126,12 @@ impl Programs {
     pub fn promote(&mut self, races: &[Race]) -> bool {
         let words = races.iter().filter_map(|race| self.words.get(&race.object));
         self.knowledge.promote(words.flatten().copied());
-        std::mem::take(&mut self.knowledge.has_grown)
+        self.knowledge.has_grown.take()
+    }
+
+    /// Tells whether something was learnt that makes the present search useless.
+    pub(super) fn staleness(&self) -> Rc<Cell<bool>> {
+        Rc::clone(&self.knowledge.has_grown)
     }
 
     fn reached(&mut self) -> Reached<Snapshot> {

@@ -119,7 +119,7 @@ fn functions_in(bytes: &[u8]) -> Option<(bool, Vec<(u64, Hook)>)> {
     const START: &str = "__libc_start_main";
     let starts = file.symbols().chain(file.dynamic_symbols()).any(|symbol| symbol.name() == Ok(START));
     let mut defined = HashMap::<&str, BTreeSet<u64>>::new();
-    for symbol in file.symbols().chain(file.dynamic_symbols()).filter(|symbol| symbol.is_definition()) {
+    for symbol in file.symbols().chain(file.dynamic_symbols()).filter(ObjectSymbol::is_definition) {
         if let Ok(name) = symbol.name() {
             defined.entry(name).or_default().insert(symbol.address());
         }

@@ -1,0 +1,50 @@
+//! Search until nothing more is learnt: a race makes a word visible, and then everything is looked at again.
+
+use super::programs::Programs;
+use explore::graph::{self, Limits, Mode, Race, Report};
+
+/// What a search of programs came to.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The last search, in which nothing new was learnt (or which was stopped).
+    pub report: Report,
+    /// Every race of every search, each word once.
+    pub races: Vec<Race>,
+    /// How often the search began.
+    pub rounds: u32,
+    /// Steps executed in all of them.
+    pub executed: u64,
+}
+
+/// Searches all schedules.
+///
+/// Whenever a step shows that earlier ones were seen too coarsely, the search begins anew with what is known now.
+pub fn search(programs: &mut Programs, mode: Mode, limits: &mut Limits<'_>) -> Outcome {
+    let mut outcome = Outcome::default();
+    loop {
+        let report = round(programs, mode, limits);
+        outcome.rounds += 1;
+        outcome.executed += report.executed;
+        for race in &report.races {
+            if !outcome.races.iter().any(|known| known.object == race.object) {
+                outcome.races.push(*race);
+            }
+        }
+        let has_learnt = programs.promote(&report.races);
+        let was_stopped = programs.refusal.is_some() || (limits.stop)(report.states, report.executed);
+        let is_enough = report.found.len() >= limits.failures || report.states >= limits.states as u64;
+        outcome.report = report;
+        if !has_learnt || was_stopped || is_enough {
+            outcome.report.complete &= !has_learnt;
+            return outcome;
+        }
+    }
+}
+
+fn round(programs: &mut Programs, mode: Mode, limits: &mut Limits<'_>) -> Report {
+    let is_stale = programs.staleness();
+    let stop = &mut *limits.stop;
+    let mut stop = |states, executed| is_stale.get() || stop(states, executed);
+    let mut limits = Limits { states: limits.states, failures: limits.failures, stop: &mut stop };
+    graph::search(programs, mode, &mut limits)
+}
