@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A set of accesses, by number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FutureId(pub u32);
 
 /// The empty set.
@@ -15,12 +15,13 @@ pub struct Futures {
     sets: Vec<Rc<[u64]>>,
     ids: HashMap<Rc<[u64]>, FutureId>,
     unions: HashMap<(FutureId, FutureId), FutureId>,
+    words: u64,
 }
 
 impl Default for Futures {
     fn default() -> Self {
         let empty: Rc<[u64]> = Rc::new([]);
-        Self { sets: vec![Rc::clone(&empty)], ids: HashMap::from([(empty, NOTHING)]), unions: HashMap::new() }
+        Self { sets: vec![Rc::clone(&empty)], ids: HashMap::from([(empty, NOTHING)]), unions: HashMap::new(), words: 0 }
     }
 }
 
@@ -68,27 +69,20 @@ impl Futures {
         }
         let id = FutureId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         let words: Rc<[u64]> = words.into();
+        self.words += words.len() as u64;
         self.sets.push(Rc::clone(&words));
         self.ids.insert(words, id);
         id
     }
 
-    /// The accesses of a set.
-    pub fn iter(&self, set: FutureId) -> impl Iterator<Item = u32> + '_ {
-        let words = &self.sets[set.0 as usize];
-        (0..words.len() as u32 * 64).filter(|access| words[*access as usize / 64] >> (access % 64) & 1 == 1)
+    /// Whether an access is in a set.
+    pub fn contains(&self, set: FutureId, access: u32) -> bool {
+        self.sets[set.0 as usize].get(access as usize / 64).is_some_and(|word| word >> (access % 64) & 1 == 1)
     }
-}
 
-impl PartialOrd for FutureId {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for FutureId {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.cmp(&other.0)
+    /// Bytes, roughly.
+    pub fn bytes(&self) -> u64 {
+        self.words * 8 + self.sets.len() as u64 * 64 + self.unions.len() as u64 * 24
     }
 }
 
@@ -104,6 +98,7 @@ mod tests {
         let three = futures.with(two, &[1]);
         assert_eq!(one, three);
         assert_eq!(futures.union(two, one), one);
-        assert_eq!(futures.iter(one).collect::<Vec<_>>(), [1, 70]);
+        let inside = |access: &u32| futures.contains(one, *access);
+        assert_eq!((0..200).filter(inside).collect::<Vec<_>>(), [1, 70]);
     }
 }

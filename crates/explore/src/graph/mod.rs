@@ -14,13 +14,27 @@
 //!
 //! Then every deadlock, failed step and executed operation of the whole graph is found in the explored one.
 
+mod bounded;
+mod doom;
+mod fixpoint;
 mod future;
+mod kept;
+mod livelock;
 mod node;
+mod options;
 mod path;
 mod race;
+mod report;
+mod scc;
 mod search;
+mod stored;
+mod told;
 mod touch;
 mod traced;
 
-pub use search::{Found, Limits, Mode, Report, search};
+pub use options::{Bound, Limits, Mode, Options, Stopped};
+#[doc(hidden)]
+pub use options::{Filter, Parts};
+pub use report::{Counts, Found, Livelock, Report};
+pub use search::{search, search_with};
 pub use traced::{Actor, Race, Reached, Taken, Touch, Traced};

@@ -1,14 +1,16 @@
 //! One explored state.
 
 use super::future::{FutureId, NOTHING};
-use super::touch::SetId;
+use super::touch::{LockId, SetId};
 use crate::bits::Bits;
 use trace::Choice;
 
 /// One explored state.
-pub struct Node<S> {
+pub struct Node {
+    /// What stands for it.
+    pub fingerprint: u128,
     /// Everybody who exists there.
-    pub present: Vec<Present>,
+    pub present: Box<[Present]>,
     /// Who can move.
     pub enabled: Bits,
     /// Whose steps were taken.
@@ -25,8 +27,23 @@ pub struct Node<S> {
     pub parent: Option<(u32, Choice)>,
     /// Steps from the start on that way.
     pub depth: u32,
-    /// The state itself, while it is needed and there is room.
-    pub state: Option<S>,
+    /// How it ends, if nobody can move.
+    pub end: End,
+    /// Whether nobody's steps may be left out.
+    pub whole: bool,
+}
+
+/// How a state ends everything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// It does not: somebody can move.
+    No,
+    /// As it should.
+    Good,
+    /// Nobody can move, and that is wrong.
+    Stuck,
+    /// A failure ended it.
+    Failed,
 }
 
 /// Somebody in a state; actors by their dense numbers.
@@ -40,28 +57,34 @@ pub struct Present {
     pub pending: SetId,
     /// Who must move first.
     pub behind: Option<u32>,
+    /// The locks that it holds.
+    pub holds: LockId,
 }
 
 /// A step that was taken.
 #[derive(Clone, Copy)]
 pub struct Edge {
-    /// Which, as the system numbers it.
-    pub choice: Choice,
+    /// Which of the actor's choices.
+    pub index: u32,
     /// By whom.
     pub actor: u32,
     /// What it touched.
     pub set: SetId,
     /// Where it led.
     pub to: u32,
+    /// Whether somebody got on.
+    pub progress: bool,
+    /// Whether something went wrong.
+    pub failed: bool,
 }
 
-impl<S> Node<S> {
+impl Node {
     /// A state without steps.
-    pub fn new(present: Vec<Present>, parent: Option<(u32, Choice)>, depth: u32, state: S) -> Self {
-        let mut enabled = Bits::EMPTY;
-        present.iter().filter(|present| present.choices > 0).for_each(|present| enabled.insert(present.actor));
+    pub fn new(fingerprint: u128, present: Vec<Present>, parent: Option<(u32, Choice)>, depth: u32) -> Self {
+        let enabled = present.iter().filter(|present| present.choices > 0).map(|present| present.actor).collect();
         Self {
-            present,
+            fingerprint,
+            present: present.into(),
             enabled,
             done: Bits::EMPTY,
             todo: Bits::EMPTY,
@@ -70,7 +93,8 @@ impl<S> Node<S> {
             future: NOTHING,
             parent,
             depth,
-            state: Some(state),
+            end: End::No,
+            whole: false,
         }
     }
 

@@ -1,132 +1,91 @@
-//! The way to a state with the fewest switches between actors, then the fewest steps.
+//! The way to a state with the fewest preemptions, then the fewest switches between actors, then the fewest steps.
 
 use super::node::Node;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
-use trace::Choice;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 /// Where a way stands: state and who moved last.
 type Place = (u32, u32);
 
+/// Preemptions, switches, steps.
+type Cost = (u32, u32, u32);
+
 /// Nobody moved yet.
 const NOBODY: u32 = u32::MAX;
 
-/// Choices that lead from the start to `goal`.
-pub fn fewest_switches<S>(nodes: &[Node<S>], goal: u32) -> Vec<Choice> {
-    let mut best: HashMap<Place, (u32, u32)> = HashMap::from([((0, NOBODY), (0, 0))]);
-    let mut came: HashMap<Place, (Place, Choice)> = HashMap::new();
-    let mut open = BinaryHeap::from([Reverse(((0, 0), (0, NOBODY)))]);
+/// A step of a way: state, and which of its edges.
+pub type Hop = (u32, usize);
+
+/// Steps that lead from the start to each of the goals.
+pub fn fewest_switches(nodes: &[Node], goals: impl Iterator<Item = u32>) -> HashMap<u32, Vec<Hop>> {
+    let mut missing: HashSet<u32> = goals.collect();
+    let mut ways = HashMap::new();
+    let mut best: HashMap<Place, Cost> = HashMap::from([((0, NOBODY), (0, 0, 0))]);
+    let mut came: HashMap<Place, (Place, Hop)> = HashMap::new();
+    let mut open = BinaryHeap::from([Reverse(((0, 0, 0), (0, NOBODY)))]);
     while let Some(Reverse((cost, place))) = open.pop() {
-        if place.0 == goal {
-            return walk_back(&came, place);
+        if missing.remove(&place.0) {
+            ways.insert(place.0, walk_back(&came, place));
+        }
+        if missing.is_empty() {
+            break;
         }
         if best[&place] < cost {
             continue;
         }
-        for edge in &nodes[place.0 as usize].edges {
-            let switches = u32::from(place.1 != NOBODY && place.1 != edge.actor);
+        let node = &nodes[place.0 as usize];
+        for (index, edge) in node.edges.iter().enumerate() {
             let next = (edge.to, edge.actor);
-            let cost = (cost.0 + switches, cost.1 + 1);
+            let cost = dearer(cost, node, place.1, edge.actor);
             if best.get(&next).is_none_or(|known| cost < *known) {
                 best.insert(next, cost);
-                came.insert(next, (place, edge.choice));
+                came.insert(next, (place, (place.0, index)));
                 open.push(Reverse((cost, next)));
             }
         }
     }
-    Vec::new()
+    ways
 }
 
-fn walk_back(came: &HashMap<Place, (Place, Choice)>, mut place: Place) -> Vec<Choice> {
-    let mut choices = Vec::new();
-    while let Some((before, choice)) = came.get(&place) {
-        choices.push(*choice);
+/// What a way costs with one more step.
+fn dearer(cost: Cost, node: &Node, last: u32, actor: u32) -> Cost {
+    let switch = last != NOBODY && last != actor;
+    let preempted = switch && node.enabled.contains(last);
+    (cost.0 + u32::from(preempted), cost.1 + u32::from(switch), cost.2 + 1)
+}
+
+fn walk_back(came: &HashMap<Place, (Place, Hop)>, mut place: Place) -> Vec<Hop> {
+    let mut hops = Vec::new();
+    while let Some((before, hop)) = came.get(&place) {
+        hops.push(*hop);
         place = *before;
     }
-    choices.reverse();
-    choices
+    hops.reverse();
+    hops
 }
 
-/// One state of each cycle that consists of partly expanded states only.
-pub fn cycles<S>(nodes: &[Node<S>]) -> Vec<u32> {
-    let mut tarjan = Tarjan::new(nodes);
-    for node in 0..nodes.len() as u32 {
-        if nodes[node as usize].is_partial() && tarjan.index[node as usize] == 0 {
-            tarjan.visit(node);
-        }
-    }
-    tarjan.found
-}
-
-/// Strongly connected components, without recursion: ways are long.
-struct Tarjan<'a, S> {
-    nodes: &'a [Node<S>],
-    index: Vec<u32>,
-    low: Vec<u32>,
-    next: u32,
-    stack: Vec<u32>,
-    on_stack: Vec<bool>,
-    found: Vec<u32>,
-}
-
-impl<'a, S> Tarjan<'a, S> {
-    fn new(nodes: &'a [Node<S>]) -> Self {
-        Self {
-            nodes,
-            index: vec![0; nodes.len()],
-            low: vec![0; nodes.len()],
-            next: 1,
-            stack: Vec::new(),
-            on_stack: vec![false; nodes.len()],
-            found: Vec::new(),
-        }
-    }
-
-    fn enter(&mut self, node: u32) {
-        self.index[node as usize] = self.next;
-        self.low[node as usize] = self.next;
-        self.next += 1;
-        self.stack.push(node);
-        self.on_stack[node as usize] = true;
-    }
-
-    fn visit(&mut self, root: u32) {
-        let mut way = vec![(root, 0)];
-        self.enter(root);
-        while let Some((node, edge)) = way.last_mut() {
-            let node = *node;
-            let Some(next) = self.nodes[node as usize].edges.get(*edge).map(|edge| edge.to) else {
-                way.pop();
-                if let Some((before, _)) = way.last() {
-                    let low = self.low[node as usize];
-                    self.low[*before as usize] = self.low[*before as usize].min(low);
-                }
-                self.leave(node);
-                continue;
-            };
-            *edge += 1;
-            if !self.nodes[next as usize].is_partial() {
-                continue;
+/// The fewest steps from one state to another over steps that count; nothing if there are none such.
+pub fn shortest(nodes: &[Node], from: u32, to: u32, counts: impl Fn(u32, usize) -> bool) -> Option<Vec<Hop>> {
+    let mut came: HashMap<u32, Hop> = HashMap::new();
+    let mut open = VecDeque::from([from]);
+    while let Some(at) = open.pop_front() {
+        if at == to {
+            let mut hops = Vec::new();
+            let mut at = to;
+            while at != from {
+                let hop = came[&at];
+                hops.push(hop);
+                at = hop.0;
             }
-            if self.index[next as usize] == 0 {
-                self.enter(next);
-                way.push((next, 0));
-            } else if self.on_stack[next as usize] {
-                self.low[node as usize] = self.low[node as usize].min(self.index[next as usize]);
+            hops.reverse();
+            return Some(hops);
+        }
+        for (index, edge) in nodes[at as usize].edges.iter().enumerate() {
+            if counts(at, index) && edge.to != from && !came.contains_key(&edge.to) {
+                came.insert(edge.to, (at, index));
+                open.push_back(edge.to);
             }
         }
     }
-
-    fn leave(&mut self, node: u32) {
-        if self.low[node as usize] != self.index[node as usize] {
-            return;
-        }
-        let place = self.stack.iter().rposition(|member| *member == node).expect("its root is on the stack");
-        let component = self.stack.split_off(place);
-        component.iter().for_each(|member| self.on_stack[*member as usize] = false);
-        let loops = |member: &u32| self.nodes[*member as usize].edges.iter().any(|edge| edge.to == *member);
-        if component.len() > 1 || component.iter().any(loops) {
-            self.found.push(node);
-        }
-    }
+    None
 }

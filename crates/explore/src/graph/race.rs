@@ -1,8 +1,9 @@
-//! Data races: two plain accesses to a word, one of them a write, that can happen next to each other.
+//! Data races: two accesses to a word, one of them a write and one of them plain, that can happen next to each other.
 
-use super::Race;
 use super::node::Present;
 use super::touch::{SetId, Touches};
+use super::{Race, Touch};
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
 /// Races that were met.
@@ -14,12 +15,13 @@ pub struct Races {
 }
 
 impl Races {
-    /// Looks at everybody who can move in a state: their next steps can happen in either order.
+    /// Looks at everybody in a state: next steps of those who can move can happen in either order, and whoever waits for a
+    /// word looks at it all the time.
     pub fn look(&mut self, present: &[Present], touches: &Touches) {
-        let movers: Vec<&Present> = present.iter().filter(|present| present.choices > 0).collect();
-        for (index, one) in movers.iter().enumerate() {
-            for other in &movers[index + 1..] {
-                if self.looked_at.insert((one.pending, other.pending)) {
+        for (index, one) in present.iter().enumerate() {
+            for other in &present[index + 1..] {
+                let somebody_moves = one.choices > 0 || other.choices > 0;
+                if somebody_moves && self.looked_at.insert((one.pending, other.pending)) {
                     self.compare(one, other, touches);
                 }
             }
@@ -27,22 +29,35 @@ impl Races {
     }
 
     fn compare(&mut self, one: &Present, other: &Present, touches: &Touches) {
-        let (mut left, mut right) =
-            (touches.all(one.pending).iter().peekable(), touches.all(other.pending).iter().peekable());
-        while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-            match a.object.cmp(&b.object) {
-                std::cmp::Ordering::Less => drop(left.next()),
-                std::cmp::Ordering::Greater => drop(right.next()),
-                std::cmp::Ordering::Equal => {
-                    if (a.write || b.write) && (a.plain || b.plain) {
-                        let (one, other) = ((one.actor, a.write), (other.actor, b.write));
-                        let plain = a.plain && b.plain;
-                        self.found.insert(Race { object: a.object, plain, one: one.min(other), other: one.max(other) });
-                    }
-                    left.next();
-                    right.next();
-                }
+        if touches.have_common(touches.locks_of(one.pending), touches.locks_of(other.pending)) {
+            return;
+        }
+        for (a, b) in common(touches.all(one.pending), touches.all(other.pending)) {
+            if (a.write || b.write) && (a.plain || b.plain) {
+                let (one, other) = ((one.actor, a.write), (other.actor, b.write));
+                let plain = a.plain && b.plain;
+                self.found.insert(Race { object: a.object, plain, one: one.min(other), other: one.max(other) });
             }
         }
     }
+}
+
+/// Touches of the same objects; both lists are sorted.
+fn common<'a>(one: &'a [Touch], other: &'a [Touch]) -> impl Iterator<Item = (Touch, Touch)> + 'a {
+    let (mut left, mut right) = (one.iter().peekable(), other.iter().peekable());
+    std::iter::from_fn(move || {
+        loop {
+            let (a, b) = (**left.peek()?, **right.peek()?);
+            let order = a.object.cmp(&b.object);
+            if order != Ordering::Greater {
+                left.next();
+            }
+            if order != Ordering::Less {
+                right.next();
+            }
+            if order == Ordering::Equal {
+                return Some((a, b));
+            }
+        }
+    })
 }

@@ -8,7 +8,14 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct SetId(pub u32);
 
-/// An access that may matter: actor, object, whether it writes.
+/// A set of locks, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct LockId(u32);
+
+/// No lock.
+pub const UNLOCKED: LockId = LockId(0);
+
+/// An access that may matter: actor, object, whether it writes, under which locks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Access {
     /// Who.
@@ -17,11 +24,14 @@ pub struct Access {
     pub object: u32,
     /// Whether it writes.
     pub write: bool,
+    /// The locks that are held then: its step cannot happen while another holds one of them.
+    pub locks: LockId,
 }
 
 /// The touches of one step.
 struct Set {
     actor: u32,
+    locks: LockId,
     /// Sorted by object; one entry for each.
     touches: Vec<Touch>,
     /// Numbers of the accesses to shared objects.
@@ -40,27 +50,66 @@ enum Owner {
 #[derive(Default)]
 pub struct Touches {
     sets: Vec<Set>,
-    ids: HashMap<(u32, Vec<Touch>), SetId>,
+    ids: HashMap<(u32, LockId, Vec<Touch>), SetId>,
     owners: HashMap<u64, Owner>,
     accesses: Vec<Access>,
     access_ids: HashMap<Access, u32>,
-    shared_objects: u32,
+    /// Accesses to each shared object.
+    by_object: Vec<Vec<u32>>,
+    /// Sets of locks; the first is empty.
+    locks: Vec<Vec<u64>>,
+    lock_ids: HashMap<Vec<u64>, LockId>,
     /// Sets whose shared accesses grew since the last look.
     grown: bool,
 }
 
 impl Touches {
     /// The number of a step's touches.
-    pub fn intern(&mut self, actor: u32, mut touches: Vec<Touch>) -> SetId {
+    pub fn intern(&mut self, actor: u32, locks: LockId, mut touches: Vec<Touch>) -> SetId {
         normalise(&mut touches);
-        if let Some(id) = self.ids.get(&(actor, touches.clone())) {
+        let key = (actor, locks, touches);
+        if let Some(id) = self.ids.get(&key) {
             return *id;
         }
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
-        self.ids.insert((actor, touches.clone()), id);
-        self.sets.push(Set { actor, touches: touches.clone(), shared: Vec::new() });
+        let touches = key.2.clone();
+        self.ids.insert(key, id);
+        self.sets.push(Set { actor, locks, touches: touches.clone(), shared: Vec::new() });
         touches.iter().for_each(|touch| self.touch(id, actor, touch));
         id
+    }
+
+    /// The number of a set of locks.
+    pub fn locks(&mut self, mut locks: Vec<u64>) -> LockId {
+        if self.locks.is_empty() {
+            self.locks.push(Vec::new());
+        }
+        if locks.is_empty() {
+            return UNLOCKED;
+        }
+        locks.sort_unstable();
+        locks.dedup();
+        if let Some(id) = self.lock_ids.get(&locks) {
+            return *id;
+        }
+        let id = LockId(u32::try_from(self.locks.len()).expect("fewer than 2^32 sets"));
+        self.locks.push(locks.clone());
+        self.lock_ids.insert(locks, id);
+        id
+    }
+
+    /// Whether two sets of locks have one in common.
+    pub fn have_common(&self, one: LockId, other: LockId) -> bool {
+        if one == UNLOCKED || other == UNLOCKED {
+            return false;
+        }
+        let other = &self.locks[other.0 as usize];
+        self.locks[one.0 as usize].iter().any(|lock| other.binary_search(lock).is_ok())
+    }
+
+    /// The locks under which a step happens.
+    pub fn locks_of(&self, set: SetId) -> LockId {
+        self.sets[set.0 as usize].locks
     }
 
     fn touch(&mut self, id: SetId, actor: u32, touch: &Touch) {
@@ -71,8 +120,9 @@ impl Touches {
                 self.share(id, object, touch.write);
             }
             Owner::One(_, sets) => {
-                let (earlier, object) = (std::mem::take(sets), self.shared_objects);
-                self.shared_objects += 1;
+                let object = u32::try_from(self.by_object.len()).expect("fewer than 2^32 objects");
+                let earlier = std::mem::take(sets);
+                self.by_object.push(Vec::new());
                 self.owners.insert(touch.object, Owner::Shared(object));
                 for set in earlier {
                     let write = self.find(set, touch.object).is_some_and(|touch| touch.write);
@@ -85,8 +135,8 @@ impl Touches {
     }
 
     fn share(&mut self, set: SetId, object: u32, write: bool) {
-        let actor = self.sets[set.0 as usize].actor;
-        let access = self.access_id(Access { actor, object, write });
+        let Set { actor, locks, .. } = self.sets[set.0 as usize];
+        let access = self.access_id(Access { actor, object, write, locks });
         self.sets[set.0 as usize].shared.push(access);
     }
 
@@ -94,6 +144,7 @@ impl Touches {
         let next = u32::try_from(self.accesses.len()).expect("fewer than 2^32 accesses");
         *self.access_ids.entry(access).or_insert_with(|| {
             self.accesses.push(access);
+            self.by_object[access.object as usize].push(next);
             next
         })
     }
@@ -106,11 +157,6 @@ impl Touches {
     /// Numbers of the accesses of a set to shared objects.
     pub fn shared(&self, set: SetId) -> &[u32] {
         &self.sets[set.0 as usize].shared
-    }
-
-    /// One access.
-    pub fn access(&self, id: u32) -> Access {
-        self.accesses[id as usize]
     }
 
     /// Everything in a set.
@@ -136,14 +182,16 @@ impl Touches {
         one.actor != other.actor && one.shared.iter().any(|a| meets(*a))
     }
 
-    /// Whether a step conflicts with one access of another actor.
-    pub fn meets(&self, set: SetId, access: u32) -> bool {
-        let (set, access) = (&self.sets[set.0 as usize], self.accesses[access as usize]);
-        let touches = |own: &u32| {
-            let own = self.accesses[*own as usize];
-            own.object == access.object && (own.write || access.write)
-        };
-        set.actor != access.actor && set.shared.iter().any(touches)
+    /// Accesses of others that conflict with this one.
+    pub fn rivals(&self, access: u32) -> impl Iterator<Item = (u32, Access)> + '_ {
+        let own = self.accesses[access as usize];
+        let all = self.by_object[own.object as usize].iter().map(|id| (*id, self.accesses[*id as usize]));
+        all.filter(move |(_, other)| other.actor != own.actor && (own.write || other.write))
+    }
+
+    /// Bytes, roughly.
+    pub fn bytes(&self) -> u64 {
+        self.sets.iter().map(|set| 200 + 40 * set.touches.len() as u64).sum::<u64>() + 64 * self.accesses.len() as u64
     }
 }
 
@@ -199,9 +247,9 @@ mod tests {
     #[test]
     fn an_object_counts_from_the_second_actor_on() {
         let mut touches = Touches::default();
-        let one = touches.intern(0, vec![touch(7, true), touch(8, true)]);
+        let one = touches.intern(0, UNLOCKED, vec![touch(7, true), touch(8, true)]);
         assert!(touches.shared(one).is_empty());
-        let other = touches.intern(1, vec![touch(7, false)]);
+        let other = touches.intern(1, UNLOCKED, vec![touch(7, false)]);
         assert!(touches.take_grown());
         assert_eq!((touches.shared(one).len(), touches.shared(other).len()), (1, 1));
         assert!(touches.conflict(one, other));
@@ -210,8 +258,8 @@ mod tests {
     #[test]
     fn two_readers_do_not_conflict() {
         let mut touches = Touches::default();
-        let one = touches.intern(0, vec![touch(7, false)]);
-        let other = touches.intern(1, vec![touch(7, false)]);
+        let one = touches.intern(0, UNLOCKED, vec![touch(7, false)]);
+        let other = touches.intern(1, UNLOCKED, vec![touch(7, false)]);
         assert!(!touches.conflict(one, other));
     }
 }

@@ -1,0 +1,30 @@
+//! From where on a failure cannot be avoided any more.
+
+use super::node::{End, Node};
+use super::scc;
+
+/// For each state whether a failure can still be avoided there: by a good end, or by going on for ever. States with steps
+/// that were not taken in time count as a way out, because nobody knows.
+pub fn avoidable(nodes: &[Node]) -> Vec<bool> {
+    let way_out = |node: &Node| node.end == End::Good || !node.todo.is_empty();
+    let mut avoidable: Vec<bool> = nodes.iter().map(way_out).collect();
+    scc::components(
+        nodes,
+        |_| true,
+        |edge| !edge.failed,
+        |cycle| {
+            cycle.iter().for_each(|at| avoidable[*at as usize] = true);
+        },
+    );
+    let mut open: Vec<u32> = (0..nodes.len() as u32).filter(|at| avoidable[*at as usize]).collect();
+    while let Some(at) = open.pop() {
+        for before in &nodes[at as usize].before {
+            let mut edges = nodes[*before as usize].edges.iter();
+            if !avoidable[*before as usize] && edges.any(|edge| edge.to == at && !edge.failed) {
+                avoidable[*before as usize] = true;
+                open.push(*before);
+            }
+        }
+    }
+    avoidable
+}

@@ -1,0 +1,180 @@
+//! The conditions under which steps may be left out, enforced until nothing changes.
+
+use super::future::FutureId;
+use super::node::{Edge, Node};
+use super::options::Filter;
+use super::scc;
+use super::stored::Stored;
+use super::touch::Access;
+use crate::bits::Bits;
+
+/// States whose future grew are looked at in heaps of this size: together, so that most are looked at once.
+const BATCH: usize = 256;
+
+impl Stored {
+    /// A state has new steps: its future has grown, and so have those before it.
+    pub fn look_back(&mut self, at: u32) {
+        if self.parts.is_none() {
+            return;
+        }
+        self.grown.push(at);
+        if self.grown.len() >= BATCH || self.open.is_empty() {
+            self.propagate();
+        }
+    }
+
+    fn propagate(&mut self) {
+        while let Some(at) = self.grown.pop() {
+            while self.grown.peek() == Some(&at) {
+                self.grown.pop();
+            }
+            let future = self.future_behind(at);
+            let changed = future != self.node(at).future;
+            self.node_mut(at).future = future;
+            self.check(at);
+            if changed {
+                self.grown.extend(self.nodes[at as usize].before.iter());
+            }
+        }
+    }
+
+    fn future_behind(&mut self, at: u32) -> FutureId {
+        let mut future = self.node(at).future;
+        for index in 0..self.node(at).edges.len() {
+            let Edge { set, to, .. } = self.node(at).edges[index];
+            let own = self.set_future(set);
+            future = self.futures.union(future, own);
+            future = self.futures.union(future, self.node(to).future);
+        }
+        future
+    }
+
+    /// Whoever could come first and matter is taken, too.
+    fn check(&mut self, at: u32) {
+        let Some(parts) = self.parts else { return };
+        let node = self.node(at);
+        if !node.is_partial() {
+            return;
+        }
+        let more = match () {
+            () if node.whole => node.enabled,
+            () if parts.conflicts => self.conflicting(node),
+            () => Bits::EMPTY,
+        };
+        let node = self.node_mut(at);
+        let more = more.minus(node.done);
+        if !more.minus(node.todo).is_empty() {
+            node.todo = node.todo.union(more);
+            self.open.push(at);
+        }
+    }
+
+    /// Condition C1': actors whose explored future conflicts with a step that was taken, or those who must move first.
+    fn conflicting(&self, node: &Node) -> Bits {
+        let mut more = Bits::EMPTY;
+        for edge in &node.edges {
+            let future = self.node(edge.to).future;
+            for own in self.touches.shared(edge.set) {
+                for (id, rival) in self.touches.rivals(*own) {
+                    if self.can_come_first(node, edge, rival) && self.futures.contains(future, id) {
+                        more = more.union(self.needed(node, rival.actor));
+                    }
+                }
+            }
+        }
+        more
+    }
+
+    fn can_come_first(&self, node: &Node, edge: &Edge, rival: Access) -> bool {
+        let is_taken = node.done.contains(rival.actor);
+        let comes_last = self.patient.contains(rival.actor) && !self.patient.contains(edge.actor);
+        !is_taken && !comes_last && !self.is_locked_out(node, edge, rival)
+    }
+
+    /// The filter of locks: whoever holds a lock must move before anybody does something under it.
+    fn is_locked_out(&self, node: &Node, edge: &Edge, rival: Access) -> bool {
+        let held = match self.parts.map_or(Filter::Off, |parts| parts.locks) {
+            Filter::Off => return false,
+            Filter::Held => node.find(edge.actor).map(|present| present.holds),
+            Filter::Broken => Some(self.touches.locks_of(edge.set)),
+        };
+        held.is_some_and(|held| self.touches.have_common(held, rival.locks))
+    }
+
+    /// Who must be taken so that `actor` can come first: itself, or everybody who can move and begin what lets it.
+    ///
+    /// Somebody who waits for a lock needs its holder; somebody who waits for objects needs one of those who write them in
+    /// the explored future; somebody who does not exist yet needs its creator.
+    fn needed(&self, node: &Node, actor: u32) -> Bits {
+        let (mut seen, mut open) = (Bits::one(actor), vec![actor]);
+        let mut needed = Bits::EMPTY;
+        while let Some(actor) = open.pop() {
+            if node.enabled.contains(actor) {
+                needed.insert(actor);
+                continue;
+            }
+            let Some(before) = self.before(node, actor) else { return node.enabled };
+            open.extend(before.minus(seen).iter());
+            seen = seen.union(before);
+        }
+        needed
+    }
+
+    /// One of these must move before somebody who cannot; nothing if it is not known who.
+    fn before(&self, node: &Node, actor: u32) -> Option<Bits> {
+        let Some(present) = node.find(actor) else {
+            return self.creators.get(&actor).filter(|creator| **creator != actor).map(|creator| Bits::one(*creator));
+        };
+        if let Some(behind) = present.behind {
+            return Some(Bits::one(behind));
+        }
+        let mut writers = Bits::EMPTY;
+        for own in self.touches.shared(present.pending) {
+            for (id, rival) in self.touches.rivals(*own) {
+                if rival.write && self.futures.contains(node.future, id) {
+                    writers.insert(rival.actor);
+                }
+            }
+        }
+        Some(writers)
+    }
+
+    /// Objects that turned out to be shared change what earlier steps mean.
+    pub fn settle(&mut self) {
+        self.propagate();
+        while self.parts.is_some() && self.touches.take_grown() {
+            self.forget_set_futures();
+            for at in 0..self.nodes.len() as u32 {
+                let pending = self.pending_future(at);
+                let future = self.futures.union(pending, self.node(at).future);
+                self.node_mut(at).future = future;
+            }
+            self.grown.extend(0..self.nodes.len() as u32);
+            self.propagate();
+        }
+    }
+
+    /// Condition C3: a cycle of partly expanded states gets one that is expanded fully. True if there was one.
+    pub fn break_cycles(&mut self) -> bool {
+        if !self.parts.is_some_and(|parts| parts.cycles) {
+            return false;
+        }
+        let mut cycles = Vec::new();
+        scc::components(
+            &self.nodes,
+            Node::is_partial,
+            |_| true,
+            |cycle| {
+                let left = |at: &&u32| (self.node(**at).enabled.minus(self.node(**at).done).len(), **at);
+                cycles.extend(cycle.iter().min_by_key(left));
+            },
+        );
+        for at in &cycles {
+            let node = self.node_mut(*at);
+            node.whole = true;
+            node.todo = node.enabled.minus(node.done);
+            self.open.push(*at);
+        }
+        !cycles.is_empty()
+    }
+}

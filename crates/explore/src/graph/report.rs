@@ -1,0 +1,78 @@
+//! What a search has seen.
+
+use super::Race;
+use super::options::Stopped;
+use crate::system::Failure;
+use trace::Choice;
+
+/// Something wrong, and how to get there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// What.
+    pub failure: Failure,
+    /// Choices from the start; the last one fails, or leads to the state in which nobody can move.
+    pub schedule: Vec<Choice>,
+    /// After so many of them nothing could save it any more; nothing where that is not known.
+    pub inevitable_from: Option<usize>,
+    /// Where the schedule leads.
+    pub fingerprint: u128,
+}
+
+/// A cycle in which somebody moves for ever and nobody gets on, although everybody who always could move does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Livelock {
+    /// Choices from the start to the cycle.
+    pub stem: Vec<Choice>,
+    /// Choices around the cycle.
+    pub cycle: Vec<Choice>,
+    /// Who moves in it.
+    pub actors: Vec<u32>,
+}
+
+/// What became of states and steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// States in which everybody's steps were taken.
+    pub full: u64,
+    /// States in which some were left out.
+    pub partial: u64,
+    /// Actors' steps that were left out.
+    pub pruned: u64,
+    /// States with steps that were to be taken when the search ended.
+    pub left: u64,
+    /// Steps executed to see what they touch, and not used.
+    pub tried: u64,
+    /// Steps executed again to come back to a state.
+    pub again: u64,
+    /// States in which there was more than one choice of who moves.
+    pub scheduling: u64,
+    /// States in which somebody had several choices of its own.
+    pub data: u64,
+}
+
+/// What a search has seen.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Everything wrong, each once.
+    pub found: Vec<Found>,
+    /// Races that were met.
+    pub races: Vec<Race>,
+    /// States.
+    pub states: u64,
+    /// Steps between them.
+    pub steps: u64,
+    /// Steps executed, to look ahead and to come back included.
+    pub executed: u64,
+    /// The longest way to a state.
+    pub depth_max: u32,
+    /// Whether everything was seen that had to be.
+    pub complete: bool,
+    /// Why not.
+    pub stopped: Option<Stopped>,
+    /// Fingerprints of states in which nobody can move, sorted. States after a fatal failure are not among them.
+    pub ends: Vec<u128>,
+    /// What became of states and steps.
+    pub counts: Counts,
+    /// Cycles without progress. Each is one; that there is no other is known only of a complete search without reduction.
+    pub livelocks: Vec<Livelock>,
+}

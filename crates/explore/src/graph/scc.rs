@@ -1,0 +1,88 @@
+//! Cycles of the graph: strongly connected components, without recursion, because ways are long.
+
+use super::node::{Edge, Node};
+
+/// Hands every component with a cycle to `found`: of states that are in, over steps that count.
+pub fn components(
+    nodes: &[Node],
+    is_in: impl Fn(&Node) -> bool,
+    counts: impl Fn(&Edge) -> bool,
+    mut found: impl FnMut(&[u32]),
+) {
+    let mut tarjan = Tarjan {
+        nodes,
+        is_in: |id: u32| is_in(&nodes[id as usize]),
+        counts,
+        index: vec![0; nodes.len()],
+        low: vec![0; nodes.len()],
+        next: 1,
+        stack: Vec::new(),
+        on_stack: vec![false; nodes.len()],
+    };
+    for node in 0..nodes.len() as u32 {
+        if tarjan.index[node as usize] == 0 && (tarjan.is_in)(node) {
+            tarjan.visit(node, &mut found);
+        }
+    }
+}
+
+struct Tarjan<'a, I, C> {
+    nodes: &'a [Node],
+    is_in: I,
+    counts: C,
+    index: Vec<u32>,
+    low: Vec<u32>,
+    next: u32,
+    stack: Vec<u32>,
+    on_stack: Vec<bool>,
+}
+
+impl<I: Fn(u32) -> bool, C: Fn(&Edge) -> bool> Tarjan<'_, I, C> {
+    fn enter(&mut self, node: u32) {
+        self.index[node as usize] = self.next;
+        self.low[node as usize] = self.next;
+        self.next += 1;
+        self.stack.push(node);
+        self.on_stack[node as usize] = true;
+    }
+
+    fn visit(&mut self, root: u32, found: &mut impl FnMut(&[u32])) {
+        let mut way = vec![(root, 0)];
+        self.enter(root);
+        while let Some((node, place)) = way.last_mut() {
+            let node = *node;
+            let Some(edge) = self.nodes[node as usize].edges.get(*place) else {
+                way.pop();
+                if let Some((before, _)) = way.last() {
+                    let low = self.low[node as usize];
+                    self.low[*before as usize] = self.low[*before as usize].min(low);
+                }
+                self.leave(node, found);
+                continue;
+            };
+            *place += 1;
+            if !(self.counts)(edge) || !(self.is_in)(edge.to) {
+                continue;
+            }
+            if self.index[edge.to as usize] == 0 {
+                self.enter(edge.to);
+                way.push((edge.to, 0));
+            } else if self.on_stack[edge.to as usize] {
+                self.low[node as usize] = self.low[node as usize].min(self.index[edge.to as usize]);
+            }
+        }
+    }
+
+    fn leave(&mut self, node: u32, found: &mut impl FnMut(&[u32])) {
+        if self.low[node as usize] != self.index[node as usize] {
+            return;
+        }
+        let place = self.stack.iter().rposition(|member| *member == node).expect("its root is on the stack");
+        let component = self.stack.split_off(place);
+        component.iter().for_each(|member| self.on_stack[*member as usize] = false);
+        let mut edges = self.nodes[node as usize].edges.iter();
+        if component.len() > 1 || edges.any(|edge| edge.to == node && (self.counts)(edge)) {
+            found(&component);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The explored graph, and everything that is kept once for all of it.
+
+use super::future::{FutureId, Futures, NOTHING};
+use super::node::{Node, Present};
+use super::options::{Filter, Parts};
+use super::touch::{Actors, SetId, Touches};
+use crate::bits::Bits;
+use std::collections::{BinaryHeap, HashMap};
+
+/// The explored graph.
+pub struct Stored {
+    /// States, in the order in which they were reached first.
+    pub nodes: Vec<Node>,
+    /// What steps touch.
+    pub touches: Touches,
+    /// What happens behind states.
+    pub futures: Futures,
+    /// Everybody.
+    pub actors: Actors,
+    /// Those who move only when nobody else can.
+    pub patient: Bits,
+    /// Who created whom.
+    pub creators: HashMap<u32, u32>,
+    /// States with steps to take; the last is next.
+    pub open: Vec<u32>,
+    /// States whose steps, or whose future, grew.
+    pub(super) grown: BinaryHeap<u32>,
+    pub(super) parts: Option<Parts>,
+    set_futures: HashMap<SetId, FutureId>,
+    edges: u64,
+}
+
+impl Stored {
+    /// Nothing yet.
+    pub fn new(parts: Option<Parts>) -> Self {
+        Self {
+            nodes: Vec::new(),
+            touches: Touches::default(),
+            futures: Futures::default(),
+            actors: Actors::default(),
+            patient: Bits::EMPTY,
+            creators: HashMap::new(),
+            open: Vec::new(),
+            grown: BinaryHeap::new(),
+            parts,
+            set_futures: HashMap::new(),
+            edges: 0,
+        }
+    }
+
+    /// One state.
+    pub fn node(&self, id: u32) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// One state, to be changed.
+    pub fn node_mut(&mut self, id: u32) -> &mut Node {
+        &mut self.nodes[id as usize]
+    }
+
+    /// Adds a state, and decides what is taken there first.
+    pub fn add(&mut self, node: Node, last: Option<u32>) -> u32 {
+        let id = u32::try_from(self.nodes.len()).expect("fewer than 2^32 states");
+        self.nodes.push(node);
+        let todo = match self.parts {
+            None => self.node(id).enabled,
+            Some(_) => self.first(id, last).map_or(Bits::EMPTY, Bits::one),
+        };
+        if self.parts.is_some() {
+            self.node_mut(id).future = self.pending_future(id);
+        }
+        self.node_mut(id).todo = todo;
+        id
+    }
+
+    /// Adds a step.
+    pub fn connect(&mut self, at: u32, edge: super::node::Edge) {
+        self.edges += 1;
+        let before = &mut self.nodes[edge.to as usize].before;
+        if before.last() != Some(&at) {
+            before.push(at);
+        }
+        self.node_mut(at).edges.push(edge);
+    }
+
+    /// Who begins in a state: somebody whose step is nobody else's business, the one who moved last, a holder of locks.
+    fn first(&self, id: u32, last: Option<u32>) -> Option<u32> {
+        let able = self.node(id).present.iter().filter(|present| present.choices > 0);
+        let key = |present: &&Present| {
+            let holds_nothing = present.holds == super::touch::UNLOCKED;
+            (self.is_exposed(present), Some(present.actor) != last, holds_nothing, present.actor)
+        };
+        able.min_by_key(key).map(|present| present.actor)
+    }
+
+    /// Whether a next step touches what others touch, and they could come first.
+    fn is_exposed(&self, present: &Present) -> bool {
+        let shared = self.touches.shared(present.pending);
+        let uses_locks = self.parts.is_some_and(|parts| parts.locks != Filter::Off);
+        let held = |locks| uses_locks && self.touches.have_common(present.holds, locks);
+        shared.iter().any(|own| self.touches.rivals(*own).any(|(_, rival)| !held(rival.locks)))
+    }
+
+    /// What is about to happen in a state.
+    pub(super) fn pending_future(&mut self, id: u32) -> FutureId {
+        let mut future = NOTHING;
+        for index in 0..self.node(id).present.len() {
+            let set = self.node(id).present[index].pending;
+            let more = self.set_future(set);
+            future = self.futures.union(future, more);
+        }
+        future
+    }
+
+    /// The accesses of a step that may matter.
+    pub(super) fn set_future(&mut self, set: SetId) -> FutureId {
+        if let Some(future) = self.set_futures.get(&set) {
+            return *future;
+        }
+        let future = self.futures.with(NOTHING, self.touches.shared(set));
+        self.set_futures.insert(set, future);
+        future
+    }
+
+    /// Objects that turned out to be shared change what earlier steps mean.
+    pub(super) fn forget_set_futures(&mut self) {
+        self.set_futures.clear();
+    }
+
+    /// Bytes, roughly.
+    pub fn bytes(&self) -> u64 {
+        let actors = self.nodes.first().map_or(0, |node| node.present.len());
+        let node = size_of::<Node>() + actors * size_of::<Present>() + 48;
+        let edges = self.edges * (size_of::<super::node::Edge>() as u64 + 8);
+        self.nodes.len() as u64 * node as u64 + edges + self.touches.bytes() + self.futures.bytes()
+    }
+}

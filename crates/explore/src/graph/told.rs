@@ -1,0 +1,101 @@
+//! From the explored graph to what is reported.
+
+use super::node::{End, Node};
+use super::options::{Mode, Stopped};
+use super::path::{Hop, fewest_switches};
+use super::report::{Counts, Found, Livelock, Report};
+use super::search::Search;
+use super::{Race, Traced, doom, livelock};
+use std::collections::BTreeSet;
+use trace::Choice;
+
+/// What a search has seen.
+pub fn report<T: Traced>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Report {
+    let nodes = &search.graph.nodes;
+    let number = |dense| search.graph.actors.number(dense);
+    let race = |race: &Race| Race {
+        one: (number(race.one.0), race.one.1),
+        other: (number(race.other.0), race.other.1),
+        ..*race
+    };
+    let is_end = |node: &&Node| matches!(node.end, End::Good | End::Stuck);
+    let mut ends: Vec<u128> = nodes.iter().filter(is_end).map(|node| node.fingerprint).collect();
+    ends.sort_unstable();
+    Report {
+        found: found(search),
+        races: search.races.found.iter().map(race).collect(),
+        states: nodes.len() as u64,
+        steps: search.steps,
+        executed: search.executed,
+        depth_max: nodes.iter().map(|node| node.depth).max().unwrap_or(0),
+        complete: stopped.is_none(),
+        stopped,
+        ends,
+        counts: counts(nodes, search.counts),
+        livelocks: livelocks(search),
+    }
+}
+
+fn counts(nodes: &[Node], so_far: Counts) -> Counts {
+    let mut counts = so_far;
+    for node in nodes.iter().filter(|node| !node.enabled.is_empty()) {
+        let left_out = u64::from(node.enabled.minus(node.done).minus(node.todo).len());
+        *(if left_out > 0 { &mut counts.partial } else { &mut counts.full }) += 1;
+        counts.pruned += left_out;
+        counts.left += u64::from(!node.todo.minus(node.done).is_empty());
+        counts.scheduling += u64::from(node.enabled.len() > 1);
+        counts.data += u64::from(node.present.iter().any(|present| present.choices > 1));
+    }
+    counts
+}
+
+fn found<T: Traced>(search: &Search<'_, T>) -> Vec<Found> {
+    if search.found.is_empty() {
+        return Vec::new();
+    }
+    let nodes = &search.graph.nodes;
+    let avoidable = match search.options.mode {
+        Mode::Bounded(_) => None,
+        _ => Some(doom::avoidable(nodes)),
+    };
+    let ways = fewest_switches(nodes, search.found.iter().map(|(_, at, _)| *at));
+    let tell = |(failure, at, choice): &(_, u32, Option<Choice>)| {
+        let hops = &ways[at];
+        let mut schedule = choices(search, hops);
+        let places = hops.iter().map(|hop| hop.0).chain([*at]);
+        let lost = |avoidable: &Vec<bool>| places.clone().position(|at| !avoidable[at as usize]);
+        let inevitable_from = avoidable.as_ref().map(|avoidable| lost(avoidable).unwrap_or(schedule.len() + 1));
+        schedule.extend(choice);
+        let fingerprint = nodes[end_of(nodes, *at, *choice, search) as usize].fingerprint;
+        Found { failure: Clone::clone(failure), schedule, inevitable_from, fingerprint }
+    };
+    search.found.iter().map(tell).collect()
+}
+
+/// Where the last choice of a schedule leads.
+fn end_of<T: Traced>(nodes: &[Node], at: u32, choice: Option<Choice>, search: &Search<'_, T>) -> u32 {
+    let Some(choice) = choice else { return at };
+    let number = |dense| search.graph.actors.number(dense);
+    let mut edges = nodes[at as usize].edges.iter();
+    edges.find(|edge| number(edge.actor) == choice.actor && edge.index == choice.index).map_or(at, |edge| edge.to)
+}
+
+fn choices<T: Traced>(search: &Search<'_, T>, hops: &[Hop]) -> Vec<Choice> {
+    let choice = |hop: &Hop| {
+        let edge = &search.graph.nodes[hop.0 as usize].edges[hop.1];
+        Choice { actor: search.graph.actors.number(edge.actor), index: edge.index }
+    };
+    hops.iter().map(choice).collect()
+}
+
+fn livelocks<T: Traced>(search: &Search<'_, T>) -> Vec<Livelock> {
+    let nodes = &search.graph.nodes;
+    let cycles = livelock::livelocks(nodes);
+    let ways = fewest_switches(nodes, cycles.iter().map(|cycle| cycle[0].0));
+    let tell = |cycle: &Vec<Hop>| {
+        let (stem, cycle) = (choices(search, &ways[&cycle[0].0]), choices(search, cycle));
+        let actors: BTreeSet<u32> = cycle.iter().map(|choice| choice.actor).collect();
+        Livelock { stem, cycle, actors: actors.into_iter().collect() }
+    };
+    cycles.iter().map(tell).collect()
+}

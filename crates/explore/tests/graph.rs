@@ -1,0 +1,179 @@
+//! The search of the graph, feature by feature, on programs that can be followed by hand.
+
+mod toy;
+
+use explore::graph::{Bound, Limits, Mode, Options, Report, Stopped, Traced, search_with};
+use std::collections::BTreeSet;
+use toy::classics::{self, Buffer};
+use toy::code::Compare::Equal;
+use toy::code::{Op, Value};
+use toy::{Machine, Program};
+use trace::{Choice, FailureKind};
+
+fn graph(program: &Program, options: Options) -> Report {
+    let mut stop = |_: u64, _: u64| false;
+    let mut limits = Limits { states: 100_000, failures: usize::MAX, stop: &mut stop };
+    search_with(&mut Machine::new(program.clone()), options, &mut limits)
+}
+
+fn plainly(program: &Program, mode: Mode) -> Report {
+    let report = graph(program, Options::new(mode));
+    assert!(report.complete, "{:?}", report.stopped);
+    report
+}
+
+fn kinds(report: &Report) -> BTreeSet<FailureKind> {
+    report.found.iter().map(|found| found.failure.kind).collect()
+}
+
+/// Where a schedule leads.
+fn replay(program: &Program, schedule: &[Choice]) -> u128 {
+    let mut machine = Machine::new(program.clone());
+    let mut reached = machine.initial();
+    for choice in schedule {
+        reached = machine.step(&reached.state, *choice).expect("it was a step").reached;
+    }
+    reached.fingerprint
+}
+
+fn store(var: usize, value: i8) -> Op {
+    Op::Store { var, value: Value::Is(value) }
+}
+
+#[test]
+fn a_full_search_executes_every_step_once() {
+    let report = plainly(&classics::philosophers(4, false), Mode::Full);
+    assert_eq!((report.executed, report.counts.tried, report.counts.again), (report.steps, 0, 0));
+}
+
+#[test]
+fn a_reduced_search_leaves_out_states_and_nothing_that_matters() {
+    for program in
+        [classics::philosophers(5, false), classics::buffer(Buffer::If, 2, 1), classics::remote_agent(2, true)]
+    {
+        let (full, reduced) = (plainly(&program, Mode::Full), plainly(&program, Mode::Reduced));
+        assert_eq!((kinds(&full), &full.ends), (kinds(&reduced), &reduced.ends));
+        assert!(reduced.states < full.states, "{} of {}", reduced.states, full.states);
+        assert!(reduced.counts.pruned > 0 && full.counts.pruned == 0);
+    }
+}
+
+#[test]
+fn a_search_that_keeps_nothing_sees_the_same() {
+    let program = classics::remote_agent(2, true);
+    let usual = graph(&program, Options::new(Mode::Reduced));
+    let poor = graph(&program, Options { kept: 0, tried: 0, ..Options::new(Mode::Reduced) });
+    assert!(poor.counts.again > 0);
+    assert_eq!((usual.ends, usual.found, usual.states), (poor.ends, poor.found, poor.states));
+}
+
+#[test]
+fn a_bound_is_kept_and_what_is_within_it_is_found() {
+    // One philosopher is interrupted; the others run into each other in turn. In the order of numbers all but one must be
+    // passed over.
+    let program = classics::philosophers(4, false);
+    for (bound, least) in [(Bound::Preemptions as fn(u32) -> Bound, 1), (Bound::Delays, 3)] {
+        assert!(plainly(&program, Mode::Bounded(bound(least - 1))).found.is_empty());
+        assert_eq!(kinds(&plainly(&program, Mode::Bounded(bound(least)))), [FailureKind::Deadlock].into());
+    }
+}
+
+#[test]
+fn a_bound_that_is_never_reached_bounds_nothing() {
+    let program = classics::buffer(Buffer::Signal, 2, 1);
+    let full = plainly(&program, Mode::Full);
+    for bound in [Bound::Preemptions(50), Bound::Delays(200)] {
+        let bounded = plainly(&program, Mode::Bounded(bound));
+        assert_eq!((full.states, &full.ends), (bounded.states, &bounded.ends));
+    }
+}
+
+#[test]
+fn every_counterexample_leads_where_it_says() {
+    for mode in [Mode::Full, Mode::Reduced, Mode::Bounded(Bound::Preemptions(2))] {
+        for program in [classics::philosophers(3, false), classics::buffer(Buffer::If, 2, 1)] {
+            let report = plainly(&program, mode);
+            assert!(!report.found.is_empty());
+            assert!(report.found.iter().all(|found| replay(&program, &found.schedule) == found.fingerprint));
+        }
+    }
+}
+
+#[test]
+fn a_limit_of_states_or_memory_ends_a_search_and_says_so() {
+    let program = classics::philosophers(5, false);
+    let mut stop = |_: u64, _: u64| false;
+    let mut limits = Limits { states: 10, failures: usize::MAX, stop: &mut stop };
+    let report = search_with(&mut Machine::new(program.clone()), Options::new(Mode::Full), &mut limits);
+    assert_eq!((report.complete, report.stopped), (false, Some(Stopped::States)));
+    assert!(report.counts.left > 0);
+    let report = graph(&program, Options { bytes: 100_000, ..Options::new(Mode::Full) });
+    assert_eq!((report.complete, report.stopped), (false, Some(Stopped::Memory)));
+}
+
+#[test]
+fn a_deadlock_is_inevitable_from_the_step_that_closes_the_last_way_out() {
+    let first = vec![Op::Load { var: 1, into: 0 }, store(0, 1), Op::Load { var: 1, into: 0 }, Op::End];
+    let second = vec![Op::Await(vec![(0, Equal, 0)]), Op::End];
+    let program = Program { threads: vec![first, second], born: 2, vars: vec![0; 2], ..Program::default() };
+    for mode in [Mode::Full, Mode::Reduced] {
+        let report = plainly(&program, mode);
+        let [found] = &report.found[..] else { panic!("one deadlock") };
+        assert_eq!((found.schedule.len(), found.inevitable_from), (3, Some(2)));
+    }
+}
+
+/// Spins until the variable is 1.
+fn spinner() -> Vec<Op> {
+    vec![Op::Load { var: 0, into: 0 }, Op::Branch { register: 0, compare: Equal, value: 0, to: 0 }, Op::End]
+}
+
+#[test]
+fn waiting_for_ever_for_what_nobody_does_is_a_livelock() {
+    let program = Program {
+        threads: vec![spinner(), vec![store(1, 1), Op::End]],
+        born: 2,
+        vars: vec![0; 2],
+        ..Program::default()
+    };
+    for mode in [Mode::Full, Mode::Reduced] {
+        let report = plainly(&program, mode);
+        let [livelock] = &report.livelocks[..] else { panic!("{:?}", report.livelocks) };
+        assert_eq!(livelock.actors, [0]);
+        let around: Vec<Choice> = livelock.stem.iter().chain(&livelock.cycle).copied().collect();
+        assert_eq!(replay(&program, &livelock.stem), replay(&program, &around));
+    }
+}
+
+#[test]
+fn waiting_for_what_somebody_does_at_last_is_no_livelock() {
+    let program = Program {
+        threads: vec![spinner(), vec![store(0, 1), Op::End]],
+        born: 2,
+        vars: vec![0; 2],
+        ..Program::default()
+    };
+    for mode in [Mode::Full, Mode::Reduced] {
+        assert_eq!(plainly(&program, mode).livelocks, []);
+    }
+}
+
+#[test]
+fn a_lock_that_is_held_needs_no_alternatives() {
+    let body = |word: usize| {
+        let put = |word: usize| Op::Put { word, value: Value::Is(1) };
+        vec![Op::Lock(0), put(word), Op::Signal(0), Op::Unlock(0), Op::End]
+    };
+    let program = Program {
+        threads: (0..3).map(body).collect(),
+        born: 3,
+        words: vec![0; 3],
+        mutexes: 1,
+        queues: 1,
+        ..Program::default()
+    };
+    let report = plainly(&program, Mode::Reduced);
+    // Six orders of taking the lock, and behind each of them no choice at all.
+    assert_eq!(report.counts.scheduling - report.counts.partial, 4);
+    assert_eq!(report.races, []);
+}

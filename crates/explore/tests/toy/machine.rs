@@ -1,0 +1,420 @@
+//! Executes programs: a step is one operation that synchronises, or a run of plain accesses; taking a lock includes the run
+//! that follows.
+
+use super::code::{Op, Value};
+use explore::graph::{Actor, Reached, Taken, Touch, Traced};
+use explore::system::Failure;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use trace::{Choice, FailureKind};
+
+/// Threads of the program that exist from the start; others are spawned.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub threads: Vec<Vec<Op>>,
+    pub born: usize,
+    pub vars: Vec<i8>,
+    pub words: Vec<i8>,
+    pub mutexes: usize,
+    pub queues: usize,
+    pub channels: usize,
+    pub capacity: usize,
+    /// Times that time may pass when nobody else can move; each adds one to the first variable.
+    pub ticks: u32,
+}
+
+/// The actor that lets time pass.
+pub const TIME: u32 = 1000;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Life {
+    Unborn,
+    Running,
+    Asleep { queue: usize, mutex: usize },
+    Woken { mutex: usize },
+    Dead,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Thread {
+    pc: usize,
+    registers: [i8; 4],
+    life: Life,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    vars: Vec<i8>,
+    words: Vec<i8>,
+    owners: Vec<Option<usize>>,
+    channels: Vec<Vec<i8>>,
+    threads: Vec<Thread>,
+    /// Times that time may still pass.
+    ticks: u32,
+    /// A failed assertion stays failed.
+    failed: bool,
+}
+
+pub struct Machine {
+    pub program: Program,
+    creators: Vec<u32>,
+    /// Steps executed, and what an expensive step costs.
+    pub executed: u64,
+    pub cost: u32,
+}
+
+const LOCAL_MAX: usize = 64;
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Var = 1,
+    Word,
+    Mutex,
+    Queue,
+    Channel,
+    Thread,
+    World,
+}
+
+fn object(kind: Kind, index: usize) -> u64 {
+    ((kind as u64) << 32) | index as u64
+}
+
+impl Machine {
+    pub fn new(program: Program) -> Self {
+        let mut creators: Vec<u32> = (0..program.threads.len() as u32).collect();
+        for (creator, ops) in program.threads.iter().enumerate() {
+            for op in ops {
+                if let Op::Spawn(child) = op {
+                    creators[*child] = creator as u32;
+                }
+            }
+        }
+        Self { program, creators, executed: 0, cost: 0 }
+    }
+
+    fn op<'a>(&'a self, thread: &Thread, index: usize) -> &'a Op {
+        &self.program.threads[index][thread.pc]
+    }
+
+    fn choices(&self, state: &State, index: usize) -> u32 {
+        let thread = &state.threads[index];
+        match thread.life {
+            Life::Unborn | Life::Dead | Life::Asleep { .. } => return 0,
+            Life::Woken { mutex } => return u32::from(state.owners[mutex].is_none()),
+            Life::Running => {}
+        }
+        let can = match self.op(thread, index) {
+            Op::Lock(mutex) => state.owners[*mutex].is_none(),
+            Op::Await(any) => any.iter().any(|(var, compare, value)| compare.holds(state.vars[*var], *value)),
+            Op::Send { channel, .. } => state.channels[*channel].len() < self.program.capacity,
+            Op::Receive { channel, .. } => !state.channels[*channel].is_empty(),
+            Op::Join(other) => state.threads[*other].life == Life::Dead,
+            Op::Signal(queue) => return (sleepers(state, *queue).len() as u32).max(1),
+            Op::Choose { below, .. } => return *below,
+            _ => true,
+        };
+        u32::from(can)
+    }
+
+    fn actor(&self, state: &State, index: usize) -> Actor {
+        let thread = &state.threads[index];
+        let choices = self.choices(state, index);
+        let mut actor = Actor { number: index as u32, choices, creator: self.creators[index], ..Actor::default() };
+        let held = (0..state.owners.len()).filter(|mutex| state.owners[*mutex] == Some(index));
+        actor.holds = held.map(|mutex| object(Kind::Mutex, mutex)).collect();
+        let lock = match (thread.life, self.op(thread, index)) {
+            (Life::Woken { mutex }, _) => Some(mutex),
+            (Life::Running, Op::Lock(mutex)) => Some(*mutex),
+            _ => None,
+        };
+        actor.takes = lock.map(|mutex| object(Kind::Mutex, mutex));
+        if choices > 0 {
+            return actor;
+        }
+        if let Some(mutex) = lock {
+            actor.awaits = vec![object(Kind::Mutex, mutex)];
+            actor.behind = state.owners[mutex].map(|owner| owner as u32);
+            return actor;
+        }
+        actor.awaits = match (thread.life, self.op(thread, index)) {
+            (Life::Asleep { queue, .. }, _) => vec![object(Kind::Queue, queue)],
+            (_, Op::Await(any)) => any.iter().map(|(var, ..)| object(Kind::Var, *var)).collect(),
+            (_, Op::Send { channel, .. } | Op::Receive { channel, .. }) => vec![object(Kind::Channel, *channel)],
+            (_, Op::Join(other)) => {
+                actor.behind = Some(*other as u32).filter(|_| state.threads[*other].life != Life::Unborn);
+                vec![object(Kind::Thread, *other)]
+            }
+            _ => Vec::new(),
+        };
+        actor
+    }
+
+    fn pass_time(&self, mut state: State) -> Taken<State> {
+        state.ticks -= 1;
+        state.vars[0] += 1;
+        let touch = |kind, index| Touch { object: object(kind, index), write: true, plain: false };
+        Taken::new(self.reached(state), vec![touch(Kind::World, 0), touch(Kind::Var, 0)])
+    }
+
+    fn reached(&self, state: State) -> Reached<State> {
+        let present = |index: &usize| !matches!(state.threads[*index].life, Life::Unborn | Life::Dead);
+        let all = 0..state.threads.len();
+        let mut actors: Vec<Actor> = all.filter(present).map(|index| self.actor(&state, index)).collect();
+        if state.ticks > 0 && actors.iter().all(|actor| actor.choices == 0) && !actors.is_empty() {
+            actors.push(Actor { number: TIME, choices: 1, creator: TIME, patient: true, ..Actor::default() });
+        }
+        let is_stuck = actors.iter().all(|actor| actor.choices == 0) && !actors.is_empty();
+        let stuck = is_stuck.then(|| {
+            let places: Vec<_> = state.threads.iter().map(|thread| thread.pc).collect();
+            Failure { kind: FailureKind::Deadlock, message: format!("{places:?}"), fatal: true }
+        });
+        Reached { fingerprint: fingerprint(&state), state, actors, stuck }
+    }
+}
+
+fn sleepers(state: &State, queue: usize) -> Vec<usize> {
+    let asleep =
+        |index: &usize| matches!(state.threads[*index].life, Life::Asleep { queue: other, .. } if other == queue);
+    (0..state.threads.len()).filter(asleep).collect()
+}
+
+fn fingerprint(state: &State) -> u128 {
+    let half = |salt: u64| {
+        let mut hasher = DefaultHasher::new();
+        salt.hash(&mut hasher);
+        state.hash(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    half(1) << 64 | half(2)
+}
+
+/// One step being taken.
+struct Step<'a> {
+    program: &'a Program,
+    state: State,
+    me: usize,
+    touches: Vec<Touch>,
+    failure: Option<Failure>,
+    progress: bool,
+}
+
+impl Step<'_> {
+    fn touch(&mut self, kind: Kind, index: usize, write: bool) {
+        self.touches.push(Touch { object: object(kind, index), write, plain: matches!(kind, Kind::Word) });
+    }
+
+    fn value(&self, value: Value) -> i8 {
+        match value {
+            Value::Is(value) => value,
+            Value::Of(register) => self.state.threads[self.me].registers[register],
+        }
+    }
+
+    fn register(&mut self, register: usize) -> &mut i8 {
+        &mut self.state.threads[self.me].registers[register]
+    }
+
+    fn take(&mut self, choice: u32) {
+        if let Life::Woken { mutex } = self.state.threads[self.me].life {
+            self.state.threads[self.me].life = Life::Running;
+            self.state.owners[mutex] = Some(self.me);
+            self.touch(Kind::Mutex, mutex, true);
+            return self.go_on(true);
+        }
+        let op = self.program.threads[self.me][self.state.threads[self.me].pc].clone();
+        if op.is_plain() || op.is_local() {
+            return self.go_on(true);
+        }
+        self.state.threads[self.me].pc += 1;
+        self.synchronise(&op, choice);
+        self.go_on(matches!(op, Op::Lock(_)));
+    }
+
+    fn synchronise(&mut self, op: &Op, choice: u32) {
+        match *op {
+            Op::Load { var, into } => {
+                self.touch(Kind::Var, var, false);
+                *self.register(into) = self.state.vars[var];
+                self.progress = false;
+            }
+            Op::Store { var, value } => {
+                self.touch(Kind::Var, var, true);
+                self.state.vars[var] = self.value(value);
+            }
+            Op::Add { var, value, old } => {
+                self.touch(Kind::Var, var, true);
+                *self.register(old) = self.state.vars[var];
+                self.state.vars[var] = self.state.vars[var].wrapping_add(value);
+            }
+            Op::Swap { var, expected, new, done } => {
+                let now = self.state.vars[var];
+                let same = now == *self.register(expected);
+                self.touch(Kind::Var, var, same);
+                if same {
+                    self.state.vars[var] = self.value(new);
+                }
+                *self.register(expected) = now;
+                *self.register(done) = i8::from(same);
+                self.progress = same;
+            }
+            Op::Await(ref any) => any.iter().for_each(|(var, ..)| self.touch(Kind::Var, *var, false)),
+            Op::Send { channel, value } => {
+                self.touch(Kind::Channel, channel, true);
+                let value = self.value(value);
+                self.state.channels[channel].push(value);
+            }
+            Op::Receive { channel, into } => {
+                self.touch(Kind::Channel, channel, true);
+                *self.register(into) = self.state.channels[channel].remove(0);
+            }
+            Op::Spawn(child) => {
+                self.touch(Kind::Thread, child, true);
+                self.state.threads[child].life = Life::Running;
+            }
+            Op::Join(other) => self.touch(Kind::Thread, other, false),
+            Op::Choose { into, .. } => *self.register(into) = choice as i8,
+            _ => self.lock(op, choice),
+        }
+    }
+
+    fn lock(&mut self, op: &Op, choice: u32) {
+        match *op {
+            Op::Lock(mutex) => {
+                self.touch(Kind::Mutex, mutex, true);
+                self.state.owners[mutex] = Some(self.me);
+            }
+            Op::TryLock { mutex, done } => {
+                let free = self.state.owners[mutex].is_none();
+                self.touch(Kind::Mutex, mutex, free);
+                if free {
+                    self.state.owners[mutex] = Some(self.me);
+                }
+                *self.register(done) = i8::from(free);
+                self.progress = free;
+            }
+            Op::Unlock(mutex) => self.unlock(mutex),
+            Op::Sleep { queue, mutex } => {
+                self.unlock(mutex);
+                self.touch(Kind::Queue, queue, true);
+                self.state.threads[self.me].life = Life::Asleep { queue, mutex };
+            }
+            Op::Signal(queue) => {
+                self.touch(Kind::Queue, queue, true);
+                let woken = sleepers(&self.state, queue).get(choice as usize).copied();
+                woken.into_iter().for_each(|thread| self.wake(thread));
+            }
+            Op::Broadcast(queue) => {
+                self.touch(Kind::Queue, queue, true);
+                sleepers(&self.state, queue).into_iter().for_each(|thread| self.wake(thread));
+            }
+            _ => unreachable!("{op:?} does not synchronise"),
+        }
+    }
+
+    fn unlock(&mut self, mutex: usize) {
+        self.touch(Kind::Mutex, mutex, true);
+        if self.state.owners[mutex] == Some(self.me) {
+            self.state.owners[mutex] = None;
+        }
+    }
+
+    fn wake(&mut self, thread: usize) {
+        let Life::Asleep { mutex, .. } = self.state.threads[thread].life else { return };
+        self.state.threads[thread].life = Life::Woken { mutex };
+    }
+
+    /// Goes on to the next operation that others can see.
+    fn go_on(&mut self, plain: bool) {
+        for _ in 0..LOCAL_MAX {
+            let thread = &self.state.threads[self.me];
+            let op = self.program.threads[self.me][thread.pc].clone();
+            let goes_on = thread.life == Life::Running && (op.is_local() || plain && op.is_plain());
+            if !goes_on || self.failure.is_some() {
+                return;
+            }
+            self.state.threads[self.me].pc += 1;
+            self.local(&op);
+        }
+    }
+
+    fn local(&mut self, op: &Op) {
+        match *op {
+            Op::Get { word, plus, into } => {
+                let word = word + plus.map_or(0, |register| *self.register(register) as usize);
+                self.touch(Kind::Word, word, false);
+                *self.register(into) = self.state.words[word];
+            }
+            Op::Put { word, value } => {
+                self.touch(Kind::Word, word, true);
+                self.state.words[word] = self.value(value);
+            }
+            Op::Set { register, value } => *self.register(register) = self.value(value),
+            Op::Increase { register, modulo } => {
+                let now = self.register(register);
+                *now = (*now + 1) % modulo;
+            }
+            Op::Branch { register, compare, value, to } => {
+                if compare.holds(*self.register(register), value) {
+                    self.state.threads[self.me].pc = to;
+                }
+            }
+            Op::Jump(to) => self.state.threads[self.me].pc = to,
+            Op::Assert { register, compare, value, message } => {
+                if !compare.holds(*self.register(register), value) {
+                    self.failure =
+                        Some(Failure { kind: FailureKind::Assert, message: message.to_owned(), fatal: true });
+                    self.state.failed = true;
+                }
+            }
+            Op::End => {
+                self.state.threads[self.me].life = Life::Dead;
+                self.state.threads[self.me].pc -= 1;
+                self.state.threads[self.me].registers = [0; 4];
+                self.touch(Kind::Thread, self.me, true);
+            }
+            _ => unreachable!("{op:?} is not local"),
+        }
+    }
+}
+
+impl Traced for Machine {
+    type State = State;
+
+    fn initial(&mut self) -> Reached<State> {
+        let program = &self.program;
+        let life = |index| if index < program.born { Life::Running } else { Life::Unborn };
+        let thread = |index| Thread { pc: 0, registers: [0; 4], life: life(index) };
+        let state = State {
+            vars: program.vars.clone(),
+            words: program.words.clone(),
+            owners: vec![None; program.mutexes],
+            channels: vec![Vec::new(); program.channels],
+            threads: (0..program.threads.len()).map(thread).collect(),
+            ticks: program.ticks,
+            failed: false,
+        };
+        self.reached(state)
+    }
+
+    fn step(&mut self, state: &State, choice: Choice) -> Option<Taken<State>> {
+        self.executed += 1;
+        if choice.actor == TIME {
+            return Some(self.pass_time(state.clone()));
+        }
+        let me = choice.actor as usize;
+        if choice.index >= self.choices(state, me) {
+            return None;
+        }
+        for _ in 0..self.cost {
+            std::hint::black_box(fingerprint(state));
+        }
+        let (state, touches) = (state.clone(), Vec::new());
+        let mut step = Step { program: &self.program, state, me, touches, failure: None, progress: true };
+        step.take(choice.index);
+        if step.program.ticks > 0 {
+            step.touch(Kind::World, 0, false);
+        }
+        let (state, touches, failure, progress) = (step.state, step.touches, step.failure, step.progress);
+        Some(Taken { failure, progress, ..Taken::new(self.reached(state), touches) })
+    }
+}

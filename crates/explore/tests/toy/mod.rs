@@ -1,0 +1,9 @@
+//! Small concurrent programs whose steps tell what they touch: the systems on which the engines are compared.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub mod classics;
+pub mod code;
+pub mod generate;
+pub mod machine;
+
+pub use machine::{Machine, Program};
