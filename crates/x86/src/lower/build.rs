@@ -5,13 +5,14 @@
 
 use iced_x86::{FlowControl, Instruction};
 
+use super::chain::{self, Leaves};
 use super::code::Map;
-use super::live;
 use super::ops::fallback::{self, Decoded};
 use super::ops::{host, string};
 use super::stops::Stops;
-use super::translate::{self, Leaves};
+use super::translate;
 use super::uop::{Handler, Uop};
+use super::{fuse, live};
 use crate::flags::STATUS;
 use crate::generic;
 use crate::machine::{Machine, Trap};
@@ -183,9 +184,8 @@ impl Builder {
     /// One instruction, or two; how many.
     fn lower(&mut self, straight: &Straight, live: &[u64], n: usize) -> usize {
         let i = &straight.instructions[n];
-        if let Some(jump) = straight.instructions.get(n + 1)
-            && translate::is_jcc(jump)
-            && let Some(uop) = translate::fuse(i, jump, live[n + 2] & STATUS != 0)
+        if let Some(next) = straight.instructions.get(n + 1)
+            && let Some(uop) = self.pair(i, next, live[n + 2])
         {
             self.uops.push(uop);
             return 2;
@@ -193,7 +193,7 @@ impl Builder {
         let effect = live::effect(i);
         let uop = match i {
             i if translate::is_jcc(i) => translate::jump_if(i),
-            i if is_last(i) => translate::last(i),
+            i if is_last(i) => translate::last(i, self.last),
             _ => translate::translate(i, live[n + 1] & modifies(i, effect.sets) != 0, self.last),
         };
         match uop {
@@ -207,14 +207,31 @@ impl Builder {
         1
     }
 
+    /// Two instructions in one.
+    fn pair(&mut self, i: &Instruction, next: &Instruction, live: u64) -> Option<Uop> {
+        if translate::is_jcc(next) {
+            let uop = fuse::with_jump(i, next, live & STATUS != 0)?;
+            self.leave(&uop, i);
+            return Some(uop);
+        }
+        let uop = fuse::after_copy(i, next, live & modifies(next, live::effect(next).sets) != 0, self.last)?;
+        self.leave(&uop, next);
+        Some(uop)
+    }
+
     fn push(&mut self, uop: Uop, i: &Instruction) {
-        self.last = match translate::leaves(i) {
+        self.leave(&uop, i);
+        self.uops.push(uop);
+    }
+
+    /// Notes what the micro-operation of `i` leaves for the next.
+    fn leave(&mut self, uop: &Uop, i: &Instruction) {
+        self.last = match chain::leaves(i) {
             _ if translate::is_jcc(i) => self.last,
             Leaves::Same => self.last,
             Leaves::Result => Some(uop.d),
             Leaves::Nothing => None,
         };
-        self.uops.push(uop);
     }
 
     /// A handler that knows the usual cases and leaves the rest to the reference.

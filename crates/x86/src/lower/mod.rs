@@ -1,7 +1,9 @@
 //! The lowered interpreter: blocks of micro-operations, made once from decoded instructions and kept by content.
 
 mod build;
+mod chain;
 mod code;
+mod fuse;
 mod live;
 mod ops;
 mod run;

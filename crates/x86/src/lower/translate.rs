@@ -2,7 +2,8 @@
 
 use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
-use super::ops::alu::{self, Chain, Form};
+use super::chain::{chain, chain_of_move};
+use super::ops::alu::{self, Form};
 use super::ops::bits::{self, Exchange};
 use super::ops::stack::Pushed;
 use super::ops::{branch, compare, moves, shift, stack, unary, vector};
@@ -43,7 +44,7 @@ pub(super) fn general(register: Register) -> Option<u8> {
 }
 
 /// Whether writing the register changes `ah`, `ch`, `dh` or `bh`, which handlers cannot.
-fn is_high(register: Register) -> bool {
+pub(super) fn is_high(register: Register) -> bool {
     matches!(register, Register::AH | Register::CH | Register::DH | Register::BH)
 }
 
@@ -81,7 +82,7 @@ pub(super) fn address(u: &mut Uop, i: &Instruction) -> Option<bool> {
 }
 
 /// Fills in the operands of an instruction with one or two of them, and says where they are.
-fn operands(u: &mut Uop, i: &Instruction) -> Option<Form> {
+pub(super) fn operands(u: &mut Uop, i: &Instruction) -> Option<Form> {
     let second = if i.op_count() > 1 { Some(i.op1_kind()) } else { None };
     let immediate = || i.immediate(1) & mask(operand_size(i, 0));
     match (i.op0_kind(), second) {
@@ -116,54 +117,7 @@ fn operands(u: &mut Uop, i: &Instruction) -> Option<Form> {
     }
 }
 
-/// Which operand is in `last`, the register that the micro-operation before has written.
-fn chain(u: &Uop, form: Form, last: Option<u8>) -> Chain {
-    let is = |register: u8| last == Some(register);
-    match form {
-        Form::Load if is(u.base) => Chain::Base,
-        Form::LoadIndexed if is(u.index) => Chain::Index,
-        Form::Register | Form::Immediate | Form::Load | Form::LoadIndexed if is(u.d) => Chain::First,
-        Form::Register if is(u.s) => Chain::Second,
-        _ => Chain::Neither,
-    }
-}
-
-/// The same where the destination is only written.
-fn chain_of_move(u: &Uop, form: Form, last: Option<u8>) -> Chain {
-    let read_only = form == Form::Register && last == Some(u.s);
-    if read_only { Chain::Second } else { chain(u, form, last) }
-}
-
-/// What a micro-operation leaves for the next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leaves {
-    /// What it wrote to its destination.
-    Result,
-    /// What it was given.
-    Same,
-    Nothing,
-}
-
-/// What the handler of `i` leaves.
-pub(super) fn leaves(i: &Instruction) -> Leaves {
-    let written = i.op_count() > 0 && i.op0_kind() == OpKind::Register && operand_size(i, 0) >= 4;
-    let moves = i.mnemonic() == Mnemonic::Mov;
-    match i.mnemonic() {
-        Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Nop | Mnemonic::Endbr64 | Mnemonic::Pause => Leaves::Same,
-        _ if moves && i.op0_kind() == OpKind::Memory => Leaves::Same,
-        _ if !written => Leaves::Nothing,
-        mnemonic if alu_operation(mnemonic).is_some() || shift_operation(mnemonic).is_some() => Leaves::Result,
-        Mnemonic::Imul if i.op_count() > 1 => Leaves::Result,
-        Mnemonic::Mov | Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd | Mnemonic::Lea | Mnemonic::Pop => {
-            Leaves::Result
-        }
-        _ if i.condition_code() != ConditionCode::None => Leaves::Result,
-        Mnemonic::Inc | Mnemonic::Dec | Mnemonic::Neg | Mnemonic::Not | Mnemonic::Bswap => Leaves::Result,
-        _ => Leaves::Nothing,
-    }
-}
-
-fn alu_operation(mnemonic: Mnemonic) -> Option<u8> {
+pub(super) fn alu_operation(mnemonic: Mnemonic) -> Option<u8> {
     Some(match mnemonic {
         Mnemonic::Add => alu::ADD,
         Mnemonic::Or => alu::OR,
@@ -176,7 +130,7 @@ fn alu_operation(mnemonic: Mnemonic) -> Option<u8> {
     })
 }
 
-fn compare_operation(mnemonic: Mnemonic) -> Option<u8> {
+pub(super) fn compare_operation(mnemonic: Mnemonic) -> Option<u8> {
     match mnemonic {
         Mnemonic::Cmp => Some(alu::SUB),
         Mnemonic::Test => Some(alu::AND),
@@ -184,7 +138,7 @@ fn compare_operation(mnemonic: Mnemonic) -> Option<u8> {
     }
 }
 
-fn shift_operation(mnemonic: Mnemonic) -> Option<u8> {
+pub(super) fn shift_operation(mnemonic: Mnemonic) -> Option<u8> {
     Some(match mnemonic {
         Mnemonic::Shl | Mnemonic::Sal => shift::SHL,
         Mnemonic::Shr => shift::SHR,
@@ -374,16 +328,6 @@ pub(super) fn is_jcc(i: &Instruction) -> bool {
     i.is_jcc_short_or_near()
 }
 
-/// A comparison and the conditional jump behind it in one. `live` says whether anybody else looks at the flags.
-pub(super) fn fuse(i: &Instruction, jump: &Instruction, live: bool) -> Option<Uop> {
-    let op = compare_operation(i.mnemonic())?;
-    let mut u = blank(moves::nothing, i.ip());
-    let form = operands(&mut u, i)?;
-    u.run = compare::pick_fused(op, operand_size(i, 0), form, condition(jump), live)?;
-    u.imm = branch_offset(i.ip(), jump.near_branch_target())? | u.imm & mask(4);
-    Some(u)
-}
-
 /// A conditional jump alone.
 pub(super) fn jump_if(i: &Instruction) -> Option<Uop> {
     let mut u = blank(branch::pick_conditional(condition(i)), i.ip());
@@ -396,8 +340,8 @@ pub(super) fn fall_through(next: u64) -> Uop {
     blank(branch::jump, next)
 }
 
-/// A jump, call or return that ends a block.
-pub(super) fn last(i: &Instruction) -> Option<Uop> {
+/// A jump, call or return that ends a block. `written` is the register that the micro-operation before has written.
+pub(super) fn last(i: &Instruction, written: Option<u8>) -> Option<Uop> {
     let mut u = blank(branch::jump, i.ip());
     match i.mnemonic() {
         Mnemonic::Jmp | Mnemonic::Call => {}
@@ -417,11 +361,11 @@ pub(super) fn last(i: &Instruction) -> Option<Uop> {
         }
         OpKind::Register if i.op0_register().size() == 8 => {
             u.s = general(i.op0_register())?;
-            u.run = branch::pick_indirect(call, false);
+            u.run = branch::pick_indirect(call, written == Some(u.s));
         }
         OpKind::Memory if i.memory_size().size() == 8 && !crate::generic::is_far(i.code()) => {
             address(&mut u, i)?;
-            u.run = branch::pick_indirect(call, true);
+            u.run = branch::pick_loaded(call);
         }
         _ => return None,
     }

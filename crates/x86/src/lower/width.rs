@@ -235,6 +235,17 @@ pub(super) trait Source: Copy {
 #[derive(Clone, Copy)]
 pub(super) struct Register;
 
+/// The register that `base` names, in a micro-operation without address.
+#[derive(Clone, Copy)]
+pub(super) struct Third;
+
+impl Source for Third {
+    #[inline(always)]
+    unsafe fn read<T: Width, const C: bool>(x: X<C>) -> Result<u64, Stopped> {
+        Ok(x.get::<T>(x.uop().base))
+    }
+}
+
 /// The register `d`.
 #[derive(Clone, Copy)]
 pub(super) struct Destination;

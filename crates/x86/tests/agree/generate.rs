@@ -152,7 +152,24 @@ fn immediates(random: &mut Random, out: &mut Vec<u8>) {
     }
 }
 
+/// A copy of a register and an operation on the copy: these two are fused.
+fn copied(random: &mut Random, out: &mut Vec<u8>) {
+    let wide: &[u8] = if random.below(2) == 0 { &[0x48] } else { &[] };
+    let (from, to, other) = (random.below(8) as u8, random.below(8) as u8, random.below(8) as u8);
+    out.extend(wide);
+    out.extend([0x89, 0xc0 | from << 3 | to]);
+    out.extend(wide);
+    match random.below(3) {
+        0 => out.extend([random.pick(&[0x01, 0x09, 0x11, 0x21, 0x29, 0x31]), 0xc0 | other << 3 | to]),
+        1 => out.extend([0x83, 0xc0 | other << 3 | to, random.next() as u8]),
+        _ => out.extend([0xc1, 0xc0 | other << 3 | to, random.below(80) as u8]),
+    }
+}
+
 fn integer(random: &mut Random, out: &mut Vec<u8>) {
+    if random.below(10) == 0 {
+        return copied(random, out);
+    }
     prefixes(random, out);
     match random.below(8) {
         0 => out.push(random.pick(PLAIN)),
@@ -174,9 +191,17 @@ fn branch(random: &mut Random, out: &mut Vec<u8>) {
     let back = (random.below(60) as i8).wrapping_neg() as u8;
     let distance = if random.below(3) == 0 { back } else { random.below(20) as u8 };
     match random.below(8) {
-        // A comparison first: these two are fused.
+        // A comparison or an operation first: these two are fused.
         0..4 => {
-            out.extend([random.pick(&[0x38, 0x39, 0x3b, 0x84, 0x85]), 0xc0 | random.below(64) as u8]);
+            if random.below(2) == 0 {
+                out.push(0x48);
+            }
+            let operation =
+                random.pick(&[0x38, 0x39, 0x3b, 0x84, 0x85, 0x01, 0x03, 0x20, 0x21, 0x28, 0x29, 0x83, 0xfe, 0xff]);
+            out.extend([operation, 0xc0 | random.below(if operation >= 0xfe { 16 } else { 64 }) as u8]);
+            if operation == 0x83 {
+                out.push(random.next() as u8);
+            }
             out.extend([0x70 | random.below(16) as u8, distance]);
         }
         4 => out.extend([0x70 | random.below(16) as u8, distance]),

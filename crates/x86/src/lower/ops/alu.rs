@@ -8,7 +8,8 @@ use crate::cpu::Cpu;
 use crate::flags::Flags;
 use crate::lower::uop::{Exec, Handler, Last, Uop, X};
 use crate::lower::width::{
-    Address, At, Based, BasedOnLast, Before, Destination, Immediate, Indexed, IndexedByLast, Register, Source, Width,
+    Address, At, Based, BasedOnLast, Before, Destination, Immediate, Indexed, IndexedByLast, Register, Source, Third,
+    Width,
 };
 
 /// The operations in the order of their opcodes.
@@ -186,5 +187,38 @@ pub(in crate::lower) fn pick(op: u8, size: usize, form: Form, chain: Chain, live
         AND => by_chain::<AND>(size, form, chain, live),
         SUB => by_chain::<SUB>(size, form, chain, live),
         _ => by_chain::<XOR>(size, form, chain, live),
+    }
+}
+
+fn copied_form<const OP: u8, T: Width, const LIVE: bool>(form: Form, chained: bool) -> Option<Handler> {
+    Some(match (form, chained) {
+        (Form::Register, false) => to_register::<OP, T, Register, Third, LIVE, false>,
+        (Form::Register, true) => to_register::<OP, T, Before, Third, LIVE, false>,
+        (Form::Immediate, false) => to_register::<OP, T, Register, Immediate, LIVE, false>,
+        (Form::Immediate, true) => to_register::<OP, T, Before, Immediate, LIVE, false>,
+        _ => return None,
+    })
+}
+
+fn copied_sized<const OP: u8>(size: usize, form: Form, chained: bool, live: bool) -> Option<Handler> {
+    match (size, live) {
+        (4, false) => copied_form::<OP, u32, false>(form, chained),
+        (4, true) => copied_form::<OP, u32, true>(form, chained),
+        (8, false) => copied_form::<OP, u64, false>(form, chained),
+        (8, true) => copied_form::<OP, u64, true>(form, chained),
+        _ => None,
+    }
+}
+
+/// The handler for an operation on a copy: `d = s op imm`, or with the register that `base` names. `chained` says that `s` is
+/// what the micro-operation before has written.
+pub(in crate::lower) fn pick_copied(op: u8, size: usize, form: Form, chained: bool, live: bool) -> Option<Handler> {
+    match op {
+        ADD => copied_sized::<ADD>(size, form, chained, live),
+        OR => copied_sized::<OR>(size, form, chained, live),
+        AND => copied_sized::<AND>(size, form, chained, live),
+        SUB => copied_sized::<SUB>(size, form, chained, live),
+        XOR => copied_sized::<XOR>(size, form, chained, live),
+        _ => None,
     }
 }

@@ -6,7 +6,7 @@ use memory::{Memory, Stopped};
 
 use crate::cpu::{Cpu, RSP};
 use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
-use crate::lower::width::{At, Indexed, Register, Source};
+use crate::lower::width::{At, Before, Indexed, Register, Source};
 use crate::machine::canonical;
 
 /// `jmp` to a fixed address; also from the end of a block to the next.
@@ -132,12 +132,17 @@ pub(in crate::lower) fn pick_conditional(code: u8) -> Handler {
     JUMPS[usize::from(code & 15)]
 }
 
-/// The handler for a jump or call through a register or memory.
-pub(in crate::lower) fn pick_indirect(call: bool, memory: bool) -> Handler {
-    match (call, memory) {
-        (true, true) => call_indirect::<At<Indexed>, false>,
+/// The handler for a jump or call through a register; `chained` says that the micro-operation before has written it.
+pub(in crate::lower) fn pick_indirect(call: bool, chained: bool) -> Handler {
+    match (call, chained) {
         (true, false) => call_indirect::<Register, false>,
-        (false, true) => jump_indirect::<At<Indexed>, false>,
+        (true, true) => call_indirect::<Before, false>,
         (false, false) => jump_indirect::<Register, false>,
+        (false, true) => jump_indirect::<Before, false>,
     }
+}
+
+/// The handler for a jump or call through memory.
+pub(in crate::lower) fn pick_loaded(call: bool) -> Handler {
+    if call { call_indirect::<At<Indexed>, false> } else { jump_indirect::<At<Indexed>, false> }
 }

@@ -4,9 +4,9 @@
 
 use memory::Memory;
 
-use super::alu::{AND, Form, SUB, set_flags};
+use super::alu::{ADD, AND, Form, SUB, set_flags};
 use crate::cpu::Cpu;
-use crate::lower::uop::{Exec, Handler, Last, Uop, X};
+use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
 use crate::lower::width::{At, Based, Destination, Half, Immediate, Indexed, Register, Source, Width};
 
 /// `cmp` or `test` for its flags.
@@ -74,6 +74,38 @@ unsafe fn fused<const OP: u8, T: Width, L: Source, R: Source, const CODE: u8, co
         set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
     }
     if holds::<OP, T, CODE>(a, b) { x.branch_early() } else { x.next_keeping() }
+}
+
+/// Whether `code` holds after an operation; [`pick_operation`] knows which can be asked.
+#[inline(always)]
+fn holds_after<const OP: u8, T: Width, const CODE: u8>(a: u64, b: u64, result: u64) -> bool {
+    if OP == ADD { holds::<AND, T, CODE>(result, result) } else { holds::<OP, T, CODE>(a, b) }
+}
+
+/// An operation on a register and the conditional jump behind it.
+unsafe fn operate<const OP: u8, T: Width, S: Source, const CODE: u8, const LIVE: bool>(
+    u: *const Uop,
+    cpu: *mut Cpu,
+    memory: *mut Memory,
+    last: Last,
+    exec: *mut Exec,
+) -> *const Uop {
+    let x = Careful { u, cpu, memory, exec, last };
+    let a = x.get::<T>(x.uop().d);
+    let Ok(b) = S::read::<T, _>(x) else { return x.stopped() };
+    let result = match OP {
+        ADD => a.wrapping_add(b),
+        SUB => a.wrapping_sub(b),
+        _ => a & b,
+    };
+    if LIVE {
+        set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+    }
+    if holds_after::<OP, T, CODE>(a, b, result) {
+        x.set::<T>(x.uop().d, result);
+        return x.branch_early();
+    }
+    x.finish::<T>(result)
 }
 
 fn alone<const OP: u8, T: Width>(form: Form) -> Handler {
@@ -148,5 +180,46 @@ pub(in crate::lower) fn pick_fused(op: u8, size: usize, form: Form, code: u8, li
         (true, false) => fused_sized::<SUB, false>(size, form, code),
         (false, true) => fused_sized::<AND, true>(size, form, code),
         (false, false) => fused_sized::<AND, false>(size, form, code),
+    }
+}
+
+fn operation_code<const OP: u8, T: Width, S: Source, const LIVE: bool>(code: u8) -> Option<Handler> {
+    Some(match (OP, code) {
+        (_, 4) => operate::<OP, T, S, 4, LIVE>,
+        (_, 5) => operate::<OP, T, S, 5, LIVE>,
+        (_, 8) => operate::<OP, T, S, 8, LIVE>,
+        (_, 9) => operate::<OP, T, S, 9, LIVE>,
+        (SUB, 2) => operate::<SUB, T, S, 2, LIVE>,
+        (SUB, 3) => operate::<SUB, T, S, 3, LIVE>,
+        _ => return None,
+    })
+}
+
+fn operation_sized<const OP: u8, S: Source, const LIVE: bool>(size: usize, code: u8) -> Option<Handler> {
+    match size {
+        1 => operation_code::<OP, u8, S, LIVE>(code),
+        4 => operation_code::<OP, u32, S, LIVE>(code),
+        8 => operation_code::<OP, u64, S, LIVE>(code),
+        _ => None,
+    }
+}
+
+fn operation_form<const OP: u8>(size: usize, form: Form, code: u8, live: bool) -> Option<Handler> {
+    match (form, live) {
+        (Form::Register, false) => operation_sized::<OP, Register, false>(size, code),
+        (Form::Register, true) => operation_sized::<OP, Register, true>(size, code),
+        (Form::Immediate, false) => operation_sized::<OP, Half, false>(size, code),
+        (Form::Immediate, true) => operation_sized::<OP, Half, true>(size, code),
+        _ => None,
+    }
+}
+
+/// The handler for an operation on a register with the jump on condition `code` behind it, where there is one.
+pub(in crate::lower) fn pick_operation(op: u8, size: usize, form: Form, code: u8, live: bool) -> Option<Handler> {
+    match op {
+        ADD => operation_form::<ADD>(size, form, code, live),
+        SUB => operation_form::<SUB>(size, form, code, live),
+        AND => operation_form::<AND>(size, form, code, live),
+        _ => None,
     }
 }

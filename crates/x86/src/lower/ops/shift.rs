@@ -8,7 +8,7 @@ use crate::cpu::{Cpu, RCX};
 use crate::flags::Flags;
 use crate::integer::{rol, ror, sar, shl, shr};
 use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
-use crate::lower::width::{Before, Destination, Source, Width};
+use crate::lower::width::{Before, Destination, Register, Source, Width};
 
 use super::alu::Chain;
 
@@ -119,6 +119,29 @@ pub(in crate::lower) fn pick(op: u8, size: usize, immediate: bool, chain: Chain,
         (8, Chain::First) => Some(by_op::<u64, Before>(op, immediate, live)),
         (4, _) => Some(by_op::<u32, Destination>(op, immediate, live)),
         (8, _) => Some(by_op::<u64, Destination>(op, immediate, live)),
+        _ => None,
+    }
+}
+
+fn copied_op<T: Width, D: Source>(op: u8, live: bool) -> Option<Handler> {
+    Some(match (op, live) {
+        (SHL, true) => by_immediate::<SHL, T, D, true>,
+        (SHL, false) => by_immediate::<SHL, T, D, false>,
+        (SHR, true) => by_immediate::<SHR, T, D, true>,
+        (SHR, false) => by_immediate::<SHR, T, D, false>,
+        (SAR, true) => by_immediate::<SAR, T, D, true>,
+        (SAR, false) => by_immediate::<SAR, T, D, false>,
+        _ => return None,
+    })
+}
+
+/// The handler for a shift of a copy by an immediate: `d = s << imm`. `chained` as for other operations on copies.
+pub(in crate::lower) fn pick_copied(op: u8, size: usize, chained: bool, live: bool) -> Option<Handler> {
+    match (size, chained) {
+        (4, false) => copied_op::<u32, Register>(op, live),
+        (4, true) => copied_op::<u32, Before>(op, live),
+        (8, false) => copied_op::<u64, Register>(op, live),
+        (8, true) => copied_op::<u64, Before>(op, live),
         _ => None,
     }
 }
