@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod fingerprint;
 pub mod host;
 pub mod load;
+pub mod proposition;
 pub mod refusal;
 pub mod run;
 pub mod signal_frame;
