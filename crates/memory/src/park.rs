@@ -133,7 +133,7 @@ impl Memory {
         object.shape = image.shape;
         object.base = image.base.clone();
         let Object { table, code, .. } = object;
-        restore_table(table, &image.table, |first| moved |= holds_code(code, first));
+        restore_table(table, &image.table, |_, pages| moved |= hold_code(code, pages));
         moved
     }
 
@@ -183,9 +183,9 @@ fn park_entry(entry: &Entry) -> ParkedEntry {
     ParkedEntry { page: entry.page.clone(), content: entry.content, over: entry.stamp.over() }
 }
 
-/// Whether instructions were taken from a page of a chunk.
-fn holds_code(code: &BTreeSet<u64>, first: u64) -> bool {
-    code.range(first..first + CHUNK as u64).next().is_some()
+/// Whether instructions were taken from one of these pages.
+fn hold_code(code: &BTreeSet<u64>, pages: &[u64]) -> bool {
+    pages.iter().any(|page| code.contains(page))
 }
 
 /// Whether pages that instructions were taken from may have changed.
@@ -198,8 +198,8 @@ fn restore_space(space: &mut Space, image: &SpaceImage) -> bool {
     space.layout = Arc::clone(&image.layout);
     (space.layout_sum, space.layout_dirty) = (image.layout_sum, false);
     let Space { table, tlb, code, .. } = space;
-    let forget = |first: u64| {
-        moved |= holds_code(code, first);
+    let forget = |first: u64, pages: &[u64]| {
+        moved |= hold_code(code, pages);
         if let Some(tlb) = tlb {
             tlb.forget(first, first + CHUNK as u64);
         }
@@ -208,20 +208,22 @@ fn restore_space(space: &mut Space, image: &SpaceImage) -> bool {
     moved
 }
 
-/// Makes a table as parked, telling the first page of every chunk that changes.
-fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl FnMut(u64)) {
+/// Makes a table as parked, telling the first page of every chunk that changes and those of its pages that do.
+fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl FnMut(u64, &[u64])) {
     if table.image.as_ref().is_some_and(|old| Arc::ptr_eq(old, image)) {
         return;
     }
     for (number, parked) in &image.groups {
         let group = table.groups.entry(*number).or_insert_with(Group::empty);
-        restore_group(group, parked, |chunk| changed(number * GROUP + (chunk * CHUNK) as u64));
+        restore_group(group, parked, number * GROUP, &mut changed);
     }
     if table.groups.len() > image.groups.len() {
         table.groups.retain(|number, _| {
             let keep = image.groups.binary_search_by_key(number, |(number, _)| *number).is_ok();
             if !keep {
-                (0..CHUNKS).for_each(|chunk| changed(number * GROUP + (chunk * CHUNK) as u64));
+                (0..CHUNKS).map(|chunk| number * GROUP + (chunk * CHUNK) as u64).for_each(|first| {
+                    changed(first, &std::array::from_fn::<u64, CHUNK, _>(|index| first + index as u64));
+                });
             }
             keep
         });
@@ -229,7 +231,7 @@ fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl F
     (table.sum, table.resident, table.image) = (image.sum, image.resident, Some(Arc::clone(image)));
 }
 
-fn restore_group(group: &mut Group, image: &Arc<GroupImage>, mut changed: impl FnMut(usize)) {
+fn restore_group(group: &mut Group, image: &Arc<GroupImage>, start: u64, changed: &mut impl FnMut(u64, &[u64])) {
     if group.image.as_ref().is_some_and(|old| Arc::ptr_eq(old, image)) {
         return;
     }
@@ -239,17 +241,28 @@ fn restore_group(group: &mut Group, image: &Arc<GroupImage>, mut changed: impl F
             _ => false,
         };
         if !same {
-            restore_chunk(&mut group.entries[index * CHUNK..][..CHUNK], parked.as_deref());
+            let first = start + (index * CHUNK) as u64;
+            let pages = restore_chunk(&mut group.entries[index * CHUNK..][..CHUNK], parked.as_deref(), first);
             group.chunks[index].clone_from(parked);
-            changed(index);
+            changed(first, &pages);
         }
     }
     group.image = Some(Arc::clone(image));
 }
 
-fn restore_chunk(entries: &mut [Entry], image: Option<&ChunkImage>) {
+/// Makes a chunk as parked; the pages that are others now.
+fn restore_chunk(entries: &mut [Entry], image: Option<&ChunkImage>, first: u64) -> Vec<u64> {
+    let mut pages = Vec::new();
     for (index, entry) in entries.iter_mut().enumerate() {
         let parked = image.map_or_else(ParkedEntry::default, |image| image[index].clone());
+        let is_same = match (&entry.page, &parked.page) {
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        if !is_same {
+            pages.push(first + index as u64);
+        }
         *entry = Entry { page: parked.page, stamp: Stamp::settled(parked.over), content: parked.content };
     }
+    pages
 }

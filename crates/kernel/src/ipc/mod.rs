@@ -100,6 +100,12 @@ pub fn process_ended(kernel: &mut Kernel, memory: &mut Memory, pid: Pid) {
     segment::sweep(kernel, memory);
 }
 
+/// Whether the end of a process changes semaphores or message queues.
+#[must_use]
+pub fn notices_end(kernel: &Kernel, pid: Pid) -> bool {
+    kernel.ipc.undo.contains_key(&pid) || !kernel.ipc.posix.is_empty()
+}
+
 /// A process has left an address space by `execve(2)`: its attachments are gone.
 pub fn executed(kernel: &mut Kernel, memory: &mut Memory) {
     segment::sweep(kernel, memory);

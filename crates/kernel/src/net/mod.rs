@@ -80,6 +80,31 @@ pub struct Net {
     names: Map<unix::Place, Id>,
 }
 
+impl Net {
+    /// Bytes that a socket could receive now.
+    #[must_use]
+    pub fn received(&self, id: Id) -> usize {
+        self.queues.get(&id).map_or(0, Queue::bytes)
+    }
+
+    /// Bytes that a socket's buffer may hold.
+    #[must_use]
+    pub fn receive_limit(&self, id: Id) -> usize {
+        self.queues.get(&id).map_or(0, |queue| queue.limit)
+    }
+
+    /// Connections that wait to be accepted, and whether there is room for more.
+    #[must_use]
+    pub fn backlog(&self, id: Id) -> (usize, bool) {
+        self.listeners.get(&id).map_or((0, false), |listener| (listener.queue.len(), listener.has_room()))
+    }
+
+    /// Sockets that listen.
+    pub fn listening(&self) -> impl Iterator<Item = Id> {
+        self.listeners.keys().copied()
+    }
+}
+
 /// Something about a socket that a thread waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Request {

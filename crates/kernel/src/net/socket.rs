@@ -114,6 +114,12 @@ impl Listener {
 }
 
 impl Socket {
+    /// Whether it carries bytes, not messages.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        self.kind == Kind::Stream
+    }
+
     /// A new socket.
     #[must_use]
     pub fn new(family: Family, kind: Kind, identity: Identity) -> Self {

@@ -39,6 +39,14 @@ pub struct Terminals {
     all: Map<Id, Terminal>,
 }
 
+impl Terminals {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
 /// A pseudo-terminal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Terminal {

@@ -6,7 +6,8 @@
 use super::library::{self, Done, Function, Hook, Library, Member, Operation, Phase, RETURN, Whole, Within};
 use super::options::Depth;
 use super::programs::Programs;
-use super::touch::{self, Asked, Kind, Reach};
+use super::reach::{Asked, Reach};
+use super::touch::{self, Kind};
 use crate::refusal::Refusal;
 use crate::step::Blind;
 use explore::graph::Touch;
@@ -201,6 +202,9 @@ impl Programs {
         let tid = step.tid;
         if self.library.member(tid).is_some_and(|member| member.phase == Phase::Starting) {
             self.library.member_mut(tid).phase = Phase::Running;
+            if self.is_starting {
+                return Ok(false);
+            }
             let is_first = self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0);
             if !is_first && let Some(address) = self.return_address(tid) {
                 self.add_hook(tid, address, Hook { function: Function::Return, ..hook });
@@ -357,9 +361,9 @@ impl Programs {
         {
             step.touches.extend(objects);
         }
-        let space = self.world.space(step.tid);
+        let before = (number, self.world.space(step.tid));
         self.world.call(step.tid, &mut Blind)?;
-        self.after_call(step.tid, space);
+        self.after_call(step.tid, before);
         Ok(true)
     }
 
@@ -458,9 +462,9 @@ impl Programs {
         self.world.memory.pass_armed(false);
         match stop.trap {
             Some(Trap::Syscall) => {
-                let space = self.world.space(tid);
+                let before = (self.world.cpus[&tid].gpr[RAX], self.world.space(tid));
                 self.world.call(tid, &mut Blind)?;
-                self.after_call(tid, space);
+                self.after_call(tid, before);
                 if let Some(Reach::Objects(objects)) = reach {
                     step.touches.extend(objects);
                 }
@@ -477,9 +481,12 @@ impl Programs {
     }
 
     /// There may be new threads and new code.
-    fn after_call(&mut self, tid: Tid, space: SpaceId) {
+    fn after_call(&mut self, tid: Tid, (number, space): (u64, SpaceId)) {
+        const MAPPING: [&str; 5] = ["mmap", "mprotect", "mremap", "execve", "execveat"];
         self.follow_births(tid, space);
-        self.look_at_mappings(tid);
+        if kernel::table::row(number).is_some_and(|row| MAPPING.contains(&row.name)) {
+            self.look_at_mappings(tid);
+        }
     }
 
     fn look_at_mappings(&mut self, tid: Tid) {

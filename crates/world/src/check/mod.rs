@@ -7,6 +7,8 @@ pub mod library;
 mod memory_touch;
 pub mod options;
 pub mod programs;
+pub mod reach;
+mod sockets;
 pub mod touch;
 
 pub use driver::{Outcome, search};

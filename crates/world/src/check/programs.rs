@@ -2,9 +2,9 @@
 //! instructions up to the next one.
 
 use super::knowledge::Knowledge;
-use super::library::{Hooks, Library, Member, Seen};
+use super::library::{Hooks, Library, Member, Phase, Seen};
 use super::options::Options;
-use super::touch;
+use super::{reach, touch};
 use crate::refusal::Refusal;
 use crate::world::{Command, Pace, StartError, World};
 use explore::graph::{Actor, Race, Reached, Taken, Traced};
@@ -31,6 +31,8 @@ pub struct Snapshot {
     memory: Parked,
     cpus: Arc<BTreeMap<Tid, Cpu>>,
     library: Library,
+    /// Tells snapshots apart.
+    number: u64,
 }
 
 /// Programs whose schedules are to be searched.
@@ -47,6 +49,12 @@ pub struct Programs {
     /// The processes that were started, with their names.
     pub started: Vec<(Pid, String)>,
     initial: Snapshot,
+    /// The snapshot that the world is as of now, if it is.
+    loaded: Option<u64>,
+    /// How many snapshots were made.
+    saved: u64,
+    /// Programs are still brought to their beginning.
+    pub(super) is_starting: bool,
     /// Words of memory by object, for reports.
     pub words: HashMap<u64, Vec<(memory::SpaceId, u64)>>,
     /// Something that is not modelled was met: no verdict can be given.
@@ -70,7 +78,10 @@ impl Programs {
         world.memory.log_accesses(true);
         world.pace = Pace::NONE;
         let mut programs = Self {
-            initial: save(&mut world, &Library::default()),
+            initial: save(&mut world, &Library::default(), 0),
+            loaded: None,
+            saved: 0,
+            is_starting: false,
             world,
             library: Library::default(),
             hooks: Hooks::default(),
@@ -94,7 +105,35 @@ impl Programs {
             let phase = self.first_phase(tid);
             *self.library.member_mut(tid) = Member { phase, ..Member::default() };
         }
-        self.initial = save(&mut self.world, &self.library);
+        self.begin();
+        self.world.kernel.output.clear();
+        self.initial = self.save();
+    }
+
+    /// Brings every program to the beginning of its own code. What the loader does before is no part of any schedule: it
+    /// reads files and maps them, and in which order programs are started changes nothing.
+    fn begin(&mut self) {
+        self.is_starting = true;
+        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        for tid in tids {
+            let starts = |programs: &Self| {
+                let member = programs.library.member(tid);
+                programs.world.can_move(tid) && member.is_some_and(|member| member.phase == Phase::Starting)
+            };
+            while starts(self) && self.refusal.is_none() {
+                if let Err(refusal) = self.advance(tid, 0) {
+                    self.refusal = Some(refusal);
+                }
+            }
+        }
+        self.is_starting = false;
+    }
+
+    /// Puts the world aside.
+    fn save(&mut self) -> Snapshot {
+        self.saved += 1;
+        self.loaded = Some(self.saved);
+        save(&mut self.world, &self.library, self.saved)
     }
 
     /// Makes threads stop where they have to.
@@ -110,6 +149,9 @@ impl Programs {
     }
 
     fn load(&mut self, snapshot: &Snapshot) {
+        if self.loaded.take() == Some(snapshot.number) {
+            return;
+        }
         self.world.kernel = snapshot.kernel.clone();
         self.world.memory.restore(&snapshot.memory);
         self.world.cpus = (*snapshot.cpus).clone();
@@ -139,7 +181,7 @@ impl Programs {
         let actors = self.actors();
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
         let fingerprint = self.world.fingerprint().wrapping_add(Wide::hash_of(&self.library));
-        Reached { state: save(&mut self.world, &self.library), fingerprint, actors, stuck }
+        Reached { state: self.save(), fingerprint, actors, stuck }
     }
 
     fn actors(&self) -> Vec<Actor> {
@@ -165,7 +207,7 @@ impl Programs {
             let takes = operation.takes(seen);
             return Actor { choices, awaits, behind, takes, ..self.nobody(tid) };
         }
-        let awaits = if can_move { Vec::new() } else { touch::awaited(&self.world.kernel, &self.world.memory, tid) };
+        let awaits = if can_move { Vec::new() } else { reach::awaited(&self.world.kernel, &self.world.memory, tid) };
         Actor { choices: u32::from(can_move), awaits, ..self.nobody(tid) }
     }
 
@@ -258,12 +300,13 @@ impl Programs {
     }
 }
 
-fn save(world: &mut World, library: &Library) -> Snapshot {
+fn save(world: &mut World, library: &Library, number: u64) -> Snapshot {
     Snapshot {
         kernel: world.kernel.clone(),
         memory: world.memory.park(),
         cpus: Arc::new(world.cpus.clone()),
         library: library.clone(),
+        number,
     }
 }
 
