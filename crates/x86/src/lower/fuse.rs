@@ -58,9 +58,11 @@ pub(super) fn after_copy(copy: &Instruction, i: &Instruction, live: bool, last: 
     u.s = general(copy.op1_register())?;
     let chained = last == Some(u.s);
     if let Some(op) = shift_operation(i.mnemonic()) {
+        if i.op1_kind() == OpKind::Register {
+            return None;
+        }
         u.imm = i.immediate(1) & (8 * size as u64 - 1);
-        let counted = i.op1_kind() != OpKind::Register && u.imm != 0;
-        u.run = if counted { shift::pick_copied(op, size, chained, live)? } else { return None };
+        u.run = if u.imm == 0 { return None } else { shift::pick_copied(op, size, chained, live)? };
         return Some(u);
     }
     let op = alu_operation(i.mnemonic())?;
