@@ -23,9 +23,9 @@ impl Bits {
     #[inline]
     #[must_use]
     pub fn one(number: u32) -> Self {
-        let mut bits = Self::EMPTY;
-        bits.insert(number);
-        bits
+        assert!(number < CAPACITY, "numbers are small");
+        // Each word by itself, so that they are computed in registers.
+        Self(std::array::from_fn(|word| u64::from(number / 64 == word as u32) << (number % 64)))
     }
 
     /// The set of one number, larger ones folded onto smaller ones.

@@ -39,9 +39,47 @@ unsafe impl<T: Word> Send for Pages<T> {}
 unsafe impl<T: Word> Sync for Pages<T> {}
 
 impl<T: Word> Pages<T> {
-    /// `len` zeros, or `None` if the system has no room.
+    /// `len` zeros, or `None` if the system has no room. Most of them will be used.
     #[must_use]
     pub fn zeroed(len: usize) -> Option<Self> {
+        let pages = Self::mapped(len)?;
+        pages.advise_large(0);
+        Some(pages)
+    }
+
+    /// The same if few of them may ever be used: the first part stays in small pages, since most searches need no more
+    /// and clearing a large page takes a while.
+    #[must_use]
+    pub fn reserved(len: usize) -> Option<Self> {
+        let pages = Self::mapped(len)?;
+        pages.advise_large(LARGE);
+        Some(pages)
+    }
+
+    /// Moves the first part to a large page, if the kernel can do that.
+    pub fn make_first_large(&self) {
+        /// From Linux 6.1 on; older ones refuse it.
+        const MADV_COLLAPSE: libc::c_int = 25;
+        if self.len * size_of::<T>() >= LARGE {
+            // SAFETY: the range is part of the mapping, and its contents stay what they are.
+            unsafe { libc::madvise(self.start.as_ptr().cast(), LARGE, MADV_COLLAPSE) };
+        }
+    }
+
+    /// Asks for large pages from `skip` bytes on.
+    fn advise_large(&self, skip: usize) {
+        let bytes = self.len * size_of::<T>();
+        if bytes >= LARGE && bytes > skip {
+            // SAFETY: the range is part of the mapping; advice that is refused changes nothing.
+            unsafe {
+                let start = self.start.as_ptr().cast::<libc::c_void>().byte_add(skip);
+                libc::madvise(start, bytes - skip, libc::MADV_HUGEPAGE)
+            };
+        }
+    }
+
+    /// `len` zeros in a mapping that starts where a large page could.
+    fn mapped(len: usize) -> Option<Self> {
         let bytes = len.checked_mul(size_of::<T>())?.max(1);
         let slack = if bytes >= LARGE { LARGE } else { 0 };
         let mapped = bytes.checked_add(slack)?;
@@ -56,11 +94,6 @@ impl<T: Word> Pages<T> {
         let skip = if slack == 0 { 0 } else { address.align_offset(LARGE) };
         // SAFETY: `skip` is less than the slack, so the result is inside the mapping.
         let start = unsafe { mapping.byte_add(skip) };
-        // The first part stays in small pages: most searches need no more, and clearing a large page takes a while.
-        if bytes > LARGE {
-            // SAFETY: the range is part of the mapping; advice that is refused changes nothing.
-            unsafe { libc::madvise(start.as_ptr().byte_add(LARGE), bytes - LARGE, libc::MADV_HUGEPAGE) };
-        }
         Some(Self { mapping, mapped, start: start.cast(), len, owns: PhantomData })
     }
 }

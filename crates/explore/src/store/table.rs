@@ -10,6 +10,8 @@ const LINE: usize = 8;
 const BLOCK: u32 = 256;
 /// Lines of a new index.
 const LINES_FIRST: u64 = 128;
+/// Lines of an index whose values are worth a large page.
+const LINES_LARGE: u64 = 1 << 12;
 /// Load of the index at which it must grow, in eighths of its slots.
 const LOAD: u64 = 6;
 /// Largest number of references; the last block stays unused so that counting never overflows.
@@ -79,7 +81,7 @@ impl<const W: usize> Table<W> {
                     Err(other) => entry = other,
                 }
             }
-            if (entry >> 32) as u32 == tag && self.get(entry as u32) == value {
+            if (entry >> 32) as u32 == tag && self.is(entry as u32, &value) {
                 return Ok((entry as u32, false));
             }
             slot = if slot + 1 == self.index.len() { 0 } else { slot + 1 };
@@ -152,6 +154,14 @@ impl<const W: usize> Table<W> {
     pub fn get(&self, reference: u32) -> [u64; W] {
         let words = self.words(reference);
         std::array::from_fn(|word| words[word].load(Relaxed))
+    }
+
+    /// Whether a reference stands for this value: word by word, since what was just computed is not yet fit for a wide
+    /// load from memory.
+    #[inline]
+    fn is(&self, reference: u32, value: &[u64; W]) -> bool {
+        let words = self.words(reference);
+        (0..W).fold(0, |differ, word| differ | (words[word].load(Relaxed) ^ value[word])) == 0
     }
 
     #[inline]
@@ -242,6 +252,9 @@ impl<const W: usize> Table<W> {
         if !self.make_room_for_values(lines) {
             return false;
         }
+        if lines == LINES_LARGE {
+            self.values.make_first_large();
+        }
         let old = std::mem::replace(&mut self.index, index);
         self.lines = lines;
         for slot in old.iter() {
@@ -321,7 +334,7 @@ fn references_for(lines: u64) -> u64 {
 
 /// Room for all values that there can ever be, or at least for those that an index of so many lines takes.
 fn values_for<const W: usize>(lines: u64) -> Option<Pages<AtomicU64>> {
-    let room = |references: u64| Pages::zeroed(usize::try_from(references).ok()?.checked_mul(W)?);
+    let room = |references: u64| Pages::reserved(usize::try_from(references).ok()?.checked_mul(W)?);
     room(references_for(u64::from(u32::MAX))).or_else(|| room(references_for(lines)))
 }
 

@@ -41,11 +41,25 @@ pub struct Work {
 impl Work {
     /// Takes over a vector and finds its frames.
     pub fn load(&mut self, model: &Model, bytes: &[u8]) {
+        let same = self.has_same_frames(bytes);
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
-        self.find_frames(model);
+        if !same {
+            self.find_frames(model);
+        }
         // A store may hand out vectors padded to the longest one that it has seen.
         self.bytes.truncate((self.end as usize).next_multiple_of(8));
+    }
+
+    /// Whether a vector has the frames that this one has, which most do: looking is faster than adding up their sizes.
+    #[inline]
+    fn has_same_frames(&self, bytes: &[u8]) -> bool {
+        let processes = VECTOR_PROCESSES as usize;
+        let same = |frame: &u32| {
+            let at = (frame + FRAME_PROCTYPE) as usize;
+            bytes.get(at).is_some_and(|proctype| *proctype == self.bytes[at])
+        };
+        !self.frames.is_empty() && bytes[processes] == self.bytes[processes] && self.frames.iter().all(same)
     }
 
     fn find_frames(&mut self, model: &Model) {
