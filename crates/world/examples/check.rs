@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 use std::time::Instant;
 use world::Command;
-use world::check::{Depth, Options, Programs, search};
+use world::check::{Checks, Depth, Options, Programs, Timeouts, search};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 fn main() {
@@ -24,6 +24,9 @@ fn main() {
     };
     let full = flag(b"--full");
     let depth = if flag(b"--real") { Depth::Real } else { Depth::Summary };
+    let hasten = if flag(b"--hasten") { Timeouts::Any(1) } else { Timeouts::Quiet };
+    let never = flag(b"--never").then(|| String::from_utf8(arguments.remove(0)).expect("text"));
+    let checks = Checks { exit: never.is_none(), ..Checks::default() };
     let here = std::env::current_dir().expect("a working directory");
     let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
     roots.push(here.clone());
@@ -35,8 +38,16 @@ fn main() {
     };
     let commands: Vec<Command> = arguments.split(|argument| argument == b"+").map(command).collect();
     let started = Instant::now();
-    let mut programs =
-        Programs::start(host, Limit::default(), &commands, Options { depth, ..Options::default() }).expect("it starts");
+    let mut programs = Programs::start(
+        host,
+        Limit::default(),
+        &commands,
+        Options { depth, timeouts: hasten, checks, ..Options::default() },
+    )
+    .expect("it starts");
+    if let Some(never) = never {
+        programs.forbid(&never).expect("a proposition");
+    }
     let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 60;
     let mut limits = Limits { states: 2_000_000, failures: 20, stop: &mut stop };
     let mode = if full { Mode::Full } else { Mode::Reduced };

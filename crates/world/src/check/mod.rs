@@ -2,6 +2,7 @@
 
 mod advance;
 pub mod driver;
+mod forbid;
 mod knowledge;
 pub mod library;
 mod memory_touch;
@@ -12,5 +13,5 @@ mod sockets;
 pub mod touch;
 
 pub use driver::{Outcome, search};
-pub use options::{Checks, Depth, Options};
+pub use options::{Checks, Depth, Options, Timeouts};
 pub use programs::{Programs, Snapshot};

@@ -1,10 +1,12 @@
 //! Worlds as something to be searched: threads are the actors, and a step is one operation that others can see, or the
 //! instructions up to the next one.
 
+use super::forbid::{Beside, Forbidden};
 use super::knowledge::Knowledge;
 use super::library::{Hooks, Library, Member, Phase, Seen};
-use super::options::Options;
+use super::options::{Options, Timeouts};
 use super::{reach, touch};
+use crate::debug::DebugInfo;
 use crate::refusal::Refusal;
 use crate::world::{Command, Pace, StartError, World};
 use explore::graph::{Actor, Race, Reached, Taken, Traced};
@@ -31,6 +33,7 @@ pub struct Snapshot {
     memory: Parked,
     cpus: Arc<BTreeMap<Tid, Cpu>>,
     library: Library,
+    beside: Beside,
     /// Tells snapshots apart.
     number: u64,
 }
@@ -40,6 +43,10 @@ pub struct Programs {
     pub(super) world: World,
     /// What the C library knows, as part of the state.
     pub(super) library: Library,
+    /// What else belongs to the state.
+    pub(super) beside: Beside,
+    /// What must never be true.
+    pub(super) forbidden: Forbidden,
     /// Where its functions are.
     pub(super) hooks: Hooks,
     /// Code that stops before whatever others can see.
@@ -75,10 +82,14 @@ impl Programs {
             let name = world.kernel.processes.get(&pid).map_or_else(String::new, |process| process.name.clone());
             started.push((pid, name));
         }
+        number_replicas(&mut started);
         world.memory.log_accesses(true);
         world.pace = Pace::NONE;
+        let directory = commands.first().map_or_else(Vec::new, |command| command.directory.clone());
         let mut programs = Self {
-            initial: save(&mut world, &Library::default(), 0),
+            initial: save(&mut world, (&Library::default(), &Beside::default()), 0),
+            beside: Beside::default(),
+            forbidden: Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory),
             loaded: None,
             saved: 0,
             is_starting: false,
@@ -133,7 +144,7 @@ impl Programs {
     fn save(&mut self) -> Snapshot {
         self.saved += 1;
         self.loaded = Some(self.saved);
-        save(&mut self.world, &self.library, self.saved)
+        save(&mut self.world, (&self.library, &self.beside), self.saved)
     }
 
     /// Makes threads stop where they have to.
@@ -156,6 +167,7 @@ impl Programs {
         self.world.memory.restore(&snapshot.memory);
         self.world.cpus = (*snapshot.cpus).clone();
         self.library = snapshot.library.clone();
+        self.beside = snapshot.beside.clone();
         for (space, address) in &self.knowledge.promoted {
             if self.world.memory.space_exists(*space) {
                 self.world.memory.arm(*space, *address..*address + 4);
@@ -177,18 +189,20 @@ impl Programs {
     }
 
     fn reached(&mut self) -> Reached<Snapshot> {
-        self.world.kernel.output.clear();
+        self.take_output();
         let actors = self.actors();
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
-        let fingerprint = self.world.fingerprint().wrapping_add(Wide::hash_of(&self.library));
+        let fingerprint = self.world.fingerprint().wrapping_add(Wide::hash_of((&self.library, &self.beside)));
         Reached { state: self.save(), fingerprint, actors, stuck }
     }
 
     fn actors(&self) -> Vec<Actor> {
         let world = &self.world;
         let mut actors: Vec<Actor> = world.kernel.threads.keys().map(|tid| self.actor(*tid)).collect();
-        if actors.iter().all(|actor| actor.choices == 0) && self.next_deadline().is_some() {
-            actors.push(Actor { number: TIME, choices: 1, creator: TIME, patient: true, ..Actor::default() });
+        let is_quiet = actors.iter().all(|actor| actor.choices == 0);
+        if (is_quiet || self.may_hasten()) && self.next_deadline().is_some() {
+            let patient = !self.may_hasten();
+            actors.push(Actor { number: TIME, choices: 1, creator: TIME, patient, ..Actor::default() });
         }
         actors
     }
@@ -256,8 +270,16 @@ impl Programs {
         format!("{process}/{} waits in {call}", tid.0)
     }
 
+    /// Whether time may pass although somebody can move.
+    fn may_hasten(&self) -> bool {
+        matches!(self.options.timeouts, Timeouts::Any(most) if self.beside.hastened < most)
+    }
+
     /// Lets time pass to the next moment at which something happens.
     fn pass_time(&mut self) -> Vec<explore::graph::Touch> {
+        if self.world.kernel.threads.keys().any(|tid| self.actor(*tid).choices > 0) {
+            self.beside.hastened += 1;
+        }
         if let Some(next) = self.next_deadline() {
             self.world.kernel.clock.advance_to(next);
             time::expire(&mut self.world.kernel, &mut self.world.memory);
@@ -300,12 +322,24 @@ impl Programs {
     }
 }
 
-fn save(world: &mut World, library: &Library, number: u64) -> Snapshot {
+/// Programs of the same name are told apart by numbers: `name.1`, `name.2`.
+fn number_replicas(started: &mut [(Pid, String)]) {
+    let names: Vec<String> = started.iter().map(|(_, name)| name.clone()).collect();
+    for (index, (_, name)) in started.iter_mut().enumerate() {
+        if names.iter().filter(|other| **other == *name).count() > 1 {
+            let before = names[..index].iter().filter(|other| **other == *name).count();
+            *name = format!("{name}.{}", before + 1);
+        }
+    }
+}
+
+fn save(world: &mut World, (library, beside): (&Library, &Beside), number: u64) -> Snapshot {
     Snapshot {
         kernel: world.kernel.clone(),
         memory: world.memory.park(),
         cpus: Arc::new(world.cpus.clone()),
         library: library.clone(),
+        beside: beside.clone(),
         number,
     }
 }
@@ -322,6 +356,7 @@ impl Traced for Programs {
     fn step(&mut self, state: &Snapshot, choice: Choice) -> Option<Taken<Snapshot>> {
         self.load(state);
         let ended = self.ended();
+        let before = self.valuation();
         let (touches, misuse) = if choice.actor == TIME {
             (self.pass_time(), None)
         } else {
@@ -337,7 +372,10 @@ impl Traced for Programs {
                 }
             }
         };
-        let failure = self.failure(&ended).or_else(|| self.misused(choice.actor, misuse?));
-        Some(Taken { failure, ..Taken::new(self.reached(), touches) })
+        let reached = self.reached();
+        let after = self.valuation();
+        let failure = self.failure(&ended).or_else(|| self.forbidden_failure(before, after));
+        let failure = failure.or_else(|| self.misused(choice.actor, misuse?));
+        Some(Taken { failure, visible: before != after, ..Taken::new(reached, touches) })
     }
 }

@@ -65,6 +65,14 @@ impl Proposition {
         evaluate::Evaluation { facts, is_complete: true }.truth(&self.tree).map(|_| ())
     }
 
+    /// Whether it asks what programs have written.
+    #[must_use]
+    pub fn reads_output(&self) -> bool {
+        let mut reads = false;
+        self.tree.visit(&mut |expression| reads |= matches!(expression.kind, tree::Kind::Output(..)));
+        reads
+    }
+
     /// The variables that it reads, as they are written: with the process, if one is named.
     #[must_use]
     pub fn variables(&self) -> Vec<(Option<String>, String)> {
