@@ -13,6 +13,7 @@ pub mod graph;
 pub mod random;
 pub mod reduce;
 pub mod search;
+pub mod stateless;
 pub mod store;
 pub mod system;
 

@@ -37,4 +37,5 @@ pub use options::{Bound, Limits, Mode, Options, Stopped};
 pub use options::{Filter, Parts};
 pub use report::{Counts, Found, Livelock, Report};
 pub use search::{search, search_with};
+pub(crate) use touch::Actors;
 pub use traced::{Actor, Race, Reached, Taken, Touch, Traced};

@@ -129,7 +129,8 @@ pub fn store_buffering() -> Program {
     Program { threads: vec![side(0), side(1)], born: 2, vars: vec![0; 2], ..Program::default() }
 }
 
-/// Peterson's lock; its loop waits for the condition.
+/// Peterson's lock. Its loop is taken as an await: whoever looks too early is stuck, because looking again is like looking
+/// later.
 pub fn peterson(rounds: usize) -> Program {
     let worker = |me: usize| {
         let (other, turn, inside) = (1 - me, 2, 3);
@@ -137,7 +138,13 @@ pub fn peterson(rounds: usize) -> Program {
         for _ in 0..rounds {
             code.op(Op::Store { var: me, value: Value::Is(1) });
             code.op(Op::Store { var: turn, value: Value::Is(other as i8) });
-            code.op(Op::Await(vec![(other, Equal, 0), (turn, Differs, other as i8)]));
+            code.op(Op::Load { var: other, into: 0 });
+            let free = code.branch(0, Equal, 0);
+            code.op(Op::Load { var: turn, into: 0 });
+            let mine = code.branch(0, Differs, other as i8);
+            code.op(Op::Await(Vec::new()));
+            code.land(free);
+            code.land(mine);
             code.op(Op::Add { var: inside, value: 1, old: 0 });
             code.op(Op::Assert { register: 0, compare: Equal, value: 0, message: "alone" });
             code.op(Op::Add { var: inside, value: -1, old: 0 });

@@ -1,7 +1,8 @@
 //! Executes programs: a step is one operation that synchronises, or a run of plain accesses; taking a lock includes the run
 //! that follows.
 
-use super::code::{Op, Value};
+use super::code::Op;
+use super::step::Step;
 use explore::graph::{Actor, Reached, Taken, Touch, Traced};
 use explore::system::Failure;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,7 +27,7 @@ pub struct Program {
 pub const TIME: u32 = 1000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Life {
+pub enum Life {
     Unborn,
     Running,
     Asleep { queue: usize, mutex: usize },
@@ -35,23 +36,23 @@ enum Life {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Thread {
-    pc: usize,
-    registers: [i8; 4],
-    life: Life,
+pub struct Thread {
+    pub pc: usize,
+    pub registers: [i8; 4],
+    pub life: Life,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State {
-    vars: Vec<i8>,
-    words: Vec<i8>,
-    owners: Vec<Option<usize>>,
-    channels: Vec<Vec<i8>>,
-    threads: Vec<Thread>,
+    pub vars: Vec<i8>,
+    pub words: Vec<i8>,
+    pub owners: Vec<Option<usize>>,
+    pub channels: Vec<Vec<i8>>,
+    pub threads: Vec<Thread>,
     /// Times that time may still pass.
-    ticks: u32,
+    pub ticks: u32,
     /// A failed assertion stays failed.
-    failed: bool,
+    pub failed: bool,
 }
 
 pub struct Machine {
@@ -62,10 +63,8 @@ pub struct Machine {
     pub cost: u32,
 }
 
-const LOCAL_MAX: usize = 64;
-
 #[derive(Clone, Copy)]
-enum Kind {
+pub enum Kind {
     Var = 1,
     Word,
     Mutex,
@@ -75,7 +74,7 @@ enum Kind {
     World,
 }
 
-fn object(kind: Kind, index: usize) -> u64 {
+pub fn object(kind: Kind, index: usize) -> u64 {
     ((kind as u64) << 32) | index as u64
 }
 
@@ -172,7 +171,7 @@ impl Machine {
     }
 }
 
-fn sleepers(state: &State, queue: usize) -> Vec<usize> {
+pub fn sleepers(state: &State, queue: usize) -> Vec<usize> {
     let asleep =
         |index: &usize| matches!(state.threads[*index].life, Life::Asleep { queue: other, .. } if other == queue);
     (0..state.threads.len()).filter(asleep).collect()
@@ -186,195 +185,6 @@ fn fingerprint(state: &State) -> u128 {
         u128::from(hasher.finish())
     };
     half(1) << 64 | half(2)
-}
-
-/// One step being taken.
-struct Step<'a> {
-    program: &'a Program,
-    state: State,
-    me: usize,
-    touches: Vec<Touch>,
-    failure: Option<Failure>,
-    progress: bool,
-}
-
-impl Step<'_> {
-    fn touch(&mut self, kind: Kind, index: usize, write: bool) {
-        self.touches.push(Touch { object: object(kind, index), write, plain: matches!(kind, Kind::Word) });
-    }
-
-    fn value(&self, value: Value) -> i8 {
-        match value {
-            Value::Is(value) => value,
-            Value::Of(register) => self.state.threads[self.me].registers[register],
-        }
-    }
-
-    fn register(&mut self, register: usize) -> &mut i8 {
-        &mut self.state.threads[self.me].registers[register]
-    }
-
-    fn take(&mut self, choice: u32) {
-        if let Life::Woken { mutex } = self.state.threads[self.me].life {
-            self.state.threads[self.me].life = Life::Running;
-            self.state.owners[mutex] = Some(self.me);
-            self.touch(Kind::Mutex, mutex, true);
-            return self.go_on(true);
-        }
-        let op = self.program.threads[self.me][self.state.threads[self.me].pc].clone();
-        if op.is_plain() || op.is_local() {
-            return self.go_on(true);
-        }
-        self.state.threads[self.me].pc += 1;
-        self.synchronise(&op, choice);
-        self.go_on(matches!(op, Op::Lock(_)));
-    }
-
-    fn synchronise(&mut self, op: &Op, choice: u32) {
-        match *op {
-            Op::Load { var, into } => {
-                self.touch(Kind::Var, var, false);
-                *self.register(into) = self.state.vars[var];
-                self.progress = false;
-            }
-            Op::Store { var, value } => {
-                self.touch(Kind::Var, var, true);
-                self.state.vars[var] = self.value(value);
-            }
-            Op::Add { var, value, old } => {
-                self.touch(Kind::Var, var, true);
-                *self.register(old) = self.state.vars[var];
-                self.state.vars[var] = self.state.vars[var].wrapping_add(value);
-            }
-            Op::Swap { var, expected, new, done } => {
-                let now = self.state.vars[var];
-                let same = now == *self.register(expected);
-                self.touch(Kind::Var, var, same);
-                if same {
-                    self.state.vars[var] = self.value(new);
-                }
-                *self.register(expected) = now;
-                *self.register(done) = i8::from(same);
-                self.progress = same;
-            }
-            Op::Await(ref any) => any.iter().for_each(|(var, ..)| self.touch(Kind::Var, *var, false)),
-            Op::Send { channel, value } => {
-                self.touch(Kind::Channel, channel, true);
-                let value = self.value(value);
-                self.state.channels[channel].push(value);
-            }
-            Op::Receive { channel, into } => {
-                self.touch(Kind::Channel, channel, true);
-                *self.register(into) = self.state.channels[channel].remove(0);
-            }
-            Op::Spawn(child) => {
-                self.touch(Kind::Thread, child, true);
-                self.state.threads[child].life = Life::Running;
-            }
-            Op::Join(other) => self.touch(Kind::Thread, other, false),
-            Op::Choose { into, .. } => *self.register(into) = choice as i8,
-            _ => self.lock(op, choice),
-        }
-    }
-
-    fn lock(&mut self, op: &Op, choice: u32) {
-        match *op {
-            Op::Lock(mutex) => {
-                self.touch(Kind::Mutex, mutex, true);
-                self.state.owners[mutex] = Some(self.me);
-            }
-            Op::TryLock { mutex, done } => {
-                let free = self.state.owners[mutex].is_none();
-                self.touch(Kind::Mutex, mutex, free);
-                if free {
-                    self.state.owners[mutex] = Some(self.me);
-                }
-                *self.register(done) = i8::from(free);
-                self.progress = free;
-            }
-            Op::Unlock(mutex) => self.unlock(mutex),
-            Op::Sleep { queue, mutex } => {
-                self.unlock(mutex);
-                self.touch(Kind::Queue, queue, true);
-                self.state.threads[self.me].life = Life::Asleep { queue, mutex };
-            }
-            Op::Signal(queue) => {
-                self.touch(Kind::Queue, queue, true);
-                let woken = sleepers(&self.state, queue).get(choice as usize).copied();
-                woken.into_iter().for_each(|thread| self.wake(thread));
-            }
-            Op::Broadcast(queue) => {
-                self.touch(Kind::Queue, queue, true);
-                sleepers(&self.state, queue).into_iter().for_each(|thread| self.wake(thread));
-            }
-            _ => unreachable!("{op:?} does not synchronise"),
-        }
-    }
-
-    fn unlock(&mut self, mutex: usize) {
-        self.touch(Kind::Mutex, mutex, true);
-        if self.state.owners[mutex] == Some(self.me) {
-            self.state.owners[mutex] = None;
-        }
-    }
-
-    fn wake(&mut self, thread: usize) {
-        let Life::Asleep { mutex, .. } = self.state.threads[thread].life else { return };
-        self.state.threads[thread].life = Life::Woken { mutex };
-    }
-
-    /// Goes on to the next operation that others can see.
-    fn go_on(&mut self, plain: bool) {
-        for _ in 0..LOCAL_MAX {
-            let thread = &self.state.threads[self.me];
-            let op = self.program.threads[self.me][thread.pc].clone();
-            let goes_on = thread.life == Life::Running && (op.is_local() || plain && op.is_plain());
-            if !goes_on || self.failure.is_some() {
-                return;
-            }
-            self.state.threads[self.me].pc += 1;
-            self.local(&op);
-        }
-    }
-
-    fn local(&mut self, op: &Op) {
-        match *op {
-            Op::Get { word, plus, into } => {
-                let word = word + plus.map_or(0, |register| *self.register(register) as usize);
-                self.touch(Kind::Word, word, false);
-                *self.register(into) = self.state.words[word];
-            }
-            Op::Put { word, value } => {
-                self.touch(Kind::Word, word, true);
-                self.state.words[word] = self.value(value);
-            }
-            Op::Set { register, value } => *self.register(register) = self.value(value),
-            Op::Increase { register, modulo } => {
-                let now = self.register(register);
-                *now = (*now + 1) % modulo;
-            }
-            Op::Branch { register, compare, value, to } => {
-                if compare.holds(*self.register(register), value) {
-                    self.state.threads[self.me].pc = to;
-                }
-            }
-            Op::Jump(to) => self.state.threads[self.me].pc = to,
-            Op::Assert { register, compare, value, message } => {
-                if !compare.holds(*self.register(register), value) {
-                    self.failure =
-                        Some(Failure { kind: FailureKind::Assert, message: message.to_owned(), fatal: true });
-                    self.state.failed = true;
-                }
-            }
-            Op::End => {
-                self.state.threads[self.me].life = Life::Dead;
-                self.state.threads[self.me].pc -= 1;
-                self.state.threads[self.me].registers = [0; 4];
-                self.touch(Kind::Thread, self.me, true);
-            }
-            _ => unreachable!("{op:?} is not local"),
-        }
-    }
 }
 
 impl Traced for Machine {

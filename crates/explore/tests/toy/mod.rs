@@ -5,5 +5,6 @@ pub mod classics;
 pub mod code;
 pub mod generate;
 pub mod machine;
+mod step;
 
 pub use machine::{Machine, Program};

@@ -1,0 +1,83 @@
+//! Who could have come first: events that a step could have overtaken, and whom to let move there so that it does.
+
+use super::clock::Clock;
+use super::frame::Frame;
+use super::run::{Event, Run, conflict};
+
+/// A step that could have come before an event of the execution.
+pub struct Late<'a> {
+    /// The step: executed, or what somebody waits for.
+    pub event: &'a Event,
+    /// Events that conflict with it.
+    pub conflicting: &'a [usize],
+    /// What comes before it whatever it does.
+    past: Clock,
+}
+
+impl<'a> Late<'a> {
+    /// A step after everything that happened so far.
+    pub fn new(run: &Run, event: &'a Event, conflicting: &'a [usize]) -> Self {
+        Self { event, conflicting, past: run.past(event.actor) }
+    }
+
+    /// Events that the step could have overtaken next. An event that lies between, which the step could have overtaken
+    /// itself, is overtaken first; one that had to come before it (the lock was given back) is not in the way.
+    pub fn overtakes<S>(&self, run: &Run, frames: &[Frame<S>]) -> Vec<usize> {
+        let free: Vec<usize> =
+            self.conflicting.iter().copied().filter(|place| !run.events[*place].is_in(&self.past)).collect();
+        let movable: Vec<usize> =
+            free.iter().copied().filter(|place| self.could_move(run, &frames[*place], *place)).collect();
+        let hidden = |early: usize| {
+            let between = movable.iter().filter(|place| **place > early);
+            between.into_iter().any(|place| run.events[early].is_in(&run.events[*place].clock))
+        };
+        free.into_iter().filter(|place| !hidden(*place)).collect()
+    }
+
+    /// Whether the step itself could have been taken just before the event at `place`.
+    fn could_move<S>(&self, run: &Run, frame: &Frame<S>, place: usize) -> bool {
+        run.last_of(self.event.actor).is_none_or(|last| last < place) && frame.choices(self.event.actor) > 0
+    }
+
+    /// Whether nothing at all lies between an event and the step: they can happen next to each other.
+    pub fn is_next_to(&self, run: &Run, early: usize) -> bool {
+        let between = self.conflicting.iter().filter(|place| **place > early);
+        !run.events[early].is_in(&self.past)
+            && !between.into_iter().any(|place| run.events[early].is_in(&run.events[*place].clock))
+    }
+
+    /// Whether the step could not be taken before the event because its actor waits there, and goes on waiting.
+    pub fn stays_put<S>(&self, run: &Run, frame: &Frame<S>, rest: &[usize]) -> bool {
+        let actor = self.event.actor;
+        let moves = rest.iter().any(|place| run.events[*place].actor == actor);
+        let Some(waiting) = frame.find(actor) else { return false };
+        let written = |place: &usize| {
+            let mut touches = run.events[*place].touches.iter();
+            touches.any(|touch| touch.write && waiting.awaits.contains(&touch.object))
+        };
+        !moves && waiting.choices == 0 && !rest.iter().any(written)
+    }
+}
+
+/// Events after the one at `early` that it did not happen before.
+pub fn apart(run: &Run, early: usize) -> Vec<usize> {
+    let first = &run.events[early];
+    (early + 1..run.events.len()).filter(|place| !first.is_in(&run.events[*place].clock)).collect()
+}
+
+/// Events among the rest that have nothing before them there: whoever could begin.
+pub fn firsts<'r>(run: &'r Run, rest: &[usize]) -> Vec<&'r Event> {
+    let mut firsts = Vec::new();
+    for (index, place) in rest.iter().enumerate() {
+        let event = &run.events[*place];
+        if !rest[..index].iter().any(|earlier| run.events[*earlier].is_in(&event.clock)) {
+            firsts.push(event);
+        }
+    }
+    firsts
+}
+
+/// Whether a step that sleeps goes on sleeping when another is taken.
+pub fn sleeps_on(asleep: (u32, &[crate::graph::Touch]), event: &Event) -> bool {
+    asleep.0 != event.actor && !conflict(asleep.1, &event.touches)
+}

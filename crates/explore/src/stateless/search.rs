@@ -1,0 +1,319 @@
+//! The tree of executions, on a stack of states.
+
+use super::frame::{Asleep, Frame};
+use super::race::{Late, apart, firsts, sleeps_on};
+use super::run::{Event, Run, conflict, normalise};
+use super::{Limits, Report};
+use crate::graph::{Actors, Found, Race, Reached, Stopped, Taken, Touch, Traced};
+use crate::system::Failure;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use trace::Choice;
+
+/// Executes one schedule of each class until all are seen, or a limit is reached.
+pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
+    let initial = system.initial();
+    let mut search = Search {
+        system,
+        actors: Actors::default(),
+        run: Run::default(),
+        frames: Vec::new(),
+        races: BTreeSet::new(),
+        ends: BTreeSet::new(),
+        too_many_actors: false,
+        report: Report::default(),
+    };
+    search.arrive(initial, Vec::new());
+    let stopped = search.walk(limits);
+    search.finish(stopped)
+}
+
+struct Search<'a, T: Traced> {
+    system: &'a mut T,
+    actors: Actors,
+    run: Run,
+    frames: Vec<Frame<T::State>>,
+    races: BTreeSet<Race>,
+    ends: BTreeSet<u128>,
+    too_many_actors: bool,
+    report: Report,
+}
+
+impl<T: Traced> Search<'_, T> {
+    fn walk(&mut self, limits: &mut Limits<'_>) -> Option<Stopped> {
+        while let Some(frame) = self.frames.last_mut() {
+            match frame.next() {
+                Some((actor, index)) => self.take(actor, index, limits.depth),
+                None => self.back(),
+            }
+            let executions = self.report.traces + self.report.redundant + self.report.cut;
+            match () {
+                () if self.too_many_actors => return Some(Stopped::Actors),
+                () if self.report.found.len() >= limits.failures => return Some(Stopped::Failures),
+                () if executions >= limits.executions => return Some(Stopped::States),
+                () if (limits.stop)(executions, self.report.executed) => return Some(Stopped::Asked),
+                () => {}
+            }
+        }
+        (self.report.cut > 0).then_some(Stopped::Depth)
+    }
+
+    /// Goes back to the state before; the step that led here sleeps there from now on.
+    fn back(&mut self) {
+        if let Some(frame) = self.frames.pop().filter(|frame| frame.failed) {
+            self.look_side_by_side(&frame);
+        }
+        let Some(event) = self.run.pop() else { return };
+        let frame = self.frames.last_mut().expect("an event starts somewhere");
+        frame.sleep.push(Asleep { actor: event.actor, index: event.index, touches: event.touches.into() });
+    }
+
+    fn take(&mut self, actor: u32, index: u32, depth: usize) {
+        let frame = self.frames.last().expect("it is taken somewhere");
+        let choice = Choice { actor: self.actors.number(actor), index };
+        self.report.executed += 1;
+        let Some(taken) = self.system.step(&frame.state, choice) else { return };
+        let Taken { reached, mut touches, failure, .. } = taken;
+        normalise(&mut touches);
+        let conflicting = self.run.conflicting(actor, &touches);
+        let event = self.run.event(actor, index, touches, &conflicting);
+        self.look(&event, &conflicting);
+        let frame = self.frames.last().expect("it is taken somewhere");
+        let stays = |asleep: &&Asleep| sleeps_on((asleep.actor, &asleep.touches), &event);
+        let sleep: Vec<Asleep> = frame.sleep.iter().filter(stays).cloned().collect();
+        self.run.push(event);
+        self.report.depth_max = self.report.depth_max.max(self.run.events.len());
+        let fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
+        if let Some(failure) = failure {
+            self.fail(failure, reached.fingerprint);
+        }
+        if fatal {
+            return self.end_failed();
+        }
+        self.arrive(reached, sleep);
+        if self.run.events.len() >= depth && !self.frames.last().expect("just reached").backtrack.is_empty() {
+            self.report.cut += 1;
+            self.give_up();
+        }
+    }
+
+    /// A fatal failure hides what everybody else would have done: all of them may go first.
+    fn end_failed(&mut self) {
+        self.report.traces += 1;
+        self.report.failed += 1;
+        let frame = self.frames.last_mut().expect("a step starts somewhere");
+        frame.backtrack = frame.backtrack.union(frame.able());
+        frame.failed = true;
+        self.look_at_waiting();
+        let event = self.run.pop().expect("just executed");
+        let frame = self.frames.last_mut().expect("a step starts somewhere");
+        frame.sleep.push(Asleep { actor: event.actor, index: event.index, touches: event.touches.into() });
+    }
+
+    /// Nothing more is taken in the last state.
+    fn give_up(&mut self) {
+        self.look_at_waiting();
+        self.frames.last_mut().expect("there is one").give_up();
+    }
+
+    /// Looks at what an executed step could have overtaken.
+    fn look(&mut self, event: &Event, conflicting: &[usize]) {
+        let late = Late::new(&self.run, event, conflicting);
+        let frame = self.frames.last().expect("it is taken somewhere");
+        if frame.find(event.actor).is_some_and(|actor| actor.patient) {
+            return;
+        }
+        for place in conflicting {
+            if late.is_next_to(&self.run, *place) {
+                let early = &self.run.events[*place];
+                report_races(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches));
+            }
+        }
+        for (dense, actor) in frame.actors.iter().filter(|(_, actor)| actor.choices == 0) {
+            for touch in event.touches.iter().filter(|touch| touch.plain && touch.write) {
+                if actor.awaits.contains(&touch.object) {
+                    let (one, other) = ((event.actor, true), (*dense, false));
+                    self.races.insert(Race {
+                        object: touch.object,
+                        plain: false,
+                        one: one.min(other),
+                        other: one.max(other),
+                    });
+                }
+            }
+        }
+        for place in late.overtakes(&self.run, &self.frames) {
+            self.ask(&late, place);
+        }
+    }
+
+    /// Lets somebody move before the event at `early` so that a late step comes first, unless that is explored anyway.
+    fn ask(&mut self, late: &Late<'_>, early: usize) {
+        let rest = apart(&self.run, early);
+        let frame = &self.frames[early];
+        if late.stays_put(&self.run, frame, &rest) {
+            return;
+        }
+        let known = |actor, index| frame.backtrack.contains(actor) || frame.is_asleep(actor, index);
+        let firsts = firsts(&self.run, &rest);
+        if firsts.iter().any(|event| known(event.actor, event.index)) {
+            return;
+        }
+        let mut begins = firsts.first().map(|event| event.actor);
+        if self.can_begin(late.event.actor, early, &rest) {
+            let frame = &self.frames[early];
+            if frame.backtrack.contains(late.event.actor) || frame.is_asleep(late.event.actor, late.event.index) {
+                return;
+            }
+            begins = Some(late.event.actor);
+        }
+        begins.into_iter().for_each(|actor| self.frames[early].backtrack.insert(actor));
+    }
+
+    /// Whether the next step of an actor in an earlier state is the late one, and could come before all of the rest.
+    ///
+    /// What it touches there is tried: later it may touch something else, and of what somebody waits to do little is known.
+    fn can_begin(&mut self, actor: u32, early: usize, rest: &[usize]) -> bool {
+        let moves = rest.iter().any(|place| self.run.events[*place].actor == actor);
+        if moves || self.frames[early].choices(actor) == 0 {
+            return false;
+        }
+        if rest.is_empty() {
+            return true;
+        }
+        let touches = self.touches_at(early, actor);
+        !rest.iter().any(|place| conflict(&touches, &self.run.events[*place].touches))
+    }
+
+    /// What the next step of an actor touches in an earlier state.
+    fn touches_at(&mut self, early: usize, actor: u32) -> Rc<[Touch]> {
+        let frame = &self.frames[early];
+        if let Some((_, touches)) = frame.tried.iter().find(|(other, _)| *other == actor) {
+            return Rc::clone(touches);
+        }
+        let mut touches = Vec::new();
+        for index in 0..frame.choices(actor) {
+            self.report.executed += 1;
+            let choice = Choice { actor: self.actors.number(actor), index };
+            touches.extend(self.system.step(&frame.state, choice).into_iter().flat_map(|taken| taken.touches));
+        }
+        normalise(&mut touches);
+        let touches: Rc<[Touch]> = touches.into();
+        self.frames[early].tried.push((actor, Rc::clone(&touches)));
+        touches
+    }
+
+    /// Nothing happens after a failure that could race with it: looks at all steps that were possible there instead.
+    fn look_side_by_side(&mut self, frame: &Frame<T::State>) {
+        let locks = |actor: u32| {
+            let actor = frame.find(actor);
+            actor.into_iter().flat_map(|actor| actor.holds.iter().chain(&actor.takes).copied())
+        };
+        for (place, one) in frame.sleep.iter().enumerate() {
+            for other in &frame.sleep[place + 1..] {
+                let is_locked = locks(one.actor).any(|lock| locks(other.actor).any(|held| held == lock));
+                if one.actor != other.actor && !is_locked {
+                    report_races(&mut self.races, (one.actor, &one.touches), (other.actor, &other.touches));
+                }
+            }
+        }
+    }
+
+    /// Looks at what those who wait could have overtaken: they wait because they came too late.
+    fn look_at_waiting(&mut self) {
+        let frame = self.frames.last().expect("somebody waits there");
+        let waiting: Vec<(u32, Vec<u64>)> = frame
+            .actors
+            .iter()
+            .filter(|(_, actor)| actor.choices == 0)
+            .map(|(dense, actor)| (*dense, actor.awaits.clone()))
+            .collect();
+        for (actor, awaits) in waiting {
+            let mut touches: Vec<Touch> =
+                awaits.iter().map(|object| Touch { object: *object, write: false, plain: false }).collect();
+            normalise(&mut touches);
+            let conflicting = self.run.conflicting(actor, &touches);
+            let event = self.run.event(actor, 0, touches, &conflicting);
+            let late = Late::new(&self.run, &event, &conflicting);
+            for place in late.overtakes(&self.run, &self.frames) {
+                self.ask(&late, place);
+            }
+        }
+    }
+
+    fn arrive(&mut self, reached: Reached<T::State>, sleep: Vec<Asleep>) {
+        let mut actors = Vec::new();
+        for actor in reached.actors {
+            match self.actors.dense(actor.number) {
+                Some(dense) => actors.push((dense, actor)),
+                None => self.too_many_actors = true,
+            }
+        }
+        self.run.meet(self.frames.last().map_or(&[], |frame| &frame.actors), &actors);
+        let frame = Frame::new(reached.state, actors, sleep);
+        let (able, first) = (frame.able(), self.first(&frame));
+        self.frames.push(frame);
+        match first {
+            Some(first) => self.frames.last_mut().expect("just put").backtrack.insert(first),
+            None => self.end(able.is_empty(), reached.stuck, reached.fingerprint),
+        }
+    }
+
+    /// Who begins in a state: the one who moved last, if it can go on.
+    fn first(&self, frame: &Frame<T::State>) -> Option<u32> {
+        let able = frame.able();
+        let last = self.run.events.last().map(|event| event.actor);
+        let awake = |actor: &u32| able.contains(*actor) && frame.is_awake(*actor);
+        last.filter(awake).or_else(|| able.iter().find(awake))
+    }
+
+    /// Nobody is to move any more: because nobody can, or because all that could be done was done elsewhere.
+    fn end(&mut self, nobody_can: bool, stuck: Option<Failure>, fingerprint: u128) {
+        self.look_at_waiting();
+        if !nobody_can {
+            self.report.redundant += 1;
+            return;
+        }
+        self.report.traces += 1;
+        self.ends.insert(fingerprint);
+        if let Some(failure) = stuck {
+            self.report.stuck += 1;
+            self.fail(failure, fingerprint);
+        }
+    }
+
+    fn fail(&mut self, failure: Failure, fingerprint: u128) {
+        let known = |found: &Found| (found.failure.kind, &found.failure.message) == (failure.kind, &failure.message);
+        if self.report.found.iter().any(known) {
+            return;
+        }
+        let choice = |event: &Event| Choice { actor: self.actors.number(event.actor), index: event.index };
+        let schedule = self.run.events.iter().map(choice).collect();
+        self.report.found.push(Found { failure, schedule, inevitable_from: None, fingerprint });
+    }
+
+    fn finish(self, stopped: Option<Stopped>) -> Report {
+        let number = |(actor, write): (u32, bool)| (self.actors.number(actor), write);
+        let races = self.races.iter().map(|race| Race { one: number(race.one), other: number(race.other), ..*race });
+        Report {
+            races: races.collect(),
+            complete: stopped.is_none(),
+            stopped,
+            ends: self.ends.iter().copied().collect(),
+            ..self.report
+        }
+    }
+}
+
+/// Plain accesses of two steps that can happen next to each other.
+fn report_races(races: &mut BTreeSet<Race>, one: (u32, &[Touch]), other: (u32, &[Touch])) {
+    for a in one.1 {
+        let Ok(place) = other.1.binary_search_by_key(&a.object, |touch| touch.object) else { continue };
+        let b = &other.1[place];
+        if (a.write || b.write) && (a.plain || b.plain) {
+            let (one, other) = ((one.0, a.write), (other.0, b.write));
+            let plain = a.plain && b.plain;
+            races.insert(Race { object: a.object, plain, one: one.min(other), other: one.max(other) });
+        }
+    }
+}
