@@ -12,6 +12,7 @@ pub mod cycle;
 pub mod graph;
 pub mod random;
 pub mod reduce;
+pub mod sample;
 pub mod search;
 pub mod stateless;
 pub mod store;

@@ -18,7 +18,9 @@ mod run;
 mod search;
 
 pub use clock::Clock;
+pub(crate) use race::note_races;
 pub use run::{Event, Run};
+pub(crate) use run::{conflict, normalise};
 pub use search::search;
 
 use crate::graph::{Found, Race, Stopped};

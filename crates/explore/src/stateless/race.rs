@@ -3,6 +3,8 @@
 use super::clock::Clock;
 use super::frame::Frame;
 use super::run::{Event, Run, conflict};
+use crate::graph::{Race, Touch};
+use std::collections::BTreeSet;
 
 /// A step that could have come before an event of the execution.
 pub struct Late<'a> {
@@ -78,6 +80,33 @@ pub fn firsts<'r>(run: &'r Run, rest: &[usize]) -> Vec<&'r Event> {
 }
 
 /// Whether a step that sleeps goes on sleeping when another is taken.
-pub fn sleeps_on(asleep: (u32, &[crate::graph::Touch]), event: &Event) -> bool {
+pub fn sleeps_on(asleep: (u32, &[Touch]), event: &Event) -> bool {
     asleep.0 != event.actor && !conflict(asleep.1, &event.touches)
+}
+
+/// Plain accesses of two steps that can happen next to each other.
+pub fn compare(races: &mut BTreeSet<Race>, one: (u32, &[Touch]), other: (u32, &[Touch])) {
+    for a in one.1 {
+        let Ok(place) = other.1.binary_search_by_key(&a.object, |touch| touch.object) else { continue };
+        let b = &other.1[place];
+        if (a.write || b.write) && (a.plain || b.plain) {
+            let (one, other) = ((one.0, a.write), (other.0, b.write));
+            let plain = a.plain && b.plain;
+            races.insert(Race { object: a.object, plain, one: one.min(other), other: one.max(other) });
+        }
+    }
+}
+
+/// Races of a step that is about to be added with what happened so far.
+pub fn note_races(run: &Run, (actor, touches): (u32, &[Touch]), races: &mut BTreeSet<Race>) {
+    let conflicting = run.conflicting(actor, touches);
+    if touches.iter().all(|touch| !touch.plain) && conflicting.is_empty() {
+        return;
+    }
+    let event = run.event(actor, 0, touches.to_vec(), &conflicting);
+    let late = Late::new(run, &event, &conflicting);
+    for place in conflicting.iter().filter(|place| late.is_next_to(run, **place)) {
+        let early = &run.events[*place];
+        compare(races, (early.actor, &early.touches), (actor, touches));
+    }
 }

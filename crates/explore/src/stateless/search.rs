@@ -1,7 +1,7 @@
 //! The tree of executions, on a stack of states.
 
 use super::frame::{Asleep, Frame};
-use super::race::{Late, apart, firsts, sleeps_on};
+use super::race::{Late, apart, compare, firsts, sleeps_on};
 use super::run::{Event, Run, conflict, normalise};
 use super::{Limits, Report};
 use crate::graph::{Actors, Found, Race, Reached, Stopped, Taken, Touch, Traced};
@@ -126,7 +126,7 @@ impl<T: Traced> Search<'_, T> {
         for place in conflicting {
             if late.is_next_to(&self.run, *place) {
                 let early = &self.run.events[*place];
-                report_races(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches));
+                compare(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches));
             }
         }
         for (dense, actor) in frame.actors.iter().filter(|(_, actor)| actor.choices == 0) {
@@ -213,7 +213,7 @@ impl<T: Traced> Search<'_, T> {
             for other in &frame.sleep[place + 1..] {
                 let is_locked = locks(one.actor).any(|lock| locks(other.actor).any(|held| held == lock));
                 if one.actor != other.actor && !is_locked {
-                    report_races(&mut self.races, (one.actor, &one.touches), (other.actor, &other.touches));
+                    compare(&mut self.races, (one.actor, &one.touches), (other.actor, &other.touches));
                 }
             }
         }
@@ -301,19 +301,6 @@ impl<T: Traced> Search<'_, T> {
             stopped,
             ends: self.ends.iter().copied().collect(),
             ..self.report
-        }
-    }
-}
-
-/// Plain accesses of two steps that can happen next to each other.
-fn report_races(races: &mut BTreeSet<Race>, one: (u32, &[Touch]), other: (u32, &[Touch])) {
-    for a in one.1 {
-        let Ok(place) = other.1.binary_search_by_key(&a.object, |touch| touch.object) else { continue };
-        let b = &other.1[place];
-        if (a.write || b.write) && (a.plain || b.plain) {
-            let (one, other) = ((one.0, a.write), (other.0, b.write));
-            let plain = a.plain && b.plain;
-            races.insert(Race { object: a.object, plain, one: one.min(other), other: one.max(other) });
         }
     }
 }

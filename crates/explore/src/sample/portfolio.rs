@@ -1,0 +1,180 @@
+//! Strategies in turn: no single one is best.
+
+use super::novelty::Novelties;
+use super::profile::Profile;
+use super::run::{Done, Ending, Memory, Walker};
+use super::shrink::shrink;
+use super::strategy::scheduler;
+use super::{Estimate, Limits, Options, Report, Strategy, Tally, estimate};
+use crate::graph::{Actors, Found, Race, Reached, Stopped, Traced};
+use crate::random::Random;
+use crate::system::Failure;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// The turns: what the literature reports to find most gets most.
+const TURNS: [Strategy; 20] = {
+    use Strategy::{Novelty, Priorities, Steps, Walk, Weights};
+    [
+        Steps,
+        Weights,
+        Walk,
+        Steps,
+        Priorities(3),
+        Weights,
+        Steps,
+        Novelty,
+        Priorities(2),
+        Steps,
+        Weights,
+        Steps,
+        Walk,
+        Priorities(4),
+        Steps,
+        Weights,
+        Novelty,
+        Steps,
+        Weights,
+        Priorities(5),
+    ]
+};
+
+/// Runs a system at random.
+pub fn sample<T: Traced>(system: &mut T, options: &Options, limits: &mut Limits<'_>) -> Report {
+    let initial = system.initial();
+    let mut portfolio = Portfolio {
+        memory: Memory {
+            actors: Actors::default(),
+            profile: Profile::default(),
+            novelties: Novelties::new(),
+            states: HashSet::new(),
+            states_max: options.states,
+            races: BTreeSet::new(),
+            executed: 0,
+            too_many_actors: false,
+        },
+        classes: HashMap::new(),
+        ends: BTreeSet::new(),
+        tallies: BTreeMap::new(),
+        ln_weights: Vec::new(),
+        report: Report::default(),
+    };
+    let stopped = portfolio.run(system, &initial, options, limits);
+    portfolio.finish(system, options, stopped)
+}
+
+struct Portfolio<S> {
+    memory: Memory<S>,
+    classes: HashMap<u128, u64>,
+    ends: BTreeSet<u128>,
+    tallies: BTreeMap<Strategy, (u64, u64)>,
+    ln_weights: Vec<f64>,
+    report: Report,
+}
+
+impl<S: Clone> Portfolio<S> {
+    fn run<T: Traced<State = S>>(
+        &mut self,
+        system: &mut T,
+        initial: &Reached<S>,
+        options: &Options,
+        limits: &mut Limits<'_>,
+    ) -> Option<Stopped> {
+        for number in 0..options.runs {
+            let strategy = options.strategy.unwrap_or(TURNS[number as usize % TURNS.len()]);
+            // Runs are numbered, so that each can be had again without those before it, as far as they do not learn.
+            let mut random = Random::new(options.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let from = Some(())
+                .filter(|()| strategy == Strategy::Novelty)
+                .and_then(|()| self.memory.novelties.pick(&mut random));
+            let begins_at_start = from.is_none();
+            let (from, schedule) = from.unwrap_or_else(|| (initial.clone(), Vec::new()));
+            let scheduler = scheduler(strategy, &self.memory.profile, &mut random);
+            let walker = Walker { system, memory: &mut self.memory, scheduler, random, depth: options.depth };
+            let done = walker.run(from, schedule);
+            self.note(strategy, begins_at_start, done);
+            match () {
+                () if self.memory.too_many_actors => return Some(Stopped::Actors),
+                () if self.report.found.len() >= limits.failures => return Some(Stopped::Failures),
+                () if (limits.stop)(self.report.runs, self.memory.executed) => return Some(Stopped::Asked),
+                () => {}
+            }
+        }
+        None
+    }
+
+    fn note(&mut self, strategy: Strategy, begins_at_start: bool, done: Done) {
+        self.report.runs += 1;
+        self.report.depth_max = self.report.depth_max.max(done.schedule.len());
+        let mut failed = !done.passed.is_empty();
+        for (failure, steps, fingerprint) in &done.passed {
+            self.fail(failure.clone(), &done.schedule[..*steps], *fingerprint);
+        }
+        let mut is_complete = true;
+        match done.ending {
+            Ending::Cut => {
+                self.report.cut += 1;
+                is_complete = false;
+            }
+            Ending::Failed(failure) => {
+                failed = true;
+                self.fail(failure, &done.schedule, done.fingerprint);
+            }
+            Ending::End(stuck) => {
+                self.ends.insert(done.fingerprint);
+                failed |= stuck.is_some();
+                stuck.into_iter().for_each(|failure| self.fail(failure, &done.schedule, done.fingerprint));
+            }
+        }
+        if is_complete && begins_at_start {
+            *self.classes.entry(done.class).or_default() += 1;
+        }
+        if is_complete && strategy == Strategy::Walk {
+            self.ln_weights.push(done.ln_weight);
+        }
+        let tally = self.tallies.entry(strategy).or_default();
+        *tally = (tally.0 + 1, tally.1 + u64::from(failed));
+    }
+
+    fn fail(&mut self, failure: Failure, schedule: &[trace::Choice], fingerprint: u128) {
+        let known = |found: &Found| (found.failure.kind, &found.failure.message) == (failure.kind, &failure.message);
+        if !self.report.found.iter().any(known) {
+            let schedule = schedule.to_vec();
+            self.report.found.push(Found { failure, schedule, inevitable_from: None, fingerprint });
+        }
+    }
+
+    fn finish<T: Traced<State = S>>(mut self, system: &mut T, options: &Options, stopped: Option<Stopped>) -> Report {
+        if options.shrink {
+            for found in &mut self.report.found {
+                let shrunk = shrink(system, &found.schedule, &found.failure);
+                self.memory.executed += shrunk.executed;
+                (found.schedule, found.fingerprint) = (shrunk.schedule, shrunk.fingerprint);
+            }
+        }
+        let number = |(actor, write): (u32, bool)| (self.memory.actors.number(actor), write);
+        let race = |race: &Race| Race { one: number(race.one), other: number(race.other), ..*race };
+        let tally = |(strategy, (runs, failed)): (&Strategy, &(u64, u64))| Tally {
+            strategy: *strategy,
+            runs: *runs,
+            failed: *failed,
+            below: is_independent(*strategy, *failed).then(|| estimate::rule_of_three(*runs)).flatten(),
+        };
+        Report {
+            races: self.memory.races.iter().map(race).collect(),
+            executed: self.memory.executed,
+            states: self.memory.states.len() as u64,
+            ends: self.ends.iter().copied().collect(),
+            classes: self.classes.len() as u64,
+            unseen: estimate::unseen(&self.classes),
+            schedules: Estimate::of(&self.ln_weights, &mut Random::new(options.seed)),
+            tallies: self.tallies.iter().map(tally).collect(),
+            stopped,
+            ..self.report
+        }
+    }
+}
+
+/// Whether runs of a strategy know nothing of each other, and none has failed. The others learn from earlier runs.
+fn is_independent(strategy: Strategy, failed: u64) -> bool {
+    failed == 0 && matches!(strategy, Strategy::Walk | Strategy::Steps)
+}

@@ -1,0 +1,51 @@
+//! What earlier runs have shown: how much everybody does, and to what.
+
+use crate::graph::Touch;
+use std::collections::BTreeMap;
+
+/// What earlier runs have shown; actors by their dense numbers.
+#[derive(Default)]
+pub struct Profile {
+    runs: u64,
+    /// Steps of each actor.
+    steps: BTreeMap<u32, u64>,
+    /// Steps of each actor that touch an object.
+    objects: BTreeMap<u64, BTreeMap<u32, u64>>,
+    /// The longest run.
+    pub length_max: usize,
+}
+
+impl Profile {
+    /// One more run has begun.
+    pub fn begin(&mut self) {
+        self.runs += 1;
+    }
+
+    /// A step was taken.
+    pub fn note(&mut self, actor: u32, touches: &[Touch], length: usize) {
+        *self.steps.entry(actor).or_default() += 1;
+        for touch in touches {
+            *self.objects.entry(touch.object).or_default().entry(actor).or_default() += 1;
+        }
+        self.length_max = self.length_max.max(length);
+    }
+
+    /// Steps of an actor in a usual run.
+    pub fn usual(&self, actor: u32) -> f64 {
+        self.mean(self.steps.get(&actor))
+    }
+
+    /// Steps of an actor in a usual run that touch an object.
+    pub fn usual_on(&self, actor: u32, object: u64) -> f64 {
+        self.mean(self.objects.get(&object).and_then(|actors| actors.get(&actor)))
+    }
+
+    fn mean(&self, total: Option<&u64>) -> f64 {
+        total.map_or(0.0, |total| *total as f64 / self.runs.max(1) as f64)
+    }
+
+    /// Objects that several actors touch.
+    pub fn shared(&self) -> Vec<u64> {
+        self.objects.iter().filter(|(_, actors)| actors.len() > 1).map(|(object, _)| *object).collect()
+    }
+}

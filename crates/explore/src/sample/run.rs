@@ -1,0 +1,205 @@
+//! One run.
+
+use super::novelty::Novelties;
+use super::profile::Profile;
+use super::strategy::{Able, Scheduler};
+use crate::graph::{Actor, Actors, Race, Reached, Taken, Touch, Traced};
+use crate::random::Random;
+use crate::stateless::{Run, conflict, normalise, note_races};
+use crate::system::Failure;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use trace::Choice;
+
+/// What all runs share.
+pub struct Memory<S> {
+    /// Dense numbers of actors.
+    pub actors: Actors,
+    /// What earlier runs have shown.
+    pub profile: Profile,
+    /// States to go on from.
+    pub novelties: Novelties<S>,
+    /// Fingerprints of states.
+    pub states: HashSet<u128>,
+    /// As many are remembered.
+    pub states_max: usize,
+    /// Races that were met.
+    pub races: BTreeSet<Race>,
+    /// Steps executed.
+    pub executed: u64,
+    /// More actors than can be told apart.
+    pub too_many_actors: bool,
+}
+
+/// How a run ended.
+pub enum Ending {
+    /// Nobody can move; what is wrong with that, if anything.
+    End(Option<Failure>),
+    /// A failure ended it.
+    Failed(Failure),
+    /// It was too long.
+    Cut,
+}
+
+/// A run that is over.
+pub struct Done {
+    /// How it ended.
+    pub ending: Ending,
+    /// Failures that did not end it, with how many steps had been taken.
+    pub passed: Vec<(Failure, usize, u128)>,
+    /// What was done.
+    pub schedule: Vec<Choice>,
+    /// Where it led.
+    pub fingerprint: u128,
+    /// The class of what was done here; not of what led to where it began.
+    pub class: u128,
+    /// The logarithm of how many choices there were, all multiplied.
+    pub ln_weight: f64,
+}
+
+/// A step that was tried in the state that the run is in.
+type Tried<S> = BTreeMap<(u32, u32), Taken<S>>;
+
+/// A run under way.
+pub struct Walker<'a, T: Traced> {
+    /// What runs.
+    pub system: &'a mut T,
+    /// What all runs share.
+    pub memory: &'a mut Memory<T::State>,
+    /// Who decides.
+    pub scheduler: Box<dyn Scheduler>,
+    /// Where chance comes from.
+    pub random: Random,
+    /// Steps at most.
+    pub depth: usize,
+}
+
+impl<T: Traced> Walker<'_, T> {
+    /// Runs from a state until the end.
+    pub fn run(mut self, from: Reached<T::State>, schedule: Vec<Choice>) -> Done {
+        let (mut run, mut before) = (Run::default(), Vec::new());
+        let mut done = Done {
+            ending: Ending::Cut,
+            passed: Vec::new(),
+            schedule,
+            fingerprint: from.fingerprint,
+            class: 0,
+            ln_weight: 0.0,
+        };
+        let mut pending = BTreeMap::new();
+        let mut reached = from;
+        self.memory.profile.begin();
+        done.ending = loop {
+            done.fingerprint = reached.fingerprint;
+            self.arrive(&reached, &done.schedule);
+            let now = self.dense(&reached);
+            run.meet(&before, &now);
+            let able: Vec<&(u32, Actor)> = now.iter().filter(|(_, actor)| actor.choices > 0).collect();
+            if able.is_empty() {
+                break Ending::End(reached.stuck);
+            }
+            if done.schedule.len() >= self.depth {
+                break Ending::Cut;
+            }
+            let mut tried = self.look_ahead(&reached.state, &able, &mut pending);
+            let (dense, choice) = self.pick(&able, &pending);
+            done.ln_weight += f64::from(able.iter().map(|(_, actor)| actor.choices).sum::<u32>()).ln();
+            let taken = tried.remove(&(dense, choice.index)).or_else(|| self.step(&reached.state, choice));
+            let Some(taken) = taken else { break Ending::Cut };
+            done.schedule.push(choice);
+            let touches = self.took(&mut run, (dense, choice.index), taken.touches, &able, &mut pending);
+            self.memory.profile.note(dense, &touches, done.schedule.len());
+            reached = taken.reached;
+            match taken.failure {
+                Some(failure) if failure.fatal => {
+                    done.fingerprint = reached.fingerprint;
+                    break Ending::Failed(failure);
+                }
+                Some(failure) => done.passed.push((failure, done.schedule.len(), reached.fingerprint)),
+                None => {}
+            }
+            before = now;
+        };
+        done.class = run.class();
+        done
+    }
+
+    fn arrive(&mut self, reached: &Reached<T::State>, schedule: &[Choice]) {
+        if self.memory.states.len() < self.memory.states_max {
+            self.memory.states.insert(reached.fingerprint);
+        }
+        self.memory.novelties.visit(reached, schedule);
+    }
+
+    fn dense(&mut self, reached: &Reached<T::State>) -> Vec<(u32, Actor)> {
+        let mut all = Vec::new();
+        for actor in &reached.actors {
+            match self.memory.actors.dense(actor.number) {
+                Some(dense) => all.push((dense, actor.clone())),
+                None => self.memory.too_many_actors = true,
+            }
+        }
+        all
+    }
+
+    fn step(&mut self, state: &T::State, choice: Choice) -> Option<Taken<T::State>> {
+        self.memory.executed += 1;
+        self.system.step(state, choice)
+    }
+
+    /// Tries the next steps of those of whom it is not known what they touch.
+    fn look_ahead(
+        &mut self,
+        state: &T::State,
+        able: &[&(u32, Actor)],
+        pending: &mut BTreeMap<u32, Vec<Touch>>,
+    ) -> Tried<T::State> {
+        let mut tried = BTreeMap::new();
+        if !self.scheduler.asks() {
+            return tried;
+        }
+        for (dense, actor) in able {
+            if pending.contains_key(dense) {
+                continue;
+            }
+            let mut touches = Vec::new();
+            for index in 0..actor.choices {
+                if let Some(taken) = self.step(state, Choice { actor: actor.number, index }) {
+                    touches.extend_from_slice(&taken.touches);
+                    tried.insert((*dense, index), taken);
+                }
+            }
+            normalise(&mut touches);
+            pending.insert(*dense, touches);
+        }
+        tried
+    }
+
+    fn pick(&mut self, able: &[&(u32, Actor)], pending: &BTreeMap<u32, Vec<Touch>>) -> (u32, Choice) {
+        let place = self.scheduler.pick(&views(able, pending), &mut self.random);
+        let (dense, actor) = able[place];
+        (*dense, Choice { actor: actor.number, index: self.random.below(actor.choices as usize) as u32 })
+    }
+
+    /// Notes a step, and forgets what may have changed by it.
+    fn took(
+        &mut self,
+        run: &mut Run,
+        (dense, index): (u32, u32),
+        mut touches: Vec<Touch>,
+        able: &[&(u32, Actor)],
+        pending: &mut BTreeMap<u32, Vec<Touch>>,
+    ) -> Vec<Touch> {
+        normalise(&mut touches);
+        note_races(run, (dense, &touches), &mut self.memory.races);
+        run.take(dense, index, touches.clone());
+        let others: Vec<&(u32, Actor)> = able.iter().copied().filter(|(other, _)| *other != dense).collect();
+        self.scheduler.took(dense, &touches, &views(&others, pending));
+        pending.retain(|other, pending| *other != dense && !conflict(pending, &touches));
+        touches
+    }
+}
+
+fn views<'a>(able: &[&(u32, Actor)], pending: &'a BTreeMap<u32, Vec<Touch>>) -> Vec<Able<'a>> {
+    let view = |(dense, _): &&(u32, Actor)| Able { actor: *dense, touches: pending.get(dense).map_or(&[], |all| all) };
+    able.iter().map(view).collect()
+}
