@@ -8,7 +8,14 @@ use twox_hash::XxHash3_128;
 
 /// An ordered map whose clone shares all entries; changing one copies that entry and the spine only.
 #[derive(Clone, Debug)]
-pub struct Map<K, V>(Arc<BTreeMap<K, Slot<V>>>);
+pub struct Map<K, V>(Arc<Spine<K, V>>);
+
+/// The entries, and the hash of all of them once somebody wanted it.
+#[derive(Clone, Debug)]
+struct Spine<K, V> {
+    entries: BTreeMap<K, Slot<V>>,
+    hash: OnceLock<u128>,
+}
 
 /// A value, and its hash once somebody wanted it.
 #[derive(Clone, Debug)]
@@ -26,9 +33,10 @@ impl<V> Slot<V> {
 impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
     fn eq(&self, other: &Self) -> bool {
         let same_value = |one: &Slot<V>, two: &Slot<V>| Arc::ptr_eq(&one.value, &two.value) || one.value == two.value;
-        let mut pairs = self.0.iter().zip(other.0.iter());
+        let (entries, others) = (&self.0.entries, &other.0.entries);
+        let mut pairs = entries.iter().zip(others.iter());
         let mut same = || pairs.all(|((key, slot), (other_key, other))| key == other_key && same_value(slot, other));
-        Arc::ptr_eq(&self.0, &other.0) || self.0.len() == other.0.len() && same()
+        Arc::ptr_eq(&self.0, &other.0) || entries.len() == others.len() && same()
     }
 }
 
@@ -60,26 +68,43 @@ impl<K: Hash, V: Hash> Hash for Map<K, V> {
     /// The sum of the hashes of all entries.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let one = |(key, slot): (&K, &Slot<V>)| *slot.hash.get_or_init(|| Wide::hash_of((key, &slot.value)));
-        state.write_u128(self.0.iter().map(one).fold(self.0.len() as u128, u128::wrapping_add));
+        let entries = &self.0.entries;
+        let all = || entries.iter().map(one).fold(entries.len() as u128, u128::wrapping_add);
+        state.write_u128(*self.0.hash.get_or_init(all));
     }
 }
 
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
-        Self(Arc::new(BTreeMap::new()))
+        Self(Arc::new(Spine { entries: BTreeMap::new(), hash: OnceLock::new() }))
+    }
+}
+
+impl<K: Ord, V> std::ops::Index<&K> for Map<K, V> {
+    type Output = V;
+
+    fn index(&self, key: &K) -> &V {
+        &self.0.entries[key].value
     }
 }
 
 impl<K: Ord + Clone, V: Clone> Map<K, V> {
+    /// The entries, to change them.
+    fn entries(&mut self) -> &mut BTreeMap<K, Slot<V>> {
+        let spine = Arc::make_mut(&mut self.0);
+        spine.hash = OnceLock::new();
+        &mut spine.entries
+    }
+
     /// The value of a key.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.0.get(key).map(|slot| &*slot.value)
+        self.0.entries.get(key).map(|slot| &*slot.value)
     }
 
     /// The value of a key, to change it.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        Arc::make_mut(&mut self.0).get_mut(key).map(|slot| {
+        self.entries().get_mut(key).map(|slot| {
             slot.hash = OnceLock::new();
             Arc::make_mut(&mut slot.value)
         })
@@ -87,48 +112,55 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
 
     /// Adds or replaces.
     pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
-        Arc::make_mut(&mut self.0).insert(key, Slot::new(value)).map(|slot| slot.value)
+        self.entries().insert(key, Slot::new(value)).map(|slot| slot.value)
     }
 
     /// Takes out.
     pub fn remove(&mut self, key: &K) -> Option<Arc<V>> {
-        if !self.0.contains_key(key) {
+        if !self.0.entries.contains_key(key) {
             return None;
         }
-        Arc::make_mut(&mut self.0).remove(key).map(|slot| slot.value)
+        self.entries().remove(key).map(|slot| slot.value)
+    }
+
+    /// Keeps those that are to be kept.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&K) -> bool) {
+        if self.0.entries.keys().any(|key| !keeps(key)) {
+            self.entries().retain(|key, _| keeps(key));
+        }
     }
 
     /// Whether the key is there.
     #[must_use]
     pub fn contains_key(&self, key: &K) -> bool {
-        self.0.contains_key(key)
+        self.0.entries.contains_key(key)
     }
 
     /// All entries, by key.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.0.iter().map(|(key, slot)| (key, &*slot.value))
+        self.0.entries.iter().map(|(key, slot)| (key, &*slot.value))
     }
 
     /// All keys, ascending.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
-        self.0.keys()
+        self.0.entries.keys()
     }
 
     /// All values, by key.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
-        self.0.values().map(|slot| &*slot.value)
+        self.0.entries.values().map(|slot| &*slot.value)
     }
 
     /// How many entries.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.0.entries.len()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.entries.is_empty()
     }
 }
 

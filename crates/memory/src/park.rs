@@ -252,17 +252,19 @@ fn restore_group(group: &mut Group, image: &Arc<GroupImage>, start: u64, changed
 
 /// Makes a chunk as parked; the pages that are others now.
 fn restore_chunk(entries: &mut [Entry], image: Option<&ChunkImage>, first: u64) -> Vec<u64> {
+    let nothing = ParkedEntry::default();
     let mut pages = Vec::new();
     for (index, entry) in entries.iter_mut().enumerate() {
-        let parked = image.map_or_else(ParkedEntry::default, |image| image[index].clone());
+        let parked = image.map_or(&nothing, |image| &image[index]);
         let is_same = match (&entry.page, &parked.page) {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new),
             (old, new) => old.is_none() && new.is_none(),
         };
         if !is_same {
             pages.push(first + index as u64);
+            entry.page.clone_from(&parked.page);
         }
-        *entry = Entry { page: parked.page, stamp: Stamp::settled(parked.over), content: parked.content };
+        (entry.stamp, entry.content) = (Stamp::settled(parked.over), parked.content);
     }
     pages
 }

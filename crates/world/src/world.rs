@@ -5,9 +5,9 @@ use crate::refusal::Refusal;
 use kernel::errno::ENOTDIR;
 use kernel::host::Host;
 use kernel::lifecycle::{self, Start};
+use kernel::map::Map;
 use kernel::{Errno, Kernel, Pid, Tid, files, signal, wait};
 use memory::{Limit, Memory};
-use std::collections::BTreeMap;
 use x86::Cpu;
 
 /// All processes with their memory, registers and kernel.
@@ -17,7 +17,7 @@ pub struct World {
     /// All memory.
     pub memory: Memory,
     /// The registers of every thread.
-    pub cpus: BTreeMap<Tid, Cpu>,
+    pub cpus: Map<Tid, Cpu>,
     /// How long things take in virtual time.
     pub pace: Pace,
 }
@@ -64,7 +64,7 @@ impl World {
     /// A world without processes.
     #[must_use]
     pub fn new(host: Host, seed: u64, limit: Limit) -> Self {
-        Self { kernel: Kernel::new(host, seed), memory: Memory::new(limit), cpus: BTreeMap::new(), pace: Pace::USUAL }
+        Self { kernel: Kernel::new(host, seed), memory: Memory::new(limit), cpus: Map::default(), pace: Pace::USUAL }
     }
 
     /// Starts a program, as a shell would.
@@ -157,7 +157,7 @@ impl World {
     /// Drops the registers of threads that have ended.
     pub(crate) fn forget_ended(&mut self) {
         let threads = &self.kernel.threads;
-        self.cpus.retain(|tid, _| threads.contains_key(tid));
+        self.cpus.retain(|tid| threads.contains_key(tid));
     }
 
     /// Whether a thread can go on now.

@@ -12,14 +12,13 @@ use crate::world::{Command, Pace, StartError, World};
 use explore::graph::{Actor, Race, Reached, Taken, Traced};
 use explore::system::Failure;
 use kernel::host::Host;
-use kernel::map::Wide;
+use kernel::map::{Map, Wide};
 use kernel::process::State;
 use kernel::{Kernel, Pid, Tid, event, signal, time};
 use memory::{Limit, Parked};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use trace::{Choice, FailureKind};
 use x86::{Code, Cpu, Stops};
 
@@ -31,7 +30,7 @@ pub const TIME: u32 = 0;
 pub struct Snapshot {
     kernel: Kernel,
     memory: Parked,
-    cpus: Arc<BTreeMap<Tid, Cpu>>,
+    cpus: Map<Tid, Cpu>,
     library: Library,
     beside: Beside,
     /// Tells snapshots apart.
@@ -165,7 +164,7 @@ impl Programs {
         }
         self.world.kernel = snapshot.kernel.clone();
         self.world.memory.restore(&snapshot.memory);
-        self.world.cpus = (*snapshot.cpus).clone();
+        self.world.cpus = snapshot.cpus.clone();
         self.library = snapshot.library.clone();
         self.beside = snapshot.beside.clone();
         for (space, address) in &self.knowledge.promoted {
@@ -337,7 +336,7 @@ fn save(world: &mut World, (library, beside): (&Library, &Beside), number: u64) 
     Snapshot {
         kernel: world.kernel.clone(),
         memory: world.memory.park(),
-        cpus: Arc::new(world.cpus.clone()),
+        cpus: world.cpus.clone(),
         library: library.clone(),
         beside: beside.clone(),
         number,

@@ -5,9 +5,9 @@ use super::layout::{Flavour, MutexLayout};
 use super::{Asleep, Library, Member};
 use crate::check::touch::{self, Kind};
 use explore::graph::Touch;
+use kernel::map::Map;
 use kernel::{Kernel, Tid};
 use memory::{Memory, SpaceId};
-use std::collections::BTreeMap;
 use x86::Cpu;
 
 const EPERM: u64 = 1;
@@ -25,7 +25,7 @@ pub struct Seen<'a> {
     /// All memory.
     pub memory: &'a Memory,
     /// All registers.
-    pub cpus: &'a BTreeMap<Tid, Cpu>,
+    pub cpus: &'a Map<Tid, Cpu>,
     /// Who sleeps, who holds what.
     pub library: &'a Library,
 }
@@ -264,7 +264,7 @@ impl Operation {
         &self,
         kernel: &Kernel,
         memory: &mut Memory,
-        cpus: &BTreeMap<Tid, Cpu>,
+        cpus: &Map<Tid, Cpu>,
         library: &mut Library,
         index: u32,
     ) -> Done {
@@ -307,7 +307,7 @@ struct Act<'a> {
     operation: &'a Operation,
     kernel: &'a Kernel,
     memory: &'a mut Memory,
-    cpus: &'a BTreeMap<Tid, Cpu>,
+    cpus: &'a Map<Tid, Cpu>,
     library: &'a mut Library,
 }
 
