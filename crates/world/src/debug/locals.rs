@@ -4,12 +4,14 @@
 //! registers, or moves about, has no address and is never what an address means.
 
 use super::dwarf::{Dwarf, Entry, Place, Reader, Unit};
+use super::reached::{Search, Thing};
 use super::unwind::Call;
 use super::variable::{Storage, Variable};
-use super::{DebugInfo, Modules};
+use super::{DebugInfo, Loaded, Modules};
 use crate::world::World;
 use gimli::Operation;
 use kernel::Tid;
+use memory::SpaceId;
 
 /// DWARF's numbers of the frame and the stack pointer (System V ABI, figure 3.36).
 const FRAME_POINTER: gimli::Register = gimli::Register(6);
@@ -30,26 +32,44 @@ impl DebugInfo {
         let call = stack.iter().find(holds)?;
         let space = super::unwind::space_of(world, tid)?;
         let modules = self.modules(&world.memory, space);
-        let mut found = named(&modules, call, address)?;
+        let (loaded, frame) = frame(&modules, call)?;
+        let dwarf = frame.dwarf;
+        let (local, offset) = frame.find(address)?;
         let outer = self.location(&world.memory, space, call.within).pop();
-        found.storage = Storage::Local(tid, outer.and_then(|frame| frame.function).unwrap_or_default());
-        Some(found)
+        let storage = Storage::Local(tid, outer.and_then(|frame| frame.function).unwrap_or_default());
+        Some(dwarf.part(&local.name, local.of, offset).told(loaded, dwarf, storage))
     }
 }
 
-fn named(modules: &Modules, call: &Call, address: u64) -> Option<Variable> {
+impl DebugInfo {
+    /// The name of an address that some variable of a function at work leads to.
+    pub(super) fn through_locals(
+        &mut self,
+        world: &World,
+        space: SpaceId,
+        address: u64,
+        storage: &Storage,
+    ) -> Option<Variable> {
+        let modules = self.modules(&world.memory, space);
+        let threads = world.kernel.threads.keys().filter(|tid| super::unwind::space_of(world, **tid) == Some(space));
+        let calls: Vec<Call> = threads.flat_map(|tid| self.calls(world, *tid)).collect();
+        calls.iter().find_map(|call| {
+            let (loaded, frame) = frame(&modules, call).filter(|(loaded, _)| modules.is_own(loaded))?;
+            let mut search = Search::new(&world.memory, space, &modules, frame.dwarf);
+            let dwarf = frame.dwarf;
+            for local in frame.all() {
+                search.begin(&Thing { path: local.name, of: local.of, address: local.address });
+            }
+            Some(search.find(address)?.told(loaded, dwarf, storage.clone()))
+        })
+    }
+}
+
+/// A call as a function at work, with the binary that has it.
+fn frame<'a>(modules: &'a Modules, call: &'a Call) -> Option<(&'a Loaded, Frame<'a>)> {
     let loaded = modules.at(call.within)?;
-    let dwarf = loaded.module.dwarf()?;
-    let frame = Frame { dwarf, call, place: call.within.wrapping_sub(loaded.bias), unit: 0, base: None };
-    let (local, offset) = frame.find(address)?;
-    let part = dwarf.part(&local.name, local.of, offset);
-    Some(Variable {
-        path: part.path,
-        type_name: dwarf.type_name(Some(part.of)),
-        module: loaded.module.path.clone(),
-        is_atomic: part.is_atomic,
-        storage: Storage::Memory,
-    })
+    let (dwarf, place) = (loaded.module.dwarf()?, call.within.wrapping_sub(loaded.bias));
+    Some((loaded, Frame { dwarf, call, place, unit: 0, base: None }))
 }
 
 /// A function at work.
@@ -64,24 +84,21 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    fn find(mut self, address: u64) -> Option<(Local, u64)> {
+    /// All variables of the function, in whatever unit it is.
+    fn all(mut self) -> Vec<Local> {
+        let mut all = Vec::new();
         for unit in 0..self.dwarf.units().len() {
             if self.covers_unit(unit) {
                 self.unit = unit;
-                let locals = self.locals();
-                let found = locals.into_iter().find_map(|local| self.inside(local, address));
-                if found.is_some() {
-                    return found;
-                }
+                all.extend(self.locals());
             }
         }
-        None
+        all
     }
 
-    fn inside(&self, local: Local, address: u64) -> Option<(Local, u64)> {
-        let size = self.dwarf.size(local.of)?;
-        let offset = address.checked_sub(local.address).filter(|offset| *offset < size)?;
-        Some((local, offset))
+    fn find(self, address: u64) -> Option<(Local, u64)> {
+        let dwarf = self.dwarf;
+        self.all().into_iter().find_map(|local| inside(dwarf, local, address))
     }
 
     fn covers_unit(&self, unit: usize) -> bool {
@@ -175,4 +192,10 @@ impl Frame<'_> {
         let name = self.dwarf.name(self.unit, entry)?;
         Some(Local { name, address, of: self.dwarf.type_of(self.unit, entry)? })
     }
+}
+
+fn inside(dwarf: &Dwarf, local: Local, address: u64) -> Option<(Local, u64)> {
+    let size = dwarf.size(local.of)?;
+    let offset = address.checked_sub(local.address).filter(|offset| *offset < size)?;
+    Some((local, offset))
 }

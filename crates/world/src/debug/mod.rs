@@ -19,6 +19,7 @@ pub mod lines;
 mod locals;
 mod module;
 mod modules;
+mod reached;
 pub mod symbols;
 mod type_name;
 mod types;

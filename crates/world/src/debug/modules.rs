@@ -134,6 +134,13 @@ impl Modules {
         self.loaded.first()
     }
 
+    /// Whether a binary's variables are what programmers know: those of the C library and of the dynamic linker are not.
+    pub(super) fn is_own(&self, loaded: &Loaded) -> bool {
+        let is_program = self.program().is_some_and(|first| first.range == loaded.range);
+        let is_linker = || loaded.module.symbols().named("_rtld_global").next().is_some();
+        is_program || !loaded.module.has_libc() && !is_linker()
+    }
+
     /// Where functions of these names are: all of them, in every module, by address.
     #[must_use]
     pub fn functions(&self, names: &[&str]) -> Arc<[Function]> {

@@ -4,7 +4,7 @@ use super::dwarf::{Dwarf, Place};
 use super::globals::Spot;
 use super::types::{Member, Shape};
 use super::unwind::space_of;
-use super::{DebugInfo, Loaded, symbols};
+use super::{DebugInfo, Loaded, reached, symbols};
 use crate::world::World;
 use kernel::Tid;
 use memory::{Backing, Mapping, Name, Sharing, SpaceId};
@@ -13,7 +13,8 @@ use std::fmt;
 /// What an address means to a programmer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Variable {
-    /// Its name, and the way to the part of it that is meant: `slots[1].out`.
+    /// Its name, and the way to the part of it that is meant: `slots[1].out`. For memory that nobody declared, the way from
+    /// a variable that leads there: `head->next->count`.
     pub path: String,
     /// The type of that part; empty where nobody says.
     pub type_name: String,
@@ -60,6 +61,18 @@ pub(super) struct Part {
     pub(super) path: String,
     pub(super) of: Place,
     pub(super) is_atomic: bool,
+}
+
+impl Part {
+    pub(super) fn told(self, loaded: &Loaded, dwarf: &Dwarf, storage: Storage) -> Variable {
+        Variable {
+            path: self.path,
+            type_name: dwarf.type_name(Some(self.of)),
+            module: loaded.module.path.clone(),
+            is_atomic: self.is_atomic,
+            storage,
+        }
+    }
 }
 
 impl Dwarf {
@@ -124,7 +137,17 @@ impl DebugInfo {
         let mapping = world.memory.space_exists(space).then(|| world.memory.mapping_at(space, address)).flatten()?;
         // Libraries have their blocks elsewhere, where only the dynamic linker knows.
         let known = known.or_else(|| per_thread(world, space, modules.program()?, address));
-        known.or_else(|| self.on_stack(world, space, mapping, address)).or_else(|| Some(plain(mapping)))
+        let known = known.or_else(|| self.on_stack(world, space, mapping, address));
+        known.or_else(|| Some(self.reached(world, space, mapping, address)))
+    }
+
+    /// Memory that nobody declared, by the pointers that lead there.
+    fn reached(&mut self, world: &World, space: SpaceId, mapping: &Mapping, address: u64) -> Variable {
+        let plain = plain(mapping);
+        let modules = self.modules(&world.memory, space);
+        let storage = &plain.storage;
+        let found = reached::through_globals(&world.memory, space, &modules, address, storage);
+        found.or_else(|| self.through_locals(world, space, address, storage)).unwrap_or(plain)
     }
 
     fn on_stack(&mut self, world: &World, space: SpaceId, mapping: &Mapping, address: u64) -> Option<Variable> {
@@ -164,13 +187,7 @@ fn described(loaded: &Loaded, spot: Spot, storage: Storage) -> Option<Variable> 
     let dwarf = loaded.module.dwarf()?;
     let (global, offset) = dwarf.global_at(spot)?;
     let part = dwarf.part(&global.name, global.of, offset);
-    Some(Variable {
-        path: part.path,
-        type_name: dwarf.type_name(Some(part.of)),
-        module: loaded.module.path.clone(),
-        is_atomic: part.is_atomic,
-        storage,
-    })
+    Some(part.told(loaded, dwarf, storage))
 }
 
 /// Where there is no debug information: `table+0x10`.

@@ -5,5 +5,6 @@ mod damaged;
 mod inside;
 mod lines;
 mod modules;
+mod reached;
 mod standing;
 mod variables;
