@@ -4,13 +4,14 @@
 #![allow(clippy::print_stdout)]
 
 use explore::graph::{Limits, Mode};
+use explore::stateless;
 use kernel::host::Host;
 use memory::Limit;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 use std::time::Instant;
 use world::Command;
-use world::check::{Checks, Depth, Options, Programs, Timeouts, search};
+use world::check::{Checks, Depth, Options, Programs, Timeouts, count, search};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 fn main() {
@@ -23,6 +24,7 @@ fn main() {
         is_given
     };
     let full = flag(b"--full");
+    let counts = flag(b"--count");
     let depth = if flag(b"--real") { Depth::Real } else { Depth::Summary };
     let hasten = if flag(b"--hasten") { Timeouts::Any(1) } else { Timeouts::Quiet };
     let never = flag(b"--never").then(|| String::from_utf8(arguments.remove(0)).expect("text"));
@@ -50,6 +52,23 @@ fn main() {
     }
     let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 60;
     let mut limits = Limits { states: 2_000_000, failures: 20, stop: &mut stop };
+    if counts {
+        let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 300;
+        let mut bounds =
+            stateless::Limits { depth: 10_000, executions: u64::MAX, failures: usize::MAX, stop: &mut stop };
+        let (_, report) = count(&mut programs, &mut limits, &mut bounds);
+        println!(
+            "{} traces, {} stuck, {} failed, {} redundant, complete {}, {} executed, {:.2} s",
+            report.traces,
+            report.stuck,
+            report.failed,
+            report.redundant,
+            report.complete,
+            report.executed,
+            started.elapsed().as_secs_f64()
+        );
+        return;
+    }
     let mode = if full { Mode::Full } else { Mode::Reduced };
     let outcome = search(&mut programs, mode, &mut limits);
     let report = &outcome.report;

@@ -157,6 +157,13 @@ impl Run {
         self.events.iter().fold(0, |sum, event| sum.wrapping_add(event.identity()))
     }
 
+    /// What stands for the last event and everything in its past.
+    pub fn class_of_last(&self) -> u128 {
+        let Some(last) = self.events.last() else { return 0 };
+        let past = self.events.iter().filter(|event| event.is_in(&last.clock));
+        past.fold(0, |sum, event| sum.wrapping_add(event.identity()))
+    }
+
     /// Adds an event.
     pub fn push(&mut self, event: Event) {
         let place = self.events.len();

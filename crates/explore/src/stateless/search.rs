@@ -20,6 +20,7 @@ pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
         frames: Vec::new(),
         races: BTreeSet::new(),
         ends: BTreeSet::new(),
+        failed: BTreeSet::new(),
         too_many_actors: false,
         report: Report::default(),
     };
@@ -35,6 +36,8 @@ struct Search<'a, T: Traced> {
     frames: Vec<Frame<T::State>>,
     races: BTreeSet<Race>,
     ends: BTreeSet<u128>,
+    /// Classes of failures.
+    failed: BTreeSet<u128>,
     too_many_actors: bool,
     report: Report,
 }
@@ -99,8 +102,14 @@ impl<T: Traced> Search<'_, T> {
 
     /// A fatal failure hides what everybody else would have done: all of them may go first.
     fn end_failed(&mut self) {
-        self.report.traces += 1;
-        self.report.failed += 1;
+        // What happened besides has nothing to do with it: failures with the same past are one.
+        match self.failed.insert(self.run.class_of_last()) {
+            true => {
+                self.report.traces += 1;
+                self.report.failed += 1;
+            }
+            false => self.report.redundant += 1,
+        }
         let frame = self.frames.last_mut().expect("a step starts somewhere");
         frame.backtrack = frame.backtrack.union(frame.able());
         frame.failed = true;

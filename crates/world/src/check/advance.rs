@@ -30,6 +30,8 @@ pub(super) struct Step {
     is_fresh: bool,
     /// Where to come back to if the instructions behind the operation turn out to touch something.
     kept: Option<Kept>,
+    /// An assertion that has failed, as the program tells it.
+    pub assertion: Option<String>,
     /// A function is used as it may not be.
     pub misuse: Option<&'static str>,
     /// The lowest address of the stack that was written.
@@ -49,7 +51,9 @@ impl Programs {
     /// Takes a step of a thread in the world that is loaded. Alone in the world, a thread goes on until it is not, or waits.
     pub(super) fn advance(&mut self, tid: Tid, index: u32) -> Result<Step, Refusal> {
         let is_fresh = true;
-        let mut step = Step { tid, index, touches: Vec::new(), is_fresh, kept: None, misuse: None, lowest: u64::MAX };
+        let (assertion, misuse) = (None, None);
+        let mut step =
+            Step { tid, index, touches: Vec::new(), is_fresh, kept: None, assertion, misuse, lowest: u64::MAX };
         let space = self.world.space(tid);
         self.world.memory.enter(space);
         self.world.memory.take_log();
@@ -162,8 +166,13 @@ impl Programs {
     fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (mark, cpu, before) = (self.world.memory.mark(), self.world.cpus[&step.tid].clone(), step.touches.len());
         let kernel = self.world.kernel.clone();
+        let fingerprint = self.world.memory.fingerprint();
         self.pass(step, None)?;
         let is_visible = step.touches.len() > before;
+        if is_visible && self.world.memory.fingerprint() == fingerprint {
+            // A failed comparison, or a store of what is there: whoever reads does not notice.
+            step.touches[before..].iter_mut().for_each(|touch| touch.write = false);
+        }
         if is_visible && !self.may_operate(step) {
             self.world.memory.undo_to(mark);
             self.world.memory.take_log();
@@ -184,12 +193,28 @@ impl Programs {
 
     fn at_hook(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         match hook.function {
+            Function::AssertFail if self.options.checks.assert => self.at_failed_assertion(step),
+            Function::AssertFail => self.step_past(step),
             Function::StartMain => self.at_start_main(step, hook),
             Function::Begin => self.at_begin(step, hook),
             Function::Return => self.at_return(step),
             Function::Whole(whole) => self.at_whole(step, hook, whole),
             _ => self.at_operation(step, hook),
         }
+    }
+
+    /// `assert(3)` has failed: what it would print, and nothing behind it.
+    fn at_failed_assertion(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let (space, cpu) = (self.world.space(step.tid), &self.world.cpus[&step.tid]);
+        let [text, file, line, function] = [RDI, RSI, RDX, RCX].map(|register| cpu.gpr[register]);
+        let mut string = |address| {
+            let bytes = self.world.memory.read_until_nul(space, address, 4096).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let (text, file, function) = (string(text), string(file), string(function));
+        step.assertion = Some(format!("{file}:{line}: {function}: assertion `{text}` failed", line = line as u32));
+        self.world.memory.take_log();
+        Ok(false)
     }
 
     fn at_start_main(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {

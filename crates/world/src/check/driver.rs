@@ -2,6 +2,7 @@
 
 use super::programs::Programs;
 use explore::graph::{self, Limits, Mode, Race, Report};
+use explore::stateless;
 
 /// What a search of programs came to.
 #[derive(Clone, Debug, Default)]
@@ -47,4 +48,27 @@ fn round(programs: &mut Programs, mode: Mode, limits: &mut Limits<'_>) -> Report
     let mut stop = |states, executed| is_stale.get() || stop(states, executed);
     let mut limits = Limits { states: limits.states, failures: limits.failures, stop: &mut stop };
     graph::search(programs, mode, &mut limits)
+}
+
+/// Executes one schedule of each class of schedules that differ only in the order of steps that do not conflict.
+///
+/// Where words race is found out beforehand, by [`search`]; so the number of executions is that of the classes at the
+/// granularity of operations and racing words.
+pub fn count(
+    programs: &mut Programs,
+    limits: &mut Limits<'_>,
+    bounds: &mut stateless::Limits<'_>,
+) -> (Outcome, stateless::Report) {
+    let outcome = search(programs, Mode::Reduced, limits);
+    loop {
+        let is_stale = programs.staleness();
+        let stop = &mut *bounds.stop;
+        let mut stop = |executions, executed| is_stale.get() || stop(executions, executed);
+        let stateless::Limits { depth, executions, failures, .. } = *bounds;
+        let mut own = stateless::Limits { depth, executions, failures, stop: &mut stop };
+        let report = stateless::search(programs, &mut own);
+        if !programs.promote(&[]) {
+            return (outcome, report);
+        }
+    }
 }

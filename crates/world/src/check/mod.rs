@@ -12,6 +12,6 @@ pub mod reach;
 mod sockets;
 pub mod touch;
 
-pub use driver::{Outcome, search};
+pub use driver::{Outcome, count, search};
 pub use options::{Checks, Depth, Options, Timeouts};
 pub use programs::{Programs, Snapshot};

@@ -356,24 +356,25 @@ impl Traced for Programs {
         self.load(state);
         let ended = self.ended();
         let before = self.valuation();
-        let (touches, misuse) = if choice.actor == TIME {
-            (self.pass_time(), None)
+        let (touches, misuse, assertion) = if choice.actor == TIME {
+            (self.pass_time(), None, None)
         } else {
             let tid = Tid(choice.actor);
             if !self.world.can_move(tid) {
                 return None;
             }
             match self.advance(tid, choice.index) {
-                Ok(step) => (step.touches, step.misuse),
+                Ok(step) => (step.touches, step.misuse, step.assertion),
                 Err(refusal) => {
                     self.refusal.get_or_insert(refusal);
-                    (touch::everything(), None)
+                    (touch::everything(), None, None)
                 }
             }
         };
         let reached = self.reached();
         let after = self.valuation();
-        let failure = self.failure(&ended).or_else(|| self.forbidden_failure(before, after));
+        let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
+        let failure = failed.or_else(|| self.failure(&ended)).or_else(|| self.forbidden_failure(before, after));
         let failure = failure.or_else(|| self.misused(choice.actor, misuse?));
         Some(Taken { failure, visible: before != after, ..Taken::new(reached, touches) })
     }

@@ -63,6 +63,8 @@ pub enum Function {
     Join,
     /// A function that is carried out as a whole.
     Whole(Whole),
+    /// A failed `assert(3)`: nothing comes behind it.
+    AssertFail,
     /// `__libc_start_main`: its first argument is `main`.
     StartMain,
     /// The beginning of a program's own code: `main`, or the function that a thread was made for.
@@ -92,7 +94,7 @@ impl Function {
     /// Whether it is an operation with a meaning of its own, which may have to wait.
     #[must_use]
     pub fn synchronises(self) -> bool {
-        !matches!(self, Self::Whole(_) | Self::StartMain | Self::Begin | Self::Return)
+        !matches!(self, Self::Whole(_) | Self::AssertFail | Self::StartMain | Self::Begin | Self::Return)
     }
 
     /// Its name in the library.
@@ -185,5 +187,6 @@ pub const FUNCTIONS: &[(&str, Function)] = &[
     ("fseek", F::Whole(Whole::Stdio)),
     ("perror", F::Whole(Whole::Stdio)),
     ("setvbuf", F::Whole(Whole::Stdio)),
+    ("__assert_fail", F::AssertFail),
     ("__libc_start_main", F::StartMain),
 ];
