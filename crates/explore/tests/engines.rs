@@ -2,7 +2,9 @@
 
 mod toy;
 
-use explore::graph::{Actor, Filter, Limits, Mode, Parts, Reached, Report, Traced, search};
+use explore::graph::{
+    Actor, Counts, Filter, Limits, Mode, Options, Parts, Reached, Report, Traced, search, search_with_many,
+};
 use explore::stateless::{self, Run};
 use std::collections::BTreeSet;
 use toy::{Machine, Program, generate};
@@ -152,4 +154,32 @@ fn it_is_noticed_when_a_lock_counts_before_it_is_held() {
 #[test]
 fn it_is_noticed_when_a_fatal_step_hides_what_others_do() {
     assert!(is_noticed(Parts { fatal: false, ..Parts::ALL }));
+}
+
+#[test]
+fn several_workers_see_the_same_graph_as_one_and_what_a_full_search_sees() {
+    for seed in 0..count(150) {
+        let (program, _) = generate::program(seed);
+        let Some(full) = graph(&program, Mode::Full) else { continue };
+        let reports = [1, 2, 3].map(|workers| {
+            let mut stop = |_: u64, _: u64| false;
+            let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
+            let mut machines: Vec<Machine> = (0..workers).map(|_| Machine::new(program.clone())).collect();
+            let report = search_with_many(&mut machines, Options::new(Mode::Reduced), &mut limits);
+            // Two who come to a new state at the same time may try different next steps there.
+            Report { executed: 0, counts: Counts { tried: 0, ..report.counts }, ..report }
+        });
+        assert_eq!(seen(&reports[0]), seen(&full), "program {seed}");
+        assert!(reports.iter().all(|report| report == &reports[0]), "program {seed}");
+    }
+}
+
+#[test]
+fn workers_share_the_work() {
+    let program = toy::classics::philosophers(6, false);
+    let mut machines = [Machine::new(program.clone()), Machine::new(program)];
+    let mut stop = |_: u64, _: u64| false;
+    let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
+    let report = search_with_many(&mut machines, Options::new(Mode::Reduced), &mut limits);
+    assert!(machines.iter().all(|machine| 3 * machine.executed > report.executed));
 }

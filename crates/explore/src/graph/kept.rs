@@ -69,7 +69,7 @@ impl<S: Clone> States<S> {
 /// A step: state, actor, choice.
 type Tried = (u32, u32, u32);
 
-/// Steps that were tried to see what they touch.
+/// Steps that were tried to see what they touch, or taken by somebody else.
 pub struct Trials<S> {
     recent: Recent<Tried, Taken<S>>,
 }

@@ -31,6 +31,7 @@ mod stored;
 mod told;
 mod touch;
 mod traced;
+mod workers;
 
 pub use options::{Bound, Limits, Mode, Options, Stopped};
 #[doc(hidden)]
@@ -39,3 +40,4 @@ pub use report::{Counts, Found, Livelock, Report};
 pub use search::{search, search_with};
 pub(crate) use touch::Actors;
 pub use traced::{Actor, Race, Reached, Taken, Touch, Traced};
+pub use workers::search_with_many;

@@ -8,10 +8,12 @@ use super::race::Races;
 use super::report::{Counts, Report};
 use super::stored::Stored;
 use super::touch::{LockId, SetId};
+use super::workers::{Ahead, Crew, Known};
 use super::{Actor, Reached, Taken, Touch, Traced, told};
 use crate::bits::Bits;
 use crate::system::Failure;
 use std::collections::HashMap;
+use std::sync::PoisonError;
 use trace::Choice;
 
 /// Searches until nothing is left, or a limit is reached.
@@ -21,12 +23,23 @@ pub fn search<T: Traced>(system: &mut T, mode: Mode, limits: &mut Limits<'_>) ->
 
 /// The same with more to say about it.
 pub fn search_with<T: Traced>(system: &mut T, options: Options, limits: &mut Limits<'_>) -> Report {
+    search_in(system, options, limits, None)
+}
+
+/// The same, perhaps with others who take steps.
+pub fn search_in<'s, T: Traced>(
+    system: &'s mut T,
+    options: Options,
+    limits: &mut Limits<'_>,
+    mut crew: Option<Crew<'s, T>>,
+) -> Report {
     let mut search = Search::new(system, options);
+    search.known = crew.as_ref().map(|(_, known, _)| *known);
     let initial = search.system.initial();
     search.arrive(initial, None, false);
     let stopped = match options.mode {
         Mode::Bounded(bound) => bounded::run(&mut search, bound, limits),
-        _ => search.run(limits),
+        _ => search.run(limits, crew.as_mut()),
     };
     told::report(&search, stopped)
 }
@@ -42,12 +55,16 @@ pub struct By {
 
 /// A search under way.
 pub struct Search<'a, T: Traced> {
-    system: &'a mut T,
+    pub(super) system: &'a mut T,
     pub(super) options: Options,
     pub(super) graph: Stored,
-    ids: HashMap<(u128, bool), u32>,
+    pub(super) ids: HashMap<(u128, bool), u32>,
     states: States<T::State>,
-    trials: Trials<T::State>,
+    pub(super) trials: Trials<T::State>,
+    /// Next steps that somebody else has tried in states that are about to be reached.
+    pub(super) ahead: HashMap<u128, Vec<Ahead<T::State>>>,
+    /// Where others see which states are known.
+    known: Option<&'a Known>,
     pub(super) races: Races,
     pub(super) found: Vec<(Failure, u32, Option<Choice>)>,
     too_many_actors: bool,
@@ -65,6 +82,8 @@ impl<'a, T: Traced> Search<'a, T> {
             ids: HashMap::new(),
             states: States::new(options.kept),
             trials: Trials::new(options.tried),
+            ahead: HashMap::new(),
+            known: None,
             races: Races::default(),
             found: Vec::new(),
             too_many_actors: false,
@@ -75,14 +94,21 @@ impl<'a, T: Traced> Search<'a, T> {
     }
 
     /// Nothing if nothing was left to do.
-    fn run(&mut self, limits: &mut Limits<'_>) -> Option<Stopped> {
+    fn run(&mut self, limits: &mut Limits<'_>, mut crew: Option<&mut Crew<'_, T>>) -> Option<Stopped> {
         loop {
-            while let Some(at) = self.graph.open.pop() {
-                self.expand(at);
-                self.graph.look_back(at);
-                let stopped = self.stopped(limits);
-                if stopped.is_some() {
-                    return stopped;
+            while !self.graph.open.is_empty() {
+                let size = crew.as_ref().map_or(1, |crew| crew.0);
+                let batch = self.graph.open.split_off(self.graph.open.len().saturating_sub(size));
+                if let Some((_, _, hand_out)) = crew.as_deref_mut() {
+                    self.prepare(&batch, hand_out);
+                }
+                for at in batch.into_iter().rev() {
+                    self.expand(at);
+                    self.graph.look_back(at);
+                    let stopped = self.stopped(limits);
+                    if stopped.is_some() {
+                        return stopped;
+                    }
                 }
                 if self.graph.open.is_empty() {
                     self.graph.settle();
@@ -144,13 +170,11 @@ impl<'a, T: Traced> Search<'a, T> {
     }
 
     fn execute(&mut self, at: u32, actor: u32, choice: Choice) -> Option<Taken<T::State>> {
-        if let Some(taken) = self.trials.take(at, actor, choice.index) {
-            self.counts.tried -= 1;
-            return Some(taken);
-        }
-        let state = self.state_of(at);
-        self.executed += 1;
-        self.system.step(&state, choice)
+        self.trials.take(at, actor, choice.index).or_else(|| {
+            let state = self.state_of(at);
+            self.executed += 1;
+            self.system.step(&state, choice)
+        })
     }
 
     fn fail(&mut self, failure: Failure, at: u32, choice: Option<Choice>) {
@@ -174,7 +198,11 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         let id = self.graph.nodes.len() as u32;
         self.ids.insert(key, id);
+        if let Some(known) = self.known {
+            known.write().unwrap_or_else(PoisonError::into_inner).insert(reached.fingerprint);
+        }
         let present = self.present(id, &reached, by);
+        self.ahead.remove(&reached.fingerprint);
         self.races.look(&present, &self.graph.touches);
         let depth = by.map_or(0, |by| self.graph.node(by.at).depth + 1);
         let mut node = Node::new(reached.fingerprint, present, by.map(|by| (by.at, by.choice)), depth);
@@ -246,18 +274,29 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         let mut all = Vec::new();
         for index in 0..actor.choices {
-            self.executed += 1;
-            if let Some(taken) = self.system.step(&reached.state, Choice { actor: actor.number, index }) {
+            if let Some(taken) = self.try_out(reached, Choice { actor: actor.number, index }) {
                 all.extend_from_slice(&taken.touches);
-                self.counts.tried += 1;
                 self.trials.put(id, dense, index, taken);
             }
         }
         self.graph.touches.intern(dense, locks, all)
     }
 
+    /// Takes a step to see what it touches, unless somebody else has done so.
+    fn try_out(&mut self, reached: &Reached<T::State>, choice: Choice) -> Option<Taken<T::State>> {
+        let ahead = self.ahead.get_mut(&reached.fingerprint);
+        let tried = ahead.and_then(|ahead| {
+            let place = ahead.iter().position(|(tried, _)| *tried == choice)?;
+            Some(ahead.swap_remove(place).1)
+        });
+        tried.or_else(|| {
+            self.executed += 1;
+            self.system.step(&reached.state, choice)
+        })
+    }
+
     /// The state itself, reached again from the nearest one that is kept.
-    fn state_of(&mut self, at: u32) -> T::State {
+    pub(super) fn state_of(&mut self, at: u32) -> T::State {
         let (mut way, mut from) = (Vec::new(), at);
         let mut state = loop {
             if let Some(state) = self.states.get(from) {

@@ -31,7 +31,7 @@ pub fn report<T: Traced>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Re
         complete: stopped.is_none(),
         stopped,
         ends,
-        counts: counts(nodes, search.counts),
+        counts: Counts { tried: search.executed - search.counts.again - search.steps, ..counts(nodes, search.counts) },
         livelocks: livelocks(search),
     }
 }

@@ -2,7 +2,9 @@
 
 use super::Touch;
 use crate::bits::CAPACITY;
+use crate::stateless::normalise;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The touches of one step of one actor, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -33,7 +35,7 @@ struct Set {
     actor: u32,
     locks: LockId,
     /// Sorted by object; one entry for each.
-    touches: Vec<Touch>,
+    touches: Arc<[Touch]>,
     /// Numbers of the accesses to shared objects.
     shared: Vec<u32>,
 }
@@ -50,7 +52,7 @@ enum Owner {
 #[derive(Default)]
 pub struct Touches {
     sets: Vec<Set>,
-    ids: HashMap<(u32, LockId, Vec<Touch>), SetId>,
+    ids: HashMap<(u32, LockId, u128), SetId>,
     owners: HashMap<u64, Owner>,
     accesses: Vec<Access>,
     access_ids: HashMap<Access, u32>,
@@ -67,14 +69,14 @@ impl Touches {
     /// The number of a step's touches.
     pub fn intern(&mut self, actor: u32, locks: LockId, mut touches: Vec<Touch>) -> SetId {
         normalise(&mut touches);
-        let key = (actor, locks, touches);
+        let key = (actor, locks, fingerprint(&touches));
         if let Some(id) = self.ids.get(&key) {
             return *id;
         }
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
-        let touches = key.2.clone();
         self.ids.insert(key, id);
-        self.sets.push(Set { actor, locks, touches: touches.clone(), shared: Vec::new() });
+        let touches: Arc<[Touch]> = touches.into();
+        self.sets.push(Set { actor, locks, touches: Arc::clone(&touches), shared: Vec::new() });
         touches.iter().for_each(|touch| self.touch(id, actor, touch));
         id
     }
@@ -160,7 +162,7 @@ impl Touches {
     }
 
     /// Everything in a set.
-    pub fn all(&self, set: SetId) -> &[Touch] {
+    pub fn all(&self, set: SetId) -> &Arc<[Touch]> {
         &self.sets[set.0 as usize].touches
     }
 
@@ -195,17 +197,14 @@ impl Touches {
     }
 }
 
-/// Sorts, and keeps one entry for each object: the strongest.
-fn normalise(touches: &mut Vec<Touch>) {
-    touches.sort_unstable();
-    touches.dedup_by(|later, earlier| {
-        let same = later.object == earlier.object;
-        if same {
-            earlier.write |= later.write;
-            earlier.plain |= later.plain;
-        }
-        same
-    });
+/// What stands for sorted touches.
+fn fingerprint(touches: &[Touch]) -> u128 {
+    let mut bytes = Vec::with_capacity(touches.len() * 9);
+    for touch in touches {
+        bytes.extend(touch.object.to_le_bytes());
+        bytes.push(u8::from(touch.write) | u8::from(touch.plain) << 1);
+    }
+    twox_hash::XxHash3_128::oneshot(&bytes)
 }
 
 /// Dense numbers of actors.
