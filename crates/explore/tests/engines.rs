@@ -20,9 +20,9 @@ fn graph(program: &Program, mode: Mode) -> Option<Report> {
     report.complete.then_some(report)
 }
 
-/// Programs to try: `ALLWAYS_FUZZ` of them.
+/// Programs to try: `PROGRAMS` of them.
 fn count(default: u64) -> u64 {
-    std::env::var("ALLWAYS_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(default)
+    std::env::var("PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(default)
 }
 
 /// What no reduction may change.

@@ -2,12 +2,13 @@
 
 mod toy;
 
-use explore::graph::{Bound, Limits, Mode, Options, Report, Stopped, Traced, search_with};
+use explore::graph::{Bound, Limits, Mode, Options, Reached, Report, Stopped, Traced, search_with};
 use std::collections::BTreeSet;
 use toy::classics::{self, Buffer};
 use toy::code::Compare::Equal;
 use toy::code::{Op, Value};
-use toy::{Machine, Program};
+use toy::machine::State;
+use toy::{Machine, Program, generate};
 use trace::{Choice, FailureKind};
 
 fn graph(program: &Program, options: Options) -> Report {
@@ -119,6 +120,63 @@ fn a_deadlock_is_inevitable_from_the_step_that_closes_the_last_way_out() {
         let [found] = &report.found[..] else { panic!("one deadlock") };
         assert_eq!((found.schedule.len(), found.inevitable_from), (3, Some(2)));
     }
+}
+
+/// Whether a good end or an endless run can be reached: everything behind a state, followed on foot.
+fn can_be_saved(
+    machine: &mut Machine,
+    reached: &Reached<State>,
+    way: &mut Vec<u128>,
+    lost: &mut BTreeSet<u128>,
+) -> bool {
+    if way.contains(&reached.fingerprint) || reached.state.is_over() {
+        return true;
+    }
+    if !lost.insert(reached.fingerprint) {
+        return false;
+    }
+    way.push(reached.fingerprint);
+    let choices = reached.actors.iter().flat_map(|actor| (0..actor.choices).map(|index| (actor.number, index)));
+    let saved = choices.into_iter().any(|(actor, index)| {
+        let taken = machine.step(&reached.state, Choice { actor, index }).expect("it can move");
+        taken.failure.is_none() && can_be_saved(machine, &taken.reached, way, lost)
+    });
+    way.pop();
+    saved
+}
+
+#[test]
+fn what_is_called_inevitable_is_and_what_comes_before_is_not() {
+    let mut told = 0;
+    for seed in 0..200 {
+        let (program, _) = generate::program(seed);
+        let mut stop = |_: u64, _: u64| false;
+        let failures = if seed % 2 == 0 { 1 } else { usize::MAX };
+        let mut limits = Limits { states: 2_000, failures, stop: &mut stop };
+        let mut machine = Machine::new(program);
+        let report = search_with(&mut machine, Options::new(Mode::Reduced), &mut limits);
+        for found in &report.found {
+            let from = found.inevitable_from.expect("it is told of graphs");
+            let mut reached = machine.initial();
+            for (steps, choice) in found.schedule.iter().enumerate().take(from + 1) {
+                let saved = can_be_saved(&mut machine, &reached, &mut Vec::new(), &mut BTreeSet::new());
+                assert!(saved || steps >= from || !report.complete, "program {seed}");
+                assert!(!saved || steps < from, "program {seed}");
+                reached = machine.step(&reached.state, *choice).expect("it was a step").reached;
+            }
+            told += usize::from(from < found.schedule.len());
+        }
+    }
+    assert!(told > 20, "{told}");
+}
+
+#[test]
+fn steps_that_somebody_watches_keep_their_order() {
+    let threads = (0..3).map(|var| vec![store(var, 1), Op::End]).collect();
+    let program = Program { threads, born: 3, vars: vec![0; 3], ..Program::default() };
+    assert_eq!(plainly(&program, Mode::Reduced).states, 4);
+    let watched = Program { watched: true, ..program };
+    assert_eq!(plainly(&watched, Mode::Reduced).states, plainly(&watched, Mode::Full).states);
 }
 
 /// Spins until the variable is 1.

@@ -3,10 +3,10 @@
 use super::node::{End, Node};
 use super::scc;
 
-/// For each state whether a failure can still be avoided there: by a good end, or by going on for ever. States with steps
-/// that were not taken in time count as a way out, because nobody knows.
-pub fn avoidable(nodes: &[Node]) -> Vec<bool> {
-    let way_out = |node: &Node| node.end == End::Good || !node.todo.is_empty();
+/// For each state whether a failure can still be avoided there: by a good end, or by going on for ever. In a search that
+/// is not complete a state counts as a way out if not everybody's steps were taken there, because nobody knows.
+pub fn avoidable(nodes: &[Node], complete: bool) -> Vec<bool> {
+    let way_out = |node: &Node| node.end == End::Good || !complete && node.is_partial();
     let mut avoidable: Vec<bool> = nodes.iter().map(way_out).collect();
     scc::components(
         nodes,

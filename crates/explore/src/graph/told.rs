@@ -22,7 +22,7 @@ pub fn report<T: Traced>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Re
     let mut ends: Vec<u128> = nodes.iter().filter(is_end).map(|node| node.fingerprint).collect();
     ends.sort_unstable();
     Report {
-        found: found(search),
+        found: found(search, stopped.is_none()),
         races: search.races.found.iter().map(race).collect(),
         states: nodes.len() as u64,
         steps: search.steps,
@@ -49,14 +49,14 @@ fn counts(nodes: &[Node], so_far: Counts) -> Counts {
     counts
 }
 
-fn found<T: Traced>(search: &Search<'_, T>) -> Vec<Found> {
+fn found<T: Traced>(search: &Search<'_, T>, complete: bool) -> Vec<Found> {
     if search.found.is_empty() {
         return Vec::new();
     }
     let nodes = &search.graph.nodes;
     let avoidable = match search.options.mode {
         Mode::Bounded(_) => None,
-        _ => Some(doom::avoidable(nodes)),
+        _ => Some(doom::avoidable(nodes, complete)),
     };
     let ways = fewest_switches(nodes, search.found.iter().map(|(_, at, _)| *at));
     let tell = |(failure, at, choice): &(_, u32, Option<Choice>)| {

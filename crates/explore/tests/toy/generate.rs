@@ -28,6 +28,7 @@ pub fn program(seed: u64) -> (Program, bool) {
         queues: MUTEXES,
         channels: 1,
         capacity: 1,
+        watched: false,
         ticks: if writer.random.chance(1, 4) { 1 } else { 0 },
     };
     (program, !cyclic)

@@ -21,6 +21,8 @@ pub struct Program {
     pub capacity: usize,
     /// Times that time may pass when nobody else can move; each adds one to the first variable.
     pub ticks: u32,
+    /// Whether somebody watches all variables.
+    pub watched: bool,
 }
 
 /// The actor that lets time pass.
@@ -76,6 +78,13 @@ pub enum Kind {
 
 pub fn object(kind: Kind, index: usize) -> u64 {
     ((kind as u64) << 32) | index as u64
+}
+
+impl State {
+    /// Whether everybody has come to its end.
+    pub fn is_over(&self) -> bool {
+        self.threads.iter().all(|thread| matches!(thread.life, Life::Dead | Life::Unborn))
+    }
 }
 
 impl Machine {
@@ -225,6 +234,8 @@ impl Traced for Machine {
             step.touch(Kind::World, 0, false);
         }
         let (state, touches, failure, progress) = (step.state, step.touches, step.failure, step.progress);
-        Some(Taken { failure, progress, ..Taken::new(self.reached(state), touches) })
+        let visible =
+            self.program.watched && touches.iter().any(|touch| touch.write && touch.object >> 32 == Kind::Var as u64);
+        Some(Taken { failure, progress, visible, ..Taken::new(self.reached(state), touches) })
     }
 }
