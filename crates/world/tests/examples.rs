@@ -3,6 +3,7 @@
 mod inside;
 
 use explore::graph::{Limits, Mode};
+use explore::stateless;
 use kernel::host::Host;
 use memory::Limit;
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::FailureKind::{self, Assert, Deadlock};
 use world::Command;
-use world::check::{Options, Outcome, Programs, search};
+use world::check::{Options, Outcome, Programs, count, search};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 /// Builds an example.
@@ -24,8 +25,7 @@ fn build(file: &str, flags: &[&str]) -> PathBuf {
     folder
 }
 
-/// Searches all schedules of an example.
-fn explore(folder: &Path, failures: usize) -> Outcome {
+fn start(folder: &Path) -> Programs {
     let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
     roots.push(folder.to_owned());
     let command = Command {
@@ -34,7 +34,12 @@ fn explore(folder: &Path, failures: usize) -> Outcome {
         directory: folder.as_os_str().as_bytes().to_vec(),
     };
     let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    let mut programs = Programs::start(host, Limit::default(), &[command], Options::default()).expect("it starts");
+    Programs::start(host, Limit::default(), &[command], Options::default()).expect("it starts")
+}
+
+/// Searches all schedules of an example.
+fn explore(folder: &Path, failures: usize) -> Outcome {
+    let mut programs = start(folder);
     let mut limits = Limits { states: 2_000_000, failures, stop: &mut |_, _| false };
     let outcome = search(&mut programs, Mode::Reduced, &mut limits);
     assert!(programs.refusal.is_none(), "{:?}", programs.refusal);
@@ -47,6 +52,40 @@ fn all_ways(file: &str, flags: &[&str], kinds: &[FailureKind]) {
     assert!(outcome.report.complete, "{file} {flags:?}");
     let found: BTreeSet<FailureKind> = outcome.report.found.iter().map(|found| found.failure.kind).collect();
     assert_eq!(found, kinds.iter().copied().collect(), "{file} {flags:?}");
+}
+
+/// Classes of schedules that differ in the order of conflicting operations: all, stuck, failed.
+fn classes(file: &str, flags: &[&str]) -> (u64, u64, u64) {
+    let mut programs = start(&build(file, flags));
+    let mut limits = Limits { states: 2_000_000, failures: usize::MAX, stop: &mut |_, _| false };
+    let mut bounds =
+        stateless::Limits { depth: 10_000, executions: u64::MAX, failures: usize::MAX, stop: &mut |_, _| false };
+    let (_, report) = count(&mut programs, &mut limits, &mut bounds);
+    assert!(report.complete && programs.refusal.is_none(), "{file} {flags:?}");
+    (report.traces, report.stuck, report.failed)
+}
+
+#[test]
+fn schedules_are_counted_exactly() {
+    assert_eq!(classes("phil.c", &["-DN=2"]), (3, 1, 0));
+    assert_eq!(classes("phil.c", &["-DN=3"]), (7, 1, 0));
+    assert_eq!(classes("phil.c", &["-DN=4", "-DFIXED"]), (14, 0, 0));
+    assert_eq!(classes("rax.c", &["-DROUNDS=1"]), (4, 0, 0));
+    assert_eq!(classes("rax.c", &["-DROUNDS=2"]), (16, 0, 0));
+    assert_eq!(classes("rax.c", &["-DROUNDS=2", "-DCOND_OUTER"]), (31, 15, 0));
+    assert_eq!(classes("treiber.c", &["-DT=2", "-DK=1"]), (80, 0, 0));
+    assert_eq!(classes("sb.c", &[]), (3, 0, 0));
+}
+
+#[test]
+fn schedules_of_bounded_buffers_are_counted_exactly() {
+    const SMALL: [&str; 3] = ["-DNP=2", "-DNC=2", "-DITEMS=1"];
+    let with = |flag| classes("bbuf.c", &[&SMALL[..], &[flag]].concat());
+    assert_eq!(classes("bbuf.c", &["-DNP=1", "-DNC=1", "-DITEMS=2"]), (8, 0, 0));
+    assert_eq!(classes("bbuf.c", &SMALL), (64, 0, 0));
+    assert_eq!(with("-DBUG_IF"), (64, 0, 8));
+    assert_eq!(with("-DBUG_SIGNAL"), (80, 8, 0));
+    assert_eq!(with("-DONE_CV_BROADCAST"), (80, 0, 0));
 }
 
 #[test]

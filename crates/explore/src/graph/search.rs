@@ -154,7 +154,7 @@ impl<'a, T: Traced> Search<'a, T> {
     fn take(&mut self, at: u32, actor: u32, index: u32) {
         let choice = Choice { actor: self.graph.actors.number(actor), index };
         let Some(taken) = self.execute(at, actor, choice) else { return };
-        let Taken { reached, touches, failure, progress, visible } = taken;
+        let Taken { reached, touches, failure, progress, visible, vain: _ } = taken;
         let locks = self.graph.node(at).find(actor).map(|present| self.graph.touches.locks_of(present.pending));
         let set = self.graph.touches.intern(actor, locks.expect("who moves is there"), touches);
         let fatal = failure.as_ref().is_some_and(|failure| failure.fatal);

@@ -43,6 +43,9 @@ pub struct Taken<S> {
     pub failure: Option<Failure>,
     /// Whether somebody got on with its work: a cycle without such a step is a livelock.
     pub progress: bool,
+    /// Whether this schedule is as good as another that is explored anyway: somebody looked too early for something to
+    /// change, and would look again. Only the search that counts schedules asks.
+    pub vain: bool,
     /// Whether a proposition that somebody asks about may have changed: such steps keep their order.
     pub visible: bool,
 }
@@ -50,7 +53,7 @@ pub struct Taken<S> {
 impl<S> Taken<S> {
     /// A step that went well, is progress, and changed no proposition.
     pub fn new(reached: Reached<S>, touches: Vec<Touch>) -> Self {
-        Self { reached, touches, failure: None, progress: true, visible: false }
+        Self { reached, touches, failure: None, progress: true, vain: false, visible: false }
     }
 }
 

@@ -76,7 +76,7 @@ impl<T: Traced> Search<'_, T> {
         let choice = Choice { actor: self.actors.number(actor), index };
         self.report.executed += 1;
         let Some(taken) = self.system.step(&frame.state, choice) else { return };
-        let Taken { reached, mut touches, failure, .. } = taken;
+        let Taken { reached, mut touches, failure, vain, .. } = taken;
         normalise(&mut touches);
         let conflicting = self.run.conflicting(actor, &touches);
         let event = self.run.event(actor, index, touches, &conflicting);
@@ -92,6 +92,10 @@ impl<T: Traced> Search<'_, T> {
         }
         if fatal {
             return self.end_failed();
+        }
+        if vain {
+            self.report.redundant += 1;
+            return self.take_back();
         }
         self.arrive(reached, sleep);
         if self.run.events.len() >= depth && !self.frames.last().expect("just reached").backtrack.is_empty() {
@@ -114,6 +118,11 @@ impl<T: Traced> Search<'_, T> {
         frame.backtrack = frame.backtrack.union(frame.able());
         frame.failed = true;
         self.look_at_waiting();
+        self.take_back();
+    }
+
+    /// Takes the last step back; it sleeps from now on.
+    fn take_back(&mut self) {
         let event = self.run.pop().expect("just executed");
         let frame = self.frames.last_mut().expect("a step starts somewhere");
         frame.sleep.push(Asleep { actor: event.actor, index: event.index, touches: event.touches.into() });

@@ -53,13 +53,14 @@ fn round(programs: &mut Programs, mode: Mode, limits: &mut Limits<'_>) -> Report
 /// Executes one schedule of each class of schedules that differ only in the order of steps that do not conflict.
 ///
 /// Where words race is found out beforehand, by [`search`]; so the number of executions is that of the classes at the
-/// granularity of operations and racing words.
+/// granularity of operations and racing words. A loop that only waits for a word to change is one operation.
 pub fn count(
     programs: &mut Programs,
     limits: &mut Limits<'_>,
     bounds: &mut stateless::Limits<'_>,
 ) -> (Outcome, stateless::Report) {
     let outcome = search(programs, Mode::Reduced, limits);
+    programs.options.awaits = true;
     loop {
         let is_stale = programs.staleness();
         let stop = &mut *bounds.stop;

@@ -10,6 +10,7 @@ pub mod options;
 pub mod programs;
 pub mod reach;
 mod sockets;
+mod spin;
 pub mod touch;
 
 pub use driver::{Outcome, count, search};

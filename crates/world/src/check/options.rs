@@ -52,10 +52,13 @@ pub struct Options {
     pub timeouts: Timeouts,
     /// Whether any sleeper may be the one whom a signal wakes; otherwise the one that sleeps longest.
     pub any_sleeper: bool,
+    /// Whether a loop that only reads is taken as an operation that waits: for counting schedules.
+    pub awaits: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { checks: Checks::default(), depth: Depth::default(), timeouts: Timeouts::default(), any_sleeper: true }
+        let (checks, depth, timeouts) = (Checks::default(), Depth::default(), Timeouts::default());
+        Self { checks, depth, timeouts, any_sleeper: true, awaits: false }
     }
 }

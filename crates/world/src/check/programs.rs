@@ -208,6 +208,9 @@ impl Programs {
 
     fn actor(&self, tid: Tid) -> Actor {
         let can_move = self.world.can_move(tid);
+        if let Some(awaits) = self.spun(tid) {
+            return Actor { awaits, ..self.nobody(tid) };
+        }
         let hook = self.hook(tid).filter(|hook| can_move && hook.function.synchronises());
         if let Some(hook) = hook {
             let (operation, seen) = (self.operation(tid, hook), self.seen());
@@ -356,6 +359,7 @@ impl Traced for Programs {
         self.load(state);
         let ended = self.ended();
         let before = self.valuation();
+        let mut vain = false;
         let (touches, misuse, assertion) = if choice.actor == TIME {
             (self.pass_time(), None, None)
         } else {
@@ -364,7 +368,13 @@ impl Traced for Programs {
                 return None;
             }
             match self.advance(tid, choice.index) {
-                Ok(step) => (step.touches, step.misuse, step.assertion),
+                Ok(step) => {
+                    if self.options.awaits {
+                        vain = self.ends_spin(&step);
+                        self.follow_spin(&step);
+                    }
+                    (step.touches, step.misuse, step.assertion)
+                }
                 Err(refusal) => {
                     self.refusal.get_or_insert(refusal);
                     (touch::everything(), None, None)
@@ -376,6 +386,6 @@ impl Traced for Programs {
         let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
         let failure = failed.or_else(|| self.failure(&ended)).or_else(|| self.forbidden_failure(before, after));
         let failure = failure.or_else(|| self.misused(choice.actor, misuse?));
-        Some(Taken { failure, visible: before != after, ..Taken::new(reached, touches) })
+        Some(Taken { failure, vain, visible: before != after, ..Taken::new(reached, touches) })
     }
 }

@@ -38,6 +38,12 @@ pub struct Member {
     pub stack: Option<(u64, u64)>,
     /// Who made it.
     pub creator: Option<Tid>,
+    /// Where it was in steps that only read, since it last did anything else: for loops that wait.
+    pub trail: Vec<u128>,
+    /// What it read in them.
+    pub reads: Vec<u64>,
+    /// It came back to where it was, having only read: nothing will change until somebody writes what it read.
+    pub spins: bool,
     /// What an instruction that reads and writes has read of a word that others may change in between.
     pub loaded: Option<u64>,
 }
