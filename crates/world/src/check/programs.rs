@@ -381,11 +381,13 @@ impl Traced for Programs {
                 }
             }
         };
+        // Whoever only looks does not get on.
+        let progress = touches.iter().any(|touch| touch.write);
         let reached = self.reached();
         let after = self.valuation();
         let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
         let failure = failed.or_else(|| self.failure(&ended)).or_else(|| self.forbidden_failure(before, after));
         let failure = failure.or_else(|| self.misused(choice.actor, misuse?));
-        Some(Taken { failure, vain, visible: before != after, ..Taken::new(reached, touches) })
+        Some(Taken { failure, progress, vain, visible: before != after, ..Taken::new(reached, touches) })
     }
 }
