@@ -1,4 +1,4 @@
-//! Searches the schedules of commands: `cargo run --release -p world --example check -- [--full] CMD ARGS... [+ CMD ARGS...]`.
+//! Searches the schedules of commands: `cargo run --release -p world --example check -- [--full] [--count] [--first] CMD ARGS... [+ CMD ARGS...]`.
 //!
 //! A small sibling of `allways check` that builds in seconds, for work on the engine.
 #![allow(clippy::print_stdout)]
@@ -25,6 +25,7 @@ fn main() {
     };
     let full = flag(b"--full");
     let counts = flag(b"--count");
+    let most = if flag(b"--first") { 1 } else { 20 };
     let depth = if flag(b"--real") { Depth::Real } else { Depth::Summary };
     let hasten = if flag(b"--hasten") { Timeouts::Any(1) } else { Timeouts::Quiet };
     let never = flag(b"--never").then(|| String::from_utf8(arguments.remove(0)).expect("text"));
@@ -51,7 +52,7 @@ fn main() {
         programs.forbid(&never).expect("a proposition");
     }
     let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 60;
-    let mut limits = Limits { states: 2_000_000, failures: 20, stop: &mut stop };
+    let mut limits = Limits { states: 2_000_000, failures: most, stop: &mut stop };
     if counts {
         let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 300;
         let mut bounds =
