@@ -56,8 +56,8 @@ pub struct Touches {
     owners: HashMap<u64, Owner>,
     accesses: Vec<Access>,
     access_ids: HashMap<Access, u32>,
-    /// Accesses to each shared object.
-    by_object: Vec<Vec<u32>>,
+    /// Accesses to each shared object: those that write, those that read.
+    by_object: Vec<[Vec<u32>; 2]>,
     /// Sets of locks; the first is empty.
     locks: Vec<Vec<u64>>,
     lock_ids: HashMap<Vec<u64>, LockId>,
@@ -124,7 +124,7 @@ impl Touches {
             Owner::One(_, sets) => {
                 let object = u32::try_from(self.by_object.len()).expect("fewer than 2^32 objects");
                 let earlier = std::mem::take(sets);
-                self.by_object.push(Vec::new());
+                self.by_object.push([Vec::new(), Vec::new()]);
                 self.owners.insert(touch.object, Owner::Shared(object));
                 for set in earlier {
                     let write = self.find(set, touch.object).is_some_and(|touch| touch.write);
@@ -146,7 +146,7 @@ impl Touches {
         let next = u32::try_from(self.accesses.len()).expect("fewer than 2^32 accesses");
         *self.access_ids.entry(access).or_insert_with(|| {
             self.accesses.push(access);
-            self.by_object[access.object as usize].push(next);
+            self.by_object[access.object as usize][usize::from(!access.write)].push(next);
             next
         })
     }
@@ -187,8 +187,10 @@ impl Touches {
     /// Accesses of others that conflict with this one.
     pub fn rivals(&self, access: u32) -> impl Iterator<Item = (u32, Access)> + '_ {
         let own = self.accesses[access as usize];
-        let all = self.by_object[own.object as usize].iter().map(|id| (*id, self.accesses[*id as usize]));
-        all.filter(move |(_, other)| other.actor != own.actor && (own.write || other.write))
+        let [writes, reads] = &self.by_object[own.object as usize];
+        let reads: &[u32] = if own.write { reads } else { &[] };
+        let all = writes.iter().chain(reads).map(|id| (*id, self.accesses[*id as usize]));
+        all.filter(move |(_, other)| other.actor != own.actor)
     }
 
     /// Bytes, roughly.

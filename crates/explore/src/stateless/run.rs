@@ -41,8 +41,8 @@ impl Event {
 pub struct Run {
     /// Its events, first to last.
     pub events: Vec<Event>,
-    /// Events by object, with whether they write.
-    objects: HashMap<u64, Vec<(usize, bool)>>,
+    /// Events by object: those that write, those that read.
+    objects: HashMap<u64, [Vec<usize>; 2]>,
     /// Events by actor.
     own: Vec<Vec<usize>>,
     /// What is in an actor's past before its first event: its creation. Told with how many events there were then.
@@ -123,9 +123,9 @@ impl Run {
     pub fn conflicting(&self, actor: u32, touches: &[Touch]) -> Vec<usize> {
         let mut all = Vec::new();
         for touch in touches {
-            let Some(events) = self.objects.get(&touch.object) else { continue };
-            let conflicting = events.iter().filter(|(_, write)| *write || touch.write).map(|(event, _)| *event);
-            all.extend(conflicting.filter(|event| self.events[*event].actor != actor));
+            let Some([writes, reads]) = self.objects.get(&touch.object) else { continue };
+            let reads: &[usize] = if touch.write { reads } else { &[] };
+            all.extend(writes.iter().chain(reads).filter(|event| self.events[**event].actor != actor));
         }
         all.sort_unstable();
         all.dedup();
@@ -170,7 +170,7 @@ impl Run {
         self.room(event.actor);
         self.own[event.actor as usize].push(place);
         for touch in &event.touches {
-            self.objects.entry(touch.object).or_default().push((place, touch.write));
+            self.objects.entry(touch.object).or_default()[usize::from(!touch.write)].push(place);
         }
         self.events.push(event);
     }
@@ -181,7 +181,7 @@ impl Run {
         let left = self.events.len();
         self.own[event.actor as usize].pop();
         for touch in &event.touches {
-            self.objects.get_mut(&touch.object).expect("it was touched").pop();
+            self.objects.get_mut(&touch.object).expect("it was touched")[usize::from(!touch.write)].pop();
         }
         for born in &mut self.born {
             *born = born.take().filter(|(events, _)| *events <= left);
