@@ -89,17 +89,24 @@ impl Programs {
         self.note_accesses(step);
         step.is_fresh &= stop.executed == 0;
         let goes_on = match stop.trap {
-            None => Ok(false),
-            Some(Trap::Stop) => self.at_stop(step),
-            Some(Trap::Memory(Halt::Visible(touch))) => self.at_armed(step, touch),
-            Some(_) if self.world.cpus[&tid].rip == RETURN => self.leave_whole(step),
-            Some(Trap::Syscall) => self.quiet_call(step),
-            Some(trap) => {
-                step.is_fresh = false;
-                self.world.handle(tid, &trap, &mut Blind).map(|()| true)
-            }
-        }?;
+            None => false,
+            Some(Trap::Stop) => self.at_stop(step)?,
+            Some(trap) => self.at_trap(step, &trap)?,
+        };
         Ok(self.keeps(step) && goes_on)
+    }
+
+    /// Instructions could not go on; whether the step does.
+    fn at_trap(&mut self, step: &mut Step, trap: &Trap) -> Result<bool, Refusal> {
+        match trap {
+            Trap::Memory(Halt::Visible(touch)) => self.at_armed(step, *touch),
+            _ if self.world.cpus[&step.tid].rip == RETURN => self.leave_whole(step),
+            Trap::Syscall => self.quiet_call(step),
+            trap => {
+                step.is_fresh = false;
+                self.world.handle(step.tid, trap, &mut Blind).map(|()| true)
+            }
+        }
     }
 
     /// Whether a thread executes what is nobody's business.
@@ -152,6 +159,10 @@ impl Programs {
         if let Some(hook) = self.hook(step.tid) {
             return self.at_hook(step, hook);
         }
+        self.at_synchronising(step)
+    }
+
+    fn at_synchronising(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let Some(reach) = self.reach_of_stop(step.tid) else { return self.at_locked(step) };
         let is_visible = reach != Reach::Nothing;
         if is_visible && !self.may_operate(step) {
@@ -235,7 +246,19 @@ impl Programs {
                 self.add_hook(tid, address, Hook { function: Function::Return, ..hook });
             }
         }
-        self.step_past(step)
+        if self.is_quiet(tid) { self.step_past(step) } else { self.first_instruction(step) }
+    }
+
+    /// The first instruction of the program's own code is like any other: others may see it.
+    fn first_instruction(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let stop = self.world.execute_instructions(step.tid, &mut self.unhooked, 1);
+        self.note_accesses(step);
+        step.is_fresh &= stop.executed == 0;
+        match stop.trap {
+            None => Ok(true),
+            Some(Trap::Stop) => self.at_synchronising(step),
+            Some(trap) => self.at_trap(step, &trap),
+        }
     }
 
     /// The function that a thread was made for has returned.
@@ -368,7 +391,9 @@ impl Programs {
     fn pass_quietly(&mut self, step: &mut Step) -> Result<(), Refusal> {
         let cpu = self.world.cpus.get_mut(&step.tid).expect("it runs");
         let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
+        machine.memory.pass_armed(true);
         let stop = x86::run_past(machine, &mut self.quiet);
+        self.world.memory.pass_armed(false);
         self.note_accesses(step);
         match stop.trap {
             Some(trap) => self.world.handle(step.tid, &trap, &mut Blind),

@@ -163,7 +163,14 @@ impl Programs {
         let parent = self.library.member(by).cloned().unwrap_or_default();
         let is_made = parent.within.is_some_and(|within| within.whole == Whole::Create);
         if self.is_first(tid) {
-            return Member { asleep: None, holds: Vec::new(), loaded: None, creator: Some(by), ..parent };
+            return Member {
+                asleep: None,
+                holds: Vec::new(),
+                shares: Vec::new(),
+                loaded: None,
+                creator: Some(by),
+                ..parent
+            };
         }
         let phase = if is_made { Phase::Starting } else { Phase::Running };
         Member { phase, creator: Some(by), ..Member::default() }

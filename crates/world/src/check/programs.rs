@@ -17,7 +17,7 @@ use kernel::process::State;
 use kernel::{Kernel, Pid, Tid, event, signal, time};
 use memory::{Limit, Parked};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use trace::{Choice, FailureKind};
 use x86::{Code, Cpu, Stops};
@@ -52,6 +52,8 @@ pub struct Programs {
     pub(super) code: Code,
     /// Code inside functions that are carried out as a whole.
     pub(super) quiet: Code,
+    /// Code that stops before whatever others can see, but not at functions.
+    pub(super) unhooked: Code,
     /// The processes that were started, with their names.
     pub started: Vec<(Pid, String)>,
     initial: Snapshot,
@@ -97,6 +99,7 @@ impl Programs {
             hooks: Hooks::default(),
             code: Code::default(),
             quiet: Code::default(),
+            unhooked: Code::default(),
             started,
             words: HashMap::new(),
             refusal: None,
@@ -151,6 +154,7 @@ impl Programs {
         let addresses = self.hooks.addresses.clone();
         self.code.stop_before(Stops { synchronising: true, addresses: addresses.clone() });
         self.quiet.stop_before(Stops { synchronising: false, addresses });
+        self.unhooked.stop_before(Stops { synchronising: true, addresses: BTreeSet::new() });
     }
 
     pub(super) fn seen(&self) -> Seen<'_> {
@@ -159,19 +163,23 @@ impl Programs {
     }
 
     fn load(&mut self, snapshot: &Snapshot) {
-        if self.loaded.take() == Some(snapshot.number) {
-            return;
+        if self.loaded.take() != Some(snapshot.number) {
+            self.restore(snapshot);
         }
-        self.world.kernel = snapshot.kernel.clone();
-        self.world.memory.restore(&snapshot.memory);
-        self.world.cpus = snapshot.cpus.clone();
-        self.library = snapshot.library.clone();
-        self.beside = snapshot.beside.clone();
+        // Also where nothing had to be restored: the step before may have made a new process.
         for (space, address) in &self.knowledge.promoted {
             if self.world.memory.space_exists(*space) {
                 self.world.memory.arm(*space, *address..*address + 4);
             }
         }
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) {
+        self.world.kernel = snapshot.kernel.clone();
+        self.world.memory.restore(&snapshot.memory);
+        self.world.cpus = snapshot.cpus.clone();
+        self.library = snapshot.library.clone();
+        self.beside = snapshot.beside.clone();
     }
 
     /// Makes threads stop before every access to the words of these races; whether the search has to begin anew, because of

@@ -194,8 +194,11 @@ impl Asked<'_> {
         touches
     }
 
-    /// A new process or thread: what it inherits is shared from now on.
+    /// A new process or thread: what it inherits is shared from now on. Memory that is copied is read, all of it.
     fn birth(&self) -> Vec<Touch> {
+        if !self.is_alone() && !self.shares_space() {
+            return touch::everything();
+        }
         let mut touches = vec![writes(Kind::Process, u64::from(self.pid().0)), writes(Kind::Space, self.space().0)];
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let shared = process.descriptors.iter().filter(|(_, descriptor)| {
@@ -204,6 +207,21 @@ impl Asked<'_> {
         let count = |id: Id| Touch { object: touch::object(Kind::File, id.0, 1), write: true, plain: false };
         touches.extend(shared.map(|(_, descriptor)| count(descriptor.description)));
         touches
+    }
+
+    /// Whether the new one will use the caller's memory.
+    fn shares_space(&self) -> bool {
+        const CLONE_VM: u64 = 0x100;
+        let flags = match table::row(self.number).map_or("", |row| row.name) {
+            "clone" => self.args[0],
+            "clone3" => {
+                let mut bytes = [0; 8];
+                let _ = self.memory.peek(self.space(), self.args[0], &mut bytes);
+                u64::from_le_bytes(bytes)
+            }
+            _ => 0,
+        };
+        flags & CLONE_VM != 0
     }
 
     fn socket_at(&self, fd: i32) -> Option<Id> {

@@ -34,6 +34,8 @@ pub struct Member {
     pub within: Option<Within>,
     /// Exclusive locks that it holds, by object, sorted.
     pub holds: Vec<u64>,
+    /// Locks that it holds as a reader, in the order of taking them.
+    pub shares: Vec<u64>,
     /// Addresses of its stack, where that is known.
     pub stack: Option<(u64, u64)>,
     /// Who made it.

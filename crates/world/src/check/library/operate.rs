@@ -161,8 +161,12 @@ impl Operation {
                     matches!(self.mutex(seen), Mutex::Others | Mutex::Mine { recursive: false, checked: false });
                 !stuck || self.is_late(seen)
             }
-            F::ReadLock | F::TimedReadLock => self.u32(seen, self.args[0] + 4) == 0 || self.is_late(seen),
-            F::WriteLock | F::TimedWriteLock => self.u64(seen, self.args[0]) == 0 || self.is_late(seen),
+            F::ReadLock | F::TimedReadLock => {
+                self.u32(seen, self.args[0] + 4) == 0 || self.is_late(seen) || self.deadlocks(seen)
+            }
+            F::WriteLock | F::TimedWriteLock => {
+                self.u64(seen, self.args[0]) == 0 || self.is_late(seen) || self.deadlocks(seen)
+            }
             F::SpinLock => self.u32(seen, self.args[0]) == self.flavour.free_spin_lock(),
             F::Wait | F::TimedWait | F::ClockWait => match self.asleep(seen) {
                 None => true,
@@ -178,6 +182,12 @@ impl Operation {
             _ => true,
         };
         u32::from(can)
+    }
+
+    /// Whether a lock for readers and writers is wanted by its own writer, who is told so by glibc.
+    fn deadlocks(&self, seen: Seen<'_>) -> bool {
+        let only_tries = matches!(self.function, Function::TryReadLock | Function::TryWriteLock);
+        !only_tries && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + 4) == self.tid.0
     }
 
     fn sleepers(&self, seen: Seen<'_>) -> Vec<Tid> {
@@ -204,9 +214,13 @@ impl Operation {
         let first = self.args[0];
         match self.function {
             F::TryLock => vec![touch(first, Kind::Lock, matches!(self.mutex(seen), Mutex::Free))],
-            F::ReadLock | F::TryReadLock | F::TimedReadLock => vec![touch(first, Kind::Lock, false)],
-            F::UnlockBoth => vec![touch(first, Kind::Lock, self.u32(seen, first + 4) != 0)],
-            F::TryWriteLock => vec![touch(first, Kind::Lock, self.u64(seen, first) == 0)],
+            F::ReadLock
+            | F::TryReadLock
+            | F::TimedReadLock
+            | F::UnlockBoth
+            | F::WriteLock
+            | F::TryWriteLock
+            | F::TimedWriteLock => self.touches_of_both(seen),
             F::SpinTryLock => vec![touch(first, Kind::Lock, self.u32(seen, first) == self.flavour.free_spin_lock())],
             F::Wait | F::TimedWait | F::ClockWait => {
                 let mutex = touch(self.args[1], Kind::Lock, true);
@@ -221,6 +235,37 @@ impl Operation {
             F::Join => vec![Touch { object: thread(self.space, first), write: false, plain: false }],
             F::Whole(_) | F::AssertFail | F::StartMain | F::Begin | F::Return => Vec::new(),
             _ => vec![touch(first, Kind::Lock, true)],
+        }
+    }
+
+    /// What functions on a lock for readers and writers touch.
+    ///
+    /// Readers do not keep each other from anything, but they keep writers out and let them in again; so each reader has
+    /// a part of its own, and writers look at all parts. Threads share a few: what a writer touches is always the same.
+    fn touches_of_both(&self, seen: Seen<'_>) -> Vec<Touch> {
+        use Function as F;
+        const PARTS: u32 = 8;
+        let lock = self.object(seen, self.args[0], Kind::Lock);
+        let whole = |write| Touch { object: lock, write, plain: false };
+        let part = |part: u32, write| Touch {
+            object: touch::object(Kind::Lock, lock, u64::from(1 + part)),
+            write,
+            plain: false,
+        };
+        let own = part(self.tid.0 % PARTS, true);
+        let everything = |write| [whole(true)].into_iter().chain((0..PARTS).map(move |number| part(number, write)));
+        let shares = self.member(seen).is_some_and(|member| member.shares.contains(&lock));
+        let has_writer = self.u32(seen, self.args[0] + 4) != 0;
+        match self.function {
+            F::TryReadLock if has_writer => vec![whole(false)],
+            F::ReadLock | F::TryReadLock | F::TimedReadLock => vec![whole(false), own],
+            F::UnlockBoth if has_writer => vec![whole(true)],
+            F::UnlockBoth if shares => vec![own],
+            F::UnlockBoth => everything(true).collect(),
+            F::TryWriteLock if self.u64(seen, self.args[0]) != 0 => {
+                [whole(false)].into_iter().chain(everything(false).skip(1)).collect()
+            }
+            _ => everything(false).collect(),
         }
     }
 
@@ -430,17 +475,19 @@ impl Act<'_> {
     fn read_lock(&mut self, otherwise: u64) -> Done {
         let at = self.operation.args[0];
         if self.load(at + 4) != 0 {
-            return Done::Returned(otherwise);
+            return Done::Returned(if self.operation.deadlocks(self.seen()) { EDEADLK } else { otherwise });
         }
         let readers = self.load(at);
         self.store(at, readers + 1);
+        let object = self.lock_object();
+        self.library.member_mut(self.operation.tid).shares.push(object);
         Done::Returned(0)
     }
 
     fn write_lock(&mut self, otherwise: u64) -> Done {
         let at = self.operation.args[0];
         if self.operation.u64(self.seen(), at) != 0 {
-            return Done::Returned(otherwise);
+            return Done::Returned(if self.operation.deadlocks(self.seen()) { EDEADLK } else { otherwise });
         }
         self.store(at + 4, self.operation.tid.0);
         self.hold();
@@ -459,6 +506,11 @@ impl Act<'_> {
             return Done::Misused(0, "a read-write lock is unlocked by a thread that does not hold it");
         }
         self.store(at, readers - 1);
+        let object = self.lock_object();
+        let shares = &mut self.library.member_mut(self.operation.tid).shares;
+        if let Some(at) = shares.iter().rposition(|shared| *shared == object) {
+            shares.remove(at);
+        }
         Done::Returned(0)
     }
 
@@ -474,7 +526,13 @@ impl Act<'_> {
 
     fn spin_unlock(&mut self) -> Done {
         self.store(self.operation.args[0], self.operation.flavour.free_spin_lock());
-        match self.release() {
+        let object = self.lock_object();
+        let holder = self.library.holder(object);
+        if let Some(holder) = holder {
+            self.library.member_mut(holder).release(object);
+        }
+        // If nobody holds it, it may just be made: `pthread_spin_init(3)` is the same code in glibc.
+        match holder.is_none_or(|holder| holder == self.operation.tid) {
             true => Done::Returned(0),
             false => Done::Misused(0, "a spin lock is unlocked by a thread that does not hold it"),
         }

@@ -1,0 +1,91 @@
+//! Many programs in one executable, compiled once.
+
+use crate::generate::{self, Program};
+use crate::inside;
+use kernel::host::Host;
+use memory::Limit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command as Native;
+use std::sync::Arc;
+use world::Command;
+use world::check::{Depth, Options, Programs};
+use world::host::{DeclaredRoots, SYSTEM_ROOTS};
+
+/// What all programs of a batch have in common.
+const FRAME: &str = include_str!("frame.c");
+
+/// Compiled programs, one for each seed.
+pub struct Batch {
+    folder: PathBuf,
+    programs: Vec<(u64, Program)>,
+}
+
+impl Batch {
+    /// Writes and compiles the programs of seeds.
+    pub fn new(name: &str, seeds: impl Iterator<Item = u64>) -> Self {
+        let programs: Vec<_> =
+            seeds.enumerate().map(|(number, seed)| (seed, generate::program(seed, number))).collect();
+        let text = |part: fn(&Program) -> &str| programs.iter().map(|(_, program)| part(program)).collect::<String>();
+        let (sources, rows) = (text(|program| &program.source), text(|program| &program.row));
+        let source = format!("{FRAME}\n{sources}\nconst struct program programs[] = {{\n{rows}}};\n");
+        let folder = inside::folder(&format!("fuzz-{name}"));
+        std::fs::write(folder.join("program.c"), source).expect("the folder takes files");
+        compile(&folder, &["-O1", "program.c"]);
+        Self { folder, programs }
+    }
+
+    /// The programs.
+    pub fn cases(&self) -> impl Iterator<Item = Case<'_>> {
+        self.programs.iter().enumerate().map(|(number, (seed, program))| Case {
+            folder: &self.folder,
+            number,
+            seed: *seed,
+            program,
+        })
+    }
+}
+
+/// One program of a batch.
+#[derive(Clone, Copy)]
+pub struct Case<'a> {
+    folder: &'a Path,
+    number: usize,
+    /// What it was made from.
+    pub seed: u64,
+    /// Its text.
+    pub program: &'a Program,
+}
+
+impl Case<'_> {
+    /// The program at its beginning.
+    pub fn start(&self, depth: Depth) -> Programs {
+        start(self.folder, &["./program", &self.number.to_string()], depth)
+    }
+
+    /// What is said of it when something is wrong.
+    pub fn told(&self) -> String {
+        format!("program {}:\n{}{}", self.seed, self.program.source, self.program.row)
+    }
+}
+
+/// Compiles into a folder with the host's compiler, to `program`.
+pub fn compile(folder: &Path, arguments: &[&str]) {
+    let mut gcc = Native::new("gcc");
+    gcc.current_dir(folder).args(["-g", "-w", "-pthread", "-o", "program"]).args(arguments);
+    assert!(gcc.status().expect("gcc runs").success(), "it compiles: {arguments:?}");
+}
+
+/// A program of a folder at its beginning.
+pub fn start(folder: &Path, arguments: &[&str], depth: Depth) -> Programs {
+    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
+    roots.push(folder.to_owned());
+    let command = Command {
+        arguments: arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect(),
+        environment: vec![b"LD_BIND_NOW=1".to_vec()],
+        directory: folder.as_os_str().as_bytes().to_vec(),
+    };
+    let host = Host(Arc::new(DeclaredRoots::new(roots)));
+    let options = Options { depth, ..Options::default() };
+    Programs::start(host, Limit::default(), &[command], options).expect("it starts")
+}

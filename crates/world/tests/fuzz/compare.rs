@@ -1,0 +1,73 @@
+//! What searches of one program have seen, as far as no reduction may change it.
+
+use explore::graph::{Found, Limits, Mode, Race};
+use explore::stateless;
+use std::collections::BTreeSet;
+use world::check::{Programs, search};
+
+/// Programs with more states are left out.
+pub const STATES_MAX: usize = 20_000;
+
+/// What no reduction may change.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// Kinds and messages.
+    pub failures: BTreeSet<String>,
+    /// Words, by address.
+    pub raced: BTreeSet<u64>,
+    /// Fingerprints of ends.
+    pub ends: Vec<u128>,
+}
+
+impl Seen {
+    /// Whether something was used as it may not be: what follows is not defined.
+    pub fn is_misused(&self) -> bool {
+        self.failures.iter().any(|failure| failure.starts_with("misuse"))
+    }
+
+    /// What went wrong, without what only those know who know the library: in which functions threads wait, which
+    /// assertion has failed.
+    pub fn wrong(&self) -> BTreeSet<String> {
+        let place = |waiting: &str| waiting.split(" waits in ").next().unwrap_or_default().to_owned();
+        let tell = |failure: &String| match failure.starts_with("assert") {
+            true => "assert".into(),
+            false => failure.split("; ").map(place).collect(),
+        };
+        self.failures.iter().map(tell).collect()
+    }
+}
+
+fn seen(programs: &Programs, found: &[Found], races: &[Race], ends: &[u128]) -> Seen {
+    let failures = found.iter().map(|found| format!("{}: {}", found.failure.kind, found.failure.message)).collect();
+    let places = races.iter().filter_map(|race| programs.words.get(&race.object)).flatten();
+    Seen { failures, raced: places.map(|(_, address)| address & !3).collect(), ends: ends.to_vec() }
+}
+
+/// What a search of the graph sees; nothing if there are too many states.
+pub fn graph(programs: &mut Programs, mode: Mode) -> Option<Seen> {
+    let mut stop = |_: u64, _: u64| false;
+    let mut limits = Limits { states: STATES_MAX, failures: usize::MAX, stop: &mut stop };
+    let outcome = search(programs, mode, &mut limits);
+    if let Some(refusal) = &programs.refusal {
+        panic!("everything that programs of this test do is modelled: {refusal}");
+    }
+    let report = &outcome.report;
+    report.complete.then(|| seen(programs, &report.found, &outcome.races, &report.ends))
+}
+
+/// What a search without memory sees; nothing if there are too many schedules.
+pub fn without_memory(programs: &mut Programs) -> Option<Seen> {
+    let mut races = Vec::new();
+    loop {
+        let mut stop = |_: u64, _: u64| false;
+        let mut limits = stateless::Limits { depth: 300, executions: 3_000, failures: usize::MAX, stop: &mut stop };
+        let report = stateless::search(programs, &mut limits);
+        races.extend_from_slice(&report.races);
+        if !report.complete {
+            return None;
+        }
+        if !programs.promote(&report.races) {
+            return Some(seen(programs, &report.found, &races, &report.ends));
+        }
+    }
+}

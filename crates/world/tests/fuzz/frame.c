@@ -1,0 +1,146 @@
+/* What all random programs share; the programs follow, then the table PROGRAMS. The first argument says which one runs. */
+#define _GNU_SOURCE
+#include <assert.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct shared {
+    unsigned char b[4]; /* four bytes of one word */
+    unsigned short h[2];
+    unsigned w[2];
+    unsigned long q;
+    atomic_uint a[2];
+    unsigned flag;
+    unsigned out[4]; /* what each has seen */
+    pthread_mutex_t m[2];
+    pthread_cond_t c;
+    pthread_rwlock_t rw;
+    pthread_barrier_t bar;
+    pthread_spinlock_t spin;
+    sem_t sem;
+};
+static struct shared plain, *s = &plain;
+static int pipes[2], pair[2], sysv, listener;
+static struct sockaddr_in address;
+
+/* What a program needs beside memory. */
+enum { PROCESSES = 1, PIPE = 2, PAIR = 4, TCP = 8, SYSV = 16, MAIN_WORKS = 32 };
+struct program {
+    int needs, count;
+    unsigned (*parts[4])(void);
+    int (*end)(void);
+};
+#define V(x) (*(volatile __typeof__(x) *)&(x))
+
+static unsigned get(int fd, int n) {
+    unsigned char bytes[2] = { 0, 0 };
+    return read(fd, bytes, n) == n ? bytes[0] + bytes[1] : 9;
+}
+static void put(int fd, unsigned value, int n) {
+    unsigned char bytes[2] = { value, value };
+    (void)!write(fd, bytes, n);
+}
+static unsigned look(int fd, short events) {
+    struct pollfd one = { fd, events, 0 };
+    return poll(&one, 1, 0) == 1;
+}
+static unsigned add(int number, int by, int flags) {
+    struct sembuf op = { (unsigned short)number, (short)by, (short)flags };
+    return semop(sysv, &op, 1) == 0;
+}
+static unsigned both(int by) {
+    struct sembuf ops[2] = { { 0, (short)by, 0 }, { 1, (short)by, 0 } };
+    return semop(sysv, ops, 2) == 0;
+}
+static unsigned dial(unsigned value) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address)) return 8;
+    put(fd, value, 1);
+    close(fd);
+    return 1;
+}
+static unsigned answer(void) {
+    int fd = accept(listener, 0, 0);
+    unsigned got = get(fd, 1);
+    close(fd);
+    return got;
+}
+static unsigned child(unsigned (*part)(void)) {
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) _exit(part() & 7);
+    waitpid(pid, &status, 0);
+    return WEXITSTATUS(status);
+}
+static unsigned cas(atomic_uint *a, unsigned from, unsigned to) {
+    return atomic_compare_exchange_strong(a, &from, to);
+}
+static void set_up(const struct program *p) {
+    int shared = p->needs & PROCESSES;
+    pthread_mutexattr_t ma;
+    pthread_condattr_t ca;
+    pthread_rwlockattr_t ra;
+    pthread_barrierattr_t ba;
+    if (shared) s = mmap(0, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_init(&ma), pthread_mutexattr_setpshared(&ma, !!shared);
+    pthread_condattr_init(&ca), pthread_condattr_setpshared(&ca, !!shared);
+    pthread_rwlockattr_init(&ra), pthread_rwlockattr_setpshared(&ra, !!shared);
+    pthread_barrierattr_init(&ba), pthread_barrierattr_setpshared(&ba, !!shared);
+    pthread_mutex_init(&s->m[0], &ma), pthread_mutex_init(&s->m[1], &ma);
+    pthread_cond_init(&s->c, &ca);
+    pthread_rwlock_init(&s->rw, &ra);
+    pthread_barrier_init(&s->bar, &ba, 2);
+    pthread_spin_init(&s->spin, !!shared);
+    sem_init(&s->sem, !!shared, 0);
+    if (p->needs & PIPE && pipe(pipes)) exit(100);
+    if (p->needs & PAIR && socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) exit(101);
+    if (p->needs & SYSV) sysv = semget(IPC_PRIVATE, 2, 0600);
+    if (p->needs & TCP) {
+        socklen_t length = sizeof address;
+        listener = socket(AF_INET, SOCK_STREAM, 0);
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 4)) exit(102);
+        getsockname(listener, (struct sockaddr *)&address, &length);
+    }
+}
+static const struct program *running;
+static void *run(void *number) {
+    s->out[(long)number] = running->parts[(long)number]();
+    return 0;
+}
+static void with_threads(const struct program *p) {
+    pthread_t threads[4];
+    long works = p->needs & MAIN_WORKS ? 1 : 0;
+    for (long i = works; i < p->count; i++) pthread_create(&threads[i], 0, run, (void *)i);
+    if (works) run(0);
+    for (long i = works; i < p->count; i++) pthread_join(threads[i], 0);
+}
+static void with_processes(const struct program *p) {
+    pid_t pids[4];
+    long works = p->needs & MAIN_WORKS ? 1 : 0;
+    for (long i = works; i < p->count; i++)
+        if ((pids[i] = fork()) == 0) {
+            run((void *)i);
+            _exit(0);
+        }
+    if (works) run(0);
+    for (long i = works; i < p->count; i++) waitpid(pids[i], 0, 0);
+}
+extern const struct program programs[];
+int main(int argc, char **argv) {
+    running = &programs[argc > 1 ? atoi(argv[1]) : 0];
+    set_up(running);
+    (running->needs & PROCESSES ? with_processes : with_threads)(running);
+    return running->end();
+}

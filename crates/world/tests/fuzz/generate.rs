@@ -1,0 +1,317 @@
+//! Random small C programs: two or three threads or processes, a few operations each, on what they share.
+
+use explore::random::Random;
+use std::fmt::Write;
+
+/// What a program uses; each uses a few, so that its parts meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Feature {
+    Plain,
+    Bytes,
+    Atomic,
+    Lock,
+    TryLock,
+    Condition,
+    Pipe,
+    Pair,
+    Tcp,
+    Poll,
+    Semaphore,
+    SystemV,
+    ReadWrite,
+    Barrier,
+    SpinLock,
+    Spin,
+    Heap,
+    Fork,
+    Check,
+}
+
+use Feature as F;
+
+const FEATURES: [Feature; 19] = [
+    F::Plain,
+    F::Bytes,
+    F::Atomic,
+    F::Lock,
+    F::TryLock,
+    F::Condition,
+    F::Pipe,
+    F::Pair,
+    F::Tcp,
+    F::Poll,
+    F::Semaphore,
+    F::SystemV,
+    F::ReadWrite,
+    F::Barrier,
+    F::SpinLock,
+    F::Spin,
+    F::Heap,
+    F::Fork,
+    F::Check,
+];
+
+/// A random program.
+pub struct Program {
+    /// Functions for its parts.
+    pub source: String,
+    /// Its row in the table.
+    pub row: String,
+    /// Whether a schedule may be endless.
+    pub spins: bool,
+    /// Whether it uses locks whose library code spins.
+    pub spin_locks: bool,
+}
+
+/// The program of a seed, with `number` in the names of its functions.
+pub fn program(seed: u64, number: usize) -> Program {
+    let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9));
+    let mut features: Vec<Feature> = (0..2 + random.below(3)).map(|_| FEATURES[random.below(FEATURES.len())]).collect();
+    features.push([F::Plain, F::Lock, F::Atomic][random.below(3)]);
+    let mut writer = Writer { random, features, needs: Vec::new(), children: String::new(), number, born: 0 };
+    let count = if writer.random.chance(1, 4) { 3 } else { 2 };
+    let length = if count == 3 { 2 } else { 4 };
+    let mut source = String::new();
+    for part in 0..count {
+        let body = writer.body(length, 0);
+        let _ = writeln!(source, "static unsigned p{number}_{part}(void) {{ unsigned r = 0; {body}return r; }}");
+    }
+    let _ = writeln!(source, "static int p{number}_end(void) {{ {} }}", writer.end());
+    if writer.random.chance(1, 3) {
+        writer.needs.push("PROCESSES");
+    }
+    if writer.random.chance(1, 2) {
+        writer.needs.push("MAIN_WORKS");
+    }
+    let parts: Vec<String> = (0..count).map(|part| format!("p{number}_{part}")).collect();
+    let needs: String = writer.needs.iter().map(|need| format!("{need} | ")).collect();
+    let row = format!("{{ {needs}0, {count}, {{ {} }}, p{number}_end }},\n", parts.join(", "));
+    let spins = writer.features.contains(&F::Spin);
+    let spin_locks = writer.features.contains(&F::SpinLock);
+    Program { source: writer.children + &source, row, spins, spin_locks }
+}
+
+struct Writer {
+    random: Random,
+    features: Vec<Feature>,
+    needs: Vec<&'static str>,
+    /// Functions of processes that parts start.
+    children: String,
+    number: usize,
+    born: usize,
+}
+
+impl Writer {
+    fn below(&mut self, end: usize) -> usize {
+        self.random.below(end)
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.random.below(of.len())]
+    }
+
+    fn body(&mut self, length: usize, deep: usize) -> String {
+        let length = 1 + self.below(length);
+        (0..length).map(|_| self.statement(deep)).collect()
+    }
+
+    fn statement(&mut self, deep: usize) -> String {
+        let feature = self.features[self.random.below(self.features.len())];
+        let (value, number) = (1 + self.below(3), self.below(2));
+        match feature {
+            F::Plain => self.plain(),
+            F::Bytes => self.bytes(),
+            F::Atomic => self.atomic(),
+            F::Lock => self.lock(deep),
+            F::TryLock => self.try_lock(deep),
+            F::Condition => self.condition(),
+            F::Pipe => self.pipe(),
+            F::Pair => self.pair(),
+            F::Tcp => self.tcp(value),
+            F::Poll => self.poll(),
+            F::Semaphore => {
+                self.one(&["sem_wait(&s->sem); ", "sem_post(&s->sem); ", "r += sem_trywait(&s->sem); "]).into()
+            }
+            F::SystemV => self.system_v(number),
+            F::ReadWrite => self.read_write(deep),
+            F::Barrier => "pthread_barrier_wait(&s->bar); ".into(),
+            F::SpinLock => self.around("pthread_spin_lock(&s->spin); ", "pthread_spin_unlock(&s->spin); ", deep),
+            F::Spin => self.spin(number),
+            F::Heap => {
+                format!("{{ unsigned *h = malloc({}); *h = r; {}r += *h; free(h); }} ", 8 << number, self.plain())
+            }
+            F::Fork => self.fork(deep),
+            F::Check => self.check(),
+        }
+    }
+
+    /// A variable of any size; the same few, so that parts meet.
+    fn variable(&mut self) -> &'static str {
+        self.one(&["s->w[0]", "s->w[0]", "s->w[1]", "s->q", "s->h[0]", "V(s->w[0])", "V(s->w[1])"])
+    }
+
+    fn plain(&mut self) -> String {
+        let (x, y, value) = (self.variable(), self.variable(), 1 + self.below(3));
+        match self.below(5) {
+            0 => format!("{x}++; "),
+            1 => format!("{x} = {value}; "),
+            2 => format!("r += {x}; "),
+            3 => format!("{x} += {y}; "),
+            _ => format!("{{ unsigned v = {x}; {x} = v + {value}; }} "),
+        }
+    }
+
+    fn bytes(&mut self) -> String {
+        let (byte, value) = (self.below(4), 1 + self.below(3));
+        match self.below(5) {
+            0 => format!("s->b[{byte}] = {value}; "),
+            1 => format!("r += V(s->b[{byte}]); "),
+            2 => format!("s->b[{byte}]++; "),
+            3 => "r += *(volatile unsigned *)s->b; ".into(),
+            _ => format!("*(volatile unsigned short *)(s->b + {}) = {value}; ", byte & 2),
+        }
+    }
+
+    fn atomic(&mut self) -> String {
+        let (number, value) = (self.below(2), 1 + self.below(3));
+        match self.below(5) {
+            0 => format!("r += atomic_fetch_add(&s->a[{number}], {value}); "),
+            1 => format!("r += cas(&s->a[{number}], {}, {value}); ", value - 1),
+            2 => format!("r += atomic_load(&s->a[{number}]); "),
+            3 => format!("atomic_store(&s->a[{number}], {value}); "),
+            _ => format!("r = atomic_exchange(&s->a[{number}], r); "),
+        }
+    }
+
+    fn around(&mut self, before: &str, after: &str, deep: usize) -> String {
+        let body = if deep < 2 { self.body(2, deep + 1) } else { self.plain() };
+        format!("{before}{body}{after}")
+    }
+
+    fn lock(&mut self, deep: usize) -> String {
+        let number = self.below(2);
+        if self.random.chance(1, 20) {
+            return format!("pthread_mutex_unlock(&s->m[{number}]); ");
+        }
+        let (before, after) =
+            (format!("pthread_mutex_lock(&s->m[{number}]); "), format!("pthread_mutex_unlock(&s->m[{number}]); "));
+        self.around(&before, &after, deep)
+    }
+
+    fn try_lock(&mut self, deep: usize) -> String {
+        let number = self.below(2);
+        let before = format!("if (pthread_mutex_trylock(&s->m[{number}]) == 0) {{ ");
+        let after = format!("pthread_mutex_unlock(&s->m[{number}]); }} else r++; ");
+        self.around(&before, &after, deep)
+    }
+
+    fn condition(&mut self) -> String {
+        let lock = "pthread_mutex_lock(&s->m[0]); ";
+        let unlock = "pthread_mutex_unlock(&s->m[0]); ";
+        let wake = self.one(&["pthread_cond_signal(&s->c); ", "pthread_cond_broadcast(&s->c); "]);
+        let wait = "pthread_cond_wait(&s->c, &s->m[0]); ";
+        match self.below(5) {
+            0 => format!("{lock}while (!s->flag) {wait}{unlock}"),
+            1 => format!("{lock}if (!s->flag) {wait}s->flag = 0; {unlock}"),
+            2 => format!("{lock}while (!s->flag) {wait}s->flag--; {unlock}"),
+            3 => format!("{lock}s->flag++; {unlock}{wake}"),
+            _ => format!("{lock}s->flag = 1; {wake}{unlock}"),
+        }
+    }
+
+    fn pipe(&mut self) -> String {
+        self.needs.push("PIPE");
+        let (value, length) = (1 + self.below(3), 1 + self.below(2));
+        match self.below(7) {
+            0..=2 => format!("r += get(pipes[0], {length}); "),
+            6 if self.random.chance(1, 2) => "close(pipes[1]); ".into(),
+            _ => format!("put(pipes[1], r + {value}, {length}); "),
+        }
+    }
+
+    fn pair(&mut self) -> String {
+        self.needs.push("PAIR");
+        let (value, length, end) = (1 + self.below(3), 1 + self.below(2), self.below(2));
+        match self.below(5) {
+            0 | 1 => format!("r += get(pair[{end}], {length}); "),
+            _ => format!("put(pair[{end}], r + {value}, {length}); "),
+        }
+    }
+
+    fn tcp(&mut self, value: usize) -> String {
+        self.needs.push("TCP");
+        if self.random.chance(1, 2) { format!("r += dial({value}); ") } else { "r += answer(); ".into() }
+    }
+
+    fn poll(&mut self) -> String {
+        self.needs.push("PIPE");
+        match self.below(3) {
+            0 => "r += look(pipes[0], POLLIN); ".into(),
+            1 => "r += look(pipes[1], POLLOUT); ".into(),
+            _ => "put(pipes[1], 1, 1); ".into(),
+        }
+    }
+
+    fn system_v(&mut self, number: usize) -> String {
+        self.needs.push("SYSV");
+        match self.below(6) {
+            0 | 1 => format!("r += add({number}, 1, 0); "),
+            2 => format!("r += add({number}, -1, 0); "),
+            3 => format!("r += add({number}, -1, IPC_NOWAIT); "),
+            4 => format!("r += add({number}, 0, 0); "),
+            _ => self.one(&["r += both(1); ", "r += both(-1); "]).into(),
+        }
+    }
+
+    fn read_write(&mut self, deep: usize) -> String {
+        let before = self.one(&[
+            "pthread_rwlock_rdlock(&s->rw); ",
+            "pthread_rwlock_wrlock(&s->rw); ",
+            "if (pthread_rwlock_tryrdlock(&s->rw) == 0) { ",
+            "if (pthread_rwlock_trywrlock(&s->rw) == 0) { ",
+        ]);
+        let after = "pthread_rwlock_unlock(&s->rw); ";
+        let after = if before.starts_with("if") { format!("{after}}} else r++; ") } else { after.into() };
+        self.around(before, &after, deep)
+    }
+
+    fn spin(&mut self, number: usize) -> String {
+        match self.below(4) {
+            0 => {
+                format!("while (!cas(&s->a[{number}], 0, 1)) {{ }} {}atomic_store(&s->a[{number}], 0); ", self.plain())
+            }
+            1 => format!("while (!cas(&s->a[{number}], 1, 2)) {{ }} "),
+            2 => format!("while (atomic_load(&s->a[{number}]) == 0) {{ }} "),
+            _ => format!("atomic_store(&s->a[{number}], 1); "),
+        }
+    }
+
+    fn fork(&mut self, deep: usize) -> String {
+        if deep > 0 || self.born > 0 {
+            return self.plain();
+        }
+        self.born += 1;
+        let (number, body) = (self.number, self.body(2, 2));
+        let _ = writeln!(self.children, "static unsigned p{number}_child(void) {{ unsigned r = 0; {body}return r; }}");
+        format!("r += child(p{number}_child); ")
+    }
+
+    fn check(&mut self) -> String {
+        let (x, value) = (self.variable(), 1 + self.below(5));
+        match self.below(3) {
+            0 => format!("if ({x} > {value}) abort(); "),
+            1 => format!("if (s->flag > 1 || s->a[0] + s->a[1] > {value}) abort(); "),
+            _ => format!("assert(r + {x} != {value}); "),
+        }
+    }
+
+    fn end(&mut self) -> String {
+        let (x, y, value) = (self.variable(), self.variable(), 1 + self.below(4));
+        match self.below(4) {
+            0 => format!("return {x} == {value}; "),
+            1 => format!("assert({x} + {y} != {value}); return 0; "),
+            2 => format!("return (s->out[0] + s->out[1]) % {}; ", value + 1),
+            _ => "return 0; ".into(),
+        }
+    }
+}
