@@ -159,8 +159,9 @@ fn copied(random: &mut Random, out: &mut Vec<u8>) {
     out.extend(wide);
     out.extend([0x89, 0xc0 | from << 3 | to]);
     out.extend(wide);
-    match random.below(3) {
-        0 => out.extend([random.pick(&[0x01, 0x09, 0x11, 0x21, 0x29, 0x31]), 0xc0 | other << 3 | to]),
+    match random.below(4) {
+        0 => out.extend([0xd3, 0xc0 | other << 3 | to]),
+        3 => out.extend([random.pick(&[0x01, 0x09, 0x11, 0x21, 0x29, 0x31]), 0xc0 | other << 3 | to]),
         1 => out.extend([0x83, 0xc0 | other << 3 | to, random.next() as u8]),
         _ => out.extend([0xc1, 0xc0 | other << 3 | to, random.below(80) as u8]),
     }
