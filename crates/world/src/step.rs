@@ -142,7 +142,7 @@ impl World {
             return self.call(tid, observer);
         }
         let cpu = &self.cpus[&tid];
-        match trap::raised(trap, cpu.rip, cpu.mxcsr) {
+        match trap::raised(trap, cpu) {
             Some(raised) => {
                 if let Some(delivery) = signal::fault(&mut self.kernel, &mut self.memory, tid, raised.info) {
                     self.enter_handler(tid, &delivery, raised.trap, observer);

@@ -2,7 +2,7 @@
 
 use kernel::process::SignalInfo;
 use memory::{Access, Cause, Fault};
-use x86::Trap;
+use x86::{Cpu, Trap};
 
 /// A signal that an instruction caused, and what the frame tells about the trap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,10 +20,13 @@ const SIGFPE: u8 = 8;
 const SIGSEGV: u8 = 11;
 /// `si_code` of a signal that the kernel sends without more to say.
 const SI_KERNEL: i32 = 0x80;
+/// `si_code` of a misaligned access.
+const BUS_ADRALN: i32 = 1;
 
 /// The signal of a trap; nothing for traps that are no fault of the guest's.
 #[must_use]
-pub fn raised(trap: &Trap, rip: u64, mxcsr: u32) -> Option<Raised> {
+pub fn raised(trap: &Trap, cpu: &Cpu) -> Option<Raised> {
+    let (rip, mxcsr) = (cpu.rip, cpu.mxcsr);
     let plain = |number, code, trap| Some(Raised { info: info(number, code, rip), trap: (trap, 0, 0) });
     match trap {
         Trap::Memory(memory::Halt::Fault(fault)) => page_fault(fault),
@@ -31,7 +34,9 @@ pub fn raised(trap: &Trap, rip: u64, mxcsr: u32) -> Option<Raised> {
         Trap::InvalidOpcode => plain(SIGILL, 2, 6),
         Trap::Breakpoint => Some(Raised { info: info(SIGTRAP, SI_KERNEL, 0), trap: (3, 0, 0) }),
         Trap::SimdException => plain(SIGFPE, float_code(mxcsr, mxcsr >> 7), 19),
-        Trap::X87Exception => plain(SIGFPE, 0, 16),
+        Trap::X87Exception => plain(SIGFPE, float_code(cpu.x87.status().into(), cpu.x87.control.into()), 16),
+        Trap::StackFault => Some(Raised { info: info(SIGBUS, SI_KERNEL, 0), trap: (12, 0, 0) }),
+        Trap::AlignmentCheck => Some(Raised { info: info(SIGBUS, BUS_ADRALN, 0), trap: (17, 0, 0) }),
         Trap::GeneralProtection | Trap::Privileged | Trap::Interrupt(_) => {
             Some(Raised { info: info(SIGSEGV, SI_KERNEL, 0), trap: (13, 0, 0) })
         }
@@ -79,8 +84,16 @@ mod tests {
 
     #[test]
     fn dividing_by_zero_is_a_floating_point_signal() {
-        let raised = raised(&Trap::DivideError, 0x40_1000, 0).unwrap();
+        let raised = raised(&Trap::DivideError, &Cpu { rip: 0x40_1000, ..Cpu::default() }).unwrap();
         assert_eq!((raised.info.number, raised.info.code, raised.info.address), (SIGFPE, 1, 0x40_1000));
+    }
+
+    #[test]
+    fn an_x87_exception_says_which() {
+        let mut cpu = Cpu::default();
+        cpu.x87.set_control(0x37f & !4);
+        cpu.x87.raise(4);
+        assert_eq!(raised(&Trap::X87Exception, &cpu).map(|raised| raised.info.code), Some(3));
     }
 
     #[test]

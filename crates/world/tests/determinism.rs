@@ -1,4 +1,4 @@
-//! The same command twice gives the same world after every thousandth instruction.
+//! The same command twice gives the same world after every thousandth instruction, and with both interpreters after every few.
 
 mod inside;
 
@@ -9,14 +9,15 @@ use world::World;
 use world::step::Blind;
 use x86::Code;
 
-/// Between two looks.
+/// Between two looks at two runs that are alike.
 const INSTRUCTIONS: u64 = 1000;
+/// Between two looks at two interpreters: they stop in the middle of everything.
+const FEW: u64 = 23;
 
-/// Runs commands until nothing moves any more; fingerprints after every thousandth instruction of a thread's turn.
-fn fingerprints(arguments: &[&str], directory: &Path) -> Vec<u128> {
+/// Runs commands until nothing moves any more; fingerprints after every so many instructions of a thread's turn.
+fn fingerprints(arguments: &[&str], directory: &Path, mut code: Code, turn: u64) -> Vec<u128> {
     let mut world = inside::world(directory);
-    let mut code = Code::default();
-    let mut seen = Vec::new();
+    let mut seen = Seen { turn, fingerprints: Vec::new() };
     for command in inside::commands(arguments, directory) {
         settle(&mut world, &mut code, &mut seen);
         world.start(&command).expect("it starts");
@@ -27,21 +28,27 @@ fn fingerprints(arguments: &[&str], directory: &Path) -> Vec<u128> {
             break;
         }
     }
-    seen
+    seen.fingerprints
+}
+
+/// What was seen, and how many instructions lie between.
+struct Seen {
+    turn: u64,
+    fingerprints: Vec<u128>,
 }
 
 /// Lets everybody go on until all wait.
-fn settle(world: &mut World, code: &mut Code, seen: &mut Vec<u128>) {
+fn settle(world: &mut World, code: &mut Code, seen: &mut Seen) {
     loop {
         let tids: Vec<Tid> = world.kernel.threads.keys().copied().filter(|tid| world.can_move(*tid)).collect();
         if tids.is_empty() {
             return;
         }
         for tid in tids {
-            let turn = world.advance(tid, code, INSTRUCTIONS, &mut Blind).unwrap_or_else(|refusal| panic!("{refusal}"));
+            let turn = world.advance(tid, code, seen.turn, &mut Blind).unwrap_or_else(|refusal| panic!("{refusal}"));
             time::expire(&mut world.kernel, &mut world.memory);
             if turn.executed > 0 {
-                seen.push(world.fingerprint());
+                seen.fingerprints.push(world.fingerprint());
             }
         }
     }
@@ -57,11 +64,22 @@ fn pass_time(world: &mut World) -> bool {
 
 /// Both runs see the same, each with a code cache of its own and on a thread of its own.
 fn same(arguments: &'static [&'static str], directory: &Path, least: usize) {
-    let run = |directory: std::path::PathBuf| std::thread::spawn(move || fingerprints(arguments, &directory));
-    let (first, second) = (run(directory.to_owned()), run(directory.to_owned()));
-    let (first, second) = (first.join().expect("it runs"), second.join().expect("it runs"));
+    compare(arguments, directory, least, [Code::default(), Code::default()], INSTRUCTIONS);
+}
+
+/// The lowered interpreter does what the reference does, at every stop.
+fn same_in_both_interpreters(arguments: &'static [&'static str], directory: &Path, least: usize) {
+    compare(arguments, directory, least, [Code::default(), Code::reference()], FEW);
+}
+
+fn compare(arguments: &'static [&'static str], directory: &Path, least: usize, codes: [Code; 2], turn: u64) {
+    let run = |code: Code| {
+        let directory = directory.to_owned();
+        std::thread::spawn(move || fingerprints(arguments, &directory, code, turn))
+    };
+    let [first, second] = codes.map(run).map(|run| run.join().expect("it runs"));
     let differs = first.iter().zip(&second).position(|(first, second)| first != second);
-    assert_eq!(differs, None, "{arguments:?}: the runs part after this many thousand instructions");
+    assert_eq!(differs, None, "{arguments:?}: the runs part after this many times {turn} instructions");
     assert_eq!(first.len(), second.len());
     assert!(first.len() >= least, "only {} fingerprints were compared", first.len());
 }
@@ -96,4 +114,22 @@ fn a_server_and_its_client_run_the_same_way_twice() {
         "redis-cli -p 7000 set k v; redis-cli -p 7000 time; redis-cli -p 7000 shutdown nosave",
     ];
     same(COMMAND, &inside::folder("determinism-redis"), 1000);
+}
+
+#[test]
+fn both_interpreters_run_echo_the_same_way() {
+    same_in_both_interpreters(&["/bin/echo", "one", "two"], &inside::folder("interpreters-echo"), 3000);
+}
+
+#[test]
+fn both_interpreters_run_a_shell_script_the_same_way() {
+    const SCRIPT: &str = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); x=${x}$i; done; echo ${#x} | cat; (exit 3); echo $?";
+    same_in_both_interpreters(&["/bin/dash", "-c", SCRIPT], &inside::folder("interpreters-dash"), 10000);
+}
+
+#[test]
+fn both_interpreters_run_arithmetic_and_sorting_the_same_way() {
+    const SCRIPT: &str =
+        "busybox awk 'BEGIN { for (i = 1; i < 60; i++) print sin(i) * i / 7, log(i), i % 5 }' | sort -g | head -3";
+    same_in_both_interpreters(&["/bin/dash", "-c", SCRIPT], &inside::folder("interpreters-awk"), 10000);
 }

@@ -38,7 +38,7 @@ pub const STATUS: u64 = CF | PF | AF | ZF | SF | OF;
 /// What is always 1 in user mode.
 const FIXED: u64 = IF | 2;
 /// What is kept as it was written.
-const KEPT: u64 = DF | NT | ID;
+const KEPT: u64 = DF | NT | AC | ID;
 
 /// `aux` bit: carry out of the top bit.
 const AUX_CF: u32 = 63;
@@ -156,6 +156,12 @@ impl Flags {
     #[inline(always)]
     pub fn df(&self) -> bool {
         self.kept & DF != 0
+    }
+
+    /// Whether accesses must be aligned.
+    #[inline(always)]
+    pub fn ac(&self) -> bool {
+        self.kept & AC != 0
     }
 
     /// Sets the direction flag.

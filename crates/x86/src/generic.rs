@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use iced_x86::{Code, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, Mnemonic, OpCodeOperandKind};
 
-use crate::machine::{Machine, Trap};
+use crate::machine::{Machine, Trap, canonical};
 use crate::{Generic, control, integer, miscellaneous, sse, stack, string, system, x87};
 
 /// All forms of a mnemonic, and what they do.
@@ -90,11 +90,16 @@ fn writes_segment(code: Code) -> bool {
 /// Bytes of the longest instruction.
 pub(crate) const LENGTH_MAX: usize = 15;
 
+/// A non-canonical address never reaches paging.
+fn fetch(m: &mut Machine<'_>, addr: u64, bytes: &mut [u8; 16]) -> Result<usize, Trap> {
+    if canonical(addr) { Ok(m.memory.fetch(addr, bytes)?) } else { Err(Trap::GeneralProtection) }
+}
+
 /// Decodes the instruction at `rip`.
 pub(crate) fn decode(m: &mut Machine<'_>) -> Result<Instruction, Trap> {
     let ip = m.cpu.rip;
     let mut bytes = [0; 16];
-    let available = m.memory.fetch(ip, &mut bytes)?.min(LENGTH_MAX);
+    let available = fetch(m, ip, &mut bytes)?.min(LENGTH_MAX);
     let mut decoder = Decoder::with_ip(64, &bytes[..available], ip, DecoderOptions::NONE);
     let instruction = decoder.decode();
     if !instruction.is_invalid() {
@@ -103,7 +108,7 @@ pub(crate) fn decode(m: &mut Machine<'_>) -> Result<Instruction, Trap> {
     let cut_off = decoder.last_error() == DecoderError::NoMoreBytes;
     if cut_off && available < LENGTH_MAX {
         // The instruction goes on in a page that cannot be executed: fault there.
-        m.memory.fetch(ip.wrapping_add(available as u64), &mut bytes)?;
+        fetch(m, ip.wrapping_add(available as u64), &mut bytes)?;
     }
     // Longer than 15 bytes is #GP, anything else #UD.
     Err(if cut_off && available == LENGTH_MAX { Trap::GeneralProtection } else { Trap::InvalidOpcode })
@@ -117,17 +122,17 @@ pub(crate) fn execute(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> 
     let Some(generic) = lookup(i.code()) else { return Err(Trap::Unsupported) };
     m.cpu.rip = i.next_ip();
     let result = generic(m, i);
-    settle_rip(m, i, &result);
-    result
+    settle(m, i, result)
 }
 
-/// Moves `rip` back to an instruction that did not complete.
-pub(crate) fn settle_rip(m: &mut Machine<'_>, i: &Instruction, result: &Result<(), Trap>) {
-    if let Err(trap) = result
-        && !matches!(trap, Trap::Syscall | Trap::Breakpoint)
-    {
-        m.cpu.rip = i.ip();
-    }
+/// Moves `rip` back to an instruction that did not complete, and says why in the processor's words.
+pub(crate) fn settle(m: &mut Machine<'_>, i: &Instruction, result: Result<(), Trap>) -> Result<(), Trap> {
+    result.map_err(|trap| {
+        if !matches!(trap, Trap::Syscall | Trap::Breakpoint) {
+            m.cpu.rip = i.ip();
+        }
+        trap.settled(m, i)
+    })
 }
 
 /// Executes the instruction at `rip` in the reference way: fetch, decode, look up, do.

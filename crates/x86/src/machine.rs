@@ -22,6 +22,10 @@ pub enum Trap {
     Interrupt(u8),
     /// `#GP`: non-canonical or misaligned address, reserved bits.
     GeneralProtection,
+    /// `#SS`: a non-canonical address on the stack.
+    StackFault,
+    /// `#AC`: a misaligned access while the program asks for checks.
+    AlignmentCheck,
     /// `#XM`: an unmasked SSE floating-point exception.
     SimdException,
     /// `#MF`: an unmasked x87 floating-point exception.
@@ -36,10 +40,19 @@ pub enum Trap {
 
 impl From<Halt> for Trap {
     fn from(halt: Halt) -> Self {
-        match halt {
-            // A non-canonical address never reaches paging.
-            Halt::Fault(fault) if !canonical(fault.addr) => Trap::GeneralProtection,
-            halt => Trap::Memory(halt),
+        Trap::Memory(halt)
+    }
+}
+
+impl Trap {
+    /// What the processor makes of a fault at an address that never reaches paging, being non-canonical.
+    pub(crate) fn settled(self, m: &Machine<'_>, i: &Instruction) -> Self {
+        match self {
+            Trap::Memory(Halt::Fault(fault)) if !canonical(fault.addr) => match m.is_on_stack(i, fault.addr) {
+                true => Trap::StackFault,
+                false => Trap::GeneralProtection,
+            },
+            trap => trap,
         }
     }
 }
@@ -186,6 +199,21 @@ impl Machine<'_> {
         if address_is_32_bits(i) { sum & mask(4) } else { sum }
     }
 
+    /// Whether `i` reaches `addr` through the stack segment: by a memory operand with that segment, or by pushing and popping.
+    fn is_on_stack(&self, i: &Instruction, addr: u64) -> bool {
+        let has_operand = (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory);
+        let by_operand = has_operand && (!i.is_stack_instruction() || self.address(i) == addr);
+        if by_operand { i.memory_segment() == Register::SS } else { i.is_stack_instruction() }
+    }
+
+    /// With the alignment flag set, accesses must be aligned to their size; of wide ones no two processors think alike.
+    fn check_alignment(&self, addr: u64, size: usize) -> Result<(), Trap> {
+        if !self.cpu.flags.ac() || addr.is_multiple_of(size as u64) {
+            return Ok(());
+        }
+        Err(if size > 8 { Trap::Unsupported } else { Trap::AlignmentCheck })
+    }
+
     /// Reads an integer operand of at most 8 bytes: zero-extended registers and memory, sign-extended immediates.
     pub fn read(&mut self, i: &Instruction, op: u32) -> Result<u64, Trap> {
         match i.op_kind(op) {
@@ -208,6 +236,7 @@ impl Machine<'_> {
 
     /// Loads 1, 2, 4 or 8 bytes, zero-extended.
     pub fn load(&mut self, addr: u64, size: usize) -> Result<u64, Trap> {
+        self.check_alignment(addr, size)?;
         Ok(match size {
             1 => u64::from(self.memory.load_u8(addr)?),
             2 => u64::from(self.memory.load_u16(addr)?),
@@ -218,6 +247,7 @@ impl Machine<'_> {
 
     /// Stores the low 1, 2, 4 or 8 bytes of `value`.
     pub fn store(&mut self, addr: u64, size: usize, value: u64) -> Result<(), Trap> {
+        self.check_alignment(addr, size)?;
         match size {
             1 => self.memory.store_u8(addr, value as u8)?,
             2 => self.memory.store_u16(addr, value as u16)?,
@@ -229,11 +259,13 @@ impl Machine<'_> {
 
     /// Loads 16 bytes.
     pub fn load_u128(&mut self, addr: u64) -> Result<u128, Trap> {
+        self.check_alignment(addr, 16)?;
         Ok(self.memory.load_u128(addr)?)
     }
 
     /// Stores 16 bytes.
     pub fn store_u128(&mut self, addr: u64, value: u128) -> Result<(), Trap> {
+        self.check_alignment(addr, 16)?;
         Ok(self.memory.store_u128(addr, value)?)
     }
 

@@ -3,7 +3,7 @@
 use iced_x86::{Code, Instruction, Mnemonic, OpKind};
 
 use crate::cpu::{RBP, RSP};
-use crate::flags::{AC, TF};
+use crate::flags::TF;
 use crate::generic::Row;
 use crate::machine::{Machine, Trap, mask};
 
@@ -56,12 +56,12 @@ fn push_flags(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     push_value(m, slot(i), m.cpu.rflags())
 }
 
-/// Single-stepping and alignment checks would change what every later instruction does: refused.
+/// Single-stepping would change what every later instruction does: refused.
 fn pop_flags(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let (top, size) = (m.cpu.gpr[RSP], slot(i));
     let low = m.load(top, size)?;
     let bits = low | m.cpu.rflags() & !mask(size);
-    if bits & (TF | AC) != 0 {
+    if bits & TF != 0 {
         return Err(Trap::Unsupported);
     }
     m.cpu.set_rflags(bits);

@@ -8,7 +8,7 @@ use crate::Generic;
 use crate::cpu::{RAX, RBX, RCX, RDX};
 use crate::generic::Row;
 use crate::image::{fxrestore_image, fxsave_image};
-use crate::machine::{Machine, Trap};
+use crate::machine::{Machine, Trap, canonical};
 
 const TABLE: &[Row] = &[
     (Mnemonic::Cpuid, cpuid),
@@ -69,9 +69,12 @@ fn checked_mxcsr(value: u32) -> Result<u32, Trap> {
     if value & !MXCSR_MASK != 0 { Err(Trap::GeneralProtection) } else { Ok(value) }
 }
 
-/// Where the image lies: aligned to 16 bytes, or `#GP`.
-fn image_address(m: &Machine<'_>, i: &Instruction) -> Result<u64, Trap> {
+/// Where the image lies: aligned to 16 bytes, or `#GP`. That it is canonical comes first here, unlike for SSE operands.
+fn image_address(m: &mut Machine<'_>, i: &Instruction) -> Result<u64, Trap> {
     let addr = m.address(i);
+    if !canonical(addr) {
+        m.load(addr, 1)?;
+    }
     if addr.is_multiple_of(16) { Ok(addr) } else { Err(Trap::GeneralProtection) }
 }
 

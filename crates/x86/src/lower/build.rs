@@ -3,7 +3,7 @@
 //! A block is a straight run of instructions with exits: it goes on behind a conditional jump that is not taken, and ends at
 //! any other branch, at the end of the page, before a repeated string instruction, or when it is long.
 
-use iced_x86::{FlowControl, Instruction};
+use iced_x86::{FlowControl, Instruction, Mnemonic};
 
 use super::chain::{self, Leaves};
 use super::code::Map;
@@ -79,9 +79,14 @@ fn is_repeated(i: &Instruction) -> bool {
     i.is_string_instruction() && (i.has_rep_prefix() || i.has_repne_prefix())
 }
 
+/// Whether `i` may change how all later accesses are made.
+fn is_popf(i: &Instruction) -> bool {
+    matches!(i.mnemonic(), Mnemonic::Popf | Mnemonic::Popfq)
+}
+
 /// Whether a block ends behind `i`.
 fn is_last(i: &Instruction) -> bool {
-    i.flow_control() != FlowControl::Next && !translate::is_jcc(i) || is_repeated(i)
+    i.flow_control() != FlowControl::Next && !translate::is_jcc(i) || is_repeated(i) || is_popf(i)
 }
 
 /// Decodes from `start`; an error only if not even one instruction can be executed.
@@ -169,6 +174,7 @@ impl Builder {
     fn generic(&mut self, i: &Instruction) {
         let run: Handler = match i {
             i if is_repeated(i) => string::pick(i).unwrap_or(fallback::repeated),
+            i if is_popf(i) => fallback::leaving,
             i if is_last(i) => fallback::last,
             _ => fallback::plain,
         };

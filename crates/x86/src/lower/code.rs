@@ -160,6 +160,8 @@ pub struct Code {
     space: Option<SpaceId>,
     clock: u64,
     stops: Stops,
+    /// Whether the reference executes everything.
+    pub(super) reference: bool,
     /// See [`Code::bounces`].
     pub(super) bounces: u64,
     /// Room for the beginning of a block, when the budget does not reach its end.
@@ -180,6 +182,7 @@ impl Default for Code {
             space: None,
             clock: 0,
             stops: Stops::default(),
+            reference: false,
             bounces: 0,
             scratch: Box::new([nothing; LENGTH_MAX + 1]),
         }
@@ -196,6 +199,12 @@ impl Code {
     /// An empty cache.
     pub fn new() -> Self {
         Code::default()
+    }
+
+    /// A cache that is used for nothing but to say which flags are dead: every instruction is executed by its reference meaning.
+    /// Runs are the same as with any other, only slower: to compare with.
+    pub fn reference() -> Self {
+        Code { reference: true, ..Code::default() }
     }
 
     /// How often the host's stack had grown so much that the interpreter had to begin anew: never, if the compiler turns the
@@ -262,7 +271,7 @@ impl Code {
     /// Sets before which instructions runs stop. What was lowered for others is forgotten.
     pub fn stop_before(&mut self, stops: Stops) {
         if self.stops != stops {
-            *self = Code { stops, ..Code::default() };
+            *self = Code { stops, reference: self.reference, ..Code::default() };
         }
     }
 

@@ -17,6 +17,7 @@ use memory::{Memory, Stopped, Word};
 use super::Code;
 use super::width::Width;
 use crate::cpu::Cpu;
+use crate::generic;
 use crate::machine::{Machine, Trap};
 
 /// What a micro-operation does: see the contract above.
@@ -135,6 +136,25 @@ pub(super) struct X<const CAREFUL: bool> {
     pub exec: *mut Exec,
     pub last: Last,
 }
+
+/// A handler: a function with the arguments of [`Handler`], which its body sees as `x`. The generic parameters stand in brackets;
+/// behind the colon is whether it is the careful one.
+macro_rules! handler {
+    ($(#[$about:meta])* $visible:vis fn $name:ident[$($generics:tt)*]($x:ident: $careful:expr) $body:block) => {
+        $(#[$about])*
+        $visible unsafe fn $name<$($generics)*>(
+            u: *const $crate::lower::uop::Uop,
+            cpu: *mut $crate::cpu::Cpu,
+            memory: *mut memory::Memory,
+            last: $crate::lower::uop::Last,
+            exec: *mut $crate::lower::uop::Exec,
+        ) -> *const $crate::lower::uop::Uop {
+            let $x = $crate::lower::uop::X::<{ $careful }> { u, cpu, memory, exec, last };
+            $body
+        }
+    };
+}
+pub(super) use handler;
 
 /// The handler exists once.
 pub(super) type Careful = X<true>;
@@ -268,10 +288,10 @@ impl<const CAREFUL: bool> X<CAREFUL> {
         stopped(self.u, self.cpu, self.memory, self.exec)
     }
 
-    /// The instruction is refused: `#GP`.
+    /// The instruction is refused, for an address that is misaligned or non-canonical; the reference knows its words.
     #[inline(always)]
     pub unsafe fn refused(self) -> *const Uop {
-        refused(self.u, self.cpu, self.exec)
+        refused(self.u, self.cpu, self.memory, self.exec)
     }
 
     /// The quotient does not exist: `#DE`.
@@ -317,8 +337,11 @@ unsafe fn bounce(exec: *mut Exec, to: *const Uop) -> *const Uop {
 
 #[cold]
 #[inline(never)]
-unsafe fn refused(u: *const Uop, cpu: *mut Cpu, exec: *mut Exec) -> *const Uop {
-    trapped(u, cpu, exec, Trap::GeneralProtection)
+unsafe fn refused(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
+    (*cpu).rip = (*u).ip;
+    let mut machine = Machine { cpu: &mut *cpu, memory: &mut *memory, clock: (*exec).clock };
+    let trap = generic::step(&mut machine).expect_err("the reference refuses it, too");
+    trapped(u, cpu, exec, trap)
 }
 
 #[cold]
@@ -339,7 +362,14 @@ unsafe fn trapped(u: *const Uop, cpu: *mut Cpu, exec: *mut Exec, trap: Trap) -> 
 #[cold]
 #[inline(never)]
 unsafe fn stopped(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> *const Uop {
-    trapped(u, cpu, exec, Trap::from((*memory).halt()))
+    let trap = Trap::from((*memory).halt());
+    (*cpu).rip = (*u).ip;
+    let mut machine = Machine { cpu: &mut *cpu, memory: &mut *memory, clock: (*exec).clock };
+    let trap = match generic::decode(&mut machine) {
+        Ok(instruction) => trap.settled(&machine, &instruction),
+        Err(_) => trap,
+    };
+    trapped(u, cpu, exec, trap)
 }
 
 /// Makes the link of `u` and follows it.

@@ -39,6 +39,31 @@ unsafe fn merge(register: *mut u8, value: u64, mask: u64) {
     whole.write_volatile(whole.read_volatile() & !mask | value & mask);
 }
 
+/// Loads and stores of a word, careful and quick.
+macro_rules! accesses {
+    ($word:ty) => {
+        #[inline(always)]
+        fn load(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
+            memory.fast_load::<$word>(addr).map(Into::into)
+        }
+
+        #[inline(always)]
+        fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
+            memory.fast_store(addr, value as $word)
+        }
+
+        #[inline(always)]
+        fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
+            memory.quick_load::<$word>(addr).map(Into::into)
+        }
+
+        #[inline(always)]
+        fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
+            memory.quick_store(addr, value as $word)
+        }
+    };
+}
+
 impl Width for u8 {
     const BITS: u32 = 8;
 
@@ -53,25 +78,7 @@ impl Width for u8 {
         merge(register, value, 0xff);
     }
 
-    #[inline(always)]
-    fn load(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
-        memory.fast_load::<u8>(addr).map(u64::from)
-    }
-
-    #[inline(always)]
-    fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
-        memory.fast_store::<u8>(addr, value as u8)
-    }
-
-    #[inline(always)]
-    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
-        memory.quick_load::<u8>(addr).map(u64::from)
-    }
-
-    #[inline(always)]
-    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
-        memory.quick_store::<u8>(addr, value as u8)
-    }
+    accesses!(u8);
 }
 
 impl Width for u16 {
@@ -87,25 +94,7 @@ impl Width for u16 {
         merge(register, value, 0xffff);
     }
 
-    #[inline(always)]
-    fn load(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
-        memory.fast_load::<u16>(addr).map(u64::from)
-    }
-
-    #[inline(always)]
-    fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
-        memory.fast_store::<u16>(addr, value as u16)
-    }
-
-    #[inline(always)]
-    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
-        memory.quick_load::<u16>(addr).map(u64::from)
-    }
-
-    #[inline(always)]
-    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
-        memory.quick_store::<u16>(addr, value as u16)
-    }
+    accesses!(u16);
 }
 
 impl Width for u32 {
@@ -121,25 +110,7 @@ impl Width for u32 {
         *register.cast::<u64>() = u64::from(value as u32);
     }
 
-    #[inline(always)]
-    fn load(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
-        memory.fast_load::<u32>(addr).map(u64::from)
-    }
-
-    #[inline(always)]
-    fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
-        memory.fast_store::<u32>(addr, value as u32)
-    }
-
-    #[inline(always)]
-    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
-        memory.quick_load::<u32>(addr).map(u64::from)
-    }
-
-    #[inline(always)]
-    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
-        memory.quick_store::<u32>(addr, value as u32)
-    }
+    accesses!(u32);
 }
 
 impl Width for u64 {
@@ -155,25 +126,7 @@ impl Width for u64 {
         *register.cast::<u64>() = value;
     }
 
-    #[inline(always)]
-    fn load(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
-        memory.fast_load::<u64>(addr)
-    }
-
-    #[inline(always)]
-    fn store(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
-        memory.fast_store::<u64>(addr, value)
-    }
-
-    #[inline(always)]
-    fn load_quickly(memory: &mut Memory, addr: u64) -> Result<u64, Stopped> {
-        memory.quick_load::<u64>(addr)
-    }
-
-    #[inline(always)]
-    fn store_quickly(memory: &mut Memory, addr: u64, value: u64) -> Result<(), Stopped> {
-        memory.quick_store::<u64>(addr, value)
-    }
+    accesses!(u64);
 }
 
 /// How an address is computed.

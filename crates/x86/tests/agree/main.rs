@@ -98,6 +98,24 @@ fn an_empty_cache_changes_nothing() {
     }
 }
 
+/// A program that toggles the alignment and identification flags, as those do that look what processor they run on, and then
+/// loads four bytes from an odd address.
+#[test]
+fn alignment_is_checked_while_its_flag_is_set() {
+    // pushfq; xor qword [rsp], AC | ID; popfq; pushfq; pop rcx; mov eax, [rbx]; mov eax, [rbx + 1]
+    let bytes = b"\x9c\x48\x81\x34\x24\x00\x00\x24\x00\x9d\x9c\x59\x8b\x03\x8b\x43\x01";
+    let mut cpu = x86::Cpu { rip: guest::CODE, ..x86::Cpu::default() };
+    cpu.gpr[3] = guest::DATA;
+    cpu.gpr[4] = guest::STACK + 0x1000;
+    let start = guest::Start { code: bytes.to_vec(), data: vec![7; 64], cpu, writable: false };
+    let (mut lowered, mut reference, mut code) = (start.build(), start.build(), Code::new());
+    let expected = Stop { executed: 6, trap: Some(x86::Trap::AlignmentCheck) };
+    assert_eq!(lowered.run(&mut code, 100), expected);
+    assert_eq!(reference.step_many(100, &mut code), expected);
+    assert_eq!((lowered.cpu.gpr[1] & 0x24_0000, lowered.cpu.gpr[0]), (0x24_0000, 0x0707_0707));
+    reference.assert_same(&mut lowered, String::new);
+}
+
 /// Rust does not promise that a call in tail position is a jump; release builds count on it for speed. Programs that loop would
 /// show a handler that returns.
 #[cfg(not(debug_assertions))]

@@ -224,6 +224,7 @@ pub fn outcome_of(trap: Option<&Trap>) -> Outcome {
         Trap::DivideError | Trap::SimdException | Trap::X87Exception => (8, CODE),
         Trap::InvalidOpcode => (4, CODE),
         Trap::Breakpoint => (5, 0),
+        Trap::StackFault | Trap::AlignmentCheck => (7, 0),
         Trap::GeneralProtection | Trap::Privileged | Trap::Interrupt(_) => (11, 0),
         Trap::Memory(_) | Trap::Unsupported | Trap::Syscall | Trap::Stop => (0, 0),
     };

@@ -68,10 +68,7 @@ fn same_outcome(host: Outcome, ours: Outcome) -> bool {
         (Outcome::Signal { number: 11, address: a }, Outcome::Signal { number: 11, address: b }) => {
             a == b || goes_into_hole(a, b) || leaves_window(a, b)
         }
-        // #SS, which Linux reports as SIGBUS; here it is a #GP.
-        (Outcome::Signal { number: 7, .. }, Outcome::Signal { number: 11, address: b }) => {
-            goes_into_hole(0, b) || b == 0
-        }
+        (Outcome::Signal { number: 7, .. }, Outcome::Signal { number: 11, address: b }) => goes_into_hole(0, b),
         (Outcome::Signal { number: a, .. }, Outcome::Signal { number: b, .. }) => a == b,
         _ => false,
     }

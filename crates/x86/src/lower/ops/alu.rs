@@ -2,11 +2,8 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::Memory;
-
-use crate::cpu::Cpu;
 use crate::flags::Flags;
-use crate::lower::uop::{Exec, Handler, Last, Uop, X};
+use crate::lower::uop::{Handler, handler};
 use crate::lower::width::{
     Address, At, Based, BasedOnLast, Before, Destination, Immediate, Indexed, IndexedByLast, Register, Source, Third,
     Width,
@@ -51,45 +48,35 @@ pub(in crate::lower) fn set_flags<const OP: u8, T: Width>(flags: &mut Flags, a: 
     }
 }
 
-/// `d = d op source`.
-unsafe fn to_register<const OP: u8, T: Width, D: Source, S: Source, const LIVE: bool, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let (Ok(a), Ok(b)) = (D::read::<T, C>(x), S::read::<T, C>(x)) else {
-        return x.retry(to_register::<OP, T, D, S, LIVE, true>);
-    };
-    let result = compute::<OP>(&x.cpu().flags, a, b);
-    if LIVE {
-        set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+handler! {
+    /// `d = d op source`.
+    fn to_register[const OP: u8, T: Width, D: Source, S: Source, const LIVE: bool, const C: bool](x: C) {
+        let (Ok(a), Ok(b)) = (D::read::<T, C>(x), S::read::<T, C>(x)) else {
+            return x.retry(to_register::<OP, T, D, S, LIVE, true>);
+        };
+        let result = compute::<OP>(&x.cpu().flags, a, b);
+        if LIVE {
+            set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+        }
+        x.finish::<T>(result)
     }
-    x.finish::<T>(result)
 }
 
-/// `memory = memory op source`.
-unsafe fn to_memory<const OP: u8, T: Width, A: Address, S: Source, const LIVE: bool, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let careful = to_memory::<OP, T, A, S, LIVE, true>;
-    let addr = A::of(x);
-    let (Ok(a), Ok(b)) = (x.load::<T>(addr), S::read::<T, C>(x)) else { return x.retry(careful) };
-    let result = compute::<OP>(&x.cpu().flags, a, b);
-    if x.store::<T>(addr, result).is_err() {
-        return x.retry(careful);
+handler! {
+    /// `memory = memory op source`.
+    fn to_memory[const OP: u8, T: Width, A: Address, S: Source, const LIVE: bool, const C: bool](x: C) {
+        let careful = to_memory::<OP, T, A, S, LIVE, true>;
+        let addr = A::of(x);
+        let (Ok(a), Ok(b)) = (x.load::<T>(addr), S::read::<T, C>(x)) else { return x.retry(careful) };
+        let result = compute::<OP>(&x.cpu().flags, a, b);
+        if x.store::<T>(addr, result).is_err() {
+            return x.retry(careful);
+        }
+        if LIVE {
+            set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+        }
+        x.next()
     }
-    if LIVE {
-        set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
-    }
-    x.next()
 }
 
 /// Where the operands are.

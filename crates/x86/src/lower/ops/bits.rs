@@ -2,11 +2,9 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::Memory;
-
-use crate::cpu::{Cpu, RAX, RDX};
+use crate::cpu::{RAX, RDX};
 use crate::flags::{CF, PF, STATUS, ZF};
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
+use crate::lower::uop::{Handler, handler};
 use crate::lower::width::{Address, At, Immediate, Indexed, Register, Source, Width};
 
 use super::alu::{ADD, Form, SUB, set_flags};
@@ -16,45 +14,40 @@ pub(in crate::lower) const REVERSE: u8 = 1;
 pub(in crate::lower) const TRAILING: u8 = 2;
 pub(in crate::lower) const ONES: u8 = 3;
 
-/// `bsf`, `bsr`, `tzcnt` and `popcnt`.
-unsafe fn scan<const OP: u8, T: Width, S: Source>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let Ok(value) = S::read::<T, _>(x) else { return x.stopped() };
-    if value == 0 && OP <= REVERSE {
-        x.cpu().flags.replace(STATUS, ZF | PF);
-        return x.next();
+handler! {
+    /// `bsf`, `bsr`, `tzcnt` and `popcnt`.
+    fn scan[const OP: u8, T: Width, S: Source](x: true) {
+        let Ok(value) = S::read::<T, _>(x) else { return x.stopped() };
+        if value == 0 && OP <= REVERSE {
+            x.cpu().flags.replace(STATUS, ZF | PF);
+            return x.next();
+        }
+        let result = match OP {
+            REVERSE => 63 - value.leading_zeros(),
+            ONES => value.count_ones(),
+            _ => value.trailing_zeros().min(T::BITS),
+        };
+        x.set::<T>(x.uop().d, u64::from(result));
+        let flags = match OP {
+            TRAILING => (if result == 0 { ZF } else { 0 }) | if value == 0 { CF } else { 0 },
+            ONES => {
+                if value == 0 {
+                    ZF
+                } else {
+                    0
+                }
+            }
+            _ => {
+                if result.count_ones().is_multiple_of(2) {
+                    PF
+                } else {
+                    0
+                }
+            }
+        };
+        x.cpu().flags.replace(STATUS, flags);
+        x.next()
     }
-    let result = match OP {
-        REVERSE => 63 - value.leading_zeros(),
-        ONES => value.count_ones(),
-        _ => value.trailing_zeros().min(T::BITS),
-    };
-    x.set::<T>(x.uop().d, u64::from(result));
-    let flags = match OP {
-        TRAILING => (if result == 0 { ZF } else { 0 }) | if value == 0 { CF } else { 0 },
-        ONES => {
-            if value == 0 {
-                ZF
-            } else {
-                0
-            }
-        }
-        _ => {
-            if result.count_ones().is_multiple_of(2) {
-                PF
-            } else {
-                0
-            }
-        }
-    };
-    x.cpu().flags.replace(STATUS, flags);
-    x.next()
 }
 
 pub(in crate::lower) const KEEP: u8 = 0;
@@ -62,71 +55,56 @@ pub(in crate::lower) const SET: u8 = 1;
 pub(in crate::lower) const RESET: u8 = 2;
 pub(in crate::lower) const FLIP: u8 = 3;
 
-/// `bt`, `bts`, `btr` and `btc` of a register.
-unsafe fn test_bit<const OP: u8, T: Width, S: Source>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let Ok(offset) = S::read::<T, _>(x) else { return x.stopped() };
-    let value = x.get::<T>(x.uop().d);
-    let bit = 1 << (offset & u64::from(T::BITS - 1));
-    match OP {
-        SET => x.set::<T>(x.uop().d, value | bit),
-        RESET => x.set::<T>(x.uop().d, value & !bit),
-        FLIP => x.set::<T>(x.uop().d, value ^ bit),
-        _ => {}
+handler! {
+    /// `bt`, `bts`, `btr` and `btc` of a register.
+    fn test_bit[const OP: u8, T: Width, S: Source](x: true) {
+        let Ok(offset) = S::read::<T, _>(x) else { return x.stopped() };
+        let value = x.get::<T>(x.uop().d);
+        let bit = 1 << (offset & u64::from(T::BITS - 1));
+        match OP {
+            SET => x.set::<T>(x.uop().d, value | bit),
+            RESET => x.set::<T>(x.uop().d, value & !bit),
+            FLIP => x.set::<T>(x.uop().d, value ^ bit),
+            _ => {}
+        }
+        x.cpu().flags.set_cf(value & bit != 0);
+        x.next()
     }
-    x.cpu().flags.set_cf(value & bit != 0);
-    x.next()
 }
 
-/// `mul` and one-operand `imul`.
-unsafe fn multiply<T: Width, S: Source, const SIGNED: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let Ok(b) = S::read::<T, _>(x) else { return x.stopped() };
-    let a = x.cpu().gpr[RAX];
-    let product = match SIGNED {
-        true => i128::from(T::sign_extend(a) as i64).wrapping_mul(i128::from(T::sign_extend(b) as i64)) as u128,
-        false => u128::from(T::zero_extend(a)).wrapping_mul(u128::from(b)),
-    };
-    let (low, high) = (T::zero_extend(product as u64), T::zero_extend((product >> T::BITS) as u64));
-    x.cpu().gpr[RAX] = low;
-    x.cpu().gpr[RDX] = high;
-    let overflow = match SIGNED {
-        true => T::sign_extend(high) != (T::sign_extend(low) as i64 >> 63) as u64,
-        false => high != 0,
-    };
-    x.cpu().flags.multiplied(T::sign_extend(low), overflow);
-    x.next()
+handler! {
+    /// `mul` and one-operand `imul`.
+    fn multiply[T: Width, S: Source, const SIGNED: bool](x: true) {
+        let Ok(b) = S::read::<T, _>(x) else { return x.stopped() };
+        let a = x.cpu().gpr[RAX];
+        let product = match SIGNED {
+            true => i128::from(T::sign_extend(a) as i64).wrapping_mul(i128::from(T::sign_extend(b) as i64)) as u128,
+            false => u128::from(T::zero_extend(a)).wrapping_mul(u128::from(b)),
+        };
+        let (low, high) = (T::zero_extend(product as u64), T::zero_extend((product >> T::BITS) as u64));
+        x.cpu().gpr[RAX] = low;
+        x.cpu().gpr[RDX] = high;
+        let overflow = match SIGNED {
+            true => T::sign_extend(high) != (T::sign_extend(low) as i64 >> 63) as u64,
+            false => high != 0,
+        };
+        x.cpu().flags.multiplied(T::sign_extend(low), overflow);
+        x.next()
+    }
 }
 
-/// `div` and `idiv` of a dividend whose upper half says nothing new: almost all. The flags stay.
-unsafe fn divide<T: Width, S: Source, const SIGNED: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let Ok(divisor) = S::read::<T, _>(x) else { return x.stopped() };
-    let (low, high) = (T::zero_extend(x.cpu().gpr[RAX]), T::zero_extend(x.cpu().gpr[RDX]));
-    let Some((quotient, remainder)) = divided::<T, SIGNED>(low, high, divisor) else {
-        return x.undivided();
-    };
-    x.cpu().gpr[RAX] = T::zero_extend(quotient);
-    x.cpu().gpr[RDX] = T::zero_extend(remainder);
-    x.next()
+handler! {
+    /// `div` and `idiv` of a dividend whose upper half says nothing new: almost all. The flags stay.
+    fn divide[T: Width, S: Source, const SIGNED: bool](x: true) {
+        let Ok(divisor) = S::read::<T, _>(x) else { return x.stopped() };
+        let (low, high) = (T::zero_extend(x.cpu().gpr[RAX]), T::zero_extend(x.cpu().gpr[RDX]));
+        let Some((quotient, remainder)) = divided::<T, SIGNED>(low, high, divisor) else {
+            return x.undivided();
+        };
+        x.cpu().gpr[RAX] = T::zero_extend(quotient);
+        x.cpu().gpr[RDX] = T::zero_extend(remainder);
+        x.next()
+    }
 }
 
 #[inline(always)]
@@ -159,75 +137,61 @@ fn divided_wide<T: Width, const SIGNED: bool>(low: u64, high: u64, divisor: u64)
     (quotient >> T::BITS == 0).then(|| (quotient as u64, (value % u128::from(divisor)) as u64))
 }
 
-/// `xchg` of registers.
-unsafe fn swap<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let (a, b) = (x.get::<T>(x.uop().d), x.get::<T>(x.uop().s));
-    x.set::<T>(x.uop().s, a);
-    x.set::<T>(x.uop().d, b);
-    x.next()
+handler! {
+    /// `xchg` of registers.
+    fn swap[T: Width](x: true) {
+        let (a, b) = (x.get::<T>(x.uop().d), x.get::<T>(x.uop().s));
+        x.set::<T>(x.uop().s, a);
+        x.set::<T>(x.uop().d, b);
+        x.next()
+    }
 }
 
-/// `xchg` with memory.
-unsafe fn swap_memory<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let addr = Indexed::of(x);
-    let Ok(found) = x.load::<T>(addr) else { return x.stopped() };
-    if x.store::<T>(addr, x.get::<T>(x.uop().s)).is_err() {
-        return x.stopped();
+handler! {
+    /// `xchg` with memory.
+    fn swap_memory[T: Width](x: true) {
+        let addr = Indexed::of(x);
+        let Ok(found) = x.load::<T>(addr) else { return x.stopped() };
+        if x.store::<T>(addr, x.get::<T>(x.uop().s)).is_err() {
+            return x.stopped();
+        }
+        x.set::<T>(x.uop().s, found);
+        x.next()
     }
-    x.set::<T>(x.uop().s, found);
-    x.next()
 }
 
-/// `xadd` to memory.
-unsafe fn add_memory<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let addr = Indexed::of(x);
-    let Ok(a) = x.load::<T>(addr) else { return x.stopped() };
-    let b = x.get::<T>(x.uop().s);
-    let sum = a.wrapping_add(b);
-    if x.store::<T>(addr, sum).is_err() {
-        return x.stopped();
+handler! {
+    /// `xadd` to memory.
+    fn add_memory[T: Width](x: true) {
+        let addr = Indexed::of(x);
+        let Ok(a) = x.load::<T>(addr) else { return x.stopped() };
+        let b = x.get::<T>(x.uop().s);
+        let sum = a.wrapping_add(b);
+        if x.store::<T>(addr, sum).is_err() {
+            return x.stopped();
+        }
+        x.set::<T>(x.uop().s, a);
+        set_flags::<ADD, T>(&mut x.cpu().flags, a, b, sum);
+        x.next()
     }
-    x.set::<T>(x.uop().s, a);
-    set_flags::<ADD, T>(&mut x.cpu().flags, a, b, sum);
-    x.next()
 }
 
-/// `cmpxchg` with memory, which is written in either case.
-unsafe fn swap_if_equal<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let addr = Indexed::of(x);
-    let Ok(found) = x.load::<T>(addr) else { return x.stopped() };
-    let expected = T::zero_extend(x.cpu().gpr[RAX]);
-    let new = if expected == found { x.get::<T>(x.uop().s) } else { found };
-    if x.store::<T>(addr, new).is_err() {
-        return x.stopped();
+handler! {
+    /// `cmpxchg` with memory, which is written in either case.
+    fn swap_if_equal[T: Width](x: true) {
+        let addr = Indexed::of(x);
+        let Ok(found) = x.load::<T>(addr) else { return x.stopped() };
+        let expected = T::zero_extend(x.cpu().gpr[RAX]);
+        let new = if expected == found { x.get::<T>(x.uop().s) } else { found };
+        if x.store::<T>(addr, new).is_err() {
+            return x.stopped();
+        }
+        set_flags::<SUB, T>(&mut x.cpu().flags, expected, found, expected.wrapping_sub(found));
+        if expected != found {
+            x.set::<T>(0, found);
+        }
+        x.next()
     }
-    set_flags::<SUB, T>(&mut x.cpu().flags, expected, found, expected.wrapping_sub(found));
-    if expected != found {
-        x.set::<T>(0, found);
-    }
-    x.next()
 }
 
 fn scan_sized<const OP: u8>(size: usize, form: Form) -> Option<Handler> {

@@ -2,33 +2,24 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::{Memory, Stopped};
+use memory::Stopped;
 
-use crate::cpu::{Cpu, RSP};
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
+use crate::cpu::RSP;
+use crate::lower::uop::{Handler, X, handler};
 use crate::lower::width::{At, Before, Indexed, Register, Source};
 use crate::machine::canonical;
 
-/// `jmp` to a fixed address; also from the end of a block to the next.
-pub(in crate::lower) unsafe fn jump(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    Careful { u, cpu, memory, exec, last }.branch()
+handler! {
+    /// `jmp` to a fixed address; also from the end of a block to the next.
+    pub(in crate::lower) fn jump[](x: true) {
+        x.branch()
+    }
 }
 
-unsafe fn jump_if<const CODE: u8>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if x.cpu().flags.condition(CODE) { x.branch_early() } else { x.next_keeping() }
+handler! {
+    fn jump_if[const CODE: u8](x: true) {
+        if x.cpu().flags.condition(CODE) { x.branch_early() } else { x.next_keeping() }
+    }
 }
 
 /// Address behind the instruction; `extra` is its length.
@@ -44,69 +35,49 @@ unsafe fn push_return<const C: bool>(x: X<C>) -> Result<u64, Stopped> {
     x.store::<u64>(top, behind(x)).map(|()| top)
 }
 
-pub(in crate::lower) unsafe fn call<const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let Ok(top) = push_return(x) else { return x.retry(call::<true>) };
-    x.cpu().gpr[RSP] = top;
-    x.branch()
+handler! {
+    pub(in crate::lower) fn call[const C: bool](x: C) {
+        let Ok(top) = push_return(x) else { return x.retry(call::<true>) };
+        x.cpu().gpr[RSP] = top;
+        x.branch()
+    }
 }
 
-unsafe fn call_indirect<S: Source, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let careful = call_indirect::<S, true>;
-    let Ok(target) = S::read::<u64, C>(x) else { return x.retry(careful) };
-    let Ok(top) = push_return(x) else { return x.retry(careful) };
-    // Stored even if the target is refused, as on the processor.
-    if !canonical(target) {
-        return x.refused();
+handler! {
+    fn call_indirect[S: Source, const C: bool](x: C) {
+        let careful = call_indirect::<S, true>;
+        let Ok(target) = S::read::<u64, C>(x) else { return x.retry(careful) };
+        let Ok(top) = push_return(x) else { return x.retry(careful) };
+        // Stored even if the target is refused, as on the processor.
+        if !canonical(target) {
+            return x.refused();
+        }
+        x.cpu().gpr[RSP] = top;
+        x.indirect(target)
     }
-    x.cpu().gpr[RSP] = top;
-    x.indirect(target)
 }
 
-unsafe fn jump_indirect<S: Source, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let Ok(target) = S::read::<u64, C>(x) else { return x.retry(jump_indirect::<S, true>) };
-    if !canonical(target) {
-        return x.refused();
+handler! {
+    fn jump_indirect[S: Source, const C: bool](x: C) {
+        let Ok(target) = S::read::<u64, C>(x) else { return x.retry(jump_indirect::<S, true>) };
+        if !canonical(target) {
+            return x.refused();
+        }
+        x.indirect(target)
     }
-    x.indirect(target)
 }
 
-/// `imm` is what `ret imm16` drops besides the return address.
-pub(in crate::lower) unsafe fn ret<const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let top = x.cpu().gpr[RSP];
-    let Ok(target) = x.load::<u64>(top) else { return x.retry(ret::<true>) };
-    if !canonical(target) {
-        return x.refused();
+handler! {
+    /// `imm` is what `ret imm16` drops besides the return address.
+    pub(in crate::lower) fn ret[const C: bool](x: C) {
+        let top = x.cpu().gpr[RSP];
+        let Ok(target) = x.load::<u64>(top) else { return x.retry(ret::<true>) };
+        if !canonical(target) {
+            return x.refused();
+        }
+        x.cpu().gpr[RSP] = top.wrapping_add(8).wrapping_add(x.uop().imm);
+        x.indirect(target)
     }
-    x.cpu().gpr[RSP] = top.wrapping_add(8).wrapping_add(x.uop().imm);
-    x.indirect(target)
 }
 
 /// The handler for a conditional jump.

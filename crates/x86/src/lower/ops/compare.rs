@@ -2,28 +2,20 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::Memory;
-
 use super::alu::{ADD, AND, Form, SUB, set_flags};
-use crate::cpu::Cpu;
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
+use crate::lower::uop::{Handler, handler};
 use crate::lower::width::{At, Based, Destination, Half, Immediate, Indexed, Register, Source, Width};
 
-/// `cmp` or `test` for its flags.
-unsafe fn compare<const OP: u8, T: Width, L: Source, R: Source, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let (Ok(a), Ok(b)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
-        return x.retry(compare::<OP, T, L, R, true>);
-    };
-    let result = if OP == SUB { a.wrapping_sub(b) } else { a & b };
-    set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
-    x.next_keeping()
+handler! {
+    /// `cmp` or `test` for its flags.
+    fn compare[const OP: u8, T: Width, L: Source, R: Source, const C: bool](x: C) {
+        let (Ok(a), Ok(b)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
+            return x.retry(compare::<OP, T, L, R, true>);
+        };
+        let result = if OP == SUB { a.wrapping_sub(b) } else { a & b };
+        set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+        x.next_keeping()
+    }
 }
 
 /// Whether `code` holds after comparing: no flags needed. Parity and overflow are not asked here.
@@ -57,23 +49,18 @@ fn holds<const OP: u8, T: Width, const CODE: u8>(a: u64, b: u64) -> bool {
     }
 }
 
-/// `cmp` or `test` and the conditional jump behind it.
-unsafe fn fused<const OP: u8, T: Width, L: Source, R: Source, const CODE: u8, const LIVE: bool, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let (Ok(a), Ok(b)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
-        return x.retry(fused::<OP, T, L, R, CODE, LIVE, true>);
-    };
-    if LIVE {
-        let result = if OP == SUB { a.wrapping_sub(b) } else { a & b };
-        set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+handler! {
+    /// `cmp` or `test` and the conditional jump behind it.
+    fn fused[const OP: u8, T: Width, L: Source, R: Source, const CODE: u8, const LIVE: bool, const C: bool](x: C) {
+        let (Ok(a), Ok(b)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
+            return x.retry(fused::<OP, T, L, R, CODE, LIVE, true>);
+        };
+        if LIVE {
+            let result = if OP == SUB { a.wrapping_sub(b) } else { a & b };
+            set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+        }
+        if holds::<OP, T, CODE>(a, b) { x.branch_early() } else { x.next_keeping() }
     }
-    if holds::<OP, T, CODE>(a, b) { x.branch_early() } else { x.next_keeping() }
 }
 
 /// Whether `code` holds after an operation; [`pick_operation`] knows which can be asked.
@@ -82,30 +69,25 @@ fn holds_after<const OP: u8, T: Width, const CODE: u8>(a: u64, b: u64, result: u
     if OP == ADD { holds::<AND, T, CODE>(result, result) } else { holds::<OP, T, CODE>(a, b) }
 }
 
-/// An operation on a register and the conditional jump behind it.
-unsafe fn operate<const OP: u8, T: Width, S: Source, const CODE: u8, const LIVE: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let a = x.get::<T>(x.uop().d);
-    let Ok(b) = S::read::<T, _>(x) else { return x.stopped() };
-    let result = match OP {
-        ADD => a.wrapping_add(b),
-        SUB => a.wrapping_sub(b),
-        _ => a & b,
-    };
-    if LIVE {
-        set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+handler! {
+    /// An operation on a register and the conditional jump behind it.
+    fn operate[const OP: u8, T: Width, S: Source, const CODE: u8, const LIVE: bool](x: true) {
+        let a = x.get::<T>(x.uop().d);
+        let Ok(b) = S::read::<T, _>(x) else { return x.stopped() };
+        let result = match OP {
+            ADD => a.wrapping_add(b),
+            SUB => a.wrapping_sub(b),
+            _ => a & b,
+        };
+        if LIVE {
+            set_flags::<OP, T>(&mut x.cpu().flags, a, b, result);
+        }
+        if holds_after::<OP, T, CODE>(a, b, result) {
+            x.set::<T>(x.uop().d, result);
+            return x.branch_early();
+        }
+        x.finish::<T>(result)
     }
-    if holds_after::<OP, T, CODE>(a, b, result) {
-        x.set::<T>(x.uop().d, result);
-        return x.branch_early();
-    }
-    x.finish::<T>(result)
 }
 
 fn alone<const OP: u8, T: Width>(form: Form) -> Handler {

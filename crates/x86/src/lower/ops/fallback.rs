@@ -8,8 +8,8 @@ use memory::Memory;
 use super::host;
 use crate::Generic;
 use crate::cpu::Cpu;
-use crate::generic::settle_rip;
-use crate::lower::uop::{Careful, Exec, Last, Uop};
+use crate::generic::settle;
+use crate::lower::uop::{Exec, Last, Uop, handler};
 use crate::machine::{Machine, Trap};
 
 /// A decoded instruction and its meaning: what `link` of these micro-operations points to.
@@ -27,57 +27,53 @@ unsafe fn call(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exe
     let mut machine = Machine { cpu: &mut *cpu, memory: &mut *memory, clock: (*exec).clock };
     machine.cpu.rip = decoded.instruction.next_ip();
     let result = (decoded.generic)(&mut machine, &decoded.instruction);
-    settle_rip(&mut machine, &decoded.instruction, &result);
-    let Err(trap) = result else { return true };
+    let Err(trap) = settle(&mut machine, &decoded.instruction, result) else { return true };
     let executed = u64::from(matches!(trap, Trap::Syscall | Trap::Breakpoint));
     (*exec).budget += u64::from((*u).left) - executed;
     (*exec).trap = Some(trap);
     false
 }
 
-/// An instruction that goes on with the next.
-pub(in crate::lower) unsafe fn plain(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if call(u, cpu, memory, exec) { x.next() } else { std::ptr::null() }
+handler! {
+    /// An instruction that goes on with the next.
+    pub(in crate::lower) fn plain[](x: true) {
+        if call(x.u, x.cpu, x.memory, x.exec) { x.next() } else { std::ptr::null() }
+    }
 }
 
-/// An instruction that ends its block and says itself where it goes.
-pub(in crate::lower) unsafe fn last(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if call(u, cpu, memory, exec) { x.indirect((*cpu).rip) } else { std::ptr::null() }
+handler! {
+    /// An instruction that ends its block and says itself where it goes.
+    pub(in crate::lower) fn last[](x: true) {
+        if call(x.u, x.cpu, x.memory, x.exec) { x.indirect((*x.cpu).rip) } else { std::ptr::null() }
+    }
 }
 
-/// A repeated string instruction, alone in its block: each iteration counts as one instruction.
-pub(in crate::lower) unsafe fn repeated(
+/// `popf`, which may ask for alignment checks: the run goes on as it finds fit.
+pub(in crate::lower) unsafe fn leaving(
     u: *const Uop,
     cpu: *mut Cpu,
     memory: *mut Memory,
-    last: Last,
+    _: Last,
     exec: *mut Exec,
 ) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    loop {
-        if !call(u, cpu, memory, exec) {
-            return std::ptr::null();
+    call(u, cpu, memory, exec);
+    std::ptr::null()
+}
+
+handler! {
+    /// A repeated string instruction, alone in its block: each iteration counts as one instruction.
+    pub(in crate::lower) fn repeated[](x: true) {
+        loop {
+            if !call(x.u, x.cpu, x.memory, x.exec) {
+                return std::ptr::null();
+            }
+            if (*x.cpu).rip != (*x.u).ip {
+                return x.indirect((*x.cpu).rip);
+            }
+            if (*x.exec).budget == 0 {
+                return std::ptr::null();
+            }
+            (*x.exec).budget -= 1;
         }
-        if (*cpu).rip != (*u).ip {
-            return x.indirect((*cpu).rip);
-        }
-        if (*exec).budget == 0 {
-            return std::ptr::null();
-        }
-        (*exec).budget -= 1;
     }
 }

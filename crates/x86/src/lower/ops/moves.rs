@@ -2,105 +2,68 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::Memory;
-
 use super::alu::{Chain, Form};
-use crate::cpu::Cpu;
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
+use crate::lower::uop::{Handler, handler};
 use crate::lower::width::{
     Address, At, Based, BasedOnLast, Before, Immediate, Indexed, IndexedByLast, Register, Source, Width,
 };
 
-/// `d = source`, from size `F` to size `T`, zero-extended.
-unsafe fn load<F: Width, T: Width, S: Source, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    match S::read::<F, C>(x) {
-        Ok(value) => x.finish::<T>(value),
-        Err(_) => x.retry(load::<F, T, S, true>),
+handler! {
+    /// `d = source`, from size `F` to size `T`, zero-extended.
+    fn load[F: Width, T: Width, S: Source, const C: bool](x: C) {
+        match S::read::<F, C>(x) {
+            Ok(value) => x.finish::<T>(value),
+            Err(_) => x.retry(load::<F, T, S, true>),
+        }
     }
 }
 
-/// `d = source`, sign-extended.
-unsafe fn load_signed<F: Width, T: Width, S: Source, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    match S::read::<F, C>(x) {
-        Ok(value) => x.finish::<T>(F::sign_extend(value)),
-        Err(_) => x.retry(load_signed::<F, T, S, true>),
+handler! {
+    /// `d = source`, sign-extended.
+    fn load_signed[F: Width, T: Width, S: Source, const C: bool](x: C) {
+        match S::read::<F, C>(x) {
+            Ok(value) => x.finish::<T>(F::sign_extend(value)),
+            Err(_) => x.retry(load_signed::<F, T, S, true>),
+        }
     }
 }
 
-/// `memory = source`.
-unsafe fn store<T: Width, A: Address, S: Source, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let stored = S::read::<T, C>(x).and_then(|value| x.store::<T>(A::of(x), value));
-    if stored.is_ok() { x.next_keeping() } else { x.retry(store::<T, A, S, true>) }
+handler! {
+    /// `memory = source`.
+    fn store[T: Width, A: Address, S: Source, const C: bool](x: C) {
+        let stored = S::read::<T, C>(x).and_then(|value| x.store::<T>(A::of(x), value));
+        if stored.is_ok() { x.next_keeping() } else { x.retry(store::<T, A, S, true>) }
+    }
 }
 
-unsafe fn lea<T: Width, A: Address>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    x.finish::<T>(A::of(x))
+handler! {
+    fn lea[T: Width, A: Address](x: true) {
+        x.finish::<T>(A::of(x))
+    }
 }
 
-/// The source is read even when it is not moved.
-unsafe fn move_if<T: Width, S: Source, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let Ok(value) = S::read::<T, C>(x) else { return x.retry(move_if::<T, S, true>) };
-    let old = x.get::<T>(x.uop().d);
-    let holds = x.cpu().flags.condition(x.uop().extra);
-    x.finish::<T>(if holds { value } else { old })
+handler! {
+    /// The source is read even when it is not moved.
+    fn move_if[T: Width, S: Source, const C: bool](x: C) {
+        let Ok(value) = S::read::<T, C>(x) else { return x.retry(move_if::<T, S, true>) };
+        let old = x.get::<T>(x.uop().d);
+        let holds = x.cpu().flags.condition(x.uop().extra);
+        x.finish::<T>(if holds { value } else { old })
+    }
 }
 
-unsafe fn set_if<const CODE: u8>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let holds = x.cpu().flags.condition(CODE);
-    x.set::<u8>(x.uop().d, u64::from(holds));
-    x.next()
+handler! {
+    fn set_if[const CODE: u8](x: true) {
+        let holds = x.cpu().flags.condition(CODE);
+        x.set::<u8>(x.uop().d, u64::from(holds));
+        x.next()
+    }
 }
 
-pub(in crate::lower) unsafe fn nothing(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    Careful { u, cpu, memory, exec, last }.next_keeping()
+handler! {
+    pub(in crate::lower) fn nothing[](x: true) {
+        x.next_keeping()
+    }
 }
 
 fn mov_sized<T: Width>(form: Form) -> Handler {

@@ -2,12 +2,10 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::Memory;
-
-use crate::cpu::{Cpu, RCX};
+use crate::cpu::RCX;
 use crate::flags::Flags;
 use crate::integer::{rol, ror, sar, shl, shr};
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
+use crate::lower::uop::{Handler, handler};
 use crate::lower::width::{Before, Destination, Register, Source, Width};
 
 use super::alu::Chain;
@@ -49,46 +47,36 @@ fn with_flags<const OP: u8, T: Width>(flags: &mut Flags, value: u64, count: u32)
     }
 }
 
-/// By `imm`, which is neither zero nor beyond the size. Rotations by more than one keep the overflow flag.
-unsafe fn by_immediate<const OP: u8, T: Width, D: Source, const LIVE: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let Ok(value) = D::read::<T, _>(x) else { return x.stopped() };
-    let count = x.uop().imm as u32 & (T::BITS - 1);
-    if !LIVE {
-        return x.finish::<T>(plain::<OP, T>(value, count));
+handler! {
+    /// By `imm`, which is neither zero nor beyond the size. Rotations by more than one keep the overflow flag.
+    fn by_immediate[const OP: u8, T: Width, D: Source, const LIVE: bool](x: true) {
+        let Ok(value) = D::read::<T, _>(x) else { return x.stopped() };
+        let count = x.uop().imm as u32 & (T::BITS - 1);
+        if !LIVE {
+            return x.finish::<T>(plain::<OP, T>(value, count));
+        }
+        let before = x.cpu().flags.of();
+        let result = with_flags::<OP, T>(&mut x.cpu().flags, value, count);
+        if OP >= ROL && count != 1 {
+            let carry = x.cpu().flags.cf();
+            x.cpu().flags.rotated(carry, before);
+        }
+        x.finish::<T>(result)
     }
-    let before = x.cpu().flags.of();
-    let result = with_flags::<OP, T>(&mut x.cpu().flags, value, count);
-    if OP >= ROL && count != 1 {
-        let carry = x.cpu().flags.cf();
-        x.cpu().flags.rotated(carry, before);
-    }
-    x.finish::<T>(result)
 }
 
-/// By `cl`.
-unsafe fn by_count<const OP: u8, T: Width, D: Source, const LIVE: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let Ok(value) = D::read::<T, _>(x) else { return x.stopped() };
-    let count = x.cpu().gpr[RCX] as u32 & (T::BITS - 1);
-    if !LIVE || count == 0 {
-        // A count of zero leaves the flags, but still clears the upper half.
-        return x.finish::<T>(plain::<OP, T>(value, count));
+handler! {
+    /// By `cl`, of which five bits count, six for 64-bit operands: less than those may be shifted out altogether.
+    fn by_count[const OP: u8, T: Width, D: Source, const LIVE: bool](x: true) {
+        let Ok(value) = D::read::<T, _>(x) else { return x.stopped() };
+        let count = x.cpu().gpr[RCX] as u32 & if T::BITS == 64 { 63 } else { 31 };
+        if !LIVE || count == 0 {
+            // A count of zero leaves the flags, but still clears the upper half.
+            return x.finish::<T>(plain::<OP, T>(value, count));
+        }
+        let result = with_flags::<OP, T>(&mut x.cpu().flags, value, count);
+        x.finish::<T>(result)
     }
-    let result = with_flags::<OP, T>(&mut x.cpu().flags, value, count);
-    x.finish::<T>(result)
 }
 
 fn by_kind<const OP: u8, T: Width, D: Source>(immediate: bool, live: bool) -> Handler {
@@ -110,11 +98,11 @@ fn by_op<T: Width, D: Source>(op: u8, immediate: bool, live: bool) -> Handler {
     }
 }
 
-/// The handler for a shift of a register; by `cl` only of 4 or 8 bytes, for less may be shifted out altogether.
+/// The handler for a shift of a register.
 pub(in crate::lower) fn pick(op: u8, size: usize, immediate: bool, chain: Chain, live: bool) -> Option<Handler> {
     match (size, chain) {
-        (1, _) if immediate => Some(by_op::<u8, Destination>(op, true, live)),
-        (2, _) if immediate => Some(by_op::<u16, Destination>(op, true, live)),
+        (1, _) => Some(by_op::<u8, Destination>(op, immediate, live)),
+        (2, _) => Some(by_op::<u16, Destination>(op, immediate, live)),
         (4, Chain::First) => Some(by_op::<u32, Before>(op, immediate, live)),
         (8, Chain::First) => Some(by_op::<u64, Before>(op, immediate, live)),
         (4, _) => Some(by_op::<u32, Destination>(op, immediate, live)),

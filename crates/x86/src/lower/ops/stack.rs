@@ -2,56 +2,39 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::Memory;
-
-use crate::cpu::{Cpu, RBP, RSP};
-use crate::lower::uop::{Exec, Handler, Last, Uop, X};
+use crate::cpu::{RBP, RSP};
+use crate::lower::uop::{Handler, handler};
 use crate::lower::width::{At, Immediate, Indexed, Register, Source};
 
-unsafe fn push<S: Source, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let top = x.cpu().gpr[RSP].wrapping_sub(8);
-    if S::read::<u64, C>(x).and_then(|value| x.store::<u64>(top, value)).is_err() {
-        return x.retry(push::<S, true>);
+handler! {
+    fn push[S: Source, const C: bool](x: C) {
+        let top = x.cpu().gpr[RSP].wrapping_sub(8);
+        if S::read::<u64, C>(x).and_then(|value| x.store::<u64>(top, value)).is_err() {
+            return x.retry(push::<S, true>);
+        }
+        x.cpu().gpr[RSP] = top;
+        x.next()
     }
-    x.cpu().gpr[RSP] = top;
-    x.next()
 }
 
-pub(in crate::lower) unsafe fn pop<const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let top = x.cpu().gpr[RSP];
-    let Ok(value) = x.load::<u64>(top) else { return x.retry(pop::<true>) };
-    // In this order: `pop rsp` keeps the value.
-    x.cpu().gpr[RSP] = top.wrapping_add(8);
-    x.finish::<u64>(value)
+handler! {
+    pub(in crate::lower) fn pop[const C: bool](x: C) {
+        let top = x.cpu().gpr[RSP];
+        let Ok(value) = x.load::<u64>(top) else { return x.retry(pop::<true>) };
+        // In this order: `pop rsp` keeps the value.
+        x.cpu().gpr[RSP] = top.wrapping_add(8);
+        x.finish::<u64>(value)
+    }
 }
 
-pub(in crate::lower) unsafe fn leave<const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let frame = x.cpu().gpr[RBP];
-    let Ok(value) = x.load::<u64>(frame) else { return x.retry(leave::<true>) };
-    x.cpu().gpr[RBP] = value;
-    x.cpu().gpr[RSP] = frame.wrapping_add(8);
-    x.next()
+handler! {
+    pub(in crate::lower) fn leave[const C: bool](x: C) {
+        let frame = x.cpu().gpr[RBP];
+        let Ok(value) = x.load::<u64>(frame) else { return x.retry(leave::<true>) };
+        x.cpu().gpr[RBP] = value;
+        x.cpu().gpr[RSP] = frame.wrapping_add(8);
+        x.next()
+    }
 }
 
 /// What is pushed.

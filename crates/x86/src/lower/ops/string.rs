@@ -3,10 +3,9 @@
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 use iced_x86::{Code, Instruction, OpKind, Register};
-use memory::Memory;
 
-use crate::cpu::{Cpu, RAX, RCX, RDI, RSI};
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
+use crate::cpu::{RAX, RCX, RDI, RSI};
+use crate::lower::uop::{Careful, Handler, handler};
 use crate::lower::width::Width;
 
 /// What one iteration adds to a pointer.
@@ -40,44 +39,46 @@ unsafe fn count(x: Careful) -> After {
     After::Another
 }
 
-/// `rep movs`.
-unsafe fn copy<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if x.cpu().gpr[RCX] == 0 {
-        return x.next();
-    }
-    let step = step::<T>(x);
-    loop {
-        let Ok(value) = x.load::<T>(x.cpu().gpr[RSI]) else { return x.stopped() };
-        if x.store::<T>(x.cpu().gpr[RDI], value).is_err() {
-            return x.stopped();
+handler! {
+    /// `rep movs`.
+    fn copy[T: Width](x: true) {
+        if x.cpu().gpr[RCX] == 0 {
+            return x.next();
         }
-        x.cpu().gpr[RSI] = x.cpu().gpr[RSI].wrapping_add(step);
-        x.cpu().gpr[RDI] = x.cpu().gpr[RDI].wrapping_add(step);
-        match count(x) {
-            After::Another => {}
-            After::Next => return x.next(),
-            After::Leave => return std::ptr::null(),
+        let step = step::<T>(x);
+        loop {
+            let Ok(value) = x.load::<T>(x.cpu().gpr[RSI]) else { return x.stopped() };
+            if x.store::<T>(x.cpu().gpr[RDI], value).is_err() {
+                return x.stopped();
+            }
+            x.cpu().gpr[RSI] = x.cpu().gpr[RSI].wrapping_add(step);
+            x.cpu().gpr[RDI] = x.cpu().gpr[RDI].wrapping_add(step);
+            match count(x) {
+                After::Another => {}
+                After::Next => return x.next(),
+                After::Leave => return std::ptr::null(),
+            }
         }
     }
 }
 
-/// `rep stos`.
-unsafe fn fill<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if x.cpu().gpr[RCX] == 0 {
-        return x.next();
-    }
-    let step = step::<T>(x);
-    loop {
-        if x.store::<T>(x.cpu().gpr[RDI], x.cpu().gpr[RAX]).is_err() {
-            return x.stopped();
+handler! {
+    /// `rep stos`.
+    fn fill[T: Width](x: true) {
+        if x.cpu().gpr[RCX] == 0 {
+            return x.next();
         }
-        x.cpu().gpr[RDI] = x.cpu().gpr[RDI].wrapping_add(step);
-        match count(x) {
-            After::Another => {}
-            After::Next => return x.next(),
-            After::Leave => return std::ptr::null(),
+        let step = step::<T>(x);
+        loop {
+            if x.store::<T>(x.cpu().gpr[RDI], x.cpu().gpr[RAX]).is_err() {
+                return x.stopped();
+            }
+            x.cpu().gpr[RDI] = x.cpu().gpr[RDI].wrapping_add(step);
+            match count(x) {
+                After::Another => {}
+                After::Next => return x.next(),
+                After::Leave => return std::ptr::null(),
+            }
         }
     }
 }

@@ -2,11 +2,9 @@
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use memory::Memory;
-
 use super::alu::{ADD, Chain, Form, SUB, set_flags};
-use crate::cpu::{Cpu, RAX, RDX};
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
+use crate::cpu::{RAX, RDX};
+use crate::lower::uop::{Handler, Uop, X, handler};
 use crate::lower::width::{Address, At, Based, Before, Destination, Immediate, Indexed, Register, Source, Width};
 
 /// The new value of `inc` (`ADD`) and `dec` (`SUB`).
@@ -23,53 +21,45 @@ unsafe fn flags_but_carry<const OP: u8, T: Width, const C: bool>(x: X<C>, value:
     x.cpu().flags.set_cf(carry);
 }
 
-unsafe fn by_one<const OP: u8, T: Width, const LIVE: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let value = x.get::<T>(x.uop().d);
-    let result = stepped::<OP>(value);
-    if LIVE {
+handler! {
+    fn by_one[const OP: u8, T: Width, const LIVE: bool](x: true) {
+        let value = x.get::<T>(x.uop().d);
+        let result = stepped::<OP>(value);
+        if LIVE {
+            flags_but_carry::<OP, T, _>(x, value, result);
+        }
+        x.finish::<T>(result)
+    }
+}
+
+handler! {
+    fn by_one_in_memory[const OP: u8, T: Width, A: Address, const C: bool](x: C) {
+        let careful = by_one_in_memory::<OP, T, A, true>;
+        let addr = A::of(x);
+        let Ok(value) = x.load::<T>(addr) else { return x.retry(careful) };
+        let result = stepped::<OP>(value);
+        if x.store::<T>(addr, result).is_err() {
+            return x.retry(careful);
+        }
         flags_but_carry::<OP, T, _>(x, value, result);
+        x.next()
     }
-    x.finish::<T>(result)
 }
 
-unsafe fn by_one_in_memory<const OP: u8, T: Width, A: Address, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let careful = by_one_in_memory::<OP, T, A, true>;
-    let addr = A::of(x);
-    let Ok(value) = x.load::<T>(addr) else { return x.retry(careful) };
-    let result = stepped::<OP>(value);
-    if x.store::<T>(addr, result).is_err() {
-        return x.retry(careful);
+handler! {
+    fn neg[T: Width](x: true) {
+        let value = x.get::<T>(x.uop().d);
+        let result = value.wrapping_neg();
+        set_flags::<SUB, T>(&mut x.cpu().flags, 0, value, result);
+        x.finish::<T>(result)
     }
-    flags_but_carry::<OP, T, _>(x, value, result);
-    x.next()
 }
 
-unsafe fn neg<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let value = x.get::<T>(x.uop().d);
-    let result = value.wrapping_neg();
-    set_flags::<SUB, T>(&mut x.cpu().flags, 0, value, result);
-    x.finish::<T>(result)
-}
-
-unsafe fn not<T: Width>(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let value = x.get::<T>(x.uop().d);
-    x.finish::<T>(!value)
+handler! {
+    fn not[T: Width](x: true) {
+        let value = x.get::<T>(x.uop().d);
+        x.finish::<T>(!value)
+    }
 }
 
 /// `d = l * r`, signed.
@@ -88,57 +78,37 @@ unsafe fn product<T: Width, const LIVE: bool, const C: bool>(x: X<C>, l: u64, r:
     x.finish::<T>(result)
 }
 
-unsafe fn imul<T: Width, L: Source, R: Source, const LIVE: bool, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let (Ok(l), Ok(r)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
-        return x.retry(imul::<T, L, R, LIVE, true>);
-    };
-    product::<T, LIVE, C>(x, l, r)
+handler! {
+    fn imul[T: Width, L: Source, R: Source, const LIVE: bool, const C: bool](x: C) {
+        let (Ok(l), Ok(r)) = (L::read::<T, C>(x), R::read::<T, C>(x)) else {
+            return x.retry(imul::<T, L, R, LIVE, true>);
+        };
+        product::<T, LIVE, C>(x, l, r)
+    }
 }
 
-/// `cdq`, `cqo`.
-unsafe fn spread<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let sign = (T::sign_extend(x.cpu().gpr[RAX]) as i64 >> 63) as u64;
-    x.cpu().gpr[RDX] = T::zero_extend(sign);
-    x.next()
+handler! {
+    /// `cdq`, `cqo`.
+    fn spread[T: Width](x: true) {
+        let sign = (T::sign_extend(x.cpu().gpr[RAX]) as i64 >> 63) as u64;
+        x.cpu().gpr[RDX] = T::zero_extend(sign);
+        x.next()
+    }
 }
 
-/// `cwde`, `cdqe`: from half of `T`.
-unsafe fn widen<F: Width, T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    x.cpu().gpr[RAX] = T::zero_extend(F::sign_extend(x.cpu().gpr[RAX]));
-    x.next()
+handler! {
+    /// `cwde`, `cdqe`: from half of `T`.
+    fn widen[F: Width, T: Width](x: true) {
+        x.cpu().gpr[RAX] = T::zero_extend(F::sign_extend(x.cpu().gpr[RAX]));
+        x.next()
+    }
 }
 
-unsafe fn swap_bytes<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let value = x.get::<T>(x.uop().d);
-    x.finish::<T>(value.swap_bytes() >> (64 - T::BITS))
+handler! {
+    fn swap_bytes[T: Width](x: true) {
+        let value = x.get::<T>(x.uop().d);
+        x.finish::<T>(value.swap_bytes() >> (64 - T::BITS))
+    }
 }
 
 /// The handler for `inc` and `dec` of any size.

@@ -3,12 +3,11 @@
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
-use memory::{Memory, Stopped};
+use memory::Stopped;
 
 use super::{host, lanes};
-use crate::cpu::Cpu;
 use crate::lower::translate::{address, general};
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop};
+use crate::lower::uop::{Careful, Handler, Uop, handler};
 use crate::lower::width::{Address, Indexed, Width};
 use crate::machine::xmm_index;
 
@@ -34,182 +33,136 @@ unsafe fn load_whole(x: Careful, addr: u64) -> Result<u128, Stopped> {
     (*x.memory).fast_load::<u128>(addr)
 }
 
-unsafe fn load<const ALIGNED: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let addr = Indexed::of(x);
-    if ALIGNED && !addr.is_multiple_of(16) {
-        return x.refused();
+handler! {
+    fn load[const ALIGNED: bool](x: true) {
+        let addr = Indexed::of(x);
+        if ALIGNED && !addr.is_multiple_of(16) {
+            return x.refused();
+        }
+        let Ok(value) = load_whole(x, addr) else { return x.stopped() };
+        *destination(x) = value;
+        x.next()
     }
-    let Ok(value) = load_whole(x, addr) else { return x.stopped() };
-    *destination(x) = value;
-    x.next()
 }
 
-unsafe fn store<const ALIGNED: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let addr = Indexed::of(x);
-    if ALIGNED && !addr.is_multiple_of(16) {
-        return x.refused();
+handler! {
+    fn store[const ALIGNED: bool](x: true) {
+        let addr = Indexed::of(x);
+        if ALIGNED && !addr.is_multiple_of(16) {
+            return x.refused();
+        }
+        if (*x.memory).fast_store::<u128>(addr, source(x)).is_err() {
+            return x.stopped();
+        }
+        x.next()
     }
-    if (*x.memory).fast_store::<u128>(addr, source(x)).is_err() {
-        return x.stopped();
+}
+
+handler! {
+    fn copy[](x: true) {
+        *destination(x) = source(x);
+        x.next()
     }
-    x.next()
 }
 
-unsafe fn copy(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    *destination(x) = source(x);
-    x.next()
-}
-
-/// The low part from memory, the rest zero.
-unsafe fn load_part<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let Ok(value) = x.load::<T>(Indexed::of(x)) else { return x.stopped() };
-    *destination(x) = u128::from(value);
-    x.next()
-}
-
-unsafe fn store_part<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if x.store::<T>(Indexed::of(x), source(x) as u64).is_err() {
-        return x.stopped();
+handler! {
+    /// The low part from memory, the rest zero.
+    fn load_part[T: Width](x: true) {
+        let Ok(value) = x.load::<T>(Indexed::of(x)) else { return x.stopped() };
+        *destination(x) = u128::from(value);
+        x.next()
     }
-    x.next()
 }
 
-/// The low part from a general register, the rest zero.
-unsafe fn from_general<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    *destination(x) = u128::from(x.get::<T>(x.uop().s));
-    x.next()
-}
-
-unsafe fn to_general<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    x.set::<T>(x.uop().d, source(x) as u64);
-    x.next()
-}
-
-/// `movss` and `movsd` between registers keep the rest; `movq` clears it.
-unsafe fn copy_part<T: Width, const KEEP: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let part = u128::from(T::zero_extend(source(x) as u64));
-    let kept = if KEEP { *destination(x) >> T::BITS << T::BITS } else { 0 };
-    *destination(x) = kept | part;
-    x.next()
-}
-
-/// `movlps`, `movhps` and the like: half a register from memory.
-unsafe fn load_half<const HIGH: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let Ok(value) = x.load::<u64>(Indexed::of(x)) else { return x.stopped() };
-    let old = *destination(x);
-    *destination(x) = match HIGH {
-        true => old << 64 >> 64 | u128::from(value) << 64,
-        false => old >> 64 << 64 | u128::from(value),
-    };
-    x.next()
-}
-
-unsafe fn store_high(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if x.store::<u64>(Indexed::of(x), (source(x) >> 64) as u64).is_err() {
-        return x.stopped();
+handler! {
+    fn store_part[T: Width](x: true) {
+        if x.store::<T>(Indexed::of(x), source(x) as u64).is_err() {
+            return x.stopped();
+        }
+        x.next()
     }
-    x.next()
 }
 
-unsafe fn byte_mask(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    x.set::<u32>(x.uop().d, lanes::sign_bits(source(x)));
-    x.next()
-}
-
-/// `pshufd`; `imm` is the order.
-unsafe fn shuffle(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, last: Last, exec: *mut Exec) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    *destination(x) = lanes::shuffle(source(x), x.uop().imm);
-    x.next()
-}
-
-unsafe fn binary<const OP: u8>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    *destination(x) = lanes::compute::<OP>(*destination(x), source(x));
-    x.next()
-}
-
-/// The second operand is in memory and must be aligned.
-unsafe fn binary_load<const OP: u8>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let addr = Indexed::of(x);
-    if !addr.is_multiple_of(16) {
-        return x.refused();
+handler! {
+    /// The low part from a general register, the rest zero.
+    fn from_general[T: Width](x: true) {
+        *destination(x) = u128::from(x.get::<T>(x.uop().s));
+        x.next()
     }
-    let Ok(value) = load_whole(x, addr) else { return x.stopped() };
-    *destination(x) = lanes::compute::<OP>(*destination(x), value);
-    x.next()
+}
+
+handler! {
+    fn to_general[T: Width](x: true) {
+        x.set::<T>(x.uop().d, source(x) as u64);
+        x.next()
+    }
+}
+
+handler! {
+    /// `movss` and `movsd` between registers keep the rest; `movq` clears it.
+    fn copy_part[T: Width, const KEEP: bool](x: true) {
+        let part = u128::from(T::zero_extend(source(x) as u64));
+        let kept = if KEEP { *destination(x) >> T::BITS << T::BITS } else { 0 };
+        *destination(x) = kept | part;
+        x.next()
+    }
+}
+
+handler! {
+    /// `movlps`, `movhps` and the like: half a register from memory.
+    fn load_half[const HIGH: bool](x: true) {
+        let Ok(value) = x.load::<u64>(Indexed::of(x)) else { return x.stopped() };
+        let old = *destination(x);
+        *destination(x) = match HIGH {
+            true => old << 64 >> 64 | u128::from(value) << 64,
+            false => old >> 64 << 64 | u128::from(value),
+        };
+        x.next()
+    }
+}
+
+handler! {
+    fn store_high[](x: true) {
+        if x.store::<u64>(Indexed::of(x), (source(x) >> 64) as u64).is_err() {
+            return x.stopped();
+        }
+        x.next()
+    }
+}
+
+handler! {
+    fn byte_mask[](x: true) {
+        x.set::<u32>(x.uop().d, lanes::sign_bits(source(x)));
+        x.next()
+    }
+}
+
+handler! {
+    /// `pshufd`; `imm` is the order.
+    fn shuffle[](x: true) {
+        *destination(x) = lanes::shuffle(source(x), x.uop().imm);
+        x.next()
+    }
+}
+
+handler! {
+    fn binary[const OP: u8](x: true) {
+        *destination(x) = lanes::compute::<OP>(*destination(x), source(x));
+        x.next()
+    }
+}
+
+handler! {
+    /// The second operand is in memory and must be aligned.
+    fn binary_load[const OP: u8](x: true) {
+        let addr = Indexed::of(x);
+        if !addr.is_multiple_of(16) {
+            return x.refused();
+        }
+        let Ok(value) = load_whole(x, addr) else { return x.stopped() };
+        *destination(x) = lanes::compute::<OP>(*destination(x), value);
+        x.next()
+    }
 }
 
 /// Where the operands of a move are.

@@ -5,13 +5,12 @@
 use std::arch::asm;
 
 use iced_x86::{Instruction, Mnemonic};
-use memory::{Memory, Word};
+use memory::Word;
 
 use super::{Direction, Handler, ready, register};
-use crate::cpu::Cpu;
 use crate::flags::{CF, PF, ZF};
 use crate::lower::ops::fallback;
-use crate::lower::uop::{Careful, Exec, Last, Uop};
+use crate::lower::uop::{Careful, handler};
 use crate::lower::width::{Address, Indexed, Width};
 use crate::machine::operand_size;
 
@@ -124,64 +123,49 @@ unsafe fn second<W: Word, const LOADS: bool>(x: Careful) -> *const u8 {
     }
 }
 
-unsafe fn to_integer<C: ToInteger, T: Width, const LOADS: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if !ready(x) {
-        return fallback::plain(u, cpu, memory, last, exec);
+handler! {
+    fn to_integer[C: ToInteger, T: Width, const LOADS: bool](x: true) {
+        if !ready(x) {
+            return fallback::plain(x.u, x.cpu, x.memory, x.last, x.exec);
+        }
+        let s = second::<C::Word, LOADS>(x);
+        if s.is_null() {
+            return x.stopped();
+        }
+        x.set::<T>(x.uop().d, if T::BITS == 32 { C::narrow(s) } else { C::wide(s) });
+        x.next()
     }
-    let s = second::<C::Word, LOADS>(x);
-    if s.is_null() {
-        return x.stopped();
-    }
-    x.set::<T>(x.uop().d, if T::BITS == 32 { C::narrow(s) } else { C::wide(s) });
-    x.next()
 }
 
-unsafe fn from_integer<C: FromInteger, T: Width, const LOADS: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if !ready(x) {
-        return fallback::plain(u, cpu, memory, last, exec);
+handler! {
+    fn from_integer[C: FromInteger, T: Width, const LOADS: bool](x: true) {
+        if !ready(x) {
+            return fallback::plain(x.u, x.cpu, x.memory, x.last, x.exec);
+        }
+        let value = if LOADS { x.load::<T>(Indexed::of(x)) } else { Ok(x.get::<T>(x.uop().s)) };
+        let Ok(value) = value else { return x.stopped() };
+        let d = register(x, x.uop().d);
+        if T::BITS == 32 {
+            C::narrow(d, value);
+        } else {
+            C::wide(d, value);
+        }
+        x.next()
     }
-    let value = if LOADS { x.load::<T>(Indexed::of(x)) } else { Ok(x.get::<T>(x.uop().s)) };
-    let Ok(value) = value else { return x.stopped() };
-    let d = register(x, x.uop().d);
-    if T::BITS == 32 {
-        C::narrow(d, value);
-    } else {
-        C::wide(d, value);
-    }
-    x.next()
 }
 
-unsafe fn compare<C: Compare, const LOADS: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    if !ready(x) {
-        return fallback::plain(u, cpu, memory, last, exec);
+handler! {
+    fn compare[C: Compare, const LOADS: bool](x: true) {
+        if !ready(x) {
+            return fallback::plain(x.u, x.cpu, x.memory, x.last, x.exec);
+        }
+        let s = second::<C::Word, LOADS>(x);
+        if s.is_null() {
+            return x.stopped();
+        }
+        x.cpu().flags.set_status(C::flags(register(x, x.uop().d), s));
+        x.next()
     }
-    let s = second::<C::Word, LOADS>(x);
-    if s.is_null() {
-        return x.stopped();
-    }
-    x.cpu().flags.set_status(C::flags(register(x, x.uop().d), s));
-    x.next()
 }
 
 fn pick_to<C: ToInteger>(i: &Instruction, direction: Direction) -> Option<Handler> {

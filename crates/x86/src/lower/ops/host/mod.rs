@@ -18,7 +18,7 @@ use memory::{Memory, Word};
 use super::fallback;
 use super::vector::{Direction, operands};
 use crate::cpu::{Cpu, MXCSR_DEFAULT};
-use crate::lower::uop::{Careful, Exec, Handler, Last, Uop, X};
+use crate::lower::uop::{Exec, Handler, Last, Uop, X, handler};
 use crate::lower::width::{Address, Indexed};
 
 /// The exception flags of MXCSR.
@@ -113,36 +113,26 @@ unsafe fn plain<V: Vector, const LOADS: bool, const C: bool>(
     apply::<V, LOADS, C>(X { u, cpu, memory, exec, last }, plain::<V, LOADS, true>)
 }
 
-/// A floating-point instruction.
-unsafe fn float<V: Vector, const LOADS: bool, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    // The careful one does not save registers of the host only to begin.
-    if !(*exec).floating && !C {
-        return float::<V, LOADS, true>(u, cpu, memory, last, exec);
+handler! {
+    /// A floating-point instruction.
+    fn float[V: Vector, const LOADS: bool, const C: bool](x: C) {
+        // The careful one does not save registers of the host only to begin.
+        if !(*x.exec).floating && !C {
+            return float::<V, LOADS, true>(x.u, x.cpu, x.memory, x.last, x.exec);
+        }
+        if !ready(x) {
+            return fallback::plain(x.u, x.cpu, x.memory, x.last, x.exec);
+        }
+        apply::<V, LOADS, C>(x, float::<V, LOADS, true>)
     }
-    if !ready(x) {
-        return fallback::plain(u, cpu, memory, last, exec);
-    }
-    apply::<V, LOADS, C>(x, float::<V, LOADS, true>)
 }
 
-/// A shift by `imm`.
-unsafe fn by_immediate<V: Vector>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    V::run(register(x, x.uop().d), (&raw const (*u).imm).cast());
-    x.next()
+handler! {
+    /// A shift by `imm`.
+    fn by_immediate[V: Vector](x: true) {
+        V::run(register(x, x.uop().d), (&raw const (*x.u).imm).cast());
+        x.next()
+    }
 }
 
 fn pick_plain<V: Vector>(direction: Direction) -> Option<Handler> {

@@ -10,7 +10,7 @@ use memory::Memory;
 use super::{Direction, Handler, Vector, pick_plain, register};
 use crate::cpu::Cpu;
 use crate::lower::ops::vector::operands;
-use crate::lower::uop::{Careful, Exec, Last, Uop, X};
+use crate::lower::uop::{Careful, Exec, Last, Uop, handler};
 use crate::lower::width::{Address, Indexed, Width};
 
 /// Moves that overwrite the whole register: only the second operand is read.
@@ -70,47 +70,37 @@ impl Vector for LowSingle {
     }
 }
 
-/// A load of 16 bytes from any address.
-unsafe fn load_unaligned<const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let s = x.pointer::<u128>(Indexed::of(x));
-    if s.is_null() {
-        return x.retry(load_unaligned::<true>);
+handler! {
+    /// A load of 16 bytes from any address.
+    fn load_unaligned[const C: bool](x: C) {
+        let s = x.pointer::<u128>(Indexed::of(x));
+        if s.is_null() {
+            return x.retry(load_unaligned::<true>);
+        }
+        Whole::run(register(x, x.uop().d), s);
+        x.next()
     }
-    Whole::run(register(x, x.uop().d), s);
-    x.next()
 }
 
-/// A store of 16 bytes.
-unsafe fn store<const ALIGNED: bool, const C: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = X::<C> { u, cpu, memory, exec, last };
-    let addr = Indexed::of(x);
-    if ALIGNED && !addr.is_multiple_of(16) {
-        return x.refused();
+handler! {
+    /// A store of 16 bytes.
+    fn store[const ALIGNED: bool, const C: bool](x: C) {
+        let addr = Indexed::of(x);
+        if ALIGNED && !addr.is_multiple_of(16) {
+            return x.refused();
+        }
+        let from = register(x, x.uop().s);
+        if C {
+            let stored = (*x.memory).fast_store::<u128>(addr, *from);
+            return if stored.is_ok() { x.next() } else { x.stopped() };
+        }
+        let to = (*x.memory).quick_target::<u128>(addr);
+        if to.is_null() {
+            return x.retry(store::<ALIGNED, true>);
+        }
+        asm!("movaps {a}, [{f}]", "movups [{t}], {a}", f = in(reg) from, t = in(reg) to, a = out(xmm_reg) _, options(nostack));
+        x.next()
     }
-    let from = register(x, x.uop().s);
-    if C {
-        let stored = (*memory).fast_store::<u128>(addr, *from);
-        return if stored.is_ok() { x.next() } else { x.stopped() };
-    }
-    let to = (*memory).quick_target::<u128>(addr);
-    if to.is_null() {
-        return x.retry(store::<ALIGNED, true>);
-    }
-    asm!("movaps {a}, [{f}]", "movups [{t}], {a}", f = in(reg) from, t = in(reg) to, a = out(xmm_reg) _, options(nostack));
-    x.next()
 }
 
 /// Writes a register whose halves are known.
@@ -122,18 +112,13 @@ unsafe fn put(d: *mut u128, low: u64, high: u64) {
     );
 }
 
-/// `movd` and `movq` from a general register: the rest becomes zero.
-unsafe fn from_general<T: Width>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let (d, value) = (register(x, x.uop().d), x.get::<T>(x.uop().s));
-    asm!("movq {a}, {v}", "movaps [{d}], {a}", d = in(reg) d, v = in(reg) value, a = out(xmm_reg) _, options(nostack));
-    x.next()
+handler! {
+    /// `movd` and `movq` from a general register: the rest becomes zero.
+    fn from_general[T: Width](x: true) {
+        let (d, value) = (register(x, x.uop().d), x.get::<T>(x.uop().s));
+        asm!("movq {a}, {v}", "movaps [{d}], {a}", d = in(reg) d, v = in(reg) value, a = out(xmm_reg) _, options(nostack));
+        x.next()
+    }
 }
 
 /// The top bit of each lane, in a general register.
@@ -179,43 +164,33 @@ fn words(half: u64, order: usize) -> u64 {
     word(0) | word(1) | word(2) | word(3)
 }
 
-/// Lanes of two registers in the order that `imm` says.
-unsafe fn shuffle<const HOW: u8>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let (d, s) = (register(x, x.uop().d), register(x, x.uop().s));
-    let (first, second) = (d.cast_const().cast::<u8>(), s.cast_const().cast::<u8>());
-    let order = x.uop().imm as usize;
-    let half = |of: *const u8, n: usize| *of.cast::<u64>().add(n & 1);
-    let (low, high) = match HOW {
-        SHUFFLE => (pair(second, order), pair(second, order >> 4)),
-        TWO_SINGLES => (pair(first, order), pair(second, order >> 4)),
-        TWO_DOUBLES => (half(first, order), half(second, order >> 1)),
-        LOW_WORDS => (words(half(second, 0), order), half(second, 1)),
-        _ => (half(second, 0), words(half(second, 1), order)),
-    };
-    put(d, low, high);
-    x.next()
+handler! {
+    /// Lanes of two registers in the order that `imm` says.
+    fn shuffle[const HOW: u8](x: true) {
+        let (d, s) = (register(x, x.uop().d), register(x, x.uop().s));
+        let (first, second) = (d.cast_const().cast::<u8>(), s.cast_const().cast::<u8>());
+        let order = x.uop().imm as usize;
+        let half = |of: *const u8, n: usize| *of.cast::<u64>().add(n & 1);
+        let (low, high) = match HOW {
+            SHUFFLE => (pair(second, order), pair(second, order >> 4)),
+            TWO_SINGLES => (pair(first, order), pair(second, order >> 4)),
+            TWO_DOUBLES => (half(first, order), half(second, order >> 1)),
+            LOW_WORDS => (words(half(second, 0), order), half(second, 1)),
+            _ => (half(second, 0), words(half(second, 1), order)),
+        };
+        put(d, low, high);
+        x.next()
+    }
 }
 
-/// The whole register, by `imm` bytes, fewer than 16.
-unsafe fn shift_bytes<const LEFT: bool>(
-    u: *const Uop,
-    cpu: *mut Cpu,
-    memory: *mut Memory,
-    last: Last,
-    exec: *mut Exec,
-) -> *const Uop {
-    let x = Careful { u, cpu, memory, exec, last };
-    let (d, bits) = (register(x, x.uop().d), 8 * (x.uop().imm & 15));
-    let value = if LEFT { *d << bits } else { *d >> bits };
-    put(d, value as u64, (value >> 64) as u64);
-    x.next()
+handler! {
+    /// The whole register, by `imm` bytes, fewer than 16.
+    fn shift_bytes[const LEFT: bool](x: true) {
+        let (d, bits) = (register(x, x.uop().d), 8 * (x.uop().imm & 15));
+        let value = if LEFT { *d << bits } else { *d >> bits };
+        put(d, value as u64, (value >> 64) as u64);
+        x.next()
+    }
 }
 
 fn pick_whole(direction: Direction, aligned: bool) -> Option<Handler> {
