@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::fault_args::{FAULTS_HELP, FaultArgs, FaultCount, FaultsArgs, fault_count};
 use crate::units;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -49,6 +50,9 @@ pub enum Verb {
     /// Search a model for violations of its properties
     #[command(after_help = EXIT_CODES)]
     Check(Box<CheckArgs>),
+    /// Find the faults that break a model's properties, without touching the model
+    #[command(after_help = FAULTS_HELP)]
+    Faults(Box<FaultsArgs>),
     /// Run programs once, deterministically (`run -- CMD`), or simulate a model (`run FILE.pml`)
     #[command(after_help = RUN_CODES)]
     Run(Box<RunArgs>),
@@ -132,6 +136,11 @@ pub struct CheckArgs {
     /// Walks of `--order random` [default: 1000], members of `--order swarm` [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
+    /// Let up to K faults happen in each run: 2,stop=1 (see `allways help faults`)
+    #[arg(long, value_name = "K[,KIND=N]", value_delimiter = ',', value_parser = fault_count, help_heading = "Faults")]
+    pub faults: Vec<FaultCount>,
+    #[command(flatten)]
+    pub scope: FaultArgs,
     /// Go on after the first violation and report all
     #[arg(long, visible_alias = "all")]
     pub keep_going: bool,
@@ -322,7 +331,7 @@ pub enum ReportFormat {
 }
 
 /// The kinds of property, by name.
-fn kinds() -> impl TypedValueParser<Value = FailureKind> {
+pub fn kinds() -> impl TypedValueParser<Value = FailureKind> {
     let names = PossibleValuesParser::new(FailureKind::ALL.map(FailureKind::name));
     names.try_map(|name| name.parse::<FailureKind>())
 }

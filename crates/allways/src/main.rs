@@ -5,8 +5,11 @@
 
 mod args;
 mod backend;
+mod campaign;
 mod evidence;
 mod exit;
+mod fault_args;
+mod faulty;
 mod input;
 mod interrupt;
 mod model;
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
 fn dispatch(verb: Verb, output: &Output) -> Exit {
     match verb {
         Verb::Check(args) => verbs::check::check(args, output),
+        Verb::Faults(args) => verbs::faults::faults(*args, output),
         Verb::Run(args) => verbs::run::run(*args, output),
         Verb::Doctor(args) => verbs::doctor::doctor(&args, output),
         Verb::Replay(args) => verbs::replay::replay(&args, output),

@@ -3,11 +3,13 @@
 use crate::args::ModelArgs;
 use crate::backend::Backend;
 use crate::evidence::{Describe, finite};
+use crate::faulty::{Wanted, condition, unfit};
 use crate::request::Request;
 use crate::runs::{self, Run};
 use crate::safety::{self, Watch, without_violation};
 use crate::unreached::unreached;
 use promela::diagnostic::{self, render_all};
+use promela::faults::prepare;
 use promela::ir::Claim;
 use promela::ir::{Action, ControlState, Proctype};
 use promela::lower::{Names, lower_ltl, lower_with_names};
@@ -33,7 +35,7 @@ pub struct Model {
     /// What looks wrong but is legal, ready to be printed.
     pub warnings: String,
     /// Its properties of whole runs.
-    runs: Vec<Run>,
+    pub runs: Vec<Run>,
 }
 
 /// Why a model cannot be used; the text is ready to be printed.
@@ -61,6 +63,20 @@ impl Model {
     /// # Errors
     /// If it is wrong, or uses what we do not support.
     pub fn load(path: &Path, args: &ModelArgs, formulas: &[String], colour: Colour) -> Result<Self, LoadError> {
+        Self::load_with(path, args, formulas, None, colour)
+    }
+
+    /// Reads a model to which faults may happen.
+    ///
+    /// # Errors
+    /// As [`Model::load`], or if the faults do not fit the model.
+    pub fn load_with(
+        path: &Path,
+        args: &ModelArgs,
+        formulas: &[String],
+        faults: Option<&Wanted>,
+        colour: Colour,
+    ) -> Result<Self, LoadError> {
         let parsed = parse::parse_file(path, &parse_options(args)).map_err(|failure| {
             let text = render_all(&failure.diagnostics, &failure.sources, paint(colour));
             match failure.kind {
@@ -69,21 +85,33 @@ impl Model {
             }
         })?;
         let told = |diagnostics: Vec<_>| LoadError::Input(render_all(&diagnostics, &parsed.sources, paint(colour)));
-        let lowered = lower_with_names(&parsed.program, &parsed.sources).map_err(told)?;
+        let mut lowered = lower_with_names(&parsed.program, &parsed.sources).map_err(told)?;
         supported(&lowered.model)?;
         let mut warnings: Vec<_> = parsed.warnings.clone();
         warnings.extend(lowered.warnings);
         let mut warnings = render_all(&warnings, &parsed.sources, paint(colour));
-        let extra = formulas_beside(formulas, &parsed, &lowered.names, &lowered.model, colour, &mut warnings)?;
-        let system_ref = system_ref(path, args, &parsed);
+        let mut extra = formulas_beside(formulas, &parsed, &lowered.names, &lowered.model, colour, &mut warnings)?;
+        let mut system_ref = system_ref(path, args, &parsed);
+        let faults = match faults {
+            Some(wanted) => {
+                let after = wanted.after.as_ref().map(|text| condition(text, &parsed, &lowered.names, colour));
+                let plan = wanted.plan(after.transpose()?);
+                system_ref.options.extend(wanted.options());
+                Some(prepare(&mut lowered.model, &mut extra, plan).map_err(unfit)?)
+            }
+            None => None,
+        };
         let start = |model: promela::ir::Model| {
             let code = Backend::new(&model, args.interpret);
             let mut system = System::new(model, parsed.sources.clone(), code);
             let runs = runs::runs_of(&mut system, extra.clone());
             (system, runs)
         };
-        let lean = without_unread(&lowered.model, &extra).map(|model| start(model).0);
-        let (system, runs) = start(lowered.model);
+        // A fault may touch what nobody reads, and then the two would not go the same way.
+        let leaner = without_unread(&lowered.model, &extra).filter(|_| faults.is_none());
+        let lean = leaner.map(|model| start(model).0);
+        let (mut system, runs) = start(lowered.model);
+        system.faults = faults;
         Ok(Self { system, lean, system_ref, warnings, runs })
     }
 
@@ -116,7 +144,8 @@ impl Model {
         // A formula of the command line is known by its text.
         let property = &counterexample.property;
         let formulas = if property.kind == FailureKind::Ltl { vec![property.name.clone()] } else { Vec::new() };
-        Self::load(Path::new(&system_ref.file), &args, &formulas, colour)
+        let faults = Wanted::from_options(&system_ref.options);
+        Self::load_with(Path::new(&system_ref.file), &args, &formulas, faults.as_ref(), colour)
     }
 
     /// The source texts, for snippets.
@@ -193,7 +222,7 @@ impl Model {
     }
 
     /// The failed steps and stuck states that a check is about, not yet decided.
-    fn properties(&self, request: &Request) -> Vec<Property> {
+    pub fn properties(&self, request: &Request) -> Vec<Property> {
         let model = &self.system.model;
         let promises =
             |proctype: &Proctype| !proctype.exclusive_receive.is_empty() || !proctype.exclusive_send.is_empty();
@@ -308,7 +337,7 @@ fn property(kind: FailureKind) -> Property {
     Property { name: kind.to_string(), kind, verdict, note, counterexample: None, violations: 0, trail: None }
 }
 
-fn paint(colour: Colour) -> diagnostic::Colour {
+pub fn paint(colour: Colour) -> diagnostic::Colour {
     match colour {
         Colour::Always => diagnostic::Colour::Always,
         Colour::Never => diagnostic::Colour::Never,

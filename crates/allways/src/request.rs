@@ -1,6 +1,7 @@
 //! What the user wants checked, and how.
 
 use crate::args::{CheckArgs, OrderName, StoreName, Switch};
+use crate::fault_args::FaultsArgs;
 use crate::usage;
 use report::Property;
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ pub struct Request {
     pub runs: Option<u64>,
     /// Whether to go on after a violation.
     pub keep_going: bool,
+    /// Whether every set of faults is to be judged on its own.
+    pub each_part: bool,
 }
 
 impl Request {
@@ -61,7 +64,38 @@ impl Request {
             seed: args.seed,
             runs: args.runs,
             keep_going: args.keep_going,
+            each_part: false,
         }
+        .healing(args.scope.heals)
+    }
+
+    /// For a campaign of faults.
+    pub fn for_faults(args: &FaultsArgs) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            kinds: (!args.check.is_empty()).then(|| args.check.clone()),
+            formulas: args.ltl.clone(),
+            fair: args.fair.is_some(),
+            reduction: args.reduction == Switch::On,
+            order: OrderName::Bfs,
+            store: StoreName::Tree,
+            workers: args.jobs.map_or(cores, usize::from),
+            depth: None,
+            time: args.time,
+            deadline: args.time.and_then(|time| Instant::now().checked_add(time)),
+            memory: args.mem.or_else(usage::memory_to_use),
+            memory_asked: args.mem.is_some(),
+            seed: 1,
+            runs: None,
+            keep_going: true,
+            each_part: true,
+        }
+        .healing(args.scope.heals)
+    }
+
+    /// What heals does so in the end: only fair runs count.
+    fn healing(self, heals: bool) -> Self {
+        Self { fair: self.fair || heals, ..self }
     }
 
     /// What is left of the time.

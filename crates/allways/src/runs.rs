@@ -163,6 +163,22 @@ fn is_fair(system: &System, schedule: &Schedule) -> bool {
     run.is_ok_and(|run| replay::is_weakly_fair(system, &run.states, &schedule.choices, start))
 }
 
+/// Searches for runs that violate a property, one for each set of faults; `None` if that is impossible, and why.
+pub fn violations(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Result<Outcome, String> {
+    let property = run.property.as_ref().map_err(Clone::clone)?;
+    let fairness = if request.fair { Fairness::Weak } else { Fairness::Off };
+    let search = Search { fairness, states: None };
+    Ok(find(model.searched(request), property, run.observer, search, request, watch).outcome)
+}
+
+/// The counterexample of one of them.
+pub fn proof(model: &Model, run: &Run, schedule: &Schedule, fairness: bool) -> Result<Counterexample, Mismatch> {
+    match &run.property {
+        Ok(property) => evidence(model, run, property, schedule, fairness),
+        Err(why) => Err(Mismatch { step: 0, why: why.clone() }),
+    }
+}
+
 /// Searches for a run that violates a property.
 fn find(
     system: &System,

@@ -57,6 +57,7 @@ pub fn options(request: &Request) -> Options {
         reduction: if request.reduction { Reduction::Safety } else { Reduction::Off },
         bounds: Bounds { depth: request.depth, states: None, time: request.time_left(), bytes: memory(request) },
         after_violation: match request.keep_going {
+            _ if request.each_part => AfterViolation::EachPart,
             true => AfterViolation::Continue { states: None },
             false => AfterViolation::Continue { states: Some(STATES_AFTER_VIOLATION) },
         },

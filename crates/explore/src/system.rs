@@ -70,6 +70,13 @@ pub trait TransitionSystem: Sync {
         actors.clear();
     }
 
+    /// Which part of the state space a state lies in. Violations are told apart by the part in which they happen, and no
+    /// cycle leads through two parts: what a run has been through so far (the faults it met, say) never changes back.
+    fn part(&self, state: &Self::State) -> u128 {
+        let _ = state;
+        0
+    }
+
     /// Objects that the propositions of `observer` read: steps that write one of them are visible.
     fn observed(&self, observer: usize) -> Bits {
         let _ = observer;
@@ -123,7 +130,8 @@ impl Selection {
 pub struct Step<'a, S> {
     /// Who moves, and which of its choices.
     pub choice: Choice,
-    /// Everyone who took part: a rendezvous moves two actors.
+    /// Everyone who took part: a rendezvous moves two actors. Empty for what happens *to* the system (a fault): it need
+    /// not happen, so a state in which nothing else can is stuck all the same.
     pub moved: Bits,
     /// Where it leads. After a failure that does not end the world (an assertion) search may go on from here.
     pub state: &'a S,

@@ -11,6 +11,7 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod faults;
 pub mod footprint;
 pub mod input;
 pub mod ir;

@@ -11,6 +11,7 @@ mod lanes;
 mod number;
 mod paint;
 mod progress;
+mod robustness;
 mod snippet;
 mod spin;
 mod summary;
@@ -23,6 +24,10 @@ pub use json::{counterexample_json, summary_json};
 pub use number::{bytes, count, short_count, span};
 pub use paint::{Colour, Paint, Role};
 pub use progress::{Progress, progress_line};
+pub use robustness::{
+    Cell, CutSet, FaultRow, PropertyRow, Robustness, Searched, compare_html, compare_json, compare_text,
+    fault_tree_dot, fault_tree_psa, robustness_html, robustness_json, robustness_text,
+};
 pub use snippet::Sources;
 pub use spin::spin_text;
 pub use summary::{Covered, End, Outcome, Property, PropertyVerdict, Statement, Summary, Trail, Unreached, Verdict};

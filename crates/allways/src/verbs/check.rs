@@ -3,6 +3,7 @@
 use super::refuse;
 use crate::args::{CheckArgs, CheckFormat};
 use crate::exit::Exit;
+use crate::faulty::Wanted;
 use crate::input::look_at;
 use crate::interrupt::on_interrupt;
 use crate::model::{Checked, Model};
@@ -23,7 +24,19 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
         output.error(&why);
         return Exit::Usage;
     }
-    let model = match Model::load(file, &args.model, &args.ltl, output.message_colour()) {
+    let wanted = match Wanted::new(&args.faults, &args.scope) {
+        Ok(wanted) => wanted,
+        Err(why) => {
+            output.error(&why);
+            return Exit::Usage;
+        }
+    };
+    if args.trail && wanted.is_some() {
+        output.error("--trail and --faults do not go together: SPIN knows no faults");
+        return Exit::Usage;
+    }
+    let loaded = Model::load_with(file, &args.model, &args.ltl, wanted.as_ref(), output.message_colour());
+    let model = match loaded {
         Ok(model) => model,
         Err(error) => return refuse(error, output),
     };

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod doctor;
+pub mod faults;
 pub mod ls;
 pub mod program;
 pub mod replay;

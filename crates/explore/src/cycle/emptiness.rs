@@ -7,7 +7,7 @@ use crate::search::watch::Watch;
 use crate::search::{Incomplete, Stats};
 use crate::store::{Arena, Exhausted, Visited};
 use crate::system::{Failure, TransitionSystem};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -59,6 +59,8 @@ pub struct Emptiness<'a, 'w, S: TransitionSystem, V: Visited> {
     /// States of the components, in order.
     live: Vec<u32>,
     names: Names,
+    /// Parts of the state space in which something was found; `None` if one find is enough.
+    settled: Option<HashSet<u128>>,
     edges: Vec<Edge<ProductState<S::State>>>,
     /// Counts so far.
     pub stats: Stats,
@@ -78,28 +80,72 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
             components: Vec::new(),
             live: Vec::new(),
             names: Names::default(),
+            settled: None,
             edges: Vec::new(),
             stats: Stats { workers: 1, ..Stats::default() },
         }
+    }
+
+    /// Looks in each part of the state space, see [`Emptiness::resume`].
+    pub fn in_each_part(self) -> Self {
+        Self { settled: Some(HashSet::new()), ..self }
+    }
+
+    /// Whether one find is not enough.
+    pub fn looks_in_each_part(&self) -> bool {
+        self.settled.is_some()
     }
 
     /// Searches until an accepted run is found, everything has been seen, or the watch says stop.
     pub fn run(&mut self) -> Found {
         let found = self.graph.initial().map_err(Stop::Exhausted).and_then(|id| self.enter(id, Marks::NONE));
         let found = found.and_then(|()| self.descend());
-        self.stats.steps = self.graph.steps;
-        self.stats.reduced = self.graph.reduced;
-        match found {
-            Ok(found) => found,
-            Err(Stop::Failure(failure)) => Found::Failure(self.frames.last().map_or(0, |frame| frame.id), failure),
-            Err(Stop::Exhausted(exhausted)) => {
-                self.watch.stop(match exhausted {
-                    Exhausted::Memory => Incomplete::Memory,
-                    Exhausted::Numbers => Incomplete::StoreFull,
-                });
-                Found::Nothing
+        self.found(found)
+    }
+
+    /// Goes on after something was found: what comes next lies in another part.
+    pub fn resume(&mut self) -> Found {
+        let found = self.descend();
+        self.found(found)
+    }
+
+    fn found(&mut self, mut found: Result<Found, Stop>) -> Found {
+        while let Err(Stop::Failure(failure)) = found {
+            if self.is_news() {
+                found = Ok(Found::Failure(self.here(), failure));
+            } else {
+                found = self.descend();
             }
         }
+        self.stats.steps = self.graph.steps;
+        self.stats.reduced = self.graph.reduced;
+        found.unwrap_or_else(|stop| {
+            self.watch.stop(match stop {
+                Stop::Exhausted(Exhausted::Numbers) => Incomplete::StoreFull,
+                _ => Incomplete::Memory,
+            });
+            Found::Nothing
+        })
+    }
+
+    /// The state at the end of the search path.
+    fn here(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.id)
+    }
+
+    /// Which part of the state space the end of the search path lies in.
+    pub fn part(&mut self) -> Option<u128> {
+        let id = self.here();
+        self.graph.part(id)
+    }
+
+    /// Whether what was found here is the first find of its part.
+    fn is_news(&mut self) -> bool {
+        if self.settled.is_none() {
+            return true;
+        }
+        let part = self.part();
+        part.is_none_or(|part| self.settled.as_mut().is_none_or(|settled| settled.insert(part)))
     }
 
     fn descend(&mut self) -> Result<Found, Stop> {
@@ -120,7 +166,7 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
                 0 => self.enter(to, marks)?,
                 DEAD => {}
                 number => {
-                    if self.merge(number, marks) {
+                    if self.merge(number, marks) && self.is_news() {
                         return Ok(Found::Component(self.components.last().map_or(0, |component| component.root)));
                     }
                 }

@@ -183,6 +183,14 @@ impl<'a, S: TransitionSystem, V: Visited> Graph<'a, S, V> {
         stop.map_or(Ok(()), Err)
     }
 
+    /// Which part of the state space a state that was met lies in; `None` if the store cannot give states back.
+    pub fn part(&mut self, id: u32) -> Option<u128> {
+        let state = V::RESTORES.then(|| self.restore(id))?;
+        let part = self.product.part(&state);
+        self.spare = Some(state);
+        Some(part)
+    }
+
     /// The state at the other end of an edge.
     pub fn follow(&mut self, edge: &Edge<ProductState<S::State>>) -> ProductState<S::State> {
         if let Some(state) = &edge.state {

@@ -10,14 +10,13 @@ mod word;
 use crate::search::session::{Session, Shelf};
 use crate::search::watch::Watch;
 use crate::search::worker::reducer;
-use crate::search::{Control, Incomplete, Options, Outcome, Reduction, Violation, scout, search};
+use crate::search::{AfterViolation, Control, Incomplete, Options, Outcome, Reduction, Violation, scout, search};
 use crate::store::{Fingerprints64, Fingerprints128, StoreKind, Tree, Visited};
 use crate::system::{Failure, Key, TransitionSystem};
 use emptiness::{Emptiness, Found};
 use graph::{Graph, Marks};
 pub use monitor::{Monitor, MonitorEdge, MonitorState};
 pub use product::{Product, ProductState, STUTTER};
-use trace::Schedule;
 
 /// Which runs count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,8 +59,8 @@ pub fn search_monitored<S: TransitionSystem>(
 
 /// Searches for a run that the monitor accepts: a lasso, or a prefix that ends in a violating state.
 ///
-/// One worker; `options.order` and `options.after_violation` do not matter. Reduction is off under fairness, which the
-/// order of independent steps can change.
+/// One worker; `options.order` does not matter, and after a violation the search goes on only for
+/// [`AfterViolation::EachPart`]. Reduction is off under fairness, which the order of independent steps can change.
 pub fn find_cycle<S: TransitionSystem>(
     system: &S,
     monitor: &Monitor,
@@ -121,37 +120,35 @@ fn find_in<S: TransitionSystem, V: Visited>(
     let graph = Graph::new(product, Session::new(&shelf), reducer(product, options.reduction), property.fairness);
     let required = Marks::required(property.monitor, property.fairness);
     let mut emptiness = Emptiness::new(graph, &watch, required, options.bounds.depth);
-    let (failure, schedule) = match emptiness.run() {
-        Found::Nothing => (None, None),
-        Found::Component(root) => (Some(property.failure.clone()), emptiness.lasso(root, required)),
-        Found::Failure(id, failure) => (Some(failure), emptiness.schedule_to(id)),
-    };
-    if failure.is_some() {
-        watch.stop(Incomplete::StoppedAtViolation);
+    if options.after_violation == AfterViolation::EachPart && V::RESTORES {
+        emptiness = emptiness.in_each_part();
     }
-    let violations = violations(product, failure, schedule, &watch);
+    let mut violations = Vec::new();
+    let mut found = emptiness.run();
+    loop {
+        let (failure, schedule) = match found {
+            Found::Nothing => break,
+            Found::Component(root) => (property.failure.clone(), emptiness.lasso(root, required)),
+            Found::Failure(id, failure) => (failure, emptiness.schedule_to(id)),
+        };
+        let part = emptiness.part();
+        match schedule {
+            // Without a schedule there is no proof, so no verdict either.
+            None => watch.note(Incomplete::Memory),
+            Some(schedule) => {
+                let schedule = product.system_schedule(&schedule);
+                violations.push(Violation { failure, part: part.unwrap_or(0), schedule });
+            }
+        }
+        if !emptiness.looks_in_each_part() {
+            watch.stop(Incomplete::StoppedAtViolation);
+            break;
+        }
+        found = emptiness.resume();
+    }
     let mut outcome = Outcome { incomplete: watch.reasons(), violations, stats: emptiness.stats };
     fill_in(&mut outcome, &mut emptiness, &watch, &shelf);
     outcome
-}
-
-/// The violation with its schedule in terms of the system. Without a schedule there is no proof, so no verdict either.
-fn violations<S: TransitionSystem>(
-    product: &Product<'_, S>,
-    failure: Option<Failure>,
-    schedule: Option<Schedule>,
-    watch: &Watch<'_>,
-) -> Vec<Violation> {
-    match (failure, schedule) {
-        (Some(failure), Some(schedule)) => {
-            vec![Violation { failure, schedule: product.system_schedule(&schedule) }]
-        }
-        (Some(_), None) => {
-            watch.note(Incomplete::Memory);
-            Vec::new()
-        }
-        (None, _) => Vec::new(),
-    }
 }
 
 fn fill_in<S: TransitionSystem, V: Visited>(

@@ -188,7 +188,7 @@ impl<S: TransitionSystem> TransitionSystem for Product<'_, S> {
         }
         let mut moves = false;
         reduce::steps(self.system, inner, &state.system, actors, &mut |step| {
-            moves = true;
+            moves |= !step.moved.is_empty();
             if step.failure.is_some_and(|failure| failure.fatal) {
                 return ControlFlow::Continue(());
             }
@@ -226,6 +226,10 @@ impl<S: TransitionSystem> TransitionSystem for Product<'_, S> {
 
     fn enabled(&self, scratch: &mut Self::Scratch, state: &Self::State) -> Bits {
         self.system.enabled(&mut scratch.system, &state.system)
+    }
+
+    fn part(&self, state: &Self::State) -> u128 {
+        self.system.part(&state.system)
     }
 
     fn pending(&self, scratch: &mut Self::Scratch, state: &Self::State, actors: &mut Vec<Pending>) {

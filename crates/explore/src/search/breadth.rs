@@ -52,7 +52,7 @@ struct Run {
     sizes: Vec<u64>,
     /// Whether a state at the depth bound had a step.
     cut: bool,
-    /// Failures, each with the length of its schedule; the first of each kind and message.
+    /// Failures, each with the length of its schedule; the first of each kind and message in each part.
     sightings: Vec<(u32, Sighting)>,
 }
 
@@ -96,7 +96,7 @@ impl Run {
                 self.sightings.truncate(1);
             }
             AfterViolation::Continue { states: Some(more) } if first => shared.watch.allow_states(more),
-            AfterViolation::Continue { .. } => {}
+            AfterViolation::Continue { .. } | AfterViolation::EachPart => {}
         }
         shared.watch.is_stopped()
     }
@@ -104,7 +104,7 @@ impl Run {
     /// Keeps a sighting unless the same failure is known with a schedule as short.
     fn note(&mut self, sighting: Sighting) {
         let length = self.depth + u32::from(sighting.choice.is_some());
-        let same = |(_, known): &&mut (u32, Sighting)| known.failure == sighting.failure;
+        let same = |(_, known): &&mut (u32, Sighting)| known.failure == sighting.failure && known.part == sighting.part;
         match self.sightings.iter_mut().find(same) {
             Some(known) if known.0 <= length => {}
             Some(known) => *known = (length, sighting),
@@ -119,8 +119,8 @@ impl Run {
 }
 
 /// Shortest first; among equals an order that does not depend on who found them.
-fn order(sighting: &(u32, Sighting)) -> (u32, FailureKind, &str) {
-    (sighting.0, sighting.1.failure.kind, &sighting.1.failure.message)
+fn order(sighting: &(u32, Sighting)) -> (u32, FailureKind, &str, u128) {
+    (sighting.0, sighting.1.failure.kind, &sighting.1.failure.message, sighting.1.part)
 }
 
 /// Total number of states, once the levels have been shrinking steadily: the last levels taken as a geometric series.

@@ -109,13 +109,13 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
         let mut choices = self.path.clone();
         choices.extend(sighting.choice);
         let schedule = Schedule { choices, cycle_start: None };
-        self.violations.push(Violation { failure: sighting.failure, schedule });
+        self.violations.push(Violation { failure: sighting.failure, part: sighting.part, schedule });
         match self.shared.options.after_violation {
             AfterViolation::Stop => self.shared.watch.stop(Incomplete::StoppedAtViolation),
             AfterViolation::Continue { states: Some(more) } if self.violations.len() == 1 => {
                 self.shared.watch.allow_states(more);
             }
-            AfterViolation::Continue { .. } => {}
+            AfterViolation::Continue { .. } | AfterViolation::EachPart => {}
         }
     }
 

@@ -48,6 +48,8 @@ impl<S> Frontier<S> {
 pub struct Sighting {
     /// What.
     pub failure: Failure,
+    /// In which part of the state space.
+    pub part: u128,
     /// The state.
     pub id: u32,
     /// The choice taken there; `None` if the state is stuck.
@@ -85,7 +87,7 @@ pub struct Intake<'a, S: TransitionSystem, V: Visited> {
     /// States of the batch, if the store cannot give them back; never shrinks, so that allocations are reused.
     batch_states: Vec<S::State>,
     keeps_choices: bool,
-    known: HashSet<(FailureKind, String)>,
+    known: HashSet<(FailureKind, String, u128)>,
     /// New states.
     pub found: Frontier<S::State>,
     /// New failures.
@@ -120,7 +122,7 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
     pub fn take(&mut self, parent: u32, step: &Step<'_, S::State>) -> ControlFlow<()> {
         self.counts.steps += 1;
         if let Some(failure) = step.failure {
-            self.sight(failure, parent, Some(step.choice));
+            self.sight(failure, self.shared.system.part(step.state), parent, Some(step.choice));
             if failure.fatal {
                 return ControlFlow::Continue(());
             }
@@ -129,12 +131,12 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
     }
 
     /// Notes a failure unless this worker has seen it, or nobody wants to know.
-    pub fn sight(&mut self, failure: &Failure, id: u32, choice: Option<Choice>) {
+    pub fn sight(&mut self, failure: &Failure, part: u128, id: u32, choice: Option<Choice>) {
         if self.shared.options.ignored.contains(&failure.kind) {
             return;
         }
-        if self.known.insert((failure.kind, failure.message.clone())) {
-            self.sightings.push(Sighting { failure: failure.clone(), id, choice });
+        if self.known.insert((failure.kind, failure.message.clone(), part)) {
+            self.sightings.push(Sighting { failure: failure.clone(), part, id, choice });
         }
     }
 

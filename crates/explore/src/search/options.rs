@@ -83,11 +83,14 @@ pub enum AfterViolation {
     /// End. A breadth-first search finishes its level first, so that the counterexample is a shortest one whatever the
     /// number of workers.
     Stop,
-    /// Go on and record the first counterexample of each distinct failure.
+    /// Go on and record the first counterexample of each distinct failure in each part.
     Continue {
         /// End after this many more states.
         states: Option<u64>,
     },
+    /// As [`AfterViolation::Continue`] without end; and the search for cycles goes on, too, until it has looked for one
+    /// in each part of the state space (see [`crate::TransitionSystem::part`]).
+    EachPart,
 }
 
 /// How to watch a search and how to end it.

@@ -8,7 +8,7 @@ use trace::Schedule;
 pub struct Outcome {
     /// Why the search does not cover every state; empty if it does.
     pub incomplete: Vec<Incomplete>,
-    /// One for each distinct failure, shortest first.
+    /// One for each distinct failure in each part, shortest first.
     pub violations: Vec<Violation>,
     /// Counts.
     pub stats: Stats,
@@ -49,6 +49,8 @@ pub enum Incomplete {
 pub struct Violation {
     /// What is wrong at the end of the schedule.
     pub failure: Failure,
+    /// In which part of the state space, see [`crate::TransitionSystem::part`].
+    pub part: u128,
     /// How to get there from the initial state.
     pub schedule: Schedule,
 }

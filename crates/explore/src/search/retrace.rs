@@ -14,7 +14,7 @@ use trace::{Choice, Schedule};
 pub fn retrace<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, sighting: Sighting) -> Violation {
     let mut choices = path(shared, sighting.id);
     choices.extend(sighting.choice);
-    Violation { failure: sighting.failure, schedule: Schedule { choices, cycle_start: None } }
+    Violation { failure: sighting.failure, part: sighting.part, schedule: Schedule { choices, cycle_start: None } }
 }
 
 /// The choices from the initial state to the state with this number.

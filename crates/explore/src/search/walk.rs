@@ -75,6 +75,8 @@ struct Drawn<T> {
     choice: Choice,
     state: T,
     failure: Option<Failure>,
+    /// Whether somebody could move in the state before.
+    moves: bool,
 }
 
 impl<S: TransitionSystem> Party<'_, S> {
@@ -102,17 +104,18 @@ impl<S: TransitionSystem> Party<'_, S> {
         self.count(&state, session);
         while choices.len() < self.sampling.depth as usize && !self.watch.is_stopped() {
             let Some(drawn) = self.draw(&mut random, scratch, &state) else {
-                if let Some(failure) = self.system.stuck(scratch, &state) {
-                    self.violate(run, failure, &choices);
-                }
+                self.look(run, scratch, &state, &choices);
                 break;
             };
+            if !drawn.moves {
+                self.look(run, scratch, &state, &choices);
+            }
             choices.push(drawn.choice);
             state = drawn.state;
             self.count(&state, session);
             if let Some(failure) = drawn.failure {
                 let fatal = failure.fatal;
-                self.violate(run, failure, &choices);
+                self.violate(run, failure, self.system.part(&state), &choices);
                 if fatal {
                     break;
                 }
@@ -122,19 +125,27 @@ impl<S: TransitionSystem> Party<'_, S> {
         self.depth_max.fetch_max(choices.len() as u64, Relaxed);
     }
 
+    /// Looks whether a state in which nobody can move is a violation.
+    fn look(&self, run: u64, scratch: &mut S::Scratch, state: &S::State, choices: &[Choice]) {
+        if let Some(failure) = self.system.stuck(scratch, state) {
+            self.violate(run, failure, self.system.part(state), choices);
+        }
+    }
+
     /// Draws one of the steps of a state.
     fn draw(&self, random: &mut Random, scratch: &mut S::Scratch, state: &S::State) -> Option<Drawn<S::State>> {
-        let (mut drawn, mut seen) = (None, 0);
+        let (mut drawn, mut seen, mut moves) = (None, 0, false);
         self.system.steps(scratch, state, Selection::All, &mut |step| {
             seen += 1;
+            moves |= !step.moved.is_empty();
             // Replacing the one before with probability 1/seen makes all equally likely.
             if random.below(seen) == 0 {
                 let failure = step.failure.cloned();
-                drawn = Some(Drawn { choice: step.choice, state: step.state.clone(), failure });
+                drawn = Some(Drawn { choice: step.choice, state: step.state.clone(), failure, moves });
             }
             ControlFlow::Continue(())
         });
-        drawn
+        drawn.map(|drawn| Drawn { moves, ..drawn })
     }
 
     fn count(&self, state: &S::State, session: &mut Session<'_, Fingerprints64>) {
@@ -143,13 +154,13 @@ impl<S: TransitionSystem> Party<'_, S> {
         }
     }
 
-    fn violate(&self, run: u64, failure: Failure, choices: &[Choice]) {
+    fn violate(&self, run: u64, failure: Failure, part: u128, choices: &[Choice]) {
         if self.options.ignored.contains(&failure.kind) {
             return;
         }
         let schedule = Schedule { choices: choices.to_vec(), cycle_start: None };
         let name = (failure.kind, failure.message.clone());
-        let violation = Violation { failure, schedule };
+        let violation = Violation { failure, part, schedule };
         let mut violations = self.violations.lock().unwrap_or_else(PoisonError::into_inner);
         let first = violations.entry(name).or_insert_with(|| (run, violation.clone()));
         if run < first.0 {
@@ -161,7 +172,7 @@ impl<S: TransitionSystem> Party<'_, S> {
                 self.watch.note(Incomplete::StoppedAtViolation);
             }
             AfterViolation::Continue { states: Some(more) } => self.watch.allow_states(more),
-            AfterViolation::Continue { states: None } => {}
+            AfterViolation::Continue { states: None } | AfterViolation::EachPart => {}
         }
     }
 

@@ -53,11 +53,11 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
         self.intake.counts.reduced += u64::from(selection != Selection::All);
         let (intake, mut moves) = (&mut self.intake, false);
         reduce::steps(self.shared.system, &mut self.scratch, state, selection, &mut |step| {
-            moves = true;
+            moves |= !step.moved.is_empty();
             intake.take(id, &step)
         });
         if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
-            self.intake.sight(&failure, id, None);
+            self.intake.sight(&failure, self.shared.system.part(state), id, None);
         }
         if self.intake.is_ripe() {
             self.intake.flush();
@@ -70,14 +70,14 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
             self.restore(id);
         }
         let state = state.unwrap_or(&self.state);
-        let mut moves = false;
-        self.shared.system.steps(&mut self.scratch, state, Selection::All, &mut |_| {
-            moves = true;
-            ControlFlow::Break(())
+        let (mut cut, mut moves) = (false, false);
+        self.shared.system.steps(&mut self.scratch, state, Selection::All, &mut |step| {
+            (cut, moves) = (true, !step.moved.is_empty());
+            if moves { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        self.cut |= moves;
+        self.cut |= cut;
         if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
-            self.intake.sight(&failure, id, None);
+            self.intake.sight(&failure, self.shared.system.part(state), id, None);
         }
     }
 

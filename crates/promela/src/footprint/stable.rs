@@ -42,6 +42,12 @@ impl Assigned {
         }
     }
 
+    /// Whether the local at an offset is assigned to.
+    #[must_use]
+    pub fn contains(&self, proctype: ProctypeId, offset: u32) -> bool {
+        self.0[proctype].contains(&offset)
+    }
+
     /// Whether an expression keeps its value as long as a process of this type lives.
     #[must_use]
     pub fn stable(&self, proctype: ProctypeId, expr: &Expr) -> bool {

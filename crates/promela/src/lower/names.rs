@@ -216,7 +216,7 @@ impl Names {
 }
 
 /// The candidate with the smallest edit distance, if it is small enough to be a typing error.
-pub(super) fn closest<'n>(wanted: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<String> {
+pub(crate) fn closest<'n>(wanted: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<String> {
     // Any two names of one or two letters are near each other, which says nothing.
     let limit = (wanted.chars().count() / 3).min(2);
     let near = candidates.into_iter().filter(|name| name.len().abs_diff(wanted.len()) <= limit);

@@ -271,7 +271,7 @@ fn slot_at(at: usize, channel: &Channel, slot: usize) -> usize {
     at + 1 + slot * channel.message_size() as usize
 }
 
-fn insert(bytes: &mut [u8], at: usize, channel: &Channel, slot: usize, message: &[i32]) {
+pub(crate) fn insert(bytes: &mut [u8], at: usize, channel: &Channel, slot: usize, message: &[i32]) {
     let (from, end) = (slot_at(at, channel, slot), slot_at(at, channel, usize::from(bytes[at])));
     bytes.copy_within(from..end, from + channel.message_size() as usize);
     bytes[at] += 1;
@@ -284,7 +284,7 @@ fn insert(bytes: &mut [u8], at: usize, channel: &Channel, slot: usize, message: 
 
 /// Reads a message into `message` and, unless it is kept, removes it; the slot that becomes free is zeroed so that
 /// equal states have equal vectors.
-fn take(work: &mut Work, at: usize, channel: &Channel, slot: usize, keep: bool, message: &mut Vec<i32>) {
+pub(crate) fn take(work: &mut Work, at: usize, channel: &Channel, slot: usize, keep: bool, message: &mut Vec<i32>) {
     let from = slot_at(at, channel, slot);
     message.clear();
     let mut field_at = from;

@@ -39,7 +39,8 @@ fn is_provided(act: &mut Act<'_>, work: &Work, pid: u32) -> bool {
     provided.as_ref().is_none_or(|provided| super::env(act.model, work, pid, act.timeout, act.failures).truth(provided))
 }
 
-fn executable(act: &mut Act<'_>, work: &Work, pid: u32, edge: &Edge) -> bool {
+/// Whether a statement of a process could be executed.
+pub(super) fn executable(act: &mut Act<'_>, work: &Work, pid: u32, edge: &Edge) -> bool {
     match &edge.action {
         // If no sibling is executable, `else` is.
         Action::Else => true,

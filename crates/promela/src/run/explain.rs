@@ -167,7 +167,7 @@ fn mtype(model: &Model, set: &str, value: i32) -> String {
     named.map_or_else(|| value.to_string(), |(_, name, _)| name.clone())
 }
 
-fn show(model: &Model, work: &Work, shown: &Shown, value: i32) -> String {
+pub(crate) fn show(model: &Model, work: &Work, shown: &Shown, value: i32) -> String {
     match shown {
         Shown::Number | Shown::Bool => value.to_string(),
         Shown::Mtype(set) => mtype(model, set, value),
@@ -251,6 +251,13 @@ fn contents(model: &Model, work: &Work, channel: &Channel, at: usize) -> String 
         })
         .collect();
     format!("[{}]", messages.join("; "))
+}
+
+/// What is different from `state` in another state.
+pub(crate) fn changed(model: &Model, state: &[u8], after: &Work) -> Vec<Change> {
+    let mut before = Work::default();
+    before.load(model, state);
+    changes(model, &before, after)
 }
 
 fn changes(model: &Model, before: &Work, after: &Work) -> Vec<Change> {

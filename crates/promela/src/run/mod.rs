@@ -10,6 +10,7 @@ pub mod eval;
 mod event;
 pub mod explain;
 pub mod fail;
+mod inject;
 mod native;
 mod pending;
 mod promise;
@@ -21,6 +22,7 @@ pub mod vector;
 
 pub use code::{Code, Interpreter};
 pub use coverage::{Coverage, Marks, marks};
+pub use inject::INJECTOR;
 pub use system::{Scratch, System};
 
 use crate::ir::Model;

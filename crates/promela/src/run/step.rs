@@ -248,7 +248,7 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// Completes a statement: moves the process on and ends the step or goes on with it.
     #[inline]
-    fn arrive(
+    pub(super) fn arrive(
         &mut self,
         course: &Course,
         next: &mut Course,

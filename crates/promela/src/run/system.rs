@@ -3,10 +3,12 @@
 use super::act::Act;
 use super::code::Code;
 use super::coverage::{Coverage, marks};
+use super::inject::INJECTOR;
 use super::step::{Course, Micro, Stepper};
 use super::table::Table;
 use super::vector::Work;
-use super::{enabled, env, event, explain, pending};
+use super::{enabled, env, event, explain, inject, pending};
+use crate::faults::Faults;
 use crate::footprint::Footprints;
 use crate::ir::{Expr, Model};
 use crate::source::SourceMap;
@@ -34,6 +36,8 @@ pub struct System<C> {
     observers: Vec<Observer>,
     /// What the reduction knows; computed when it first asks.
     footprints: OnceLock<Footprints>,
+    /// What may happen to it.
+    pub faults: Option<Faults>,
 }
 
 /// Propositions, and which of them were ever seen to be true.
@@ -78,7 +82,7 @@ impl<C: Code> System<C> {
     pub fn new(model: Model, sources: SourceMap, code: C) -> Self {
         let marks = code.marks().unwrap_or_else(|| marks(&model));
         let (coverage, table) = (Coverage::new(&model, marks), Table::new(&model));
-        Self { table, model, sources, code, coverage, observers: Vec::new(), footprints: OnceLock::new() }
+        Self { table, model, sources, code, coverage, observers: Vec::new(), footprints: OnceLock::new(), faults: None }
     }
 
     /// Registers propositions; the result is the observer to ask for them.
@@ -188,7 +192,8 @@ impl<C: Code> TransitionSystem for System<C> {
     }
 
     fn initial(&self, _: &mut Scratch) -> Vec<u8> {
-        self.initial_work().bytes
+        let bytes = self.initial_work().bytes;
+        self.faults.as_ref().and_then(|faults| inject::armed(self, faults, &bytes)).unwrap_or(bytes)
     }
 
     fn key<'a>(&self, state: &'a Vec<u8>) -> Key<'a> {
@@ -208,16 +213,45 @@ impl<C: Code> TransitionSystem for System<C> {
         actors: Selection,
         visit: &mut impl FnMut(Step<'_, Vec<u8>>) -> ControlFlow<()>,
     ) {
+        let mut ended = false;
         self.courses(scratch, state, actors, false, &mut |choice, course| {
-            let step = Step { choice, moved: course.moved, state: &course.work.bytes, failure: None };
-            if course.failures.is_empty() {
-                return visit(step);
-            }
-            // One choice for each failure, so that a schedule says which of them it shows.
-            course.failures.iter().zip(choice.index..).try_for_each(|(failure, index)| {
-                visit(Step { choice: Choice { index, ..choice }, failure: Some(failure), ..step })
-            })
+            let armed = self.faults.as_ref().and_then(|faults| inject::armed(self, faults, &course.work.bytes));
+            let after = armed.as_ref().unwrap_or(&course.work.bytes);
+            let step = Step { choice, moved: course.moved, state: after, failure: None };
+            let flow = if course.failures.is_empty() {
+                visit(step)
+            } else {
+                // One choice for each failure, so that a schedule says which of them it shows.
+                course.failures.iter().zip(choice.index..).try_for_each(|(failure, index)| {
+                    visit(Step { choice: Choice { index, ..choice }, failure: Some(failure), ..step })
+                })
+            };
+            ended |= flow.is_break();
+            flow
         });
+        if let Some(faults) = &self.faults
+            && !ended
+            && actors.contains(INJECTOR)
+        {
+            let _ = inject::steps(self, faults, scratch, state, visit);
+        }
+    }
+
+    fn enabled(&self, scratch: &mut Scratch, state: &Vec<u8>) -> Bits {
+        let mut enabled = Bits::EMPTY;
+        self.courses(scratch, state, Selection::All, false, &mut |choice, _| {
+            enabled.insert(choice.actor);
+            ControlFlow::Continue(())
+        });
+        // A fault need not happen; a repair comes in the end.
+        if self.faults.as_ref().is_some_and(|faults| inject::heals(self, faults, state)) {
+            enabled.insert(INJECTOR);
+        }
+        enabled
+    }
+
+    fn part(&self, state: &Vec<u8>) -> u128 {
+        self.faults.as_ref().map_or(0, |faults| faults.part(state))
     }
 
     fn stuck(&self, scratch: &mut Scratch, state: &Vec<u8>) -> Option<Failure> {
@@ -247,7 +281,11 @@ impl<C: Code> TransitionSystem for System<C> {
     fn pending(&self, scratch: &mut Scratch, state: &Vec<u8>, actors: &mut Vec<Pending>) {
         let mut work = std::mem::take(&mut scratch.base);
         work.load(&self.model, state);
-        pending::pending(self, scratch, &work, actors);
+        // While a fault may happen it may touch anything.
+        match &self.faults {
+            Some(faults) if !faults.are_over(&self.model, &work) => actors.clear(),
+            _ => pending::pending(self, scratch, &work, actors),
+        }
         scratch.base = work;
     }
 
@@ -256,14 +294,20 @@ impl<C: Code> TransitionSystem for System<C> {
     }
 
     fn explain(&self, scratch: &mut Scratch, state: &Vec<u8>, choice: Choice) -> Option<Explained<Vec<u8>>> {
+        if let Some(faults) = &self.faults
+            && choice.actor == INJECTOR
+        {
+            return inject::explain(self, faults, scratch, state, choice);
+        }
         let mut explained = None;
         self.courses(scratch, state, Selection::Only(Bits::one(choice.actor)), true, &mut |at, course| {
             let failures = &course.failures;
             if !(at.index..at.index + failures.len().max(1) as u32).contains(&choice.index) {
                 return ControlFlow::Continue(());
             }
+            let armed = self.faults.as_ref().and_then(|faults| inject::armed(self, faults, &course.work.bytes));
             explained = Some(Explained {
-                state: course.work.bytes.clone(),
+                state: armed.unwrap_or_else(|| course.work.bytes.clone()),
                 events: explain::events(self, state, &course.told),
                 failure: failures.get((choice.index - at.index) as usize).cloned(),
             });
@@ -273,6 +317,9 @@ impl<C: Code> TransitionSystem for System<C> {
     }
 
     fn actor_name(&self, state: &Vec<u8>, actor: u32) -> String {
+        if self.faults.is_some() && actor == INJECTOR {
+            return "faults".to_owned();
+        }
         let mut work = Work::default();
         work.load(&self.model, state);
         explain::process_name(&self.model, &work, actor)

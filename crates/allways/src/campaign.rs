@@ -1,0 +1,287 @@
+//! Every set of faults against every property: one search for each property and budget, whatever the number of sets.
+//!
+//! Budgets grow one by one. A set that breaks a property is minimal if no smaller one does, and that is known because
+//! all smaller ones were exhausted before; where a search was cut off, the row says so.
+
+use crate::evidence::finite;
+use crate::model::Model;
+use crate::request::Request;
+use crate::runs;
+use crate::safety::{self, Watch, without_violation};
+use explore::{Outcome, TransitionSystem, Violation};
+use promela::faults::faults_of;
+use report::{Cell, CutSet, FaultRow, Layout, PropertyRow, Robustness, Searched, counterexample_text};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use trace::{Counterexample, FailureKind};
+
+/// What a campaign found out.
+pub struct Campaign {
+    /// The answers; cut sets have no ids yet.
+    pub told: Robustness,
+    /// Counterexamples, each with its property and its set.
+    pub counterexamples: Vec<((usize, usize), Counterexample)>,
+    /// Violations that could not be shown again: bugs of ours.
+    pub unconfirmed: Vec<String>,
+}
+
+/// A property under attack.
+struct Row {
+    name: String,
+    kind: FailureKind,
+    /// Its place among the model's properties of whole runs, if it is one.
+    run: Option<usize>,
+    /// Sets that break it, each with the first proof.
+    broken: Vec<(Vec<usize>, Violation)>,
+    exhausted: Option<u32>,
+    /// Why nothing more is searched for.
+    ended: String,
+}
+
+impl Row {
+    fn is_open(&self) -> bool {
+        self.ended.is_empty() && !self.broken.iter().any(|(set, _)| set.is_empty())
+    }
+
+    /// Takes in what a search at some budget found.
+    fn learn(&mut self, level: u32, outcome: &Outcome, request: &Request) {
+        for violation in &outcome.violations {
+            if violation.failure.kind == self.kind {
+                self.add(violation);
+            } else if self.run.is_some() {
+                self.ended = format!("cannot be evaluated: {}", violation.failure.message);
+            }
+        }
+        if outcome.complete() {
+            self.exhausted = Some(level);
+        } else if self.ended.is_empty() {
+            self.ended = format!("{level} faults: {}", without_violation(&safety::end(request, &outcome.incomplete)).1);
+        }
+    }
+
+    fn add(&mut self, violation: &Violation) {
+        let set = faults_of(violation.part);
+        if !self.broken.iter().any(|(known, _)| *known == set) {
+            self.broken.push((set, violation.clone()));
+        }
+    }
+
+    /// The sets that have no smaller one among them, smallest first.
+    fn minimal(&self) -> Vec<&(Vec<usize>, Violation)> {
+        let smaller = |set: &[usize]| self.broken.iter().any(|(other, _)| other != set && is_part(other, set));
+        let mut minimal: Vec<_> = self.broken.iter().filter(|(set, _)| !smaller(set)).collect();
+        minimal.sort_by_key(|(set, _)| (set.len(), set.clone()));
+        minimal
+    }
+
+    fn cell(&self, fault: usize, reached: bool) -> Cell {
+        if self.broken.iter().any(|(set, _)| set.iter().all(|other| *other == fault)) {
+            return Cell::Violated;
+        }
+        match self.exhausted {
+            Some(0) | None => Cell::Unknown,
+            Some(_) if !reached => Cell::NotReached,
+            Some(_) => Cell::Holds,
+        }
+    }
+}
+
+/// Whether one list is part of the other, both ascending, as often as each number occurs.
+fn is_part(part: &[usize], whole: &[usize]) -> bool {
+    let count = |list: &[usize], number: usize| list.iter().filter(|other| **other == number).count();
+    part.iter().all(|number| count(part, *number) <= count(whole, *number))
+}
+
+/// Lets every set of faults up to the budget happen, and looks what becomes of every property.
+pub fn campaign(model: &mut Model, request: &Request, budget: u32, watch: Watch<'_>) -> Campaign {
+    let started = Instant::now();
+    let mut rows = rows(model, request);
+    let mut covered = Searched::default();
+    for level in 0..=budget {
+        if !rows.iter().any(Row::is_open) {
+            break;
+        }
+        allow(model, level);
+        attack(model, request, level, &mut rows, &mut covered, watch);
+        covered.interrupted |= watch.stop.load(Ordering::Relaxed);
+    }
+    allow(model, budget);
+    let mut campaign = evidence(model, request, &rows);
+    covered.seconds = started.elapsed().as_secs_f64();
+    let told = &mut campaign.told;
+    (told.budget, told.covered, told.fair) = (budget, covered, request.fair);
+    campaign
+}
+
+/// Lets so many faults happen in each run.
+fn allow(model: &mut Model, budget: u32) {
+    if let Some(faults) = &mut model.system.faults {
+        faults.budget = budget;
+    }
+}
+
+fn rows(model: &Model, request: &Request) -> Vec<Row> {
+    let row = |name: &str, kind, run| Row {
+        name: name.to_owned(),
+        kind,
+        run,
+        broken: Vec::new(),
+        exhausted: None,
+        ended: String::new(),
+    };
+    let mut rows: Vec<Row> =
+        model.properties(request).iter().map(|property| row(&property.name, property.kind, None)).collect();
+    let wanted = model.runs.iter().enumerate().filter(|(_, run)| run.wanted(request));
+    rows.extend(wanted.map(|(index, run)| row(&run.name, run.kind, Some(index))));
+    rows
+}
+
+/// Searches with one budget: all failed steps and stuck states together, properties of whole runs one by one.
+fn attack(model: &Model, request: &Request, level: u32, rows: &mut [Row], covered: &mut Searched, watch: Watch<'_>) {
+    let mut outcomes: Vec<(usize, Result<Outcome, String>)> = Vec::new();
+    if rows.iter().any(|row| row.run.is_none() && row.is_open()) {
+        let outcome = safety::search(model.searched(request), request, watch);
+        count(covered, &outcome);
+        for row in rows.iter_mut().filter(|row| row.run.is_none() && row.is_open()) {
+            row.learn(level, &outcome, request);
+        }
+    }
+    let open: Vec<(usize, usize)> = (0..)
+        .zip(rows.iter())
+        .filter(|(_, row)| row.is_open())
+        .filter_map(|(index, row)| Some((index, row.run?)))
+        .collect();
+    let mut each = request.clone();
+    let threads = request.workers.min(open.len()).max(1);
+    each.workers = (request.workers / threads).max(1);
+    each.memory = request.memory.map(|bytes| bytes / threads as u64);
+    let found = in_parallel(open.len(), threads, |job| runs::violations(model, &model.runs[open[job].1], &each, watch));
+    outcomes.extend(open.iter().map(|(row, _)| *row).zip(found));
+    for (row, outcome) in outcomes {
+        match outcome {
+            Ok(outcome) => {
+                count(covered, &outcome);
+                rows[row].learn(level, &outcome, request);
+            }
+            Err(why) => rows[row].ended = format!("unsupported: {why}"),
+        }
+    }
+}
+
+fn count(covered: &mut Searched, outcome: &Outcome) {
+    covered.searches += 1;
+    covered.states += outcome.stats.states;
+    covered.steps += outcome.stats.steps;
+}
+
+/// Does jobs on several threads; the answers come in the order of the jobs.
+fn in_parallel<T: Send>(jobs: usize, threads: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let answers = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= jobs {
+                return;
+            }
+            let answer = job(number);
+            answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((number, answer));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    answers.sort_by_key(|(number, _)| *number);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// One counterexample for each minimal set, shortened and executed again.
+fn evidence(model: &Model, request: &Request, rows: &[Row]) -> Campaign {
+    let (mut counterexamples, mut unconfirmed) = (Vec::new(), Vec::new());
+    let mut properties = Vec::new();
+    let faults = fault_rows(model);
+    for (number, row) in rows.iter().enumerate() {
+        let mut cut_sets = Vec::new();
+        for (set, violation) in row.minimal() {
+            match proof(model, request, row, violation, set) {
+                Ok(counterexample) => {
+                    cut_sets.push(CutSet {
+                        faults: set.clone(),
+                        message: counterexample.message.clone(),
+                        counterexample: None,
+                        told: counterexample_text(&counterexample, &model.sources(), &Layout::PLAIN),
+                        steps: counterexample.schedule.choices.len(),
+                    });
+                    counterexamples.push(((number, cut_sets.len() - 1), counterexample));
+                }
+                Err(why) => unconfirmed.push(format!("{}: {why}", row.name)),
+            }
+        }
+        properties.push(PropertyRow {
+            name: row.name.clone(),
+            kind: row.kind,
+            cut_sets,
+            exhausted: row.exhausted,
+            note: row.ended.clone(),
+            cells: (0..).zip(&faults).map(|(fault, told)| row.cell(fault, told.reached)).collect(),
+        });
+    }
+    let notes = model.system.faults.as_ref().map(|faults| faults.notes(&model.system.model)).unwrap_or_default();
+    let system = model.system_ref.file.clone();
+    let told = Robustness { system, faults, properties, notes, ..Robustness::default() };
+    Campaign { told, counterexamples, unconfirmed }
+}
+
+fn fault_rows(model: &Model) -> Vec<FaultRow> {
+    let Some(faults) = &model.system.faults else { return Vec::new() };
+    let row = |(number, fault): (usize, &promela::faults::Fault)| FaultRow {
+        name: fault.name.clone(),
+        class: fault.class.to_string(),
+        reached: faults.was_met(number),
+    };
+    faults.faults.iter().enumerate().map(row).collect()
+}
+
+fn proof(
+    model: &Model,
+    request: &Request,
+    row: &Row,
+    violation: &Violation,
+    set: &[usize],
+) -> Result<Counterexample, String> {
+    let shown = match row.run {
+        None => finite(&model.system, &model.system_ref, violation),
+        Some(run) => runs::proof(model, &model.runs[run], &violation.schedule, request.fair),
+    };
+    let counterexample = shown.map_err(|mismatch| mismatch.to_string())?;
+    let run = replay::run(&model.system, &counterexample.schedule).map_err(|mismatch| mismatch.to_string())?;
+    let met = run.states.last().map(|state| faults_of(model.system.part(state)));
+    match met.as_deref() == Some(set) {
+        true => Ok(counterexample),
+        false => Err(format!("its shortened proof needs other faults: {met:?} instead of {set:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_part_of_another_as_often_as_its_faults_occur() {
+        assert!(is_part(&[], &[1]));
+        assert!(is_part(&[1, 1], &[1, 1, 2]));
+        assert!(!is_part(&[1, 1], &[1, 2]));
+        assert!(!is_part(&[3], &[1, 2]));
+    }
+
+    #[test]
+    fn jobs_are_answered_in_order() {
+        assert_eq!(in_parallel(5, 3, |number| number * 2), [0, 2, 4, 6, 8]);
+        assert_eq!(in_parallel(0, 3, |number| number), [0; 0]);
+    }
+}

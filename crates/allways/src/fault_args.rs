@@ -1,0 +1,130 @@
+//! The command line about faults.
+
+use crate::args::{Fairness, ModelArgs, Switch, kinds};
+use crate::units;
+use clap::{Args, ValueEnum};
+use promela::faults::{BUDGET_MAX, Class};
+use std::path::PathBuf;
+use std::time::Duration;
+use trace::FailureKind;
+
+/// What follows the flags in `allways help faults`.
+pub const FAULTS_HELP: &str = "\
+Kinds of fault:
+  loss, duplicate, reorder, corrupt, wrong, delay  messages of a channel; `wrong`: another message that is sent there
+  stop, pause, restart                             a process stops for good, for a while, starts again
+  irregular                                        a state variable takes another of its values; a process jumps to a label
+  flip, stuck                                      a bit of a variable flips; a variable keeps its value
+  early                                            a `timeout` comes although somebody could move
+A fault is named by kind and component: loss:ack, stop:server, irregular:state. --only and --except take kinds,
+components and whole names.
+
+Exit codes: 0 every property survives, 1 some fault breaks one, 2 wrong usage or input, 3 inconclusive, \
+4 nothing to check, 70 a bug in allways, 130 interrupted";
+
+/// Which faults may happen to a model.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Faults")]
+pub struct FaultArgs {
+    /// Only these kinds of fault, components or faults
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// None of these kinds of fault, components or faults
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub except: Vec<String>,
+    /// No fault before this has been true, such as `server@ready` or `up == 3`
+    #[arg(long, value_name = "CONDITION")]
+    pub after: Option<String>,
+    /// Let whatever stopped or stuck go on in the end; counts fair runs only
+    #[arg(long)]
+    pub heals: bool,
+    /// Global variables that a restart resets, too
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub reset: Vec<String>,
+}
+
+/// Flags of `faults`.
+#[derive(Args, Debug)]
+pub struct FaultsArgs {
+    /// The model; two models are compared
+    #[arg(value_name = "FILE.pml", num_args = 1..=2, required = true)]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// How many faults one run may meet, all together and of one kind: 2,stop=1
+    #[arg(long, value_name = "K[,KIND=N]", value_delimiter = ',', default_value = "1", value_parser = fault_count)]
+    pub faults: Vec<FaultCount>,
+    #[command(flatten)]
+    pub scope: FaultArgs,
+    /// Check only these kinds of property
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds())]
+    pub check: Vec<FailureKind>,
+    /// Check this `ltl` block or formula instead of every block
+    #[arg(long, value_name = "NAME|FORMULA")]
+    pub ltl: Vec<String>,
+    /// Count only fair runs for liveness
+    #[arg(long, value_enum)]
+    pub fair: Option<Fairness>,
+    /// Leave out interleavings that cannot matter
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub reduction: Switch,
+    /// Threads [default: all cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub jobs: Option<u8>,
+    /// Stop after this time, such as 10m
+    #[arg(long, value_parser = units::time)]
+    pub time: Option<Duration>,
+    /// Use no more memory than this, such as 8G
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    pub mem: Option<u64>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = FaultsFormat::Text)]
+    pub format: FaultsFormat,
+    /// Write to a file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Do not save counterexamples under .allways
+    #[arg(long)]
+    pub no_save: bool,
+}
+
+/// A number of faults: of all kinds together, or of one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FaultCount {
+    /// The kind; all together, if none.
+    pub class: Option<Class>,
+    /// How many.
+    pub count: u32,
+}
+
+/// `2`, or `loss=1`.
+pub fn fault_count(text: &str) -> Result<FaultCount, String> {
+    let (class, count) = match text.split_once('=') {
+        Some((class, count)) => (Some(fault_class(class)?), count),
+        None => (None, text),
+    };
+    let most = BUDGET_MAX;
+    let count = count.parse().ok().filter(|count| *count <= most);
+    let count = count.ok_or_else(|| format!("a number from 0 to {most}, or KIND=NUMBER, is needed"))?;
+    Ok(FaultCount { class, count })
+}
+
+fn fault_class(name: &str) -> Result<Class, String> {
+    let names = Class::ALL.map(Class::name).join(", ");
+    Class::named(name).ok_or_else(|| format!("`{name}` is no kind of fault; there are {names}"))
+}
+
+/// What `faults` prints.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultsFormat {
+    /// For people
+    Text,
+    /// One object for scripts
+    Json,
+    /// One page that needs nothing else
+    Html,
+    /// Fault trees for Graphviz
+    Dot,
+    /// Fault trees in the Open-PSA format
+    Psa,
+}

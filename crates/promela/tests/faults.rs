@@ -1,0 +1,282 @@
+//! Faults against plain means: one search for all sets against one search for each, reduced against unreduced, native
+//! against interpreted, and models in which the fault is written by hand.
+//!
+//! `MODELS=20000 cargo nextest run -p promela --test faults` looks further than CI does.
+
+use explore::{
+    AfterViolation, Bounds, Control, Fairness, Options, Outcome, Reduction, TransitionSystem, find_cycle, search,
+};
+use promela::faults::{Plan, faults_of, prepare};
+use promela::parse::{ParseOptions, parse_text};
+use promela::property;
+use promela::run::{Code, Interpreter, System};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use testkit::random_model::{Dice, Spice, random_model};
+use trace::FailureKind;
+
+/// Larger state spaces are left out.
+const STATES_MAX: u64 = 6_000;
+
+fn models(default: u64) -> u64 {
+    std::env::var("MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn load<C: Code>(text: &str, plan: Option<Plan>, code: impl FnOnce(&promela::ir::Model) -> C) -> Option<System<C>> {
+    let parsed = parse_text("random.pml", text, &ParseOptions::default())
+        .unwrap_or_else(|failure| panic!("{}\n{text}", failure.diagnostics[0].message));
+    let (mut model, _) = promela::lower::lower(&parsed.program, &parsed.sources)
+        .unwrap_or_else(|errors| panic!("{}\n{text}", errors[0].message));
+    let faults = match plan {
+        Some(plan) => Some(prepare(&mut model, &mut [], plan).ok()?),
+        None => None,
+    };
+    let code = code(&model);
+    let mut system = System::new(model, parsed.sources, code);
+    system.faults = faults;
+    Some(system)
+}
+
+fn interpreted(text: &str, plan: Option<Plan>) -> Option<System<Interpreter>> {
+    load(text, plan, |_| Interpreter)
+}
+
+fn plan(budget: u32, only: &[&str]) -> Plan {
+    Plan { budget, only: only.iter().map(|name| (*name).to_owned()).collect(), remembers: true, ..Plan::default() }
+}
+
+fn options(reduction: Reduction) -> Options {
+    let bounds = Bounds { states: Some(STATES_MAX), ..Bounds::default() };
+    Options { reduction, bounds, after_violation: AfterViolation::EachPart, ..Options::default() }
+}
+
+/// A violation: what, and after which faults, by name.
+type Broken = BTreeSet<(FailureKind, String, Vec<String>)>;
+
+fn broken<C: Code>(system: &System<C>, outcome: &Outcome) -> Broken {
+    let faults = &system.faults.as_ref().expect("faults may happen").faults;
+    let names = |part| faults_of(part).into_iter().map(|fault| faults[fault].name.clone()).collect();
+    let told = |violation: &explore::Violation| {
+        (violation.failure.kind, violation.failure.message.clone(), names(violation.part))
+    };
+    outcome.violations.iter().map(told).collect()
+}
+
+fn searched<C: Code>(system: &System<C>, reduction: Reduction) -> Option<Outcome> {
+    let outcome = search(system, &options(reduction), Control::default());
+    outcome.complete().then_some(outcome)
+}
+
+#[test]
+fn reduction_and_native_code_keep_every_violation_of_every_set_of_faults() {
+    let (mut compared, mut violations, mut reduced) = (0, 0, 0);
+    for seed in 0..models(80) {
+        let text = random_model(seed, Spice { ltl: 0, ..Spice::from_seed(seed) });
+        let wanted = plan(1 + (seed % 2) as u32, &[]);
+        let Some(system) = interpreted(&text, Some(wanted.clone())) else { continue };
+        let Some(full) = searched(&system, Reduction::Off) else { continue };
+        let expected = broken(&system, &full);
+        let less = searched(&system, Reduction::Safety).expect("no more states than without");
+        assert_eq!(broken(&system, &less), expected, "seed {seed}\n{text}");
+        #[cfg(feature = "native")]
+        {
+            use promela::jit::Native;
+            let compile = |model: &promela::ir::Model| Native::compile(model).expect("this host has a code generator");
+            let native = load(&text, Some(wanted), compile).expect("it fitted before");
+            let outcome = searched(&native, Reduction::Off).expect("as many states");
+            assert_eq!(broken(&native, &outcome), expected, "seed {seed}\n{text}");
+            assert_eq!(outcome.stats.states, full.stats.states, "seed {seed}\n{text}");
+        }
+        for violation in &full.violations {
+            assert!(replays(&system, violation), "seed {seed} {violation:?}\n{text}");
+        }
+        compared += 1;
+        violations += expected.len();
+        reduced += full.stats.states - less.stats.states;
+    }
+    assert!(compared > 10 && violations > 30 && reduced > 0, "{compared} {violations} {reduced}");
+}
+
+/// Whether a schedule, told step by step, ends in the part of the state space that it should.
+fn replays(system: &System<Interpreter>, violation: &explore::Violation) -> bool {
+    let mut scratch = system.scratch();
+    let mut state = system.initial(&mut scratch);
+    violation.schedule.choices.iter().all(|choice| match system.explain(&mut scratch, &state, *choice) {
+        Some(explained) => {
+            state = explained.state;
+            true
+        }
+        None => false,
+    }) && system.part(&state) == violation.part
+}
+
+/// The sets of at most one fault that break each claim, by one search each for all of them.
+fn claims_broken(
+    text: &str,
+    plan: Plan,
+    fairness: Fairness,
+    reduction: Reduction,
+) -> Option<Vec<BTreeSet<Vec<String>>>> {
+    let mut system = interpreted(text, Some(plan))?;
+    let mut found = Vec::new();
+    for claim in system.model.claims.clone() {
+        let property = property::claim(&claim).expect("small formulas translate");
+        let observer = system.add_observer(property.propositions.clone());
+        let failure = property.failure();
+        let options = options(reduction);
+        let watched = find_cycle(&system, &property.monitor, observer, failure, fairness, &options, Control::default());
+        watched.outcome.complete().then_some(())?;
+        let sets = broken(&system, &watched.outcome);
+        found.push(sets.into_iter().filter(|(kind, ..)| *kind == FailureKind::Ltl).map(|(.., set)| set).collect());
+    }
+    Some(found)
+}
+
+#[test]
+fn one_search_for_all_faults_gives_what_one_search_for_each_gives() {
+    let (mut compared, mut violated) = (0, 0);
+    for seed in 0..models(25) {
+        let text = random_model(seed, Spice { ltl: 2, ..Spice::from_seed(seed) });
+        for fairness in [Fairness::Off, Fairness::Weak] {
+            let Some(all) = claims_broken(&text, plan(1, &[]), fairness, Reduction::Off) else { continue };
+            let reduced = claims_broken(&text, plan(1, &[]), fairness, Reduction::Safety);
+            assert_eq!(reduced.as_ref(), Some(&all), "seed {seed} {fairness:?}\n{text}");
+            let names: Vec<String> = {
+                let system = interpreted(&text, Some(plan(1, &[]))).expect("it fitted before");
+                system.faults.iter().flat_map(|faults| &faults.faults).map(|fault| fault.name.clone()).collect()
+            };
+            for name in names {
+                let alone = claims_broken(&text, plan(1, &[&name]), fairness, Reduction::Off).expect("fewer states");
+                for (claim, sets) in all.iter().enumerate() {
+                    let mine = |set: &&Vec<String>| set.iter().all(|other| *other == name);
+                    let expected: BTreeSet<Vec<String>> = sets.iter().filter(mine).cloned().collect();
+                    assert_eq!(alone[claim], expected, "seed {seed} {name} {fairness:?}\n{text}");
+                    compared += 1;
+                    violated += expected.len();
+                }
+            }
+        }
+    }
+    assert!(compared > 50 && violated > 20, "{compared} {violated}");
+}
+
+/// A fault as somebody would write it into a model: a process that does it once, or not at all.
+fn by_hand(fault: &str, number: usize, capacity: u32) -> String {
+    let head = format!("active proctype F{number}() {{ byte v; bit w;\n if\n");
+    let body = match (fault, capacity) {
+        ("loss:q", 1) => ":: d_step { len(q) > 0 -> q?v,w }",
+        ("loss:q", _) => ":: d_step { len(q) > 0 -> q?v,w }\n :: d_step { len(q) == 2 -> q?v,w; q?_,_; q!v,w }",
+        ("loss:r", _) => ":: d_step { len(r) > 0 -> r?v }",
+        ("duplicate:q", _) => ":: d_step { len(q) == 1 -> q?v,w; q!v,w; q!v,w }",
+        ("reorder:q", _) => ":: d_step { len(q) == 2 -> q?v,w; q!v,w }",
+        ("flip:x", _) => {
+            ":: x = x ^ 1\n :: x = x ^ 2\n :: x = x ^ 4\n :: x = x ^ 8\n :: x = x ^ 16\n :: x = x ^ 32\n :: x = x ^ 64\n :: x = x ^ 128"
+        }
+        ("stop:P0", _) => ":: stopped = 1",
+        other => panic!("{other:?}"),
+    };
+    format!("{head} {body}\n :: skip\n fi }}\n")
+}
+
+fn edited(text: &str, set: &[&str], capacity: u32) -> String {
+    let mut edited = String::from(text);
+    if set.contains(&"stop:P0") {
+        edited = edited.replacen("active proctype P0() {", "active proctype P0() provided (stopped == 0) {", 1);
+        edited.insert_str(0, "bit stopped;\n");
+    }
+    for (number, fault) in set.iter().enumerate() {
+        let _ = write!(edited, "{}", by_hand(fault, number, capacity));
+    }
+    edited
+}
+
+/// Which kinds of failure a model without any fault of ours has.
+fn kinds(text: &str) -> Option<BTreeSet<FailureKind>> {
+    let system = interpreted(text, None)?;
+    let bounds = Bounds { states: Some(200_000), ..Bounds::default() };
+    let options = Options { bounds, after_violation: AfterViolation::Continue { states: None }, ..Options::default() };
+    let outcome = search(&system, &options, Control::default());
+    outcome.complete().then(|| outcome.violations.iter().map(|violation| violation.failure.kind).collect())
+}
+
+/// Sets of numbers below `count` with at most two members, which may be the same.
+fn sets(count: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    all.extend((0..count).map(|one| vec![one]));
+    all.extend((0..count).flat_map(|one| (one..count).map(move |other| vec![one, other])));
+    all
+}
+
+/// What has no smaller set among them.
+fn minimal(sets: &BTreeSet<Vec<String>>) -> BTreeSet<Vec<String>> {
+    let count = |list: &[String], name: &String| list.iter().filter(|other| *other == name).count();
+    let part = |a: &[String], b: &[String]| a.iter().all(|name| count(a, name) <= count(b, name));
+    let smaller = |set: &Vec<String>| sets.iter().any(|other| other != set && part(other, set));
+    sets.iter().filter(|set| !smaller(set)).cloned().collect()
+}
+
+/// Only if both messages are lost, or only if one is doubled and `x` flips, something goes wrong.
+const TWICE: &str = "byte x, y, z;
+chan q = [2] of { byte, bit };
+chan r = [1] of { byte };
+active [1] proctype P0() { q!1,1; q!1,1 }
+active proctype P1() { byte l; q?l,_; if :: len(q) == 2 -> assert(x == 0) :: else fi }
+";
+
+#[test]
+fn minimal_sets_are_those_of_models_with_faults_written_by_hand() {
+    let (mut compared, mut pairs) = (0, 0);
+    for seed in 0..models(30) {
+        let mut dice = Dice::new(seed);
+        let spice = Spice {
+            channels: seed == 0 || dice.chance(85),
+            rendezvous: false,
+            atomic: dice.chance(50),
+            escapes: false,
+            run: false,
+            ltl: 0,
+        };
+        let text = if seed == 0 { TWICE.to_owned() } else { random_model(seed, spice) };
+        let capacity = if text.contains("chan q = [2]") { 2 } else { 1 };
+        let mut faults = vec!["flip:x"];
+        if spice.channels {
+            faults.extend(["loss:q", "loss:r"]);
+        }
+        if spice.channels && capacity == 2 {
+            faults.extend(["duplicate:q", "reorder:q"]);
+        }
+        if text.contains("\nactive proctype P0() {") {
+            faults.push("stop:P0");
+        }
+        let Some(system) = interpreted(&text, Some(plan(2, &faults))) else { continue };
+        let Some(outcome) = searched(&system, Reduction::Safety) else { continue };
+        let ours = broken(&system, &outcome);
+        let mut by_kind: Vec<(FailureKind, BTreeSet<Vec<String>>)> =
+            [FailureKind::Deadlock, FailureKind::Assert].map(|kind| (kind, BTreeSet::new())).to_vec();
+        for set in sets(faults.len()) {
+            let names: Vec<&str> = set.iter().map(|fault| faults[*fault]).collect();
+            let Some(found) = kinds(&edited(&text, &names, capacity)) else { continue };
+            let mut named: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            named.sort();
+            for (kind, sets) in by_kind.iter_mut().filter(|(kind, _)| found.contains(kind)) {
+                // Written by hand, a process that is stopped looks like one that waits.
+                if *kind == FailureKind::Assert || !names.contains(&"stop:P0") {
+                    sets.insert(named.clone());
+                }
+            }
+        }
+        for (kind, sets) in by_kind {
+            let stops = |set: &Vec<String>| kind == FailureKind::Deadlock && set.contains(&"stop:P0".to_owned());
+            let found = ours.iter().filter(|(of, ..)| *of == kind).map(|(.., set)| {
+                let mut set = set.clone();
+                set.sort();
+                set
+            });
+            let found: BTreeSet<Vec<String>> = found.filter(|set| !stops(set)).collect();
+            assert_eq!(minimal(&found), minimal(&sets), "seed {seed} {kind}\n{text}");
+            compared += 1;
+            pairs += minimal(&sets).iter().filter(|set| set.len() == 2).count();
+        }
+    }
+    assert!(compared > 20 && pairs > 0, "{compared} {pairs}");
+}
