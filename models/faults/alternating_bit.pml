@@ -8,7 +8,9 @@
  * broken: deadlock: none
  * broken: assert: corrupt:data
  */
-#define MAX 3
+#ifndef MAX
+#define MAX 3	/* messages; at most 200 */
+#endif
 
 chan data = [2] of { byte, bit };	/* content, sequence bit */
 chan acks = [2] of { bit };

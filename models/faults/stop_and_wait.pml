@@ -4,7 +4,9 @@
  * broken: deadlock: none
  * broken: assert: duplicate:data, loss:acks
  */
-#define MAX 2
+#ifndef MAX
+#define MAX 2	/* messages; at most 200 */
+#endif
 
 chan data = [2] of { byte };
 chan acks = [2] of { bit };

@@ -75,6 +75,18 @@ impl Row {
         minimal
     }
 
+    /// As the report has it, still without sets.
+    fn told(&self, faults: &[FaultRow]) -> PropertyRow {
+        PropertyRow {
+            name: self.name.clone(),
+            kind: self.kind,
+            cut_sets: Vec::new(),
+            exhausted: self.exhausted,
+            note: self.ended.clone(),
+            cells: (0..).zip(faults).map(|(fault, told)| self.cell(fault, told.reached)).collect(),
+        }
+    }
+
     fn cell(&self, fault: usize, reached: bool) -> Cell {
         if self.broken.iter().any(|(set, _)| set.iter().all(|other| *other == fault)) {
             return Cell::Violated;
@@ -202,34 +214,30 @@ fn in_parallel<T: Send>(jobs: usize, threads: usize, job: impl Fn(usize) -> T + 
 
 /// One counterexample for each minimal set, shortened and executed again.
 fn evidence(model: &Model, request: &Request, rows: &[Row]) -> Campaign {
-    let (mut counterexamples, mut unconfirmed) = (Vec::new(), Vec::new());
-    let mut properties = Vec::new();
     let faults = fault_rows(model);
-    for (number, row) in rows.iter().enumerate() {
-        let mut cut_sets = Vec::new();
-        for (set, violation) in row.minimal() {
-            match proof(model, request, row, violation, set) {
-                Ok(counterexample) => {
-                    cut_sets.push(CutSet {
-                        faults: set.clone(),
-                        message: counterexample.message.clone(),
-                        counterexample: None,
-                        told: counterexample_text(&counterexample, &model.sources(), &Layout::PLAIN),
-                        steps: counterexample.schedule.choices.len(),
-                    });
-                    counterexamples.push(((number, cut_sets.len() - 1), counterexample));
-                }
-                Err(why) => unconfirmed.push(format!("{}: {why}", row.name)),
+    let mut properties: Vec<PropertyRow> = rows.iter().map(|row| row.told(&faults)).collect();
+    let jobs: Vec<(usize, &(Vec<usize>, Violation))> =
+        (0..).zip(rows).flat_map(|(number, row)| row.minimal().into_iter().map(move |set| (number, set))).collect();
+    let proofs = in_parallel(jobs.len(), request.workers, |job| {
+        let (number, (set, violation)) = jobs[job];
+        proof(model, request, &rows[number], violation, set)
+    });
+    let (mut counterexamples, mut unconfirmed) = (Vec::new(), Vec::new());
+    for ((number, (set, _)), proof) in jobs.into_iter().zip(proofs) {
+        match proof {
+            Ok(counterexample) => {
+                let cut_sets = &mut properties[number].cut_sets;
+                cut_sets.push(CutSet {
+                    faults: set.clone(),
+                    message: counterexample.message.clone(),
+                    counterexample: None,
+                    told: counterexample_text(&counterexample, &model.sources(), &Layout::PLAIN),
+                    steps: counterexample.schedule.choices.len(),
+                });
+                counterexamples.push(((number, cut_sets.len() - 1), counterexample));
             }
+            Err(why) => unconfirmed.push(format!("{}: {why}", rows[number].name)),
         }
-        properties.push(PropertyRow {
-            name: row.name.clone(),
-            kind: row.kind,
-            cut_sets,
-            exhausted: row.exhausted,
-            note: row.ended.clone(),
-            cells: (0..).zip(&faults).map(|(fault, told)| row.cell(fault, told.reached)).collect(),
-        });
     }
     let notes = model.system.faults.as_ref().map(|faults| faults.notes(&model.system.model)).unwrap_or_default();
     let system = model.system_ref.file.clone();

@@ -1,7 +1,7 @@
 //! The binary: arguments in, verdict and exit code out.
 //!
 //! **Invariant:** the one crate that prints, and the one that knows how a verdict becomes an exit code. Only `model`,
-//! `runs`, `backend`, `trails` and `unreached` know that models are written in Promela.
+//! `runs`, `backend`, `trails`, `unreached`, `faulty`, `fault_args` and `campaign` know that models are written in Promela.
 
 mod args;
 mod backend;

@@ -58,19 +58,11 @@ pub struct Checked {
 }
 
 impl Model {
-    /// Reads a model.
+    /// Reads a model, to which faults may happen if some are wanted.
     ///
     /// # Errors
-    /// If it is wrong, or uses what we do not support.
-    pub fn load(path: &Path, args: &ModelArgs, formulas: &[String], colour: Colour) -> Result<Self, LoadError> {
-        Self::load_with(path, args, formulas, None, colour)
-    }
-
-    /// Reads a model to which faults may happen.
-    ///
-    /// # Errors
-    /// As [`Model::load`], or if the faults do not fit the model.
-    pub fn load_with(
+    /// If it is wrong, uses what we do not support, or the faults do not fit it.
+    pub fn load(
         path: &Path,
         args: &ModelArgs,
         formulas: &[String],
@@ -145,7 +137,7 @@ impl Model {
         let property = &counterexample.property;
         let formulas = if property.kind == FailureKind::Ltl { vec![property.name.clone()] } else { Vec::new() };
         let faults = Wanted::from_options(&system_ref.options);
-        Self::load_with(Path::new(&system_ref.file), &args, &formulas, faults.as_ref(), colour)
+        Self::load(Path::new(&system_ref.file), &args, &formulas, faults.as_ref(), colour)
     }
 
     /// The source texts, for snippets.
@@ -187,6 +179,7 @@ impl Model {
         let wanted = safety::SAFETY.into_iter().filter(|kind| request.wants(*kind));
         checked.summary.absent = wanted.filter(|kind| !present(kind)).collect();
         checked.summary.warnings.extend(request.missing(&checked.summary.properties));
+        checked.summary.covered.faults = self.faults_words();
         checked.summary.covered.state_bytes = self.system.initial_work().bytes.len() as u64;
         checked
     }
@@ -251,6 +244,15 @@ impl Model {
         match self.runs.iter().find(|run| run.kind == *kind && run.name == *name) {
             Some(run) if let Ok(property) = &run.property => runs::confirm(self, run, property, counterexample),
             _ => Err(replay::Mismatch { step: 0, why: format!("the model has no property `{name}` of kind {kind}") }),
+        }
+    }
+
+    /// Which faults may happen, in words.
+    fn faults_words(&self) -> String {
+        let Some(faults) = &self.system.faults else { return String::new() };
+        match faults.faults.len() {
+            1 => format!("up to {} of 1 fault", faults.budget),
+            many => format!("up to {} of {many} faults", faults.budget),
         }
     }
 

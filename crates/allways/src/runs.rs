@@ -15,6 +15,8 @@ use trace::{Counterexample, FailureKind, Location, PropertyRef, Schedule};
 
 /// Steps that shortening a lasso may execute.
 const SHORTENING: Budget = Budget { steps: 50_000 };
+/// The same where a campaign has many of them.
+const SHORTENING_EACH: Budget = Budget { steps: 10_000 };
 /// Lassos longer than this are not shortened.
 const SHORTENED_MAX: usize = 2_000;
 
@@ -131,7 +133,7 @@ fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answe
         let search = Search { fairness: Fairness::Weak, states: Some(states) };
         judge_fairness(&find(system, property, run.observer, search, request, watch).outcome, &mut row);
     }
-    let counterexample = evidence(model, run, property, &violation.schedule, request.fair);
+    let counterexample = evidence(model, run, property, &violation.schedule, request.fair, SHORTENING);
     Answer { property: row, counterexample: Some(counterexample), outcome: watched.outcome }
 }
 
@@ -174,7 +176,7 @@ pub fn violations(model: &Model, run: &Run, request: &Request, watch: Watch<'_>)
 /// The counterexample of one of them.
 pub fn proof(model: &Model, run: &Run, schedule: &Schedule, fairness: bool) -> Result<Counterexample, Mismatch> {
     match &run.property {
-        Ok(property) => evidence(model, run, property, schedule, fairness),
+        Ok(property) => evidence(model, run, property, schedule, fairness, SHORTENING_EACH),
         Err(why) => Err(Mismatch { step: 0, why: why.clone() }),
     }
 }
@@ -221,17 +223,25 @@ fn evidence(
     property: &RunProperty,
     schedule: &Schedule,
     fairness: bool,
+    budget: Budget,
 ) -> Result<Counterexample, Mismatch> {
-    let short = shortened(model.lean(), run, property, schedule, fairness);
+    let short = shortened(model.lean(), run, property, schedule, fairness, budget);
     confirmed(model, run, property, short, fairness)
         .or_else(|_| confirmed(model, run, property, schedule.clone(), fairness))
 }
 
-fn shortened(system: &System, run: &Run, property: &RunProperty, schedule: &Schedule, fairness: bool) -> Schedule {
+fn shortened(
+    system: &System,
+    run: &Run,
+    property: &RunProperty,
+    schedule: &Schedule,
+    fairness: bool,
+    budget: Budget,
+) -> Schedule {
     if schedule.choices.len() > SHORTENED_MAX {
         return schedule.clone();
     }
-    replay::shorten(system, schedule, SHORTENING, &mut |scratch, candidate: &Candidate<'_, System>| {
+    replay::shorten(system, schedule, budget, &mut |scratch, candidate: &Candidate<'_, System>| {
         let fair = |start| replay::is_weakly_fair(system, candidate.states, candidate.choices, start);
         refutes(system, run, property, scratch, candidate.states, candidate.cycle_start).is_ok()
             && (!fairness || candidate.cycle_start.is_none_or(fair))

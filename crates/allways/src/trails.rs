@@ -21,6 +21,9 @@ impl Model {
     /// # Errors
     /// If it cannot be told in SPIN's words.
     pub fn trail(&self, counterexample: &Counterexample) -> Result<String, String> {
+        if self.system.faults.is_some() {
+            return Err("SPIN's trails know no faults".to_owned());
+        }
         trail::write(&self.system, &counterexample.schedule)
             .ok_or_else(|| "no trail fits this counterexample".to_owned())
     }

@@ -70,7 +70,7 @@ fn searched<C: Code>(system: &System<C>, reduction: Reduction) -> Option<Outcome
 #[test]
 fn reduction_and_native_code_keep_every_violation_of_every_set_of_faults() {
     let (mut compared, mut violations, mut reduced) = (0, 0, 0);
-    for seed in 0..models(80) {
+    for seed in 0..models(50) {
         let text = random_model(seed, Spice { ltl: 0, ..Spice::from_seed(seed) });
         let wanted = plan(1 + (seed % 2) as u32, &[]);
         let Some(system) = interpreted(&text, Some(wanted.clone())) else { continue };
@@ -94,7 +94,7 @@ fn reduction_and_native_code_keep_every_violation_of_every_set_of_faults() {
         violations += expected.len();
         reduced += full.stats.states - less.stats.states;
     }
-    assert!(compared > 10 && violations > 30 && reduced > 0, "{compared} {violations} {reduced}");
+    assert!(compared > 5 && violations > 20 && reduced > 0, "{compared} {violations} {reduced}");
 }
 
 /// Whether a schedule, told step by step, ends in the part of the state space that it should.
@@ -135,7 +135,7 @@ fn claims_broken(
 #[test]
 fn one_search_for_all_faults_gives_what_one_search_for_each_gives() {
     let (mut compared, mut violated) = (0, 0);
-    for seed in 0..models(25) {
+    for seed in 0..models(16) {
         let text = random_model(seed, Spice { ltl: 2, ..Spice::from_seed(seed) });
         for fairness in [Fairness::Off, Fairness::Weak] {
             let Some(all) = claims_broken(&text, plan(1, &[]), fairness, Reduction::Off) else { continue };
@@ -157,7 +157,7 @@ fn one_search_for_all_faults_gives_what_one_search_for_each_gives() {
             }
         }
     }
-    assert!(compared > 50 && violated > 20, "{compared} {violated}");
+    assert!(compared > 30 && violated > 10, "{compared} {violated}");
 }
 
 /// A fault as somebody would write it into a model: a process that does it once, or not at all.
@@ -279,4 +279,113 @@ fn minimal_sets_are_those_of_models_with_faults_written_by_hand() {
         }
     }
     assert!(compared > 20 && pairs > 0, "{compared} {pairs}");
+}
+
+/// Small models whose assertion holds until the one fault happens.
+const DEEDS: [(&str, &str); 17] = [
+    (
+        "loss:q",
+        "chan q = [1] of { byte }; active proctype S() { q!1 } active proctype R() { end: if :: q?_ :: timeout -> assert(false) fi }",
+    ),
+    (
+        "loss:s",
+        "chan s = [0] of { byte }; bit got; active proctype S() { s!1; assert(got) } active proctype R() { end: atomic { s?_; got = 1 } }",
+    ),
+    (
+        "corrupt:s",
+        "chan s = [0] of { bit }; active proctype S() { s!1 } active proctype R() { bit x; end: s?x; assert(x) }",
+    ),
+    (
+        "wrong:s",
+        "mtype = { a, b }; chan s = [0] of { mtype }; active proctype S() { s!a; s!b } active proctype R() { mtype x; end: s?x; assert(x == a); s?x }",
+    ),
+    (
+        "duplicate:q",
+        "chan q = [2] of { byte }; byte n; active proctype S() { q!1 } active proctype R() { end: do :: q?_ -> n++; assert(n < 2) od }",
+    ),
+    (
+        "reorder:q",
+        "chan q = [2] of { byte }; active proctype S() { q!1; q!2 } active proctype R() { byte x; end: q?x; assert(x == 1) }",
+    ),
+    (
+        "corrupt:q",
+        "chan q = [1] of { mtype }; mtype = { a, b }; active proctype S() { q!a } active proctype R() { mtype x; end: q?x; assert(x == a) }",
+    ),
+    (
+        "delay:q",
+        "chan q = [1] of { byte }; active proctype S() { q!1 } active proctype R() { end: if :: q?_ :: timeout -> assert(false) fi }",
+    ),
+    ("stop:P", "byte x; active proctype P() { x = 1; x = 2 } active proctype Q() { timeout -> assert(x == 2) }"),
+    ("pause:P", "byte x; active proctype P() { x = 1; x = 2 } active proctype Q() { timeout -> assert(x == 2) }"),
+    ("restart:P", "byte n; active proctype P() { byte l = 1; l++; n++; assert(l == 2 && n < 2) }"),
+    ("irregular:x", "byte x = 1; active proctype P() { x = 2; x = 3; assert(x == 3) }"),
+    ("irregular:P@A", "byte x; active proctype P() { skip; if :: x == 1 -> skip; A: assert(false) :: else fi }"),
+    ("flip:b", "bit b = 1; active proctype P() { skip; assert(b) }"),
+    ("stuck:b", "bit b; active proctype P() { skip; b = 1; assert(b) }"),
+    ("stuck:P:b", "chan q = [1] of { bit }; active proctype P() { bit b; q!1; q?b; assert(b) }"),
+    (
+        "early:P",
+        "byte x; active proctype P() { if :: timeout -> assert(false) :: x == 1 fi } active proctype Q() { x = 1 }",
+    ),
+];
+
+#[test]
+fn every_kind_of_fault_does_what_it_says() {
+    for (fault, text) in DEEDS {
+        let system = interpreted(text, Some(plan(1, &[fault]))).unwrap_or_else(|| panic!("{fault} does not fit"));
+        let outcome = searched(&system, Reduction::Off).expect("a small model");
+        let sets: BTreeSet<Vec<String>> = broken(&system, &outcome)
+            .into_iter()
+            .filter(|(kind, ..)| *kind == FailureKind::Assert)
+            .map(|(.., set)| set)
+            .collect();
+        assert_eq!(sets, BTreeSet::from([vec![fault.to_owned()]]), "{fault}: {text}");
+    }
+}
+
+#[test]
+fn a_restart_resets_the_globals_that_it_is_told_to_reset() {
+    let text = "byte n; active proctype P() { n++; assert(n < 2) }";
+    let asserts = |reset: &[&str]| {
+        let wanted = Plan { reset: reset.iter().map(|name| (*name).to_owned()).collect(), ..plan(1, &["restart"]) };
+        let system = interpreted(text, Some(wanted)).expect("it fits");
+        broken(&system, &searched(&system, Reduction::Off).expect("small")).len()
+    };
+    assert_eq!((asserts(&[]), asserts(&["n"])), (1, 0));
+}
+
+#[test]
+fn without_a_fault_a_prepared_model_has_the_states_that_it_had() {
+    // More control states than a byte can count once each has two twins.
+    let long: String = (0..120).map(|number| format!("x = {}; l = x; ", number % 3)).collect();
+    let long = format!(
+        "byte x; proctype P(byte p) {{ byte l = 2; chan c = [1] of {{ byte }}; {long} c!l; c?x; assert(p == 7 && x == l) }}\ninit {{ run P(7) }}"
+    );
+    let random = (0..models(30)).map(|seed| random_model(seed, Spice { ltl: 0, ..Spice::from_seed(seed) }));
+    for text in std::iter::once(long).chain(random) {
+        let plain = interpreted(&text, None).expect("it parses");
+        let mut prepared = interpreted(&text, Some(plan(2, &[]))).expect("some fault always fits");
+        prepared.faults.as_mut().expect("prepared").budget = 0;
+        for reduction in [Reduction::Off, Reduction::Safety] {
+            let (Some(one), Some(other)) = (searched(&plain, reduction), searched(&prepared, reduction)) else {
+                continue;
+            };
+            let counts = |outcome: &Outcome| (outcome.stats.states, outcome.stats.steps, outcome.violations.len());
+            assert_eq!(counts(&one), counts(&other), "{text}");
+        }
+    }
+}
+
+#[test]
+fn faults_have_stable_names_of_kind_and_component() {
+    let text = "mtype = { up, down }; mtype state = up; chan q[2] = [2] of { byte }; bit b;
+        active proctype P() { state = down; q[0]!1; again: b = 1; goto again }
+        active [2] proctype C() { byte n; q[1]?n; n = n + 1 }";
+    let system = interpreted(text, Some(plan(1, &[]))).expect("it fits");
+    let names: Vec<&str> =
+        system.faults.iter().flat_map(|faults| &faults.faults).map(|fault| fault.name.as_str()).collect();
+    let expected = "loss:q[0] loss:q[1] duplicate:q[0] duplicate:q[1] reorder:q[0] reorder:q[1] corrupt:q[0] corrupt:q[1] \
+        delay:q[0] delay:q[1] stop:P stop:C:1 stop:C:2 pause:P pause:C:1 pause:C:2 restart:P restart:C:1 restart:C:2 \
+        irregular:state irregular:P@again flip:b stuck:state stuck:b";
+    assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
 }

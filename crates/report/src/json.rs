@@ -44,6 +44,8 @@ struct Coverage<'a> {
     reduction: &'a str,
     workers: usize,
     fair: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<&'a str>,
     seed: Option<u64>,
     collision_probability: Option<f64>,
     unreached: Option<&'a [Unreached]>,
@@ -104,6 +106,7 @@ fn coverage(summary: &Summary) -> Coverage<'_> {
         reduction: &covered.reduction,
         workers: covered.workers,
         fair: covered.fair,
+        faults: (!covered.faults.is_empty()).then_some(covered.faults.as_str()),
         seed: covered.seed,
         collision_probability: covered.collision_probability,
         unreached: summary.unreached.as_deref(),

@@ -58,7 +58,9 @@ fn complaint(property: &Property) -> String {
         FailureKind::Exclusive => "xr/xs assertion violated".to_owned(),
         FailureKind::Runtime => "run-time error".to_owned(),
         // SPIN knows no programs.
-        FailureKind::Crash | FailureKind::Exit | FailureKind::Race | FailureKind::Misuse => property.kind.name().to_owned(),
+        FailureKind::Crash | FailureKind::Exit | FailureKind::Race | FailureKind::Misuse => {
+            property.kind.name().to_owned()
+        }
     }
 }
 

@@ -118,6 +118,8 @@ pub struct Covered {
     pub reduction: String,
     /// Whether only weakly fair runs count for liveness.
     pub fair: bool,
+    /// Which faults might happen: `up to 2 of 14 faults`; empty if none could.
+    pub faults: String,
     /// The probability that a state was taken for another; 0 for lossless stores, `None` if nobody can say.
     pub collision_probability: Option<f64>,
     /// The seed, for searches that draw.

@@ -95,6 +95,7 @@ fn covered(summary: &Summary) -> Vec<String> {
     }
     parts.extend([covered.order.clone(), format!("reduction {}", covered.reduction), store(covered)]);
     parts.extend(covered.fair.then(|| "weak fairness".to_owned()));
+    parts.extend((!covered.faults.is_empty()).then(|| covered.faults.clone()));
     parts.extend(covered.seed.map(|seed| format!("seed {seed}")));
     parts.extend(collisions(covered));
     parts.push(if covered.workers == 1 { "1 worker".to_owned() } else { format!("{} workers", covered.workers) });

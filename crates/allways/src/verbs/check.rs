@@ -35,7 +35,7 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
         output.error("--trail and --faults do not go together: SPIN knows no faults");
         return Exit::Usage;
     }
-    let loaded = Model::load_with(file, &args.model, &args.ltl, wanted.as_ref(), output.message_colour());
+    let loaded = Model::load(file, &args.model, &args.ltl, wanted.as_ref(), output.message_colour());
     let model = match loaded {
         Ok(model) => model,
         Err(error) => return refuse(error, output),

@@ -1,9 +1,9 @@
 //! `allways faults`: what every set of faults does to every property; of two models, side by side.
 
 use super::refuse;
-use crate::fault_args::{FaultsArgs, FaultsFormat};
 use crate::campaign::{Campaign, campaign};
 use crate::exit::Exit;
+use crate::fault_args::{FaultsArgs, FaultsFormat};
 use crate::faulty::Wanted;
 use crate::input::look_at;
 use crate::interrupt::on_interrupt;
@@ -54,7 +54,7 @@ fn attack(file: &Path, args: &FaultsArgs, stop: &AtomicBool, output: &Output) ->
     look_at(file).map_err(usage)?;
     let wanted = Wanted::new(&args.faults, &args.scope).map_err(usage)?;
     let wanted = wanted.map(Wanted::remembering).unwrap_or_default();
-    let loaded = Model::load_with(file, &args.model, &args.ltl, Some(&wanted), output.message_colour());
+    let loaded = Model::load(file, &args.model, &args.ltl, Some(&wanted), output.message_colour());
     let mut model = loaded.map_err(|error| refuse(error, output))?;
     output.raw_message(&model.warnings);
     let request = Request::for_faults(args);

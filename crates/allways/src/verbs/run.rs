@@ -4,6 +4,7 @@ use super::refuse;
 use crate::args::RunArgs;
 use crate::evidence::Describe;
 use crate::exit::Exit;
+use crate::faulty::Wanted;
 use crate::input::look_at;
 use crate::interrupt::on_interrupt;
 use crate::model::Model;
@@ -25,7 +26,10 @@ pub fn run(args: RunArgs, output: &Output) -> Exit {
         output.error(&why);
         return Exit::Usage;
     }
-    let mut model = match Model::load(file, &args.model, &[], output.message_colour()) {
+    // A schedule with faults means something only where they may happen.
+    let counterexample = args.schedule.as_ref().and_then(|name| Saved::here().find(Some(name)).ok());
+    let wanted = counterexample.and_then(|counterexample| Wanted::from_options(&counterexample.system.options));
+    let mut model = match Model::load(file, &args.model, &[], wanted.as_ref(), output.message_colour()) {
         Ok(model) => model,
         Err(error) => return refuse(error, output),
     };

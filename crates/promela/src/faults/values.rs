@@ -103,7 +103,7 @@ impl<'m> Values<'m> {
         seen.stored |= stored;
         match (constants(&assign.value), copied) {
             (Some(constants), _) => {
-                seen.constants.extend(constants.iter().map(|value| assign.place.scalar.cut(*value)))
+                seen.constants.extend(constants.iter().map(|value| assign.place.scalar.cut(*value)));
             }
             (None, Some((owner, index))) => {
                 seen.copies.insert((owner.proctype(), index));
