@@ -33,9 +33,12 @@ fn cut_sets(told: &Value) -> BTreeMap<String, BTreeSet<String>> {
     told["properties"].as_array().expect("a list").iter().map(row).collect()
 }
 
-/// The campaigns that a model's header asks for: flags, and for each property the sets that must come out.
-fn expectations(text: &str) -> Vec<(String, Vec<(String, BTreeSet<String>)>)> {
-    let mut found: Vec<(String, Vec<(String, BTreeSet<String>)>)> = Vec::new();
+/// The sets that must come out for each property.
+type Expected = Vec<(String, BTreeSet<String>)>;
+
+/// The campaigns that a model's header asks for: flags, and what must come out.
+fn expectations(text: &str) -> Vec<(String, Expected)> {
+    let mut found: Vec<(String, Expected)> = Vec::new();
     for line in text.lines().map(|line| line.trim_start_matches([' ', '*', '/'])) {
         if let Some(flags) = line.strip_prefix("faults: ") {
             found.push((flags.to_owned(), Vec::new()));
