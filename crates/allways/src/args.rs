@@ -47,7 +47,7 @@ pub struct Shared {
 /// What to do.
 #[derive(Subcommand, Debug)]
 pub enum Verb {
-    /// Search a model for violations of its properties
+    /// Search all runs of programs (`check -- CMD`) or of a model (`check FILE.pml`) for violations
     #[command(after_help = EXIT_CODES)]
     Check(Box<CheckArgs>),
     /// Find the faults that break a model's properties, without touching the model
@@ -62,6 +62,8 @@ pub enum Verb {
     Replay(ReplayArgs),
     /// Print a saved counterexample (the latest, if none is named)
     Report(ReportArgs),
+    /// Write an allways.toml to begin with
+    Init,
     /// List the saved counterexamples
     Ls,
     /// Remove saved counterexamples
@@ -94,10 +96,24 @@ pub struct ModelArgs {
 
 /// Flags of `check`.
 #[derive(Args, Debug)]
+#[command(
+    override_usage = "allways check [OPTIONS] [NAME | FILE.pml]\n       allways check [OPTIONS] -- CMD [ARGS...] [+ CMD [ARGS...]]..."
+)]
 pub struct CheckArgs {
-    /// The model
-    #[arg(value_name = "FILE.pml")]
+    /// A check of allways.toml, or a model
+    #[arg(value_name = "NAME|FILE.pml", conflicts_with = "command")]
     pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// How to look at the C library of programs
+    #[arg(long, value_enum, value_name = "DEPTH", help_heading = "Programs")]
+    pub libc: Option<LibcName>,
+    /// What must never be true of programs: 'exited(a) == 0 && exited(b) == 0'
+    #[arg(long, value_name = "PROPOSITION", help_heading = "Programs")]
+    pub never: Vec<String>,
+    /// Let timed waits end while others can move, so often in a run [default: 0, when nobody can move]
+    #[arg(long, value_name = "N", help_heading = "Programs")]
+    pub timeouts: Option<u32>,
     #[command(flatten)]
     pub model: ModelArgs,
     /// Check only these kinds of property
@@ -188,16 +204,13 @@ pub struct RunArgs {
     pub steps: bool,
 }
 
-/// Flags of `run -- CMD`.
+/// Programs, and what they can see.
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Programs")]
-pub struct ProgramArgs {
+pub struct WorldArgs {
     /// Programs with their arguments; `+` separates those that run together
     #[arg(last = true, value_name = "CMD")]
     pub command: Vec<OsString>,
-    /// Print every syscall to stderr, as strace does
-    #[arg(long)]
-    pub strace: bool,
     /// Let programs read this folder or file, too (read-only: writes stay inside)
     #[arg(long, value_name = "DIR")]
     pub root: Vec<PathBuf>,
@@ -207,6 +220,17 @@ pub struct ProgramArgs {
     /// What programs read as standard input [default: nothing]
     #[arg(long, value_name = "FILE")]
     pub stdin: Option<PathBuf>,
+}
+
+/// Flags of `run -- CMD`.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Programs")]
+pub struct ProgramArgs {
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// Print every syscall to stderr, as strace does
+    #[arg(long)]
+    pub strace: bool,
     /// Let programs use no more memory than this, such as 2G
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub mem: Option<u64>,
@@ -308,6 +332,15 @@ pub enum StoreName {
     Fp128,
     /// A few bits a state: never complete
     Bitstate,
+}
+
+/// How to look at a C library.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LibcName {
+    /// Recognised functions are one step with their specified meaning
+    Summary,
+    /// Every instruction is executed as it stands
+    Real,
 }
 
 /// What `check` prints.

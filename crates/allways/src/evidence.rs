@@ -84,6 +84,8 @@ pub fn describe<S: Describe>(
         fairness: claim.fairness,
         final_state,
         wait_for: if is_deadlock { system.waiting(end) } else { Vec::new() },
+        notes: Vec::new(),
+        programs: None,
         schedule,
         trace,
     })

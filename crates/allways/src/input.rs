@@ -44,9 +44,7 @@ fn look_at_bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
         ));
     }
     if bytes.starts_with(b"\x7fELF") {
-        return Err(format!(
-            "`{shown}` is a program, and only models are checked yet\n  = help: run it: allways run -- {shown}"
-        ));
+        return Err(format!("`{shown}` is a program, not a model\n  = help: check it: allways check -- {shown}"));
     }
     if bytes.contains(&0) {
         return Err(format!("`{shown}` is not text\n  = help: a model is a text file; this one has zero bytes in it"));

@@ -15,6 +15,7 @@ mod interrupt;
 mod model;
 mod newcomer;
 mod output;
+mod programs;
 mod progress;
 mod request;
 mod runs;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     });
     let output = Output::new(&cli.shared);
     if let Verb::Run(args) = &cli.verb
-        && !args.program.command.is_empty()
+        && !args.program.world.command.is_empty()
     {
         return verbs::program::run(&args.program, args.seed, &output);
     }
@@ -58,6 +59,7 @@ fn dispatch(verb: Verb, output: &Output) -> Exit {
         Verb::Doctor(args) => verbs::doctor::doctor(&args, output),
         Verb::Replay(args) => verbs::replay::replay(&args, output),
         Verb::Report(args) => verbs::report::report(&args, output),
+        Verb::Init => verbs::init::init(output),
         Verb::Ls => verbs::ls::ls(output),
         Verb::Rm(args) => verbs::rm::rm(&args, output),
         Verb::Completions { shell } => verbs::shell::completions(shell, output),

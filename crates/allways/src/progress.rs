@@ -35,17 +35,22 @@ impl ProgressLine {
 
     /// Shows progress if it is time to.
     pub fn show(&self, progress: &Progress) {
+        self.show_line(progress.seconds, || progress_line(progress));
+    }
+
+    /// Shows a line if it is time to, so many seconds after the start.
+    pub fn show_line(&self, seconds: f64, line: impl FnOnce() -> String) {
         let Ok(mut shown) = self.shown.lock() else { return };
-        if self.is_quiet || !is_due(self.is_terminal, shown.at, progress.seconds) {
+        if self.is_quiet || !is_due(self.is_terminal, shown.at, seconds) {
             return;
         }
-        let mut line = progress_line(progress);
+        let mut line = line();
         if self.is_terminal {
             line = line.chars().take(self.columns.saturating_sub(1)).collect();
         }
         let text = if self.is_terminal { format!("\r{line:width$}", width = shown.width) } else { format!("{line}\n") };
         stderr(&text);
-        *shown = Shown { at: progress.seconds, width: line.len() };
+        *shown = Shown { at: seconds, width: line.len() };
     }
 
     /// Takes the line off the screen.

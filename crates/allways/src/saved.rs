@@ -174,6 +174,8 @@ mod tests {
             trace: Trace::default(),
             final_state: Vec::new(),
             wait_for: Vec::new(),
+            notes: Vec::new(),
+            programs: None,
         }
     }
 

@@ -8,6 +8,13 @@ pub fn memory_bytes() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
+/// Memory in use now; `None` where there is no `/proc`.
+pub fn memory_now() -> Option<u64> {
+    let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = sizes.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
 /// Memory that a search may use unless told otherwise: most of what is free, so that it ends with a verdict instead of
 /// being killed; `None` where there is no `/proc`.
 pub fn memory_to_use() -> Option<u64> {

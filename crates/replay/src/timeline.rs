@@ -87,7 +87,10 @@ impl<'s, S: TransitionSystem> Timeline<'s, S> {
         if self.mark == self.snapshots.len() * SPACING {
             self.snapshots.push(self.state.clone());
         }
-        Ok(Some(Told { step: TraceStep { choice, events: explained.events }, failure: explained.failure }))
+        Ok(Some(Told {
+            step: TraceStep { choice, events: explained.events, is_local: None },
+            failure: explained.failure,
+        }))
     }
 
     fn no_such_choice(&self, choice: Choice) -> Mismatch {

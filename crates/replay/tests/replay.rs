@@ -37,6 +37,8 @@ fn counterexample(schedule: Schedule, kind: FailureKind, message: &str) -> Count
         schedule,
         final_state: Vec::new(),
         wait_for: Vec::new(),
+        notes: Vec::new(),
+        programs: None,
     }
 }
 

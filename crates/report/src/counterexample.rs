@@ -86,6 +86,9 @@ fn places(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -
         let text = clean(&format!("{} {}", trace.name(waiting.actor), waiting.text));
         let _ = writeln!(out, "{:gutter$} {} {text}", "", frame("="));
     }
+    for note in &counterexample.notes {
+        let _ = writeln!(out, "{:gutter$} {} {}", "", frame("="), clean(note));
+    }
     out
 }
 

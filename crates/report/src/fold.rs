@@ -1,6 +1,6 @@
 //! Which rows of a trace are worth showing.
 
-use trace::{Event, Trace};
+use trace::{Event, Trace, TraceStep};
 
 /// Steps in a row that one actor takes by itself, from which on their middle is folded.
 const RUN_MIN: usize = 4;
@@ -27,8 +27,14 @@ pub(crate) fn unfolded(trace: &Trace) -> Vec<Part> {
 /// Steps with the inner part of local runs folded, and the middle left out if that is still too long.
 pub(crate) fn folded(trace: &Trace) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut at = 0;
+    let (mut at, mut local) = (0, 0);
     while at < trace.steps.len() {
+        // Whoever knows that a step is local knows that nobody wants to see it.
+        if trace.steps[at].is_local == Some(true) {
+            local += 1;
+            at += 1;
+            continue;
+        }
         let end = run_end(trace, at);
         if end - at >= RUN_MIN {
             parts.extend([Part::Step(at), Part::Local(end - at - 2), Part::Step(end - 1)]);
@@ -36,6 +42,9 @@ pub(crate) fn folded(trace: &Trace) -> Vec<Part> {
             parts.extend((at..end).map(Part::Step));
         }
         at = end;
+    }
+    if local > 0 {
+        parts.push(Part::Local(local));
     }
     without_middle(parts, trace.cycle_start)
 }
@@ -45,9 +54,9 @@ fn run_end(trace: &Trace, at: usize) -> usize {
     let actor = trace.steps[at].choice.actor;
     let same = |index: usize| {
         let step = &trace.steps[index];
-        step.choice.actor == actor && trace.cycle_start != Some(index) && step.events.iter().all(is_local)
+        step.choice.actor == actor && trace.cycle_start != Some(index) && is_local_step(step)
     };
-    if !trace.steps[at].events.iter().all(is_local) {
+    if !is_local_step(&trace.steps[at]) {
         return at + 1;
     }
     (at + 1..trace.steps.len()).find(|&index| !same(index)).unwrap_or(trace.steps.len())
@@ -60,6 +69,10 @@ pub(crate) fn quiet_run(events: &[Event], at: usize) -> usize {
     let after = events[at..].iter().take_while(|event| is_quiet(event)).count();
     // Only the second of a run is asked about the whole: its first and its last are shown.
     if before == 1 && before + after >= RUN_MIN { after - 1 } else { 0 }
+}
+
+fn is_local_step(step: &TraceStep) -> bool {
+    step.is_local.unwrap_or_else(|| step.events.iter().all(is_local))
 }
 
 /// Whether nobody else can notice an event: no message, no output, no new actor, nothing changed but the actor's own

@@ -1,6 +1,6 @@
 //! One JSON object for scripts.
 
-use crate::{End, PropertyVerdict, Summary, Unreached, Verdict};
+use crate::{End, Programs, PropertyVerdict, Summary, Unreached, Verdict};
 use serde::Serialize;
 use trace::{Counterexample, FailureKind};
 
@@ -49,6 +49,8 @@ struct Coverage<'a> {
     seed: Option<u64>,
     collision_probability: Option<f64>,
     unreached: Option<&'a [Unreached]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    programs: Option<&'a Programs>,
 }
 
 /// The summary as one object on one line.
@@ -110,6 +112,7 @@ fn coverage(summary: &Summary) -> Coverage<'_> {
         seed: covered.seed,
         collision_probability: covered.collision_probability,
         unreached: summary.unreached.as_deref(),
+        programs: summary.programs.as_ref(),
     }
 }
 

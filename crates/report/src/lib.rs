@@ -10,6 +10,7 @@ mod json;
 mod lanes;
 mod number;
 mod paint;
+mod programs;
 mod progress;
 mod robustness;
 mod snippet;
@@ -30,7 +31,9 @@ pub use robustness::{
 };
 pub use snippet::Sources;
 pub use spin::spin_text;
-pub use summary::{Covered, End, Outcome, Property, PropertyVerdict, Statement, Summary, Trail, Unreached, Verdict};
+pub use summary::{
+    Covered, End, Outcome, Programs, Property, PropertyVerdict, Statement, Summary, Trail, Unreached, Verdict,
+};
 pub use table::plain_table;
 pub use verdicts::summary_text;
 

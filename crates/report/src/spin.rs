@@ -58,7 +58,7 @@ fn complaint(property: &Property) -> String {
         FailureKind::Exclusive => "xr/xs assertion violated".to_owned(),
         FailureKind::Runtime => "run-time error".to_owned(),
         // SPIN knows no programs.
-        FailureKind::Crash | FailureKind::Exit | FailureKind::Race | FailureKind::Misuse => {
+        FailureKind::Crash | FailureKind::Exit | FailureKind::Race | FailureKind::Misuse | FailureKind::Livelock => {
             property.kind.name().to_owned()
         }
     }

@@ -20,6 +20,35 @@ pub struct Summary {
     pub unreached: Option<Vec<Unreached>>,
     /// Parts of the world that the check did not control.
     pub not_controlled: Vec<String>,
+    /// For programs: what else there is to say about the search.
+    pub programs: Option<Programs>,
+}
+
+/// What a search of programs covered, beyond what every search tells.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Programs {
+    /// The commands, as the user wrote them.
+    pub commands: Vec<String>,
+    /// How often the search began: whenever it learns that it looked too coarsely it begins anew.
+    pub rounds: u32,
+    /// Steps executed in all rounds, to look ahead and to come back included.
+    pub executed: u64,
+    /// States in which there was more than one choice of who moves.
+    pub scheduling: u64,
+    /// States in which somebody had several choices of its own: which sleeper a signal wakes.
+    pub data: u64,
+    /// Actors' steps that were left out because they could not matter.
+    pub pruned: u64,
+    /// States with steps still to be taken when the search ended.
+    pub left: u64,
+    /// Words of memory at which threads race, made visible.
+    pub promoted: u64,
+    /// How the C library was looked at: `summary`, `real`.
+    pub libc: String,
+    /// The memory model.
+    pub memory_model: String,
+    /// What was taken for granted.
+    pub assumptions: Vec<String>,
 }
 
 /// A property and what is known about it.

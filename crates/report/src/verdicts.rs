@@ -2,6 +2,7 @@
 
 use crate::fit::{clean, cut, pad, width, wrap};
 use crate::number::{bytes, count, span};
+use crate::programs::programs_text;
 use crate::unreached::unreached_text;
 use crate::{Covered, End, Layout, Outcome, Paint, Property, PropertyVerdict, Role, Summary, Verdict};
 use std::fmt::Write as _;
@@ -33,6 +34,7 @@ pub fn summary_text(summary: &Summary, layout: &Layout) -> String {
         for line in wrap(&covered(summary), " . ", layout.width) {
             let _ = writeln!(out, "{line}");
         }
+        out += &summary.programs.as_ref().map(|programs| programs_text(programs, layout)).unwrap_or_default();
     }
     let (role, line) = last_line(summary);
     let _ = writeln!(out, "{}", paint.paint(role, &line));
@@ -93,7 +95,8 @@ fn covered(summary: &Summary) -> Vec<String> {
     if covered.traces > 0 {
         parts.push(format!("{} traces", count(covered.traces)));
     }
-    parts.extend([covered.order.clone(), format!("reduction {}", covered.reduction), store(covered)]);
+    parts.extend([covered.order.clone(), format!("reduction {}", covered.reduction)]);
+    parts.extend(summary.programs.is_none().then(|| store(covered)));
     parts.extend(covered.fair.then(|| "weak fairness".to_owned()));
     parts.extend((!covered.faults.is_empty()).then(|| covered.faults.clone()));
     parts.extend(covered.seed.map(|seed| format!("seed {seed}")));

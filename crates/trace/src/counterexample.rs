@@ -1,6 +1,6 @@
 //! The file that a violated property leaves behind.
 
-use crate::{FailureKind, Fingerprint, Location, Schedule, Trace};
+use crate::{FailureKind, Fingerprint, Location, ProgramsRef, Schedule, Trace};
 use serde::{Deserialize, Serialize};
 
 /// The version of the file format that this program writes and reads.
@@ -36,14 +36,20 @@ pub struct Counterexample {
     pub trace: Trace,
     /// The variables at the end.
     pub final_state: Vec<Variable>,
-    /// In a deadlock: who waits for what.
+    /// In a deadlock: who waits for what. In a race: both sides.
     pub wait_for: Vec<Waiting>,
+    /// What else a reader should know: call stacks, what the programs complained about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What programs need to be executed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<ProgramsRef>,
 }
 
 /// What was checked.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SystemRef {
-    /// What kind of system: `promela`.
+    /// What kind of system: `promela`, `programs`.
     pub kind: String,
     /// The file as the user named it.
     pub file: String,

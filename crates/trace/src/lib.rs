@@ -5,11 +5,13 @@
 
 mod counterexample;
 mod fingerprint;
+mod programs;
 mod read;
 mod told;
 
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable, Waiting};
 pub use fingerprint::Fingerprint;
+pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef};
 pub use read::{ReadError, SIZE_MAX};
 pub use told::{ActorName, Trace, TraceStep};
 
@@ -137,11 +139,13 @@ pub enum FailureKind {
     Race,
     /// A lock is used as it may not be: unlocked by another thread, destroyed while it is held.
     Misuse,
+    /// A cycle in which somebody moves for ever and nobody gets on.
+    Livelock,
 }
 
 impl FailureKind {
     /// Every kind, in the order in which reports list them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Deadlock,
         Self::Assert,
         Self::Runtime,
@@ -155,6 +159,7 @@ impl FailureKind {
         Self::Exit,
         Self::Race,
         Self::Misuse,
+        Self::Livelock,
     ];
 
     /// The name that `--check` takes and reports print.
@@ -174,6 +179,7 @@ impl FailureKind {
             Self::Exit => "exit",
             Self::Race => "race",
             Self::Misuse => "misuse",
+            Self::Livelock => "livelock",
         }
     }
 }

@@ -30,6 +30,9 @@ pub struct TraceStep {
     pub choice: Choice,
     /// What happened: an atomic sequence has one event for each statement.
     pub events: Vec<Event>,
+    /// Whether nobody else can notice it; where nobody says, the events tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_local: Option<bool>,
 }
 
 impl Trace {

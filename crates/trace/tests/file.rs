@@ -27,7 +27,8 @@ fn event(actor: u32, text: &str) -> Event {
 
 fn sample() -> Counterexample {
     let choices = vec![Choice { actor: 0, index: 0 }, Choice { actor: 1, index: 2 }, Choice { actor: 0, index: 1 }];
-    let told = |choice: &Choice| TraceStep { choice: *choice, events: vec![event(choice.actor, "ch!ack(3)")] };
+    let told =
+        |choice: &Choice| TraceStep { choice: *choice, events: vec![event(choice.actor, "ch!ack(3)")], is_local: None };
     let mut sample = Counterexample {
         version: VERSION,
         id: String::new(),
@@ -46,6 +47,8 @@ fn sample() -> Counterexample {
         schedule: Schedule { choices, cycle_start: Some(1) },
         final_state: vec![Variable { name: "x".to_owned(), value: "1".to_owned() }],
         wait_for: vec![Waiting { actor: 1, text: "waits for room in ch".to_owned(), location: None }],
+        notes: Vec::new(),
+        programs: None,
     };
     sample.name_apart_from(|_| false);
     sample

@@ -8,16 +8,28 @@ use crate::input::look_at;
 use crate::interrupt::on_interrupt;
 use crate::model::{Checked, Model};
 use crate::output::Output;
+use crate::programs;
 use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::safety::Watch;
 use crate::saved::Saved;
-use report::{counterexample_text, spin_text, summary_json, summary_text};
+use report::{Sources, counterexample_text, spin_text, summary_json, summary_text};
+use std::path::Path;
 
-/// Checks a model.
+/// Checks programs or a model.
 pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
+    if !args.world.command.is_empty() {
+        return programs::check(&args, output);
+    }
+    let has_checks = Path::new(programs::config::FILE).is_file();
+    let name = args.file.as_ref().filter(|file| is_name(file)).and_then(|file| file.to_str()).map(str::to_owned);
+    if has_checks && (args.file.is_none() || name.is_some()) {
+        return programs::check_named(name.as_deref(), args, output);
+    }
     let Some(file) = &args.file else {
-        output.error("nothing to check\n  = help: name a model: allways check FILE.pml");
+        output.error(
+            "nothing to check\n  = help: name programs or a model: allways check -- CMD, allways check FILE.pml",
+        );
         return Exit::Nothing;
     };
     if let Err(why) = look_at(file) {
@@ -47,16 +59,26 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
     if args.format == CheckFormat::Spin {
         measure_trails(&model, &mut checked);
     }
-    print(&model, &checked, &args, output);
+    print(&checked, &model.sources(), &args, output);
     if args.trail {
         write_trails(&model, &checked, &args, output);
     }
+    warn_of_unconfirmed(&checked, output);
+    checked.summary.outcome().into()
+}
+
+/// Says what was found and could not be shown again.
+pub fn warn_of_unconfirmed(checked: &Checked, output: &Output) {
     for what in &checked.unconfirmed {
         output.warn(&format!(
             "a violation could not be shown again ({what}); this is a bug in allways, please report it"
         ));
     }
-    checked.summary.outcome().into()
+}
+
+/// Whether this names a check of `allways.toml`, and no file.
+fn is_name(file: &Path) -> bool {
+    file.extension().is_none() && file.components().count() == 1 && !file.exists()
 }
 
 fn search(model: &Model, request: &Request, output: &Output) -> Checked {
@@ -68,7 +90,7 @@ fn search(model: &Model, request: &Request, output: &Output) -> Checked {
 }
 
 /// Names and saves the counterexamples. That a disk is full changes no verdict.
-fn keep(checked: &mut Checked, args: &CheckArgs, output: &Output) {
+pub fn keep(checked: &mut Checked, args: &CheckArgs, output: &Output) {
     let saved = Saved::here();
     for (index, counterexample) in &mut checked.counterexamples {
         saved.name(counterexample);
@@ -108,23 +130,23 @@ fn measure_trails(model: &Model, checked: &mut Checked) {
     }
 }
 
-fn print(model: &Model, checked: &Checked, args: &CheckArgs, output: &Output) {
+/// Prints counterexamples and verdicts, as the user wants them.
+pub fn print(checked: &Checked, sources: &Sources, args: &CheckArgs, output: &Output) {
     match args.format {
         CheckFormat::Json => output.data(&summary_json(&checked.summary)),
         CheckFormat::Spin => output.data(&spin_text(&checked.summary, env!("CARGO_PKG_VERSION"))),
-        CheckFormat::Text => print_text(model, checked, output),
+        CheckFormat::Text => print_text(checked, sources, output),
     }
 }
 
-fn print_text(model: &Model, checked: &Checked, output: &Output) {
+fn print_text(checked: &Checked, sources: &Sources, output: &Output) {
     let summary = summary_text(&checked.summary, &output.layout);
     if output.is_quiet() {
         let verdict = summary.lines().last().unwrap_or_default();
         return output.data(&format!("{verdict}\n"));
     }
-    let sources = model.sources();
     for (_, counterexample) in &checked.counterexamples {
-        output.data(&(counterexample_text(counterexample, &sources, &output.layout) + "\n"));
+        output.data(&(counterexample_text(counterexample, sources, &output.layout) + "\n"));
     }
     output.data(&summary);
 }

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod doctor;
 pub mod faults;
+pub mod init;
 pub mod ls;
 pub mod program;
 pub mod replay;

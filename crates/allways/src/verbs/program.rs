@@ -4,29 +4,19 @@ use crate::args::ProgramArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::{Output, stderr};
+use crate::programs::setup::{Setup, not_started};
 use kernel::Tid;
 use kernel::descriptor::Console;
-use kernel::host::Host;
 use kernel::kernel::Output as Written;
 use memory::Limit;
-use std::ffi::OsString;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use world::host::{DeclaredRoots, SYSTEM_ROOTS};
-use world::load::LoadError;
-use world::load::elf::ElfError;
 use world::run::{Audience, End, Stuck};
 use world::step::Observer;
 use world::tracer::Tracer;
-use world::{Command, Refusal, StartError, World};
-
-/// Variables that programs are given unless `--env` says otherwise: the same on every machine.
-const ENVIRONMENT: &[(&str, &str)] =
-    &[("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), ("HOME", "/tmp"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
+use world::{Command, Refusal, World};
 
 /// Runs programs.
 pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
@@ -45,60 +35,11 @@ pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
 }
 
 fn prepare(args: &ProgramArgs, seed: Option<u64>) -> Result<(World, Vec<Command>), String> {
-    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
-    let commands = commands(&args.command, &here, &args.env)?;
-    let roots = roots(args, &here)?;
-    let host = Host(Arc::new(DeclaredRoots::new(roots)));
+    let setup = Setup::new(&args.world)?;
     let limit = args.mem.map_or_else(Limit::default, Limit::bytes);
-    let mut world = World::new(host, seed.unwrap_or(1), limit);
-    if let Some(path) = &args.stdin {
-        let bytes = std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
-        world.kernel.input.bytes = bytes.into();
-    }
-    Ok((world, commands))
-}
-
-/// Commands, separated by `+`.
-fn commands(words: &[OsString], here: &Path, env: &[String]) -> Result<Vec<Command>, String> {
-    let command = |words: &[OsString]| {
-        if words.is_empty() {
-            return Err("a command is missing\n  = help: allways run -- ./server 7000 + ./client".to_owned());
-        }
-        Ok(Command {
-            arguments: words.iter().map(|word| word.as_bytes().to_vec()).collect(),
-            environment: environment(env)?,
-            directory: here.as_os_str().as_bytes().to_vec(),
-        })
-    };
-    words.split(|word| word == "+").map(command).collect()
-}
-
-fn environment(env: &[String]) -> Result<Vec<Vec<u8>>, String> {
-    let mut variables: Vec<(String, String)> =
-        ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    for setting in env {
-        let (name, value) = setting.split_once('=').ok_or_else(|| {
-            format!("`--env {setting}` sets nothing\n  = help: --env NAME=VALUE; nothing of your own environment is passed on")
-        })?;
-        variables.retain(|(known, _)| known != name);
-        variables.push((name.to_owned(), value.to_owned()));
-    }
-    Ok(variables.into_iter().map(|(name, value)| format!("{name}={value}").into_bytes()).collect())
-}
-
-/// What of the host the guests may read: the system, the working directory, the programs' own folders, `--root`.
-fn roots(args: &ProgramArgs, here: &Path) -> Result<Vec<PathBuf>, String> {
-    let mut roots: Vec<PathBuf> = SYSTEM_ROOTS.iter().map(Into::into).collect();
-    roots.push(here.to_owned());
-    let programs = args.command.split(|word| word == "+").filter_map(|words| words.first());
-    let folders = programs.map(Path::new).filter(|path| path.is_absolute()).filter_map(Path::parent);
-    roots.extend(folders.filter(|folder| *folder != Path::new("/")).map(Path::to_owned));
-    for root in &args.root {
-        let real =
-            std::fs::canonicalize(root).map_err(|error| format!("cannot use `--root {}`: {error}", root.display()))?;
-        roots.push(real);
-    }
-    Ok(roots)
+    let mut world = World::new(setup.host(), seed.unwrap_or(1), limit);
+    world.kernel.input.bytes = setup.stdin.into();
+    Ok((world, setup.services.into_iter().map(|service| service.command).collect()))
 }
 
 struct Terminal {
@@ -195,35 +136,6 @@ fn deadlock(stuck: &[Stuck]) -> String {
         }
     }
     text
-}
-
-fn not_started(error: &StartError) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    match error {
-        StartError::NotFound(name) => {
-            let name = text(name);
-            format!("no program `{name}` in PATH\n  = help: give its path (./{name}), or --env PATH=...")
-        }
-        StartError::Directory(path, errno) => format!("cannot enter `{}`: {errno}", text(path)),
-        StartError::Load(path, error) => {
-            let path = text(path);
-            format!("cannot run `{path}`: {error}\n  = help: {}", start_help(error))
-        }
-    }
-}
-
-/// What to do about a program that cannot be started.
-fn start_help(error: &LoadError) -> &'static str {
-    match error {
-        LoadError::Elf(ElfError::NotElf) => {
-            "a script names its interpreter in its first line (#!/bin/sh), or is given to it: allways run -- sh FILE"
-        }
-        LoadError::Elf(_) | LoadError::Isa(_) => "programs for x86-64 Linux, up to x86-64-v2, can be run",
-        LoadError::Errno(kernel::errno::EACCES) => "it must be a file that may be executed: chmod +x",
-        LoadError::Interpreter(..) | LoadError::Errno(_) => {
-            "guests see /usr, /lib, /bin, /etc, the working directory and what --root names"
-        }
-    }
 }
 
 /// What to do about a run that was refused.

@@ -7,6 +7,7 @@ use crate::evidence::cut_at_failure;
 use crate::exit::Exit;
 use crate::model::Model;
 use crate::output::Output;
+use crate::programs;
 use crate::saved::Saved;
 use ::replay::Timeline;
 use report::counterexample_text;
@@ -22,6 +23,9 @@ pub fn replay(args: &ReplayArgs, output: &Output) -> Exit {
             return Exit::Usage;
         }
     };
+    if let Some(record) = counterexample.programs.clone() {
+        return programs::replay(counterexample, &record, args, output);
+    }
     if let Err(why) = crate::input::look_at(Path::new(&counterexample.system.file)) {
         output.error(&why);
         return Exit::Usage;

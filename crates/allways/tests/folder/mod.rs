@@ -15,6 +15,7 @@ impl Folder {
         Self(path)
     }
 
+    #[allow(dead_code, reason = "not every file of tests needs a file")]
     pub fn with(name: &str, file: &str, content: impl AsRef<[u8]>) -> Self {
         let folder = Self::new(name);
         fs::write(folder.0.join(file), content).expect("can write a file");

@@ -4,31 +4,31 @@ use super::node::Present;
 use super::touch::{SetId, Touches};
 use super::{Race, Touch};
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Races that were met.
 #[derive(Default)]
 pub struct Races {
-    /// All of them.
-    pub found: BTreeSet<Race>,
+    /// All of them, each with a state in which it can happen.
+    pub found: BTreeMap<Race, u32>,
     looked_at: HashSet<(SetId, SetId)>,
 }
 
 impl Races {
     /// Looks at everybody in a state: next steps of those who can move can happen in either order, and whoever waits for a
     /// word looks at it all the time.
-    pub fn look(&mut self, present: &[Present], touches: &Touches) {
+    pub fn look(&mut self, at: u32, present: &[Present], touches: &Touches) {
         for (index, one) in present.iter().enumerate() {
             for other in &present[index + 1..] {
                 let somebody_moves = one.choices > 0 || other.choices > 0;
                 if somebody_moves && self.looked_at.insert((one.pending, other.pending)) {
-                    self.compare(one, other, touches);
+                    self.compare(at, one, other, touches);
                 }
             }
         }
     }
 
-    fn compare(&mut self, one: &Present, other: &Present, touches: &Touches) {
+    fn compare(&mut self, at: u32, one: &Present, other: &Present, touches: &Touches) {
         if touches.have_common(touches.locks_of(one.pending), touches.locks_of(other.pending)) {
             return;
         }
@@ -36,7 +36,8 @@ impl Races {
             if (a.write || b.write) && (a.plain || b.plain) {
                 let (one, other) = ((one.actor, a.write), (other.actor, b.write));
                 let plain = a.plain && b.plain;
-                self.found.insert(Race { object: a.object, plain, one: one.min(other), other: one.max(other) });
+                let race = Race { object: a.object, plain, one: one.min(other), other: one.max(other) };
+                self.found.entry(race).or_insert(at);
             }
         }
     }

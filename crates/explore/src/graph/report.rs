@@ -57,6 +57,8 @@ pub struct Report {
     pub found: Vec<Found>,
     /// Races that were met.
     pub races: Vec<Race>,
+    /// For the first of them: choices from the start to a state in which both accesses come next.
+    pub race_ways: Vec<Vec<Choice>>,
     /// States.
     pub states: u64,
     /// Steps between them.

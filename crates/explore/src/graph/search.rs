@@ -203,7 +203,7 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         let present = self.present(id, &reached, by);
         self.ahead.remove(&reached.fingerprint);
-        self.races.look(&present, &self.graph.touches);
+        self.races.look(id, &present, &self.graph.touches);
         let depth = by.map_or(0, |by| self.graph.node(by.at).depth + 1);
         let mut node = Node::new(reached.fingerprint, present, by.map(|by| (by.at, by.choice)), depth);
         if node.enabled.is_empty() {

@@ -23,7 +23,8 @@ pub fn report<T: Traced>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Re
     ends.sort_unstable();
     Report {
         found: found(search, stopped.is_none()),
-        races: search.races.found.iter().map(race).collect(),
+        races: search.races.found.keys().map(race).collect(),
+        race_ways: race_ways(search),
         states: nodes.len() as u64,
         steps: search.steps,
         executed: search.executed,
@@ -78,6 +79,18 @@ fn end_of<T: Traced>(nodes: &[Node], at: u32, choice: Option<Choice>, search: &S
     let number = |dense| search.graph.actors.number(dense);
     let mut edges = nodes[at as usize].edges.iter();
     edges.find(|edge| number(edge.actor) == choice.actor && edge.index == choice.index).map_or(at, |edge| edge.to)
+}
+
+/// Races that are told with a way to them; more are hardly read.
+const RACES_MAX: usize = 64;
+
+fn race_ways<T: Traced>(search: &Search<'_, T>) -> Vec<Vec<Choice>> {
+    let places: Vec<u32> = search.races.found.values().take(RACES_MAX).copied().collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let ways = fewest_switches(&search.graph.nodes, places.iter().copied());
+    places.iter().map(|at| choices(search, &ways[at])).collect()
 }
 
 fn choices<T: Traced>(search: &Search<'_, T>, hops: &[Hop]) -> Vec<Choice> {

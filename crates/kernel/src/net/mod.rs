@@ -5,7 +5,7 @@
 //! is an object of its own, so that what is independent stays so.
 
 mod accept;
-mod address;
+pub mod address;
 mod bind;
 mod bytes;
 mod close;

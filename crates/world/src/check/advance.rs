@@ -9,7 +9,6 @@ use super::programs::Programs;
 use super::reach::{Asked, Reach};
 use super::touch::{self, Kind};
 use crate::refusal::Refusal;
-use crate::step::Blind;
 use explore::graph::Touch;
 use kernel::{Kernel, Tid};
 use memory::{Halt, Mark, SpaceId};
@@ -45,6 +44,7 @@ struct Kept {
     kernel: Kernel,
     library: Library,
     touches: usize,
+    heard: usize,
 }
 
 impl Programs {
@@ -73,7 +73,7 @@ impl Programs {
         if was_waiting {
             step.touches.extend(self.call_touches(tid));
         }
-        if !self.world.settle(tid, &mut Blind)? {
+        if !self.world.settle(tid, &mut self.listener)? {
             return Ok(false);
         }
         if was_waiting {
@@ -104,7 +104,7 @@ impl Programs {
             Trap::Syscall => self.quiet_call(step),
             trap => {
                 step.is_fresh = false;
-                self.world.handle(step.tid, trap, &mut Blind).map(|()| true)
+                self.world.handle(step.tid, trap, &mut self.listener).map(|()| true)
             }
         }
     }
@@ -123,6 +123,7 @@ impl Programs {
                 kernel: self.world.kernel.clone(),
                 library: self.library.clone(),
                 touches: step.touches.len(),
+                heard: self.listener.heard.len(),
             });
         }
         true
@@ -137,6 +138,7 @@ impl Programs {
         self.world.kernel = kept.kernel;
         self.library = kept.library;
         step.touches.truncate(kept.touches);
+        self.listener.heard.truncate(kept.heard);
         false
     }
 
@@ -204,7 +206,10 @@ impl Programs {
 
     fn at_hook(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         match hook.function {
-            Function::AssertFail if self.options.checks.assert => self.at_failed_assertion(step),
+            Function::AssertFail if self.options.checks.assert => {
+                self.hear_operation(step.tid, hook);
+                self.at_failed_assertion(step)
+            }
             Function::AssertFail => self.step_past(step),
             Function::StartMain => self.at_start_main(step, hook),
             Function::Begin => self.at_begin(step, hook),
@@ -293,6 +298,7 @@ impl Programs {
             let routine = self.world.cpus[&step.tid].gpr[RDX];
             self.add_hook(step.tid, routine, Hook { function: Function::Begin, ..hook });
         }
+        self.hear_operation(step.tid, hook);
         if let Some(phase) = whole.last_phase() {
             self.end(step, phase);
             return self.step_past(step);
@@ -347,6 +353,7 @@ impl Programs {
         if !self.is_life(step.tid) {
             step.touches.extend(operation.touches(seen));
         }
+        self.hear_operation(step.tid, hook);
         let world = &mut self.world;
         let index = std::mem::take(&mut step.index);
         let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.library, index);
@@ -396,7 +403,7 @@ impl Programs {
         self.world.memory.pass_armed(false);
         self.note_accesses(step);
         match stop.trap {
-            Some(trap) => self.world.handle(step.tid, &trap, &mut Blind),
+            Some(trap) => self.world.handle(step.tid, &trap, &mut self.listener),
             None => Ok(()),
         }
     }
@@ -412,7 +419,7 @@ impl Programs {
             step.touches.extend(objects);
         }
         let before = (number, self.world.space(step.tid));
-        self.world.call(step.tid, &mut Blind)?;
+        self.world.call(step.tid, &mut self.listener)?;
         self.after_call(step.tid, before);
         Ok(true)
     }
@@ -452,14 +459,17 @@ impl Programs {
             return Ok(false);
         }
         let first = step.touches.len();
+        if is_visible {
+            self.hear_access(step.tid, space, touch);
+        }
         if is_visible && !self.is_alone() && self.splits(step, touch)? {
             return Ok(false);
         }
         self.pass(step, None)?;
         step.is_fresh = false;
-        // Only a promoted word synchronises; others in the same page are as plain as before.
+        // A promoted word is a place to stop at, not one that synchronises: the last search tells its race, too.
         let is_quiet = self.is_quiet(step.tid);
-        step.touches[first..].iter_mut().for_each(|touch| touch.plain = !is_visible && !is_quiet);
+        step.touches[first..].iter_mut().for_each(|touch| touch.plain = !is_quiet);
         Ok(!is_visible || self.operated(step))
     }
 
@@ -496,7 +506,7 @@ impl Programs {
         if writes {
             self.library.member_mut(tid).loaded = Some(u64::from_le_bytes(bytes));
             let read = memory::Logged { addr: touch.addr, size: touch.size, write: false };
-            self.note(step, space, read, false);
+            self.note(step, space, read, !self.is_quiet(tid));
             step.is_fresh = false;
         }
         Ok(writes)
@@ -513,7 +523,7 @@ impl Programs {
         match stop.trap {
             Some(Trap::Syscall) => {
                 let before = (self.world.cpus[&tid].gpr[RAX], self.world.space(tid));
-                self.world.call(tid, &mut Blind)?;
+                self.world.call(tid, &mut self.listener)?;
                 self.after_call(tid, before);
                 if let Some(Reach::Objects(objects)) = reach {
                     step.touches.extend(objects);
@@ -526,7 +536,7 @@ impl Programs {
                 step.touches[first..].iter_mut().for_each(|touch| touch.plain = false);
                 Ok(())
             }
-            Some(trap) => self.world.handle(tid, &trap, &mut Blind),
+            Some(trap) => self.world.handle(tid, &trap, &mut self.listener),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::programs::Programs;
 use explore::graph::{self, Limits, Mode, Race, Report};
 use explore::stateless;
+use trace::Choice;
 
 /// What a search of programs came to.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub struct Outcome {
     pub report: Report,
     /// Every race of every search, each word once.
     pub races: Vec<Race>,
+    /// Races of the last search, each word once, with a way to a state in which both accesses come next.
+    pub ways: Vec<(Race, Vec<Choice>)>,
     /// How often the search began.
     pub rounds: u32,
     /// Steps executed in all of them.
@@ -37,6 +40,7 @@ pub fn search(programs: &mut Programs, mode: Mode, limits: &mut Limits<'_>) -> O
         outcome.report = report;
         if !has_learnt || was_stopped || is_enough {
             outcome.report.complete &= !has_learnt;
+            outcome.ways = ways(&outcome.report);
             return outcome;
         }
     }
@@ -72,4 +76,13 @@ pub fn count(
             return (outcome, report);
         }
     }
+}
+
+/// The ways to races, each word once: those of two plain accesses first.
+fn ways(report: &Report) -> Vec<(Race, Vec<Choice>)> {
+    let mut all: Vec<(Race, Vec<Choice>)> =
+        report.races.iter().copied().zip(report.race_ways.iter().cloned()).collect();
+    all.sort_by_key(|(race, way)| (race.object, !race.plain, way.len()));
+    all.dedup_by_key(|(race, _)| race.object);
+    all
 }

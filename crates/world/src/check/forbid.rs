@@ -12,6 +12,8 @@ use trace::FailureKind;
 /// What a search keeps of a state besides the world itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Beside {
+    /// Services that waited for something and have begun.
+    pub begun: Map<Pid, ()>,
     /// How often time passed while somebody could move.
     pub hastened: u32,
     /// What programs have written, if a proposition asks for it.
@@ -43,6 +45,14 @@ impl Programs {
         self.forbidden.reads_output |= proposition.reads_output();
         self.forbidden.all.push((text.to_owned(), proposition));
         Ok(())
+    }
+
+    /// A proposition that is true from the start.
+    pub fn forbidden_from_the_start(&mut self) -> Option<String> {
+        let initial = explore::graph::Traced::initial(self);
+        drop(initial);
+        let true_now = self.valuation().trailing_zeros() as usize;
+        self.forbidden.all.get(true_now).map(|(text, _)| text.clone())
     }
 
     fn facts<R>(&mut self, then: impl FnOnce(&[(String, Proposition)], &mut WorldFacts<'_>) -> R) -> R {
@@ -80,10 +90,11 @@ impl Programs {
 
     /// Takes what programs have written since the last step.
     pub(super) fn take_output(&mut self) {
-        for output in std::mem::take(&mut self.world.kernel.output) {
-            if !self.forbidden.reads_output {
-                continue;
-            }
+        self.printed = std::mem::take(&mut self.world.kernel.output);
+        if !self.forbidden.reads_output {
+            return;
+        }
+        for output in &self.printed {
             let stream = if output.stream == Console::Error { Stream::Error } else { Stream::Output };
             let key = (self.service(output.pid), stream as u8);
             let mut text = self.beside.output.get(&key).cloned().unwrap_or_default();
@@ -93,7 +104,7 @@ impl Programs {
     }
 
     /// The program that was started to which a process belongs.
-    fn service(&self, pid: Pid) -> Pid {
+    pub(super) fn service(&self, pid: Pid) -> Pid {
         let parent = |pid: &Pid| self.world.kernel.processes.get(pid).map(|process| process.parent);
         let is_started = |pid: &Pid| self.started.iter().any(|(started, _)| started == pid);
         std::iter::successors(Some(pid), parent).take(64).find(is_started).unwrap_or(pid)

@@ -7,6 +7,7 @@ use memory::SpaceId;
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
+use trace::KnowledgeRef;
 
 /// What earlier steps have shown of memory.
 #[derive(Default)]
@@ -62,6 +63,34 @@ impl Knowledge {
             }
         }
         is_part
+    }
+
+    /// What decides where steps begin and end, as plain data. Hash tables are sorted: files must not depend on their order.
+    #[must_use]
+    pub fn exported(&self) -> KnowledgeRef {
+        let sorted = |mut numbers: Vec<u64>| {
+            numbers.sort_unstable();
+            numbers
+        };
+        let written = self.parts.iter().filter(|(_, part)| **part == Part::Written).map(|(object, _)| *object);
+        KnowledgeRef {
+            promoted: self.promoted.iter().map(|(space, address)| (space.0, *address)).collect(),
+            exposed: self.exposed.iter().map(|tid| tid.0).collect(),
+            written: sorted(written.collect()),
+            bytewise: sorted(self.bytewise.iter().copied().collect()),
+        }
+    }
+
+    /// What another search had learnt.
+    #[must_use]
+    pub fn imported(known: &KnowledgeRef) -> Self {
+        Self {
+            promoted: known.promoted.iter().map(|(space, address)| (SpaceId(*space), *address)).collect(),
+            exposed: known.exposed.iter().map(|tid| Tid(*tid)).collect(),
+            parts: known.written.iter().map(|object| (*object, Part::Written)).collect(),
+            bytewise: known.bytewise.iter().copied().collect(),
+            ..Self::default()
+        }
     }
 
     /// Others use the stack of a thread.

@@ -8,11 +8,15 @@ pub mod library;
 mod memory_touch;
 pub mod options;
 pub mod programs;
+pub mod races;
 pub mod reach;
+pub mod service;
 mod sockets;
 mod spin;
+pub mod story;
 pub mod touch;
 
 pub use driver::{Outcome, count, search};
 pub use options::{Checks, Depth, Options, Timeouts};
 pub use programs::{Programs, Snapshot};
+pub use service::{Expected, Gate, Service};

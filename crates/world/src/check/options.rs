@@ -54,11 +54,13 @@ pub struct Options {
     pub any_sleeper: bool,
     /// Whether a loop that only reads is taken as an operation that waits: for counting schedules.
     pub awaits: bool,
+    /// What programs read as standard input.
+    pub input: std::sync::Arc<[u8]>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (checks, depth, timeouts) = (Checks::default(), Depth::default(), Timeouts::default());
-        Self { checks, depth, timeouts, any_sleeper: true, awaits: false }
+        Self { checks, depth, timeouts, any_sleeper: true, awaits: false, input: std::sync::Arc::default() }
     }
 }

@@ -3,8 +3,10 @@
 
 use super::forbid::{Beside, Forbidden};
 use super::knowledge::Knowledge;
-use super::library::{Hooks, Library, Member, Phase, Seen};
-use super::options::{Options, Timeouts};
+use super::library::{Flavour, Hooks, Library, Member, Phase, Seen};
+use super::options::{Depth, Options, Timeouts};
+use super::service::{Expected, Service, Started};
+use super::story::Listener;
 use super::{reach, touch};
 use crate::debug::DebugInfo;
 use crate::refusal::Refusal;
@@ -12,14 +14,15 @@ use crate::world::{Command, Pace, StartError, World};
 use explore::graph::{Actor, Race, Reached, Taken, Traced};
 use explore::system::Failure;
 use kernel::host::Host;
+use kernel::kernel::Output;
 use kernel::map::{Map, Wide};
 use kernel::process::State;
 use kernel::{Kernel, Pid, Tid, event, signal, time};
 use memory::{Limit, Parked};
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use trace::{Choice, FailureKind};
+use trace::{Choice, FailureKind, Fingerprint};
 use x86::{Code, Cpu, Stops};
 
 /// The actor that lets time pass when nobody else can move.
@@ -56,7 +59,11 @@ pub struct Programs {
     pub(super) unhooked: Code,
     /// The processes that were started, with their names.
     pub started: Vec<(Pid, String)>,
+    /// What they wait for, and how they are expected to end.
+    pub(super) services: Vec<Started>,
     initial: Snapshot,
+    /// Executables and libraries, with fingerprints of their contents.
+    pub files: BTreeMap<String, String>,
     /// The snapshot that the world is as of now, if it is.
     loaded: Option<u64>,
     /// How many snapshots were made.
@@ -67,6 +74,12 @@ pub struct Programs {
     pub words: HashMap<u64, Vec<(memory::SpaceId, u64)>>,
     /// Something that is not modelled was met: no verdict can be given.
     pub refusal: Option<Refusal>,
+    /// How many steps and states failed so far, whether or not they were met before.
+    pub failures: Rc<Cell<u64>>,
+    /// What the last step wrote to the standard streams.
+    pub printed: Vec<Output>,
+    /// Hears what happens while a story is told.
+    pub(super) listener: Listener,
     /// What earlier steps have shown.
     pub(super) knowledge: Knowledge,
     pub(super) options: Options,
@@ -75,22 +88,31 @@ pub struct Programs {
 impl Programs {
     /// Loads programs into a fresh world.
     pub fn start(host: Host, limit: Limit, commands: &[Command], options: Options) -> Result<Self, StartError> {
+        let services: Vec<Service> = commands.iter().cloned().map(Service::new).collect();
+        Self::start_services(host, limit, &services, options)
+    }
+
+    /// Loads services into a fresh world.
+    pub fn start_services(host: Host, limit: Limit, all: &[Service], options: Options) -> Result<Self, StartError> {
         let mut world = World::new(host, 1, limit);
-        let mut started = Vec::new();
-        for command in commands {
-            let tid = world.start(command)?;
+        world.kernel.input.bytes = options.input.clone();
+        let (mut started, mut services) = (Vec::new(), Vec::new());
+        for service in all {
+            let tid = world.start(&service.command)?;
             let pid = world.kernel.threads.get(&tid).expect("just started").pid;
-            let name = world.kernel.processes.get(&pid).map_or_else(String::new, |process| process.name.clone());
-            started.push((pid, name));
+            let own = world.kernel.processes.get(&pid).map_or_else(String::new, |process| process.name.clone());
+            started.push((pid, if service.name.is_empty() { own } else { service.name.clone() }));
+            services.push(Started { pid, after: service.after.clone(), expected: service.expected });
         }
         number_replicas(&mut started);
         world.memory.log_accesses(true);
         world.pace = Pace::NONE;
-        let directory = commands.first().map_or_else(Vec::new, |command| command.directory.clone());
+        let directory = all.first().map_or_else(Vec::new, |service| service.command.directory.clone());
         let mut programs = Self {
             initial: save(&mut world, (&Library::default(), &Beside::default()), 0),
             beside: Beside::default(),
             forbidden: Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory),
+            files: BTreeMap::new(),
             loaded: None,
             saved: 0,
             is_starting: false,
@@ -101,13 +123,18 @@ impl Programs {
             quiet: Code::default(),
             unhooked: Code::default(),
             started,
+            services,
             words: HashMap::new(),
             refusal: None,
+            failures: Rc::default(),
+            printed: Vec::new(),
+            listener: Listener::default(),
             knowledge: Knowledge::default(),
             options,
         };
         programs.refresh_stops();
         programs.admit();
+        programs.files = programs.mapped_files();
         Ok(programs)
     }
 
@@ -162,7 +189,7 @@ impl Programs {
         Seen { kernel, memory, cpus, library: &self.library }
     }
 
-    fn load(&mut self, snapshot: &Snapshot) {
+    pub(super) fn load(&mut self, snapshot: &Snapshot) {
         if self.loaded.take() != Some(snapshot.number) {
             self.restore(snapshot);
         }
@@ -190,6 +217,55 @@ impl Programs {
         self.knowledge.has_grown.take()
     }
 
+    /// Executable files that programs map at their beginning, with fingerprints of their contents.
+    fn mapped_files(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        let spaces = self.started.iter().filter_map(|(pid, _)| self.world.kernel.processes.get(pid));
+        for process in spaces.filter(|process| self.world.memory.space_exists(process.space)) {
+            for mapping in self.world.memory.mappings(process.space) {
+                if let (memory::Name::Path(path), memory::Backing::Object { id, .. }) =
+                    (&mapping.name, &mapping.backing)
+                    && mapping.protection.contains(memory::Protection::EXECUTE)
+                {
+                    let mut content = vec![0; self.world.memory.object_len(*id) as usize];
+                    self.world.memory.read_object(*id, 0, &mut content);
+                    files.entry(path.to_string()).or_insert(Fingerprint::new().with(&content).to_string());
+                }
+            }
+        }
+        files
+    }
+
+    /// What the search has learnt, to be kept with a schedule: without it steps would begin and end elsewhere.
+    #[must_use]
+    pub fn learnt(&self) -> trace::KnowledgeRef {
+        self.knowledge.exported()
+    }
+
+    /// Makes steps begin and end where another search had them.
+    pub fn know(&mut self, known: &trace::KnowledgeRef) {
+        self.knowledge = Knowledge::imported(known);
+        self.loaded = None;
+    }
+
+    /// How deep into the C library the search looks, where that is recognised.
+    #[must_use]
+    pub fn depth(&self) -> Depth {
+        self.options.depth
+    }
+
+    /// How many words of memory threads stop at, because they race there.
+    #[must_use]
+    pub fn promoted(&self) -> usize {
+        self.knowledge.promoted.len()
+    }
+
+    /// The C libraries whose functions were recognised, by name; none where their instructions were executed as they stand.
+    #[must_use]
+    pub fn libraries(&self) -> Vec<&'static str> {
+        self.hooks.flavours().into_iter().map(Flavour::name).collect()
+    }
+
     /// Tells whether something was learnt that makes the present search useless.
     pub(super) fn staleness(&self) -> Rc<Cell<bool>> {
         Rc::clone(&self.knowledge.has_grown)
@@ -199,6 +275,7 @@ impl Programs {
         self.take_output();
         let actors = self.actors();
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
+        self.failures.set(self.failures.get() + u64::from(stuck.is_some()));
         let fingerprint = self.world.fingerprint().wrapping_add(Wide::hash_of((&self.library, &self.beside)));
         Reached { state: self.save(), fingerprint, actors, stuck }
     }
@@ -216,6 +293,9 @@ impl Programs {
 
     fn actor(&self, tid: Tid) -> Actor {
         let can_move = self.world.can_move(tid);
+        if let Some(gate) = self.gate(tid) {
+            return Actor { awaits: vec![gate], ..self.nobody(tid) };
+        }
         if let Some(awaits) = self.spun(tid) {
             return Actor { awaits, ..self.nobody(tid) };
         }
@@ -263,7 +343,7 @@ impl Programs {
 
     fn stuck(&self) -> Option<Failure> {
         let waiting: Vec<String> = self.world.kernel.threads.keys().map(|tid| self.waits(*tid)).collect();
-        if waiting.is_empty() || !self.options.checks.deadlock {
+        if self.world.kernel.threads.keys().all(|tid| self.may_stay(*tid)) || !self.options.checks.deadlock {
             return None;
         }
         let message = format!("nobody can go on: {}", waiting.join("; "));
@@ -273,6 +353,9 @@ impl Programs {
     fn waits(&self, tid: Tid) -> String {
         let thread = self.world.kernel.threads.get(&tid).expect("it waits");
         let process = self.world.kernel.processes.get(&thread.pid).map_or("", |process| &process.name);
+        if self.gate(tid).is_some() {
+            return format!("{process}/{} is never started", tid.0);
+        }
         if let Some(hook) = self.hook(tid).filter(|hook| hook.function.synchronises()) {
             return format!("{process}/{} waits in {}", tid.0, hook.function.name());
         }
@@ -311,8 +394,15 @@ impl Programs {
         let told = crate::strace::signal_name(signal as u64);
         let failure = |kind, message| Some(Failure { kind, message, fatal: true });
         match signal {
-            0 if self.options.checks.exit && status != 0 && self.started.iter().any(|(pid, _)| *pid == process.pid) => {
-                failure(FailureKind::Exit, format!("{name} ends with exit code {}", status >> 8))
+            0 if self.options.checks.exit
+                && self.expected(process.pid).is_some_and(|expected| !expected.allows(status >> 8)) =>
+            {
+                let but = match self.expected(process.pid) {
+                    Some(Expected::Running) => ", but should go on running".to_owned(),
+                    Some(Expected::Code(code)) => format!(" instead of {code}"),
+                    _ => String::new(),
+                };
+                failure(FailureKind::Exit, format!("{name} ends with exit code {}{but}", status >> 8))
             }
             SIGABRT if self.options.checks.assert => failure(FailureKind::Assert, format!("{name} is aborted")),
             0 | SIGABRT | SIGKILL => None,
@@ -367,6 +457,7 @@ impl Traced for Programs {
         self.load(state);
         let ended = self.ended();
         let before = self.valuation();
+        let gates = self.gates();
         let mut vain = false;
         let (touches, misuse, assertion) = if choice.actor == TIME {
             (self.pass_time(), None, None)
@@ -389,6 +480,8 @@ impl Traced for Programs {
                 }
             }
         };
+        let mut touches = touches;
+        touches.extend(self.gate_touches(Tid(choice.actor), &gates));
         // Whoever only looks does not get on.
         let progress = touches.iter().any(|touch| touch.write);
         let reached = self.reached();
@@ -396,6 +489,7 @@ impl Traced for Programs {
         let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
         let failure = failed.or_else(|| self.failure(&ended)).or_else(|| self.forbidden_failure(before, after));
         let failure = failure.or_else(|| self.misused(choice.actor, misuse?));
+        self.failures.set(self.failures.get() + u64::from(failure.is_some()));
         Some(Taken { failure, progress, vain, visible: before != after, ..Taken::new(reached, touches) })
     }
 }

@@ -45,6 +45,12 @@ impl Hooks {
         memory.mappings(space).filter_map(object_of).any(|id| starts(&id))
     }
 
+    /// The libraries whose functions were recognised.
+    #[must_use]
+    pub fn flavours(&self) -> BTreeSet<Flavour> {
+        self.places.values().map(|hook| hook.flavour).collect()
+    }
+
     /// The hook at an address, if there is one.
     #[must_use]
     pub fn at(&self, memory: &Memory, space: SpaceId, address: u64) -> Option<Hook> {

@@ -1,7 +1,7 @@
 //! Where the C libraries keep what: the formats of locks in memory.
 
 /// Which C library.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Flavour {
     /// The GNU C library.
     Glibc,
@@ -24,6 +24,15 @@ pub struct MutexLayout {
 }
 
 impl Flavour {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Glibc => "glibc",
+            Self::Musl => "musl",
+        }
+    }
+
     /// Where a mutex keeps what.
     #[must_use]
     pub fn mutex(self) -> MutexLayout {

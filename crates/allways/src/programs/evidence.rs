@@ -1,0 +1,201 @@
+//! From a failed search to counterexamples: each schedule is executed again and told before it is believed.
+
+use super::request::Wanted;
+use super::search::Searched;
+use super::setup::Setup;
+use super::summary::Libraries;
+use super::{record, tell};
+use crate::model::Checked;
+use explore::graph::Race;
+use explore::system::Failure;
+use report::Sources;
+use trace::{Choice, Counterexample, FailureKind, RaceRef};
+use world::check::story::Told;
+use world::check::{Depth, Programs};
+
+/// What a search has shown.
+#[derive(Default)]
+pub struct Evidence {
+    /// Failures that were shown again.
+    pub counterexamples: Vec<Counterexample>,
+    /// Failures that were not: bugs of ours.
+    pub unconfirmed: Vec<String>,
+    /// Their kinds.
+    doubtful: Vec<FailureKind>,
+    /// Whether interleavings were left out: then livelocks may have been, too.
+    pub is_reduced: bool,
+    /// How the C library was looked at.
+    pub libraries: Libraries,
+}
+
+impl Evidence {
+    /// Whether a failure of a kind was met that could not be shown again.
+    pub fn is_doubtful(&self, kind: FailureKind) -> bool {
+        self.doubtful.contains(&kind)
+    }
+
+    fn doubt(&mut self, failure: &Failure) {
+        self.unconfirmed.push(failure.message.clone());
+        self.doubtful.push(failure.kind);
+    }
+
+    fn has(&self, failure: &Failure) -> bool {
+        let name = tell::property_name(failure);
+        self.counterexamples.iter().any(|known| known.property.kind == failure.kind && known.property.name == name)
+    }
+}
+
+/// Everything that is needed to make counterexamples.
+pub struct Court<'a> {
+    /// The programs, with what the search has learnt of them.
+    pub programs: &'a mut Programs,
+    /// What was started.
+    pub setup: &'a Setup,
+    /// What was asked for.
+    pub wanted: &'a Wanted,
+}
+
+impl Court<'_> {
+    /// Executes what was found again, and keeps what fails again.
+    pub fn collect(&mut self, searched: &Searched) -> Evidence {
+        let is_reduced = self.wanted.request.reduction;
+        let mut evidence = Evidence { libraries: libraries(self.programs), is_reduced, ..Evidence::default() };
+        self.at_the_start(&mut evidence);
+        for found in &searched.outcome.report.found {
+            if evidence.has(&found.failure) && !self.wanted.request.keep_going {
+                continue;
+            }
+            let told = self.told(&found.schedule);
+            let told = told
+                .filter(|told| told.failure.as_ref() == Some(&found.failure) && told.fingerprint == found.fingerprint);
+            match told {
+                Some(told) => {
+                    let notes = inevitable(found.inevitable_from, found.schedule.len());
+                    evidence.counterexamples.push(self.counterexample(
+                        &found.failure,
+                        &found.schedule,
+                        told,
+                        notes,
+                        None,
+                    ));
+                }
+                None => evidence.doubt(&found.failure),
+            }
+        }
+        if self.wanted.wants(FailureKind::Livelock) {
+            self.livelocks(searched, &mut evidence);
+        }
+        if self.wanted.request.wants(FailureKind::Race) {
+            self.races(searched, &mut evidence);
+        }
+        evidence
+    }
+
+    /// Cycles in which somebody moves for ever and nobody gets on: they must come back to where they began.
+    fn livelocks(&mut self, searched: &Searched, evidence: &mut Evidence) {
+        for livelock in searched.outcome.report.livelocks.iter().take(1) {
+            let message = "somebody moves for ever and nobody gets on, although everybody gets its turn".to_owned();
+            let failure = Failure { kind: FailureKind::Livelock, message, fatal: false };
+            let schedule: Vec<Choice> = livelock.stem.iter().chain(&livelock.cycle).copied().collect();
+            let start = self.told(&livelock.stem).map(|told| told.fingerprint);
+            match self.told(&schedule).filter(|told| Some(told.fingerprint) == start) {
+                Some(told) => {
+                    let mut found = self.counterexample(&failure, &schedule, told, Vec::new(), None);
+                    found.schedule.cycle_start = Some(livelock.stem.len());
+                    found.trace.cycle_start = Some(livelock.stem.len());
+                    evidence.counterexamples.push(found);
+                }
+                None => evidence.doubt(&failure),
+            }
+        }
+    }
+
+    /// A proposition that is true before anybody moves.
+    fn at_the_start(&mut self, evidence: &mut Evidence) {
+        if let Some(text) = self.programs.forbidden_from_the_start() {
+            let message = format!("`{text}` is true from the start");
+            let failure = Failure { kind: FailureKind::Never, message, fatal: true };
+            if let Some(told) = self.told(&[]) {
+                evidence.counterexamples.push(self.counterexample(&failure, &[], told, Vec::new(), None));
+            }
+        }
+    }
+
+    /// Races of two plain accesses, except on variables that were made for use by several threads at once.
+    fn races(&mut self, searched: &Searched, evidence: &mut Evidence) {
+        for (race, way) in searched.outcome.ways.iter().filter(|(race, _)| race.plain) {
+            let failure = Failure { kind: FailureKind::Race, message: "a race".to_owned(), fatal: false };
+            if evidence.has(&failure) && !self.wanted.request.keep_going {
+                continue;
+            }
+            let Some(shown) = self.programs.show_race(race, way) else {
+                evidence.doubt(&failure);
+                continue;
+            };
+            if shown.variable.as_ref().is_some_and(|variable| variable.is_atomic) {
+                continue;
+            }
+            match self.race(race, way, &shown) {
+                Some(counterexample) => evidence.counterexamples.push(counterexample),
+                None => evidence.doubt(&failure),
+            }
+        }
+    }
+
+    fn race(&mut self, race: &Race, way: &[Choice], shown: &world::check::races::Shown) -> Option<Counterexample> {
+        let message = tell::race_message(race, shown);
+        let failure = Failure { kind: FailureKind::Race, message, fatal: false };
+        let [one, other] = shown.choices;
+        let schedule: Vec<Choice> = way.iter().copied().chain([one, other]).collect();
+        let mut told = self.told(&schedule)?;
+        tell::race_sides(&mut told, race, way.len());
+        let notes = tell::race_notes(shown);
+        let race = RaceRef { object: race.object, one: (one, race.one.1), other: (other, race.other.1) };
+        Some(self.counterexample(&failure, &schedule, told, notes, Some(race)))
+    }
+
+    fn told(&mut self, schedule: &[Choice]) -> Option<Told> {
+        self.programs.tell(schedule, &self.setup.folder())
+    }
+
+    fn counterexample(
+        &mut self,
+        failure: &Failure,
+        schedule: &[Choice],
+        told: Told,
+        notes: Vec<String>,
+        race: Option<RaceRef>,
+    ) -> Counterexample {
+        let mut record = record::record(self.programs, self.setup, self.wanted, &told);
+        record.race = race;
+        let mut counterexample = tell::counterexample(failure, schedule, told, record);
+        counterexample.notes.extend(notes);
+        counterexample
+    }
+}
+
+fn inevitable(from: Option<usize>, steps: usize) -> Vec<String> {
+    from.filter(|from| *from < steps && *from > 0)
+        .map(|from| format!("inevitable from step {from} on"))
+        .into_iter()
+        .collect()
+}
+
+fn libraries(programs: &Programs) -> Libraries {
+    let known = programs.libraries();
+    let told = match (programs.depth(), known.is_empty()) {
+        (Depth::Real, _) => "real".to_owned(),
+        (Depth::Summary, true) => "real (none was recognised)".to_owned(),
+        (Depth::Summary, false) => format!("summary ({})", known.join(", ")),
+    };
+    Libraries { told, promoted: programs.promoted() as u64 }
+}
+
+/// The source files that counterexamples name, as far as they are there.
+pub fn sources(checked: &mut Checked) -> Sources {
+    let mut sources = Sources::default();
+    for (_, counterexample) in &mut checked.counterexamples {
+        tell::add_sources(counterexample, &mut sources);
+    }
+    sources
+}

@@ -1,0 +1,209 @@
+//! Checking real programs: every schedule of what is started, one verdict for each kind of failure.
+
+pub mod config;
+mod evidence;
+mod record;
+mod replay;
+mod request;
+mod search;
+mod services;
+pub mod setup;
+mod summary;
+mod tell;
+
+use crate::args::{CheckArgs, CheckFormat, LibcName, OrderName, StoreName};
+use crate::exit::Exit;
+use crate::interrupt::on_interrupt;
+use crate::output::Output;
+use crate::units;
+use crate::verbs::check;
+use config::{Check, Config};
+use evidence::Court;
+use memory::Limit;
+pub use replay::replay;
+use request::Wanted;
+use search::{Reason, Searched, Watch};
+use setup::{Setup, not_started};
+use std::path::{Path, PathBuf};
+use trace::FailureKind;
+use world::Refusal;
+use world::check::Programs;
+use world::check::story::Growth;
+
+/// Kinds of failure that programs can have, in the order in which reports list them.
+pub const KINDS: [FailureKind; 7] = [
+    FailureKind::Deadlock,
+    FailureKind::Assert,
+    FailureKind::Crash,
+    FailureKind::Exit,
+    FailureKind::Race,
+    FailureKind::Misuse,
+    FailureKind::Livelock,
+];
+
+/// Checks what the command line starts.
+pub fn check(args: &CheckArgs, output: &Output) -> Exit {
+    if let Err(why) = only_for_models(args) {
+        return wrong(&why, output);
+    }
+    match Setup::new(&args.world) {
+        Ok(setup) => check_setup(setup, args, output),
+        Err(why) => wrong(&why, output),
+    }
+}
+
+/// Checks what `allways.toml` says under a name, or its only check if none is named.
+pub fn check_named(name: Option<&str>, mut args: Box<CheckArgs>, output: &Output) -> Exit {
+    let found = Config::read(Path::new(config::FILE)).and_then(|config| {
+        let only = config.check.keys().next().cloned().filter(|_| config.check.len() == 1);
+        let name = name.map(str::to_owned).or(only).ok_or_else(|| {
+            let known: Vec<&str> = config.check.keys().map(String::as_str).collect();
+            format!("which check? {} has {}", config::FILE, known.join(", "))
+        })?;
+        let check = config.find(&name)?;
+        settle(check, &mut args)?;
+        let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+        match &check.model {
+            Some(model) => Ok(What::Model(model.clone())),
+            None => services::setup(&name, check, &here).map(What::Programs),
+        }
+    });
+    match found {
+        Ok(What::Model(model)) => {
+            args.file = Some(model);
+            check::check(args, output)
+        }
+        Ok(What::Programs(setup)) => match only_for_models(&args) {
+            Ok(()) => check_setup(setup, &args, output),
+            Err(why) => wrong(&why, output),
+        },
+        Err(why) => wrong(&why, output),
+    }
+}
+
+/// What a check is about.
+enum What {
+    Model(PathBuf),
+    Programs(Setup),
+}
+
+fn wrong(why: &str, output: &Output) -> Exit {
+    output.error(why);
+    Exit::Usage
+}
+
+/// What the file says, where the command line does not say otherwise.
+fn settle(check: &Check, args: &mut CheckArgs) -> Result<(), String> {
+    if args.check.is_empty() {
+        args.check = check.check.iter().map(|kind| kind.parse()).collect::<Result<_, String>>()?;
+    }
+    args.time = args.time.or(check.time.as_deref().map(units::time).transpose()?);
+    args.mem = args.mem.or(check.mem.as_deref().map(units::size).transpose()?);
+    args.timeouts = args.timeouts.or(check.timeouts);
+    args.libc = match (args.libc, check.libc.as_deref()) {
+        (Some(given), _) => Some(given),
+        (None, None) => None,
+        (None, Some("summary")) => Some(LibcName::Summary),
+        (None, Some("real")) => Some(LibcName::Real),
+        (None, Some(other)) => return Err(format!("`libc = \"{other}\"`: it is \"summary\" or \"real\"")),
+    };
+    args.never.extend(services::propositions(check));
+    Ok(())
+}
+
+fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
+    // Otherwise the first call of each function runs the dynamic linker, whose locks and tables would be part of the search.
+    setup.set_default("LD_BIND_NOW", "1");
+    let wanted = Wanted::new(args);
+    let mut programs = match start(&setup, &wanted) {
+        Ok(programs) => programs,
+        Err(why) => return wrong(&why, output),
+    };
+    let stop = on_interrupt();
+    let searched = search::search(&mut programs, &wanted.request, Watch { stop: &stop, output });
+    if let Some(refusal) = &searched.refusal {
+        output.error(&format!("{refusal}\n  = {}", way_out(refusal)));
+    }
+    // What cannot be shown again is not believed.
+    let evidence = Court { programs: &mut programs, setup: &setup, wanted: &wanted }.collect(&searched);
+    let mut checked = summary::summary(&setup, &wanted, &searched, evidence);
+    checked.summary.warnings.extend(endless(&mut programs, &searched));
+    let sources = evidence::sources(&mut checked);
+    check::keep(&mut checked, args, output);
+    check::print(&checked, &sources, args, output);
+    check::warn_of_unconfirmed(&checked, output);
+    checked.summary.outcome().into()
+}
+
+/// Starts programs, and learns what must never be true of them.
+fn start(setup: &Setup, wanted: &Wanted) -> Result<Programs, String> {
+    let options = wanted.options(&setup.stdin);
+    let started = Programs::start_services(setup.host(), Limit::default(), &setup.services, options);
+    let mut programs = started.map_err(|error| not_started(&error))?;
+    for text in &wanted.never {
+        programs.forbid(text).map_err(|problem| {
+            let shown = problem.shown(text).replace('\n', "\n    ");
+            format!("`--never` is not a proposition that can be checked\n    {shown}")
+        })?;
+    }
+    Ok(programs)
+}
+
+/// Why a search that was stopped may never end: what grows, and what to do about it.
+fn endless(programs: &mut Programs, searched: &Searched) -> Option<String> {
+    let has_run_out = matches!(searched.reason, Some(Reason::Time | Reason::Memory | Reason::Interrupted));
+    if !has_run_out || searched.refusal.is_some() {
+        return None;
+    }
+    let growing = programs.growing();
+    let told = growing.iter().take(3).map(|growth| {
+        let Growth { name, from, to, steps } = growth;
+        format!("`{name}` goes from {from} to {to} within {steps} steps")
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "{}: if it goes on for ever, no state is ever met again and no search ends; let the program stop, or bound what it counts",
+            told.join(", ")
+        )
+    })
+}
+
+/// Complains about flags that mean nothing to programs: silently ignoring them would change what a verdict says.
+fn only_for_models(args: &CheckArgs) -> Result<(), String> {
+    let model = &args.model;
+    let given = [
+        ("-D", !model.define.is_empty()),
+        ("-U", !model.undefine.is_empty()),
+        ("-I", !model.include.is_empty()),
+        ("--interpret", model.interpret),
+        ("--ltl", !args.ltl.is_empty()),
+        ("--fair", args.fair.is_some()),
+        ("--order", args.order != OrderName::Bfs),
+        ("--store", args.store != StoreName::Tree),
+        ("--depth", args.depth.is_some()),
+        ("--runs", args.runs.is_some()),
+        ("--trail", args.trail),
+        ("--faults", !args.faults.is_empty()),
+        ("--format spin", args.format == CheckFormat::Spin),
+    ];
+    if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) {
+        return Err(format!("`{flag}` is for models, not for programs"));
+    }
+    match args.check.iter().find(|kind| !KINDS.contains(kind)) {
+        None => Ok(()),
+        Some(kind) => {
+            let known = KINDS.map(FailureKind::name).join(", ");
+            Err(format!("`--check {kind}` is for models\n  = help: programs are checked for {known}"))
+        }
+    }
+}
+
+/// What to do about a search that met something that is not modelled.
+fn way_out(refusal: &Refusal) -> &'static str {
+    if refusal.is_limit() {
+        "help: --mem SIZE allows more"
+    } else {
+        "help: `allways doctor CMD` lists what is not modelled; what is not modelled is never guessed"
+    }
+}

@@ -1,0 +1,83 @@
+//! What a counterexample keeps so that its programs can be executed again.
+
+use super::request::Wanted;
+use super::setup::Setup;
+use trace::{FileRef, ProgramsRef, ServiceRef};
+use world::check::story::Told;
+use world::check::{Depth, Expected, Gate, Programs, Service};
+
+/// Everything that a replay needs.
+pub fn record(programs: &Programs, setup: &Setup, wanted: &Wanted, told: &Told) -> ProgramsRef {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let texts = |all: &[Vec<u8>]| all.iter().map(|bytes| text(bytes)).collect();
+    let service = |service: &Service| ServiceRef {
+        name: service.name.clone(),
+        arguments: texts(&service.command.arguments),
+        environment: texts(&service.command.environment),
+        directory: text(&service.command.directory),
+        after: service.after.iter().map(gate_text).collect(),
+        expected: expected_text(service.expected),
+    };
+    ProgramsRef {
+        services: setup.services.iter().map(service).collect(),
+        roots: setup.roots.iter().map(|root| root.display().to_string()).collect(),
+        stdin: setup.stdin.clone(),
+        files: programs.files.iter().map(|(path, fingerprint)| file(path, fingerprint)).collect(),
+        libc: if programs.depth() == Depth::Real { "real" } else { "summary" }.to_owned(),
+        timeouts: wanted.timeouts,
+        checks: wanted.kinds().iter().map(|kind| kind.name().to_owned()).collect(),
+        never: wanted.never.clone(),
+        knowledge: programs.learnt(),
+        race: None,
+        end: format!("{:032x}", told.fingerprint),
+    }
+}
+
+fn gate_text(gate: &Gate) -> String {
+    match gate {
+        Gate::Listening(port) => format!("listening:{port}"),
+        Gate::Succeeded(name) => format!("succeeded:{name}"),
+    }
+}
+
+/// What a service waits for, as the file has it.
+pub fn gate(text: &str) -> Option<Gate> {
+    let (kind, rest) = text.split_once(':')?;
+    match kind {
+        "listening" => rest.parse().ok().map(Gate::Listening),
+        "succeeded" => Some(Gate::Succeeded(rest.to_owned())),
+        _ => None,
+    }
+}
+
+fn expected_text(expected: Expected) -> String {
+    match expected {
+        Expected::Success => String::new(),
+        Expected::Running => "running".to_owned(),
+        Expected::Code(code) => code.to_string(),
+        Expected::Any => "any".to_owned(),
+    }
+}
+
+/// How a service is expected to end, as the file has it.
+pub fn expected(text: &str) -> Expected {
+    match text {
+        "running" => Expected::Running,
+        "any" => Expected::Any,
+        code => code.parse().map_or(Expected::Success, Expected::Code),
+    }
+}
+
+fn file(path: &str, fingerprint: &str) -> FileRef {
+    FileRef { path: path.to_owned(), fingerprint: fingerprint.to_owned() }
+}
+
+/// A command as a shell would take it.
+pub fn command_line(service: &ServiceRef) -> String {
+    let quoted =
+        |word: &String| match word.is_empty() || word.contains(|c: char| c.is_whitespace() || "'\"$\\*".contains(c)) {
+            true => format!("'{}'", word.replace('\'', "'\\''")),
+            false => word.clone(),
+        };
+    service.arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,142 @@
+//! A saved counterexample of programs, executed again.
+
+use super::record::{expected, gate};
+use super::request::options;
+use super::setup::{Setup, not_started};
+use super::tell;
+use crate::args::ReplayArgs;
+use crate::exit::Exit;
+use crate::output::Output;
+use explore::graph::Race;
+use memory::Limit;
+use report::{Sources, counterexample_text, trace_text};
+use std::path::PathBuf;
+use trace::{Choice, Counterexample, FailureKind, FileRef, Fingerprint, ProgramsRef, ServiceRef};
+use world::Command;
+use world::check::story::Told;
+use world::check::{Depth, Programs, Service};
+
+/// Executes a counterexample again and says whether it ends as it did.
+pub fn replay(mut counterexample: Counterexample, record: &ProgramsRef, args: &ReplayArgs, output: &Output) -> Exit {
+    let setup = setup(record);
+    if let Some(why) = changed(record) {
+        output.error(&format!("{why}\n  = help: check again: allways check -- {}", counterexample.system.file));
+        return Exit::Inconclusive;
+    }
+    let mut programs = match start(record, &setup) {
+        Ok(programs) => programs,
+        Err(why) => {
+            output.error(&why);
+            return Exit::Usage;
+        }
+    };
+    let choices = counterexample.schedule.choices.clone();
+    if let Some(step) = args.to {
+        return up_to(&mut programs, &choices, step, &setup, output);
+    }
+    let told = programs.tell(&choices, &setup.folder());
+    let Some(told) = told.filter(|told| fails_again(&mut programs, &counterexample, record, told)) else {
+        output.error("the counterexample does not show its failure again");
+        output.note(&format!("  = help: check again: allways check -- {}", counterexample.system.file));
+        return Exit::Inconclusive;
+    };
+    let is_same = format!("{:032x}", told.fingerprint) == record.end;
+    counterexample.trace = trace::Trace { cycle_start: counterexample.schedule.cycle_start, ..told.trace };
+    let mut sources = Sources::default();
+    tell::add_sources(&mut counterexample, &mut sources);
+    output.data(&counterexample_text(&counterexample, &sources, &output.layout));
+    say_whether_same(is_same, record, output)
+}
+
+fn say_whether_same(is_same: bool, record: &ProgramsRef, output: &Output) -> Exit {
+    if is_same {
+        output.note(&format!("replayed: the same failure in the same state (fingerprint {})", record.end));
+        return Exit::Violated;
+    }
+    output
+        .warn("the failure is the same, but not the state at the end: something else than the executables has changed");
+    Exit::Violated
+}
+
+fn start(record: &ProgramsRef, setup: &Setup) -> Result<Programs, String> {
+    let kinds: Vec<FailureKind> = record.checks.iter().filter_map(|name| name.parse().ok()).collect();
+    let depth = if record.libc == "real" { Depth::Real } else { Depth::Summary };
+    let options = options(&kinds, depth, record.timeouts, &setup.stdin);
+    let started = Programs::start_services(setup.host(), Limit::default(), &setup.services, options);
+    let mut programs = started.map_err(|error| not_started(&error))?;
+    for text in &record.never {
+        programs.forbid(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
+    }
+    programs.know(&record.knowledge);
+    Ok(programs)
+}
+
+/// Whether the same thing goes wrong again.
+fn fails_again(programs: &mut Programs, saved: &Counterexample, record: &ProgramsRef, told: &Told) -> bool {
+    if let Some(race) = &record.race {
+        let choices = &saved.schedule.choices;
+        let way = &choices[..choices.len().saturating_sub(2)];
+        let side = |side: &(Choice, bool)| (side.0.actor, side.1);
+        let race = Race { object: race.object, plain: true, one: side(&race.one), other: side(&race.other) };
+        return programs.show_race(&race, way).is_some();
+    }
+    if let Some(start) = saved.schedule.cycle_start {
+        let stem = programs.tell(&saved.schedule.choices[..start.min(saved.schedule.choices.len())], "");
+        return stem.is_some_and(|stem| stem.fingerprint == told.fingerprint);
+    }
+    let is_from_the_start = saved.schedule.choices.is_empty() && saved.property.kind == FailureKind::Never;
+    if is_from_the_start {
+        return programs.forbidden_from_the_start().is_some();
+    }
+    told.failure.as_ref().is_some_and(|failure| {
+        failure.kind == saved.property.kind && tell::property_name(failure) == saved.property.name
+    })
+}
+
+/// The first steps, and who waits after them.
+fn up_to(programs: &mut Programs, choices: &[Choice], step: usize, setup: &Setup, output: &Output) -> Exit {
+    let Some(first) = choices.get(..step) else {
+        output.error(&format!("step {step} does not exist: the counterexample has {}", choices.len()));
+        return Exit::Usage;
+    };
+    let Some(told) = programs.tell(first, &setup.folder()) else {
+        output.error("the schedule cannot be executed: these are other programs");
+        return Exit::Inconclusive;
+    };
+    output.data(&trace_text(&told.trace, &output.layout));
+    output.data(&format!("\nafter step {step} of {}:\n", choices.len()));
+    for waiting in &told.waiting {
+        let place = waiting.location.as_ref().map(|place| format!(" at {}:{}", place.file, place.line));
+        output.data(&format!("  {}{}\n", told.trace.name(waiting.actor), place.unwrap_or_default()));
+    }
+    Exit::Fine
+}
+
+/// What was started, as the file says.
+fn setup(record: &ProgramsRef) -> Setup {
+    let bytes = |texts: &[String]| texts.iter().map(|text| text.clone().into_bytes()).collect();
+    let command = |service: &ServiceRef| Command {
+        arguments: bytes(&service.arguments),
+        environment: bytes(&service.environment),
+        directory: service.directory.clone().into_bytes(),
+    };
+    let services = record.services.iter().map(|service| Service {
+        name: service.name.clone(),
+        command: command(service),
+        after: service.after.iter().filter_map(|text| gate(text)).collect(),
+        expected: expected(&service.expected),
+    });
+    let roots = record.roots.iter().map(PathBuf::from).collect();
+    Setup { services: services.collect(), roots, stdin: record.stdin.clone() }
+}
+
+/// Why the schedule means nothing any more: an executable is another one.
+fn changed(record: &ProgramsRef) -> Option<String> {
+    record.files.iter().find_map(|FileRef { path, fingerprint }| match std::fs::read(path) {
+        Err(error) => Some(format!("`{path}`, which this counterexample needs, cannot be read: {error}")),
+        Ok(content) if Fingerprint::new().with(&content).to_string() != *fingerprint => Some(format!(
+            "`{path}` has changed since this counterexample was found: its schedule means nothing to another program"
+        )),
+        Ok(_) => None,
+    })
+}

@@ -1,0 +1,155 @@
+//! The search of programs: how it is watched, and why it ends.
+
+use crate::output::Output;
+use crate::progress::ProgressLine;
+use crate::request::Request;
+use crate::usage;
+use explore::graph::{Limits, Mode};
+use report::{bytes, short_count};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use world::Refusal;
+use world::check::{Outcome, Programs};
+
+/// Steps that a search still executes after its first failure, so that the verdict table of a small program is whole.
+const STEPS_AFTER_FAILURE: u64 = 50_000;
+/// Seconds between two looks at the memory in use.
+const LOOK_EVERY: f64 = 0.2;
+
+/// How a search is watched and stopped.
+pub struct Watch<'a> {
+    /// The search ends soon after this becomes true.
+    pub stop: &'a AtomicBool,
+    /// Where progress is shown.
+    pub output: &'a Output,
+}
+
+/// Why a search was stopped from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The user wants to stop.
+    Interrupted,
+    /// The time that was asked for is over.
+    Time,
+    /// Too much memory is in use.
+    Memory,
+    /// A failure was found a while ago.
+    Failure,
+}
+
+/// A search that has ended.
+pub struct Searched {
+    /// What it has seen.
+    pub outcome: Outcome,
+    /// What it met that is not modelled.
+    pub refusal: Option<Refusal>,
+    /// Why it was stopped, if it was.
+    pub reason: Option<Reason>,
+    /// Time on the wall.
+    pub seconds: f64,
+}
+
+/// Searches all schedules.
+pub fn search(programs: &mut Programs, request: &Request, watch: Watch<'_>) -> Searched {
+    let started = Instant::now();
+    let line = ProgressLine::new(watch.output.is_quiet(), watch.output.layout.width);
+    let mut guard = Guard::new(programs, request, watch.stop, &line);
+    let mode = if request.reduction { Mode::Reduced } else { Mode::Full };
+    let mut stop = |states, executed| guard.stops(states, executed);
+    let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
+    let outcome = world::check::search(programs, mode, &mut limits);
+    let reason = guard.reason;
+    line.clear();
+    Searched { outcome, refusal: programs.refusal.clone(), reason, seconds: started.elapsed().as_secs_f64() }
+}
+
+/// Asked after every state whether to go on.
+struct Guard<'a> {
+    request: &'a Request,
+    interrupt: &'a AtomicBool,
+    line: &'a ProgressLine,
+    started: Instant,
+    /// Failures that the programs have had so far.
+    failures: Rc<Cell<u64>>,
+    /// Steps of this round when the first failure was met.
+    failed_at: Option<u64>,
+    /// Steps of this round at the last question: fewer now mean a new round.
+    executed: u64,
+    /// Steps of earlier rounds.
+    before: u64,
+    looked: f64,
+    reason: Option<Reason>,
+}
+
+impl<'a> Guard<'a> {
+    fn new(programs: &Programs, request: &'a Request, interrupt: &'a AtomicBool, line: &'a ProgressLine) -> Self {
+        Self {
+            request,
+            interrupt,
+            line,
+            started: Instant::now(),
+            failures: Rc::clone(&programs.failures),
+            failed_at: None,
+            executed: 0,
+            before: 0,
+            looked: 0.0,
+            reason: None,
+        }
+    }
+
+    fn stops(&mut self, states: u64, executed: u64) -> bool {
+        self.follow(executed);
+        self.reason = self.reason.or_else(|| self.reason_now(states, executed));
+        self.reason.is_some()
+    }
+
+    /// A new round forgets what the last one has found, and will find it again.
+    fn follow(&mut self, executed: u64) {
+        if executed < self.executed {
+            self.before += self.executed;
+            self.failed_at = None;
+            self.failures.set(0);
+        }
+        self.executed = executed;
+    }
+
+    fn reason_now(&mut self, states: u64, executed: u64) -> Option<Reason> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Some(Reason::Interrupted);
+        }
+        if self.request.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Some(Reason::Time);
+        }
+        if self.failures.get() > 0 && !self.request.keep_going {
+            let since = *self.failed_at.get_or_insert(executed);
+            if executed >= since + STEPS_AFTER_FAILURE {
+                return Some(Reason::Failure);
+            }
+        }
+        let seconds = self.started.elapsed().as_secs_f64();
+        if seconds < self.looked + LOOK_EVERY {
+            return None;
+        }
+        self.looked = seconds;
+        let memory = usage::memory_now();
+        self.show(states, memory, seconds);
+        let is_too_much = |limit: u64| memory.is_some_and(|memory| memory > limit);
+        self.request.memory.is_some_and(is_too_much).then_some(Reason::Memory)
+    }
+
+    fn show(&self, states: u64, memory: Option<u64>, seconds: f64) {
+        let steps = self.before + self.executed;
+        self.line.show_line(seconds, || {
+            let parts = [
+                format!("{} states", short_count(states)),
+                format!("{} steps", short_count(steps)),
+                format!("{} steps/s", short_count((steps as f64 / seconds.max(0.001)) as u64)),
+                bytes(memory.unwrap_or(0)),
+                format!("{}:{:02}", seconds as u64 / 60, seconds as u64 % 60),
+            ];
+            parts.join(" . ")
+        });
+    }
+}

@@ -1,0 +1,172 @@
+//! From a check in `allways.toml` to services, and to flags as if they had been typed.
+
+use super::config::{Check, Condition, FinalState, ServiceConfig};
+use super::setup::{Setup, base_environment, base_roots};
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use world::Command;
+use world::check::{Expected, Gate, Service};
+
+/// What a check starts.
+pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
+    let later = [("ltl", check.ltl.is_some()), ("faults", check.faults.is_some()), ("peer", check.peer.is_some())];
+    if let Some((key, _)) = later.iter().find(|(_, given)| *given) {
+        return Err(format!("[check.{name}.{key}] is not supported for programs yet"));
+    }
+    if check.service.is_empty() {
+        return Err(format!(
+            "check `{name}` starts nothing\n  = help: [check.{name}.service.NAME] with a `command`, or `model`"
+        ));
+    }
+    let mut services = Vec::new();
+    for (own, config) in in_order(&check.service)? {
+        services.extend(replicas(own, config, &check.service, here)?);
+    }
+    let mut roots = base_roots(here);
+    for path in &check.files {
+        let real = std::fs::canonicalize(here.join(path))
+            .map_err(|error| format!("cannot use `{}` of `files`: {error}", path.display()))?;
+        roots.push(real);
+    }
+    Ok(Setup { services, roots, stdin: stdin(&check.service, here)? })
+}
+
+/// Services after those that they depend on.
+fn in_order(all: &BTreeMap<String, ServiceConfig>) -> Result<Vec<(&String, &ServiceConfig)>, String> {
+    let mut order: Vec<(&String, &ServiceConfig)> = Vec::new();
+    while order.len() < all.len() {
+        let is_placed = |name: &String| order.iter().any(|(placed, _)| *placed == name);
+        let is_ready = |config: &ServiceConfig| {
+            config.depends_on.all().iter().all(|(name, _)| is_placed(name) || !all.contains_key(name))
+        };
+        match all.iter().find(|(name, config)| !is_placed(name) && is_ready(config)) {
+            Some(next) => order.push(next),
+            None => return Err("services depend on each other in a circle".to_owned()),
+        }
+    }
+    Ok(order)
+}
+
+/// One service, or several with numbers.
+fn replicas(
+    name: &str,
+    config: &ServiceConfig,
+    all: &BTreeMap<String, ServiceConfig>,
+    here: &Path,
+) -> Result<Vec<Service>, String> {
+    let words = config.command.all();
+    if words.is_empty() {
+        return Err(format!("service `{name}` has no command\n  = help: command = [\"./program\", \"argument\"]"));
+    }
+    let directory = config.working_dir.as_ref().map_or_else(|| here.to_owned(), |folder| here.join(folder));
+    let command = Command {
+        arguments: words.into_iter().map(String::into_bytes).collect(),
+        environment: base_environment(config.environment.iter().map(|(name, value)| (name.clone(), value.clone()))),
+        directory: directory.as_os_str().as_bytes().to_vec(),
+    };
+    let after = gates(name, config, all)?;
+    let expected = expected(name, config.expected_final_state.as_ref())?;
+    let service = |name: String| Service { name, command: command.clone(), after: after.clone(), expected };
+    Ok(match config.replicas {
+        None => vec![service(name.to_owned())],
+        Some(count) => (1..=count).map(|number| service(format!("{name}.{number}"))).collect(),
+    })
+}
+
+fn gates(name: &str, config: &ServiceConfig, all: &BTreeMap<String, ServiceConfig>) -> Result<Vec<Gate>, String> {
+    let mut gates = Vec::new();
+    for (on, condition) in config.depends_on.all() {
+        let known: Vec<&str> = all.keys().map(String::as_str).collect();
+        let Some(other) = all.get(&on) else {
+            let hint = super::config::closest(&on, &known).map(|near| format!(": did you mean `{near}`?"));
+            return Err(format!("service `{name}` depends on `{on}`, which is not there{}", hint.unwrap_or_default()));
+        };
+        match condition {
+            Condition::Started => {}
+            Condition::Healthy => gates.push(health(&on, other)?),
+            Condition::Completed => match other.replicas {
+                None => gates.push(Gate::Succeeded(on)),
+                Some(count) => gates.extend((1..=count).map(|number| Gate::Succeeded(format!("{on}.{number}")))),
+            },
+        }
+    }
+    Ok(gates)
+}
+
+fn health(name: &str, config: &ServiceConfig) -> Result<Gate, String> {
+    let help = "  = help: healthcheck = { test = \"listening:7000\" }";
+    let Some(check) = &config.healthcheck else { return Err(format!("service `{name}` has no health check\n{help}")) };
+    let port = check.test.strip_prefix("listening:").and_then(|port| port.parse().ok());
+    port.map(Gate::Listening).ok_or_else(|| format!("`{}` is no health check that is known\n{help}", check.test))
+}
+
+fn expected(name: &str, state: Option<&FinalState>) -> Result<Expected, String> {
+    match state {
+        None => Ok(Expected::Success),
+        Some(FinalState::Code(code)) => Ok(Expected::Code(*code)),
+        Some(FinalState::Word(word)) => match word.as_str() {
+            "exited" => Ok(Expected::Success),
+            "running" => Ok(Expected::Running),
+            "any" => Ok(Expected::Any),
+            other => Err(format!(
+                "service `{name}`: `{other}` is no final state\n  = help: expected_final_state is \"exited\", \"running\", \"any\" or an exit code"
+            )),
+        },
+    }
+}
+
+/// There is one standard input for all.
+fn stdin(all: &BTreeMap<String, ServiceConfig>, here: &Path) -> Result<Vec<u8>, String> {
+    let files: Vec<_> = all.values().filter_map(|config| config.stdin.as_ref()).collect();
+    match files.as_slice() {
+        [] => Ok(Vec::new()),
+        [file] => std::fs::read(here.join(file)).map_err(|error| format!("cannot read `{}`: {error}", file.display())),
+        _ => Err("only one service can have `stdin` for now".to_owned()),
+    }
+}
+
+/// Propositions with the names of `[check.NAME.let]` replaced by what they stand for.
+pub fn propositions(check: &Check) -> Vec<String> {
+    check.never.iter().map(|text| expand(text, &check.names, 0)).collect()
+}
+
+/// Names may use names; a name that uses itself stays as it is, and is complained about where it is read.
+fn expand(text: &str, names: &BTreeMap<String, String>, depth: usize) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut out, mut rest, mut last) = (String::new(), text, ' ');
+    while let Some(first) = rest.chars().next() {
+        if first == '"' {
+            let end = rest[1..].find('"').map_or(rest.len(), |end| end + 2);
+            out += &rest[..end];
+            (rest, last) = (&rest[end..], '"');
+            continue;
+        }
+        let end = if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+        let (word, tail) = rest.split_at(end);
+        // What a function is asked about is a process, not a proposition.
+        let is_asked = last == '(' && out.chars().rev().nth(1).is_some_and(is_word);
+        let is_name = !is_asked && !":.>".contains(last) && !tail.starts_with(['(', ':', '.', '[']);
+        match names.get(word).filter(|_| is_name && depth < 16) {
+            Some(meaning) => out += &format!("({})", expand(meaning, names, depth + 1)),
+            None => out += word,
+        }
+        (rest, last) = (tail, word.chars().last().unwrap_or(' '));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_for_propositions_and_strings_for_themselves() {
+        let names = BTreeMap::from([
+            ("sent".to_owned(), "exited(a) == 0".to_owned()),
+            ("both".to_owned(), "sent && x > 1".to_owned()),
+        ]);
+        let expanded = expand("both || stdout(sent) =~ \"sent\" || a:sent == 1", &names, 0);
+        assert_eq!(expanded, "((exited(a) == 0) && x > 1) || stdout(sent) =~ \"sent\" || a:sent == 1");
+    }
+}

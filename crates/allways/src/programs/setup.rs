@@ -1,0 +1,154 @@
+//! What is started, with which environment, and what of the host it can see.
+
+use crate::args::WorldArgs;
+use kernel::host::Host;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use world::check::Service;
+use world::host::{DeclaredRoots, SYSTEM_ROOTS};
+use world::load::LoadError;
+use world::load::elf::ElfError;
+use world::{Command, StartError};
+
+/// Variables that programs are given unless `--env` says otherwise: the same on every machine.
+const ENVIRONMENT: &[(&str, &str)] =
+    &[("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), ("HOME", "/tmp"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
+
+/// What is started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setup {
+    /// Programs with their arguments, names and what they wait for.
+    pub services: Vec<Service>,
+    /// Folders and files of the host that they can read.
+    pub roots: Vec<PathBuf>,
+    /// What they read as standard input.
+    pub stdin: Vec<u8>,
+}
+
+impl Setup {
+    /// As the command line says.
+    pub fn new(args: &WorldArgs) -> Result<Self, String> {
+        let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+        let commands = commands(&args.command, &here, &args.env)?;
+        let services = commands.into_iter().map(Service::new).collect();
+        let roots = roots(args, &here)?;
+        let stdin = match &args.stdin {
+            None => Vec::new(),
+            Some(path) => std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
+        };
+        Ok(Self { services, roots, stdin })
+    }
+
+    /// The host, as far as the programs can see it.
+    pub fn host(&self) -> Host {
+        Host(Arc::new(DeclaredRoots::new(self.roots.clone())))
+    }
+
+    /// The folder that the first program works in: paths below it are shown without it.
+    pub fn folder(&self) -> String {
+        let directory = self.services.first().map_or(&[][..], |service| &service.command.directory);
+        String::from_utf8_lossy(directory).into_owned()
+    }
+
+    /// Gives every program a variable that it has no value for.
+    pub fn set_default(&mut self, name: &str, value: &str) {
+        let start = format!("{name}=");
+        for command in self.services.iter_mut().map(|service| &mut service.command) {
+            if !command.environment.iter().any(|setting| setting.starts_with(start.as_bytes())) {
+                command.environment.push(format!("{name}={value}").into_bytes());
+            }
+        }
+    }
+}
+
+/// Commands, separated by `+`.
+fn commands(words: &[OsString], here: &Path, env: &[String]) -> Result<Vec<Command>, String> {
+    let command = |words: &[OsString]| {
+        if words.is_empty() {
+            return Err(
+                "a command is missing\n  = help: `+` stands between commands: ./server 7000 + ./client".to_owned()
+            );
+        }
+        Ok(Command {
+            arguments: words.iter().map(|word| word.as_bytes().to_vec()).collect(),
+            environment: environment(env)?,
+            directory: here.as_os_str().as_bytes().to_vec(),
+        })
+    };
+    words.split(|word| word == "+").map(command).collect()
+}
+
+fn environment(env: &[String]) -> Result<Vec<Vec<u8>>, String> {
+    let mut settings = Vec::new();
+    for setting in env {
+        let (name, value) = setting.split_once('=').ok_or_else(|| {
+            format!("`--env {setting}` sets nothing\n  = help: --env NAME=VALUE; nothing of your own environment is passed on")
+        })?;
+        settings.push((name.to_owned(), value.to_owned()));
+    }
+    Ok(base_environment(settings.into_iter()))
+}
+
+/// The usual variables, and these.
+pub fn base_environment(settings: impl Iterator<Item = (String, String)>) -> Vec<Vec<u8>> {
+    let mut variables: Vec<(String, String)> =
+        ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    for (name, value) in settings {
+        variables.retain(|(known, _)| *known != name);
+        variables.push((name, value));
+    }
+    variables.into_iter().map(|(name, value)| format!("{name}={value}").into_bytes()).collect()
+}
+
+/// What of the host every guest may read: the system and the working directory.
+pub fn base_roots(here: &Path) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> = SYSTEM_ROOTS.iter().map(Into::into).collect();
+    roots.push(here.to_owned());
+    roots
+}
+
+/// What of the host the guests may read: besides, the programs' own folders, and `--root`.
+fn roots(args: &WorldArgs, here: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut roots = base_roots(here);
+    let programs = args.command.split(|word| word == "+").filter_map(|words| words.first());
+    let folders = programs.map(Path::new).filter(|path| path.is_absolute()).filter_map(Path::parent);
+    roots.extend(folders.filter(|folder| *folder != Path::new("/")).map(Path::to_owned));
+    for root in &args.root {
+        let real =
+            std::fs::canonicalize(root).map_err(|error| format!("cannot use `--root {}`: {error}", root.display()))?;
+        roots.push(real);
+    }
+    Ok(roots)
+}
+
+/// Why a program could not be started, and what to do about it.
+pub fn not_started(error: &StartError) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match error {
+        StartError::NotFound(name) => {
+            let name = text(name);
+            format!("no program `{name}` in PATH\n  = help: give its path (./{name}), or --env PATH=...")
+        }
+        StartError::Directory(path, errno) => format!("cannot enter `{}`: {errno}", text(path)),
+        StartError::Load(path, error) => {
+            let path = text(path);
+            format!("cannot run `{path}`: {error}\n  = help: {}", start_help(error))
+        }
+    }
+}
+
+/// What to do about a program that cannot be started.
+fn start_help(error: &LoadError) -> &'static str {
+    match error {
+        LoadError::Elf(ElfError::NotElf) => {
+            "a script names its interpreter in its first line (#!/bin/sh), or is given to it: allways run -- sh FILE"
+        }
+        LoadError::Elf(_) | LoadError::Isa(_) => "programs for x86-64 Linux, up to x86-64-v2, can be run",
+        LoadError::Errno(kernel::errno::EACCES) => "it must be a file that may be executed: chmod +x",
+        LoadError::Interpreter(..) | LoadError::Errno(_) => {
+            "guests see /usr, /lib, /bin, /etc, the working directory and what --root names"
+        }
+    }
+}

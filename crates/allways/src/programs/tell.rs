@@ -1,0 +1,161 @@
+//! A told schedule as a counterexample: what it says in one line, and where it points to.
+
+use super::record::command_line;
+use explore::graph::Race;
+use explore::system::Failure;
+use report::Sources;
+use std::time::{SystemTime, UNIX_EPOCH};
+use trace::{
+    Choice, Counterexample, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef, VERSION, Waiting,
+};
+use world::check::races::Shown;
+use world::check::story::Told;
+
+/// Lines of a program's complaints that are shown.
+const COMPLAINTS_MAX: usize = 4;
+
+/// The name of the property that a failure is about.
+pub fn property_name(failure: &Failure) -> String {
+    let quoted = failure.message.strip_prefix('`').and_then(|rest| rest.rsplit_once("` "));
+    match quoted {
+        Some((text, _)) if failure.kind == FailureKind::Never => text.to_owned(),
+        _ => failure.kind.name().to_owned(),
+    }
+}
+
+/// Puts a counterexample together.
+pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record: ProgramsRef) -> Counterexample {
+    let kind = failure.kind;
+    let message = message(failure, &told);
+    let is_about_places = matches!(kind, FailureKind::Deadlock | FailureKind::Race);
+    let mut notes = Vec::new();
+    if matches!(kind, FailureKind::Assert | FailureKind::Crash | FailureKind::Exit | FailureKind::Misuse) {
+        notes.extend(told.stack.iter().map(|frame| format!("in {frame}")));
+    }
+    if kind != FailureKind::Deadlock {
+        let complaints = told.complaints.iter().rev().take(COMPLAINTS_MAX).rev();
+        notes.extend(complaints.filter(|line| **line != message).map(|line| format!("standard error: {line}")));
+    }
+    Counterexample {
+        version: VERSION,
+        id: String::new(),
+        created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        tool: concat!("allways ", env!("CARGO_PKG_VERSION")).to_owned(),
+        system: SystemRef {
+            kind: "programs".to_owned(),
+            file: record.services.iter().map(command_line).collect::<Vec<_>>().join(" + "),
+            fingerprint: record.files.iter().map(|file| file.fingerprint.as_str()).collect::<Vec<_>>().join(" "),
+            ..SystemRef::default()
+        },
+        property: PropertyRef { name: property_name(failure), kind },
+        message,
+        location: if is_about_places { None } else { told.location },
+        fairness: false,
+        schedule: Schedule { choices: schedule.to_vec(), cycle_start: None },
+        trace: told.trace,
+        final_state: Vec::new(),
+        wait_for: if is_about_places { told.waiting } else { Vec::new() },
+        notes,
+        programs: Some(record),
+    }
+}
+
+/// One line for people.
+fn message(failure: &Failure, told: &Told) -> String {
+    match failure.kind {
+        FailureKind::Deadlock if told.circle.len() > 1 => {
+            let next = told.circle.iter().cycle().skip(1);
+            let waits = told.circle.iter().zip(next).map(|(who, whom)| format!("{who} for {whom}"));
+            waits.collect::<Vec<_>>().join(", ").replacen(" for ", " waits for ", 1)
+        }
+        FailureKind::Deadlock => {
+            let names = told.waiting.iter().map(|waiting| told.trace.name(waiting.actor));
+            let names: Vec<String> = names.collect();
+            format!("{} {} for ever", names.join(", "), if names.len() == 1 { "waits" } else { "wait" })
+        }
+        FailureKind::Assert if !failure.message.contains("assertion") => {
+            let said = told.complaints.iter().rev().find(|line| line.contains("ssert"));
+            said.or(told.complaints.last()).unwrap_or(&failure.message).clone()
+        }
+        _ => failure.message.clone(),
+    }
+}
+
+/// Both sides of a race, in one line.
+pub fn race_message(race: &Race, shown: &Shown) -> String {
+    let name = match &shown.variable {
+        Some(variable) => variable.to_string(),
+        None => format!("{:#x}", shown.place.1),
+    };
+    match (race.one.1, race.other.1) {
+        (true, true) => format!("{name} is written by two threads at the same time"),
+        _ => format!("{name} is read and written at the same time"),
+    }
+}
+
+/// What a reader should know who does not find an error.
+pub fn race_notes(shown: &Shown) -> Vec<String> {
+    match &shown.variable {
+        Some(variable) if !variable.type_name.is_empty() => Vec::new(),
+        _ => vec!["no debug information tells its type: if it is an atomic variable, this is no error".to_owned()],
+    }
+}
+
+/// Points at the two accesses instead of at who waits.
+pub fn race_sides(told: &mut Told, race: &Race, way: usize) {
+    let sides = told.trace.steps.iter().skip(way).zip([race.one.1, race.other.1]);
+    let side = |(step, write): (&trace::TraceStep, bool)| {
+        let last = step.events.iter().find(|event| event.location.is_some()).or(step.events.last())?;
+        let text =
+            if write { "writes it, with nothing between this and" } else { "reads it, with nothing between this and" };
+        Some(Waiting { actor: step.choice.actor, text: text.to_owned(), location: last.location.clone() })
+    };
+    let mut sides: Vec<Waiting> = sides.filter_map(side).collect();
+    if let [one, other] = sides.as_mut_slice() {
+        one.text += &format!(" {}", told.trace.name(other.actor));
+        other.text += &format!(" {}", told.trace.name(one.actor));
+    }
+    told.waiting = sides;
+}
+
+/// Reads the source files that a counterexample points into, and fits its marks to the lines.
+pub fn add_sources(counterexample: &mut Counterexample, sources: &mut Sources) {
+    let waiting = counterexample.wait_for.iter_mut().filter_map(|waiting| waiting.location.as_mut());
+    for location in waiting.chain(&mut counterexample.location) {
+        if sources.line(&location.file, 1).is_none()
+            && let Ok(text) = std::fs::read_to_string(&location.file)
+        {
+            sources.add(location.file.as_str(), text);
+        }
+        fit(location, sources);
+    }
+}
+
+/// Where an expression begins whose operator compilers point at: at its first operand.
+fn operand(column: usize, line: &str) -> usize {
+    let letters: Vec<char> = line.chars().collect();
+    if letters.get(column).is_none_or(|letter| letter.is_alphanumeric() || "_(".contains(*letter)) {
+        return column;
+    }
+    let is_part = |letter: &&char| letter.is_alphanumeric() || "_.[]->".contains(**letter);
+    let blanks = letters[..column].iter().rev().take_while(|letter| letter.is_whitespace()).count();
+    let before = &letters[..column - blanks];
+    before.len() - before.iter().rev().take_while(is_part).count()
+}
+
+/// Marks the statement, from where the compiler says it is, or the whole line.
+fn fit(location: &mut Location, sources: &Sources) {
+    let Some(line) = sources.line(&location.file, location.line) else {
+        location.width = location.width.max(1);
+        return;
+    };
+    if location.width > 0 {
+        return;
+    }
+    let blank = line.chars().take_while(|letter| letter.is_whitespace()).count();
+    let first = operand((location.column as usize).saturating_sub(1), line).max(blank);
+    let rest = line.chars().skip(first).collect::<String>();
+    let end = rest.find(';').unwrap_or(rest.trim_end().len());
+    location.column = first as u32 + 1;
+    location.width = rest[..end].chars().count().max(1) as u32;
+}

@@ -1,0 +1,74 @@
+//! `allways init`: a file with one check to begin with.
+
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::programs::config::FILE;
+use std::path::Path;
+
+/// A check with everything that it may say, explained.
+const TEMPLATE: &str = r#"# Checks of this folder: `allways check NAME`. Flags of `allways check` win over what is said here.
+
+[check.main]
+# What to look for; all of these, if nothing is said.
+# check = ["deadlock", "assert", "crash", "exit", "race", "misuse"]
+# never = ["broken"]                 # propositions that must not become true in any state
+# files = ["testdata"]               # read-only, beside the system and this folder
+# time = "10m"                       # stop after this time
+# timeouts = 1                       # let a timed wait end while others can move, once in a run
+
+[check.main.service.program]
+command = ["./program", "argument"]
+
+# More services run in the same world, each with its own processes:
+# [check.main.service.server]
+# command = ["./server", "7000"]
+# healthcheck = { test = "listening:7000" }
+# expected_final_state = "running"   # it is no deadlock that it waits at the end
+#
+# [check.main.service.client]
+# command = ["./client", "put", "k", "v"]
+# replicas = 2                       # client.1 and client.2
+# depends_on = { server = { condition = "service_healthy" } }
+# environment = { SEED = "0" }
+# working_dir = "."
+
+# Names for propositions:
+# [check.main.let]
+# broken = 'exited(client.1) == 0 && stdout(client.2) =~ "refused"'
+"#;
+
+/// Writes the file, unless there is one.
+pub fn init(output: &Output) -> Exit {
+    if Path::new(FILE).exists() {
+        output.error(&format!("{FILE} is there already"));
+        return Exit::Usage;
+    }
+    match std::fs::write(FILE, TEMPLATE) {
+        Ok(()) => {
+            output.note(&format!("wrote {FILE}: name your program in it, then say `allways check main`"));
+            Exit::Fine
+        }
+        Err(error) => {
+            output.error(&format!("cannot write {FILE}: {error}"));
+            Exit::Usage
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::config::Config;
+
+    #[test]
+    fn what_is_written_can_be_read_with_and_without_its_comments() {
+        let bare: Config = toml::from_str(TEMPLATE).expect("it is right");
+        assert!(bare.check.contains_key("main"));
+        let keys = TEMPLATE.lines().map(|line| match line.strip_prefix("# ") {
+            Some(rest) if rest.starts_with('[') || rest.contains(" = ") => rest,
+            _ => line,
+        });
+        let all: Config = toml::from_str(&keys.collect::<Vec<_>>().join("\n")).expect("it is right, too");
+        assert_eq!(all.check["main"].service["client"].replicas, Some(2));
+    }
+}

@@ -1,0 +1,181 @@
+//! `allways check -- CMD` as its users meet it: small C programs with and without bugs, and bad use.
+
+mod folder;
+
+use folder::{Folder, Told};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Compiles a bundled program, or a text, into a folder of its own.
+fn compile(folder: &Folder, name: &str, flags: &[&str], source: &str) {
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
+    let text = folder.0.join(format!("{name}.c"));
+    match source.strip_prefix("programs/") {
+        Some(file) => drop(fs::copy(bundled.join(file), &text).expect("the program is there")),
+        None => fs::write(&text, source).expect("the folder takes files"),
+    }
+    let mut gcc = Command::new("gcc");
+    let include = format!("-I{}", bundled.display());
+    gcc.args(["-g", "-O1", "-pthread", &include, "-o", name, &format!("{name}.c")]).args(flags).current_dir(&folder.0);
+    let output = gcc.output().expect("gcc runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn built(name: &str, flags: &[&str], source: &str) -> Folder {
+    let folder = Folder::new(&format!("check-{name}"));
+    compile(&folder, name, flags, source);
+    folder
+}
+
+/// Expects an exit code, and words on stdout.
+fn says(told: &Told, code: i32, words: &[&str]) {
+    assert_eq!(told.code, Some(code), "{}{}", told.out, told.err);
+    for word in words {
+        assert!(told.out.contains(word), "`{word}` is missing in: {}{}", told.out, told.err);
+    }
+}
+
+const TWO: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\nint x, y; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+    void *f(void *p); void *g(void *p);\n\
+    int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0);\n\
+    pthread_join(s, 0); pthread_join(t, 0); END }\n";
+
+fn two(end: &str, f: &str, g: &str) -> String {
+    format!("{}void *f(void *p) {{ {f} return p; }}\nvoid *g(void *p) {{ {g} return p; }}\n", TWO.replace("END", end))
+}
+
+#[test]
+fn a_deadlock_is_told_with_lanes_locks_and_who_waits_for_whom() {
+    let folder = built("phil", &[], "programs/phil.c");
+    let told = folder.run(&["check", "--", "./phil"]);
+    let words = [
+        "error[deadlock]",
+        "waits for T",
+        "phil.c:17",
+        "lock fork_mx[0]",
+        "held by T",
+        "since step",
+        "confirmed by replay",
+    ];
+    says(&told, 1, &words);
+    says(&told, 1, &["libc: summary (glibc)", "sequential consistency", "exhaustive", "violated: 1 of"]);
+}
+
+#[test]
+fn a_counterexample_replays_to_the_same_state_from_its_file_elsewhere() {
+    let folder = built("phil2", &["-DN=2"], "programs/phil.c");
+    says(&folder.run(&["check", "--", "./phil2"]), 1, &["allways replay"]);
+    let again = folder.run(&["replay"]);
+    says(&again, 1, &["error[deadlock]", "lock fork_mx[0]"]);
+    assert!(again.err.contains("the same failure in the same state"), "{}", again.err);
+    says(&folder.run(&["ls"]), 0, &["./phil2", "deadlock"]);
+    says(&folder.run(&["report"]), 0, &["error[deadlock]", "fork_mx"]);
+    let id = fs::read_to_string(folder.0.join(".allways/latest")).expect("it was saved");
+    let elsewhere = Folder::new("check-phil2-elsewhere");
+    fs::copy(folder.0.join(format!(".allways/{}/counterexample.json", id.trim())), elsewhere.0.join("cx.json"))
+        .expect("a copy");
+    let told = elsewhere.run(&["replay", "cx.json"]);
+    says(&told, 1, &["error[deadlock]"]);
+    assert!(told.err.contains("the same state"), "{}", told.err);
+    says(&folder.run(&["replay", "--to", "2"]), 0, &["after step 2 of"]);
+    compile(&folder, "phil2", &["-DN=2", "-DFIXED"], "programs/phil.c");
+    folder.run(&["replay"]).refused(3, &["phil2` has changed", "allways check -- ./phil2"]);
+}
+
+#[test]
+fn a_correct_program_is_explored_to_the_end() {
+    let folder = built("philf", &["-DFIXED"], "programs/phil.c");
+    says(&folder.run(&["check", "--", "./philf"]), 0, &["holds: 6 of 6 properties", "exhaustive"]);
+}
+
+#[test]
+fn a_race_is_told_with_variable_type_and_both_sides() {
+    let source = two("return 0;", "x = 1;", "x = 2;");
+    let told = built("race", &[], &source).run(&["check", "--", "./race"]);
+    says(
+        &told,
+        1,
+        &[
+            "error[race]: x (int) is written by two threads at the same time",
+            "--> race.c:8:20",
+            "void *g(void *p) { x = 2; return p; }",
+            "T1 f writes it",
+        ],
+    );
+}
+
+#[test]
+fn a_failed_assertion_is_told_in_the_programs_own_words() {
+    let increment = "pthread_mutex_lock(&m); int v = x; pthread_mutex_unlock(&m); pthread_mutex_lock(&m); x = v + 1; pthread_mutex_unlock(&m);";
+    let source = two("assert(x == 2); return 0;", increment, increment);
+    let told = built("lost", &[], &source).run(&["check", "--", "./lost"]);
+    says(&told, 1, &["error[assert]", "assertion `x == 2` failed", "in main at lost.c", "x: 0 -> 1"]);
+}
+
+#[test]
+fn crashes_exit_codes_and_misused_locks_are_told() {
+    let crash = two(
+        "return 0;",
+        "pthread_mutex_lock(&m); y = 1; pthread_mutex_unlock(&m);",
+        "pthread_mutex_lock(&m); if (y) *(volatile int *)0 = 1; pthread_mutex_unlock(&m);",
+    );
+    says(&built("crash", &[], &crash).run(&["check", "--", "./crash"]), 1, &["error[crash]", "SIGSEGV"]);
+    let exit = two("return x;", "pthread_mutex_lock(&m); x = 3; pthread_mutex_unlock(&m);", "");
+    let folder = built("exit", &[], &exit);
+    says(&folder.run(&["check", "--", "./exit"]), 1, &["error[exit]", "exit code 3"]);
+    says(&folder.run(&["check", "--check", "deadlock,crash", "--", "./exit"]), 0, &["holds: 2 of 2"]);
+    let misuse = two("return 0;", "pthread_mutex_lock(&m); pthread_mutex_unlock(&m);", "pthread_mutex_unlock(&m);");
+    says(&built("misuse", &[], &misuse).run(&["check", "--", "./misuse"]), 1, &["error[misuse]"]);
+}
+
+#[test]
+fn several_programs_run_in_one_world_and_propositions_speak_of_them() {
+    let folder = Folder::new("check-several");
+    let never = "exited(touch) == 0 && !exists(\"made\")";
+    let told = folder.run(&["check", "--never", never, "--", "touch", "made", "+", "rm", "-f", "made"]);
+    says(&told, 1, &["error[never]", "has become true"]);
+    let told = folder.run(&["check", "--never", "exited(touch) == 9", "--", "touch", "made", "+", "true"]);
+    says(&told, 0, &["holds"]);
+    folder.run(&["check", "--never", "exited(", "--", "true"]).refused(2, &["exited("]);
+    folder.run(&["check", "--never", "exited(nobody) == 0", "--", "true"]).refused(2, &["nobody"]);
+}
+
+#[test]
+fn a_program_with_one_schedule_holds_and_says_so() {
+    says(&Folder::new("check-one").run(&["check", "--", "true"]), 0, &["one schedule", "holds: 6 of 6"]);
+}
+
+#[test]
+fn json_has_the_same_object_for_programs() {
+    let told = built("philj", &["-DN=2"], "programs/phil.c").run(&["check", "--format", "json", "--", "./philj"]);
+    assert_eq!(told.code, Some(1), "{}", told.err);
+    let object: serde_json::Value = serde_json::from_str(&told.out).expect("JSON");
+    assert_eq!((&object["verdict"], &object["complete"]), (&"violated".into(), &true.into()));
+    assert_eq!(object["properties"][0]["name"], "deadlock");
+    assert_eq!(object["coverage"]["programs"]["memory_model"], "sequential consistency");
+    assert_eq!(object["coverage"]["programs"]["commands"][0], "./philj");
+}
+
+#[test]
+fn bad_use_is_told_with_a_next_step() {
+    let folder = Folder::new("check-bad");
+    folder.run(&["check", "--", "./missing"]).refused(2, &["./missing", "No such file"]);
+    folder.run(&["check", "--", "no-such-program"]).refused(2, &["no-such-program", "PATH"]);
+    folder.run(&["check", "--", "true", "+"]).refused(2, &["a command is missing"]);
+    folder.run(&["check", "--ltl", "[] p", "--", "true"]).refused(2, &["--ltl", "models"]);
+    folder.run(&["check", "--check", "progress", "--", "true"]).refused(2, &["--check progress", "deadlock"]);
+    folder.run(&["check"]).refused(4, &["allways check -- CMD"]);
+    let told = folder.run(&["check", "--", "perl", "-e", "syscall(246, 1, 2, 3)"]);
+    assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
+    assert!(told.err.contains("not modelled") && told.err.contains("doctor"), "{}", told.err);
+    assert!(told.out.contains("unsupported") && !told.out.contains("holds"), "{}", told.out);
+}
+
+#[test]
+fn a_search_that_is_stopped_says_what_is_not_covered() {
+    let count = "for (;;) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); }";
+    let folder = built("grows", &[], &two("return 0;", count, count));
+    let told = folder.run(&["check", "--time", "1s", "--", "./grows"]);
+    says(&told, 0, &["not exhaustive: bound time", "within the bound", "`x` goes from 0 to"]);
+}

@@ -1,0 +1,85 @@
+//! What is needed to execute programs again, exactly as they were executed.
+
+use crate::Choice;
+use serde::{Deserialize, Serialize};
+
+/// Programs, their world, and what a search had learnt of them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ProgramsRef {
+    /// What was started.
+    pub services: Vec<ServiceRef>,
+    /// Folders and files of the host that guests could read.
+    pub roots: Vec<String>,
+    /// What they read as standard input.
+    pub stdin: Vec<u8>,
+    /// Executables and libraries, with fingerprints of their contents.
+    pub files: Vec<FileRef>,
+    /// How deep into the C library steps look: `summary`, `real`.
+    pub libc: String,
+    /// How often a timed wait may end while somebody can move.
+    pub timeouts: u32,
+    /// Kinds of failures that ended runs.
+    pub checks: Vec<String>,
+    /// Propositions that must never be true.
+    pub never: Vec<String>,
+    /// What decides where steps begin and end.
+    pub knowledge: KnowledgeRef,
+    /// The two accesses of a race, which come next after the schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub race: Option<RaceRef>,
+    /// What stands for the state at the end, in hexadecimal.
+    pub end: String,
+}
+
+/// A program that was started.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ServiceRef {
+    /// Its name, if it has another than its command.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Program and arguments.
+    pub arguments: Vec<String>,
+    /// Environment, as `NAME=value`.
+    pub environment: Vec<String>,
+    /// Working directory.
+    pub directory: String,
+    /// What it waits for before it starts: `listening:7000`, `succeeded:setup`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// How it is expected to end: `running`, `any`, an exit code; with exit code 0 if nothing is said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub expected: String,
+}
+
+/// A file that guests mapped.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FileRef {
+    /// Where it is.
+    pub path: String,
+    /// What stands for its content.
+    pub fingerprint: String,
+}
+
+/// What a search had learnt of memory: where threads stop, and what others can notice.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct KnowledgeRef {
+    /// Words at which threads stop: address space and address.
+    pub promoted: Vec<(u64, u64)>,
+    /// Threads whose stacks others use.
+    pub exposed: Vec<u32>,
+    /// Parts of memory that are written.
+    pub written: Vec<u64>,
+    /// Words that are used byte by byte.
+    pub bytewise: Vec<u64>,
+}
+
+/// Two accesses that can happen at the same time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RaceRef {
+    /// The word.
+    pub object: u64,
+    /// Who makes one, and whether it writes.
+    pub one: (Choice, bool),
+    /// Who makes the other.
+    pub other: (Choice, bool),
+}

@@ -1,0 +1,74 @@
+//! What grows for ever: why a program's states never repeat.
+
+use super::Listener;
+use crate::check::programs::Programs;
+use crate::debug::DebugInfo;
+use explore::graph::Traced;
+use std::collections::BTreeMap;
+use trace::{Change, Choice};
+
+/// Steps of the walk that is looked at.
+const STEPS: usize = 400;
+/// A variable that changed so often, always in one direction, grows.
+const CHANGES_MIN: u32 = 8;
+
+/// A variable that only grows, or only shrinks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Growth {
+    /// Its name.
+    pub name: String,
+    /// Its value at first.
+    pub from: i128,
+    /// Its value at last.
+    pub to: i128,
+    /// Steps between.
+    pub steps: usize,
+}
+
+/// How a variable went.
+struct Way {
+    first: i128,
+    last: i128,
+    changes: u32,
+    up: bool,
+    steady: bool,
+}
+
+impl Programs {
+    /// Walks along one schedule, everybody in turn, and tells which variables only grow or only shrink on it.
+    pub fn growing(&mut self) -> Vec<Growth> {
+        self.listener =
+            Listener { info: Some(Box::new(DebugInfo::new(self.world.kernel.host.clone()))), ..Listener::default() };
+        let ways = self.walk();
+        self.listener = Listener::default();
+        let grows = |way: &Way| way.steady && way.changes >= CHANGES_MIN;
+        let told = |(name, way): (String, Way)| Growth { name, from: way.first, to: way.last, steps: STEPS };
+        ways.into_iter().filter(|(_, way)| grows(way)).map(told).collect()
+    }
+
+    fn walk(&mut self) -> BTreeMap<String, Way> {
+        let mut ways = BTreeMap::new();
+        let mut reached = self.initial();
+        for number in 0..STEPS {
+            let able: Vec<u32> =
+                reached.actors.iter().filter(|actor| actor.choices > 0).map(|actor| actor.number).collect();
+            let Some(actor) = able.get(number % able.len().max(1)) else { break };
+            let Some(taken) = self.step(&reached.state, Choice { actor: *actor, index: 0 }) else { break };
+            for change in self.value_changes(&reached.state, &taken) {
+                follow(&mut ways, &change);
+            }
+            reached = taken.reached;
+        }
+        ways
+    }
+}
+
+fn follow(ways: &mut BTreeMap<String, Way>, change: &Change) {
+    let (Ok(before), Ok(after)) = (change.before.parse::<i128>(), change.after.parse::<i128>()) else { return };
+    let up = after > before;
+    let way =
+        ways.entry(change.name.clone()).or_insert(Way { first: before, last: before, changes: 0, up, steady: true });
+    way.steady &= way.last == before && way.up == up;
+    way.last = after;
+    way.changes += 1;
+}

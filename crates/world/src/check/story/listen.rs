@@ -1,0 +1,142 @@
+//! What is heard while steps are executed: operations, calls and accesses, in words, with the source lines they come from.
+
+use super::calls;
+use super::place::place_of;
+use crate::check::library::{Function, Hook, Member, Whole};
+use crate::check::programs::Programs;
+use crate::debug::DebugInfo;
+use crate::step::Observer;
+use crate::world::World;
+use kernel::{Tid, table};
+use memory::{Access, SpaceId};
+use std::collections::{BTreeMap, HashMap};
+use trace::Location;
+
+/// Something that a thread did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Heard {
+    /// Who.
+    pub tid: Tid,
+    /// What, in words.
+    pub text: String,
+    /// The source line, if it is known.
+    pub location: Option<Location>,
+    /// Functions at work, innermost first.
+    pub stack: Vec<String>,
+    /// A signal was delivered.
+    pub is_signal: bool,
+}
+
+/// Hears what happens, if it is told to listen.
+#[derive(Default)]
+pub struct Listener {
+    /// What binaries say about themselves; deaf without.
+    pub info: Option<Box<DebugInfo>>,
+    /// Paths below this folder are told without it.
+    pub folder: String,
+    /// What was heard since the step began.
+    pub heard: Vec<Heard>,
+    /// Calls that have not returned.
+    pub(super) begun: BTreeMap<Tid, (u64, [u64; 6], Heard)>,
+    /// How locks and their kin are called, by object.
+    pub names: HashMap<u64, String>,
+    /// The functions that threads were made for.
+    pub heard_routines: BTreeMap<Tid, String>,
+    /// The function that the thread which is being made is for.
+    pub routine: Option<String>,
+    /// How threads are called, by the base of their local storage, which is what `pthread_join(3)` names them by.
+    pub bases: HashMap<(SpaceId, u64), String>,
+    /// How threads are called.
+    pub threads: BTreeMap<Tid, String>,
+}
+
+impl Listener {
+    /// How a thread is called.
+    pub fn thread(&self, tid: Tid) -> String {
+        self.threads.get(&tid).cloned().unwrap_or_else(|| format!("thread {}", tid.0))
+    }
+
+    /// Forgets calls of threads that have ended.
+    pub fn forget(&mut self, lives: impl Fn(Tid) -> bool) {
+        self.begun.retain(|tid, _| lives(*tid));
+    }
+
+    /// The call that a thread is in.
+    pub fn waits_in(&self, tid: Tid) -> Option<&Heard> {
+        self.begun.get(&tid).map(|(_, _, heard)| heard)
+    }
+
+    fn hear(&mut self, world: &World, tid: Tid, text: String) -> Heard {
+        let Some(info) = &mut self.info else {
+            return Heard { tid, text, location: None, stack: Vec::new(), is_signal: false };
+        };
+        let (location, stack) = place_of(info, world, tid, &self.folder);
+        Heard { tid, text, location, stack, is_signal: false }
+    }
+}
+
+impl Observer for Listener {
+    fn begin(&mut self, world: &mut World, tid: Tid, number: u64, args: &[u64; 6]) {
+        if self.info.is_some() {
+            let text = calls::begun(world, tid, number, args);
+            let heard = self.hear(world, tid, text);
+            self.begun.insert(tid, (number, *args, heard));
+        }
+    }
+
+    fn end(&mut self, world: &mut World, tid: Tid, result: u64) {
+        let Some((number, args, mut heard)) = self.begun.remove(&tid) else { return };
+        let is_shown = table::row(number).is_none_or(|row| !calls::BORING.contains(&row.name));
+        if is_shown {
+            heard.text += &calls::returned(world, tid, number, &args, result);
+            self.heard.push(heard);
+        }
+    }
+
+    fn signal(&mut self, world: &World, tid: Tid, number: u8) {
+        if self.info.is_some() {
+            let text = format!("gets {}", crate::strace::signal_name(u64::from(number)));
+            let heard = Heard { is_signal: true, ..self.hear(world, tid, text) };
+            self.heard.push(heard);
+        }
+    }
+}
+
+impl Programs {
+    /// Hears an operation of the C library that is about to be carried out.
+    pub(in crate::check) fn hear_operation(&mut self, tid: Tid, hook: Hook) {
+        // What the library does inside is not what the program does.
+        let is_own = !self.library.member(tid).is_some_and(Member::is_in_library);
+        if self.listener.info.is_some()
+            && is_own
+            && let Some(text) = self.operation_words(tid, hook)
+        {
+            if hook.function == Function::Whole(Whole::Create) {
+                self.listener.routine = Some(self.routine(tid));
+            }
+            let heard = self.listener.hear(&self.world, tid, text);
+            self.listener.heard.push(heard);
+        }
+    }
+
+    /// Hears an access to a word that threads stop at.
+    pub(in crate::check) fn hear_access(&mut self, tid: Tid, space: SpaceId, touch: memory::Touch) {
+        if self.listener.info.is_some() {
+            let has_read = self.library.member(tid).is_some_and(|member| member.loaded.is_some());
+            let does = if touch.access == Access::Read && !has_read { "reads" } else { "writes" };
+            let text = format!("{does} {}", self.name_at(space, touch.addr));
+            let heard = self.listener.hear(&self.world, tid, text);
+            self.listener.heard.push(heard);
+        }
+    }
+
+    /// How the program calls what is at an address.
+    pub(super) fn name_at(&mut self, space: SpaceId, address: u64) -> String {
+        let world = &self.world;
+        let variable = self.listener.info.as_mut().and_then(|info| info.variable_at(world, space, address));
+        match variable.filter(|variable| !variable.module.is_empty()) {
+            Some(variable) => variable.path,
+            None => format!("{address:#x}"),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The story of a counterexample: its schedule executed once more, each step told in words.
+//!
+//! Nothing is told that was not executed here. Whoever compares the failure and the fingerprint at the end with what a search
+//! has found knows that the story is that of the failure.
+
+mod calls;
+mod changes;
+mod growth;
+mod listen;
+mod names;
+mod place;
+mod words;
+
+pub use growth::Growth;
+pub use listen::{Heard, Listener};
+
+use super::programs::{Programs, Snapshot, TIME};
+use crate::debug::DebugInfo;
+use explore::graph::{Reached, Traced};
+use explore::system::Failure;
+use kernel::Tid;
+use kernel::descriptor::Console;
+use std::collections::HashMap;
+use trace::{Choice, Event, Location, Trace, TraceStep, Waiting};
+
+/// A schedule, told.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Told {
+    /// What happened.
+    pub trace: Trace,
+    /// What went wrong in the last step, or in the state that it led to.
+    pub failure: Option<Failure>,
+    /// What stands for the last state.
+    pub fingerprint: u128,
+    /// Who cannot go on at the end, and why.
+    pub waiting: Vec<Waiting>,
+    /// Where whoever moved last was in its source.
+    pub location: Option<Location>,
+    /// Its call stack.
+    pub stack: Vec<String>,
+    /// What programs wrote to standard error, a line each.
+    pub complaints: Vec<String>,
+    /// Who waits for whom, if they wait in a circle.
+    pub circle: Vec<String>,
+}
+
+/// What is said of a step in which nothing happened that others could notice.
+const IDLE: &str = "goes on";
+
+/// A story in progress.
+struct Story {
+    told: Told,
+    /// Since which step locks are held, by object.
+    held: HashMap<u64, usize>,
+    errors: Vec<u8>,
+}
+
+impl Programs {
+    /// Tells a schedule; nothing if it cannot be executed. Paths below `folder` are told without it.
+    pub fn tell(&mut self, schedule: &[Choice], folder: &str) -> Option<Told> {
+        self.listener = Listener {
+            info: Some(Box::new(DebugInfo::new(self.world.kernel.host.clone()))),
+            folder: folder.to_owned(),
+            ..Listener::default()
+        };
+        let told = self.tell_all(schedule);
+        self.listener = Listener::default();
+        told
+    }
+
+    fn tell_all(&mut self, schedule: &[Choice]) -> Option<Told> {
+        let mut story = Story { told: Told::default(), held: HashMap::new(), errors: Vec::new() };
+        let mut reached = self.initial();
+        self.name_threads(&mut story.told.trace);
+        story.told.failure = reached.stuck.clone();
+        for (index, choice) in schedule.iter().enumerate() {
+            reached = self.tell_step(&mut story, &reached, *choice, index + 1)?;
+        }
+        story.told.fingerprint = reached.fingerprint;
+        self.tell_end(&mut story, &reached);
+        Some(story.told)
+    }
+
+    fn tell_step(
+        &mut self,
+        story: &mut Story,
+        before: &Reached<Snapshot>,
+        choice: Choice,
+        number: usize,
+    ) -> Option<Reached<Snapshot>> {
+        self.listener.heard.clear();
+        let holders = self.holders();
+        let taken = self.step(&before.state, choice)?;
+        let heard = std::mem::take(&mut self.listener.heard);
+        let started = self.name_threads(&mut story.told.trace);
+        story.told.stack = heard.last().map(|heard| heard.stack.clone()).unwrap_or_default();
+        let mut events = self.events(choice, heard);
+        let changes = self.lock_changes(&holders, story, number);
+        let values = self.value_changes(&before.state, &taken);
+        let last = events.last_mut().expect("there is always one");
+        last.changes.extend(changes.into_iter().chain(values));
+        last.created = started.first().map(|tid| tid.0);
+        last.output = story.hear_output(&self.printed);
+        story.told.failure = taken.failure.clone().or_else(|| taken.reached.stuck.clone());
+        let is_local =
+            events.iter().all(|event| event.text == IDLE && event.changes.is_empty() && event.output.is_none());
+        story.told.trace.steps.push(TraceStep { choice, events, is_local: Some(is_local) });
+        Some(taken.reached)
+    }
+
+    /// What was heard in a step as events; something is always told.
+    fn events(&self, choice: Choice, heard: Vec<Heard>) -> Vec<Event> {
+        let mut events: Vec<Event> =
+            heard.into_iter().map(|heard| event(heard.tid, heard.text, heard.location)).collect();
+        if choice.actor == TIME {
+            let seconds = self.world.kernel.clock.now() as f64 / 1e9;
+            events.push(event(Tid(TIME), format!("time passes, to {seconds} s"), None));
+        }
+        let tid = Tid(choice.actor);
+        if let Some(waits) = self.listener.waits_in(tid).filter(|_| self.is_waiting(tid)) {
+            events.push(event(tid, format!("{}: waits", waits.text), waits.location.clone()));
+        }
+        if choice.actor != TIME && !self.world.kernel.threads.contains_key(&tid) {
+            events.push(event(tid, self.end_words(tid), None));
+        }
+        if events.is_empty() {
+            events.push(event(tid, IDLE.to_owned(), None));
+        }
+        events
+    }
+
+    /// Who cannot go on at the end, and where the last one who moved is.
+    fn tell_end(&mut self, story: &mut Story, reached: &Reached<Snapshot>) {
+        self.load(&reached.state);
+        story.told.complaints = String::from_utf8_lossy(&story.errors).lines().map(str::to_owned).collect();
+        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        let mut behind = HashMap::new();
+        for tid in &tids {
+            let held = &story.held;
+            let (text, holder) = self.waiting_words(*tid, &|object| held.get(&object).copied());
+            behind.extend(holder.map(|holder| (*tid, holder)));
+            let (location, _) = self.place(*tid);
+            story.told.waiting.push(Waiting { actor: tid.0, text, location });
+        }
+        let circle = circle(&tids, &behind);
+        // Whoever waits in the circle is what a reader wants to see first.
+        story.told.waiting.sort_by_key(|waiting| !circle.contains(&Tid(waiting.actor)));
+        story.told.circle = circle.into_iter().map(|tid| self.listener.thread(tid)).collect();
+        let last = story.told.trace.steps.iter().rev().flat_map(|step| step.events.iter().rev());
+        story.told.location = last.into_iter().find_map(|event| event.location.clone());
+    }
+
+    fn place(&mut self, tid: Tid) -> (Option<Location>, Vec<String>) {
+        let (world, folder) = (&self.world, self.listener.folder.clone());
+        match &mut self.listener.info {
+            Some(info) => place::place_of(info, world, tid, &folder),
+            None => (None, Vec::new()),
+        }
+    }
+}
+
+impl Story {
+    /// What a step wrote, as text.
+    fn hear_output(&mut self, printed: &[kernel::kernel::Output]) -> Option<String> {
+        let mut text = Vec::new();
+        for output in printed {
+            if output.stream == Console::Error {
+                self.errors.extend_from_slice(&output.bytes);
+            }
+            text.extend_from_slice(&output.bytes);
+        }
+        (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// Those who wait for each other in a circle, each for the next.
+fn circle(tids: &[Tid], behind: &HashMap<Tid, Tid>) -> Vec<Tid> {
+    for start in tids {
+        let mut way = vec![*start];
+        while let Some(next) = way.last().and_then(|last| behind.get(last)) {
+            if let Some(at) = way.iter().position(|tid| tid == next) {
+                return way.split_off(at);
+            }
+            way.push(*next);
+        }
+    }
+    Vec::new()
+}
+
+fn event(tid: Tid, text: String, location: Option<Location>) -> Event {
+    Event {
+        actor: tid.0,
+        text,
+        location,
+        changes: Vec::new(),
+        message: None,
+        output: None,
+        failure: None,
+        uninterrupted: false,
+        created: None,
+    }
+}
