@@ -28,10 +28,21 @@ fn compare(source: &Path) -> Result<usize, String> {
     let command = format!("./{name}");
     let inside = std::panic::catch_unwind(|| inside::inside(&[&command], &folder));
     let inside = inside.map_err(|_| format!("{name}: does not run inside"))?;
-    let native = inside::native(&[&command], &folder);
-    let lines = native.output.iter().filter(|byte| **byte == b'\n').count();
-    if inside == native { Ok(lines) } else { Err(format!("{name}: {}", difference(&inside, &native))) }
+    let mut last = String::new();
+    // A program that is kept from running for long may show another order of its processes: it is asked again.
+    for _ in 0..NATIVE_RUNS {
+        let native = inside::native(&[&command], &folder);
+        if inside == native {
+            return Ok(native.output.iter().filter(|byte| **byte == b'\n').count());
+        }
+        last = difference(&inside, &native);
+        compile(source, &inside::folder(&format!("kernel-{name}")).join(&name));
+    }
+    Err(format!("{name}: {last}"))
 }
+
+/// How often the host may show what it does.
+const NATIVE_RUNS: usize = 5;
 
 fn difference(inside: &inside::Seen, native: &inside::Seen) -> String {
     let (ours, theirs) = (String::from_utf8_lossy(&inside.output), String::from_utf8_lossy(&native.output));
