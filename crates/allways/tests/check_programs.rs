@@ -166,6 +166,9 @@ fn bad_use_is_told_with_a_next_step() {
     folder.run(&["check", "--ltl", "[] p", "--", "true"]).refused(2, &["--ltl", "models"]);
     folder.run(&["check", "--check", "progress", "--", "true"]).refused(2, &["--check progress", "deadlock"]);
     folder.run(&["check"]).refused(4, &["allways check -- CMD"]);
+    let told = folder.run(&["check", "--", "bash", "-c", "exec 3<>/dev/tcp/10.1.2.3/80"]);
+    says(&told, 1, &["error[exit]", "connect fd", "to 10.1.2.3:80 -> ENETUNREACH: guests reach each other only"]);
+    says(&folder.run(&["check", "--", "cat"]), 0, &["one schedule"]);
     let told = folder.run(&["check", "--", "perl", "-e", "syscall(246, 1, 2, 3)"]);
     assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
     assert!(told.err.contains("not modelled") && told.err.contains("doctor"), "{}", told.err);
@@ -178,4 +181,62 @@ fn a_search_that_is_stopped_says_what_is_not_covered() {
     let folder = built("grows", &[], &two("return 0;", count, count));
     let told = folder.run(&["check", "--time", "1s", "--", "./grows"]);
     says(&told, 0, &["not exhaustive: bound time", "within the bound", "`x` goes from 0 to"]);
+    let told = folder.run(&["check", "--mem", "120M", "--", "./grows"]);
+    says(&told, 3, &["memory ran out", "--mem", "`x` goes from 0 to", "inconclusive"]);
+}
+
+const SERVER: &str = "#include <arpa/inet.h>\n#include <string.h>\n#include <sys/socket.h>\n#include <unistd.h>\n\
+    int main(int argc, char **argv) { int client = argc > 1 && !strcmp(argv[1], \"client\"), s = socket(AF_INET, SOCK_STREAM, 0);\n\
+    struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(7000), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };\n\
+    if (client) return connect(s, (struct sockaddr *)&a, sizeof a) ? 1 : write(s, \"x\", 1) != 1;\n\
+    bind(s, (struct sockaddr *)&a, sizeof a); listen(s, 4);\n\
+    for (char c;;) { int t = accept(s, 0, 0); read(t, &c, 1); close(t); } }\n";
+
+const SERVICES: &str = "[check.net.service.server]\ncommand = [\"./peer\"]\nhealthcheck = { test = \"listening:7000\" }\n\
+    expected_final_state = \"running\"\n[check.net.service.client]\ncommand = [\"./peer\", \"client\"]\nreplicas = 2\n";
+
+#[test]
+fn services_start_when_what_they_depend_on_is_there() {
+    let folder = built("peer", &[], SERVER);
+    let write = |more: &str| fs::write(folder.0.join("allways.toml"), format!("{SERVICES}{more}")).expect("a file");
+    write("");
+    says(&folder.run(&["check", "net"]), 1, &["error[exit]", "exit code 1", "ECONNREFUSED"]);
+    write("depends_on = { server = { condition = \"service_healthy\" } }\n");
+    says(&folder.run(&["check", "net"]), 0, &["holds: 6 of 6 properties", "exhaustive"]);
+    says(&folder.run(&["check"]), 0, &["holds"]);
+    write("depends_on = { server = { condition = \"service_completed_successfully\" } }\n");
+    let told = folder.run(&["check", "net", "--check", "deadlock"]);
+    says(&told, 1, &["error[deadlock]", "client.1 is never started"]);
+    let again = folder.run(&["replay"]);
+    assert!(again.err.contains("the same failure in the same state"), "{}{}", again.out, again.err);
+}
+
+#[test]
+fn a_service_that_follows_another_sees_what_it_did() {
+    let folder = Folder::new("check-follows");
+    let text = "[check.main]\nnever = [\"failed\"]\n[check.main.let]\nfailed = 'exited(reader) != 0'\n\
+        [check.main.service.maker]\ncommand = \"touch made\"\n[check.main.service.reader]\ncommand = \"cat made\"\n";
+    let write = |more: &str| fs::write(folder.0.join("allways.toml"), format!("{text}{more}")).expect("a file");
+    write("");
+    says(&folder.run(&["check", "main"]), 1, &["error[never]", "exited(reader)"]);
+    write("depends_on = { maker = { condition = \"service_completed_successfully\" } }\n");
+    says(&folder.run(&["check", "main"]), 0, &["holds"]);
+}
+
+#[test]
+fn mistakes_in_the_file_are_told_with_their_line_and_what_was_meant() {
+    let folder = Folder::with("check-toml", "allways.toml", "[check.a.service.s]\ncomand = [\"true\"]\n");
+    folder.run(&["check", "a"]).refused(2, &["line 2", "did you mean `command`?"]);
+    let write = |text: &str| fs::write(folder.0.join("allways.toml"), text).expect("a file");
+    write("[check.alpha.service.s]\ncommand = [\"true\"]\n");
+    folder.run(&["check", "alpa"]).refused(2, &["did you mean `alpha`?"]);
+    says(&folder.run(&["check", "alpha"]), 0, &["holds"]);
+    write("[check.a\n");
+    folder.run(&["check", "a"]).refused(2, &["line 1"]);
+    write("[check.a.service.s]\ncommand = [\"true\"]\ndepends_on = [\"t\"]\n");
+    folder.run(&["check", "a"]).refused(2, &["depends on `t`"]);
+    folder.run(&["init"]).refused(2, &["there already"]);
+    fs::remove_file(folder.0.join("allways.toml")).expect("it is there");
+    assert_eq!(folder.run(&["init"]).code, Some(0));
+    folder.run(&["check", "main"]).refused(2, &["./program", "No such file"]);
 }

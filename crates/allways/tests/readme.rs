@@ -23,20 +23,55 @@ fn run(arguments: &str) -> String {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("allways-readme-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("can make a folder");
-    let _ = std::os::unix::fs::symlink(root().join("models"), folder.join("models"));
+    for name in LINKED {
+        let _ = std::os::unix::fs::symlink(root().join(name), folder.join(name));
+    }
+    if let Some(program) = arguments.split_whitespace().find_map(|word| word.strip_prefix("./")) {
+        build(&folder, program);
+    }
     let steady: &[&str] = if arguments.starts_with("check ") { &["-j1"] } else { &[] };
+    let mut words = arguments.split_whitespace();
     let output = Command::new(env!("CARGO_BIN_EXE_allways"))
-        .args(arguments.split_whitespace())
+        .args(words.next())
         .args(["--color", "never"])
         .args(steady)
+        .args(words)
         .env("COLUMNS", "100")
         .env("LC_ALL", "C.UTF-8")
         .current_dir(&folder)
         .output()
         .expect("the binary runs");
-    let _ = std::fs::remove_file(folder.join("models"));
     let _ = std::fs::remove_dir_all(&folder);
     String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Folders of the repository that commands name.
+const LINKED: [&str; 2] = ["models", "programs"];
+
+/// Builds a bundled program as its reader would.
+fn build(folder: &Path, name: &str) {
+    let source = format!("programs/{name}.c");
+    let gcc = Command::new("gcc").args(["-g", "-pthread", "-o", name, &source]).current_dir(folder).status();
+    assert!(gcc.expect("gcc runs").success(), "{source} does not compile");
+}
+
+/// The same with the names of counterexamples of programs left out: they depend on the compiler and its folder.
+fn unnamed(line: &str) -> String {
+    let mut out = String::new();
+    let mut after = "";
+    for word in line.split_inclusive(' ') {
+        let is_id = ["replay ", "report ", "counterexample "].contains(&after)
+            && word.trim().len() >= 4
+            && word.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
+        out += if is_id { "ID " } else { word };
+        after = word;
+    }
+    out.trim_end().to_owned()
+}
+
+/// Whether a line only says how long it took.
+fn is_time(line: &str) -> bool {
+    line.trim().strip_suffix(" s").is_some_and(|number| number.parse::<f64>().is_ok())
 }
 
 /// Leaves out what differs between two runs of the same check: memory and time, which come after the number of workers
@@ -50,8 +85,8 @@ fn steady(text: &str) -> String {
             None => kept.push(line.trim_end()),
         }
     }
-    kept.retain(|line| !line.is_empty());
-    kept.join("\n")
+    kept.retain(|line| !line.is_empty() && !is_time(line));
+    kept.into_iter().map(unnamed).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

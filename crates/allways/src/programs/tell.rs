@@ -36,6 +36,7 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
         let complaints = told.complaints.iter().rev().take(COMPLAINTS_MAX).rev();
         notes.extend(complaints.filter(|line| **line != message).map(|line| format!("standard error: {line}")));
     }
+    notes.extend(outside(&told));
     Counterexample {
         version: VERSION,
         id: String::new(),
@@ -58,6 +59,16 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
         notes,
         programs: Some(record),
     }
+}
+
+/// Why somebody outside was not reached.
+fn outside(told: &Told) -> Option<String> {
+    let is_unreachable =
+        |event: &trace::Event| ["ENETUNREACH", "EHOSTUNREACH"].iter().any(|name| event.text.ends_with(name));
+    let mut events = told.trace.steps.iter().flat_map(|step| &step.events);
+    let event = events.find(|event| is_unreachable(event))?;
+    let help = "guests reach each other only: start the other side in the same check (./server + ./client)";
+    Some(format!("{}: {help}", event.text))
 }
 
 /// One line for people.
