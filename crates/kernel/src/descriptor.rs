@@ -76,6 +76,8 @@ pub struct Description {
     pub flags: u32,
     /// How many descriptors (and messages in flight, `SCM_RIGHTS`) refer to it; closed at zero.
     pub references: u32,
+    /// Whether several did at any time: what one of them does may matter to another that is closed by now.
+    pub was_shared: bool,
     /// The path it was opened by, for `/proc/self/fd` and messages.
     pub path: Vec<u8>,
     /// `fcntl(F_SETOWN)`: who gets `SIGIO`/`SIGURG`.
@@ -89,7 +91,13 @@ impl Description {
     /// A description that nothing refers to yet.
     #[must_use]
     pub fn new(file: File, flags: u32, path: Vec<u8>) -> Self {
-        Self { file, offset: 0, flags, references: 0, path, owner: 0 }
+        Self { file, offset: 0, flags, references: 0, was_shared: false, path, owner: 0 }
+    }
+
+    /// One more reference.
+    pub fn retain(&mut self) {
+        self.references += 1;
+        self.was_shared |= self.references > 1;
     }
 
     /// Whether it was opened for reading.
@@ -151,7 +159,7 @@ impl Call<'_> {
 
     /// Lets a free descriptor of the caller refer to a description.
     pub fn refer(&mut self, fd: Fd, description: Id, close_on_exec: bool) {
-        self.description_mut(description).references += 1;
+        self.description_mut(description).retain();
         let replaced = self.process_mut().descriptors.set(fd, Descriptor { description, close_on_exec });
         assert!(replaced.is_none(), "descriptor {fd} was free");
     }
@@ -195,7 +203,7 @@ pub fn inherit(kernel: &mut Kernel, descriptors: &Descriptors) -> Descriptors {
 
 /// One more reference to a description, such as from a message in flight (`SCM_RIGHTS`).
 pub fn retain(kernel: &mut Kernel, description: Id) {
-    kernel.descriptions.get_mut(&description).expect("only open descriptions are shared").references += 1;
+    kernel.descriptions.get_mut(&description).expect("only open descriptions are shared").retain();
 }
 
 /// One reference less; the description is closed with the last.

@@ -220,7 +220,7 @@ fn create_process(call: &mut Call<'_>, request: &Request, pid: Pid, path: Id) ->
         clear_handlers(&mut child);
     }
     for (_, descriptor) in child.descriptors.iter() {
-        call.description_mut(descriptor.description).references += 1;
+        call.description_mut(descriptor.description).retain();
     }
     call.kernel.processes.insert(pid, child);
     if let Some(parent) = call.kernel.processes.get_mut(&parent) {

@@ -96,6 +96,7 @@ fn standard_streams(kernel: &mut Kernel, path: Id) -> Descriptors {
             offset: 0,
             flags: READ_WRITE,
             references: 1,
+            was_shared: false,
             path: b"/dev/console".to_vec(),
             owner: 0,
         };

@@ -412,7 +412,7 @@ impl Programs {
     fn quiet_call(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         step.is_fresh = false;
         let (number, args) = call_of(&self.world.cpus[&step.tid]);
-        let asked = Asked { kernel: &self.world.kernel, memory: &self.world.memory, tid: step.tid, number, args };
+        let asked = self.asked(step.tid, (number, args));
         if let Reach::Objects(objects) = asked.reach()
             && !self.is_life(step.tid)
         {
@@ -443,7 +443,7 @@ impl Programs {
         let Some((number, args)) = self.world.kernel.threads.get(&tid).and_then(|thread| thread.call) else {
             return Vec::new();
         };
-        let asked = Asked { kernel: &self.world.kernel, memory: &self.world.memory, tid, number, args };
+        let asked = self.asked(tid, (number, args));
         match asked.reach() {
             Reach::Nothing => Vec::new(),
             Reach::Objects(touches) => touches,
@@ -565,6 +565,11 @@ impl Programs {
         }
     }
 
+    fn asked(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> Asked<'_> {
+        let (kernel, memory) = (&self.world.kernel, &self.world.memory);
+        Asked { kernel, memory, tid, number, args, was_shared: self.was_shared(tid) }
+    }
+
     /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
     fn reach_of_stop(&mut self, tid: Tid) -> Option<Reach> {
         let space = self.world.space(tid);
@@ -575,7 +580,7 @@ impl Programs {
             return None;
         }
         let (number, args) = call_of(cpu);
-        let asked = Asked { kernel: &self.world.kernel, memory: &self.world.memory, tid, number, args };
+        let asked = self.asked(tid, (number, args));
         Some(asked.reach())
     }
 }

@@ -102,7 +102,13 @@ impl Programs {
     /// Whether one thread alone uses an address space.
     fn shares_nothing(&self, space: SpaceId) -> bool {
         let users = self.world.kernel.processes.values().filter(|process| process.space == space);
-        users.map(|process| process.threads.len()).sum::<usize>() <= 1
+        users.map(|process| process.threads.len()).sum::<usize>() <= 1 && !self.library.has_unjoined(space)
+    }
+
+    /// Whether threads have used a thread's memory that are gone, and that nobody waited for: what they did may as well
+    /// come later.
+    pub(super) fn was_shared(&self, tid: Tid) -> bool {
+        self.library.has_unjoined(self.world.space(tid))
     }
 
     /// Notes where the stack of a thread is, at its first step.
@@ -146,7 +152,12 @@ impl Programs {
         let ended: Vec<Tid> = self.library.members().map(|(tid, _)| tid).collect();
         for tid in ended.into_iter().filter(|tid| !self.world.kernel.threads.contains_key(tid)) {
             self.library.forget(tid);
+            if tid == by {
+                self.library.end_unjoined(space);
+            }
         }
+        let memory = &self.world.memory;
+        self.library.forget_spaces(|space| memory.space_exists(space));
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         for tid in tids {
             if self.library.member(tid).is_none() {

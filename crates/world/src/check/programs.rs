@@ -311,7 +311,10 @@ impl Programs {
             let takes = operation.takes(seen);
             return Actor { choices, awaits, behind, takes, ..self.nobody(tid) };
         }
-        let awaits = if can_move { Vec::new() } else { reach::awaited(&self.world.kernel, &self.world.memory, tid) };
+        let awaits = match can_move {
+            true => Vec::new(),
+            false => reach::awaited(&self.world.kernel, &self.world.memory, tid, self.was_shared(tid)),
+        };
         Actor { choices: u32::from(can_move), awaits, ..self.nobody(tid) }
     }
 

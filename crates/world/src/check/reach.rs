@@ -31,6 +31,8 @@ pub struct Asked<'a> {
     pub number: u64,
     /// Its arguments.
     pub args: [u64; 6],
+    /// Whether other threads have used the caller's memory and descriptors, and may have done so later.
+    pub was_shared: bool,
 }
 
 impl Asked<'_> {
@@ -40,6 +42,9 @@ impl Asked<'_> {
 
     /// Whether nobody shares the caller's memory and descriptors.
     fn is_alone(&self) -> bool {
+        if self.was_shared {
+            return false;
+        }
         let pid = self.pid();
         let space = self.kernel.processes.get(&pid).map(|process| process.space);
         let sharing = self.kernel.processes.values().filter(|process| Some(process.space) == space);
@@ -107,7 +112,7 @@ impl Asked<'_> {
         let Ok(descriptor) = process.descriptors.get(fd) else { return touches };
         let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return touches };
         let has_state = !matches!(description.file, File::Console(_) | File::Device(_));
-        if has_state && (description.references > 1 || !self.is_alone()) {
+        if has_state && (description.was_shared || !self.is_alone()) {
             touches.push(writes(Kind::File, descriptor.description.0));
         }
         touches.extend(self.file(description.file));
@@ -154,11 +159,17 @@ impl Asked<'_> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let Ok(descriptor) = process.descriptors.get(fd) else { return Vec::new() };
         let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return Vec::new() };
-        let count = touch::object(Kind::File, descriptor.description.0, 1);
+        let count = |write| {
+            let object = touch::object(Kind::File, descriptor.description.0, 1);
+            Touch { object, write, plain: false }
+        };
         match description.references {
-            0 | 1 => self.close_file(description.file),
-            2 => vec![Touch { object: count, write: true, plain: false }],
-            _ => vec![Touch { object: count, write: false, plain: false }],
+            0 | 1 => {
+                let others = description.was_shared.then(|| count(true));
+                self.close_file(description.file).into_iter().chain(others).collect()
+            }
+            2 => vec![count(true)],
+            _ => vec![count(false)],
         }
     }
 
@@ -202,7 +213,7 @@ impl Asked<'_> {
         let mut touches = vec![writes(Kind::Process, u64::from(self.pid().0)), writes(Kind::Space, self.space().0)];
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let shared = process.descriptors.iter().filter(|(_, descriptor)| {
-            self.kernel.descriptions.get(&descriptor.description).is_some_and(|open| open.references > 1)
+            self.kernel.descriptions.get(&descriptor.description).is_some_and(|open| open.was_shared)
         });
         let count = |id: Id| Touch { object: touch::object(Kind::File, id.0, 1), write: true, plain: false };
         touches.extend(shared.map(|(_, descriptor)| count(descriptor.description)));
@@ -315,11 +326,11 @@ fn through_file(file: File) -> Option<Touch> {
 
 /// What may end a thread's wait: whatever its call touches, and signals.
 #[must_use]
-pub fn awaited(kernel: &Kernel, memory: &Memory, tid: Tid) -> Vec<u64> {
+pub fn awaited(kernel: &Kernel, memory: &Memory, tid: Tid, was_shared: bool) -> Vec<u64> {
     let Some(thread) = kernel.threads.get(&tid) else { return Vec::new() };
     let mut objects = vec![touch::object(Kind::Process, u64::from(thread.pid.0), 0)];
     if let Some((number, args)) = thread.call {
-        let asked = Asked { kernel, memory, tid, number, args };
+        let asked = Asked { kernel, memory, tid, number, args, was_shared };
         match asked.reach() {
             Reach::Nothing => objects.push(touch::object(Kind::World, 0, 0)),
             Reach::Objects(touches) => objects.extend(touches.iter().map(|touch| touch.object)),

@@ -3,6 +3,7 @@
 use explore::graph::{Actor, Reached, Taken, Touch, Traced};
 use explore::random::Random;
 use trace::Choice;
+use world::check::touch::{Kind, kind};
 use world::check::{Programs, Snapshot};
 
 /// A step in the state where it was taken.
@@ -94,8 +95,10 @@ fn follow(programs: &mut Programs, first: &Step, then: &Step) -> Result<Taken<Sn
     Ok(taken)
 }
 
+/// Who closes one of many descriptors only counts them, as long as there are many; that counts as reading.
 fn sorted(touches: &[Touch]) -> Vec<Touch> {
     let mut touches = touches.to_vec();
+    touches.iter_mut().filter(|touch| kind(touch.object) == Kind::File).for_each(|touch| touch.write = true);
     touches.sort_unstable();
     touches.dedup();
     touches

@@ -16,11 +16,15 @@ pub use operate::{Done, Operation, Seen, thread};
 
 use kernel::Tid;
 use kernel::map::Map;
+use memory::SpaceId;
+use std::collections::BTreeMap;
 
 /// What the library knows of threads, beyond what memory holds: part of the state.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Library {
     members: Map<Tid, Member>,
+    /// Threads that have ended and were not joined, by address space.
+    unjoined: BTreeMap<SpaceId, u32>,
 }
 
 /// One thread, as the library sees it.
@@ -110,6 +114,30 @@ impl Library {
     /// Forgets a thread.
     pub fn forget(&mut self, tid: Tid) {
         self.members.remove(&tid);
+    }
+
+    /// A thread has ended; nobody has waited for that so far.
+    pub fn end_unjoined(&mut self, space: SpaceId) {
+        *self.unjoined.entry(space).or_default() += 1;
+    }
+
+    /// Somebody has waited for the end of a thread: whatever that did has happened before.
+    pub fn join(&mut self, space: SpaceId) {
+        if let Some(count) = self.unjoined.get_mut(&space) {
+            *count -= 1;
+        }
+        self.unjoined.retain(|_, count| *count > 0);
+    }
+
+    /// Whether there are threads that have ended and were not joined.
+    #[must_use]
+    pub fn has_unjoined(&self, space: SpaceId) -> bool {
+        self.unjoined.contains_key(&space)
+    }
+
+    /// Forgets address spaces that are gone.
+    pub fn forget_spaces(&mut self, exists: impl Fn(SpaceId) -> bool) {
+        self.unjoined.retain(|space, _| exists(*space));
     }
 
     /// Who sleeps at an object and was not yet woken.

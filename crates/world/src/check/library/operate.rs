@@ -334,7 +334,10 @@ impl Operation {
             F::BarrierWait => act.barrier(),
             F::SemaphoreWait | F::SemaphoreTryWait | F::SemaphoreTimedWait | F::SemaphoreClockWait => act.take(),
             F::SemaphorePost => act.post(),
-            F::Join => Done::Whole(Whole::Join),
+            F::Join => {
+                act.library.join(self.space);
+                Done::Whole(Whole::Join)
+            }
             F::Whole(whole) => Done::Whole(whole),
             F::AssertFail | F::StartMain | F::Begin | F::Return => Done::Unsummarised,
         }
