@@ -3,7 +3,7 @@
 //! Whatever follows an operation and touches nothing shared belongs to its step; so does what follows the acquisition of a
 //! lock, up to the next operation. Anything else is a step of its own: to merge what follows a release would hide races.
 
-use super::library::{self, Done, Function, Hook, Library, Member, Operation, Phase, RETURN, Whole, Within};
+use super::library::{self, Done, Function, Hook, Library, Loaded, Member, Operation, Phase, RETURN, Whole, Within};
 use super::options::Depth;
 use super::programs::Programs;
 use super::reach::{Asked, Reach};
@@ -17,6 +17,9 @@ use x86::{Cpu, Machine, Trap};
 
 /// Instructions of one step without anything that others can see; a loop that spins is cut here.
 const RUN_MAX: u64 = 20_000;
+
+/// Operations of one step of somebody who is alone; a loop that spins is cut here, too.
+const PARTS_MAX: u32 = 2_000;
 
 /// A step in progress.
 pub(super) struct Step {
@@ -58,7 +61,10 @@ impl Programs {
         self.world.memory.enter(space);
         self.world.memory.take_log();
         self.place_stack(tid);
-        while self.goes_on(&mut step)? {}
+        let mut parts = 0;
+        while parts < PARTS_MAX && self.goes_on(&mut step)? {
+            parts += 1;
+        }
         self.note_accesses(&mut step);
         self.clear_dead_stack(&step);
         self.follow_births(tid, space);
@@ -462,7 +468,8 @@ impl Programs {
         if is_visible {
             self.hear_access(step.tid, space, touch);
         }
-        if is_visible && !self.is_alone() && self.splits(step, touch)? {
+        let is_half_done = self.half_done(step.tid).is_some();
+        if is_visible && (is_half_done || !self.is_alone()) && self.splits(step, touch)? {
             return Ok(false);
         }
         self.pass(step, None)?;
@@ -473,6 +480,12 @@ impl Programs {
         Ok(!is_visible || self.operated(step))
     }
 
+    /// What the instruction that a thread is at has read, if its first half is done. A handler may run in between.
+    fn half_done(&self, tid: Tid) -> Option<u64> {
+        let loaded = self.library.member(tid)?.loaded?;
+        (loaded.rip == self.world.cpus[&tid].rip).then_some(loaded.value)
+    }
+
     /// An instruction that reads and writes a promoted word without `lock` is two steps: the first only reads.
     ///
     /// The second puts back what was read, executes, and so writes what follows from it.
@@ -480,7 +493,8 @@ impl Programs {
         let (tid, space) = (step.tid, self.world.space(step.tid));
         let size = (touch.size as usize).min(8);
         let mut bytes = [0; 8];
-        if let Some(loaded) = self.library.member_mut(tid).loaded.take() {
+        if let Some(loaded) = self.half_done(tid) {
+            self.library.member_mut(tid).loaded = None;
             let _ = self.world.memory.write(space, touch.addr, &loaded.to_le_bytes()[..size]);
             return Ok(false);
         }
@@ -504,7 +518,8 @@ impl Programs {
         self.world.cpus.insert(tid, cpu);
         step.touches.truncate(before);
         if writes {
-            self.library.member_mut(tid).loaded = Some(u64::from_le_bytes(bytes));
+            let rip = self.world.cpus[&tid].rip;
+            self.library.member_mut(tid).loaded = Some(Loaded { rip, value: u64::from_le_bytes(bytes) });
             let read = memory::Logged { addr: touch.addr, size: touch.size, write: false };
             self.note(step, space, read, !self.is_quiet(tid));
             step.is_fresh = false;

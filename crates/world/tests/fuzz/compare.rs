@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use world::check::{Programs, search};
 
 /// Programs with more states are left out.
-pub const STATES_MAX: usize = 20_000;
+pub const STATES_MAX: usize = 5_000;
 
 /// What no reduction may change.
 #[derive(PartialEq, Eq, Debug)]

@@ -51,7 +51,16 @@ pub struct Member {
     /// It came back to where it was, having only read: nothing will change until somebody writes what it read.
     pub spins: bool,
     /// What an instruction that reads and writes has read of a word that others may change in between.
-    pub loaded: Option<u64>,
+    pub loaded: Option<Loaded>,
+}
+
+/// The first half of an instruction that reads and writes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Loaded {
+    /// The instruction.
+    pub rip: u64,
+    /// What it has read.
+    pub value: u64,
 }
 
 /// Where in its life a thread is.
