@@ -23,7 +23,7 @@ active proctype sender()
 	do
 	:: content <= MAX ->
 		data!content,turn;
-again:		do
+		do
 		:: acks?got ->
 			if
 			:: got == turn -> break
