@@ -38,6 +38,8 @@ pub(super) struct Step {
     pub misuse: Option<&'static str>,
     /// The lowest address of the stack that was written.
     pub lowest: u64,
+    /// Below this address the stack is all zeros.
+    pub clean_below: u64,
 }
 
 /// A world just behind an operation.
@@ -48,6 +50,7 @@ struct Kept {
     library: Library,
     touches: usize,
     heard: usize,
+    clean_below: u64,
 }
 
 impl Programs {
@@ -55,8 +58,9 @@ impl Programs {
     pub(super) fn advance(&mut self, tid: Tid, index: u32) -> Result<Step, Refusal> {
         let is_fresh = true;
         let (assertion, misuse) = (None, None);
+        let (lowest, clean_below) = (u64::MAX, self.dead_end(tid));
         let mut step =
-            Step { tid, index, touches: Vec::new(), is_fresh, kept: None, assertion, misuse, lowest: u64::MAX };
+            Step { tid, index, touches: Vec::new(), is_fresh, kept: None, assertion, misuse, lowest, clean_below };
         let space = self.world.space(tid);
         self.world.memory.enter(space);
         self.world.memory.take_log();
@@ -66,7 +70,7 @@ impl Programs {
             parts += 1;
         }
         self.note_accesses(&mut step);
-        self.clear_dead_stack(&step);
+        self.clear_dead_stack(&mut step);
         self.follow_births(tid, space);
         step.touches.push(Touch { object: touch::object(Kind::World, 0, 0), write: false, plain: false });
         Ok(step)
@@ -93,6 +97,9 @@ impl Programs {
         let code = if is_quiet { &mut self.quiet } else { &mut self.code };
         let stop = self.world.execute_instructions(tid, code, RUN_MAX);
         self.note_accesses(step);
+        if stop.trap.is_some() {
+            self.clear_dead_stack(step);
+        }
         step.is_fresh &= stop.executed == 0;
         let goes_on = match stop.trap {
             None => false,
@@ -122,6 +129,7 @@ impl Programs {
 
     /// Called behind an operation; whether the step goes on.
     fn operated(&mut self, step: &mut Step) -> bool {
+        self.clear_dead_stack(step);
         if !self.is_alone() && step.kept.is_none() && self.world.cpus.contains_key(&step.tid) {
             step.kept = Some(Kept {
                 mark: self.world.memory.mark(),
@@ -130,6 +138,7 @@ impl Programs {
                 library: self.library.clone(),
                 touches: step.touches.len(),
                 heard: self.listener.heard.len(),
+                clean_below: step.clean_below,
             });
         }
         true
@@ -144,6 +153,7 @@ impl Programs {
         self.world.kernel = kept.kernel;
         self.library = kept.library;
         step.touches.truncate(kept.touches);
+        step.clean_below = kept.clean_below;
         self.listener.heard.truncate(kept.heard);
         false
     }

@@ -34,6 +34,7 @@ impl Programs {
             {
                 if logged.write {
                     step.lowest = step.lowest.min(logged.addr);
+                    step.clean_below = step.clean_below.min(logged.addr);
                 }
                 if own_stack.is_some() {
                     continue;
@@ -133,18 +134,28 @@ impl Programs {
         self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0)
     }
 
-    /// Zeroes what a step left below the stack pointer: nobody will read it, and equal states should look equal.
-    pub(super) fn clear_dead_stack(&mut self, step: &Step) {
-        let Some(cpu) = self.world.cpus.get(&step.tid) else { return };
-        let end = cpu.gpr[RSP].saturating_sub(RED_ZONE);
+    /// Where the part of a thread's stack ends that nobody will read.
+    pub(super) fn dead_end(&self, tid: Tid) -> u64 {
+        self.world.cpus.get(&tid).map_or(0, |cpu| cpu.gpr[RSP].saturating_sub(RED_ZONE))
+    }
+
+    /// Zeroes what is left below the stack pointer: nobody will read it, and equal states should look equal.
+    ///
+    /// That happens wherever a step could end, even if it goes on because nobody else is there: the next function must find
+    /// the same behind it in either case.
+    pub(super) fn clear_dead_stack(&mut self, step: &mut Step) {
         let Some(stack) = self.library.member(step.tid).and_then(|member| member.stack) else { return };
-        if step.lowest >= end || !(stack.0..stack.1).contains(&end) {
+        let end = self.dead_end(step.tid);
+        if !(stack.0..stack.1).contains(&end) {
             return;
         }
-        let space = self.world.space(step.tid);
-        let zeros = vec![0; (end - step.lowest) as usize];
-        let _ = self.world.memory.write(space, step.lowest, &zeros);
-        self.world.memory.take_log();
+        if (stack.0..end).contains(&step.clean_below) {
+            let space = self.world.space(step.tid);
+            let zeros = vec![0; (end - step.clean_below) as usize];
+            let _ = self.world.memory.write(space, step.clean_below, &zeros);
+            self.world.memory.take_log();
+        }
+        step.clean_below = end;
     }
 
     /// Threads that a step made or ended get or lose their entries.

@@ -52,22 +52,20 @@ pub fn graph(programs: &mut Programs, mode: Mode) -> Option<Seen> {
         panic!("everything that programs of this test do is modelled: {refusal}");
     }
     let report = &outcome.report;
-    report.complete.then(|| seen(programs, &report.found, &outcome.races, &report.ends))
+    report.complete.then(|| seen(programs, &report.found, &report.races, &report.ends))
 }
 
 /// What a search without memory sees; nothing if there are too many schedules.
 pub fn without_memory(programs: &mut Programs) -> Option<Seen> {
-    let mut races = Vec::new();
     loop {
         let mut stop = |_: u64, _: u64| false;
         let mut limits = stateless::Limits { depth: 300, executions: 3_000, failures: usize::MAX, stop: &mut stop };
         let report = stateless::search(programs, &mut limits);
-        races.extend_from_slice(&report.races);
         if !report.complete {
             return None;
         }
         if !programs.promote(&report.races) {
-            return Some(seen(programs, &report.found, &races, &report.ends));
+            return Some(seen(programs, &report.found, &report.races, &report.ends));
         }
     }
 }
