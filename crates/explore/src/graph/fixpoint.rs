@@ -125,11 +125,11 @@ impl Stored {
         let Some(present) = node.find(actor) else {
             return self.creators.get(&actor).filter(|creator| **creator != actor).map(|creator| Bits::one(*creator));
         };
-        if let Some(behind) = present.behind {
-            return Some(Bits::one(behind));
-        }
-        let mut writers = Bits::EMPTY;
-        for own in self.touches.shared(present.pending) {
+        let (mut writers, awaited) = match present.behind {
+            Some(behind) => (Bits::one(behind), present.alarms),
+            None => (Bits::EMPTY, present.pending),
+        };
+        for own in self.touches.shared(awaited) {
             for (id, rival) in self.touches.rivals(*own) {
                 if rival.write && self.futures.contains(node.future, id) {
                     writers.insert(rival.actor);

@@ -55,8 +55,10 @@ pub struct Present {
     pub choices: u32,
     /// What its next step touches, or what it waits for.
     pub pending: SetId,
-    /// Who must move first.
+    /// Who must move first, but for alarms.
     pub behind: Option<u32>,
+    /// What ends its wait in any case.
+    pub alarms: SetId,
     /// The locks that it holds.
     pub holds: LockId,
 }

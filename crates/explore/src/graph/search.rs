@@ -242,7 +242,8 @@ impl<'a, T: Traced> Search<'a, T> {
             let holds = self.graph.touches.locks(actor.holds.clone());
             let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied().collect());
             let pending = self.pending(id, reached, actor, (dense, locks), by);
-            present.push(Present { actor: dense, choices: actor.choices, pending, behind, holds });
+            let alarms = self.graph.touches.intern(dense, locks, read(&actor.alarms));
+            present.push(Present { actor: dense, choices: actor.choices, pending, behind, alarms, holds });
         }
         present
     }
@@ -260,8 +261,7 @@ impl<'a, T: Traced> Search<'a, T> {
         by: Option<By>,
     ) -> SetId {
         if actor.choices == 0 {
-            let awaits = actor.awaits.iter().map(|object| Touch { object: *object, write: false, plain: false });
-            return self.graph.touches.intern(dense, locks, awaits.collect());
+            return self.graph.touches.intern(dense, locks, read(&actor.awaits));
         }
         if let Some(by) = by
             && by.actor != dense
@@ -316,4 +316,9 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         state
     }
+}
+
+/// Objects that somebody looks at.
+fn read(objects: &[u64]) -> Vec<Touch> {
+    objects.iter().map(|object| Touch { object: *object, write: false, plain: false }).collect()
 }

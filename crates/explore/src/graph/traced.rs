@@ -66,8 +66,10 @@ pub struct Actor {
     pub choices: u32,
     /// What it waits for: it stays as it is until one of these objects is written.
     pub awaits: Vec<u64>,
-    /// Who must move first, if that is known: the holder of the lock that it waits for.
+    /// Who must move first, if that is known: the holder of the lock that it waits for. Only alarms come before.
     pub behind: Option<u32>,
+    /// Those of the objects it waits for that end its wait whoever is to move first: a signal may come at any time.
+    pub alarms: Vec<u64>,
     /// Who created it; itself if it was there from the start.
     pub creator: u32,
     /// Exclusive locks that it holds: nobody else can give them back.

@@ -292,6 +292,28 @@ impl Programs {
     }
 
     fn actor(&self, tid: Tid) -> Actor {
+        let mut actor = self.moving(tid);
+        if actor.choices == 0 {
+            actor.alarms = self.alarms(tid);
+            actor.awaits.extend(&actor.alarms);
+        }
+        actor
+    }
+
+    /// What ends any wait: signals. Whatever concerns everybody may send one; so may the end of a child.
+    fn alarms(&self, tid: Tid) -> Vec<u64> {
+        const SIGCHLD: usize = 17;
+        const SIG_IGN: u64 = 1;
+        let thread = self.world.kernel.threads.get(&tid).expect("it waits");
+        let action =
+            self.world.kernel.processes.get(&thread.pid).map(|process| process.signals.actions[SIGCHLD].handler);
+        let of_children = action.filter(|handler| *handler > SIG_IGN);
+        let of_children = of_children.map(|_| touch::object(touch::Kind::Process, u64::from(thread.pid.0), 0));
+        std::iter::once(touch::object(touch::Kind::World, 0, 0)).chain(of_children).collect()
+    }
+
+    /// What a thread can do, and what it waits for if it cannot.
+    fn moving(&self, tid: Tid) -> Actor {
         let can_move = self.world.can_move(tid);
         if let Some(gate) = self.gate(tid) {
             return Actor { awaits: vec![gate], ..self.nobody(tid) };
