@@ -1,17 +1,25 @@
 /* What all random programs share; the programs follow, then the table PROGRAMS. The first argument says which one runs. */
 #define _GNU_SOURCE
 #include <assert.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct shared {
@@ -30,11 +38,17 @@ struct shared {
     sem_t sem;
 };
 static struct shared plain, *s = &plain;
-static int pipes[2], pair[2], sysv, listener;
+static int pipes[2], pair[2], grams[2], sysv, messages, listener, file, event;
+static struct timespec soon;
+static unsigned handled, begun;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sockaddr_in address;
 
 /* What a program needs beside memory. */
-enum { PROCESSES = 1, PIPE = 2, PAIR = 4, TCP = 8, SYSV = 16, MAIN_WORKS = 32 };
+enum {
+    PROCESSES = 1, PIPE = 2, PAIR = 4, TCP = 8, SYSV = 16, MAIN_WORKS = 32, FILE_ = 64, EVENT = 128,
+    QUEUE = 256, DATAGRAM = 512, SIGNAL = 1024, RECURSIVE = 2048, CHECKED = 4096
+};
 struct program {
     int needs, count;
     unsigned (*parts[4])(void);
@@ -82,6 +96,65 @@ static unsigned child(unsigned (*part)(void)) {
     waitpid(pid, &status, 0);
     return WEXITSTATUS(status);
 }
+/* Files: their content is a byte or two. */
+static unsigned store(const char *name, int flags, unsigned value) {
+    int fd = open(name, O_WRONLY | flags, 0600);
+    if (fd < 0) return 5;
+    put(fd, value, 1);
+    close(fd);
+    return 1;
+}
+static unsigned content(const char *name) {
+    int fd = open(name, O_RDONLY);
+    if (fd < 0) return 5;
+    unsigned got = get(fd, 1);
+    close(fd);
+    return got;
+}
+static unsigned size(const char *name) {
+    struct stat about;
+    return stat(name, &about) ? 5 : (unsigned)about.st_size;
+}
+static unsigned more(int fd) {
+    unsigned char byte = 0;
+    (void)!pread(fd, &byte, 1, 0);
+    byte++;
+    (void)!pwrite(fd, &byte, 1, 0);
+    return byte;
+}
+static unsigned flocked(void) {
+    int fd = open("x", O_RDWR | O_CREAT, 0600);
+    flock(fd, LOCK_EX);
+    unsigned got = more(fd);
+    close(fd);
+    return got;
+}
+static unsigned recorded(int how) {
+    int fd = open("x", O_RDWR | O_CREAT, 0600);
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+    unsigned got = fcntl(fd, how, &lock) ? 6 : more(fd);
+    close(fd);
+    return got;
+}
+static unsigned counted(void) {
+    eventfd_t value = 0;
+    return eventfd_read(event, &value) ? 9 : (unsigned)value;
+}
+static unsigned post(long kind, unsigned value) {
+    struct { long kind; unsigned char byte; } message = { kind, value };
+    return msgsnd(messages, &message, 1, 0) == 0;
+}
+static unsigned receive(long kind, int flags) {
+    struct { long kind; unsigned char byte; } message = { 0, 0 };
+    return msgrcv(messages, &message, 1, kind, flags) == 1 ? message.byte : 7;
+}
+static void handle(int number) { handled++; }
+static void first(void) { begun++; }
+static void mask(int how) {
+    sigset_t set;
+    sigemptyset(&set), sigaddset(&set, SIGUSR1);
+    pthread_sigmask(how, &set, 0);
+}
 static unsigned cas(atomic_uint *a, unsigned from, unsigned to) {
     return atomic_compare_exchange_strong(a, &from, to);
 }
@@ -96,7 +169,10 @@ static void set_up(const struct program *p) {
     pthread_condattr_init(&ca), pthread_condattr_setpshared(&ca, !!shared);
     pthread_rwlockattr_init(&ra), pthread_rwlockattr_setpshared(&ra, !!shared);
     pthread_barrierattr_init(&ba), pthread_barrierattr_setpshared(&ba, !!shared);
-    pthread_mutex_init(&s->m[0], &ma), pthread_mutex_init(&s->m[1], &ma);
+    pthread_mutex_init(&s->m[0], &ma);
+    if (p->needs & RECURSIVE) pthread_mutexattr_settype(&ma, PTHREAD_MUTEX_RECURSIVE);
+    if (p->needs & CHECKED) pthread_mutexattr_settype(&ma, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&s->m[1], &ma);
     pthread_cond_init(&s->c, &ca);
     pthread_rwlock_init(&s->rw, &ra);
     pthread_barrier_init(&s->bar, &ba, 2);
@@ -104,6 +180,15 @@ static void set_up(const struct program *p) {
     sem_init(&s->sem, !!shared, 0);
     if (p->needs & PIPE && pipe(pipes)) exit(100);
     if (p->needs & PAIR && socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) exit(101);
+    if (p->needs & DATAGRAM && socketpair(AF_UNIX, SOCK_DGRAM, 0, grams)) exit(103);
+    if (p->needs & FILE_ && (file = open("shared", O_RDWR | O_CREAT | O_TRUNC, 0600)) < 0) exit(104);
+    if (p->needs & EVENT) event = eventfd(0, 0);
+    if (p->needs & QUEUE) messages = msgget(IPC_PRIVATE, 0600);
+    if (p->needs & SIGNAL) {
+        struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
+        sigaction(SIGUSR1, &action, 0);
+    }
+    clock_gettime(CLOCK_REALTIME, &soon), soon.tv_sec++;
     if (p->needs & SYSV) sysv = semget(IPC_PRIVATE, 2, 0600);
     if (p->needs & TCP) {
         socklen_t length = sizeof address;

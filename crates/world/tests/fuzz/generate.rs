@@ -24,12 +24,20 @@ enum Feature {
     Spin,
     Heap,
     Fork,
+    File,
+    FileLock,
+    Event,
+    Queue,
+    Datagram,
+    Signal,
+    Time,
+    Once,
     Check,
 }
 
 use Feature as F;
 
-const FEATURES: [Feature; 19] = [
+const FEATURES: [Feature; 27] = [
     F::Plain,
     F::Bytes,
     F::Atomic,
@@ -48,6 +56,14 @@ const FEATURES: [Feature; 19] = [
     F::Spin,
     F::Heap,
     F::Fork,
+    F::File,
+    F::FileLock,
+    F::Event,
+    F::Queue,
+    F::Datagram,
+    F::Signal,
+    F::Time,
+    F::Once,
     F::Check,
 ];
 
@@ -83,6 +99,13 @@ pub fn program(seed: u64, number: usize) -> Program {
     if writer.random.chance(1, 2) {
         writer.needs.push("MAIN_WORKS");
     }
+    match writer.random.below(8) {
+        0 => writer.needs.push("RECURSIVE"),
+        1 => writer.needs.push("CHECKED"),
+        _ => {}
+    }
+    writer.needs.sort_unstable();
+    writer.needs.dedup();
     let parts: Vec<String> = (0..count).map(|part| format!("p{number}_{part}")).collect();
     let needs: String = writer.needs.iter().map(|need| format!("{need} | ")).collect();
     let row = format!("{{ {needs}0, {count}, {{ {} }}, p{number}_end }},\n", parts.join(", "));
@@ -141,6 +164,14 @@ impl Writer {
                 format!("{{ unsigned *h = malloc({}); *h = r; {}r += *h; free(h); }} ", 8 << number, self.plain())
             }
             F::Fork => self.fork(deep),
+            F::File => self.file(value),
+            F::FileLock => self.file_lock(),
+            F::Event => self.event(value),
+            F::Queue => self.queue(value),
+            F::Datagram => self.datagram(value),
+            F::Signal => self.signal(),
+            F::Time => self.time(number),
+            F::Once => "pthread_once(&once, first); ".into(),
             F::Check => self.check(),
         }
     }
@@ -294,6 +325,74 @@ impl Writer {
         let (number, body) = (self.number, self.body(2, 2));
         let _ = writeln!(self.children, "static unsigned p{number}_child(void) {{ unsigned r = 0; {body}return r; }}");
         format!("r += child(p{number}_child); ")
+    }
+
+    /// Two names, and a description that all share.
+    fn file(&mut self, value: usize) -> String {
+        self.needs.push("FILE_");
+        let (name, length) = (self.one(&["x", "x", "y"]), 1 + self.below(2));
+        match self.below(9) {
+            0 => format!("r += store(\"{name}\", O_CREAT | O_EXCL, {value}); "),
+            1 => format!("r += store(\"{name}\", O_CREAT | O_APPEND, {value}); "),
+            2 | 3 => format!("r += content(\"{name}\"); "),
+            4 => format!("r += unlink(\"{name}\") == 0; "),
+            5 => "r += rename(\"x\", \"y\") == 0; ".into(),
+            6 => format!("r += size(\"{name}\"); "),
+            7 => format!("put(file, r + {value}, {length}); "),
+            _ => format!("r += get(file, {length}); "),
+        }
+    }
+
+    fn file_lock(&mut self) -> String {
+        self.needs.push("FILE_");
+        self.one(&["r += flocked(); ", "r += flocked(); ", "r += recorded(F_SETLKW); ", "r += recorded(F_SETLK); "])
+            .into()
+    }
+
+    fn event(&mut self, value: usize) -> String {
+        self.needs.push("EVENT");
+        let more = format!("r += eventfd_write(event, {value}) == 0; ");
+        if self.random.chance(1, 2) { "r += counted(); ".into() } else { more }
+    }
+
+    fn queue(&mut self, value: usize) -> String {
+        self.needs.push("QUEUE");
+        match self.below(4) {
+            0 => "r += receive(0, 0); ".into(),
+            1 => format!("r += receive({value}, IPC_NOWAIT); "),
+            _ => format!("r += post({value}, r); "),
+        }
+    }
+
+    fn datagram(&mut self, value: usize) -> String {
+        self.needs.push("DATAGRAM");
+        let end = self.below(2);
+        if self.random.chance(2, 5) {
+            format!("r += get(grams[{end}], 1); ")
+        } else {
+            format!("put(grams[{end}], {value}, 1); ")
+        }
+    }
+
+    fn signal(&mut self) -> String {
+        self.needs.push("SIGNAL");
+        self.one(&[
+            "kill(getpid(), SIGUSR1); ",
+            "pthread_kill(pthread_self(), SIGUSR1); ",
+            "mask(SIG_BLOCK); ",
+            "mask(SIG_UNBLOCK); ",
+            "r += V(handled); ",
+        ])
+        .into()
+    }
+
+    fn time(&mut self, number: usize) -> String {
+        match self.below(4) {
+            0 => "usleep(10); ".into(),
+            1 => "r += sem_timedwait(&s->sem, &soon) != 0; ".into(),
+            2 => format!("if (pthread_mutex_timedlock(&s->m[{number}], &soon) == 0) {{ {}pthread_mutex_unlock(&s->m[{number}]); }} else r++; ", self.plain()),
+            _ => "pthread_mutex_lock(&s->m[0]); if (!s->flag) r += pthread_cond_timedwait(&s->c, &s->m[0], &soon) != 0; pthread_mutex_unlock(&s->m[0]); ".into(),
+        }
     }
 
     fn check(&mut self) -> String {
