@@ -10,7 +10,7 @@ use crate::runs;
 use crate::safety::{self, Watch, without_violation};
 use explore::{Outcome, TransitionSystem, Violation};
 use promela::faults::faults_of;
-use report::{Cell, CutSet, FaultRow, Layout, PropertyRow, Robustness, Searched, counterexample_text};
+use report::{Cell, CutSet, End, FaultRow, Layout, PropertyRow, Robustness, Searched, counterexample_text};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -56,7 +56,7 @@ impl Row {
         if outcome.complete() {
             self.exhausted = Some(level);
         } else if self.ended.is_empty() {
-            self.ended = format!("{level} faults: {}", without_violation(&safety::end(request, &outcome.incomplete)).1);
+            self.ended = cut_off(level, &safety::end(request, &outcome.incomplete));
         }
     }
 
@@ -88,14 +88,30 @@ impl Row {
     }
 
     fn cell(&self, fault: usize, reached: bool) -> Cell {
-        if self.broken.iter().any(|(set, _)| set.iter().all(|other| *other == fault)) {
-            return Cell::Violated;
+        let alone = self.broken.iter().map(|(set, _)| set).filter(|set| set.iter().all(|other| *other == fault));
+        match alone.map(Vec::len).min() {
+            Some(0 | 1) => return Cell::Violated,
+            Some(_) => return Cell::Repeated,
+            None => {}
         }
         match self.exhausted {
             Some(0) | None => Cell::Unknown,
             Some(_) if !reached => Cell::NotReached,
             Some(_) => Cell::Holds,
         }
+    }
+}
+
+/// Where a search was cut off, and why.
+fn cut_off(level: u32, end: &End) -> String {
+    let with = match level {
+        0 => "without faults".to_owned(),
+        1 => "with 1 fault".to_owned(),
+        more => format!("with {more} faults"),
+    };
+    match end {
+        End::Bound(bound) => format!("{bound} was not enough {with}"),
+        end => format!("{} {with}", without_violation(end).1),
     }
 }
 
@@ -121,7 +137,9 @@ pub fn campaign(model: &mut Model, request: &Request, budget: u32, watch: Watch<
     allow(model, budget);
     let mut campaign = evidence(model, request, &rows);
     covered.seconds = started.elapsed().as_secs_f64();
+    let kinds: Vec<FailureKind> = rows.iter().map(|row| row.kind).collect();
     let told = &mut campaign.told;
+    told.notes.extend(request.missing(&kinds));
     (told.budget, told.covered, told.fair) = (budget, covered, request.fair);
     campaign
 }
@@ -236,7 +254,11 @@ fn evidence(model: &Model, request: &Request, rows: &[Row]) -> Campaign {
                 });
                 counterexamples.push(((number, cut_sets.len() - 1), counterexample));
             }
-            Err(why) => unconfirmed.push(format!("{}: {why}", rows[number].name)),
+            Err(why) => {
+                unconfirmed.push(format!("{}: {why}", rows[number].name));
+                // Neither broken nor exhausted: no verdict may rest on it.
+                properties[number].doubt(set.len(), "a violation could not be shown again");
+            }
         }
     }
     let notes = model.system.faults.as_ref().map(|faults| faults.notes(&model.system.model)).unwrap_or_default();
@@ -285,6 +307,12 @@ mod tests {
         assert!(is_part(&[1, 1], &[1, 1, 2]));
         assert!(!is_part(&[1, 1], &[1, 2]));
         assert!(!is_part(&[3], &[1, 2]));
+    }
+
+    #[test]
+    fn what_was_cut_off_says_where_and_why() {
+        assert_eq!(cut_off(1, &End::Bound("time 5 s".to_owned())), "time 5 s was not enough with 1 fault");
+        assert_eq!(cut_off(0, &End::Interrupted), "interrupted without faults");
     }
 
     #[test]

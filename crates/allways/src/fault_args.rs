@@ -110,8 +110,13 @@ pub fn fault_count(text: &str) -> Result<FaultCount, String> {
 }
 
 fn fault_class(name: &str) -> Result<Class, String> {
-    let names = Class::ALL.map(Class::name).join(", ");
-    Class::named(name).ok_or_else(|| format!("`{name}` is no kind of fault; there are {names}"))
+    Class::named(name).ok_or_else(|| {
+        let help = match Class::near(name) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", Class::ALL.map(Class::name).join(", ")),
+        };
+        format!("`{name}` is no kind of fault; {help}")
+    })
 }
 
 /// What `faults` prints.

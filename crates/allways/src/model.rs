@@ -178,7 +178,8 @@ impl Model {
         let present = |kind: &FailureKind| checked.summary.properties.iter().any(|property| property.kind == *kind);
         let wanted = safety::SAFETY.into_iter().filter(|kind| request.wants(*kind));
         checked.summary.absent = wanted.filter(|kind| !present(kind)).collect();
-        checked.summary.warnings.extend(request.missing(&checked.summary.properties));
+        let kinds: Vec<_> = checked.summary.properties.iter().map(|property| property.kind).collect();
+        checked.summary.warnings.extend(request.missing(&kinds));
         checked.summary.covered.faults = self.faults_words();
         checked.summary.covered.state_bytes = self.system.initial_work().bytes.len() as u64;
         checked

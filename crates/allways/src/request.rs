@@ -3,7 +3,6 @@
 use crate::args::{CheckArgs, OrderName, StoreName, Switch};
 use crate::fault_args::FaultsArgs;
 use crate::usage;
-use report::Property;
 use std::time::{Duration, Instant};
 use trace::FailureKind;
 
@@ -109,9 +108,9 @@ impl Request {
     }
 
     /// What was asked for by name, but is not there to be checked.
-    pub fn missing(&self, properties: &[Property]) -> Vec<String> {
+    pub fn missing(&self, there: &[FailureKind]) -> Vec<String> {
         let asked = self.kinds.iter().flatten();
-        let absent = asked.filter(|kind| !properties.iter().any(|property| property.kind == **kind));
+        let absent = asked.filter(|kind| !there.contains(kind));
         let what = |kind: &FailureKind| match kind {
             FailureKind::Assert => "`assert` statement",
             FailureKind::Accept => "`accept` label",

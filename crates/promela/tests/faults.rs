@@ -282,7 +282,7 @@ fn minimal_sets_are_those_of_models_with_faults_written_by_hand() {
 }
 
 /// Small models whose assertion holds until the one fault happens.
-const DEEDS: [(&str, &str); 17] = [
+const DEEDS: [(&str, &str); 20] = [
     (
         "loss:q",
         "chan q = [1] of { byte }; active proctype S() { q!1 } active proctype R() { end: if :: q?_ :: timeout -> assert(false) fi }",
@@ -298,6 +298,15 @@ const DEEDS: [(&str, &str); 17] = [
     (
         "wrong:s",
         "mtype = { a, b }; chan s = [0] of { mtype }; active proctype S() { s!a; s!b } active proctype R() { mtype x; end: s?x; assert(x == a); s?x }",
+    ),
+    // What arrives in another shape than anybody waits for is gone.
+    (
+        "corrupt:s",
+        "mtype = { a, b }; chan s = [0] of { mtype }; bit got; active proctype S() { s!a; assert(got) } active proctype R() { end: atomic { s?a; got = 1 } }",
+    ),
+    (
+        "wrong:q",
+        "mtype = { a, b }; chan q = [1] of { mtype }; active proctype S() { mtype x = a; q!x; q!b } active proctype R() { mtype x; end: q?x; assert(x == a); q?x }",
     ),
     (
         "duplicate:q",
@@ -323,6 +332,7 @@ const DEEDS: [(&str, &str); 17] = [
     ("flip:b", "bit b = 1; active proctype P() { skip; assert(b) }"),
     ("stuck:b", "bit b; active proctype P() { skip; b = 1; assert(b) }"),
     ("stuck:P:b", "chan q = [1] of { bit }; active proctype P() { bit b; q!1; q?b; assert(b) }"),
+    ("stuck:p", "byte p, n; proctype C() { n = 1 } active proctype P() { p = run C(); n == 1; assert(p != 0) }"),
     (
         "early:P",
         "byte x; active proctype P() { if :: timeout -> assert(false) :: x == 1 fi } active proctype Q() { x = 1 }",
@@ -343,6 +353,78 @@ fn every_kind_of_fault_does_what_it_says() {
     }
 }
 
+/// Faults of the other kinds, and the same written by hand: models on which SPIN gives the same verdicts for the latter.
+const BY_HAND: [(&str, &str, &str); 7] = [
+    (
+        "loss:c",
+        "chan c = [0] of { bit }; chan d = [0] of { bit }; byte n;
+         active proctype A() { do :: n < 3 -> c!1; d?_; n++ :: else -> break od }
+         active proctype B() { end: do :: c?_ -> d!1 od }",
+        "chan c = [0] of { bit }; chan d = [0] of { bit }; byte n, left = 1; bit ready = 1;
+         active proctype A() { do :: n < 3 -> if :: c!1 :: atomic { left > 0 && ready -> left = 0 } fi; d?_; n++ :: else -> break od }
+         active proctype B() { end: do :: atomic { c?_; ready = 0 }; atomic { d!1; ready = 1 } od }",
+    ),
+    (
+        "corrupt:d",
+        "mtype = { yes, no, other }; chan d = [0] of { mtype }; byte n;
+         active proctype A() { do :: n < 3 -> if :: d?yes -> n++ :: d?no -> assert(n != 1) fi :: else -> break od }
+         active proctype B() { end: do :: d!yes od }",
+        "mtype = { yes, no, other }; chan d = [0] of { mtype }; byte n;
+         active proctype A() { do :: n < 3 -> if :: d?yes -> n++ :: d?no -> assert(n != 1) fi :: else -> break od }
+         active proctype B() { end: do :: d!yes :: d!no -> break od; end1: do :: d!yes od }",
+    ),
+    (
+        "restart:W",
+        "byte g; active proctype W() { byte l; do :: l < 2 -> l++; g++ :: else -> break od; assert(g <= 3) }",
+        "byte g; bit again;
+         active proctype W() { byte l; S: l = 0; { do :: l < 2 -> l++; g++ :: else -> break od; assert(g <= 3) } unless { atomic { again -> again = 0; goto S } } }
+         active proctype F() { if :: again = 1 :: skip fi }",
+    ),
+    (
+        "stuck:b",
+        "bit b; byte x; active proctype P() { do :: x < 3 -> b = 1; x++; b = 0 :: else -> break od; assert(b == 0) }
+         active proctype Q() { end: b == 1 }",
+        "bit b, stuck; byte x;
+         active proctype P() { do :: x < 3 -> d_step { if :: stuck :: else -> b = 1 fi }; x++; d_step { if :: stuck :: else -> b = 0 fi } :: else -> break od; assert(b == 0) }
+         active proctype Q() { end: b == 1 }
+         active proctype F() { if :: stuck = 1 :: skip fi }",
+    ),
+    (
+        "irregular:s",
+        "mtype = { idle, busy, over }; mtype s = idle; byte k;
+         active proctype P() { do :: s == idle -> s = busy :: s == busy -> s = over :: s == over -> k++; break od }
+         active proctype M() { end: s == over; end1: s == busy -> assert(false) }",
+        "mtype = { idle, busy, over }; mtype s = idle; byte k;
+         active proctype P() { do :: s == idle -> s = busy :: s == busy -> s = over :: s == over -> k++; break od }
+         active proctype M() { end: s == over; end1: s == busy -> assert(false) }
+         active proctype F() { if :: s = idle :: s = busy :: s = over :: skip fi }",
+    ),
+    (
+        "early:R",
+        "chan q = [1] of { byte }; bit gave; active proctype S() { q!1 }
+         active proctype R() { if :: q?_ :: timeout -> gave = 1 fi; assert(!gave) }",
+        "chan q = [1] of { byte }; bit gave; active proctype S() { q!1 }
+         active proctype R() { if :: q?_ :: skip -> gave = 1 fi; assert(!gave) }",
+    ),
+    (
+        "irregular:P@C",
+        "byte x; active proctype P() { x = 1; x = 2; x = 3; C: if :: x == 2 -> assert(false) :: else fi }",
+        "byte x; bit jump; active proctype P() { { x = 1; x = 2; x = 3; goto C } unless { jump -> goto C }; C: if :: x == 2 -> assert(false) :: else fi }
+         active proctype F() { if :: jump = 1 :: skip fi }",
+    ),
+];
+
+#[test]
+fn every_other_kind_breaks_what_it_breaks_when_written_by_hand() {
+    for (fault, plain, by_hand) in BY_HAND {
+        let system = interpreted(plain, Some(plan(1, &[fault]))).unwrap_or_else(|| panic!("{fault} does not fit"));
+        let outcome = searched(&system, Reduction::Safety).expect("a small model");
+        let ours: BTreeSet<FailureKind> = outcome.violations.iter().map(|violation| violation.failure.kind).collect();
+        assert_eq!(kinds(plain), Some(BTreeSet::new()), "{fault}: nothing is wrong without it");
+        assert_eq!(Some(ours), kinds(by_hand), "{fault}: {plain}");
+    }
+}
+
 #[test]
 fn a_restart_resets_the_globals_that_it_is_told_to_reset() {
     let text = "byte n; active proctype P() { n++; assert(n < 2) }";
@@ -352,6 +434,29 @@ fn a_restart_resets_the_globals_that_it_is_told_to_reset() {
         broken(&system, &searched(&system, Reduction::Off).expect("small")).len()
     };
     assert_eq!((asserts(&[]), asserts(&["n"])), (1, 0));
+}
+
+#[test]
+fn a_process_that_has_ended_does_not_start_again() {
+    // P is never removed, because Q was started later and does not end.
+    let text = "byte n; active proctype P() { n++ } active proctype Q() { n == 2 -> assert(false) }";
+    let system = interpreted(text, Some(plan(1, &["restart:P"]))).expect("it fits");
+    let outcome = searched(&system, Reduction::Off).expect("small");
+    assert!(broken(&system, &outcome).iter().all(|(kind, ..)| *kind != FailureKind::Assert));
+    assert!(!system.faults.expect("prepared").was_met(0), "there was no occasion");
+}
+
+#[test]
+fn a_process_that_stops_at_an_accept_label_is_there_for_ever() {
+    let text = "byte x; active proctype P() { x = 1; accept: x = 2 } active proctype Q() { do :: x = 3 :: x = 4 od }";
+    let mut system = interpreted(text, Some(plan(1, &["stop:P", "pause:P"]))).expect("it fits");
+    let property = property::acceptance(&system.model).expect("there is a label");
+    let observer = system.add_observer(property.propositions.clone());
+    let (failure, options) = (property.failure(), options(Reduction::Off));
+    let watched =
+        find_cycle(&system, &property.monitor, observer, failure, Fairness::Weak, &options, Control::default());
+    let sets: Vec<Vec<String>> = broken(&system, &watched.outcome).into_iter().map(|(.., set)| set).collect();
+    assert_eq!(sets, [["stop:P"]], "a pause ends on every fair run");
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 use trace::{Event, Trace, TraceStep};
 
+/// The name of the actor whose steps are what happens to a system: faults, and their repairs.
+const FAULTS: &str = "faults";
+
 /// Steps in a row that one actor takes by itself, from which on their middle is folded.
 const RUN_MIN: usize = 4;
 /// Rows of a long trace that are shown at its beginning and at its end.
@@ -17,6 +20,11 @@ pub(crate) enum Part {
     Local(usize),
     /// So many steps of a trace too long to show.
     Middle(usize),
+}
+
+/// Whether an actor is no process, but what happens to them.
+pub(crate) fn is_fault(trace: &Trace, actor: u32) -> bool {
+    trace.name(actor) == FAULTS
 }
 
 /// Every step.
@@ -46,7 +54,7 @@ pub(crate) fn folded(trace: &Trace) -> Vec<Part> {
     if local > 0 {
         parts.push(Part::Local(local));
     }
-    without_middle(parts, trace.cycle_start)
+    without_middle(parts, trace.cycle_start, &|index| is_fault(trace, trace.steps[index].choice.actor))
 }
 
 /// Where the run of local steps by the same actor ends; a cycle's start ends a run.
@@ -56,7 +64,7 @@ fn run_end(trace: &Trace, at: usize) -> usize {
         let step = &trace.steps[index];
         step.choice.actor == actor && trace.cycle_start != Some(index) && is_local_step(step)
     };
-    if !is_local_step(&trace.steps[at]) {
+    if is_fault(trace, actor) || !is_local_step(&trace.steps[at]) {
         return at + 1;
     }
     (at + 1..trace.steps.len()).find(|&index| !same(index)).unwrap_or(trace.steps.len())
@@ -82,26 +90,36 @@ fn is_local(event: &Event) -> bool {
     silent && event.changes.iter().all(|change| change.name.contains(':'))
 }
 
-/// Cuts the middle out of what comes before the cycle, and out of the cycle.
-fn without_middle(parts: Vec<Part>, cycle_start: Option<usize>) -> Vec<Part> {
+/// Cuts the middle out of what comes before the cycle, and out of the cycle; steps that matter are kept.
+fn without_middle(parts: Vec<Part>, cycle_start: Option<usize>, matters: &dyn Fn(usize) -> bool) -> Vec<Part> {
     let is_start = |part: &Part| matches!(part, Part::Step(index) if Some(*index) == cycle_start);
     let start = parts.iter().position(is_start).unwrap_or(parts.len());
     let (stem, cycle) = parts.split_at(start);
-    cut(stem).into_iter().chain(cut(cycle)).collect()
+    cut(stem, matters).into_iter().chain(cut(cycle, matters)).collect()
 }
 
-fn cut(parts: &[Part]) -> Vec<Part> {
+fn cut(parts: &[Part], matters: &dyn Fn(usize) -> bool) -> Vec<Part> {
     if parts.len() <= HEAD + TAIL + 1 {
         return parts.to_vec();
     }
     let (head, rest) = parts.split_at(HEAD);
     let (middle, tail) = rest.split_at(rest.len() - TAIL);
-    let steps = |part: &Part| match part {
+    let mut kept = Vec::new();
+    for part in middle {
+        match (*part, kept.last_mut()) {
+            (Part::Step(index), _) if matters(index) => kept.push(*part),
+            (_, Some(Part::Middle(left_out))) => *left_out += steps(*part),
+            _ => kept.push(Part::Middle(steps(*part))),
+        }
+    }
+    [head, &kept, tail].concat()
+}
+
+fn steps(part: Part) -> usize {
+    match part {
         Part::Step(_) => 1,
-        Part::Local(count) | Part::Middle(count) => *count,
-    };
-    let left_out = Part::Middle(middle.iter().map(steps).sum());
-    [head, &[left_out], tail].concat()
+        Part::Local(count) | Part::Middle(count) => count,
+    }
 }
 
 #[cfg(test)]
@@ -111,10 +129,13 @@ mod tests {
     #[test]
     fn a_long_trace_keeps_its_ends_and_counts_what_is_left_out() {
         let parts: Vec<Part> = (0..1000).map(Part::Step).collect();
-        let shown = without_middle(parts.clone(), None);
+        let shown = without_middle(parts.clone(), None, &|_| false);
         assert_eq!((shown.len(), shown[HEAD]), (HEAD + 1 + TAIL, Part::Middle(1000 - HEAD - TAIL)));
-        let lasso = without_middle(parts, Some(900));
+        let lasso = without_middle(parts.clone(), Some(900), &|_| false);
         assert!(lasso.contains(&Part::Step(900)) && lasso.contains(&Part::Step(999)));
         assert!(lasso.contains(&Part::Middle(900 - HEAD - TAIL)));
+        let fault = without_middle(parts, None, &|index| index == 500);
+        let around = [Part::Middle(500 - HEAD), Part::Step(500), Part::Middle(1000 - TAIL - 501)];
+        assert_eq!(fault[HEAD..HEAD + 3], around, "what happens to a system is never left out");
     }
 }

@@ -1,7 +1,7 @@
 //! The lane table: one column for each actor, time downwards, messages between lanes, only what changed.
 
 use crate::fit::{clean, cut, cut_name, pad, width};
-use crate::fold::{Part, folded, quiet_run, unfolded};
+use crate::fold::{Part, folded, is_fault, quiet_run, unfolded};
 use crate::table::share;
 use crate::{Detail, Layout, Paint, Role, Signs};
 use std::fmt::Write as _;
@@ -40,6 +40,11 @@ fn fit(natural: &[usize], room: usize, least: usize) -> Option<Vec<usize>> {
 /// One line below the head.
 enum Line {
     Step(Row),
+    /// What happens to everybody, across all columns.
+    Fault {
+        head: Head,
+        text: String,
+    },
     /// A remark across all columns.
     Remark {
         text: String,
@@ -47,12 +52,17 @@ enum Line {
     },
 }
 
-/// An event, or a rendezvous of two.
-struct Row {
+/// What stands before the columns.
+struct Head {
     /// The step's number, on its first row.
     number: Option<usize>,
     switch: bool,
     in_cycle: bool,
+}
+
+/// An event, or a rendezvous of two.
+struct Row {
+    head: Head,
     /// The lane that a message leaves and the lane it reaches, if both are known.
     arrow: Option<(usize, usize)>,
     cells: Vec<(usize, Cell)>,
@@ -138,17 +148,18 @@ impl Table {
                 continue;
             }
             let pair = events.get(at + 1).filter(|next| is_rendezvous(&events[at], next));
-            let mut row = self.row(trace, &events[at], pair);
-            row.number = (at == 0).then_some(index + 1);
-            row.switch = at == 0 && last.is_some_and(|last| last != trace.steps[index].choice.actor);
-            row.in_cycle = in_cycle;
-            self.lines.push(Line::Step(row));
+            let switch = at == 0 && last.is_some_and(|last| last != trace.steps[index].choice.actor);
+            let head = Head { number: (at == 0).then_some(index + 1), switch, in_cycle };
+            self.lines.push(match is_fault(trace, events[at].actor) {
+                true => Line::Fault { head, text: fault(trace, &events[at]) },
+                false => Line::Step(self.row(trace, head, &events[at], pair)),
+            });
             at += if pair.is_some() { 2 } else { 1 };
         }
         *last = Some(trace.steps[index].choice.actor);
     }
 
-    fn row(&self, trace: &Trace, event: &Event, pair: Option<&Event>) -> Row {
+    fn row(&self, trace: &Trace, head: Head, event: &Event, pair: Option<&Event>) -> Row {
         let lane = |actor: u32| self.actors.iter().position(|&known| known == actor).unwrap_or(0);
         let mut cells = vec![(lane(event.actor), cell(event))];
         let partner = event.message.as_ref().and_then(|message| Some((message, message.partner?)));
@@ -168,7 +179,7 @@ impl Table {
         }
         let changed = [Some(event), pair].into_iter().flatten().map(|event| changed(trace, event));
         let changed = changed.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
-        Row { number: None, switch: false, in_cycle: false, arrow, cells, changed }
+        Row { head, arrow, cells, changed }
     }
 
     /// Puts everyone into one lane, with a column for the names.
@@ -226,6 +237,7 @@ impl Table {
         for line in &self.lines {
             let text = match line {
                 Line::Step(row) => self.draw_row(row, widths),
+                Line::Fault { head, text } => self.draw_fault(head, text),
                 Line::Remark { text, in_cycle } => {
                     let brace = if *in_cycle { self.bar() } else { brace };
                     format!("{}{}", paint.paint(Role::Frame, brace), paint.paint(Role::Dim, &format!("  {text}")))
@@ -236,18 +248,28 @@ impl Table {
         out
     }
 
-    fn draw_row(&self, row: &Row, widths: &[usize]) -> String {
+    fn draw_head(&self, head: &Head) -> String {
         let paint = Paint(self.layout.colour);
-        let brace = match (self.has_cycle, row.in_cycle) {
+        let brace = match (self.has_cycle, head.in_cycle) {
             (false, _) => "",
             (true, false) => "  ",
             (true, true) => self.bar(),
         };
-        let switch = if row.switch { "!" } else { " " };
-        let number = row.number.map(|number| number.to_string()).unwrap_or_default();
-        let head = format!("{switch} {number:>digits$}", digits = self.digits);
-        let role = if row.switch { Role::Warning } else { Role::Dim };
-        let mut out = format!("{}{}", paint.paint(Role::Frame, brace), paint.paint(role, &head));
+        let switch = if head.switch { "!" } else { " " };
+        let number = head.number.map(|number| number.to_string()).unwrap_or_default();
+        let text = format!("{switch} {number:>digits$}", digits = self.digits);
+        let role = if head.switch { Role::Warning } else { Role::Dim };
+        format!("{}{}", paint.paint(Role::Frame, brace), paint.paint(role, &text))
+    }
+
+    fn draw_fault(&self, head: &Head, text: &str) -> String {
+        let room = self.layout.width.saturating_sub(self.margin() + 2).max(COLUMN_MIN);
+        let text = cut(&format!("*** {text}"), room, self.layout.signs);
+        format!("{} | {}", self.draw_head(head), Paint(self.layout.colour).paint(Role::Error, &text))
+    }
+
+    fn draw_row(&self, row: &Row, widths: &[usize]) -> String {
+        let mut out = self.draw_head(&row.head);
         let last = widths.len() - 1;
         for (lane, &room) in widths[..last].iter().enumerate() {
             out += &self.separator(row, lane);
@@ -337,6 +359,13 @@ fn cell(event: &Event) -> Cell {
     }
 }
 
+/// A fault, and what it changed. A lane would be too narrow for what everything else follows from.
+fn fault(trace: &Trace, event: &Event) -> String {
+    let changed = changed(trace, event);
+    let changed = if changed.is_empty() { changed } else { format!(" ({changed})") };
+    clean(&event.text) + &changed
+}
+
 /// Whether two neighbouring events are the two sides of one message.
 fn is_rendezvous(first: &Event, second: &Event) -> bool {
     let partner = |event: &Event| event.message.as_ref().and_then(|message| message.partner);
@@ -356,7 +385,7 @@ fn changed(trace: &Trace, event: &Event) -> String {
     clean(&parts.join(", "))
 }
 
-/// The actors that appear in what is shown, ascending.
+/// The actors that appear in what is shown and have a lane, ascending.
 fn actors(trace: &Trace, parts: &[Part]) -> Vec<u32> {
     let mut actors: Vec<u32> = Vec::new();
     for part in parts {
@@ -370,6 +399,7 @@ fn actors(trace: &Trace, parts: &[Part]) -> Vec<u32> {
     }
     actors.sort_unstable();
     actors.dedup();
+    actors.retain(|actor| !is_fault(trace, *actor));
     actors
 }
 

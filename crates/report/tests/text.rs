@@ -46,6 +46,13 @@ fn colours_surround_words_and_change_nothing_else() {
 }
 
 #[test]
+fn what_happens_to_everybody_is_told_across_all_lanes() {
+    let mut faulty = fixture::deadlock();
+    faulty.trace.actors.last_mut().expect("somebody acts").name = "faults".to_owned();
+    check("fault.txt", &text(&faulty, &PLAIN));
+}
+
+#[test]
 fn a_lasso_marks_its_cycle() {
     check("lasso.txt", &text(&fixture::lasso(), &PLAIN));
     check("lasso-ascii.txt", &text(&fixture::lasso(), &Layout { signs: Signs::Ascii, ..PLAIN }));

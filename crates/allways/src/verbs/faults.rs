@@ -27,9 +27,10 @@ pub fn faults(args: FaultsArgs, output: &Output) -> Exit {
         return Exit::Usage;
     }
     let stop = on_interrupt();
+    let request = Request::for_faults(&args);
     let mut told = Vec::new();
     for file in &args.files {
-        match attack(file, &args, &stop, output) {
+        match attack(file, &args, &request, &stop, output) {
             Ok(one) => told.push(one),
             Err(exit) => return exit,
         }
@@ -46,7 +47,13 @@ pub fn faults(args: FaultsArgs, output: &Output) -> Exit {
     told.last().map_or(Exit::Nothing, |told| told.outcome().into())
 }
 
-fn attack(file: &Path, args: &FaultsArgs, stop: &AtomicBool, output: &Output) -> Result<Robustness, Exit> {
+fn attack(
+    file: &Path,
+    args: &FaultsArgs,
+    request: &Request,
+    stop: &AtomicBool,
+    output: &Output,
+) -> Result<Robustness, Exit> {
     let usage = |why: String| {
         output.error(&why);
         Exit::Usage
@@ -57,10 +64,9 @@ fn attack(file: &Path, args: &FaultsArgs, stop: &AtomicBool, output: &Output) ->
     let loaded = Model::load(file, &args.model, &args.ltl, Some(&wanted), output.message_colour());
     let mut model = loaded.map_err(|error| refuse(error, output))?;
     output.raw_message(&model.warnings);
-    let request = Request::for_faults(args);
     let line = ProgressLine::new(output.is_quiet(), output.layout.width);
     let watch = Watch { stop, progress: &|progress| line.show(progress) };
-    let mut campaign = campaign(&mut model, &request, wanted.budget, watch);
+    let mut campaign = campaign(&mut model, request, wanted.budget, watch);
     line.clear();
     keep(&mut campaign, args, output);
     for what in &campaign.unconfirmed {

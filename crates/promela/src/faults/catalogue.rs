@@ -43,7 +43,7 @@ type Candidate = (String, Target, bool);
 
 fn channels(model: &Model, values: &Values<'_>, class: Class) -> Vec<Candidate> {
     let global = model.channels.iter().enumerate().filter(|(index, channel)| match class {
-        Class::Wrong => values.sent(*index).len() > 1,
+        Class::Wrong => values.kinds_sent(*index) > 1 && !values.sent(*index).is_empty(),
         _ => applies(class, channel),
     });
     let mut found: Vec<Candidate> =

@@ -76,17 +76,23 @@ impl Class {
     pub fn needs(self) -> &'static str {
         match self {
             Self::Loss => "a channel",
-            Self::Duplicate | Self::Delay => "a channel that holds messages",
-            Self::Reorder => "a channel that holds two messages or more",
+            Self::Delay => "a channel that holds messages",
+            Self::Duplicate | Self::Reorder => "a channel that holds two messages or more",
             Self::Corrupt => "a channel with a field that is no channel",
-            Self::Wrong => "a channel on which two different constants are sent",
+            Self::Wrong => "a channel on which two different messages are sent, one of them with a constant",
             Self::Stop | Self::Pause => "a process",
             Self::Restart => "a process whose parameters are not assigned to",
-            Self::Irregular => "a variable that only takes constants, or a process with two labels",
+            Self::Irregular => "a variable that only takes constants, or a process with a label",
             Self::Flip => "a `bit` or `bool` variable (others by name: flip:x)",
             Self::Stuck => "a variable that is assigned to",
             Self::Early => "a `timeout`",
         }
+    }
+
+    /// The name of a kind that somebody may have meant.
+    #[must_use]
+    pub fn near(name: &str) -> Option<String> {
+        crate::lower::closest(name, Self::ALL.map(Self::name))
     }
 
     /// The kind with a name.

@@ -149,7 +149,7 @@ impl Faults {
                     let stance = if fault.class == Class::Stop { Stance::Stopped } else { Stance::Paused };
                     found.push(Deed::Put { pid, pc, stance });
                 }
-                Class::Restart => {
+                Class::Restart if !is_over(model, work, pid, pc) => {
                     let mut after = work.clone();
                     self.restart(model, &mut after, pid);
                     if after != *work {

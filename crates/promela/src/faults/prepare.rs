@@ -132,7 +132,8 @@ fn add_twins(model: &mut Model, claims: &mut [Claim], further: &mut [Expr]) {
                 edges: Vec::new(),
                 end,
                 progress: false,
-                accept: false,
+                // It is there for ever, which is what the label forbids.
+                accept: state.accept,
                 spin_state: state.spin_state,
                 span: state.span,
             }
@@ -228,7 +229,7 @@ fn is_of(place: &Place, owner: Owner) -> bool {
 /// A flag before which stores stop.
 struct Sticky {
     flag: Place,
-    /// Where a message field goes instead.
+    /// Where goes what must not be stored.
     shadow: u32,
 }
 
@@ -236,6 +237,8 @@ impl Sticky {
     fn guard(&self, states: &mut [ControlState], covered: &dyn Fn(&Place) -> bool) {
         for edge in states.iter_mut().flat_map(|state| &mut state.edges) {
             match &mut edge.action {
+                // The process is started, whatever becomes of its number.
+                Action::Assign(Assign { place, value }) if covered(place) && starts(value) => self.divert(place),
                 Action::Assign(Assign { place, value }) if covered(place) => {
                     let (kept, new) = (Expr::Load(place.clone()), value.clone());
                     *value = Expr::If(Box::new(Expr::Load(self.flag.clone())), Box::new(kept), Box::new(new));
@@ -245,8 +248,7 @@ impl Sticky {
                         if let Field::Store(place) = field
                             && covered(place)
                         {
-                            let stride = self.shadow - place.offset;
-                            place.indices.push(Index { value: Expr::Load(self.flag.clone()), stride, bound: 2 });
+                            self.divert(place);
                         }
                     }
                 }
@@ -254,4 +256,17 @@ impl Sticky {
             }
         }
     }
+
+    /// Makes a store go elsewhere while the variable is stuck.
+    fn divert(&self, place: &mut Place) {
+        let stride = self.shadow - place.offset;
+        place.indices.push(Index { value: Expr::Load(self.flag.clone()), stride, bound: 2 });
+    }
+}
+
+/// Whether an expression starts a process.
+fn starts(value: &Expr) -> bool {
+    let mut found = false;
+    walk::expr(&mut value.clone(), None, &mut |_, part| found |= matches!(part, Part::Expr(Expr::Run(_))));
+    found
 }

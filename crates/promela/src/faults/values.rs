@@ -257,6 +257,12 @@ impl<'m> Values<'m> {
         self.fields[channel][field].iter().copied().collect()
     }
 
+    /// How many different messages are sent on a global channel, as far as the model tells them apart.
+    #[must_use]
+    pub fn kinds_sent(&self, channel: usize) -> usize {
+        self.sent[channel].len()
+    }
+
     /// The messages that are sent on a global channel: constants where they are, `None` where anything may stand.
     #[must_use]
     pub fn sent(&self, channel: usize) -> Vec<Vec<Option<i32>>> {

@@ -190,25 +190,27 @@ impl<'i, C: Code> Injection<'i, C> {
         sent: &Sent,
         found: &mut Found<'_>,
     ) -> ControlFlow<()> {
-        let arriving = match self.faults.faults[number].class {
-            Class::Loss => vec![Vec::new()],
-            _ => self.faults.other_messages(self.model(), number, &sent.message),
-        };
-        for message in arriving {
-            let text = match self.tell {
-                true => {
-                    let messages = [&sent.message[..], &message[..]];
-                    self.faults.tell_handover(self.model(), &self.from, number, sent.id, messages)
-                }
-                false => String::new(),
-            };
+        let mut lost = (self.faults.faults[number].class == Class::Loss).then(Vec::new);
+        for message in self.faults.other_messages(self.model(), number, &sent.message) {
+            let text = self.tell_handover(number, sent, &message);
             let mut pass = |course: &Course| found(&Happening { fault: Some(number), course, text: &text });
-            match message.is_empty() {
-                true => stepper.lose(&self.from, next, sent, &mut pass)?,
-                false => stepper.hand_other(&self.from, next, sent, &message, &mut pass)?,
+            if !stepper.hand_other(&self.from, next, sent, &message, &mut pass)? {
+                // What arrives and is not understood is gone. One such message stands for all.
+                lost.get_or_insert(message);
             }
         }
-        ControlFlow::Continue(())
+        let Some(message) = lost else { return ControlFlow::Continue(()) };
+        let mut text = self.tell_handover(number, sent, &message);
+        text += if message.is_empty() { "" } else { ", which nobody takes" };
+        let mut pass = |course: &Course| found(&Happening { fault: Some(number), course, text: &text });
+        stepper.lose(&self.from, next, sent, &mut pass)
+    }
+
+    fn tell_handover(&self, number: usize, sent: &Sent, arrives: &[i32]) -> String {
+        match self.tell {
+            true => self.faults.tell_handover(self.model(), &self.from, number, sent.id, [&sent.message, arrives]),
+            false => String::new(),
+        }
     }
 
     /// Statements that a process could execute if `timeout` were true. If nobody can move it is true anyway.
@@ -286,7 +288,7 @@ impl<C: Code> Stepper<'_, C> {
         found
     }
 
-    /// Hands over another message than the one that was sent.
+    /// Hands over another message than the one that was sent; says whether somebody took it.
     fn hand_other(
         &mut self,
         from: &Work,
@@ -294,13 +296,14 @@ impl<C: Code> Stepper<'_, C> {
         sent: &Sent,
         message: &[i32],
         found: &mut impl FnMut(&Course) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    ) -> ControlFlow<(), bool> {
         let start = Course { holder: sent.pid, ..Course::default() };
         self.scratch.message.clear();
         self.scratch.message.extend_from_slice(message);
         next.work.copy_from(from);
-        self.rendezvous(from, &start, next, &self.offer(sent), found)?;
-        self.finish(next, found)
+        let taken = self.rendezvous(from, &start, next, &self.offer(sent), found)?;
+        self.finish(next, found)?;
+        ControlFlow::Continue(taken)
     }
 
     /// Lets the sender go on as if its message had been taken, if somebody would have taken it.

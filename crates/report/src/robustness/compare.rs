@@ -2,16 +2,16 @@
 
 use super::html::{class, page};
 use super::psa::escaped;
-use super::text::tolerance;
+use super::text::{notes, tolerance, verdict};
 use super::{Cell, PropertyRow, Robustness, json};
-use crate::Layout;
-use crate::fit::clean;
+use crate::fit::{clean, cut};
 use crate::table::plain_table;
+use crate::{Layout, Paint};
 use std::fmt::Write as _;
 
 /// Both reports property by property, then fault by fault where they differ.
 #[must_use]
-pub fn compare_text(before: &Robustness, after: &Robustness, _: &Layout) -> String {
+pub fn compare_text(before: &Robustness, after: &Robustness, layout: &Layout) -> String {
     let mut out = format!("before: {}\nafter:  {}\n\n", clean(&before.system), clean(&after.system));
     let mut rows = vec![["property", "tolerates", "", "", "broken by", ""].map(str::to_owned).to_vec()];
     rows.push(["", "before", "after", "", "before", "after"].map(str::to_owned).to_vec());
@@ -25,9 +25,42 @@ pub fn compare_text(before: &Robustness, after: &Robustness, _: &Layout) -> Stri
             pair.broken_by(1),
         ]);
     }
-    out += &plain_table(&rows);
-    out += &differences(before, after);
+    out += &fitted(&plain_table(&rows), layout);
+    out += &fitted(&differences(before, after), layout);
+    out.push('\n');
+    out += &closing(before, after, layout);
     out
+}
+
+/// Lines that fit the terminal.
+fn fitted(text: &str, layout: &Layout) -> String {
+    text.lines().map(|line| cut(line, layout.width, layout.signs) + "\n").collect()
+}
+
+/// What must be known beside the tables, and both verdicts, the one that counts last.
+fn closing(before: &Robustness, after: &Robustness, layout: &Layout) -> String {
+    let mut out = String::new();
+    out += &notes(&remarks(before, after), layout);
+    for (when, told) in [("before:", before), ("after: ", after)] {
+        let (role, line) = verdict(told);
+        let _ = writeln!(out, "{when} {}", Paint(layout.colour).paint(role, &line));
+    }
+    out
+}
+
+/// What was left out on either side, each thing once.
+fn remarks(before: &Robustness, after: &Robustness) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for told in [before, after] {
+        let open = told.properties.iter().filter(|row| !row.complete(told.budget));
+        all.extend(open.map(|row| format!("{} of {} was not exhausted: {}", row.name, told.system, row.note)));
+    }
+    for note in before.notes.iter().chain(&after.notes) {
+        if !all.contains(note) {
+            all.push(note.clone());
+        }
+    }
+    all
 }
 
 /// Cells that differ: what was lost, what was won.
@@ -77,20 +110,33 @@ impl Pair<'_> {
     }
 
     fn broken_by(&self, side: usize) -> String {
-        let Some(row) = self.rows[side] else { return String::new() };
-        let names: Vec<String> = row.cut_sets.iter().map(|set| clean(&self.told[side].set_name(&set.faults))).collect();
+        let names = self.names(side);
         match names.len() {
-            0 => "-".to_owned(),
-            1..=3 => names.join(", "),
+            0..=3 => self.sets(side),
             many => format!("{}, and {} more", names[..2].join(", "), many - 2),
         }
+    }
+
+    /// Every minimal set.
+    fn sets(&self, side: usize) -> String {
+        let names = self.names(side);
+        if names.is_empty() && self.rows[side].is_some() { "-".to_owned() } else { names.join(", ") }
+    }
+
+    fn names(&self, side: usize) -> Vec<String> {
+        let sets = self.rows[side].iter().flat_map(|row| &row.cut_sets);
+        sets.map(|set| clean(&self.told[side].set_name(&set.faults))).collect()
     }
 
     /// Whether fewer minimal sets break it now, or larger ones.
     fn change(&self) -> &'static str {
         let [Some(old), Some(new)] = self.rows else { return "" };
+        // What was not exhausted is neither better nor worse.
+        if !old.complete(self.told[0].budget) || !new.complete(self.told[1].budget) {
+            return "?";
+        }
         let rank = |row: &PropertyRow| {
-            let broken = row.cells.iter().filter(|cell| **cell == Cell::Violated).count();
+            let broken = row.cells.iter().filter(|cell| matches!(cell, Cell::Violated | Cell::Repeated)).count();
             (row.tolerates().map_or(-1, i64::from), -(row.cut_sets.len() as i64), -(broken as i64))
         };
         match rank(new).cmp(&rank(old)) {
@@ -120,25 +166,33 @@ pub fn compare_json(before: &Robustness, after: &Robustness) -> String {
 #[must_use]
 pub fn compare_html(before: &Robustness, after: &Robustness) -> String {
     let title = format!("{} and {}", before.system, after.system);
-    let mut body = format!("<h1>{}</h1>\n<h2>Property by property</h2>\n<table>\n", escaped(&title));
+    let mut body = String::from("<h1>Robustness before and after</h1>\n");
+    for (when, told) in [("Before", before), ("After", after)] {
+        let (name, line) = (escaped(&told.system), escaped(&verdict(told).1));
+        let _ = writeln!(body, "<p>{when}: <code>{name}</code>. <strong>{line}</strong></p>");
+    }
+    for note in remarks(before, after) {
+        let _ = writeln!(body, "<p>Note: {}</p>", escaped(&note));
+    }
+    body.push_str("<h2>Property by property</h2>\n<div class=\"scroll\"><table>\n");
     body.push_str("<thead><tr><th>property</th><th>tolerates before</th><th>after</th><th></th><th>broken by, before</th><th>after</th></tr></thead>\n<tbody>\n");
     for pair in pairs(before, after) {
-        let cells =
-            [pair.tolerance(0), pair.tolerance(1), pair.change().to_owned(), pair.broken_by(0), pair.broken_by(1)];
+        let cells = [pair.tolerance(0), pair.tolerance(1), pair.change().to_owned(), pair.sets(0), pair.sets(1)];
         let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
         let _ = writeln!(body, "<tr><th>{}</th>{cells}</tr>", escaped(pair.name));
     }
-    body.push_str("</tbody>\n</table>\n<h2>Each fault alone: before / after</h2>\n");
+    body.push_str("</tbody>\n</table></div>\n<h2>Each fault alone</h2>\n");
     body += &cells(before, after);
     page(&title, &body)
 }
 
 fn cells(before: &Robustness, after: &Robustness) -> String {
     let all = pairs(before, after);
-    let mut out = String::from("<div class=\"scroll\"><table>\n<thead><tr><th>fault</th>");
+    let mut out = String::from("<div class=\"scroll\"><table>\n<thead><tr><th rowspan=\"2\">fault</th>");
     all.iter().for_each(|pair| {
         let _ = write!(out, "<th colspan=\"2\">{}</th>", escaped(pair.name));
     });
+    let _ = write!(out, "</tr>\n<tr>{}", "<th>before</th><th>after</th>".repeat(all.len()));
     out.push_str("</tr></thead>\n<tbody>\n");
     let mut names: Vec<&str> = before.faults.iter().map(|fault| fault.name.as_str()).collect();
     let known = names.clone();
@@ -175,5 +229,16 @@ mod tests {
         assert!(text.contains("deadlock  0          all 2  better  stop:P"), "{text}");
         assert!(text.contains("stop:P  deadlock  violated  ->  holds"), "{text}");
         assert!(text.contains("safe      1          1      same"), "{text}");
+        assert!(text.ends_with("after:  violated: 1 of 2 properties do not survive 2 faults\n"), "{text}");
+    }
+
+    #[test]
+    fn what_was_not_exhausted_is_neither_better_nor_worse() {
+        let before = example();
+        let mut after = example();
+        after.properties[0].doubt(1, "time ran out");
+        let text = compare_text(&before, &after, &Layout::PLAIN);
+        assert!(text.contains("deadlock  0          0      ?"), "{text}");
+        assert!(text.contains("note: deadlock of a.pml was not exhausted: time ran out"), "{text}");
     }
 }

@@ -36,7 +36,7 @@ pub fn fault_tree_dot(told: &Robustness) -> String {
         }
     }
     for (number, fault) in told.faults.iter().enumerate().filter(|(number, _)| used[*number]) {
-        let _ = writeln!(out, "  f{number} [label={}, shape=circle];", quoted(&fault.name));
+        let _ = writeln!(out, "  f{number} [label={}, shape=ellipse];", quoted(&fault.name));
     }
     out.push_str("}\n");
     out

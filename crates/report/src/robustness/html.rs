@@ -41,7 +41,7 @@ pub(super) fn page(title: &str, body: &str) -> String {
 pub(super) fn class(cell: Cell) -> &'static str {
     match cell {
         Cell::Holds => "holds",
-        Cell::Violated => "violated",
+        Cell::Violated | Cell::Repeated => "violated",
         Cell::NotReached => "not-reached",
         Cell::Unknown => "unknown",
     }
@@ -75,6 +75,9 @@ fn sets(told: &Robustness) -> String {
             let name = escaped(&told.set_name(&set.faults));
             let _ = write!(out, "<div><a href=\"#s{number}-{index}\"><code>{name}</code></a></div>");
         }
+        if row.cut_sets.is_empty() {
+            out.push_str("none");
+        }
         out += &not_exhausted(told, row);
         out.push_str("</td></tr>\n");
     }
@@ -105,13 +108,17 @@ fn single_points(told: &Robustness) -> String {
 
 /// One counterexample for each minimal set.
 fn proofs(told: &Robustness) -> String {
+    if told.properties.iter().all(|row| row.cut_sets.is_empty()) {
+        return String::new();
+    }
     let mut out = String::from("<h2>Counterexamples</h2>\n");
     for (number, row) in told.properties.iter().enumerate() {
         for (index, set) in row.cut_sets.iter().enumerate() {
             let name = escaped(&format!("{}: {}", row.name, told.set_name(&set.faults)));
             let steps = if set.steps == 1 { "1 step".to_owned() } else { format!("{} steps", count(set.steps as u64)) };
-            let _ = writeln!(out, "<details id=\"s{number}-{index}\"><summary>{name} ({steps})</summary>");
-            let _ = writeln!(out, "<pre>{}</pre></details>", escaped(&set.told));
+            // A link to what is folded unfolds it, if it leads inside.
+            let _ = writeln!(out, "<details><summary>{name} ({steps})</summary>");
+            let _ = writeln!(out, "<pre id=\"s{number}-{index}\">{}</pre></details>", escaped(&set.told));
         }
     }
     out

@@ -27,7 +27,7 @@ struct FaultObject<'a> {
     name: &'a str,
     class: &'a str,
     reached: bool,
-    /// The effects table: what it breaks alone.
+    /// The effects table: what is lost if nothing but this happens.
     breaks: Vec<&'a str>,
 }
 
@@ -98,7 +98,8 @@ pub(super) fn object(told: &Robustness) -> Object<'_> {
 
 fn fault_object(told: &Robustness, fault: usize) -> FaultObject<'_> {
     let row = &told.faults[fault];
-    let broken = told.properties.iter().filter(|property| property.cells[fault] == Cell::Violated);
+    let lost = |property: &&PropertyRow| property.cells[fault] == Cell::Violated && !property.fails_anyway();
+    let broken = told.properties.iter().filter(lost);
     let breaks = broken.map(|property| property.name.as_str()).collect();
     FaultObject { name: &row.name, class: &row.class, reached: row.reached, breaks }
 }
@@ -123,5 +124,22 @@ fn set_object<'a>(told: &'a Robustness, set: &'a CutSet) -> SetObject<'a> {
         message: &set.message,
         counterexample: set.counterexample.as_deref(),
         steps: set.steps,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::example;
+    use super::*;
+
+    #[test]
+    fn a_fault_loses_nothing_that_fails_without_it() {
+        let mut told = example();
+        let breaks = |told: &Robustness| fault_object(told, 1).breaks.iter().map(|name| (*name).to_owned()).collect();
+        let before: Vec<String> = breaks(&told);
+        assert_eq!(before, ["deadlock"]);
+        told.properties[0].cut_sets[0].faults.clear();
+        let after: Vec<String> = breaks(&told);
+        assert_eq!(after, [""; 0]);
     }
 }

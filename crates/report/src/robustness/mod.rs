@@ -88,6 +88,8 @@ pub enum Cell {
     Holds,
     /// It breaks it.
     Violated,
+    /// It breaks it if it happens several times.
+    Repeated,
     /// The fault never happens.
     NotReached,
     /// Not everything was looked at.
@@ -116,6 +118,7 @@ impl Cell {
         match self {
             Self::Holds => "holds",
             Self::Violated => "violated",
+            Self::Repeated => "violated if repeated",
             Self::NotReached => "not reached",
             Self::Unknown => "unknown",
         }
@@ -132,6 +135,13 @@ impl PropertyRow {
             Some(smallest) => Some((smallest - 1).min(exhausted)),
             None => Some(exhausted),
         }
+    }
+
+    /// Takes back that sets of so many faults were exhausted, and says why.
+    pub fn doubt(&mut self, faults: usize, why: &str) {
+        let below = (faults as u32).checked_sub(1);
+        self.exhausted = self.exhausted.zip(below).map(|(exhausted, below)| exhausted.min(below));
+        why.clone_into(&mut self.note);
     }
 
     /// Whether it fails without any fault.
@@ -227,7 +237,7 @@ pub(crate) mod tests {
             faults: vec![fault("loss:q", true), fault("stop:P", true), fault("early:P", false)],
             properties: vec![
                 row("deadlock", vec![set(&[1], "1a2b")], [Cell::Holds, Cell::Violated, Cell::NotReached]),
-                row("safe", vec![set(&[0, 0], "3c4d")], [Cell::Violated, Cell::Holds, Cell::NotReached]),
+                row("safe", vec![set(&[0, 0], "3c4d")], [Cell::Repeated, Cell::Holds, Cell::NotReached]),
             ],
             covered: Searched { searches: 4, states: 100, steps: 200, ..Searched::default() },
             ..Robustness::default()
@@ -246,6 +256,12 @@ pub(crate) mod tests {
         assert_eq!(open.tolerates(), Some(0), "what was not exhausted is not tolerated");
         open.exhausted = None;
         assert_eq!(open.tolerates(), None);
+        let mut doubted = told.properties[1].clone();
+        doubted.cut_sets.clear();
+        doubted.doubt(2, "no proof");
+        assert_eq!((doubted.tolerates(), doubted.complete(2), doubted.note.as_str()), (Some(1), false, "no proof"));
+        doubted.doubt(0, "no proof");
+        assert_eq!(doubted.tolerates(), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Fault trees in the Open-PSA model exchange format, which tools for reliability read.
 
-use super::Robustness;
-use std::collections::BTreeSet;
+use super::{PropertyRow, Robustness};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// One fault tree with a top gate for each property that faults can break. A fault that is needed several times in a
@@ -10,38 +10,66 @@ use std::fmt::Write as _;
 pub fn fault_tree_psa(told: &Robustness) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opsa-mef>\n");
     let _ = writeln!(out, "  <define-fault-tree name=\"{}\">", identifier(&told.system));
-    let mut events = BTreeSet::new();
-    for row in told.properties.iter().filter(|row| !row.cut_sets.is_empty()) {
-        let _ = writeln!(out, "    <define-gate name=\"{}\">", identifier(&format!("{}-fails", row.name)));
+    let broken: Vec<&PropertyRow> = told.properties.iter().filter(|row| !row.cut_sets.is_empty()).collect();
+    let names = Names::new(told, &broken);
+    for (row, name) in broken.iter().zip(&names.gates) {
+        let _ = writeln!(out, "    <define-gate name=\"{name}\">");
         let _ = writeln!(out, "      <label>{}</label>", escaped(&format!("{} fails", row.name)));
-        let _ = writeln!(out, "      <or>");
-        for set in &row.cut_sets {
-            let all: Vec<Event> = occurrences(&set.faults);
-            match &all[..] {
-                [] => out.push_str("        <constant value=\"true\"/>\n"),
-                [only] => {
-                    let _ = writeln!(out, "        <basic-event name=\"{}\"/>", only.name(told));
-                }
-                several => {
-                    out.push_str("        <and>\n");
-                    for event in several {
-                        let _ = writeln!(out, "          <basic-event name=\"{}\"/>", event.name(told));
-                    }
-                    out.push_str("        </and>\n");
-                }
-            }
-            events.extend(all);
-        }
-        out.push_str("      </or>\n    </define-gate>\n");
+        out += &formula(row, &names);
+        out.push_str("    </define-gate>\n");
     }
     out.push_str("  </define-fault-tree>\n  <model-data>\n");
-    for event in &events {
-        let _ = writeln!(out, "    <define-basic-event name=\"{}\">", event.name(told));
+    for (event, name) in &names.events {
+        let _ = writeln!(out, "    <define-basic-event name=\"{name}\">");
         let _ = writeln!(out, "      <label>{}</label>", escaped(&event.label(told)));
         out.push_str("    </define-basic-event>\n");
     }
     out.push_str("  </model-data>\n</opsa-mef>\n");
     out
+}
+
+/// One of the sets happens. A gate of one argument would be none, and tools refuse it.
+fn formula(row: &PropertyRow, names: &Names) -> String {
+    let (open, close) = if row.cut_sets.len() > 1 { ("      <or>\n", "      </or>\n") } else { ("", "") };
+    let sets: String = row.cut_sets.iter().map(|set| conjunction(&set.faults, names)).collect();
+    format!("{open}{sets}{close}")
+}
+
+/// Everything in a set happens.
+fn conjunction(set: &[usize], names: &Names) -> String {
+    let event = |event: &Event| format!("<basic-event name=\"{}\"/>\n", names.events[event]);
+    match &occurrences(set)[..] {
+        [] => "        <constant value=\"true\"/>\n".to_owned(),
+        [only] => format!("        {}", event(only)),
+        several => {
+            let all: String = several.iter().map(|one| format!("          {}", event(one))).collect();
+            format!("        <and>\n{all}        </and>\n")
+        }
+    }
+}
+
+/// Names that the format allows, no two of them alike: other signs than letters become the same dash.
+struct Names {
+    gates: Vec<String>,
+    events: BTreeMap<Event, String>,
+}
+
+impl Names {
+    fn new(told: &Robustness, broken: &[&PropertyRow]) -> Self {
+        let mut taken = BTreeSet::new();
+        let mut name = |text: &str| {
+            let name = identifier(text);
+            let numbered = (2..).map(|number| format!("{name}_{number}"));
+            let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
+            let free = free.unwrap_or(name);
+            taken.insert(free.clone());
+            free
+        };
+        let gates = broken.iter().map(|row| name(&format!("{}-fails", row.name))).collect();
+        let events: BTreeSet<Event> =
+            broken.iter().flat_map(|row| &row.cut_sets).flat_map(|set| occurrences(&set.faults)).collect();
+        Self { gates, events: events.into_iter().map(|event| (event, name(&event.label(told)))).collect() }
+    }
 }
 
 /// The n-th occurrence of a fault.
@@ -52,11 +80,6 @@ struct Event {
 }
 
 impl Event {
-    fn name(self, told: &Robustness) -> String {
-        let name = identifier(&told.faults[self.fault].name);
-        if self.nth == 1 { name } else { format!("{name}-{}", self.nth) }
-    }
-
     fn label(self, told: &Robustness) -> String {
         let name = &told.faults[self.fault].name;
         if self.nth == 1 { name.clone() } else { format!("{name}, occurrence {}", self.nth) }
@@ -95,11 +118,23 @@ mod tests {
     #[test]
     fn every_event_of_a_gate_is_defined_once() {
         let psa = fault_tree_psa(&example());
-        for name in ["stop-P", "loss-q", "loss-q-2"] {
+        for name in ["stop-P", "loss-q", "loss-q-occurrence-2"] {
             assert_eq!(psa.matches(&format!("<define-basic-event name=\"{name}\">")).count(), 1, "{psa}");
             assert!(psa.contains(&format!("<basic-event name=\"{name}\"/>")), "{psa}");
         }
         assert!(psa.contains("<define-gate name=\"deadlock-fails\">"), "{psa}");
+        assert!(!psa.contains("<or>"), "one set needs no choice: {psa}");
+    }
+
+    #[test]
+    fn what_differs_only_in_signs_gets_names_of_its_own() {
+        let mut told = example();
+        told.properties[0].name = "[] a".to_owned();
+        told.properties[1].name = "<> a".to_owned();
+        let psa = fault_tree_psa(&told);
+        for name in ["a-fails", "a-fails_2"] {
+            assert_eq!(psa.matches(&format!("<define-gate name=\"{name}\">")).count(), 1, "{psa}");
+        }
     }
 
     #[test]

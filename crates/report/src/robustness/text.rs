@@ -14,11 +14,19 @@ pub fn robustness_text(told: &Robustness, layout: &Layout) -> String {
     out.push('\n');
     out += &sets(told, layout);
     out += &single_points(told, layout);
-    for note in &told.notes {
-        let _ = writeln!(out, "note: {}", clean(note));
-    }
+    out += &notes(&told.notes, layout);
     out.push('\n');
     out += &closing(told, layout);
+    out
+}
+
+/// What the reader should know, broken into lines.
+pub(super) fn notes(notes: &[String], layout: &Layout) -> String {
+    let mut out = String::new();
+    for note in notes {
+        let words: Vec<String> = format!("note: {}", clean(note)).split(' ').map(str::to_owned).collect();
+        out += &(wrap(&words, " ", layout.width.saturating_sub(2)).join("\n  ") + "\n");
+    }
     out
 }
 
@@ -55,9 +63,12 @@ fn table(told: &Robustness, layout: &Layout) -> String {
             out.push('\n');
         }
     }
-    let legend = [Cell::Violated, Cell::Holds, Cell::NotReached, Cell::Unknown]
-        .map(|cell| format!("{} {}", sign(cell, layout.signs), cell.words()));
-    let _ = writeln!(out, "({}; each fault alone)", legend.join(", "));
+    let all = [Cell::Violated, Cell::Repeated, Cell::Holds, Cell::NotReached, Cell::Unknown];
+    let used = all.into_iter().filter(|cell| told.properties.iter().any(|row| row.cells.contains(cell)));
+    let legend: Vec<String> = used.map(|cell| format!("{} {}", sign(cell, layout.signs), cell.words())).collect();
+    if !legend.is_empty() {
+        let _ = writeln!(out, "({}; each fault alone)", legend.join(", "));
+    }
     out
 }
 
@@ -66,6 +77,7 @@ fn sign(cell: Cell, signs: Signs) -> &'static str {
         (Cell::Holds, Signs::Unicode) => "·",
         (Cell::Holds, Signs::Ascii) => ".",
         (Cell::Violated, _) => "X",
+        (Cell::Repeated, _) => "x",
         (Cell::NotReached, _) => "-",
         (Cell::Unknown, _) => "?",
     }
@@ -74,7 +86,7 @@ fn sign(cell: Cell, signs: Signs) -> &'static str {
 fn role(cell: Cell) -> Role {
     match cell {
         Cell::Holds => Role::Good,
-        Cell::Violated => Role::Error,
+        Cell::Violated | Cell::Repeated => Role::Error,
         Cell::NotReached => Role::Dim,
         Cell::Unknown => Role::Warning,
     }
@@ -91,11 +103,11 @@ fn sets(told: &Robustness, layout: &Layout) -> String {
     let mut out = paint.paint(Role::Strong, &line) + "\n";
     for row in &told.properties {
         let mut words: Vec<String> = row.cut_sets.iter().map(|set| set_text(told, set)).collect();
-        if words.is_empty() {
-            words.push("none".to_owned());
-        }
-        if !row.complete(told.budget) {
-            words.push(format!("(not exhausted: {})", clean(&row.note)));
+        let open = (!row.complete(told.budget)).then(|| format!("(not exhausted: {})", clean(&row.note)));
+        match (words.is_empty(), open) {
+            (true, Some(open)) => words.push(format!("none found {open}")),
+            (true, None) => words.push("none".to_owned()),
+            (false, open) => words.extend(open),
         }
         let lines = wrap(&words, ", ", room);
         for (number, text) in lines.iter().enumerate() {
