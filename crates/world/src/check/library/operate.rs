@@ -280,9 +280,16 @@ impl Operation {
         }
     }
 
-    /// The exclusive lock that the function takes, if it goes on.
+    /// The exclusive lock that the function takes, whenever it goes on. Whoever gives up in time may go on without it.
     #[must_use]
     pub fn takes(&self, seen: Seen<'_>) -> Option<u64> {
+        use Function as F;
+        let gives_up = matches!(self.function, F::TimedLock | F::ClockLock | F::TimedWriteLock);
+        self.wants(seen).filter(|_| !gives_up)
+    }
+
+    /// The exclusive lock that the function takes if it can.
+    fn wants(&self, seen: Seen<'_>) -> Option<u64> {
         use Function as F;
         let is_lock = match self.function {
             F::Lock | F::TimedLock | F::ClockLock | F::WriteLock | F::TimedWriteLock | F::SpinLock => true,
@@ -301,7 +308,7 @@ impl Operation {
         if self.asleep(seen).is_some_and(|asleep| !asleep.woken) {
             return None;
         }
-        seen.library.holder(self.takes(seen)?)
+        seen.library.holder(self.wants(seen)?)
     }
 
     /// Goes on, the `index`-th way.
