@@ -1,7 +1,8 @@
 //! The conditions under which steps may be left out, enforced until nothing changes.
 
 use super::future::FutureId;
-use super::node::{Edge, Node};
+use super::livelock::{fair_components, is_idle};
+use super::node::{Edge, Node, Present};
 use super::options::Filter;
 use super::scc;
 use super::stored::Stored;
@@ -162,7 +163,7 @@ impl Stored {
         let mut cycles = Vec::new();
         scc::components(
             &self.nodes,
-            Node::is_partial,
+            |at| self.node(at).is_partial(),
             |_| true,
             |cycle| {
                 let left = |at: &&u32| (self.node(**at).enabled.minus(self.node(**at).done).len(), **at);
@@ -176,5 +177,25 @@ impl Stored {
             self.open.push(*at);
         }
         !cycles.is_empty()
+    }
+
+    /// Time passes where everybody who can move only looks, for ever. True if it did.
+    pub fn let_last_move(&mut self) -> bool {
+        let is_last = |present: &Present| present.last && present.choices == 0;
+        if !self.nodes.iter().any(|node| node.present.iter().any(is_last)) {
+            return false;
+        }
+        let idle = fair_components(&self.nodes, |_| true, is_idle);
+        let mut has_moved = false;
+        for at in idle.into_iter().flatten() {
+            let node = self.node_mut(at);
+            let Some(last) = node.present.iter_mut().find(|present| is_last(present)) else { continue };
+            last.choices = 1;
+            node.enabled.insert(last.actor);
+            node.todo.insert(last.actor);
+            self.open.push(at);
+            has_moved = true;
+        }
+        has_moved
     }
 }

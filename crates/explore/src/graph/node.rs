@@ -61,6 +61,8 @@ pub struct Present {
     pub alarms: SetId,
     /// The locks that it holds.
     pub holds: LockId,
+    /// Whether it moves where nobody gets on.
+    pub last: bool,
 }
 
 /// A step that was taken.

@@ -5,13 +5,13 @@ use super::node::{Edge, Node};
 /// Hands every component with a cycle to `found`: of states that are in, over steps that count.
 pub fn components(
     nodes: &[Node],
-    is_in: impl Fn(&Node) -> bool,
+    is_in: impl Fn(u32) -> bool,
     counts: impl Fn(&Edge) -> bool,
     mut found: impl FnMut(&[u32]),
 ) {
     let mut tarjan = Tarjan {
         nodes,
-        is_in: |id: u32| is_in(&nodes[id as usize]),
+        is_in,
         counts,
         index: vec![0; nodes.len()],
         low: vec![0; nodes.len()],

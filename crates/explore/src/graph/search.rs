@@ -114,7 +114,7 @@ impl<'a, T: Traced> Search<'a, T> {
                     self.graph.settle();
                 }
             }
-            if !self.graph.break_cycles() {
+            if !self.graph.break_cycles() && !self.graph.let_last_move() {
                 return None;
             }
         }
@@ -243,7 +243,15 @@ impl<'a, T: Traced> Search<'a, T> {
             let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied().collect());
             let pending = self.pending(id, reached, actor, (dense, locks), by);
             let alarms = self.graph.touches.intern(dense, locks, read(&actor.alarms));
-            present.push(Present { actor: dense, choices: actor.choices, pending, behind, alarms, holds });
+            present.push(Present {
+                actor: dense,
+                choices: actor.choices,
+                pending,
+                behind,
+                alarms,
+                holds,
+                last: actor.last,
+            });
         }
         present
     }

@@ -79,6 +79,8 @@ pub struct Actor {
     pub takes: Option<u64>,
     /// Whether it moves only when nobody else can: time that passes.
     pub patient: bool,
+    /// Whether it waits for nothing but that nobody gets on: it moves where all others only look, again and again.
+    pub last: bool,
 }
 
 /// Something that a step touched.

@@ -284,9 +284,11 @@ impl Programs {
         let world = &self.world;
         let mut actors: Vec<Actor> = world.kernel.threads.keys().map(|tid| self.actor(*tid)).collect();
         let is_quiet = actors.iter().all(|actor| actor.choices == 0);
-        if (is_quiet || self.may_hasten()) && self.next_deadline().is_some() {
-            let patient = !self.may_hasten();
-            actors.push(Actor { number: TIME, choices: 1, creator: TIME, patient, ..Actor::default() });
+        if self.next_deadline().is_some() {
+            let may_pass = is_quiet || self.may_hasten();
+            let patient = self.options.timeouts == Timeouts::Quiet;
+            let choices = u32::from(may_pass);
+            actors.push(Actor { number: TIME, choices, creator: TIME, patient, last: !may_pass, ..Actor::default() });
         }
         actors
     }
@@ -395,7 +397,7 @@ impl Programs {
 
     /// Lets time pass to the next moment at which something happens.
     fn pass_time(&mut self) -> Vec<explore::graph::Touch> {
-        if self.world.kernel.threads.keys().any(|tid| self.actor(*tid).choices > 0) {
+        if self.may_hasten() && self.world.kernel.threads.keys().any(|tid| self.actor(*tid).choices > 0) {
             self.beside.hastened += 1;
         }
         if let Some(next) = self.next_deadline() {

@@ -60,7 +60,12 @@ pub struct Case<'a> {
 impl Case<'_> {
     /// The program at its beginning.
     pub fn start(&self, depth: Depth) -> Programs {
-        start(self.folder, &["./program", &self.number.to_string()], depth)
+        self.start_with(Options { depth, ..Options::default() })
+    }
+
+    /// The program at its beginning, looked at in a certain way.
+    pub fn start_with(&self, options: Options) -> Programs {
+        start(self.folder, &["./program", &self.number.to_string()], options)
     }
 
     /// What is said of it when something is wrong.
@@ -77,7 +82,7 @@ pub fn compile(folder: &Path, arguments: &[&str]) {
 }
 
 /// A program of a folder at its beginning.
-pub fn start(folder: &Path, arguments: &[&str], depth: Depth) -> Programs {
+pub fn start(folder: &Path, arguments: &[&str], options: Options) -> Programs {
     let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
     roots.push(folder.to_owned());
     let command = Command {
@@ -86,6 +91,5 @@ pub fn start(folder: &Path, arguments: &[&str], depth: Depth) -> Programs {
         directory: folder.as_os_str().as_bytes().to_vec(),
     };
     let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    let options = Options { depth, ..Options::default() };
     Programs::start(host, Limit::default(), &[command], options).expect("it starts")
 }

@@ -2,7 +2,9 @@
 
 use explore::graph::{Actor, Reached, Taken, Touch, Traced};
 use explore::random::Random;
+use std::collections::BTreeSet;
 use trace::Choice;
+use world::check::programs::TIME;
 use world::check::touch::{Kind, kind};
 use world::check::{Programs, Snapshot};
 
@@ -12,19 +14,20 @@ struct Step {
     taken: Taken<Snapshot>,
 }
 
-/// Walks at random, and exchanges whatever can be exchanged on the way; how many pairs were, and what is wrong.
-pub fn walk(programs: &mut Programs, seed: u64, length: usize) -> Result<u32, String> {
+/// Walks at random, and exchanges whatever can be exchanged on the way; what the exchanged steps touched, or what is wrong.
+pub fn walk(programs: &mut Programs, seed: u64, length: usize) -> Result<BTreeSet<Kind>, String> {
     let mut random = Random::new(seed);
-    let (mut reached, mut pairs) = (programs.initial(), 0);
+    let (mut reached, mut touched) = (programs.initial(), BTreeSet::new());
     for _ in 0..length {
         let mut steps = steps(programs, &reached);
         for (index, one) in steps.iter().enumerate() {
             let others = steps[index + 1..].iter().filter(|other| other.choice.actor != one.choice.actor);
             for other in others.filter(|other| is_independent(one, other)) {
                 exchange(programs, one, other)?;
-                pairs += 1;
+                let touches = one.taken.touches.iter().chain(&other.taken.touches);
+                touched.extend(touches.map(|touch| kind(touch.object)));
             }
-            let mut waiting = reached.actors.iter().filter(|actor| actor.choices == 0);
+            let mut waiting = reached.actors.iter().filter(|actor| actor.choices == 0 && !actor.last);
             waiting.try_for_each(|actor| stays(actor, one))?;
         }
         steps.retain(|step| !is_fatal(step));
@@ -33,7 +36,7 @@ pub fn walk(programs: &mut Programs, seed: u64, length: usize) -> Result<u32, St
         }
         reached = steps.swap_remove(random.below(steps.len())).taken.reached;
     }
-    Ok(pairs)
+    Ok(touched)
 }
 
 fn steps(programs: &mut Programs, reached: &Reached<Snapshot>) -> Vec<Step> {
@@ -62,7 +65,7 @@ fn is_independent(one: &Step, other: &Step) -> bool {
 
 /// Alone in the world, a thread goes on until it is not: its step is longer there.
 fn leaves_alone(step: &Step) -> bool {
-    step.taken.reached.actors.len() <= 1
+    step.taken.reached.actors.iter().filter(|actor| actor.number != TIME).count() <= 1
 }
 
 fn exchange(programs: &mut Programs, one: &Step, other: &Step) -> Result<(), String> {

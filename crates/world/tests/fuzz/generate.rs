@@ -77,6 +77,8 @@ pub struct Program {
     pub spins: bool,
     /// Whether it uses locks whose library code spins.
     pub spin_locks: bool,
+    /// Whether it waits for time.
+    pub times: bool,
 }
 
 /// The program of a seed, with `number` in the names of its functions.
@@ -111,7 +113,8 @@ pub fn program(seed: u64, number: usize) -> Program {
     let row = format!("{{ {needs}0, {count}, {{ {} }}, p{number}_end }},\n", parts.join(", "));
     let spins = writer.features.contains(&F::Spin);
     let spin_locks = writer.features.contains(&F::SpinLock);
-    Program { source: writer.children + &source, row, spins, spin_locks }
+    let times = writer.features.contains(&F::Time);
+    Program { source: writer.children + &source, row, spins, spin_locks, times }
 }
 
 struct Writer {

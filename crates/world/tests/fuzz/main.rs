@@ -12,9 +12,11 @@ mod inside;
 use batch::{Batch, Case};
 use compare::{Seen, graph, without_memory};
 use explore::graph::{Filter, Mode, Parts};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
-use world::check::Depth;
+use world::check::touch::Kind;
+use world::check::{Depth, Options, Timeouts};
 
 /// Programs that are compiled together.
 const TOGETHER: usize = 100;
@@ -59,12 +61,28 @@ fn reduced_searches_of_programs_see_what_full_ones_see() {
 }
 
 #[test]
+fn reduced_searches_see_what_full_ones_see_when_time_may_pass_early() {
+    let options = || Options { timeouts: Timeouts::Any(1), ..Options::default() };
+    let mut compared = 0;
+    for_each("early", seeds(60), |case| {
+        if !case.program.times {
+            return;
+        }
+        let look = |mode| graph(&mut case.start_with(options()), mode);
+        let Some((full, reduced)) = look(Mode::Full).and_then(|full| Some((full, look(Mode::Reduced)?))) else {
+            return;
+        };
+        assert_eq!(full, reduced, "{}", case.told());
+        compared += 1;
+    });
+    assert!(compared > 0);
+}
+
+#[test]
 fn searches_of_programs_without_memory_see_what_full_ones_see() {
     let search =
         |case: Case<'_>| if case.program.spins { None } else { without_memory(&mut case.start(Depth::Summary)) };
-    compare("stateless", seeds(50), search, |full, other| {
-        (&full.failures, &full.ends) == (&other.failures, &other.ends)
-    });
+    compare("stateless", seeds(50), search, PartialEq::eq);
 }
 
 #[test]
@@ -79,7 +97,7 @@ fn every_instruction_of_the_library_shows_what_its_functions_mean() {
 #[test]
 fn independent_steps_of_random_programs_commute() {
     let mut wrong = Vec::new();
-    let mut pairs = 0;
+    let mut touched = BTreeSet::new();
     for_each("diamond", seeds(30), |case| {
         let mut programs = case.start(Depth::Summary);
         if graph(&mut programs, Mode::Reduced).is_none() {
@@ -87,35 +105,49 @@ fn independent_steps_of_random_programs_commute() {
         }
         for seed in 0..3 {
             match diamond::walk(&mut programs, seed, 60) {
-                Ok(more) => pairs += more,
+                Ok(more) => touched.extend(more),
                 Err(error) => wrong.push(format!("{}{error}\n", case.told())),
             }
         }
     });
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(pairs > 0);
+    assert!(touched.is_superset(&[Kind::Word, Kind::Lock, Kind::Condition, Kind::File].into()), "{touched:?}");
 }
 
-/// Programs of `programs/` and how they are compiled.
-const EXAMPLES: &[(&str, &[&str])] = &[
-    ("chat.c", &["-DCLIENTS=2"]),
-    ("echo.c", &["-DCLIENTS=2"]),
-    ("daytime.c", &["-DCLIENTS=2"]),
-    ("rax_sysv.c", &["-DROUNDS=2"]),
-    ("bbuf.c", &["-DNP=2", "-DNC=2"]),
+/// Programs, how they are compiled, how deep the library is looked into, and what independent steps of theirs touch.
+type Example = (&'static str, &'static [&'static str], Depth, &'static [Kind]);
+
+const FAMILIES: &str = "crates/world/tests/fuzz/families.c";
+const EXAMPLES: &[Example] = &[
+    ("programs/chat.c", &["-DCLIENTS=2"], Depth::Summary, &[Kind::File, Kind::Ports, Kind::Lock]),
+    ("programs/echo.c", &["-DCLIENTS=2"], Depth::Summary, &[Kind::File, Kind::Ports, Kind::Process]),
+    ("programs/daytime.c", &["-DCLIENTS=2"], Depth::Summary, &[Kind::File, Kind::Ports, Kind::Process]),
+    ("programs/rax_sysv.c", &["-DROUNDS=2"], Depth::Summary, &[Kind::Ipc, Kind::Process]),
+    ("programs/bbuf.c", &["-DNP=2", "-DNC=2"], Depth::Summary, &[Kind::Lock, Kind::Condition, Kind::Thread]),
+    ("programs/phil.c", &["-DN=3"], Depth::Real, &[Kind::Futex, Kind::Space]),
+    (FAMILIES, &["-DFAMILY=talk"], Depth::Summary, &[Kind::File]),
+    (FAMILIES, &["-DFAMILY=talk", "-DPAIRS"], Depth::Summary, &[Kind::File]),
+    (FAMILIES, &["-DFAMILY=count", "-DEVENTS"], Depth::Summary, &[Kind::File]),
+    (FAMILIES, &["-DFAMILY=keep"], Depth::Summary, &[Kind::Inode, Kind::Names]),
+    (FAMILIES, &["-DFAMILY=multiply"], Depth::Summary, &[Kind::Process]),
 ];
 
 #[test]
 fn independent_steps_of_the_examples_commute() {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
-    for (name, flags) in EXAMPLES {
-        let folder = inside::folder(&format!("fuzz-{name}"));
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (name, flags, depth, expected) in EXAMPLES {
+        let folder = inside::folder("fuzz-examples");
         let source = sources.join(name);
         batch::compile(&folder, &[flags, &["-O1", source.to_str().expect("a path in UTF-8")][..]].concat());
-        let mut programs = batch::start(&folder, &["./program"], Depth::Summary);
+        let options = Options { depth: *depth, ..Options::default() };
+        let mut programs = batch::start(&folder, &["./program"], options);
         diamond::learn(&mut programs, 5);
-        let pairs = diamond::walk(&mut programs, 1, 300).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert!(pairs > 0, "{name}");
+        let mut touched = BTreeSet::new();
+        for seed in 0..3 {
+            let more = diamond::walk(&mut programs, seed, 300);
+            touched.extend(more.unwrap_or_else(|error| panic!("{name} {flags:?}: {error}")));
+        }
+        assert!(touched.is_superset(&expected.iter().copied().collect()), "{name} {flags:?}: {touched:?}");
     }
 }
 
