@@ -233,6 +233,22 @@ fn a_fault_that_is_needed_twice_is_told_twice() {
 }
 
 #[test]
+fn what_breaks_after_a_repair_is_shown_whatever_the_budget() {
+    let text = "chan q = [2] of { byte };\nactive proctype sender() { q!1; q!2 }\n\
+                active proctype receiver() { byte x; q?x; if :: q?x :: timeout -> q?x; assert(false) fi }\n";
+    let folder = Folder::with("faults-repair", "m.pml", text);
+    let told = |budget: &str| campaign(&folder, Path::new("m.pml"), &format!("--only delay,pause --faults {budget}"));
+    let (one, two) = (told("1"), told("2"));
+    let alone = BTreeSet::from(["delay:q".to_owned(), "pause:sender".to_owned()]);
+    for told in [&one, &two] {
+        assert_eq!((&told["complete"], &cut_sets(told)["assert"]), (&Value::from(true), &alone), "{told}");
+    }
+    let id = two["properties"][1]["cut_sets"][0]["counterexample"].as_str().expect("it was saved");
+    let replayed = folder.run(&["replay", id]);
+    assert!(replayed.out.contains("healed: "), "{}{}", replayed.out, replayed.err);
+}
+
+#[test]
 fn reports_come_as_text_page_trees_and_side_by_side() {
     let folder = Folder::with("faults-formats", "before.pml", PLAIN);
     let better = PLAIN.replace("q?x; assert(x == 1)", "end: q?x");

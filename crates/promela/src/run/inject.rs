@@ -136,7 +136,12 @@ impl<'i, C: Code> Injection<'i, C> {
         &self.system.model
     }
 
+    /// Repairs come first: their numbers must not depend on how many faults may still happen, so that a schedule found
+    /// with one budget can be executed with a larger one.
     fn all(&self, scratch: &mut Scratch, found: &mut Found<'_>) -> ControlFlow<()> {
+        for deed in self.faults.healing(self.model(), &self.from) {
+            self.perform(None, &deed, found)?;
+        }
         for number in 0..self.faults.faults.len() {
             let fault = &self.faults.faults[number];
             if !self.faults.may_happen(&self.from.bytes, fault.class) {
@@ -156,9 +161,6 @@ impl<'i, C: Code> Injection<'i, C> {
                 }
                 _ => {}
             }
-        }
-        for deed in self.faults.healing(self.model(), &self.from) {
-            self.perform(None, &deed, found)?;
         }
         ControlFlow::Continue(())
     }
