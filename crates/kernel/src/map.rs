@@ -42,25 +42,55 @@ impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
 
 impl<K: Eq, V: Eq> Eq for Map<K, V> {}
 
-/// Feeds `Hash` implementations to a hash of 128 bits.
-pub struct Wide(XxHash3_128);
+/// Feeds `Hash` implementations to a hash of 128 bits. They write a few bytes at a time: gathered first, they are hashed
+/// in one go, and most values need no more than that.
+pub struct Wide {
+    gathered: [u8; Self::MOST],
+    len: usize,
+    /// What did not fit.
+    more: Option<XxHash3_128>,
+}
 
 impl Wide {
+    const MOST: usize = 1024;
+
     /// 128 bits that stand for a value.
     pub fn hash_of(value: impl Hash) -> u128 {
-        let mut wide = Self(XxHash3_128::new());
+        let mut wide = Self { gathered: [0; Self::MOST], len: 0, more: None };
         value.hash(&mut wide);
-        wide.0.finish_128()
+        wide.finish_wide()
+    }
+
+    fn finish_wide(&self) -> u128 {
+        let gathered = &self.gathered[..self.len];
+        let Some(mut all) = self.more.clone() else { return XxHash3_128::oneshot(gathered) };
+        all.write(gathered);
+        all.finish_128()
+    }
+
+    #[cold]
+    fn overflow(&mut self, bytes: &[u8]) {
+        let more = self.more.get_or_insert_default();
+        more.write(&self.gathered[..self.len]);
+        more.write(bytes);
+        self.len = 0;
     }
 }
 
 impl Hasher for Wide {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
+        match self.gathered.get_mut(self.len..self.len + bytes.len()) {
+            Some(free) => {
+                free.copy_from_slice(bytes);
+                self.len += bytes.len();
+            }
+            None => self.overflow(bytes),
+        }
     }
 
     fn finish(&self) -> u64 {
-        self.0.finish_128() as u64
+        self.finish_wide() as u64
     }
 }
 

@@ -47,6 +47,7 @@ fn copy_table(table: &Table, epoch: u64) -> Table {
     let copy = |group: &Group| Group {
         entries: std::array::from_fn(|index| copy_entry(&group.entries[index], epoch)),
         chunks: group.chunks.clone(),
+        changed: group.changed,
         image: group.image.clone(),
     };
     let groups = table.groups.iter().map(|(number, group)| (*number, Box::new(copy(group)))).collect();

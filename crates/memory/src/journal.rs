@@ -56,6 +56,12 @@ impl Journal {
     pub(crate) fn is_active(&self) -> bool {
         !self.marks.is_empty()
     }
+
+    /// Forgets all marks, and how to come back to them.
+    pub(crate) fn clear(&mut self) {
+        self.marks.clear();
+        self.records.clear();
+    }
 }
 
 impl Memory {
@@ -88,8 +94,7 @@ impl Memory {
 
     /// Forgets all marks and keeps this state: nothing is noted for undoing until the next mark.
     pub fn forget_marks(&mut self) {
-        self.journal.marks.clear();
-        self.journal.records.clear();
+        self.journal.clear();
         self.stores.drop_empty_groups();
     }
 

@@ -84,6 +84,12 @@ impl Memory {
         }
     }
 
+    /// How much it may hold.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
     /// Pages that all spaces and objects hold; a page that two spaces share since a fork counts twice.
     #[must_use]
     pub fn resident_pages(&self) -> u64 {

@@ -50,6 +50,17 @@ pub(crate) fn write(page: &mut Arc<Page>, offset: usize, bytes: &[u8]) {
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), page.pointer().add(offset), bytes.len()) };
 }
 
+/// A page of its own with the given content, which is written once, not over zeros.
+fn fresh(bytes: &Bytes) -> Arc<Page> {
+    let mut page = Arc::<Page>::new_uninit();
+    let inner = Arc::get_mut(&mut page).expect("nobody else knows it yet");
+    // SAFETY: a page is its bytes alone, and all of them are written, into memory that nobody else refers to.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), inner.as_mut_ptr().cast::<u8>(), PAGE_BYTES);
+        page.assume_init()
+    }
+}
+
 /// Pages that were given back and wait for their next use.
 #[derive(Debug, Default)]
 pub(crate) struct Pool(Vec<Arc<Page>>);
@@ -60,8 +71,7 @@ const POOL_MAX: usize = 4096;
 impl Pool {
     /// A page with the given content.
     pub(crate) fn copy_of(&mut self, bytes: &Bytes) -> Arc<Page> {
-        // SAFETY: all-zero bytes are a valid page.
-        let mut page = self.0.pop().unwrap_or_else(|| unsafe { Arc::new_zeroed().assume_init() });
+        let Some(mut page) = self.0.pop() else { return fresh(bytes) };
         write(&mut page, 0, bytes);
         page
     }

@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::object::{Base, Object, Shape};
 use crate::space::Space;
 use crate::store::Stores;
-use crate::table::{CHUNK, CHUNKS, ChunkImage, Entry, GROUP, Group, GroupImage, ParkedEntry, Stamp, Table, TableImage};
+use crate::table::{CHUNK, ChunkImage, Entry, GROUP, Group, GroupImage, ParkedEntry, Stamp, Table, TableImage};
 use crate::{ObjectId, SpaceId};
 
 /// A state put aside. Cheap to clone; may go to another thread and be restored into any memory there.
@@ -68,7 +68,7 @@ impl Memory {
     pub fn restore(&mut self, parked: &Parked) {
         let image = &*parked.0;
         self.leave();
-        self.forget_marks();
+        self.journal.clear();
         self.begin_epoch();
         (self.sum, self.resident) = (image.sum, image.resident);
         self.dirty.clear();
@@ -92,6 +92,11 @@ impl Memory {
 
     /// Whether pages that instructions were taken from may have changed.
     fn restore_spaces(&mut self, images: &[(SpaceId, SpaceImage)]) -> bool {
+        let spaces = &mut self.stores.spaces;
+        if spaces.keys().eq(images.iter().map(|(id, _)| id)) {
+            let pairs = spaces.values_mut().zip(images);
+            return pairs.fold(false, |moved, (space, (_, image))| restore_space(space, image) || moved);
+        }
         let mut old = std::mem::take(&mut self.stores.spaces);
         let mut moved = false;
         for (id, image) in images {
@@ -108,6 +113,13 @@ impl Memory {
     fn restore_objects(&mut self, images: &[(ObjectId, ObjectImage)]) -> bool {
         let mut old = std::mem::take(&mut self.stores.objects);
         let mut moved = false;
+        if old.keys().eq(images.iter().map(|(id, _)| id)) {
+            for (object, (id, image)) in old.values_mut().zip(images) {
+                moved |= self.restore_object(*id, object, image);
+            }
+            self.stores.objects = old;
+            return moved;
+        }
         for (id, image) in images {
             moved |= !old.contains_key(id);
             let mut object = old.remove(id).unwrap_or_else(|| Box::new(Object::empty(0)));
@@ -133,7 +145,7 @@ impl Memory {
         object.shape = image.shape;
         object.base = image.base.clone();
         let Object { table, code, .. } = object;
-        restore_table(table, &image.table, |_, pages| moved |= hold_code(code, pages));
+        restore_table(table, &image.table, |pages| moved |= hold_code(code, pages));
         moved
     }
 
@@ -167,13 +179,15 @@ fn park_table(table: &mut Table) -> Arc<TableImage> {
 }
 
 fn park_group(group: &mut Group) -> Arc<GroupImage> {
-    let Group { entries, chunks, image } = group;
+    let Group { entries, chunks, changed, image } = group;
     let parked = || {
-        for (chunk, entries) in chunks.iter_mut().zip(entries.chunks_exact(CHUNK)) {
-            if chunk.is_none() && entries.iter().any(|entry| entry.page.is_some()) {
-                *chunk = Some(Arc::new(std::array::from_fn(|index| park_entry(&entries[index]))));
+        for (index, entries) in entries.chunks_exact(CHUNK).enumerate() {
+            let is_changed = chunks[index].is_none() && *changed & 1 << index != 0;
+            if is_changed && entries.iter().any(|entry| entry.page.is_some()) {
+                chunks[index] = Some(Arc::new(std::array::from_fn(|index| park_entry(&entries[index]))));
             }
         }
+        *changed = 0;
         Arc::new(chunks.clone())
     };
     Arc::clone(image.get_or_insert_with(parked))
@@ -198,18 +212,18 @@ fn restore_space(space: &mut Space, image: &SpaceImage) -> bool {
     space.layout = Arc::clone(&image.layout);
     (space.layout_sum, space.layout_dirty) = (image.layout_sum, false);
     let Space { table, tlb, code, .. } = space;
-    let forget = |first: u64, pages: &[u64]| {
+    let forget = |pages: &[u64]| {
         moved |= hold_code(code, pages);
         if let Some(tlb) = tlb {
-            tlb.forget(first, first + CHUNK as u64);
+            pages.iter().for_each(|page| tlb.repoint(*page, None));
         }
     };
     restore_table(table, &image.table, forget);
     moved
 }
 
-/// Makes a table as parked, telling the first page of every chunk that changes and those of its pages that do.
-fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl FnMut(u64, &[u64])) {
+/// Makes a table as parked, telling the pages that change.
+fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl FnMut(&[u64])) {
     if table.image.as_ref().is_some_and(|old| Arc::ptr_eq(old, image)) {
         return;
     }
@@ -221,9 +235,7 @@ fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl F
         table.groups.retain(|number, _| {
             let keep = image.groups.binary_search_by_key(number, |(number, _)| *number).is_ok();
             if !keep {
-                (0..CHUNKS).map(|chunk| number * GROUP + (chunk * CHUNK) as u64).for_each(|first| {
-                    changed(first, &std::array::from_fn::<u64, CHUNK, _>(|index| first + index as u64));
-                });
+                changed(&std::array::from_fn::<u64, { GROUP as usize }, _>(|index| number * GROUP + index as u64));
             }
             keep
         });
@@ -231,23 +243,24 @@ fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl F
     (table.sum, table.resident, table.image) = (image.sum, image.resident, Some(Arc::clone(image)));
 }
 
-fn restore_group(group: &mut Group, image: &Arc<GroupImage>, start: u64, changed: &mut impl FnMut(u64, &[u64])) {
+fn restore_group(group: &mut Group, image: &Arc<GroupImage>, start: u64, changed: &mut impl FnMut(&[u64])) {
     if group.image.as_ref().is_some_and(|old| Arc::ptr_eq(old, image)) {
         return;
     }
     for (index, parked) in image.iter().enumerate() {
         let same = match (&group.chunks[index], parked) {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            (None, None) => group.is_vacant(index),
             _ => false,
         };
         if !same {
             let first = start + (index * CHUNK) as u64;
             let pages = restore_chunk(&mut group.entries[index * CHUNK..][..CHUNK], parked.as_deref(), first);
             group.chunks[index].clone_from(parked);
-            changed(first, &pages);
+            changed(&pages);
         }
     }
-    group.image = Some(Arc::clone(image));
+    (group.changed, group.image) = (0, Some(Arc::clone(image)));
 }
 
 /// Makes a chunk as parked; the pages that are others now.

@@ -120,7 +120,7 @@ impl Memory {
     pub(crate) fn recycle(&mut self, table: Table) {
         for group in table.groups.into_values() {
             // An image of the group would keep its pages.
-            let Group { entries, chunks, image } = *group;
+            let Group { changed: _, entries, chunks, image } = *group;
             drop((chunks, image));
             entries.into_iter().for_each(|entry| self.pool.give(entry.page));
         }
@@ -273,8 +273,8 @@ fn copy_table(from: &Table, id: SpaceId) -> (Table, Vec<Dirty>) {
             Entry { page: own, stamp: Stamp::settled(over), content: entry.content }
         };
         let entries = std::array::from_fn(copy);
-        let (chunks, image) = (group.chunks.clone(), group.image.clone());
-        table.groups.insert(number, Box::new(Group { entries, chunks, image }));
+        let (chunks, changed, image) = (group.chunks.clone(), group.changed, group.image.clone());
+        table.groups.insert(number, Box::new(Group { entries, chunks, changed, image }));
     }
     (table, dirty)
 }

@@ -93,6 +93,8 @@ pub(crate) struct TableImage {
 pub(crate) struct Group {
     pub(crate) entries: [Entry; GROUP as usize],
     pub(crate) chunks: [Option<Arc<ChunkImage>>; CHUNKS],
+    /// Bits of the chunks without an image that may hold something; the others are empty.
+    pub(crate) changed: u16,
     pub(crate) image: Option<Arc<GroupImage>>,
 }
 
@@ -101,8 +103,14 @@ impl Group {
         Box::new(Self {
             entries: std::array::from_fn(|_| Entry::default()),
             chunks: std::array::from_fn(|_| None),
+            changed: u16::MAX,
             image: None,
         })
+    }
+
+    /// Whether a chunk has no image because it is empty.
+    pub(crate) fn is_vacant(&self, chunk: usize) -> bool {
+        self.chunks[chunk].is_none() && self.changed & 1 << chunk == 0
     }
 
     fn is_empty(&self) -> bool {
@@ -177,7 +185,9 @@ impl Table {
     pub(crate) fn take_images(&mut self, page: u64) -> Images {
         let table = self.image.take();
         let Some(group) = self.groups.get_mut(&(page / GROUP)) else { return Images { table, ..Images::default() } };
-        let chunk = group.chunks[(page % GROUP) as usize / CHUNK].take();
+        let index = (page % GROUP) as usize / CHUNK;
+        group.changed |= 1 << index;
+        let chunk = group.chunks[index].take();
         Images { chunk, group: group.image.take(), table }
     }
 
