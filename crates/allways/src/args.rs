@@ -114,6 +114,39 @@ pub struct CheckArgs {
     /// Let timed waits end while others can move, so often in a run [default: 0, when nobody can move]
     #[arg(long, value_name = "N", help_heading = "Programs")]
     pub timeouts: Option<u32>,
+    /// How much a read of a pipe or connection returns
+    #[arg(long, value_enum, default_value_t = ReadsName::Whole, help_heading = "Programs")]
+    pub reads: ReadsName,
+    /// Whom a signal wakes if several wait
+    #[arg(long, value_enum, default_value_t = WakesName::Any, help_heading = "Programs")]
+    pub wakes: WakesName,
+    /// Let threads take turns here, too: FILE:LINE, or where a function begins
+    #[arg(long = "break", value_name = "POINT", help_heading = "Programs")]
+    pub breaks: Vec<String>,
+    /// Let threads take turns only at the points of --break, and where they wait
+    #[arg(long, requires = "breaks", help_heading = "Programs")]
+    pub only_breaks: bool,
+    /// Take every access to shared memory as a step of its own
+    #[arg(long, conflicts_with = "only_breaks", help_heading = "Programs")]
+    pub fine: bool,
+    /// Tell how these global variables change
+    #[arg(long, value_name = "VARIABLE", value_delimiter = ',', help_heading = "Programs")]
+    pub watch: Vec<String>,
+    /// Take states for one in which these global variables agree, and the places of all threads
+    #[arg(long = "match", value_name = "VARIABLE", value_delimiter = ',', help_heading = "Programs")]
+    pub matched: Vec<String>,
+    /// How to search the schedules of programs
+    #[arg(long, value_enum, default_value_t = EngineName::Graph, help_heading = "Programs")]
+    pub engine: EngineName,
+    /// The same as --engine sample
+    #[arg(long, conflicts_with = "engine", help_heading = "Programs")]
+    pub sample: bool,
+    /// Search only schedules in which somebody who could go on is interrupted at most N times
+    #[arg(long, value_name = "N", help_heading = "Programs")]
+    pub preemptions: Option<u32>,
+    /// Search only schedules in which the next in turn is passed over at most N times
+    #[arg(long, value_name = "N", conflicts_with = "preemptions", help_heading = "Programs")]
+    pub delays: Option<u32>,
     #[command(flatten)]
     pub model: ModelArgs,
     /// Check only these kinds of property
@@ -137,7 +170,7 @@ pub struct CheckArgs {
     /// Threads [default: all cores]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub jobs: Option<u8>,
-    /// Look no deeper than N steps
+    /// Look no deeper than N steps (programs: with --engine dpor or sample)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub depth: Option<u32>,
     /// Stop after this time, such as 10m
@@ -149,7 +182,7 @@ pub struct CheckArgs {
     /// Seed of the random orders
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Walks of `--order random` [default: 1000], members of `--order swarm` [default: 16]
+    /// Walks of `--order random` and `--engine sample` [default: 1000], members of `--order swarm` [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// Let up to K faults happen in each run: 2,stop=1 (see `allways help faults`)
@@ -341,6 +374,35 @@ pub enum LibcName {
     Summary,
     /// Every instruction is executed as it stands
     Real,
+}
+
+/// How much a read returns.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadsName {
+    /// All that there is
+    Whole,
+    /// All, all but one byte, one byte, or what was sent first
+    Short,
+}
+
+/// Whom a signal wakes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WakesName {
+    /// Any of them
+    Any,
+    /// The one who waits longest
+    Longest,
+}
+
+/// How schedules of programs are searched.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EngineName {
+    /// Each state once, and only interleavings that can matter
+    Graph,
+    /// One run of each class of equivalent schedules; remembers no states
+    Dpor,
+    /// Runs at random: what is found is real, what is not found may be there
+    Sample,
 }
 
 /// What `check` prints.

@@ -34,6 +34,9 @@ use exit::Exit;
 use output::Output;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(exit::our_bug));
     let cli = Cli::try_parse().unwrap_or_else(|error| {

@@ -165,7 +165,7 @@ fn several_workers_see_the_same_graph_as_one_and_what_a_full_search_sees() {
             let mut stop = |_: u64, _: u64| false;
             let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
             let mut machines: Vec<Machine> = (0..workers).map(|_| Machine::new(program.clone())).collect();
-            let report = search_with_many(&mut machines, Options::new(Mode::Reduced), &mut limits);
+            let report = with_many(&mut machines, &mut limits);
             // Two who come to a new state at the same time may try different next steps there.
             Report { executed: 0, counts: Counts { tried: 0, ..report.counts }, ..report }
         });
@@ -180,6 +180,15 @@ fn workers_share_the_work() {
     let mut machines = [Machine::new(program.clone()), Machine::new(program)];
     let mut stop = |_: u64, _: u64| false;
     let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
-    let report = search_with_many(&mut machines, Options::new(Mode::Reduced), &mut limits);
+    let report = with_many(&mut machines, &mut limits);
     assert!(machines.iter().all(|machine| 3 * machine.executed > report.executed));
+}
+
+fn with_many<T>(machines: &mut [T], limits: &mut Limits<'_>) -> Report
+where
+    T: Traced + Send,
+    T::State: Send,
+{
+    let (owner, others) = machines.split_first_mut().expect("there is one");
+    search_with_many(owner, others, Options::new(Mode::Reduced), limits)
 }

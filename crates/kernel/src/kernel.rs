@@ -7,7 +7,9 @@ use crate::host::Host;
 use crate::id::{Id, Pid, Tid};
 use crate::map::Map;
 use crate::wait::{Condition, Wait};
-use crate::{Process, Thread, event, files, futex, ipc, lifecycle, net, pipe, signal, system, table, terminal, time};
+use crate::{
+    Process, Thread, event, files, futex, ipc, lifecycle, net, pipe, short, signal, system, table, terminal, time,
+};
 use memory::Memory;
 
 /// Linux as a value.
@@ -43,6 +45,8 @@ pub struct Kernel {
     pub input: Input,
     /// What was written to the standard streams and not yet taken by the world.
     pub output: Vec<Output>,
+    /// The next read, if it comes at once, returns no more than this.
+    pub short: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
     /// Files of the host.
@@ -89,6 +93,7 @@ impl Kernel {
             system: system::System::default(),
             input: Input::default(),
             output: Vec::new(),
+            short: None,
             seed,
             host,
         }
@@ -120,7 +125,11 @@ impl Kernel {
             return Outcome::Unsupported(format!("syscall {number}"));
         };
         let pid = self.threads.get(&tid).expect("a caller is a thread").pid;
-        let mut call = Call { kernel: self, memory, tid, pid, number, args, resumed };
+        let mut asked = args;
+        if let Some(most) = self.short.take().filter(|_| short::is_read(number, &args)) {
+            asked[2] = asked[2].min(most);
+        }
+        let mut call = Call { kernel: self, memory, tid, pid, number, args: asked, resumed };
         let outcome = match (row.function)(&mut call) {
             Ok(value) => Outcome::Returned(value),
             Err(Stop::Errno(errno)) => Outcome::Returned(errno.result()),

@@ -25,12 +25,15 @@ fn searched(programs: &Programs) -> Vec<String> {
         rounds => format!("{rounds} rounds"),
     }];
     words.push(format!("{} steps executed", count(programs.executed)));
-    words.push(match programs.scheduling {
-        0 => "one schedule".to_owned(),
-        states => format!("who moves: a choice in {} states", count(states)),
-    });
+    words.extend(programs.engine.iter().map(|word| clean(word)));
+    match programs.scheduling {
+        0 if programs.engine.is_empty() => words.push("one schedule".to_owned()),
+        0 => {}
+        states => words.push(format!("who moves: a choice in {} states", count(states))),
+    }
     if programs.data > 0 {
-        words.push(format!("whom a signal wakes: a choice in {} states", count(programs.data)));
+        words
+            .push(format!("whom a signal wakes, how much a read returns: a choice in {} states", count(programs.data)));
     }
     if programs.pruned > 0 {
         words.push(format!("{} steps left out that cannot matter", count(programs.pruned)));

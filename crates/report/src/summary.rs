@@ -45,6 +45,8 @@ pub struct Programs {
     pub promoted: u64,
     /// How the C library was looked at: `summary`, `real`.
     pub libc: String,
+    /// What engines tell that do not remember states: classes of schedules, runs, estimates.
+    pub engine: Vec<String>,
     /// The memory model.
     pub memory_model: String,
     /// What was taken for granted.

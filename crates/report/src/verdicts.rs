@@ -86,12 +86,13 @@ fn role(verdict: PropertyVerdict) -> Role {
 
 fn covered(summary: &Summary) -> Vec<String> {
     let covered = &summary.covered;
-    let mut parts = vec![
-        format!("{} states", count(covered.states)),
+    let remembers = covered.states > 0 || covered.traces == 0;
+    let mut parts: Vec<String> = remembers.then(|| format!("{} states", count(covered.states))).into_iter().collect();
+    parts.extend([
         format!("{} steps", count(covered.steps)),
         format!("depth {}", count(covered.depth_max)),
         extent(summary),
-    ];
+    ]);
     if covered.traces > 0 {
         parts.push(format!("{} traces", count(covered.traces)));
     }

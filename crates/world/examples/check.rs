@@ -4,14 +4,13 @@
 #![allow(clippy::print_stdout)]
 
 use explore::graph::{Limits, Mode};
-use explore::stateless;
 use kernel::host::Host;
 use memory::Limit;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 use std::time::Instant;
 use world::Command;
-use world::check::{Checks, Depth, Options, Programs, Timeouts, count, search};
+use world::check::{Checks, Depth, Engine, Options, Programs, Timeouts, search, search_by};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 fn main() {
@@ -25,7 +24,7 @@ fn main() {
     };
     let full = flag(b"--full");
     let counts = flag(b"--count");
-    let most = if flag(b"--first") { 1 } else { 20 };
+    let most = if flag(b"--first") { 1 } else { usize::MAX };
     let depth = if flag(b"--real") { Depth::Real } else { Depth::Summary };
     let hasten = if flag(b"--hasten") { Timeouts::Any(1) } else { Timeouts::Quiet };
     let never = flag(b"--never").then(|| String::from_utf8(arguments.remove(0)).expect("text"));
@@ -51,21 +50,20 @@ fn main() {
     if let Some(never) = never {
         programs.forbid(&never).expect("a proposition");
     }
-    let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 60;
+    let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 300;
     let mut limits = Limits { states: 2_000_000, failures: most, stop: &mut stop };
     if counts {
-        let mut stop = |_: u64, _: u64| started.elapsed().as_secs() > 300;
-        let mut bounds =
-            stateless::Limits { depth: 10_000, executions: u64::MAX, failures: usize::MAX, stop: &mut stop };
-        let (_, report) = count(&mut programs, &mut limits, &mut bounds);
+        let outcome = search_by(&Engine::Classes { depth: 10_000 }, &mut programs, &mut limits);
+        let report = outcome.classes.expect("classes were searched");
         println!(
-            "{} traces, {} stuck, {} failed, {} redundant, complete {}, {} executed, {:.2} s",
+            "{} traces, {} stuck, {} failed, {} redundant, complete {}, {} executed, {} rounds, {:.2} s",
             report.traces,
             report.stuck,
             report.failed,
             report.redundant,
             report.complete,
             report.executed,
+            outcome.rounds,
             started.elapsed().as_secs_f64()
         );
         return;

@@ -3,7 +3,6 @@
 mod inside;
 
 use explore::graph::{Limits, Mode};
-use explore::stateless;
 use kernel::host::Host;
 use memory::Limit;
 use std::collections::BTreeSet;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::FailureKind::{self, Assert, Deadlock};
 use world::Command;
-use world::check::{Options, Outcome, Programs, count, search};
+use world::check::{Engine, Options, Outcome, Programs, search, search_by};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 /// Builds an example.
@@ -58,10 +57,9 @@ fn all_ways(file: &str, flags: &[&str], kinds: &[FailureKind]) {
 fn classes(file: &str, flags: &[&str]) -> (u64, u64, u64) {
     let mut programs = start(&build(file, flags));
     let mut limits = Limits { states: 2_000_000, failures: usize::MAX, stop: &mut |_, _| false };
-    let mut bounds =
-        stateless::Limits { depth: 10_000, executions: u64::MAX, failures: usize::MAX, stop: &mut |_, _| false };
-    let (_, report) = count(&mut programs, &mut limits, &mut bounds);
-    assert!(report.complete && programs.refusal.is_none(), "{file} {flags:?}");
+    let outcome = search_by(&Engine::Classes { depth: 10_000 }, &mut programs, &mut limits);
+    assert!(outcome.report.complete && programs.refusal.is_none(), "{file} {flags:?}");
+    let report = outcome.classes.expect("classes were searched");
     (report.traces, report.stuck, report.failed)
 }
 

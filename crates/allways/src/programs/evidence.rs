@@ -6,12 +6,12 @@ use super::setup::Setup;
 use super::summary::Libraries;
 use super::{record, tell};
 use crate::model::Checked;
-use explore::graph::Race;
+use explore::graph::{Mode, Race};
 use explore::system::Failure;
 use report::Sources;
 use trace::{Choice, Counterexample, FailureKind, RaceRef};
 use world::check::story::Told;
-use world::check::{Depth, Programs};
+use world::check::{Depth, Engine, Programs};
 
 /// What a search has shown.
 #[derive(Default)]
@@ -58,7 +58,7 @@ pub struct Court<'a> {
 impl Court<'_> {
     /// Executes what was found again, and keeps what fails again.
     pub fn collect(&mut self, searched: &Searched) -> Evidence {
-        let is_reduced = self.wanted.request.reduction;
+        let is_reduced = !matches!(self.wanted.engine, Engine::Graph { mode: Mode::Full, .. });
         let mut evidence = Evidence { libraries: libraries(self.programs), is_reduced, ..Evidence::default() };
         self.at_the_start(&mut evidence);
         for found in &searched.outcome.report.found {

@@ -21,7 +21,7 @@ use config::{Check, Config};
 use evidence::Court;
 use memory::Limit;
 pub use replay::replay;
-use request::Wanted;
+use request::{Wanted, only_for_other_engines, place};
 use search::{Reason, Searched, Watch};
 use setup::{Setup, not_started};
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
         Err(why) => return wrong(&why, output),
     };
     let stop = on_interrupt();
-    let searched = search::search(&mut programs, &wanted.request, Watch { stop: &stop, output });
+    let searched = search::search(&mut programs, &wanted, Watch { stop: &stop, output });
     if let Some(refusal) = &searched.refusal {
         output.error(&format!("{refusal}\n  = {}", way_out(refusal)));
     }
@@ -146,6 +146,7 @@ fn start(setup: &Setup, wanted: &Wanted) -> Result<Programs, String> {
             format!("`--never` is not a proposition that can be checked\n    {shown}")
         })?;
     }
+    place(&mut programs, &wanted.view.more)?;
     Ok(programs)
 }
 
@@ -181,8 +182,6 @@ fn only_for_models(args: &CheckArgs) -> Result<(), String> {
         ("--fair", args.fair.is_some()),
         ("--order", args.order != OrderName::Bfs),
         ("--store", args.store != StoreName::Tree),
-        ("--depth", args.depth.is_some()),
-        ("--runs", args.runs.is_some()),
         ("--trail", args.trail),
         ("--faults", !args.faults.is_empty()),
         ("--format spin", args.format == CheckFormat::Spin),
@@ -190,6 +189,7 @@ fn only_for_models(args: &CheckArgs) -> Result<(), String> {
     if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) {
         return Err(format!("`{flag}` is for models, not for programs"));
     }
+    only_for_other_engines(args)?;
     match args.check.iter().find(|kind| !KINDS.contains(kind)) {
         None => Ok(()),
         Some(kind) => {

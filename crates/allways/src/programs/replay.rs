@@ -1,7 +1,7 @@
 //! A saved counterexample of programs, executed again.
 
 use super::record::{expected, gate};
-use super::request::options;
+use super::request::{View, options, place};
 use super::setup::{Setup, not_started};
 use super::tell;
 use crate::args::ReplayArgs;
@@ -61,12 +61,14 @@ fn say_whether_same(is_same: bool, record: &ProgramsRef, output: &Output) -> Exi
 fn start(record: &ProgramsRef, setup: &Setup) -> Result<Programs, String> {
     let kinds: Vec<FailureKind> = record.checks.iter().filter_map(|name| name.parse().ok()).collect();
     let depth = if record.libc == "real" { Depth::Real } else { Depth::Summary };
-    let options = options(&kinds, depth, record.timeouts, &setup.stdin);
+    let view = View { depth, timeouts: record.timeouts, more: record.view.clone() };
+    let options = options(&kinds, &view, &setup.stdin);
     let started = Programs::start_services(setup.host(), Limit::default(), &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
     for text in &record.never {
         programs.forbid(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
     }
+    place(&mut programs, &record.view)?;
     programs.know(&record.knowledge);
     Ok(programs)
 }

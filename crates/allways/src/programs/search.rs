@@ -1,17 +1,17 @@
 //! The search of programs: how it is watched, and why it ends.
 
+use super::request::Wanted;
 use crate::output::Output;
 use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::usage;
-use explore::graph::{Limits, Mode};
+use explore::graph::Limits;
 use report::{bytes, short_count};
-use std::cell::Cell;
-use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use world::Refusal;
-use world::check::{Outcome, Programs};
+use world::check::{Outcome, Programs, search_by};
 
 /// Steps that a search still executes after its first failure, so that the verdict table of a small program is whole.
 const STEPS_AFTER_FAILURE: u64 = 50_000;
@@ -52,14 +52,13 @@ pub struct Searched {
 }
 
 /// Searches all schedules.
-pub fn search(programs: &mut Programs, request: &Request, watch: Watch<'_>) -> Searched {
+pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Searched {
     let started = Instant::now();
     let line = ProgressLine::new(watch.output.is_quiet(), watch.output.layout.width);
-    let mut guard = Guard::new(programs, request, watch.stop, &line);
-    let mode = if request.reduction { Mode::Reduced } else { Mode::Full };
+    let mut guard = Guard::new(programs, &wanted.request, watch.stop, &line);
     let mut stop = |states, executed| guard.stops(states, executed);
     let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
-    let outcome = world::check::search(programs, mode, &mut limits);
+    let outcome = search_by(&wanted.engine, programs, &mut limits);
     let reason = guard.reason;
     line.clear();
     Searched { outcome, refusal: programs.refusal.clone(), reason, seconds: started.elapsed().as_secs_f64() }
@@ -72,7 +71,7 @@ struct Guard<'a> {
     line: &'a ProgressLine,
     started: Instant,
     /// Failures that the programs have had so far.
-    failures: Rc<Cell<u64>>,
+    failures: Arc<AtomicU64>,
     /// Steps of this round when the first failure was met.
     failed_at: Option<u64>,
     /// Steps of this round at the last question: fewer now mean a new round.
@@ -90,7 +89,7 @@ impl<'a> Guard<'a> {
             interrupt,
             line,
             started: Instant::now(),
-            failures: Rc::clone(&programs.failures),
+            failures: Arc::clone(&programs.failures),
             failed_at: None,
             executed: 0,
             before: 0,
@@ -110,7 +109,7 @@ impl<'a> Guard<'a> {
         if executed < self.executed {
             self.before += self.executed;
             self.failed_at = None;
-            self.failures.set(0);
+            self.failures.store(0, Ordering::Relaxed);
         }
         self.executed = executed;
     }
@@ -122,7 +121,7 @@ impl<'a> Guard<'a> {
         if self.request.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(Reason::Time);
         }
-        if self.failures.get() > 0 && !self.request.keep_going {
+        if self.failures.load(Ordering::Relaxed) > 0 && !self.request.keep_going {
             let since = *self.failed_at.get_or_insert(executed);
             if executed >= since + STEPS_AFTER_FAILURE {
                 return Some(Reason::Failure);

@@ -5,16 +5,17 @@ use super::request::Wanted;
 use super::search::{Reason, Searched};
 use super::setup::Setup;
 use crate::model::Checked;
-use crate::request::Request;
 use crate::safety::without_violation;
 use crate::usage;
-use explore::graph::Stopped;
-use report::{Covered, End, Property, PropertyVerdict, Summary};
+use explore::graph::{Bound, Mode, Stopped};
+use explore::sample;
+use report::{Covered, End, Property, PropertyVerdict, Summary, count};
 use trace::{Counterexample, FailureKind};
+use world::check::Engine;
 
 /// A verdict for each kind that was asked for, and what was covered.
 pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Evidence) -> Checked {
-    let end = end(&wanted.request, searched, &evidence);
+    let end = end(wanted, searched, &evidence);
     let named = wanted.never.iter().map(|text| (text.clone(), FailureKind::Never));
     let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named);
     let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
@@ -24,7 +25,7 @@ pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Ev
     let summary = Summary {
         system: command_lines(setup).join(" + "),
         properties,
-        covered: covered(&wanted.request, searched, end),
+        covered: covered(wanted, searched, end),
         programs: Some(programs(setup, wanted, searched, &evidence.libraries)),
         ..Summary::default()
     };
@@ -58,7 +59,8 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
 }
 
 /// Why the search ended; what nobody asked for comes first.
-fn end(request: &Request, searched: &Searched, evidence: &Evidence) -> End {
+fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
+    let request = &wanted.request;
     let report = &searched.outcome.report;
     if let Some(refusal) = &searched.refusal {
         return End::Inconclusive(match refusal.is_limit() {
@@ -78,13 +80,49 @@ fn end(request: &Request, searched: &Searched, evidence: &Evidence) -> End {
         (Some(Reason::Failure), _) if !evidence.counterexamples.is_empty() => End::Violation,
         (Some(Reason::Failure), _) => End::Inconclusive("stopped at a violation that was not shown again".to_owned()),
         (None, Some(Stopped::Actors)) => End::Inconclusive("too many threads".to_owned()),
-        (None, _) if report.complete => End::Exhaustive,
+        (None, _) if matches!(wanted.engine, Engine::Sample(_)) => {
+            let runs = searched.outcome.sampled.as_ref().map_or(0, |sampled| sampled.runs);
+            End::Inconclusive(format!("a sample of {} runs", count(runs)))
+        }
+        (None, Some(Stopped::Depth)) => End::Bound(format!("depth {}", report.depth_max)),
+        (None, _) if report.complete => bound(wanted).map_or(End::Exhaustive, End::Bound),
         (None, _) => End::Inconclusive("the search was stopped".to_owned()),
     }
 }
 
-fn covered(request: &Request, searched: &Searched, end: End) -> Covered {
+/// What a search that was carried out to its end was bounded by.
+fn bound(wanted: &Wanted) -> Option<String> {
+    let view = &wanted.view.more;
+    let engine = match wanted.engine {
+        Engine::Graph { mode: Mode::Bounded(Bound::Preemptions(most)), .. } => Some(times(most, "preemption")),
+        Engine::Graph { mode: Mode::Bounded(Bound::Delays(most)), .. } => Some(times(most, "delay")),
+        _ => None,
+    };
+    let points = view.only_breaks.then(|| format!("turns only at {}", view.breaks.join(", ")));
+    let abstraction =
+        (!view.matched.is_empty()).then(|| format!("states told apart by {} alone", view.matched.join(", ")));
+    let all: Vec<String> = [engine, points, abstraction].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+fn times(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// In which order schedules are searched, and whether some are left out.
+fn order(engine: &Engine) -> (&'static str, &'static str) {
+    match engine {
+        Engine::Graph { mode: Mode::Full, .. } => ("every schedule", "off"),
+        Engine::Graph { mode: Mode::Bounded(_), .. } => ("every schedule within the bound", "off"),
+        Engine::Graph { .. } => ("every schedule", "on"),
+        Engine::Classes { .. } => ("every class of schedules", "on"),
+        Engine::Sample(_) => ("schedules at random", "off"),
+    }
+}
+
+fn covered(wanted: &Wanted, searched: &Searched, end: End) -> Covered {
     let report = &searched.outcome.report;
+    let (order, reduction) = order(&wanted.engine);
     let pairs = report.states as f64 * report.states as f64 / 2.0;
     Covered {
         end,
@@ -95,10 +133,12 @@ fn covered(request: &Request, searched: &Searched, end: End) -> Covered {
         memory_bytes: usage::memory_bytes().unwrap_or(0),
         seconds: searched.seconds,
         cpu_seconds: usage::cpu_seconds().unwrap_or(searched.seconds),
-        workers: 1,
-        order: "every schedule".to_owned(),
+        workers: searched.outcome.workers,
+        order: order.to_owned(),
         store: "128-bit fingerprint".to_owned(),
-        reduction: if request.reduction { "on" } else { "off" }.to_owned(),
+        reduction: reduction.to_owned(),
+        traces: searched.outcome.classes.as_ref().map_or(0, |classes| classes.traces),
+        seed: matches!(wanted.engine, Engine::Sample(_)).then_some(wanted.request.seed),
         // Two different states are taken for one if their fingerprints agree. So rare that no report needs to mention it.
         collision_probability: Some(pairs / 2f64.powi(128)).map(|chance| if chance < 1e-20 { 0.0 } else { chance }),
         ..Covered::default()
@@ -117,20 +157,58 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
         left: counts.left,
         promoted: libraries.promoted,
         libc: libraries.told.clone(),
+        engine: told_engine(searched),
         memory_model: "sequential consistency".to_owned(),
         assumptions: assumptions(wanted),
     }
 }
 
+/// What there is to say about engines that do not remember states.
+fn told_engine(searched: &Searched) -> Vec<String> {
+    let classes = searched.outcome.classes.as_ref().map(|classes| {
+        let mut words = vec![format!("{} classes of schedules", count(classes.traces))];
+        words.extend((classes.stuck > 0).then(|| format!("{} of them get stuck", count(classes.stuck))));
+        words.extend((classes.failed > 0).then(|| format!("{} of them fail", count(classes.failed))));
+        words.extend(
+            (classes.redundant > 0).then(|| format!("{} runs like another given up", count(classes.redundant))),
+        );
+        words.extend((classes.cut > 0).then(|| format!("{} runs longer than the bound", count(classes.cut))));
+        words
+    });
+    let sampled = searched.outcome.sampled.as_ref().map(told_sample);
+    classes.or(sampled).unwrap_or_default()
+}
+
+fn told_sample(sampled: &sample::Report) -> Vec<String> {
+    let mut words = vec![
+        format!("{} runs", count(sampled.runs)),
+        format!("{} different classes of schedules", count(sampled.classes)),
+    ];
+    words.extend((sampled.cut > 0).then(|| format!("{} runs longer than the bound", count(sampled.cut))));
+    words.extend(sampled.unseen.map(|chance| format!("the next run shows a new class with probability {chance:.2}")));
+    words.extend(sampled.schedules.map(|estimate| {
+        let sample::Estimate { log10, log10_low, log10_high, .. } = estimate;
+        format!("about 10^{log10:.1} schedules (90 %: 10^{log10_low:.1} to 10^{log10_high:.1})")
+    }));
+    let below = sampled.tallies.iter().filter_map(|tally| tally.below).reduce(f64::min);
+    words.extend(below.map(|below| format!("a random run fails with probability below {below:.1e} (95 %)")));
+    words
+}
+
 /// What a search takes for granted.
 fn assumptions(wanted: &Wanted) -> Vec<String> {
-    let waits = match wanted.timeouts {
+    let waits = match wanted.view.timeouts {
         0 => "timed waits end only when nobody else can move".to_owned(),
         1 => "a timed wait ends while others can move at most once in a run".to_owned(),
         times => format!("timed waits end while others can move at most {times} times in a run"),
     };
-    let more = ["reads and writes take all that there is", "signals come between steps"];
-    [waits].into_iter().chain(more.map(str::to_owned)).collect()
+    let reads = match wanted.view.more.short_reads {
+        true => "reads return all that there is, all but one byte, one byte, or what was sent first",
+        false => "reads and writes take all that there is",
+    };
+    let wakes = wanted.view.more.longest_sleeper.then_some("a signal wakes the one who waits longest");
+    let more = [Some(reads), wakes, Some("signals come between steps")];
+    [waits].into_iter().chain(more.into_iter().flatten().map(str::to_owned)).collect()
 }
 
 /// What is known of the C libraries at the end of a search.

@@ -1,6 +1,6 @@
 //! What may still happen behind a state: sets of accesses, each kept once.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A set of accesses, by number.
@@ -13,15 +13,20 @@ pub const NOTHING: FutureId = FutureId(0);
 /// All sets that were met.
 pub struct Futures {
     sets: Vec<Rc<[u64]>>,
-    ids: HashMap<Rc<[u64]>, FutureId>,
-    unions: HashMap<(FutureId, FutureId), FutureId>,
+    ids: FxHashMap<Rc<[u64]>, FutureId>,
+    unions: FxHashMap<(FutureId, FutureId), FutureId>,
     words: u64,
 }
 
 impl Default for Futures {
     fn default() -> Self {
         let empty: Rc<[u64]> = Rc::new([]);
-        Self { sets: vec![Rc::clone(&empty)], ids: HashMap::from([(empty, NOTHING)]), unions: HashMap::new(), words: 0 }
+        Self {
+            sets: vec![Rc::clone(&empty)],
+            ids: FxHashMap::from_iter([(empty, NOTHING)]),
+            unions: FxHashMap::default(),
+            words: 0,
+        }
     }
 }
 

@@ -1,19 +1,20 @@
 //! What is kept although it could be executed again: whole states, and steps that were tried.
 
 use super::Taken;
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::hash::Hash;
 
 /// A bounded map that forgets what was put first.
 struct Recent<K, V> {
-    values: HashMap<K, V>,
+    values: FxHashMap<K, V>,
     order: VecDeque<K>,
     max: usize,
 }
 
 impl<K: Copy + Eq + Hash, V> Recent<K, V> {
     fn new(max: usize) -> Self {
-        Self { values: HashMap::new(), order: VecDeque::new(), max }
+        Self { values: FxHashMap::default(), order: VecDeque::new(), max }
     }
 
     fn put(&mut self, key: K, value: V) {
@@ -37,13 +38,13 @@ const KEPT_EVERY: u32 = 64;
 /// States that are kept whole; others are reached again from one of them.
 pub struct States<S> {
     recent: Recent<u32, S>,
-    pinned: HashMap<u32, S>,
+    pinned: FxHashMap<u32, S>,
 }
 
 impl<S: Clone> States<S> {
     /// Room for `max` states beside those that are kept in any case.
     pub fn new(max: usize) -> Self {
-        Self { recent: Recent::new(max), pinned: HashMap::new() }
+        Self { recent: Recent::new(max), pinned: FxHashMap::default() }
     }
 
     /// Keeps a state.

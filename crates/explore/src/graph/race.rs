@@ -3,15 +3,16 @@
 use super::node::Present;
 use super::touch::{SetId, Touches};
 use super::{Race, Touch};
+use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Races that were met.
 #[derive(Default)]
 pub struct Races {
     /// All of them, each with a state in which it can happen.
     pub found: BTreeMap<Race, u32>,
-    looked_at: HashSet<(SetId, SetId)>,
+    looked_at: FxHashSet<(SetId, SetId)>,
 }
 
 impl Races {

@@ -12,6 +12,7 @@ use super::workers::{Ahead, Crew, Known};
 use super::{Actor, Reached, Taken, Touch, Traced, told};
 use crate::bits::Bits;
 use crate::system::Failure;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::PoisonError;
 use trace::Choice;
@@ -58,7 +59,7 @@ pub struct Search<'a, T: Traced> {
     pub(super) system: &'a mut T,
     pub(super) options: Options,
     pub(super) graph: Stored,
-    pub(super) ids: HashMap<(u128, bool), u32>,
+    pub(super) ids: FxHashMap<(u128, bool), u32>,
     states: States<T::State>,
     pub(super) trials: Trials<T::State>,
     /// Next steps that somebody else has tried in states that are about to be reached.
@@ -79,7 +80,7 @@ impl<'a, T: Traced> Search<'a, T> {
             system,
             options,
             graph: Stored::new(options.mode.parts()),
-            ids: HashMap::new(),
+            ids: FxHashMap::default(),
             states: States::new(options.kept),
             trials: Trials::new(options.tried),
             ahead: HashMap::new(),

@@ -5,7 +5,8 @@ use super::node::{Node, Present};
 use super::options::{Filter, Parts};
 use super::touch::{Actors, SetId, Touches};
 use crate::bits::Bits;
-use std::collections::{BinaryHeap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BinaryHeap;
 
 /// The explored graph.
 pub struct Stored {
@@ -20,13 +21,13 @@ pub struct Stored {
     /// Those who move only when nobody else can.
     pub patient: Bits,
     /// Who created whom.
-    pub creators: HashMap<u32, u32>,
+    pub creators: FxHashMap<u32, u32>,
     /// States with steps to take; the last is next.
     pub open: Vec<u32>,
     /// States whose steps, or whose future, grew.
     pub(super) grown: BinaryHeap<u32>,
     pub(super) parts: Option<Parts>,
-    set_futures: HashMap<SetId, FutureId>,
+    set_futures: FxHashMap<SetId, FutureId>,
     edges: u64,
 }
 
@@ -39,11 +40,11 @@ impl Stored {
             futures: Futures::default(),
             actors: Actors::default(),
             patient: Bits::EMPTY,
-            creators: HashMap::new(),
+            creators: FxHashMap::default(),
             open: Vec::new(),
             grown: BinaryHeap::new(),
             parts,
-            set_futures: HashMap::new(),
+            set_futures: FxHashMap::default(),
             edges: 0,
         }
     }

@@ -3,7 +3,7 @@
 use super::Touch;
 use crate::bits::CAPACITY;
 use crate::stateless::normalise;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The touches of one step of one actor, by number.
@@ -52,15 +52,15 @@ enum Owner {
 #[derive(Default)]
 pub struct Touches {
     sets: Vec<Set>,
-    ids: HashMap<(u32, LockId, u128), SetId>,
-    owners: HashMap<u64, Owner>,
+    ids: FxHashMap<(u32, LockId, u128), SetId>,
+    owners: FxHashMap<u64, Owner>,
     accesses: Vec<Access>,
-    access_ids: HashMap<Access, u32>,
+    access_ids: FxHashMap<Access, u32>,
     /// Accesses to each shared object: those that write, those that read.
     by_object: Vec<[Vec<u32>; 2]>,
     /// Sets of locks; the first is empty.
     locks: Vec<Vec<u64>>,
-    lock_ids: HashMap<Vec<u64>, LockId>,
+    lock_ids: FxHashMap<Vec<u64>, LockId>,
     /// Sets whose shared accesses grew since the last look.
     grown: bool,
 }
@@ -213,7 +213,7 @@ fn fingerprint(touches: &[Touch]) -> u128 {
 #[derive(Default)]
 pub struct Actors {
     numbers: Vec<u32>,
-    dense: HashMap<u32, u32>,
+    dense: FxHashMap<u32, u32>,
 }
 
 impl Actors {

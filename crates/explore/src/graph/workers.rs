@@ -77,13 +77,12 @@ pub type Crew<'c, T> = (usize, &'c Known, &'c mut dyn FnMut(&mut T, Jobs<T>) -> 
 type Jobs<T> = Vec<Job<<T as Traced>::State>>;
 type Outcomes<T> = Vec<Outcome<<T as Traced>::State>>;
 
-/// Searches with as many workers as there are systems. They must be alike: states of one are states of all.
-pub fn search_with_many<T>(systems: &mut [T], options: Options, limits: &mut Limits<'_>) -> Report
+/// Searches with the help of others. They must be alike: states of one are states of all.
+pub fn search_with_many<T>(owner: &mut T, others: &mut [T], options: Options, limits: &mut Limits<'_>) -> Report
 where
     T: Traced + Send,
     T::State: Send,
 {
-    let (owner, others) = systems.split_first_mut().expect("a search needs a system");
     let known = Arc::new(RwLock::default());
     std::thread::scope(|scope| {
         let mut crew = Vec::new();

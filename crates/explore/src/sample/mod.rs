@@ -21,6 +21,7 @@ pub use portfolio::sample;
 pub use shrink::{Shrunk, shrink};
 
 use crate::graph::{Found, Race, Stopped};
+use trace::Choice;
 
 /// Who moves next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -89,6 +90,8 @@ pub struct Report {
     pub found: Vec<Found>,
     /// Races that were met.
     pub races: Vec<Race>,
+    /// For each of them: choices from the start to a state in which both accesses come next.
+    pub race_ways: Vec<Vec<Choice>>,
     /// Runs.
     pub runs: u64,
     /// Of them: longer than the bound.

@@ -6,8 +6,9 @@ use super::run::{Done, Ending, Memory, Walker};
 use super::shrink::shrink;
 use super::strategy::scheduler;
 use super::{Estimate, Limits, Options, Report, Strategy, Tally, estimate};
-use crate::graph::{Actors, Found, Race, Reached, Stopped, Traced};
+use crate::graph::{Actors, Found, Reached, Stopped, Traced};
 use crate::random::Random;
+use crate::stateless::{Races, told};
 use crate::system::Failure;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -48,7 +49,7 @@ pub fn sample<T: Traced>(system: &mut T, options: &Options, limits: &mut Limits<
             novelties: Novelties::new(),
             states: HashSet::new(),
             states_max: options.states,
-            races: BTreeSet::new(),
+            races: Races::new(),
             executed: 0,
             too_many_actors: false,
         },
@@ -89,7 +90,8 @@ impl<S: Clone> Portfolio<S> {
             let begins_at_start = from.is_none();
             let (from, schedule) = from.unwrap_or_else(|| (initial.clone(), Vec::new()));
             let scheduler = scheduler(strategy, &self.memory.profile, &mut random);
-            let walker = Walker { system, memory: &mut self.memory, scheduler, random, depth: options.depth };
+            let walker =
+                Walker { system, memory: &mut self.memory, scheduler, random, depth: options.depth, led: Vec::new() };
             let done = walker.run(from, schedule);
             self.note(strategy, begins_at_start, done);
             match () {
@@ -151,8 +153,7 @@ impl<S: Clone> Portfolio<S> {
                 (found.schedule, found.fingerprint) = (shrunk.schedule, shrunk.fingerprint);
             }
         }
-        let number = |(actor, write): (u32, bool)| (self.memory.actors.number(actor), write);
-        let race = |race: &Race| Race { one: number(race.one), other: number(race.other), ..*race };
+        let (races, race_ways) = told(&self.memory.races, &self.memory.actors);
         let tally = |(strategy, (runs, failed)): (&Strategy, &(u64, u64))| Tally {
             strategy: *strategy,
             runs: *runs,
@@ -160,7 +161,8 @@ impl<S: Clone> Portfolio<S> {
             below: is_independent(*strategy, *failed).then(|| estimate::rule_of_three(*runs)).flatten(),
         };
         Report {
-            races: self.memory.races.iter().map(race).collect(),
+            races,
+            race_ways,
             executed: self.memory.executed,
             states: self.memory.states.len() as u64,
             ends: self.ends.iter().copied().collect(),

@@ -3,11 +3,11 @@
 use super::novelty::Novelties;
 use super::profile::Profile;
 use super::strategy::{Able, Scheduler};
-use crate::graph::{Actor, Actors, Race, Reached, Taken, Touch, Traced};
+use crate::graph::{Actor, Actors, Reached, Taken, Touch, Traced};
 use crate::random::Random;
-use crate::stateless::{Run, conflict, normalise, note_races};
+use crate::stateless::{Races, Run, conflict, normalise, note_races};
 use crate::system::Failure;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use trace::Choice;
 
 /// What all runs share.
@@ -23,7 +23,7 @@ pub struct Memory<S> {
     /// As many are remembered.
     pub states_max: usize,
     /// Races that were met.
-    pub races: BTreeSet<Race>,
+    pub races: Races,
     /// Steps executed.
     pub executed: u64,
     /// More actors than can be told apart.
@@ -71,12 +71,16 @@ pub struct Walker<'a, T: Traced> {
     pub random: Random,
     /// Steps at most.
     pub depth: usize,
+    /// Steps that led to where the run begins: who, by its dense number, and which of its choices.
+    pub led: Vec<(u32, u32)>,
 }
 
 impl<T: Traced> Walker<'_, T> {
     /// Runs from a state until the end.
     pub fn run(mut self, from: Reached<T::State>, schedule: Vec<Choice>) -> Done {
         let (mut run, mut before) = (Run::default(), Vec::new());
+        let dense = |choice: &Choice| self.memory.actors.dense(choice.actor).map(|actor| (actor, choice.index));
+        self.led = schedule.iter().filter_map(dense).collect();
         let mut done = Done {
             ending: Ending::Cut,
             passed: Vec::new(),
@@ -190,7 +194,7 @@ impl<T: Traced> Walker<'_, T> {
         pending: &mut BTreeMap<u32, Vec<Touch>>,
     ) -> Vec<Touch> {
         normalise(&mut touches);
-        note_races(run, (dense, &touches), &mut self.memory.races);
+        note_races(run, (dense, &touches), &self.led, &mut self.memory.races);
         run.take(dense, index, touches.clone());
         let others: Vec<&(u32, Actor)> = able.iter().copied().filter(|(other, _)| *other != dense).collect();
         self.scheduler.took(dense, &touches, &views(&others, pending));

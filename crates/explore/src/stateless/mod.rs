@@ -18,12 +18,13 @@ mod run;
 mod search;
 
 pub use clock::Clock;
-pub(crate) use race::note_races;
+pub(crate) use race::{Races, note_races, told};
 pub use run::{Event, Run};
 pub(crate) use run::{conflict, normalise};
 pub use search::search;
 
 use crate::graph::{Found, Race, Stopped};
+use trace::Choice;
 
 /// Where to stop.
 pub struct Limits<'a> {
@@ -44,6 +45,8 @@ pub struct Report {
     pub found: Vec<Found>,
     /// Races that were met.
     pub races: Vec<Race>,
+    /// For each of them: choices from the start to a state in which both accesses come next.
+    pub race_ways: Vec<Vec<Choice>>,
     /// Complete executions, each of another class.
     pub traces: u64,
     /// Of them: executions in which nobody can move at the end, and that is wrong.

@@ -3,8 +3,24 @@
 use super::clock::Clock;
 use super::frame::Frame;
 use super::run::{Event, Run, conflict};
-use crate::graph::{Race, Touch};
-use std::collections::BTreeSet;
+use crate::graph::{Actors, Race, Touch};
+use std::collections::BTreeMap;
+use trace::Choice;
+
+/// Races, each with the steps that lead to where both accesses come next: who, and which of its choices.
+pub type Races = BTreeMap<Race, Way>;
+
+/// Steps one after the other; actors by their dense numbers.
+pub type Way = Vec<(u32, u32)>;
+
+/// Races and ways with the system's own numbers of actors.
+pub fn told(races: &Races, actors: &Actors) -> (Vec<Race>, Vec<Vec<Choice>>) {
+    let number = |(actor, write): (u32, bool)| (actors.number(actor), write);
+    let race = |race: &Race| Race { one: number(race.one), other: number(race.other), ..*race };
+    let choice = |(actor, index): &(u32, u32)| Choice { actor: actors.number(*actor), index: *index };
+    let way = |way: &Way| way.iter().map(choice).collect();
+    (races.keys().map(race).collect(), races.values().map(way).collect())
+}
 
 /// A step that could have come before an event of the execution.
 pub struct Late<'a> {
@@ -84,21 +100,28 @@ pub fn sleeps_on(asleep: (u32, &[Touch]), event: &Event) -> bool {
     asleep.0 != event.actor && !conflict(asleep.1, &event.touches)
 }
 
-/// Plain accesses of two steps that can happen next to each other.
-pub fn compare(races: &mut BTreeSet<Race>, one: (u32, &[Touch]), other: (u32, &[Touch])) {
+/// All steps but the one at `early` and what depends on it: the step is next then, and so is whoever could overtake it.
+pub fn way_beside(run: &Run, early: usize) -> Way {
+    let steps = run.events[..early].iter().chain(apart(run, early).into_iter().map(|place| &run.events[place]));
+    steps.map(|event| (event.actor, event.index)).collect()
+}
+
+/// Plain accesses of two steps that can happen next to each other, at the end of a way.
+pub fn compare(races: &mut Races, one: (u32, &[Touch]), other: (u32, &[Touch]), way: impl Fn() -> Way) {
     for a in one.1 {
         let Ok(place) = other.1.binary_search_by_key(&a.object, |touch| touch.object) else { continue };
         let b = &other.1[place];
         if (a.write || b.write) && (a.plain || b.plain) {
             let (one, other) = ((one.0, a.write), (other.0, b.write));
             let plain = a.plain && b.plain;
-            races.insert(Race { object: a.object, plain, one: one.min(other), other: one.max(other) });
+            let race = Race { object: a.object, plain, one: one.min(other), other: one.max(other) };
+            races.entry(race).or_insert_with(&way);
         }
     }
 }
 
-/// Races of a step that is about to be added with what happened so far.
-pub fn note_races(run: &Run, (actor, touches): (u32, &[Touch]), races: &mut BTreeSet<Race>) {
+/// Races of a step that is about to be added with what happened so far, behind the steps that led to where that began.
+pub fn note_races(run: &Run, (actor, touches): (u32, &[Touch]), led: &[(u32, u32)], races: &mut Races) {
     let conflicting = run.conflicting(actor, touches);
     if touches.iter().all(|touch| !touch.plain) && conflicting.is_empty() {
         return;
@@ -107,6 +130,7 @@ pub fn note_races(run: &Run, (actor, touches): (u32, &[Touch]), races: &mut BTre
     let late = Late::new(run, &event, &conflicting);
     for place in conflicting.iter().filter(|place| late.is_next_to(run, **place)) {
         let early = &run.events[*place];
-        compare(races, (early.actor, &early.touches), (actor, touches));
+        let way = || led.iter().copied().chain(way_beside(run, *place)).collect();
+        compare(races, (early.actor, &early.touches), (actor, touches), way);
     }
 }

@@ -78,6 +78,12 @@ pub fn conflict(one: &[Touch], other: &[Touch]) -> bool {
 }
 
 impl Run {
+    /// Its steps: who, and which of its choices.
+    #[must_use]
+    pub fn way(&self) -> Vec<(u32, u32)> {
+        self.events.iter().map(|event| (event.actor, event.index)).collect()
+    }
+
     fn room(&mut self, actor: u32) {
         let length = self.own.len().max(actor as usize + 1);
         self.own.resize_with(length, Vec::new);

@@ -1,7 +1,7 @@
 //! The tree of executions, on a stack of states.
 
 use super::frame::{Asleep, Frame};
-use super::race::{Late, apart, compare, firsts, sleeps_on};
+use super::race::{Late, Races, apart, compare, firsts, sleeps_on, told, way_beside};
 use super::run::{Event, Run, conflict, normalise};
 use super::{Limits, Report};
 use crate::graph::{Actors, Found, Race, Reached, Stopped, Taken, Touch, Traced};
@@ -18,7 +18,7 @@ pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
         actors: Actors::default(),
         run: Run::default(),
         frames: Vec::new(),
-        races: BTreeSet::new(),
+        races: Races::new(),
         ends: BTreeSet::new(),
         failed: BTreeSet::new(),
         too_many_actors: false,
@@ -34,7 +34,7 @@ struct Search<'a, T: Traced> {
     actors: Actors,
     run: Run,
     frames: Vec<Frame<T::State>>,
-    races: BTreeSet<Race>,
+    races: Races,
     ends: BTreeSet<u128>,
     /// Classes of failures.
     failed: BTreeSet<u128>,
@@ -144,19 +144,17 @@ impl<T: Traced> Search<'_, T> {
         for place in conflicting {
             if late.is_next_to(&self.run, *place) {
                 let early = &self.run.events[*place];
-                compare(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches));
+                let way = || way_beside(&self.run, *place);
+                compare(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches), way);
             }
         }
         for (dense, actor) in frame.actors.iter().filter(|(_, actor)| actor.choices == 0) {
             for touch in event.touches.iter().filter(|touch| touch.plain && touch.write) {
                 if actor.awaits.contains(&touch.object) {
                     let (one, other) = ((event.actor, true), (*dense, false));
-                    self.races.insert(Race {
-                        object: touch.object,
-                        plain: false,
-                        one: one.min(other),
-                        other: one.max(other),
-                    });
+                    let (one, other) = (one.min(other), one.max(other));
+                    let race = Race { object: touch.object, plain: false, one, other };
+                    self.races.entry(race).or_insert_with(|| self.run.way());
                 }
             }
         }
@@ -231,7 +229,8 @@ impl<T: Traced> Search<'_, T> {
             for other in &frame.sleep[place + 1..] {
                 let is_locked = locks(one.actor).any(|lock| locks(other.actor).any(|held| held == lock));
                 if one.actor != other.actor && !is_locked {
-                    compare(&mut self.races, (one.actor, &one.touches), (other.actor, &other.touches));
+                    let way = || self.run.way();
+                    compare(&mut self.races, (one.actor, &one.touches), (other.actor, &other.touches), way);
                 }
             }
         }
@@ -311,10 +310,10 @@ impl<T: Traced> Search<'_, T> {
     }
 
     fn finish(self, stopped: Option<Stopped>) -> Report {
-        let number = |(actor, write): (u32, bool)| (self.actors.number(actor), write);
-        let races = self.races.iter().map(|race| Race { one: number(race.one), other: number(race.other), ..*race });
+        let (races, race_ways) = told(&self.races, &self.actors);
         Report {
-            races: races.collect(),
+            races,
+            race_ways,
             complete: stopped.is_none(),
             stopped,
             ends: self.ends.iter().copied().collect(),

@@ -81,6 +81,13 @@ pub struct Net {
 }
 
 impl Net {
+    /// How many of the bytes that a socket could receive now were sent first, as far as that is known.
+    #[must_use]
+    pub fn sent_first(&self, id: Id) -> usize {
+        let first = self.queues.get(&id).and_then(|queue| queue.packets.front());
+        first.map_or(0, |packet| packet.bytes.len())
+    }
+
     /// Bytes that a socket could receive now.
     #[must_use]
     pub fn received(&self, id: Id) -> usize {

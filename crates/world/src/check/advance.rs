@@ -130,7 +130,11 @@ impl Programs {
     /// Called behind an operation; whether the step goes on.
     fn operated(&mut self, step: &mut Step) -> bool {
         self.clear_dead_stack(step);
-        if !self.is_alone() && step.kept.is_none() && self.world.cpus.contains_key(&step.tid) {
+        if !self.options.only_breaks
+            && !self.is_alone()
+            && step.kept.is_none()
+            && self.world.cpus.contains_key(&step.tid)
+        {
             step.kept = Some(Kept {
                 mark: self.world.memory.mark(),
                 cpu: self.world.cpus[&step.tid].clone(),
@@ -169,21 +173,36 @@ impl Programs {
 
     /// Whether an operation may be done now: it is the first thing in the step, or nobody can see it.
     fn may_operate(&self, step: &Step) -> bool {
-        step.is_fresh || self.is_alone() || self.is_quiet(step.tid)
+        step.is_fresh || self.options.only_breaks || self.is_alone() || self.is_quiet(step.tid)
     }
 
     /// Before something that others may see; whether the step goes on.
     fn at_stop(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let is_break = self.is_at_break(step.tid);
+        if is_break && !step.is_fresh && !self.is_alone() && !self.is_quiet(step.tid) {
+            return Ok(false);
+        }
         if let Some(hook) = self.hook(step.tid) {
             return self.at_hook(step, hook);
         }
-        self.at_synchronising(step)
+        match is_break {
+            true if self.is_quiet(step.tid) => self.step_past(step),
+            true => self.first_instruction(step),
+            false => self.at_synchronising(step),
+        }
+    }
+
+    /// Whether the user wants threads to stop where this one is.
+    fn is_at_break(&self, tid: Tid) -> bool {
+        self.hooks.is_break(&self.world.memory, self.world.space(tid), self.world.cpus[&tid].rip)
     }
 
     fn at_synchronising(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let Some(reach) = self.reach_of_stop(step.tid) else { return self.at_locked(step) };
         let is_visible = reach != Reach::Nothing;
-        if is_visible && !self.may_operate(step) {
+        // How much a read returns is a choice even if nobody else is there.
+        let has_choices = !step.is_fresh && !self.short_reads(step.tid).is_empty();
+        if has_choices || is_visible && !self.may_operate(step) {
             return Ok(false);
         }
         self.pass(step, Some(reach))?;
@@ -597,16 +616,27 @@ impl Programs {
 
     /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
     fn reach_of_stop(&mut self, tid: Tid) -> Option<Reach> {
-        let space = self.world.space(tid);
+        let call = self.call_at(tid)?;
+        Some(self.asked(tid, call).reach())
+    }
+
+    /// The syscall that a thread is about to make, if its next instruction is one.
+    fn call_at(&self, tid: Tid) -> Option<(u64, [u64; 6])> {
         let cpu = &self.world.cpus[&tid];
         let mut bytes = [0; 2];
-        self.world.memory.peek(space, cpu.rip, &mut bytes).ok()?;
-        if bytes != [0x0f, 0x05] {
-            return None;
+        self.world.memory.peek(self.world.space(tid), cpu.rip, &mut bytes).ok()?;
+        (bytes == [0x0f, 0x05]).then(|| call_of(cpu))
+    }
+
+    /// What the read that comes next may return instead of all that there is.
+    pub(super) fn short_reads(&self, tid: Tid) -> Vec<u64> {
+        let kernel = &self.world.kernel;
+        if !self.options.short_reads || kernel::signal::is_deliverable(kernel, tid) {
+            return Vec::new();
         }
-        let (number, args) = call_of(cpu);
-        let asked = self.asked(tid, (number, args));
-        Some(asked.reach())
+        let waits_in = kernel.threads.get(&tid).filter(|thread| thread.wait.is_some()).and_then(|thread| thread.call);
+        let next = waits_in.or_else(|| self.call_at(tid));
+        next.map_or_else(Vec::new, |(number, args)| kernel::short::amounts(kernel, tid, number, &args))
     }
 }
 

@@ -6,6 +6,7 @@ use crate::proposition::{Problem, Proposition, Stream, WorldFacts};
 use explore::system::Failure;
 use kernel::Pid;
 use kernel::descriptor::Console;
+use kernel::host::Host;
 use kernel::map::Map;
 use trace::FailureKind;
 
@@ -23,7 +24,7 @@ pub struct Beside {
 /// Propositions that must never be true.
 pub(super) struct Forbidden {
     all: Vec<(String, Proposition)>,
-    info: DebugInfo,
+    pub info: DebugInfo,
     directory: Vec<u8>,
     reads_output: bool,
 }
@@ -31,6 +32,12 @@ pub(super) struct Forbidden {
 impl Forbidden {
     pub fn new(info: DebugInfo, directory: Vec<u8>) -> Self {
         Self { all: Vec::new(), info, directory, reads_output: false }
+    }
+
+    /// The same for another worker.
+    pub fn twin(&self, host: Host) -> Self {
+        let (all, directory) = (self.all.clone(), self.directory.clone());
+        Self { all, info: DebugInfo::new(host), directory, reads_output: self.reads_output }
     }
 }
 

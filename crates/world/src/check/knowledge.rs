@@ -4,26 +4,27 @@
 
 use kernel::Tid;
 use memory::SpaceId;
-use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::rc::Rc;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trace::KnowledgeRef;
 
 /// What earlier steps have shown of memory.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Knowledge {
     /// Words at which threads stop, because a search saw that they race there.
     pub promoted: BTreeSet<(SpaceId, u64)>,
     /// Threads whose stacks others use.
     pub exposed: BTreeSet<Tid>,
     /// Parts of memory by object: whether they are written, or were only read so far.
-    parts: HashMap<u64, Part>,
+    parts: FxHashMap<u64, Part>,
     /// Words that are used byte by byte.
-    bytewise: HashSet<u64>,
+    bytewise: FxHashSet<u64>,
     /// Words that are used as a whole so far.
-    whole: HashSet<u64>,
+    whole: FxHashSet<u64>,
     /// Whether something new was learnt that changes what earlier steps mean.
-    pub has_grown: Rc<Cell<bool>>,
+    pub has_grown: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ enum Part {
 
 impl Knowledge {
     fn grow(&self, is_new: bool) {
-        self.has_grown.set(self.has_grown.get() || is_new);
+        self.has_grown.fetch_or(is_new, Ordering::Relaxed);
     }
 
     /// Whether an access can matter to others.
@@ -43,7 +44,7 @@ impl Knowledge {
         let part = self.parts.entry(object).or_insert(if write { Part::Written } else { Part::OnlyRead });
         if write && *part == Part::OnlyRead {
             *part = Part::Written;
-            self.has_grown.set(true);
+            self.has_grown.store(true, Ordering::Relaxed);
         }
         *part == Part::Written
     }
@@ -63,6 +64,24 @@ impl Knowledge {
             }
         }
         is_part
+    }
+
+    /// What another worker has learnt meanwhile; what was seen too coarsely by either of them makes both begin anew.
+    pub fn merge(&mut self, other: &Self) {
+        for (object, part) in &other.parts {
+            let own = self.parts.entry(*object).or_insert(*part);
+            if *own != *part {
+                *own = Part::Written;
+                self.has_grown.store(true, Ordering::Relaxed);
+            }
+        }
+        self.whole.extend(&other.whole);
+        self.bytewise.extend(&other.bytewise);
+        let is_torn = self.bytewise.iter().any(|word| self.whole.contains(word));
+        self.grow(is_torn);
+        self.whole.retain(|word| !self.bytewise.contains(word));
+        other.exposed.iter().for_each(|tid| self.expose(*tid));
+        self.promote(other.promoted.iter().copied());
     }
 
     /// What decides where steps begin and end, as plain data. Hash tables are sorted: files must not depend on their order.

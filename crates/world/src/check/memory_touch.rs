@@ -23,24 +23,23 @@ impl Programs {
             return;
         }
         let space = self.world.space(step.tid);
-        let member = self.library.member(step.tid).cloned().unwrap_or_default();
-        let own_stack = member.stack.filter(|_| !self.knowledge.exposed.contains(&step.tid));
-        let plain = !member.is_in_library();
-        let is_private = self.has_private_memory(step.tid);
-        let is_life = self.is_life(step.tid);
+        let member = self.library.member(step.tid);
+        let stack = member.and_then(|member| member.stack).unwrap_or_default();
+        let plain = !member.is_some_and(Member::is_in_library);
+        let is_exposed = self.knowledge.exposed.contains(&step.tid);
+        // Asked only if there is something to ask about: most accesses are to the own stack.
+        let mut is_noticed = None;
         for logged in log {
-            if let Some((low, high)) = member.stack
-                && (low..high).contains(&logged.addr)
-            {
-                if logged.write {
-                    step.lowest = step.lowest.min(logged.addr);
-                    step.clean_below = step.clean_below.min(logged.addr);
-                }
-                if own_stack.is_some() {
-                    continue;
-                }
+            let is_own = (stack.0..stack.1).contains(&logged.addr);
+            if is_own && logged.write {
+                step.lowest = step.lowest.min(logged.addr);
+                step.clean_below = step.clean_below.min(logged.addr);
             }
-            if !is_private && !is_life {
+            if is_own && !is_exposed {
+                continue;
+            }
+            let asked = || !self.is_life(step.tid) && !self.has_private_memory(step.tid);
+            if *is_noticed.get_or_insert_with(asked) {
                 self.note(step, space, logged, plain);
             }
         }
@@ -69,13 +68,19 @@ impl Programs {
 
     fn note_part(&mut self, step: &mut Step, place: (SpaceId, u64), (object, write, plain): (u64, bool, bool)) {
         if self.knowledge.matters(object, write) {
-            let places = self.words.entry(object).or_default();
-            if !places.contains(&place) {
-                let is_promoted = places.iter().any(|place| self.knowledge.is_promoted(*place));
-                places.push(place);
-                self.knowledge.promote(is_promoted.then_some(place));
-            }
-            step.touches.push(Touch { object, write, plain });
+            self.place_word(object, place);
+            // A step from one point of the user's to the next may lock and unlock: what it does inside is no race.
+            step.touches.push(Touch { object, write, plain: plain && !self.options.only_breaks });
+        }
+    }
+
+    /// A part of memory is at this place, too.
+    pub(super) fn place_word(&mut self, object: u64, place: (SpaceId, u64)) {
+        let places = self.words.entry(object).or_default();
+        if !places.contains(&place) {
+            let is_promoted = places.iter().any(|place| self.knowledge.is_promoted(*place));
+            places.push(place);
+            self.knowledge.promote((is_promoted || self.options.fine).then_some(place));
         }
     }
 

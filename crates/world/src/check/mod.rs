@@ -7,6 +7,7 @@ mod knowledge;
 pub mod library;
 mod memory_touch;
 pub mod options;
+mod points;
 pub mod programs;
 pub mod races;
 pub mod reach;
@@ -15,8 +16,9 @@ mod sockets;
 mod spin;
 pub mod story;
 pub mod touch;
+mod twin;
 
-pub use driver::{Outcome, count, search};
+pub use driver::{Engine, Outcome, search, search_by};
 pub use options::{Checks, Depth, Options, Timeouts};
 pub use programs::{Programs, Snapshot};
 pub use service::{Expected, Gate, Service};

@@ -52,6 +52,12 @@ pub struct Options {
     pub timeouts: Timeouts,
     /// Whether any sleeper may be the one whom a signal wakes; otherwise the one that sleeps longest.
     pub any_sleeper: bool,
+    /// Whether reads of pipes and connections may return less than there is.
+    pub short_reads: bool,
+    /// Whether every access to shared memory is a step of its own, not only where threads race.
+    pub fine: bool,
+    /// Whether threads take turns only where the user says, and where they wait.
+    pub only_breaks: bool,
     /// Whether a loop that only reads is taken as an operation that waits: for counting schedules.
     pub awaits: bool,
     /// What programs read as standard input.
@@ -61,6 +67,16 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let (checks, depth, timeouts) = (Checks::default(), Depth::default(), Timeouts::default());
-        Self { checks, depth, timeouts, any_sleeper: true, awaits: false, input: std::sync::Arc::default() }
+        Self {
+            checks,
+            depth,
+            timeouts,
+            any_sleeper: true,
+            short_reads: false,
+            fine: false,
+            only_breaks: false,
+            awaits: false,
+            input: std::sync::Arc::default(),
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::forbid::{Beside, Forbidden};
 use super::knowledge::Knowledge;
 use super::library::{Flavour, Hooks, Library, Member, Phase, Seen};
 use super::options::{Depth, Options, Timeouts};
+use super::points::Points;
 use super::service::{Expected, Service, Started};
 use super::story::Listener;
 use super::{reach, touch};
@@ -19,9 +20,10 @@ use kernel::map::{Map, Wide};
 use kernel::process::State;
 use kernel::{Kernel, Pid, Tid, event, signal, time};
 use memory::{Limit, Parked};
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trace::{Choice, FailureKind, Fingerprint};
 use x86::{Code, Cpu, Stops};
 
@@ -61,23 +63,25 @@ pub struct Programs {
     pub started: Vec<(Pid, String)>,
     /// What they wait for, and how they are expected to end.
     pub(super) services: Vec<Started>,
-    initial: Snapshot,
+    pub(super) initial: Snapshot,
     /// Executables and libraries, with fingerprints of their contents.
     pub files: BTreeMap<String, String>,
     /// The snapshot that the world is as of now, if it is.
-    loaded: Option<u64>,
+    pub(super) loaded: Option<u64>,
     /// How many snapshots were made.
-    saved: u64,
+    pub(super) saved: u64,
     /// Programs are still brought to their beginning.
     pub(super) is_starting: bool,
     /// Words of memory by object, for reports.
-    pub words: HashMap<u64, Vec<(memory::SpaceId, u64)>>,
+    pub words: FxHashMap<u64, Vec<(memory::SpaceId, u64)>>,
     /// Something that is not modelled was met: no verdict can be given.
     pub refusal: Option<Refusal>,
     /// How many steps and states failed so far, whether or not they were met before.
-    pub failures: Rc<Cell<u64>>,
+    pub failures: Arc<AtomicU64>,
     /// What the last step wrote to the standard streams.
     pub printed: Vec<Output>,
+    /// What users want to be looked at besides.
+    pub(super) points: Points,
     /// Hears what happens while a story is told.
     pub(super) listener: Listener,
     /// What earlier steps have shown.
@@ -114,7 +118,7 @@ impl Programs {
             forbidden: Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory),
             files: BTreeMap::new(),
             loaded: None,
-            saved: 0,
+            saved: numbers(),
             is_starting: false,
             world,
             library: Library::default(),
@@ -124,10 +128,11 @@ impl Programs {
             unhooked: Code::default(),
             started,
             services,
-            words: HashMap::new(),
+            words: FxHashMap::default(),
             refusal: None,
-            failures: Rc::default(),
+            failures: Arc::default(),
             printed: Vec::new(),
+            points: Points::default(),
             listener: Listener::default(),
             knowledge: Knowledge::default(),
             options,
@@ -178,7 +183,7 @@ impl Programs {
 
     /// Makes threads stop where they have to.
     pub(super) fn refresh_stops(&mut self) {
-        let addresses = self.hooks.addresses.clone();
+        let addresses = self.hooks.addresses().clone();
         self.code.stop_before(Stops { synchronising: true, addresses: addresses.clone() });
         self.quiet.stop_before(Stops { synchronising: false, addresses });
         self.unhooked.stop_before(Stops { synchronising: true, addresses: BTreeSet::new() });
@@ -190,6 +195,9 @@ impl Programs {
     }
 
     pub(super) fn load(&mut self, snapshot: &Snapshot) {
+        if self.hooks.catch_up() {
+            self.refresh_stops();
+        }
         if self.loaded.take() != Some(snapshot.number) {
             self.restore(snapshot);
         }
@@ -214,7 +222,7 @@ impl Programs {
     pub fn promote(&mut self, races: &[Race]) -> bool {
         let words = races.iter().filter_map(|race| self.words.get(&race.object));
         self.knowledge.promote(words.flatten().copied());
-        self.knowledge.has_grown.take()
+        self.knowledge.has_grown.swap(false, Ordering::Relaxed)
     }
 
     /// Executable files that programs map at their beginning, with fingerprints of their contents.
@@ -267,16 +275,17 @@ impl Programs {
     }
 
     /// Tells whether something was learnt that makes the present search useless.
-    pub(super) fn staleness(&self) -> Rc<Cell<bool>> {
-        Rc::clone(&self.knowledge.has_grown)
+    pub(super) fn staleness(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.knowledge.has_grown)
     }
 
     fn reached(&mut self) -> Reached<Snapshot> {
         self.take_output();
         let actors = self.actors();
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
-        self.failures.set(self.failures.get() + u64::from(stuck.is_some()));
-        let fingerprint = self.world.fingerprint().wrapping_add(Wide::hash_of((&self.library, &self.beside)));
+        self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
+        let whole = self.world.fingerprint().wrapping_add(Wide::hash_of((&self.library, &self.beside)));
+        let fingerprint = self.abstraction().unwrap_or(whole);
         Reached { state: self.save(), fingerprint, actors, stuck }
     }
 
@@ -332,14 +341,16 @@ impl Programs {
             };
             let awaits = if choices == 0 { operation.awaits(seen) } else { Vec::new() };
             let behind = operation.behind(seen).filter(|_| choices == 0).map(|tid| tid.0);
-            let takes = operation.takes(seen);
+            // A longer step may also give it back.
+            let takes = operation.takes(seen).filter(|_| !self.options.only_breaks);
             return Actor { choices, awaits, behind, takes, ..self.nobody(tid) };
         }
         let awaits = match can_move {
             true => Vec::new(),
             false => reach::awaited(&self.world.kernel, &self.world.memory, tid, self.was_shared(tid)),
         };
-        Actor { choices: u32::from(can_move), awaits, ..self.nobody(tid) }
+        let choices = if can_move { 1 + self.short_reads(tid).len() as u32 } else { 0 };
+        Actor { choices, awaits, ..self.nobody(tid) }
     }
 
     /// What is known of a thread whatever it does.
@@ -449,6 +460,12 @@ impl Programs {
     }
 }
 
+/// Where the numbers of a worker's snapshots begin: no two workers give the same.
+pub(super) fn numbers() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1 << 40, Ordering::Relaxed)
+}
+
 /// Programs of the same name are told apart by numbers: `name.1`, `name.2`.
 fn number_replicas(started: &mut [(Pid, String)]) {
     let names: Vec<String> = started.iter().map(|(_, name)| name.clone()).collect();
@@ -493,7 +510,11 @@ impl Traced for Programs {
             if !self.world.can_move(tid) {
                 return None;
             }
-            match self.advance(tid, choice.index) {
+            self.world.kernel.short =
+                choice.index.checked_sub(1).and_then(|index| self.short_reads(tid).get(index as usize).copied());
+            let advanced = self.advance(tid, choice.index);
+            self.world.kernel.short = None;
+            match advanced {
                 Ok(step) => {
                     if self.options.awaits {
                         vain = self.ends_spin(&step);
@@ -516,7 +537,7 @@ impl Traced for Programs {
         let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
         let failure = failed.or_else(|| self.failure(&ended)).or_else(|| self.forbidden_failure(before, after));
         let failure = failure.or_else(|| self.misused(choice.actor, misuse?));
-        self.failures.set(self.failures.get() + u64::from(failure.is_some()));
+        self.failures.fetch_add(u64::from(failure.is_some()), Ordering::Relaxed);
         Some(Taken { failure, progress, vain, visible: before != after, ..Taken::new(reached, touches) })
     }
 }

@@ -4,7 +4,10 @@ use super::functions::{FUNCTIONS, Function};
 use super::layout::Flavour;
 use memory::{Backing, Memory, ObjectId, Protection, SpaceId};
 use object::{Object, ObjectSegment, ObjectSymbol};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A recognised function, or a place that matters, at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,21 +18,42 @@ pub struct Hook {
     pub flavour: Flavour,
 }
 
-/// Where recognised functions are. No part of any state: files do not change their meaning.
-#[derive(Default)]
+/// Where recognised functions are. No part of any state: files do not change their meaning. What one worker finds is
+/// posted on a board, for others come to the states that it has made.
+#[derive(Clone, Default)]
 pub struct Hooks {
+    /// As far as this worker has heard.
+    tables: Arc<Tables>,
+    board: Arc<Board>,
+}
+
+/// What all workers know.
+#[derive(Default)]
+struct Board {
+    version: AtomicU64,
+    tables: Mutex<Arc<Tables>>,
+}
+
+#[derive(Clone, Default)]
+struct Tables {
+    /// How often something was added.
+    version: u64,
     /// By file and place in it.
-    places: HashMap<(ObjectId, u64), Hook>,
+    places: FxHashMap<(ObjectId, u64), Hook>,
     /// Files that were looked at.
     files: HashMap<ObjectId, Known>,
     /// Mappings that were looked at.
     mappings: HashSet<(ObjectId, u64, u64)>,
+    /// Places at which users want threads to stop.
+    breaks: FxHashSet<(ObjectId, u64)>,
     /// Addresses at which any of them is mapped, in any space.
-    pub addresses: BTreeSet<u64>,
+    addresses: BTreeSet<u64>,
+    /// The same, to be asked quickly.
+    likely: FxHashSet<u64>,
 }
 
 /// What is known of a file.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Known {
     /// Where recognised functions are in it.
     places: Vec<u64>,
@@ -38,56 +62,113 @@ struct Known {
 }
 
 impl Hooks {
+    /// Whether others have found something since.
+    pub fn catch_up(&mut self) -> bool {
+        let is_behind = self.board.version.load(Ordering::Acquire) != self.tables.version;
+        if is_behind {
+            self.tables = Arc::clone(&self.board.tables.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        is_behind
+    }
+
+    fn change<R>(&mut self, change: impl FnOnce(&mut Tables) -> R) -> R {
+        let mut latest = self.board.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables = Arc::make_mut(&mut latest);
+        let result = change(tables);
+        tables.version += 1;
+        self.board.version.store(tables.version, Ordering::Release);
+        self.tables = Arc::clone(&latest);
+        result
+    }
+
+    /// Addresses at which threads have to stop, in any space.
+    #[must_use]
+    pub fn addresses(&self) -> &BTreeSet<u64> {
+        &self.tables.addresses
+    }
+
     /// Whether a program will come to its `main` through a C library.
     #[must_use]
     pub fn begins(&self, memory: &Memory, space: SpaceId) -> bool {
-        let starts = |id: &ObjectId| self.files.get(id).is_some_and(|known| known.starts);
+        let starts = |id: &ObjectId| self.tables.files.get(id).is_some_and(|known| known.starts);
         memory.mappings(space).filter_map(object_of).any(|id| starts(&id))
     }
 
     /// The libraries whose functions were recognised.
     #[must_use]
     pub fn flavours(&self) -> BTreeSet<Flavour> {
-        self.places.values().map(|hook| hook.flavour).collect()
+        self.tables.places.values().map(|hook| hook.flavour).collect()
     }
 
     /// The hook at an address, if there is one.
     #[must_use]
     pub fn at(&self, memory: &Memory, space: SpaceId, address: u64) -> Option<Hook> {
-        if !self.addresses.contains(&address) {
+        if !self.tables.likely.contains(&address) {
             return None;
         }
-        self.places.get(&place(memory, space, address)?).copied()
+        self.tables.places.get(&place(memory, space, address)?).copied()
+    }
+
+    /// Whether users want threads to stop at an address.
+    #[must_use]
+    pub fn is_break(&self, memory: &Memory, space: SpaceId, address: u64) -> bool {
+        let breaks = &self.tables.breaks;
+        !breaks.is_empty() && place(memory, space, address).is_some_and(|place| breaks.contains(&place))
+    }
+
+    /// Makes threads stop at an address.
+    pub fn add_break(&mut self, memory: &Memory, space: SpaceId, address: u64) {
+        let Some(place) = place(memory, space, address) else { return };
+        self.change(|tables| {
+            tables.breaks.insert(place);
+            tables.add(place, address);
+        });
     }
 
     /// Looks at what an address space maps for execution; whether there are new addresses.
     pub fn look(&mut self, memory: &Memory, space: SpaceId) -> bool {
-        let before = self.addresses.len();
-        let mapped: Vec<_> = memory
-            .mappings(space)
-            .filter(|mapping| mapping.protection.contains(Protection::EXECUTE))
-            .filter_map(|mapping| match mapping.backing {
-                Backing::Object { id, offset } => Some((id, mapping.start, offset, mapping.len)),
-                Backing::Anonymous => None,
-            })
-            .collect();
-        for (id, start, offset, len) in mapped {
-            if self.mappings.insert((id, start, offset)) {
-                self.look_at_file(memory, id);
-                let inside = self.files[&id].places.iter().filter(|place| (offset..offset + len).contains(place));
-                self.addresses.extend(inside.map(|place| start + (place - offset)));
-            }
+        let before = self.tables.addresses.len();
+        let executable = memory.mappings(space).filter(|mapping| mapping.protection.contains(Protection::EXECUTE));
+        let mapped = executable.filter_map(|mapping| match mapping.backing {
+            Backing::Object { id, offset } => Some((id, mapping.start, offset, mapping.len)),
+            Backing::Anonymous => None,
+        });
+        let is_new = |(id, start, offset, _): &_| !self.tables.mappings.contains(&(*id, *start, *offset));
+        let new: Vec<(ObjectId, u64, u64, u64)> = mapped.filter(is_new).collect();
+        if !new.is_empty() {
+            self.change(|tables| new.into_iter().for_each(|mapping| tables.look_at(memory, mapping)));
         }
-        self.addresses.len() > before
+        self.tables.addresses.len() > before
     }
 
     /// Adds a place of the program itself; whether it is new.
     pub fn add(&mut self, memory: &Memory, space: SpaceId, address: u64, hook: Hook) -> bool {
         let Some(place) = place(memory, space, address) else { return false };
-        self.places.entry(place).or_insert(hook);
+        if self.tables.places.contains_key(&place) && self.tables.addresses.contains(&address) {
+            return false;
+        }
+        self.change(|tables| {
+            tables.places.entry(place).or_insert(hook);
+            tables.add(place, address)
+        })
+    }
+}
+
+impl Tables {
+    fn add(&mut self, place: (ObjectId, u64), address: u64) -> bool {
         self.files.entry(place.0).or_default().places.push(place.1);
         self.mappings.retain(|(id, ..)| *id != place.0);
+        self.likely.insert(address);
         self.addresses.insert(address)
+    }
+
+    fn look_at(&mut self, memory: &Memory, (id, start, offset, len): (ObjectId, u64, u64, u64)) {
+        self.mappings.insert((id, start, offset));
+        self.look_at_file(memory, id);
+        let inside = self.files[&id].places.iter().filter(|place| (offset..offset + len).contains(place));
+        let addresses = inside.map(|place| start + (place - offset));
+        self.likely.extend(addresses.clone());
+        self.addresses.extend(addresses);
     }
 
     fn look_at_file(&mut self, memory: &Memory, id: ObjectId) {

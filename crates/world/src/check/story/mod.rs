@@ -21,7 +21,7 @@ use explore::system::Failure;
 use kernel::Tid;
 use kernel::descriptor::Console;
 use std::collections::HashMap;
-use trace::{Choice, Event, Location, Trace, TraceStep, Waiting};
+use trace::{Change, Choice, Event, Location, Trace, TraceStep, Waiting};
 
 /// A schedule, told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -90,7 +90,10 @@ impl Programs {
     ) -> Option<Reached<Snapshot>> {
         self.listener.heard.clear();
         let holders = self.holders();
+        self.load(&before.state);
+        let watched = self.watched();
         let taken = self.step(&before.state, choice)?;
+        let watched = self.watched_changes(watched);
         let heard = std::mem::take(&mut self.listener.heard);
         let started = self.name_threads(&mut story.told.trace);
         story.told.stack = heard.last().map(|heard| heard.stack.clone()).unwrap_or_default();
@@ -98,7 +101,9 @@ impl Programs {
         let changes = self.lock_changes(&holders, story, number);
         let values = self.value_changes(&before.state, &taken);
         let last = events.last_mut().expect("there is always one");
-        last.changes.extend(changes.into_iter().chain(values));
+        let is_new = |change: &Change| !watched.contains(change);
+        last.changes.extend(changes.into_iter().chain(values.into_iter().filter(is_new)));
+        last.changes.extend(watched);
         last.created = started.first().map(|tid| tid.0);
         last.output = story.hear_output(&self.printed);
         story.told.failure = taken.failure.clone().or_else(|| taken.reached.stuck.clone());

@@ -1,0 +1,67 @@
+//! Several workers for one search: each has a world of its own, and what one learns all know in the next round.
+
+use super::forbid::Beside;
+use super::library::Library;
+use super::programs::Programs;
+use super::story::Listener;
+use crate::world::{Pace, World};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use x86::Code;
+
+impl Programs {
+    /// Another worker for the same search: states of one are states of the other.
+    pub(super) fn twin(&self) -> Self {
+        let mut world = World::new(self.world.kernel.host.clone(), 1, self.world.memory.limit());
+        world.memory.log_accesses(true);
+        world.pace = Pace::NONE;
+        let mut twin = Self {
+            world,
+            library: Library::default(),
+            beside: Beside::default(),
+            forbidden: self.forbidden.twin(self.world.kernel.host.clone()),
+            hooks: self.hooks.clone(),
+            code: Code::default(),
+            quiet: Code::default(),
+            unhooked: Code::default(),
+            started: self.started.clone(),
+            services: self.services.clone(),
+            initial: self.initial.clone(),
+            files: BTreeMap::new(),
+            loaded: None,
+            saved: super::programs::numbers(),
+            is_starting: false,
+            words: FxHashMap::default(),
+            refusal: None,
+            failures: Arc::clone(&self.failures),
+            printed: Vec::new(),
+            points: self.points.clone(),
+            listener: Listener::default(),
+            knowledge: self.knowledge.clone(),
+            options: self.options.clone(),
+        };
+        twin.refresh_stops();
+        twin
+    }
+
+    /// Takes over what others have learnt.
+    pub(super) fn learn_from(&mut self, crew: &mut [Self]) {
+        for other in crew.iter_mut() {
+            self.knowledge.merge(&other.knowledge);
+            for (object, places) in &other.words {
+                places.iter().for_each(|place| self.place_word(*object, *place));
+            }
+            self.refusal = self.refusal.take().or(other.refusal.take());
+        }
+    }
+
+    /// Tells others what is known.
+    pub(super) fn teach(&self, crew: &mut [Self]) {
+        crew.iter_mut().for_each(|other| {
+            other.knowledge = self.knowledge.clone();
+            other.words.clone_from(&self.words);
+            other.loaded = None;
+        });
+    }
+}
