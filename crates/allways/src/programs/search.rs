@@ -6,10 +6,11 @@ use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::usage;
 use explore::graph::Limits;
+use explore::sample;
 use report::{bytes, short_count};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use world::Refusal;
 use world::check::{Outcome, Programs, search_by};
 
@@ -17,6 +18,11 @@ use world::check::{Outcome, Programs, search_by};
 const STEPS_AFTER_FAILURE: u64 = 50_000;
 /// Seconds between two looks at the memory in use.
 const LOOK_EVERY: f64 = 0.2;
+
+/// Time for an estimate of what was not seen.
+const WALKS: Duration = Duration::from_secs(1);
+/// Steps of one random walk.
+const WALK_MAX: usize = 10_000;
 
 /// How a search is watched and stopped.
 pub struct Watch<'a> {
@@ -45,6 +51,8 @@ pub struct Searched {
     pub outcome: Outcome,
     /// What it met that is not modelled.
     pub refusal: Option<Refusal>,
+    /// How many schedules there are, if it ran out of time.
+    pub estimate: Option<sample::Estimate>,
     /// Why it was stopped, if it was.
     pub reason: Option<Reason>,
     /// Time on the wall.
@@ -60,8 +68,22 @@ pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Sea
     let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
     let outcome = search_by(&wanted.engine, programs, &mut limits);
     let reason = guard.reason;
+    let seconds = started.elapsed().as_secs_f64();
+    let estimate = (reason == Some(Reason::Time)).then(|| estimate(programs, watch.stop)).flatten();
     line.clear();
-    Searched { outcome, refusal: programs.refusal.clone(), reason, seconds: started.elapsed().as_secs_f64() }
+    Searched { outcome, refusal: programs.refusal.clone(), reason, estimate, seconds }
+}
+
+/// How many schedules there are, from random walks: what a search that ran out of time has not seen.
+fn estimate(programs: &mut Programs, interrupt: &AtomicBool) -> Option<sample::Estimate> {
+    let started = Instant::now();
+    let strategy = Some(sample::Strategy::Walk);
+    let options = sample::Options { strategy, depth: WALK_MAX, states: 0, shrink: false, ..sample::Options::default() };
+    let mut stop = |_, _| started.elapsed() > WALKS || interrupt.load(Ordering::Relaxed);
+    let mut limits = sample::Limits { failures: usize::MAX, stop: &mut stop };
+    let report = sample::sample(programs, &options, &mut limits);
+    // Walks that were cut are not counted: without them the mean would say too little.
+    report.schedules.filter(|_| report.cut == 0)
 }
 
 /// Asked after every state whether to go on.

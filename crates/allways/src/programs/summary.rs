@@ -176,7 +176,15 @@ fn told_engine(searched: &Searched) -> Vec<String> {
         words
     });
     let sampled = searched.outcome.sampled.as_ref().map(told_sample);
-    classes.or(sampled).unwrap_or_default()
+    let estimate = searched.estimate.as_ref().map(|estimate| vec![told_estimate(estimate)]);
+    classes.or(sampled).or(estimate).unwrap_or_default()
+}
+
+fn told_estimate(estimate: &sample::Estimate) -> String {
+    let sample::Estimate { log10, log10_low, log10_high, .. } = estimate;
+    format!(
+        "about 10^{log10:.1} schedules in all, each interleaving counted (90 %: 10^{log10_low:.1} to 10^{log10_high:.1})"
+    )
 }
 
 fn told_sample(sampled: &sample::Report) -> Vec<String> {
@@ -186,10 +194,7 @@ fn told_sample(sampled: &sample::Report) -> Vec<String> {
     ];
     words.extend((sampled.cut > 0).then(|| format!("{} runs longer than the bound", count(sampled.cut))));
     words.extend(sampled.unseen.map(|chance| format!("the next run shows a new class with probability {chance:.2}")));
-    words.extend(sampled.schedules.map(|estimate| {
-        let sample::Estimate { log10, log10_low, log10_high, .. } = estimate;
-        format!("about 10^{log10:.1} schedules (90 %: 10^{log10_low:.1} to 10^{log10_high:.1})")
-    }));
+    words.extend(sampled.schedules.as_ref().map(told_estimate));
     let below = sampled.tallies.iter().filter_map(|tally| tally.below).reduce(f64::min);
     words.extend(below.map(|below| format!("a random run fails with probability below {below:.1e} (95 %)")));
     words

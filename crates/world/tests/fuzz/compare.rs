@@ -3,7 +3,7 @@
 use explore::graph::{Found, Limits, Mode, Race};
 use explore::stateless;
 use std::collections::BTreeSet;
-use world::check::{Programs, search};
+use world::check::{Engine, Programs, search_by};
 
 /// Programs with more states are left out.
 pub const STATES_MAX: usize = 5_000;
@@ -45,9 +45,18 @@ fn seen(programs: &Programs, found: &[Found], races: &[Race], ends: &[u128]) -> 
 
 /// What a search of the graph sees; nothing if there are too many states.
 pub fn graph(programs: &mut Programs, mode: Mode) -> Option<Seen> {
+    by(&Engine::Graph { mode, workers: 1, alone: 0 }, programs)
+}
+
+/// What two workers see together.
+pub fn together(programs: &mut Programs) -> Option<Seen> {
+    by(&Engine::Graph { mode: Mode::Reduced, workers: 2, alone: 0 }, programs)
+}
+
+fn by(engine: &Engine, programs: &mut Programs) -> Option<Seen> {
     let mut stop = |_: u64, _: u64| false;
     let mut limits = Limits { states: STATES_MAX, failures: usize::MAX, stop: &mut stop };
-    let outcome = search(programs, mode, &mut limits);
+    let outcome = search_by(engine, programs, &mut limits);
     if let Some(refusal) = &programs.refusal {
         panic!("everything that programs of this test do is modelled: {refusal}");
     }

@@ -10,7 +10,7 @@ mod generate;
 mod inside;
 
 use batch::{Batch, Case};
-use compare::{Seen, graph, without_memory};
+use compare::{Seen, graph, together, without_memory};
 use explore::graph::{Filter, Mode, Parts};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -69,6 +69,25 @@ fn reduced_searches_see_what_full_ones_see_when_time_may_pass_early() {
             return;
         }
         let look = |mode| graph(&mut case.start_with(options()), mode);
+        let Some((full, reduced)) = look(Mode::Full).and_then(|full| Some((full, look(Mode::Reduced)?))) else {
+            return;
+        };
+        assert_eq!(full, reduced, "{}", case.told());
+        compared += 1;
+    });
+    assert!(compared > 0);
+}
+
+#[test]
+fn two_workers_see_what_full_searches_see() {
+    compare("together", seeds(40), |case| together(&mut case.start(Depth::Summary)), PartialEq::eq);
+}
+
+#[test]
+fn reduced_searches_see_what_full_ones_see_when_reads_may_be_short() {
+    let mut compared = 0;
+    for_each("short", seeds(30), |case| {
+        let look = |mode| graph(&mut case.start_with(Options { short_reads: true, ..Options::default() }), mode);
         let Some((full, reduced)) = look(Mode::Full).and_then(|full| Some((full, look(Mode::Reduced)?))) else {
             return;
         };
