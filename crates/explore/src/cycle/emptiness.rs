@@ -3,7 +3,7 @@
 
 use super::graph::{Edge, Graph, Marks, Stop};
 use super::product::ProductState;
-use crate::search::watch::Watch;
+use crate::search::watch::{Rhythm, Watch};
 use crate::search::{Incomplete, Stats};
 use crate::store::{Arena, Exhausted, Visited};
 use crate::system::{Failure, TransitionSystem};
@@ -13,8 +13,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The order number of states whose component is finished and holds no accepted cycle.
 const DEAD: u32 = u32::MAX;
-/// Expansions between two looks at the bounds.
-const POLL_EVERY: u64 = 128;
 
 /// What the search ended with.
 pub enum Found {
@@ -62,6 +60,7 @@ pub struct Emptiness<'a, 'w, S: TransitionSystem, V: Visited> {
     /// Parts of the state space in which something was found; `None` if one find is enough.
     settled: Option<HashSet<u128>>,
     edges: Vec<Edge<ProductState<S::State>>>,
+    rhythm: Rhythm,
     /// Counts so far.
     pub stats: Stats,
 }
@@ -82,6 +81,7 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
             names: Names::default(),
             settled: None,
             edges: Vec::new(),
+            rhythm: Rhythm::default(),
             stats: Stats { workers: 1, ..Stats::default() },
         }
     }
@@ -193,7 +193,7 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
         self.edges = edges;
         self.stats.depth_max = self.stats.depth_max.max(self.frames.len() as u32 - 1);
         self.stats.frontier_max = self.stats.frontier_max.max(self.todo.len() as u64);
-        if self.stats.states.is_multiple_of(POLL_EVERY) {
+        if self.rhythm.is_due() {
             self.poll();
         }
         expanded

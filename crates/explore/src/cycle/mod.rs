@@ -7,12 +7,13 @@ mod monitor;
 mod product;
 mod word;
 
+use crate::search::open::{WithStore, open};
 use crate::search::session::{Session, Shelf};
 use crate::search::watch::Watch;
 use crate::search::worker::reducer;
-use crate::search::{AfterViolation, Control, Incomplete, Options, Outcome, Reduction, Violation, scout, search};
-use crate::store::{Fingerprints64, Fingerprints128, StoreKind, Tree, Visited};
-use crate::system::{Failure, Key, TransitionSystem};
+use crate::search::{AfterViolation, Control, Incomplete, Options, Outcome, Reduction, Violation, search};
+use crate::store::Visited;
+use crate::system::{Failure, TransitionSystem};
 use emptiness::{Emptiness, Found};
 use graph::{Graph, Marks};
 pub use monitor::{Monitor, MonitorEdge, MonitorState};
@@ -75,18 +76,8 @@ pub fn find_cycle<S: TransitionSystem>(
         options.reduction = Reduction::Off;
     }
     let product = Product::new(system, monitor, observer, failure.clone());
-    let property = Property { monitor, failure, fairness };
-    let mut scratch = product.scratch();
-    let initial = product.initial(&mut scratch);
-    let lossless = matches!(product.key(&initial), Key::Vector(_));
-    let outcome = match options.store {
-        StoreKind::Tree if lossless => {
-            find_in(&product, &property, &options, control, Tree::new(&scout::sample(&product)))
-        }
-        StoreKind::Fingerprint64 => find_in(&product, &property, &options, control, Fingerprints64::new()),
-        // Cycles need numbers for states, so bits will not do.
-        _ => find_in(&product, &property, &options, control, Fingerprints128::new()),
-    };
+    let find = Find { product: &product, monitor, failure, fairness, options: &options, control };
+    let outcome = open(&product, &options, find);
     Watched { outcome, reached: product.reached() }
 }
 
@@ -99,56 +90,56 @@ fn respectful(options: &Options, observer: usize) -> Options {
     Options { reduction, ..options.clone() }
 }
 
-struct Property<'a> {
+struct Find<'a, S: TransitionSystem> {
+    product: &'a Product<'a, S>,
     monitor: &'a Monitor,
     failure: Failure,
     fairness: Fairness,
+    options: &'a Options,
+    control: Control<'a>,
 }
 
-fn find_in<S: TransitionSystem, V: Visited>(
-    product: &Product<'_, S>,
-    property: &Property<'_>,
-    options: &Options,
-    control: Control<'_>,
-    store: Option<V>,
-) -> Outcome {
-    let watch = Watch::new(options, control);
-    let Some(store) = store else {
-        return Outcome { incomplete: vec![Incomplete::Memory], ..Outcome::default() };
-    };
-    let shelf = Shelf::new(store, options.bounds.bytes.unwrap_or(u64::MAX));
-    let graph = Graph::new(product, Session::new(&shelf), reducer(product, options.reduction), property.fairness);
-    let required = Marks::required(property.monitor, property.fairness);
-    let mut emptiness = Emptiness::new(graph, &watch, required, options.bounds.depth);
-    if options.after_violation == AfterViolation::EachPart && V::RESTORES {
-        emptiness = emptiness.in_each_part();
-    }
-    let mut violations = Vec::new();
-    let mut found = emptiness.run();
-    loop {
-        let (failure, schedule) = match found {
-            Found::Nothing => break,
-            Found::Component(root) => (property.failure.clone(), emptiness.lasso(root, required)),
-            Found::Failure(id, failure) => (failure, emptiness.schedule_to(id)),
-        };
-        let part = emptiness.part();
-        match schedule {
-            // Without a schedule there is no proof, so no verdict either.
-            None => watch.note(Incomplete::Memory),
-            Some(schedule) => {
-                let schedule = product.system_schedule(&schedule);
-                violations.push(Violation { failure, part: part.unwrap_or(0), schedule });
+impl<S: TransitionSystem> WithStore for Find<'_, S> {
+    // Cycles are found by numbers of states, so bits will not do.
+    const NEEDS_NUMBERS: bool = true;
+
+    fn search<V: Visited>(self, store: V) -> Outcome {
+        let Self { product, options, .. } = self;
+        let watch = Watch::new(options, self.control);
+        let shelf = Shelf::new(store, options.bounds.bytes.unwrap_or(u64::MAX));
+        let graph = Graph::new(product, Session::new(&shelf), reducer(product, options.reduction), self.fairness);
+        let required = Marks::required(self.monitor, self.fairness);
+        let mut emptiness = Emptiness::new(graph, &watch, required, options.bounds.depth);
+        if options.after_violation == AfterViolation::EachPart && V::RESTORES {
+            emptiness = emptiness.in_each_part();
+        }
+        let mut violations = Vec::new();
+        let mut found = emptiness.run();
+        loop {
+            let (failure, schedule) = match found {
+                Found::Nothing => break,
+                Found::Component(root) => (self.failure.clone(), emptiness.lasso(root, required)),
+                Found::Failure(id, failure) => (failure, emptiness.schedule_to(id)),
+            };
+            let part = emptiness.part();
+            match schedule {
+                // Without a schedule there is no proof, so no verdict either.
+                None => watch.note(Incomplete::Memory),
+                Some(schedule) => {
+                    let schedule = product.system_schedule(&schedule);
+                    violations.push(Violation { failure, part: part.unwrap_or(0), schedule });
+                }
             }
+            if !emptiness.looks_in_each_part() {
+                watch.stop(Incomplete::StoppedAtViolation);
+                break;
+            }
+            found = emptiness.resume();
         }
-        if !emptiness.looks_in_each_part() {
-            watch.stop(Incomplete::StoppedAtViolation);
-            break;
-        }
-        found = emptiness.resume();
+        let mut outcome = Outcome { incomplete: watch.reasons(), violations, stats: emptiness.stats };
+        fill_in(&mut outcome, &mut emptiness, &watch, &shelf);
+        outcome
     }
-    let mut outcome = Outcome { incomplete: watch.reasons(), violations, stats: emptiness.stats };
-    fill_in(&mut outcome, &mut emptiness, &watch, &shelf);
-    outcome
 }
 
 fn fill_in<S: TransitionSystem, V: Visited>(

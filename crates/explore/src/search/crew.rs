@@ -2,6 +2,7 @@
 
 use super::intake::{Counts, Frontier, Sighting};
 use super::shared::Shared;
+use super::watch::Rhythm;
 use super::worker::Worker;
 use crate::store::Visited;
 use crate::system::TransitionSystem;
@@ -119,9 +120,10 @@ fn work<S: TransitionSystem, V: Visited>(
     worker: &mut Worker<'_, S, V>,
     level: &Level<S::State>,
 ) -> Harvest<S::State> {
-    loop {
+    let mut rhythm = Rhythm::default();
+    'level: loop {
         let start = level.next.fetch_add(CHUNK, Relaxed);
-        if start >= level.states.len() || !shared.poll() {
+        if start >= level.states.len() {
             break;
         }
         for index in start..(start + CHUNK).min(level.states.len()) {
@@ -136,9 +138,14 @@ fn work<S: TransitionSystem, V: Visited>(
             } else {
                 worker.expand(id, state);
             }
+            if rhythm.is_due() {
+                // Others may be waiting to let the store grow.
+                worker.intake.session.release();
+                if !shared.poll() {
+                    break 'level;
+                }
+            }
         }
-        // Others may be waiting to let the store grow.
-        worker.intake.session.release();
     }
     worker.intake.flush();
     worker.intake.session.release();

@@ -4,15 +4,13 @@ use super::intake::{Counts, Frontier, Sighting};
 use super::options::AfterViolation;
 use super::outcome::{Incomplete, Outcome, Violation};
 use super::shared::Shared;
+use super::watch::Rhythm;
 use super::worker::Worker;
 use crate::random::Random;
 use crate::store::Visited;
 use crate::system::TransitionSystem;
 use std::sync::atomic::Ordering::Relaxed;
 use trace::{Choice, Schedule};
-
-/// Expansions between two looks at the bounds.
-const POLL_EVERY: u64 = 128;
 
 /// A state to expand.
 struct Entry<S> {
@@ -59,11 +57,10 @@ pub fn search<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, seed: 
 
 impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
     fn run(&mut self) {
-        let mut expansions = 0_u64;
+        let mut rhythm = Rhythm::default();
         while let Some(entry) = self.stack.pop() {
             self.visit(&entry);
-            expansions += 1;
-            if expansions.is_multiple_of(POLL_EVERY) {
+            if rhythm.is_due() {
                 self.tell(entry.depth);
             }
             if self.shared.watch.is_stopped() {

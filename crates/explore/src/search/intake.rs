@@ -12,6 +12,8 @@ use trace::{Choice, FailureKind};
 
 /// Successors that are prefetched together before the first of them is looked up.
 const BATCH: usize = 64;
+/// Successors of one state after which its insertions do not wait for the rest, and the clock is looked at.
+const BATCH_MOST: usize = 64 * BATCH;
 
 /// States to expand: their numbers, how they were reached, and the states themselves if the store cannot give them back.
 pub struct Frontier<S> {
@@ -157,7 +159,16 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
                 None => self.batch_states.push(state.clone()),
             }
         }
-        ControlFlow::Continue(())
+        if self.batch.len() >= BATCH_MOST { self.interrupt() } else { ControlFlow::Continue(()) }
+    }
+
+    /// Finishes the insertions of a state that has very many successors, as far as they are known; breaks if the search
+    /// is to end.
+    #[cold]
+    fn interrupt(&mut self) -> ControlFlow<()> {
+        self.flush();
+        self.session.release();
+        if self.shared.poll() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// Whether the batch is large enough to hide the latency of memory.

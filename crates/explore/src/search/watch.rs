@@ -10,6 +10,40 @@ use std::time::{Duration, Instant};
 /// Time between two calls of the progress callback.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
+/// How many states to expand between two looks at the clock: looking costs a little, and states may take long.
+pub struct Rhythm {
+    every: u32,
+    left: u32,
+    looked: Instant,
+}
+
+impl Default for Rhythm {
+    fn default() -> Self {
+        Self { every: 1, left: 1, looked: Instant::now() }
+    }
+}
+
+impl Rhythm {
+    /// States after which the clock is looked at in any case.
+    const MOST: u32 = 128;
+    /// If so much has passed since the last look, looks were too few.
+    const LONG: Duration = Duration::from_millis(10);
+
+    /// Counts a state; whether it is time to look.
+    #[inline]
+    pub fn is_due(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0 && self.look(Instant::now())
+    }
+
+    fn look(&mut self, now: Instant) -> bool {
+        let late = now.duration_since(self.looked) >= Self::LONG;
+        self.every = if late { self.every.div_ceil(8) } else { (2 * self.every).min(Self::MOST) };
+        (self.left, self.looked) = (self.every, now);
+        true
+    }
+}
+
 /// Shared by all workers of a search; each reports to it every few dozen states.
 pub struct Watch<'a> {
     control: Control<'a>,
@@ -132,5 +166,25 @@ impl<'a> Watch<'a> {
         let mut reasons = self.reasons.lock().unwrap_or_else(PoisonError::into_inner).clone();
         reasons.sort();
         reasons
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_looked_at_more_often_where_states_take_long() {
+        let mut rhythm = Rhythm::default();
+        let mut now = rhythm.looked;
+        for _ in 0..10 {
+            rhythm.look(now);
+        }
+        assert_eq!(rhythm.left, Rhythm::MOST);
+        for expected in [16, 2, 1, 1] {
+            now += Rhythm::LONG;
+            assert!(rhythm.look(now));
+            assert_eq!(rhythm.left, expected);
+        }
     }
 }

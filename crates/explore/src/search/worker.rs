@@ -53,8 +53,10 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
         self.intake.counts.reduced += u64::from(selection != Selection::All);
         let (intake, mut moves) = (&mut self.intake, false);
         reduce::steps(self.shared.system, &mut self.scratch, state, selection, &mut |step| {
-            moves |= !step.moved.is_empty();
-            intake.take(id, &step)
+            let flow = intake.take(id, &step);
+            // Cut short, it is not known to be stuck.
+            moves |= !step.moved.is_empty() || flow.is_break();
+            flow
         });
         if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
             self.intake.sight(&failure, self.shared.system.part(state), id, None);

@@ -1,0 +1,48 @@
+//! From the kind of store that was asked for to the store itself.
+
+use super::options::{Options, Order};
+use super::outcome::{Incomplete, Outcome};
+use super::scout;
+use crate::store::{Bitstate, Fingerprints64, Fingerprints128, StoreKind, Tree, Visited};
+use crate::system::{Key, TransitionSystem};
+
+/// Bytes of a bitstate array if no memory bound is given.
+const BITSTATE_BYTES: u64 = 1 << 28;
+
+/// A search that works with any store.
+pub trait WithStore {
+    /// Whether states must have numbers; where bits were asked for, fingerprints are used then.
+    const NEEDS_NUMBERS: bool;
+
+    /// Searches.
+    fn search<V: Visited>(self, store: V) -> Outcome;
+}
+
+/// Opens the store that the options ask for and searches with it.
+pub fn open<S: TransitionSystem, W: WithStore>(system: &S, options: &Options, with: W) -> Outcome {
+    let mut scratch = system.scratch();
+    let initial = system.initial(&mut scratch);
+    let lossless = matches!(system.key(&initial), Key::Vector(_));
+    match options.store {
+        StoreKind::Tree if lossless => search(with, Tree::new(&scout::sample(system))),
+        StoreKind::Fingerprint64 => search(with, Fingerprints64::new()),
+        StoreKind::Bitstate { hashes } if !W::NEEDS_NUMBERS => search(with, bits(options, hashes)),
+        StoreKind::Tree | StoreKind::Fingerprint128 | StoreKind::Bitstate { .. } => {
+            search(with, Fingerprints128::new())
+        }
+    }
+}
+
+fn search<V: Visited>(with: impl WithStore, store: Option<V>) -> Outcome {
+    match store {
+        Some(store) => with.search(store),
+        None => Outcome { incomplete: vec![Incomplete::Memory], ..Outcome::default() },
+    }
+}
+
+fn bits(options: &Options, hashes: u32) -> Option<Bitstate> {
+    // The rest is for the stack.
+    let bytes = options.bounds.bytes.map_or(BITSTATE_BYTES, |bytes| bytes / 4 * 3);
+    let seed = if let Order::Depth { seed: Some(seed) } = options.order { seed } else { 0 };
+    Bitstate::new(bytes, hashes, seed)
+}
