@@ -84,7 +84,7 @@ fn event<C: Code>(system: &System<C>, before: &Work, micro: &Micro) -> Event {
         actor: micro.pid,
         text,
         location: location(sources, edge.span),
-        changes: changes(model, before, &micro.after),
+        changes: super::change::changes(model, before, &micro.after),
         message: message(model, before, micro, &edge.action),
         output: output(model, before, micro.pid, &edge.action),
         failure: failed_assertion(model, before, micro),
@@ -167,6 +167,7 @@ fn mtype(model: &Model, set: &str, value: i32) -> String {
     named.map_or_else(|| value.to_string(), |(_, name, _)| name.clone())
 }
 
+/// A value as people read it.
 pub(crate) fn show(model: &Model, work: &Work, shown: &Shown, value: i32) -> String {
     match shown {
         Shown::Number | Shown::Bool => value.to_string(),
@@ -204,16 +205,25 @@ fn list(
         for index in 0..variable.length.unwrap_or(1) {
             let at = base + (variable.offset + index * variable.stride) as usize;
             let value = show(model, work, &variable.shown, load(&work.bytes, at, variable.scalar));
-            let name = match variable.length {
-                Some(_) => format!("{}[{index}]", variable.name),
-                None => variable.name.clone(),
-            };
-            // A variable that holds the channel of its own name is told by that channel's messages.
-            if variable.shown != Shown::Channel || value != name {
+            let name = element_name(variable, index);
+            if !tells_itself(variable, &name, &value) {
                 all.push((format!("{prefix}{name}"), value));
             }
         }
     }
+}
+
+/// The name of an element of an array, or of a variable that is none.
+pub(super) fn element_name(variable: &Variable, index: u32) -> String {
+    match variable.length {
+        Some(_) => format!("{}[{index}]", variable.name),
+        None => variable.name.clone(),
+    }
+}
+
+/// Whether a variable holds the channel of its own name, which is told by that channel's messages.
+pub(super) fn tells_itself(variable: &Variable, name: &str, value: &str) -> bool {
+    variable.shown == Shown::Channel && value == name
 }
 
 fn list_channels(
@@ -234,7 +244,8 @@ fn list_channels(
     }
 }
 
-fn contents(model: &Model, work: &Work, channel: &Channel, at: usize) -> String {
+/// The messages in a channel whose body starts here.
+pub(super) fn contents(model: &Model, work: &Work, channel: &Channel, at: usize) -> String {
     let mut field_at = at + 1;
     let messages: Vec<String> = (0..work.bytes[at])
         .map(|_| {
@@ -257,14 +268,5 @@ fn contents(model: &Model, work: &Work, channel: &Channel, at: usize) -> String 
 pub(crate) fn changed(model: &Model, state: &[u8], after: &Work) -> Vec<Change> {
     let mut before = Work::default();
     before.load(model, state);
-    changes(model, &before, after)
-}
-
-fn changes(model: &Model, before: &Work, after: &Work) -> Vec<Change> {
-    let old = variables(model, before);
-    let changed = |(name, after): (String, String)| {
-        let (_, before) = old.iter().find(|(old, _)| *old == name)?;
-        (*before != after).then(|| Change { name, before: before.clone(), after })
-    };
-    variables(model, after).into_iter().filter_map(changed).collect()
+    super::change::changes(model, &before, after)
 }

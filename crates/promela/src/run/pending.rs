@@ -35,7 +35,7 @@ pub fn pending<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, 
         return;
     }
     if system.model.features.rendezvous {
-        join_partners(&system.model, work, actors);
+        join_partners(&system.model, work, &mut scratch.buffers.pending, actors);
     }
 }
 
@@ -52,13 +52,18 @@ fn can_start<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, pi
     started
 }
 
-/// A sender moves its partner along: what the partner's step touches and closes counts for the sender.
-fn join_partners(model: &Model, work: &Work, actors: &mut [Pending]) {
-    let before: Vec<Pending> = actors.to_vec();
+/// A sender moves its partner along: what the partner's step touches and closes counts for the sender. `before` is a
+/// buffer.
+fn join_partners(model: &Model, work: &Work, before: &mut Vec<Pending>, actors: &mut [Pending]) {
+    if !actors.iter().any(|actor| offers(model, work, actor.actor).next().is_some()) {
+        return;
+    }
+    before.clear();
+    before.extend_from_slice(actors);
     for actor in actors.iter_mut() {
-        let offers = offered(model, work, actor.actor);
-        for other in before.iter().filter(|other| other.actor != actor.actor) {
-            if !offers.is_empty() && awaited(model, work, other.actor).iter().any(|id| offers.contains(id)) {
+        let pid = actor.actor;
+        for other in before.iter().filter(|other| other.actor != pid) {
+            if offers(model, work, pid).any(|id| awaits(model, work, other.actor, id)) {
                 actor.next = actor.next.union(other.next);
                 actor.closes_cycle |= other.closes_cycle;
             }
@@ -66,35 +71,29 @@ fn join_partners(model: &Model, work: &Work, actors: &mut [Pending]) {
     }
 }
 
-fn offered(model: &Model, work: &Work, pid: u32) -> Vec<i32> {
-    edge_channels(model, work, pid, |action| if let Action::Send(send) = action { Some(&send.channel) } else { None })
-}
-
-fn awaited(model: &Model, work: &Work, pid: u32) -> Vec<i32> {
-    let channel = |action: &'_ Action| -> Option<Expr> {
-        match action {
-            Action::Receive(receive) => Some(receive.channel.clone()),
-            _ => None,
-        }
-    };
-    let proctype = &model.proctypes[work.proctype(pid)];
-    let edges = &proctype.states[work.pc(model, pid)].edges;
-    edges
-        .iter()
-        .filter_map(|edge| match &edge.action {
-            Action::DStep { entry, .. } => {
-                proctype.states[*entry].edges.first().and_then(|first| channel(&first.action))
-            }
-            action => channel(action),
-        })
-        .map(|expr| value(model, work, pid, &expr))
-        .collect()
-}
-
-fn edge_channels(model: &Model, work: &Work, pid: u32, channel: impl Fn(&Action) -> Option<&Expr>) -> Vec<i32> {
+/// The rendezvous channels on which a process would send now.
+fn offers<'a>(model: &'a Model, work: &'a Work, pid: u32) -> impl Iterator<Item = i32> + 'a {
     let edges = &model.proctypes[work.proctype(pid)].states[work.pc(model, pid)].edges;
-    let ids = edges.iter().filter_map(|edge| channel(&edge.action)).map(|expr| value(model, work, pid, expr));
-    ids.filter(|id| work.channel(model, *id).is_some_and(|(channel, _)| channel.capacity == 0)).collect()
+    let ids = edges.iter().filter_map(move |edge| match &edge.action {
+        Action::Send(send) => Some(value(model, work, pid, &send.channel)),
+        _ => None,
+    });
+    ids.filter(|id| work.channel(model, *id).is_some_and(|(channel, _)| channel.capacity == 0))
+}
+
+/// Whether a process would receive from this channel now.
+fn awaits(model: &Model, work: &Work, pid: u32, id: i32) -> bool {
+    let proctype = &model.proctypes[work.proctype(pid)];
+    let receives = |action: &Action| match action {
+        Action::Receive(receive) => value(model, work, pid, &receive.channel) == id,
+        _ => false,
+    };
+    proctype.states[work.pc(model, pid)].edges.iter().any(|edge| match &edge.action {
+        Action::DStep { entry, .. } => {
+            proctype.states[*entry].edges.first().is_some_and(|first| receives(&first.action))
+        }
+        action => receives(action),
+    })
 }
 
 fn value(model: &Model, work: &Work, pid: u32, expr: &Expr) -> i32 {

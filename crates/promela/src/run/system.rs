@@ -74,6 +74,8 @@ pub struct Buffers {
     pub(super) message: Vec<i32>,
     /// Statements of the `d_step` at hand.
     pub(super) inside: Vec<Micro>,
+    /// What the reduction was told before partners were joined.
+    pub(super) pending: Vec<Pending>,
 }
 
 impl<C: Code> System<C> {
