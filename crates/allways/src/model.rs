@@ -404,7 +404,7 @@ impl Processes for System {
         let text = match stands.edges.as_slice() {
             [only] => match only.action {
                 Action::Die => "waits until younger processes have ended".to_owned(),
-                _ => format!("waits for `{}`", explain::statement(&self.sources, only.span)),
+                _ => format!("waits for `{}`", explain::statement(&self.sources, only)),
             },
             many => format!("waits for one of {} statements", many.len()),
         };

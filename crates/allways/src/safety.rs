@@ -55,6 +55,7 @@ pub fn options(request: &Request) -> Options {
         store: store(request),
         workers: request.workers,
         reduction: if request.reduction { Reduction::Safety } else { Reduction::Off },
+        merging: true,
         bounds: Bounds { depth: request.depth, states: None, time: request.time_left(), bytes: memory(request) },
         after_violation: match request.keep_going {
             _ if request.each_part => AfterViolation::EachPart,

@@ -70,6 +70,13 @@ pub trait TransitionSystem: Sync {
         actors.clear();
     }
 
+    /// One of the actors `moved` that goes on by itself: its next step touches nothing that anybody else ever touches
+    /// and closes no cycle of its control flow. `None` if there is none, or if nobody knows.
+    fn private(&self, scratch: &mut Self::Scratch, state: &Self::State, moved: Bits) -> Option<u32> {
+        let _ = (scratch, state, moved);
+        None
+    }
+
     /// Which part of the state space a state lies in. Violations are told apart by the part in which they happen, and no
     /// cycle leads through two parts: what a run has been through so far (the faults it met, say) never changes back.
     fn part(&self, state: &Self::State) -> u128 {

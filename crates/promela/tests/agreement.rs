@@ -5,8 +5,8 @@
 
 use explore::reduce::Reducer;
 use explore::{
-    AfterViolation, Control, Fairness, Options, Order, Outcome, Reduction, Selection, StoreKind, TransitionSystem,
-    find_cycle, search,
+    AfterViolation, Bits, Control, Fairness, Options, Order, Outcome, Reduction, Selection, StoreKind,
+    TransitionSystem, find_cycle, search,
 };
 use promela::parse::{ParseOptions, parse_text};
 use promela::property::{self, RunProperty};
@@ -60,7 +60,7 @@ fn failures(outcome: &Outcome) -> BTreeSet<(FailureKind, String)> {
 }
 
 /// The states in which nothing can move, as a reduced or full search by hand finds them.
-fn ends(system: &System<Interpreter>, mut reducer: Option<Reducer>) -> BTreeSet<Vec<u8>> {
+fn ends(system: &System<Interpreter>, mut reducer: Option<Reducer>, merging: bool) -> BTreeSet<Vec<u8>> {
     let mut scratch = system.scratch();
     let mut open = vec![system.initial(&mut scratch)];
     let mut seen: HashSet<Vec<u8>> = open.iter().cloned().collect();
@@ -73,8 +73,11 @@ fn ends(system: &System<Interpreter>, mut reducer: Option<Reducer>) -> BTreeSet<
         let mut moved = false;
         system.steps(&mut scratch, &state, selection, &mut |step| {
             moved = true;
-            if !step.failure.is_some_and(|failure| failure.fatal) && seen.insert(step.state.clone()) {
-                open.push(step.state.clone());
+            if !step.failure.is_some_and(|failure| failure.fatal) {
+                let end = if merging { merged(system, step.state, step.moved) } else { step.state.clone() };
+                if seen.insert(end.clone()) {
+                    open.push(end);
+                }
             }
             ControlFlow::Continue(())
         });
@@ -83,6 +86,23 @@ fn ends(system: &System<Interpreter>, mut reducer: Option<Reducer>) -> BTreeSet<
         }
     }
     ends
+}
+
+/// Where processes come to that go on by themselves after they moved.
+fn merged(system: &System<Interpreter>, state: &[u8], moved: Bits) -> Vec<u8> {
+    let (mut scratch, mut state) = (system.scratch(), state.to_vec());
+    while let Some(actor) = system.private(&mut scratch, &state, moved) {
+        let mut next = Vec::new();
+        system.steps(&mut scratch, &state, Selection::Only(Bits::one(actor)), &mut |step| {
+            next.push((step.state.clone(), step.failure.is_some()));
+            ControlFlow::Continue(())
+        });
+        match next.as_mut_slice() {
+            [(only, false)] => state = std::mem::take(only),
+            _ => break,
+        }
+    }
+    state
 }
 
 #[test]
@@ -108,14 +128,50 @@ fn stores_orders_and_workers_agree_with_plain_interpretation() {
 fn reduction_keeps_every_failure_and_every_end_state() {
     let (mut full, mut reduced) = (0, 0);
     for (seed, text, system, space) in small(models(1500), false, STATES_MAX) {
-        let options = Options { reduction: Reduction::Safety, ..exhaustive() };
+        let options = Options { reduction: Reduction::Safety, merging: false, ..exhaustive() };
         let outcome = search(&system, &options, Control::default());
         assert_eq!(failures(&outcome), space.failures, "seed {seed}\n{text}");
-        assert_eq!(ends(&system, Some(Reducer::for_safety())), ends(&system, None), "seed {seed}\n{text}");
+        let found = ends(&system, Some(Reducer::for_safety()), false);
+        assert_eq!(found, ends(&system, None, false), "seed {seed}\n{text}");
         full += space.states.len() as u64;
         reduced += outcome.stats.states;
     }
     assert!(reduced < full * 9 / 10, "{reduced} of {full} states: the reduction does not reduce");
+}
+
+#[test]
+fn merging_keeps_every_failure_and_every_end_state_and_its_schedules_can_be_taken() {
+    let (mut reduced, mut merged) = (0, 0);
+    for (seed, text, system, space) in small(models(800), false, STATES_MAX) {
+        let unmerged = Options { reduction: Reduction::Safety, merging: false, ..exhaustive() };
+        reduced += search(&system, &unmerged, Control::default()).stats.states;
+        let broad = Options { merging: true, ..unmerged };
+        let deep =
+            Options { store: StoreKind::Fingerprint64, order: Order::Depth { seed: Some(seed) }, ..broad.clone() };
+        let shared = Options { workers: 2, ..broad.clone() };
+        let options = &[broad, deep, shared][seed as usize % 3];
+        let outcome = search(&system, options, Control::default());
+        assert_eq!(failures(&outcome), space.failures, "seed {seed} {options:?}\n{text}");
+        for violation in &outcome.violations {
+            assert!(shows(&system, violation), "seed {seed} {options:?} {violation:?}\n{text}");
+        }
+        merged += outcome.stats.states;
+        let found = ends(&system, Some(Reducer::for_safety()), true);
+        assert_eq!(found, ends(&system, None, false), "seed {seed}\n{text}");
+    }
+    assert!(merged < reduced * 9 / 10, "{merged} of {reduced} states: nothing was merged");
+}
+
+/// Whether the schedule of a violation can be taken and ends with its failure.
+fn shows(system: &System<Interpreter>, violation: &explore::Violation) -> bool {
+    let mut scratch = system.scratch();
+    let (mut state, mut failure) = (system.initial(&mut scratch), None);
+    for choice in &violation.schedule.choices {
+        let Some(explained) = system.explain(&mut scratch, &state, *choice) else { return false };
+        (state, failure) = (explained.state, explained.failure);
+    }
+    let stuck = system.stuck(&mut scratch, &state);
+    [failure, stuck].contains(&Some(violation.failure.clone()))
 }
 
 #[test]

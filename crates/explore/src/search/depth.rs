@@ -1,6 +1,7 @@
 //! Depth-first search on an explicit stack.
 
 use super::intake::{Counts, Frontier, Sighting};
+use super::merge::spell_out;
 use super::options::AfterViolation;
 use super::outcome::{Incomplete, Outcome, Violation};
 use super::shared::Shared;
@@ -103,7 +104,7 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
     }
 
     fn violate(&mut self, sighting: Sighting) {
-        let mut choices = self.path.clone();
+        let mut choices = spell_out(self.shared.system, self.shared.options, &self.path);
         choices.extend(sighting.choice);
         let schedule = Schedule { choices, cycle_start: None };
         self.violations.push(Violation { failure: sighting.failure, part: sighting.part, schedule });

@@ -119,10 +119,10 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         }
     }
 
-    /// Takes one step of the state with number `parent`.
+    /// Takes one step of the state with number `parent`, into which `merged` others were merged.
     #[inline]
-    pub fn take(&mut self, parent: u32, step: &Step<'_, S::State>) -> ControlFlow<()> {
-        self.counts.steps += 1;
+    pub fn take(&mut self, parent: u32, step: &Step<'_, S::State>, merged: usize) -> ControlFlow<()> {
+        self.counts.steps += 1 + merged as u64;
         if let Some(failure) = step.failure {
             self.sight(failure, self.shared.system.part(step.state), parent, Some(step.choice));
             if failure.fatal {

@@ -4,6 +4,7 @@ mod breadth;
 mod crew;
 mod depth;
 mod intake;
+mod merge;
 pub(crate) mod open;
 mod options;
 mod outcome;

@@ -16,6 +16,8 @@ pub struct Options {
     pub workers: usize,
     /// Whether to leave out interleavings that cannot matter.
     pub reduction: Reduction,
+    /// Whether [`Reduction::Safety`] also leaves out states in which an actor goes on by itself.
+    pub merging: bool,
     /// Where to end early.
     pub bounds: Bounds,
     /// What to do once a property is violated.
@@ -31,6 +33,7 @@ impl Default for Options {
             store: StoreKind::Tree,
             workers: 1,
             reduction: Reduction::Off,
+            merging: true,
             bounds: Bounds::default(),
             after_violation: AfterViolation::Stop,
             ignored: Vec::new(),

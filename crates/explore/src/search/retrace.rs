@@ -1,6 +1,7 @@
 //! From the number of a state back to a schedule that leads there.
 
 use super::intake::Sighting;
+use super::merge::Merger;
 use super::outcome::Violation;
 use super::session::Session;
 use super::shared::Shared;
@@ -24,22 +25,25 @@ pub fn path<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, id: u32)
     ids.reverse();
     let mut session = Session::new(&shared.shelf);
     let mut scratch = shared.system.scratch();
+    let mut merger = Merger::new(shared.system, shared.options);
     let mut state = shared.system.initial(&mut scratch);
     let mut choices = Vec::with_capacity(ids.len());
     for child in &ids[1..] {
         let mut next = None;
         shared.system.steps(&mut scratch, &state, Selection::All, &mut |step| {
-            let fatal = step.failure.is_some_and(|failure| failure.fatal);
-            if !fatal && session.matches(*child, shared.system.key(step.state)) {
-                next = Some((step.choice, step.state.clone()));
+            if step.failure.is_some_and(|failure| failure.fatal) {
+                return ControlFlow::Continue(());
+            }
+            let end = merger.as_mut().map_or(step.state, |merger| merger.follow(&step).0);
+            if session.matches(*child, shared.system.key(end)) {
+                next = Some(end.clone());
+                choices.push(step.choice);
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
         });
-        let (choice, successor) =
-            next.expect("a state is reached again from its parent: steps depend on the state alone");
-        choices.push(choice);
-        state = successor;
+        choices.extend(merger.iter().flat_map(|merger| &merger.choices));
+        state = next.expect("a state is reached again from its parent: steps depend on the state alone");
     }
     choices
 }

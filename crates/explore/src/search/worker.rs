@@ -1,11 +1,12 @@
 //! One worker: takes states, computes their steps, and feeds the successors to its intake.
 
 use super::intake::Intake;
+use super::merge::Merger;
 use super::options::Reduction;
 use super::shared::Shared;
 use crate::reduce::{self, Reducer};
 use crate::store::Visited;
-use crate::system::{Selection, TransitionSystem};
+use crate::system::{Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;
 use trace::Choice;
 
@@ -16,6 +17,7 @@ pub struct Worker<'a, S: TransitionSystem, V: Visited> {
     /// The state being expanded, when it comes from the store.
     state: S::State,
     reducer: Option<Reducer>,
+    merger: Option<Merger<'a, S>>,
     /// Where successors go.
     pub intake: Intake<'a, S, V>,
     /// Whether a state at the depth bound had a step.
@@ -28,7 +30,8 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
         let mut scratch = shared.system.scratch();
         let state = shared.system.initial(&mut scratch);
         let reducer = reducer(shared.system, shared.options.reduction);
-        Self { shared, scratch, state, reducer, intake: Intake::new(shared, keeps_choices), cut: false }
+        let merger = Merger::new(shared.system, shared.options);
+        Self { shared, scratch, state, reducer, merger, intake: Intake::new(shared, keeps_choices), cut: false }
     }
 
     /// Visits the initial state.
@@ -51,9 +54,13 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
             None => Selection::All,
         };
         self.intake.counts.reduced += u64::from(selection != Selection::All);
-        let (intake, mut moves) = (&mut self.intake, false);
+        let (intake, merger, mut moves) = (&mut self.intake, &mut self.merger, false);
         reduce::steps(self.shared.system, &mut self.scratch, state, selection, &mut |step| {
-            let flow = intake.take(id, &step);
+            let (state, merged) = match merger {
+                Some(merger) => merger.follow(&step),
+                None => (step.state, 0),
+            };
+            let flow = intake.take(id, &Step { state, ..step }, merged);
             // Cut short, it is not known to be stuck.
             moves |= !step.moved.is_empty() || flow.is_break();
             flow

@@ -2,6 +2,7 @@
 //! with array indices and channel ids when a state is at hand.
 
 pub mod access;
+mod cycles;
 pub mod objects;
 pub mod stable;
 
@@ -40,6 +41,8 @@ pub struct StateFootprint {
     pub visible: Bits,
     /// Whether a step from here may close a cycle of control.
     pub closes_cycle: bool,
+    /// Whether a step from here touches nothing that anybody else ever touches, and closes no cycle.
+    pub private: bool,
 }
 
 /// Accesses at some later time.
@@ -112,8 +115,13 @@ impl Builder<'_> {
             .map(|(proctype, states)| states.iter().map(|all| self.later(proctype, all)).collect())
             .collect();
         let futures = self.futures(&later);
+        let touched = later.iter().flatten().fold(Footprint::NOTHING, |all, later| all.union(self.unpinned(later)));
         (0..own.len())
-            .map(|proctype| self.proctype(proctype, &own[proctype], &later[proctype], &futures[proctype]))
+            .map(|proctype| {
+                let mut states = self.proctype(proctype, &own[proctype], &later[proctype], &futures[proctype]);
+                self.close_cycles(proctype, &mut states, &touched);
+                states
+            })
             .collect()
     }
 
@@ -124,7 +132,6 @@ impl Builder<'_> {
         later: &[Later],
         futures: &[Later],
     ) -> Vec<StateFootprint> {
-        let back = self.back_edges(proctype);
         (0..own.len())
             .map(|pc| {
                 let inside = self.atomic_rest(proctype, pc);
@@ -143,10 +150,32 @@ impl Builder<'_> {
                     rest,
                     future: futures[pc].clone(),
                     visible: inside.iter().chain([&pc]).map(visible).fold(Bits::EMPTY, Bits::union),
-                    closes_cycle: back[pc] || inside.iter().any(|pc| back[*pc]),
+                    closes_cycle: false,
+                    private: false,
                 }
             })
             .collect()
+    }
+
+    /// Fills in which control states close cycles and which are private, given what is touched by anybody at any time.
+    fn close_cycles(&self, proctype: ProctypeId, states: &mut [StateFootprint], touched: &Footprint) {
+        let meets = |state: &StateFootprint| state.now_fixed.union(state.rest.fixed).conflicts(touched);
+        let inside: Vec<BTreeSet<Pc>> = (0..states.len()).map(|pc| self.atomic_rest(proctype, pc)).collect();
+        let rests: BTreeSet<Pc> = inside.iter().flatten().copied().collect();
+        let cost = |pc: Pc| {
+            let state = &states[pc];
+            // Inside an atomic sequence it would count for every state that the sequence starts from.
+            let depends = !state.now.is_empty() || !state.rest.pinned.is_empty();
+            u32::from(rests.contains(&pc)) * 4 + if meets(state) { 0 } else { 2 - u32::from(depends) }
+        };
+        let closes = self.closing(proctype, cost);
+        let declared = &self.model.proctypes[proctype];
+        for (pc, state) in states.iter_mut().enumerate() {
+            let d_steps = declared.states[pc].edges.iter().flat_map(|edge| d_step_inside(&edge.action));
+            state.closes_cycle = closes[pc] || inside[pc].iter().chain(d_steps).any(|pc| closes[*pc]);
+            let is_known = state.now.is_empty() && state.rest.pinned.is_empty();
+            state.private = is_known && !meets(state) && !state.closes_cycle;
+        }
     }
 
     /// What accesses touch in any case, and those that depend on the state.
@@ -278,54 +307,49 @@ impl Builder<'_> {
         found
     }
 
-    /// Control states with an edge that closes a cycle, found by depth-first search: every cycle has such an edge.
-    fn back_edges(&self, proctype: ProctypeId) -> Vec<bool> {
-        let declared = &self.model.proctypes[proctype];
-        let count = declared.states.len();
-        let (mut back, mut entered, mut left) = (vec![false; count], vec![false; count], vec![false; count]);
-        let mut roots = vec![declared.entry];
-        roots.extend(0..count);
-        for root in roots {
-            let mut open = vec![(root, false)];
-            while let Some((pc, done)) = open.pop() {
-                if done {
-                    left[pc] = true;
-                    continue;
-                }
-                if entered[pc] {
-                    continue;
-                }
-                entered[pc] = true;
-                open.push((pc, true));
-                for target in self.successors(proctype, pc) {
-                    if entered[target] && !left[target] {
-                        back[pc] = true;
-                    }
-                    if !entered[target] {
-                        open.push((target, false));
-                    }
-                }
-            }
-        }
-        // A process never stands inside a d_step: what closes a cycle there counts where the d_step starts.
-        let passed = |pc: Pc| {
-            declared.states[pc].edges.iter().any(|edge| match &edge.action {
-                Action::DStep { inside, .. } => inside.iter().any(|pc| back[*pc]),
-                _ => false,
-            })
-        };
-        (0..count).map(|pc| back[pc] || passed(pc)).collect()
+    /// Control states that close cycles: every cycle of a process leads through one of them. Better those that are never
+    /// left alone anyway, so `cost` says how much would be lost.
+    fn closing(&self, proctype: ProctypeId, cost: impl Fn(Pc) -> u32) -> Vec<bool> {
+        let passed = self.passed(proctype);
+        // What goes round inside a d_step is over within one step.
+        let successors: Vec<Vec<Pc>> = (0..passed.len())
+            .map(|pc| if passed[pc] { Vec::new() } else { self.successors(proctype, pc, &passed) })
+            .collect();
+        cycles::cut(&successors, cost)
     }
 
-    fn successors(&self, proctype: ProctypeId, pc: Pc) -> Vec<Pc> {
+    /// Control states in which a process never stands, since they are inside a d_step. None if somebody jumps into one.
+    fn passed(&self, proctype: ProctypeId) -> Vec<bool> {
+        let declared = &self.model.proctypes[proctype];
+        let mut passed = vec![false; declared.states.len()];
+        for edge in declared.states.iter().flat_map(|state| &state.edges) {
+            d_step_inside(&edge.action).iter().for_each(|pc| passed[*pc] = true);
+        }
+        let outside = declared.states.iter().zip(&passed).filter(|(_, passed)| !**passed);
+        let ends = outside.flat_map(|(state, _)| &state.edges).map(|edge| edge.target);
+        if ends.chain([declared.entry]).any(|pc| passed.get(pc) == Some(&true)) {
+            passed.fill(false);
+        }
+        passed
+    }
+
+    /// Where a process may stand after an edge of `pc`; `passed` tells what is inside a d_step.
+    fn successors(&self, proctype: ProctypeId, pc: Pc, passed: &[bool]) -> Vec<Pc> {
         let states = &self.model.proctypes[proctype].states;
         let mut next = Vec::new();
         for edge in &states[pc].edges {
             targets(&edge.action, edge.target, &mut next);
+            let edges = d_step_inside(&edge.action).iter().flat_map(|pc| &states[*pc].edges);
+            edges.for_each(|edge| targets(&edge.action, edge.target, &mut next));
         }
-        next.retain(|target| *target < states.len());
+        next.retain(|target| *target < states.len() && !passed[*target]);
         next
     }
+}
+
+/// The control states inside a `d_step`.
+fn d_step_inside(action: &Action) -> &[Pc] {
+    if let Action::DStep { inside, .. } = action { inside } else { &[] }
 }
 
 /// Where an edge may lead. A `d_step` is passed through its own control states, whose edges lead on.

@@ -1,11 +1,12 @@
 //! States and steps told for people: names, values, what changed.
 
 use super::code::Code;
+use super::for_loop::part_of_for;
 use super::step::Micro;
 use super::system::System;
 use super::vector::{Work, load};
 use super::{enabled, env, event};
-use crate::ir::{Action, Channel, Expr, Format, Model, Print, Shown, Variable};
+use crate::ir::{Action, Channel, Edge, Expr, Format, Model, Print, Shown, Variable};
 use crate::source::{SourceMap, Span};
 use explore::Failure;
 use trace::{Change, Direction, Event, FailureKind, Location, Message};
@@ -52,8 +53,9 @@ pub fn location(sources: &SourceMap, span: Span) -> Option<Location> {
 
 /// The text of a statement on one line.
 #[must_use]
-pub fn statement(sources: &SourceMap, span: Span) -> String {
-    sources.executed(span).split_whitespace().collect::<Vec<_>>().join(" ")
+pub fn statement(sources: &SourceMap, edge: &Edge) -> String {
+    let text = sources.executed(edge.span).split_whitespace().collect::<Vec<_>>().join(" ");
+    part_of_for(&text, &edge.action).unwrap_or(text)
 }
 
 /// The events of one step that started in `state`.
@@ -77,7 +79,7 @@ fn event<C: Code>(system: &System<C>, before: &Work, micro: &Micro) -> Event {
     let text = match &edge.action {
         Action::Die => "(ends)".to_owned(),
         Action::Else => "else".to_owned(),
-        _ => statement(sources, edge.span),
+        _ => statement(sources, edge),
     };
     let created = (micro.after.processes() > before.processes()).then(|| micro.after.processes() - 1);
     Event {

@@ -11,6 +11,7 @@ pub mod eval;
 mod event;
 pub mod explain;
 pub mod fail;
+mod for_loop;
 mod inject;
 mod native;
 mod pending;

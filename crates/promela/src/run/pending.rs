@@ -9,7 +9,7 @@ use crate::footprint::access::{Access, What};
 use crate::footprint::objects::{Objects, side};
 use crate::footprint::{Footprints, Later};
 use crate::ir::{Action, Expr, Model};
-use explore::{Footprint, Pending};
+use explore::{Bits, Footprint, Pending};
 use std::ops::ControlFlow;
 
 /// Fills `actors` with what the reduction must know; leaves it empty where it should not be tried.
@@ -37,6 +37,13 @@ pub fn pending<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, 
     if system.model.features.rendezvous {
         join_partners(&system.model, work, &mut scratch.buffers.pending, actors);
     }
+}
+
+/// The first of some processes that goes on by itself.
+pub fn private<C: Code>(system: &System<C>, work: &Work, moved: Bits) -> Option<u32> {
+    let states = &system.footprints().states;
+    let is_private = |pid: &u32| states[work.proctype(*pid)][work.pc(&system.model, *pid)].private;
+    moved.iter().take_while(|pid| *pid < work.processes()).find(is_private)
 }
 
 /// Whether a process has an executable statement.

@@ -252,6 +252,15 @@ impl<C: Code> TransitionSystem for System<C> {
         enabled
     }
 
+    fn private(&self, scratch: &mut Scratch, state: &Vec<u8>, moved: Bits) -> Option<u32> {
+        // While a fault may happen it may touch anything.
+        if self.footprints().off || self.faults.is_some() {
+            return None;
+        }
+        scratch.base.load(&self.model, state);
+        pending::private(self, &scratch.base, moved)
+    }
+
     fn part(&self, state: &Vec<u8>) -> u128 {
         self.faults.as_ref().map_or(0, |faults| faults.part(state))
     }

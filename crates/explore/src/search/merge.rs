@@ -1,0 +1,110 @@
+//! Merging of steps: while an actor can only go on by itself, the states that it passes through are not stored.
+//!
+//! An actor whose next step touches nothing that anybody else ever touches is a persistent set by itself, so the step
+//! may be taken at once and alone; if there is exactly one such step, the state before it has one successor, and only
+//! that is worth a place in the store. Steps that close a cycle of control are never taken so: every cycle of states
+//! keeps a state that is stored and fully expanded. Steps that fail are left to the search itself.
+
+use super::options::{Options, Reduction};
+use crate::bits::Bits;
+use crate::system::{Selection, Step, TransitionSystem};
+use std::ops::ControlFlow;
+use trace::Choice;
+
+/// Steps after which a state is stored in any case.
+const LENGTH_MAX: usize = 1024;
+
+/// Follows actors that go on by themselves; one for each worker.
+pub struct Merger<'a, S: TransitionSystem> {
+    system: &'a S,
+    scratch: S::Scratch,
+    /// Where the actor has come to.
+    state: S::State,
+    /// Room for the next state.
+    next: S::State,
+    /// What was taken after the step that was followed last.
+    pub choices: Vec<Choice>,
+}
+
+impl<'a, S: TransitionSystem> Merger<'a, S> {
+    /// A merger, if the options allow merging: a bound on the depth counts every step, and properties look at more than
+    /// the ends of steps.
+    pub fn new(system: &'a S, options: &Options) -> Option<Self> {
+        if !options.merging || options.reduction != Reduction::Safety || options.bounds.depth.is_some() {
+            return None;
+        }
+        let mut scratch = system.scratch();
+        let state = system.initial(&mut scratch);
+        Some(Self { system, scratch, next: state.clone(), state, choices: Vec::new() })
+    }
+
+    /// The state to store for a step: the one that it leads to, or one that is some more steps further on.
+    #[inline]
+    pub fn follow<'s>(&'s mut self, step: &Step<'s, S::State>) -> (&'s S::State, usize) {
+        self.choices.clear();
+        if step.failure.is_some() || !self.begin(step) {
+            return (step.state, 0);
+        }
+        while self.choices.len() < LENGTH_MAX {
+            let Some(actor) = self.system.private(&mut self.scratch, &self.state, step.moved) else { break };
+            let Some(choice) = only_step(self.system, &mut self.scratch, &self.state, actor, &mut self.next) else {
+                break;
+            };
+            std::mem::swap(&mut self.state, &mut self.next);
+            self.choices.push(choice);
+        }
+        (&self.state, self.choices.len())
+    }
+
+    /// Goes on after a step for the first time; whether that was possible.
+    #[inline]
+    fn begin(&mut self, step: &Step<'_, S::State>) -> bool {
+        let Some(actor) = self.system.private(&mut self.scratch, step.state, step.moved) else { return false };
+        let choice = only_step(self.system, &mut self.scratch, step.state, actor, &mut self.state);
+        self.choices.extend(choice);
+        choice.is_some()
+    }
+}
+
+/// Takes the only step of an actor, if it has exactly one and that does not fail.
+fn only_step<S: TransitionSystem>(
+    system: &S,
+    scratch: &mut S::Scratch,
+    state: &S::State,
+    actor: u32,
+    next: &mut S::State,
+) -> Option<Choice> {
+    let (mut only, mut more) = (None, false);
+    system.steps(scratch, state, Selection::Only(Bits::one(actor)), &mut |step| {
+        more = only.is_some() || step.failure.is_some();
+        if more {
+            return ControlFlow::Break(());
+        }
+        only = Some(step.choice);
+        next.clone_from(step.state);
+        ControlFlow::Continue(())
+    });
+    only.filter(|_| !more)
+}
+
+/// The choices of a run of which only those are known that were not merged into the ones before.
+pub fn spell_out<S: TransitionSystem>(system: &S, options: &Options, heads: &[Choice]) -> Vec<Choice> {
+    let Some(mut merger) = Merger::new(system, options) else { return heads.to_vec() };
+    let mut scratch = system.scratch();
+    let mut state = system.initial(&mut scratch);
+    let mut choices = Vec::with_capacity(heads.len());
+    for head in heads {
+        let mut next = None;
+        system.steps(&mut scratch, &state, Selection::Only(Bits::one(head.actor)), &mut |step| {
+            if step.choice != *head {
+                return ControlFlow::Continue(());
+            }
+            next = Some(merger.follow(&step).0.clone());
+            ControlFlow::Break(())
+        });
+        state = next.expect("a choice that was taken can be taken again: steps depend on the state alone");
+        choices.push(*head);
+        choices.append(&mut merger.choices);
+    }
+    choices
+}
