@@ -20,6 +20,16 @@ pub struct Entry {
     pub content: Result<Counterexample, ReadError>,
 }
 
+/// A folder that is there for the time being.
+pub struct Prepared(Option<PathBuf>);
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        // Goes only if nothing is in it.
+        let _ = self.0.take().map(fs::remove_dir);
+    }
+}
+
 impl Saved {
     /// The folder of the current directory.
     pub fn here() -> Self {
@@ -28,6 +38,12 @@ impl Saved {
 
     fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
+    }
+
+    /// Makes the folder; it goes again with what is returned if nothing was put into it.
+    pub fn prepare(&self) -> Prepared {
+        let is_new = fs::create_dir(&self.root).is_ok();
+        Prepared(is_new.then(|| self.root.clone()))
     }
 
     fn file(&self, id: &str) -> PathBuf {
@@ -100,7 +116,7 @@ impl Saved {
             }
             Some(name) => self.path_of(name)?,
         };
-        read(&path).map_err(|error| format!("cannot read the counterexample {}: {error}", path.display()))
+        read(&path).map_err(|error| format!("cannot read the counterexample {}: {error}\n  = help: check again: `allways check` saves it anew; `allways ls` shows what is saved here", path.display()))
     }
 
     fn path_of(&self, name: &str) -> Result<PathBuf, String> {

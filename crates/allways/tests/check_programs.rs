@@ -167,7 +167,7 @@ fn bad_use_is_told_with_a_next_step() {
     folder.run(&["check", "--check", "progress", "--", "true"]).refused(2, &["--check progress", "deadlock"]);
     folder.run(&["check"]).refused(4, &["allways check -- CMD"]);
     let told = folder.run(&["check", "--", "bash", "-c", "exec 3<>/dev/tcp/10.1.2.3/80"]);
-    says(&told, 1, &["error[exit]", "connect fd", "to 10.1.2.3:80 -> ENETUNREACH: guests reach each other only"]);
+    says(&told, 1, &["error[exit]", "connect fd", "to 10.1.2.3:80 -> ENETUNREACH: programs reach each other only"]);
     says(&folder.run(&["check", "--", "cat"]), 0, &["one schedule"]);
     let told = folder.run(&["check", "--", "perl", "-e", "syscall(246, 1, 2, 3)"]);
     assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
@@ -218,7 +218,11 @@ fn a_service_that_follows_another_sees_what_it_did() {
         [check.main.service.maker]\ncommand = \"touch made\"\n[check.main.service.reader]\ncommand = \"cat made\"\n";
     let write = |more: &str| fs::write(folder.0.join("allways.toml"), format!("{text}{more}")).expect("a file");
     write("");
-    says(&folder.run(&["check", "main"]), 1, &["error[never]", "exited(reader)"]);
+    says(
+        &folder.run(&["check", "main"]),
+        1,
+        &["error[never]: `failed`", "failed means exited(reader) != 0", "open \"made\" -> ENOENT"],
+    );
     write("depends_on = { maker = { condition = \"service_completed_successfully\" } }\n");
     says(&folder.run(&["check", "main"]), 0, &["holds"]);
 }

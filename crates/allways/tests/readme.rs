@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
 
 const MARK: &str = "<!-- transcript: allways ";
 
@@ -26,11 +27,13 @@ fn run(arguments: &str) -> String {
     for name in LINKED {
         let _ = std::os::unix::fs::symlink(root().join(name), folder.join(name));
     }
+    let stale = std::fs::File::create(folder.join("x.lock")).expect("the folder takes files");
+    stale.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_704_067_200)).expect("a time in 2024");
     if let Some(program) = arguments.split_whitespace().find_map(|word| word.strip_prefix("./")) {
         build(&folder, program);
     }
     let steady: &[&str] = if arguments.starts_with("check ") { &["-j1"] } else { &[] };
-    let mut words = arguments.split_whitespace();
+    let mut words = shell_words(arguments).into_iter();
     let output = Command::new(env!("CARGO_BIN_EXE_allways"))
         .args(words.next())
         .args(["--color", "never"])
@@ -43,6 +46,21 @@ fn run(arguments: &str) -> String {
         .expect("the binary runs");
     let _ = std::fs::remove_dir_all(&folder);
     String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Words as a shell takes them, as far as the manual needs it: single quotes keep blanks.
+fn shell_words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in text.chars() {
+        match letter {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            other => words.last_mut().expect("there is one").push(other),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// Folders of the repository that commands name.

@@ -38,9 +38,9 @@ fn headline(counterexample: &Counterexample, layout: &Layout) -> String {
     let paint = Paint(layout.colour);
     let property = &counterexample.property;
     let kind = paint.paint(Role::Error, &format!("error[{}]", property.kind));
-    // A name that only repeats the kind says nothing.
-    let named = property.name != property.kind.name();
     let mut message = clean(&counterexample.message);
+    // A name that only repeats the kind says nothing, nor does one that the message begins with.
+    let named = property.name != property.kind.name() && !message.starts_with(&format!("`{}`", clean(&property.name)));
     if property.kind == FailureKind::Deadlock {
         message = format!("nobody can go on: {message}");
     }
@@ -82,12 +82,15 @@ fn places(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -
             out += &snippet(&marks, sources, layout);
         }
     }
-    for waiting in counterexample.wait_for.iter().filter(|waiting| waiting.location.is_none()) {
-        let text = clean(&format!("{} {}", trace.name(waiting.actor), waiting.text));
-        let _ = writeln!(out, "{:gutter$} {} {text}", "", frame("="));
-    }
-    for note in &counterexample.notes {
-        let _ = writeln!(out, "{:gutter$} {} {}", "", frame("="), clean(note));
+    let unplaced = counterexample.wait_for.iter().filter(|waiting| waiting.location.is_none());
+    let unplaced = unplaced.map(|waiting| format!("{} {}", trace.name(waiting.actor), waiting.text));
+    for note in unplaced.chain(counterexample.notes.iter().cloned()) {
+        let words: Vec<String> = clean(&note).split(' ').map(str::to_owned).collect();
+        let lines = wrap(&words, " ", layout.width.saturating_sub(gutter + 3).max(20));
+        for (index, line) in lines.iter().enumerate() {
+            let sign = if index == 0 { frame("=") } else { " ".to_owned() };
+            let _ = writeln!(out, "{:gutter$} {sign} {line}", "");
+        }
     }
     out
 }

@@ -72,6 +72,9 @@ fn run_end(trace: &Trace, at: usize) -> usize {
 
 /// How many events to leave out from `at` on: the inner part of a long run of local statements in one atomic sequence.
 pub(crate) fn quiet_run(events: &[Event], at: usize) -> usize {
+    if !events[at].uninterrupted {
+        return 0;
+    }
     let is_quiet = |event: &Event| is_local(event) && Some(event.actor) == events.get(at).map(|first| first.actor);
     let before = events[..at].iter().rev().take_while(|event| is_quiet(event)).count();
     let after = events[at..].iter().take_while(|event| is_quiet(event)).count();

@@ -9,6 +9,8 @@ use trace::{Direction, Event, Trace};
 
 /// The narrowest lane in which a statement can still be read; below that, everyone shares one.
 const LANE_MIN: usize = 16;
+/// Of so many cells one may be cut off before everyone shares one lane.
+const CUT_MAX: usize = 6;
 /// The narrowest column of the shared lane, where there is nothing else to give way to.
 const COLUMN_MIN: usize = 9;
 /// The widest share of "changed".
@@ -18,7 +20,7 @@ const CHANGED_MAX: usize = 48;
 pub(crate) fn lanes(trace: &Trace, layout: &Layout) -> String {
     let parts = if layout.detail == Detail::Full { unfolded(trace) } else { folded(trace) };
     let mut table = Table::new(trace, &parts, *layout);
-    if let Some(widths) = fit(&table.natural(), table.room(), LANE_MIN) {
+    if let Some(widths) = fit(&table.natural(), table.room(), LANE_MIN).filter(|widths| table.is_readable(widths)) {
         return table.draw(&widths);
     }
     table.one_lane();
@@ -139,8 +141,13 @@ impl Table {
         }
         let in_cycle = trace.cycle_start.is_some_and(|start| index >= start);
         let events = &trace.steps[index].events;
-        let mut at = 0;
+        let first = events.iter().position(|event| self.is_shown(event)).unwrap_or(0);
+        let mut at = first;
         while at < events.len() {
+            if !self.is_shown(&events[at]) && at > first {
+                at += 1;
+                continue;
+            }
             let folded = if self.layout.detail == Detail::Full { 0 } else { quiet_run(events, at) };
             if folded > 0 {
                 self.left_out(folded, "statements folded", in_cycle && self.has_cycle);
@@ -148,8 +155,8 @@ impl Table {
                 continue;
             }
             let pair = events.get(at + 1).filter(|next| is_rendezvous(&events[at], next));
-            let switch = at == 0 && last.is_some_and(|last| last != trace.steps[index].choice.actor);
-            let head = Head { number: (at == 0).then_some(index + 1), switch, in_cycle };
+            let switch = at == first && last.is_some_and(|last| last != trace.steps[index].choice.actor);
+            let head = Head { number: (at == first).then_some(index + 1), switch, in_cycle };
             self.lines.push(match is_fault(trace, events[at].actor) {
                 true => Line::Fault { head, text: fault(trace, &events[at]) },
                 false => Line::Step(self.row(trace, head, &events[at], pair)),
@@ -157,6 +164,10 @@ impl Table {
             at += if pair.is_some() { 2 } else { 1 };
         }
         *last = Some(trace.steps[index].choice.actor);
+    }
+
+    fn is_shown(&self, event: &Event) -> bool {
+        self.layout.detail == Detail::Full || !event.is_local
     }
 
     fn row(&self, trace: &Trace, head: Head, event: &Event, pair: Option<&Event>) -> Row {
@@ -224,6 +235,17 @@ impl Table {
             widths[changed] = widths[changed].max(width(&row.changed)).min(CHANGED_MAX);
         }
         widths
+    }
+
+    /// Whether most of what stands in the lanes fits into them.
+    fn is_readable(&self, widths: &[usize]) -> bool {
+        let rows = self.lines.iter().filter_map(|line| match line {
+            Line::Step(row) => Some(row),
+            Line::Fault { .. } | Line::Remark { .. } => None,
+        });
+        let cells: Vec<bool> =
+            rows.flat_map(|row| &row.cells).map(|(lane, cell)| width(&cell.text) > widths[*lane]).collect();
+        cells.iter().filter(|is_cut| **is_cut).count() * CUT_MAX <= cells.len()
     }
 
     fn draw(&self, widths: &[usize]) -> String {
@@ -390,9 +412,8 @@ fn actors(trace: &Trace, parts: &[Part]) -> Vec<u32> {
     let mut actors: Vec<u32> = Vec::new();
     for part in parts {
         let Part::Step(index) = part else { continue };
-        let step = &trace.steps[*index];
-        actors.push(step.choice.actor);
-        for event in &step.events {
+        // Whoever chose a step in which only others do something (time, for one) needs no lane.
+        for event in &trace.steps[*index].events {
             actors.push(event.actor);
             actors.extend(event.message.as_ref().and_then(|message| message.partner));
         }

@@ -66,7 +66,10 @@ fn file_lines(out: &mut String, marks: &[&Mark<'_>], sources: &Sources, layout: 
     for mark in marks {
         let number = mark.location.line;
         let Some(line) = sources.line(&mark.location.file, number) else {
-            let _ = writeln!(out, "{} line {number}: {}", frame(format!("{:gutter$} =", "")), clean(&mark.label));
+            if !mark.label.is_empty() {
+                let label = clean(&mark.label);
+                let _ = writeln!(out, "{} line {number}: {label}", frame(format!("{:gutter$} =", "")));
+            }
             continue;
         };
         let window = Window::around(mark.location, line, layout.width.saturating_sub(gutter + 3));

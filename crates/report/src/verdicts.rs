@@ -43,7 +43,10 @@ pub fn summary_text(summary: &Summary, layout: &Layout) -> String {
 
 fn property_table(summary: &Summary, layout: &Layout) -> String {
     let heads = ["property", "kind", "verdict", ""].map(str::to_owned);
-    let rows: Vec<[String; 4]> = summary.properties.iter().map(cells).collect();
+    let mut rows: Vec<[String; 4]> = summary.properties.iter().map(cells).collect();
+    // A property that is its own name may be long.
+    let room = (layout.width / 2).max(REMARK_MIN);
+    rows.iter_mut().for_each(|row| row[0] = cut(&row[0], room, layout.signs));
     let widest = |column: usize| rows.iter().chain([&heads]).map(|row| width(&row[column])).max().unwrap_or(0);
     let widths = [widest(0), widest(1), widest(2)];
     let paint = Paint(layout.colour);

@@ -73,6 +73,9 @@ pub struct Event {
     pub uninterrupted: bool,
     /// The actor that this event created, if any.
     pub created: Option<u32>,
+    /// Whether nobody else can tell that it happened; left out unless everything is shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_local: bool,
 }
 
 /// A variable that changed.

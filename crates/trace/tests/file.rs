@@ -21,6 +21,7 @@ fn event(actor: u32, text: &str) -> Event {
         output: Some("\"quoted\" \u{1f600}\n".to_owned()),
         failure: None,
         uninterrupted: false,
+        is_local: false,
         created: Some(2),
     }
 }

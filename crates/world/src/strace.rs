@@ -161,19 +161,12 @@ fn quote(bytes: &[u8], longer: bool) -> String {
     text
 }
 
-/// The name of a signal, such as `SIGTERM`.
+/// The name of a signal, such as `SIGTERM`; a number that is none stays one.
 #[must_use]
 pub fn signal_name(number: u64) -> String {
-    const NAMES: [&str; 31] = [
-        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
-        "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
-        "WINCH", "IO", "PWR", "SYS",
-    ];
-    match usize::try_from(number).ok().and_then(|number| NAMES.get(number.wrapping_sub(1))) {
-        Some(name) => format!("SIG{name}"),
-        None if (32..=64).contains(&number) => format!("SIGRT_{}", number - 32),
-        None => number.to_string(),
-    }
+    use kernel::signal::number::{LAST, name};
+    let known = u8::try_from(number).ok().filter(|number| (1..=LAST).contains(number));
+    known.map_or_else(|| number.to_string(), name)
 }
 
 #[cfg(test)]

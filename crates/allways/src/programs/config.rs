@@ -82,7 +82,7 @@ pub struct ServiceConfig {
 
 /// A command as a list, or as one text that is split at blanks.
 #[derive(Deserialize, Debug)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a command is a list of words, [\"./program\", \"argument\"], or one text")]
 pub enum Words {
     /// Words.
     List(Vec<String>),
@@ -108,7 +108,7 @@ impl Words {
 
 /// What a service waits for: names, or names with conditions.
 #[derive(Deserialize, Debug)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "services are a list of names, or { name = { condition = \"service_healthy\" } }")]
 pub enum Depends {
     /// Names alone: `service_started`.
     Names(Vec<String>),
@@ -164,7 +164,7 @@ pub struct Health {
 
 /// How a service is expected to end.
 #[derive(Deserialize, Debug)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a final state is \"exited\", \"running\", \"any\" or an exit code")]
 pub enum FinalState {
     /// With an exit code.
     Code(u8),
@@ -176,7 +176,7 @@ impl Config {
     /// Reads the file of a folder.
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read {}: {error}\n  = help: `allways init` writes one", path.display()))?;
+            .map_err(|error| format!("cannot read {}: {error}\n  = help: it is a text in UTF-8; `allways init` writes one where there is none", path.display()))?;
         let config: Self = toml::from_str(&text).map_err(|error| explained(path, &error))?;
         match config.profile.is_empty() {
             true => Ok(config),

@@ -15,6 +15,7 @@ use crate::args::{CheckArgs, CheckFormat, LibcName, OrderName, StoreName};
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::Output;
+use crate::saved::Saved;
 use crate::units;
 use crate::verbs::check;
 use config::{Check, Config};
@@ -27,8 +28,8 @@ use setup::{Setup, not_started};
 use std::path::{Path, PathBuf};
 use trace::FailureKind;
 use world::Refusal;
-use world::check::Programs;
 use world::check::story::Growth;
+use world::check::{Programs, named};
 
 /// Kinds of failure that programs can have, in the order in which reports list them.
 pub const KINDS: [FailureKind; 7] = [
@@ -58,7 +59,18 @@ pub fn check_named(name: Option<&str>, mut args: Box<CheckArgs>, output: &Output
         let only = config.check.keys().next().cloned().filter(|_| config.check.len() == 1);
         let name = name.map(str::to_owned).or(only).ok_or_else(|| {
             let known: Vec<&str> = config.check.keys().map(String::as_str).collect();
-            format!("which check? {} has {}", config::FILE, known.join(", "))
+            match known.is_empty() {
+                true => format!(
+                    "{} has no check\n  = help: [check.NAME.service.PROGRAM] with command = [\"./program\"]",
+                    config::FILE
+                ),
+                false => format!(
+                    "which check? {} has {}\n  = help: allways check {}",
+                    config::FILE,
+                    known.join(", "),
+                    known[0]
+                ),
+            }
         })?;
         let check = config.find(&name)?;
         settle(check, &mut args)?;
@@ -115,6 +127,8 @@ fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     // Otherwise the first call of each function runs the dynamic linker, whose locks and tables would be part of the search.
     setup.set_default("LD_BIND_NOW", "1");
     let wanted = Wanted::new(args);
+    // Programs see the time at which this folder last changed: not because something was found in it.
+    let _folder = (!args.no_save).then(|| Saved::here().prepare());
     let mut programs = match start(&setup, &wanted) {
         Ok(programs) => programs,
         Err(why) => return wrong(&why, output),
@@ -142,7 +156,7 @@ fn start(setup: &Setup, wanted: &Wanted) -> Result<Programs, String> {
     let mut programs = started.map_err(|error| not_started(&error))?;
     for text in &wanted.never {
         programs.forbid(text).map_err(|problem| {
-            let shown = problem.shown(text).replace('\n', "\n    ");
+            let shown = problem.shown(named(text).1).replace('\n', "\n    ");
             format!("`--never` is not a proposition that can be checked\n    {shown}")
         })?;
     }
@@ -162,12 +176,22 @@ fn endless(programs: &mut Programs, searched: &Searched) -> Option<String> {
         format!("`{name}` goes from {from} to {to} within {steps} steps")
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| {
-        format!(
-            "{}: if it goes on for ever, no state is ever met again and no search ends; let the program stop, or bound what it counts",
-            told.join(", ")
-        )
-    })
+    if told.is_empty() {
+        return spinning(programs);
+    }
+    Some(format!(
+        "{}: if it goes on for ever, no state is ever met again and no search ends; let the program stop, or bound what it counts",
+        told.join(", ")
+    ))
+}
+
+/// Who computes and computes.
+fn spinning(programs: &mut Programs) -> Option<String> {
+    let (name, place) = programs.spinning()?;
+    let place = place.map(|place| format!(", at {}:{}", place.file, place.line)).unwrap_or_default();
+    Some(format!(
+        "{name} goes on and on without asking the kernel for anything{place}: if its loop never ends, no search does; let it stop, or give it less to do"
+    ))
 }
 
 /// Complains about flags that mean nothing to programs: silently ignoring them would change what a verdict says.
@@ -190,12 +214,13 @@ fn only_for_models(args: &CheckArgs) -> Result<(), String> {
         return Err(format!("`{flag}` is for models, not for programs"));
     }
     only_for_other_engines(args)?;
+    let known = KINDS.map(FailureKind::name).join(", ");
     match args.check.iter().find(|kind| !KINDS.contains(kind)) {
         None => Ok(()),
-        Some(kind) => {
-            let known = KINDS.map(FailureKind::name).join(", ");
-            Err(format!("`--check {kind}` is for models\n  = help: programs are checked for {known}"))
-        }
+        Some(FailureKind::Never) => Err(format!(
+            "`--check never` says nothing by itself: --never PROPOSITION is checked whenever it is given\n  = help: beside it, programs are checked for {known}"
+        )),
+        Some(kind) => Err(format!("`--check {kind}` is for models\n  = help: programs are checked for {known}")),
     }
 }
 

@@ -126,9 +126,27 @@ fn stdin(all: &BTreeMap<String, ServiceConfig>, here: &Path) -> Result<Vec<u8>, 
     }
 }
 
-/// Propositions with the names of `[check.NAME.let]` replaced by what they stand for.
+/// Propositions with the names of `[check.NAME.let]` replaced by what they stand for. One that is a name keeps it.
 pub fn propositions(check: &Check) -> Vec<String> {
-    check.never.iter().map(|text| expand(text, &check.names, 0)).collect()
+    let proposition = |text: &String| {
+        let expanded = expand(text, &check.names, 0);
+        match check.names.contains_key(text) {
+            true => format!("{text} := {}", without_brackets(&expanded)),
+            false => expanded,
+        }
+    };
+    check.never.iter().map(proposition).collect()
+}
+
+/// The same without brackets around all of it, if what is left is whole.
+fn without_brackets(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else { return text };
+    let mut depth = 0i32;
+    let is_whole = inner.bytes().all(|byte| {
+        depth += i32::from(byte == b'(') - i32::from(byte == b')');
+        depth >= 0
+    });
+    if is_whole { inner } else { text }
 }
 
 /// Names may use names; a name that uses itself stays as it is, and is complained about where it is read.

@@ -66,7 +66,7 @@ impl Setup {
 /// Commands, separated by `+`.
 fn commands(words: &[OsString], here: &Path, env: &[String]) -> Result<Vec<Command>, String> {
     let command = |words: &[OsString]| {
-        if words.is_empty() {
+        if words.first().is_none_or(|word| word.is_empty()) {
             return Err(
                 "a command is missing\n  = help: `+` stands between commands: ./server 7000 + ./client".to_owned()
             );

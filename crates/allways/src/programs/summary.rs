@@ -16,7 +16,7 @@ use world::check::Engine;
 /// A verdict for each kind that was asked for, and what was covered.
 pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Evidence) -> Checked {
     let end = end(wanted, searched, &evidence);
-    let named = wanted.never.iter().map(|text| (text.clone(), FailureKind::Never));
+    let named = wanted.never.iter().map(|text| (world::check::named(text).0.to_owned(), FailureKind::Never));
     let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named);
     let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
     let place = |found: &Counterexample| properties.iter().position(|property| is_about(found, property));

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
     Choice, Counterexample, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef, VERSION, Waiting,
 };
+use world::check::named;
 use world::check::races::Shown;
 use world::check::story::Told;
 
@@ -28,7 +29,8 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
     let kind = failure.kind;
     let message = message(failure, &told);
     let is_about_places = matches!(kind, FailureKind::Deadlock | FailureKind::Race);
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = record.never.iter().filter_map(|text| meaning(failure, text)).collect();
+    notes.extend(told.notes.iter().cloned());
     if matches!(kind, FailureKind::Assert | FailureKind::Crash | FailureKind::Exit | FailureKind::Misuse) {
         notes.extend(told.stack.iter().map(|frame| format!("in {frame}")));
     }
@@ -36,7 +38,7 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
         let complaints = told.complaints.iter().rev().take(COMPLAINTS_MAX).rev();
         notes.extend(complaints.filter(|line| **line != message).map(|line| format!("standard error: {line}")));
     }
-    notes.extend(outside(&told));
+    notes.extend(outside(&told, kind));
     Counterexample {
         version: VERSION,
         id: String::new(),
@@ -61,14 +63,38 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
     }
 }
 
-/// Why somebody outside was not reached.
-fn outside(told: &Told) -> Option<String> {
-    let is_unreachable =
-        |event: &trace::Event| ["ENETUNREACH", "EHOSTUNREACH"].iter().any(|name| event.text.ends_with(name));
-    let mut events = told.trace.steps.iter().flat_map(|step| &step.events);
-    let event = events.find(|event| is_unreachable(event))?;
-    let help = "guests reach each other only: start the other side in the same check (./server + ./client)";
-    Some(format!("{}: {help}", event.text))
+/// What a name stands for that has become true.
+fn meaning(failure: &Failure, text: &str) -> Option<String> {
+    let (name, meaning) = named(text);
+    let is_meant = failure.kind == FailureKind::Never && name != meaning && property_name(failure) == name;
+    is_meant.then(|| format!("{name} means {meaning}"))
+}
+
+/// What programs meet that is different outside, by how the event ends, and what to do about it.
+const OUTSIDE: [(&str, &str); 4] = [
+    ("ENETUNREACH", "programs reach each other only: start the other side in the same check (./server + ./client)"),
+    ("EHOSTUNREACH", "programs reach each other only: start the other side in the same check (./server + ./client)"),
+    ("(standard input) -> end of input", "standard input is empty: --stdin FILE gives programs something to read"),
+    ("\"/dev/tty\" -> ENXIO", "there is no terminal"),
+];
+
+/// Why a program met something else than it does outside.
+fn outside(told: &Told, kind: FailureKind) -> Vec<String> {
+    if !matches!(kind, FailureKind::Exit | FailureKind::Assert | FailureKind::Crash) {
+        return Vec::new();
+    }
+    let events: Vec<&trace::Event> = told.trace.steps.iter().flat_map(|step| &step.events).collect();
+    let hints = OUTSIDE.iter().filter_map(|(end, help)| {
+        let event = events.iter().find(|event| event.text.ends_with(end))?;
+        Some(format!("{}: {help}", event.text))
+    });
+    hints.chain(told.missing.iter().find_map(|path| undeclared(path))).collect()
+}
+
+/// A file that is there, but not for programs that are checked.
+fn undeclared(path: &str) -> Option<String> {
+    let is_there = path.starts_with('/') && !path.starts_with("/proc") && std::path::Path::new(path).exists();
+    is_there.then(|| format!("{path} is there, but programs do not see it: --root {path} lets them read it"))
 }
 
 /// One line for people.

@@ -91,6 +91,7 @@ fn event<C: Code>(system: &System<C>, before: &Work, micro: &Micro) -> Event {
         output: output(model, before, micro.pid, &edge.action),
         failure: failed_assertion(model, before, micro),
         uninterrupted: false,
+        is_local: false,
         created,
     }
 }

@@ -112,6 +112,7 @@ fn events<C: Code>(system: &System<C>, state: &[u8], happening: &Happening<'_>) 
         output: None,
         failure: None,
         uninterrupted: !told.is_empty(),
+        is_local: false,
         created: None,
     };
     std::iter::once(fault).chain(told).collect()

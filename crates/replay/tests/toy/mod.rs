@@ -117,6 +117,7 @@ impl TransitionSystem for Toy {
             output: None,
             failure: None,
             uninterrupted: false,
+            is_local: false,
             created: None,
         };
         Some(Explained { state: next, events: vec![event], failure })

@@ -41,16 +41,26 @@ impl Forbidden {
     }
 }
 
+/// A proposition's name, which is its text if it has none, and its text.
+#[must_use]
+pub fn named(text: &str) -> (&str, &str) {
+    match text.split_once(":=") {
+        Some((name, text)) => (name.trim(), text.trim()),
+        None => (text, text),
+    }
+}
+
 impl Programs {
-    /// A proposition must never be true.
+    /// A proposition must never be true; `NAME := PROPOSITION` gives it a name.
     ///
     /// # Errors
     /// If it cannot be read, or names what is not there.
     pub fn forbid(&mut self, text: &str) -> Result<(), Problem> {
+        let (name, text) = named(text);
         let proposition = Proposition::parse(text)?;
         self.facts(|_, facts| proposition.verify(facts))?;
         self.forbidden.reads_output |= proposition.reads_output();
-        self.forbidden.all.push((text.to_owned(), proposition));
+        self.forbidden.all.push((name.to_owned(), proposition));
         Ok(())
     }
 

@@ -19,6 +19,7 @@ pub mod touch;
 mod twin;
 
 pub use driver::{Engine, Outcome, search, search_by};
+pub use forbid::named;
 pub use options::{Checks, Depth, Options, Timeouts};
 pub use programs::{Programs, Snapshot};
 pub use service::{Expected, Gate, Service};

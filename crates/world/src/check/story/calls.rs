@@ -1,8 +1,12 @@
 //! Syscalls in words: `read fd 4 (socket) -> 2 bytes`, `connect fd 3 (socket) to 127.0.0.1:7000`.
 
+use super::Heard;
+use super::files::Use;
 use crate::world::World;
-use kernel::descriptor::File;
-use kernel::errno::Errno;
+use kernel::descriptor::{Console, File};
+use kernel::errno::{ECHILD, ENOENT, Errno};
+use kernel::files::walk::AT_SYMLINK_NOFOLLOW;
+use kernel::net::socket::Stage;
 use kernel::table::{self, Argument};
 use kernel::{Tid, files};
 use memory::SpaceId;
@@ -35,24 +39,90 @@ pub const BORING: &[&str] = &[
     "clock_gettime",
     "ioctl",
     "futex",
-    "newfstatat",
     "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getresuid",
+    "getresgid",
+    "setuid",
+    "setgid",
+    "setreuid",
+    "setregid",
+    "setresuid",
+    "setresgid",
+    "umask",
+    "uname",
+    "sysinfo",
+    "gettimeofday",
+    "time",
+    "fadvise64",
+    "sched_getaffinity",
+    "getrlimit",
+    "getrusage",
+    "prctl",
+    "setgroups",
+    "alarm",
+    "getcwd",
+    "dup",
+    "dup2",
+    "dup3",
+    "fcntl",
+    "socket",
+    "vfork",
 ];
 
 /// How much of a text is shown.
 const TEXT_MAX: usize = 24;
+/// How much of a path is shown.
+const PATH_MAX: usize = 28;
+/// How much of the first of two.
+const FIRST_PATH_MAX: usize = 15;
+
+/// Whether a call says something. What `fstat(3)` asks has no name; that a standard stream or a socket that nobody knows is
+/// closed interests nobody, nor does that there is no name service daemon or no child.
+pub fn is_told(world: &World, tid: Tid, (name, args): (&str, &[u64; 6]), heard: &Heard, result: u64) -> bool {
+    let is_error = |errno: Errno| result as i64 == -i64::from(errno.0);
+    match name {
+        "newfstatat" => heard.uses.iter().any(|used| !matches!(used, Use::Content { .. })),
+        "close" => !heard.is_private && result == 0,
+        "read" => !matches!(file_of(world, tid, args[0] as i32), Some(File::Text(_))),
+        "connect" => !(is_error(ENOENT) && is_alone(world, tid, args[0] as i32)),
+        "wait4" | "waitid" => result != 0 && !is_error(ECHILD),
+        "fcntl" => heard.text.ends_with("(fcntl)"),
+        _ => !BORING.contains(&name),
+    }
+}
+
+/// Whether nobody else can know of what a descriptor refers to: a standard stream, or a socket without peer.
+pub fn is_alone(world: &World, tid: Tid, fd: i32) -> bool {
+    match file_of(world, tid, fd) {
+        Some(File::Console(_) | File::Text(_)) => true,
+        Some(File::Socket(id)) => world.kernel.net.sockets.get(&id).is_some_and(|socket| socket.stage == Stage::Idle),
+        _ => false,
+    }
+}
 
 /// A call that begins. Looks at memory without leaving a trace in the log of accesses.
 pub fn begun(world: &World, tid: Tid, number: u64, args: &[u64; 6]) -> String {
     let Some(row) = table::row(number) else { return crate::refusal::call_name(number) };
     let space = world.space(tid);
-    let mut words = vec![row.name.to_owned()];
-    let skipped = ["recvfrom", "sendto", "accept", "accept4", "getsockname", "getpeername"].contains(&row.name);
+    if let Some(whole) = whole(world, tid, row.name, args) {
+        return whole;
+    }
+    let mut words = vec![called(row.name, args).to_owned()];
     for (index, argument) in row.arguments.iter().enumerate() {
         let value = args[index];
         match argument {
             Argument::Fd => words.push(descriptor(world, tid, value as i32)),
-            Argument::Path => words.extend(text_at(world, space, value).map(|path| format!("\"{path}\""))),
+            Argument::Path => {
+                // The second of two names is what the first gets.
+                let is_second = words.len() > 1 && NAMING.contains(&row.name);
+                let to = if is_second { "as " } else { "" };
+                let room = if NAMING.contains(&row.name) && !is_second { FIRST_PATH_MAX } else { PATH_MAX };
+                words.extend(text_at(world, space, value).map(|path| format!("{to}\"{}\"", short(&path, room))));
+            }
             Argument::In(length) if row.name.starts_with("write") || row.name.starts_with("send") => {
                 words.push(quoted(world, space, value, args[usize::from(*length)]));
             }
@@ -61,7 +131,7 @@ pub fn begun(world: &World, tid: Tid, number: u64, args: &[u64; 6]) -> String {
             _ => {}
         }
     }
-    if ["connect", "bind"].contains(&row.name) && !skipped {
+    if ["connect", "bind"].contains(&row.name) {
         let to = if row.name == "bind" { "as" } else { "to" };
         words.extend(address(world, space, args[1], args[2]).map(|name| format!("{to} {name}")));
     }
@@ -71,8 +141,94 @@ pub fn begun(world: &World, tid: Tid, number: u64, args: &[u64; 6]) -> String {
     words.join(" ")
 }
 
+/// Calls that give what has one name another one.
+const NAMING: &[&str] = &["link", "linkat", "rename", "renameat", "renameat2", "symlink", "symlinkat"];
+
+/// The name that people know a call by.
+fn called(name: &'static str, args: &[u64; 6]) -> &'static str {
+    match name {
+        "newfstatat" if args[3] & u64::from(AT_SYMLINK_NOFOLLOW) != 0 => "lstat",
+        "newfstatat" => "stat",
+        "openat" => "open",
+        "unlinkat" => "unlink",
+        "renameat" | "renameat2" => "rename",
+        "linkat" => "link",
+        "mkdirat" => "mkdir",
+        other => other,
+    }
+}
+
+/// Calls that are told in words of their own.
+fn whole(world: &World, tid: Tid, name: &str, args: &[u64; 6]) -> Option<String> {
+    let space = world.space(tid);
+    match name {
+        "nanosleep" => Some(format!("sleep {}", timespec(world, space, args[0])?)),
+        "clock_nanosleep" if args[1] & 1 == 0 => Some(format!("sleep {}", timespec(world, space, args[2])?)),
+        "write" | "writev" => match file_of(world, tid, args[0] as i32)? {
+            File::Console(stream) => Some(format!("write to {}", console(stream))),
+            _ => None,
+        },
+        "fcntl" => record_lock(world, tid, args),
+        "flock" => {
+            let how = match args[1] & 0xb {
+                1 => "lock for reading",
+                2 => "lock",
+                _ => "unlock",
+            };
+            Some(format!("{how} {} (flock)", descriptor(world, tid, args[0] as i32)))
+        }
+        _ => None,
+    }
+}
+
+/// `fcntl(2)` with a `struct flock`.
+fn record_lock(world: &World, tid: Tid, args: &[u64; 6]) -> Option<String> {
+    const LOCKING: [u64; 4] = [6, 7, 37, 38];
+    if !LOCKING.contains(&args[1]) {
+        return None;
+    }
+    let mut kind = [0; 2];
+    world.memory.peek(world.space(tid), args[2], &mut kind).ok()?;
+    let how = match u16::from_le_bytes(kind) {
+        0 => "lock for reading",
+        1 => "lock",
+        _ => "unlock",
+    };
+    Some(format!("{how} {} (fcntl)", descriptor(world, tid, args[0] as i32)))
+}
+
+fn timespec(world: &World, space: SpaceId, address: u64) -> Option<String> {
+    let mut bytes = [0; 16];
+    world.memory.peek(space, address, &mut bytes).ok()?;
+    let part = |from: usize| u64::from_le_bytes(bytes[from..from + 8].try_into().expect("eight bytes"));
+    Some(span(part(0).saturating_mul(1_000_000_000).saturating_add(part(8))))
+}
+
+/// Nanoseconds, for people.
+pub fn span(nanoseconds: u64) -> String {
+    const DAY: u64 = 86_400;
+    let seconds = nanoseconds / 1_000_000_000;
+    match nanoseconds {
+        0..1_000_000 => format!("{nanoseconds} ns"),
+        1_000_000..1_000_000_000 => format!("{} ms", nanoseconds / 1_000_000),
+        _ if seconds >= 2 * DAY => format!("{} days", seconds / DAY),
+        _ if nanoseconds.is_multiple_of(1_000_000_000) || seconds > 60 => format!("{seconds} s"),
+        _ => format!("{:.3} s", nanoseconds as f64 / 1e9),
+    }
+}
+
+/// A path that fits; of a long one the middle is left out.
+fn short(path: &str, room: usize) -> String {
+    let letters: Vec<char> = path.chars().collect();
+    if letters.len() <= room {
+        return path.to_owned();
+    }
+    let part = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{}...{}", part(&letters[..8]), part(&letters[letters.len() - (room - 11)..]))
+}
+
 /// What a call came to.
-pub fn returned(world: &World, tid: Tid, number: u64, args: &[u64; 6], result: u64) -> String {
+pub fn returned(world: &World, tid: Tid, (number, args): (u64, &[u64; 6]), result: u64, uses: &[Use]) -> String {
     let name = table::row(number).map_or("", |row| row.name);
     let signed = result as i64;
     if (-4095..0).contains(&signed) {
@@ -83,6 +239,7 @@ pub fn returned(world: &World, tid: Tid, number: u64, args: &[u64; 6], result: u
         "read" | "recvfrom" | "pread64" if world.kernel.threads.contains_key(&tid) => {
             format!(" -> {}", quoted(world, world.space(tid), args[1], result))
         }
+        "stat" | "lstat" | "newfstatat" => age(world, uses).unwrap_or_default(),
         "open" | "openat" | "socket" | "accept" | "accept4" | "dup" | "eventfd2" => format!(" -> fd {signed}"),
         "fork" | "vfork" | "wait4" | "waitid" => format!(" -> {signed}"),
         "poll" | "epoll_wait" | "select" | "pselect6" | "ppoll" => format!(" -> {signed} ready"),
@@ -90,18 +247,38 @@ pub fn returned(world: &World, tid: Tid, number: u64, args: &[u64; 6], result: u
     }
 }
 
+/// How old a file is that was looked at.
+fn age(world: &World, uses: &[Use]) -> Option<String> {
+    let Some(Use::Name(named)) = uses.first() else { return None };
+    let inode = world.kernel.inode(named.after?)?;
+    let age = world.kernel.clock.real().saturating_sub(inode.modified);
+    Some(if age < 1_000_000_000 { " -> just changed".to_owned() } else { format!(" -> {} old", span(age)) })
+}
+
 fn descriptor(world: &World, tid: Tid, fd: i32) -> String {
     let kind = described(world, tid, fd);
     if kind.is_empty() { format!("fd {fd}") } else { format!("fd {fd} ({kind})") }
 }
 
-fn described(world: &World, tid: Tid, fd: i32) -> &'static str {
+/// What a descriptor refers to.
+pub fn file_of(world: &World, tid: Tid, fd: i32) -> Option<File> {
     let kernel = &world.kernel;
     let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
-    let descriptor = process.and_then(|process| process.descriptors.get(fd).ok());
-    let description = descriptor.and_then(|descriptor| kernel.descriptions.get(&descriptor.description));
-    match description.map(|description| description.file) {
-        Some(File::Inode(id)) => match kernel.inode(id).map(|inode| inode.kind) {
+    let descriptor = process.and_then(|process| process.descriptors.get(fd).ok())?;
+    kernel.descriptions.get(&descriptor.description).map(|description| description.file)
+}
+
+fn console(stream: Console) -> &'static str {
+    match stream {
+        Console::Input => "standard input",
+        Console::Output => "standard output",
+        Console::Error => "standard error",
+    }
+}
+
+fn described(world: &World, tid: Tid, fd: i32) -> &'static str {
+    match file_of(world, tid, fd) {
+        Some(File::Inode(id)) => match world.kernel.inode(id).map(|inode| inode.kind) {
             Some(files::Kind::Directory) => "directory",
             _ => "file",
         },
@@ -111,12 +288,13 @@ fn described(world: &World, tid: Tid, fd: i32) -> &'static str {
         Some(File::Timer(_)) => "timerfd",
         Some(File::Epoll(_)) => "epoll",
         Some(File::Terminal(_) | File::PtyMaster(_)) => "terminal",
-        Some(File::Console(_)) => "console",
+        Some(File::Console(stream)) => console(stream),
         _ => "",
     }
 }
 
-fn text_at(world: &World, space: SpaceId, address: u64) -> Option<String> {
+/// A text that ends with a zero byte.
+pub fn text_at(world: &World, space: SpaceId, address: u64) -> Option<String> {
     let mut text = Vec::new();
     for offset in 0..256 {
         let mut byte = [0];

@@ -27,7 +27,8 @@ impl Programs {
         for lock in before.keys().chain(after.keys().filter(|lock| !before.contains_key(lock))) {
             if before.get(lock) != after.get(lock) {
                 story.held.insert(*lock, number);
-                let name = self.listener.names.get(lock).cloned().unwrap_or_else(|| "a lock".to_owned());
+                // Locks without a name are the C library's own.
+                let Some(name) = self.listener.names.get(lock).cloned() else { continue };
                 changes.push(Change { name, before: who(before.get(lock)), after: who(after.get(lock)) });
             }
         }

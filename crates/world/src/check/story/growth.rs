@@ -35,6 +35,30 @@ struct Way {
 }
 
 impl Programs {
+    /// Who executes nothing but instructions on that walk, never asking the kernel for anything, and where it is in the end.
+    pub fn spinning(&mut self) -> Option<(String, Option<trace::Location>)> {
+        let mut reached = self.initial();
+        let mut quiet = 0;
+        let mut last = None;
+        for _ in 0..STEPS {
+            let mut able = reached.actors.iter().filter(|actor| actor.choices > 0);
+            let (Some(actor), None) = (able.next().map(|actor| actor.number), able.next()) else { return None };
+            let taken = self.step(&reached.state, Choice { actor, index: 0 })?;
+            let is_quiet = taken.failure.is_none() && taken.touches.iter().all(|touch| !touch.write);
+            quiet = if is_quiet { quiet + 1 } else { 0 };
+            last = Some(kernel::Tid(actor));
+            reached = taken.reached;
+        }
+        let tid = last.filter(|_| quiet >= STEPS / 2)?;
+        self.listener =
+            Listener { info: Some(Box::new(DebugInfo::new(self.world.kernel.host.clone()))), ..Listener::default() };
+        let (place, _) = self.place(tid);
+        let name = self.world.kernel.threads.get(&tid).map(|thread| thread.pid);
+        let name = name.and_then(|pid| self.world.kernel.processes.get(&pid)).map(|process| process.name.clone());
+        self.listener = Listener::default();
+        name.map(|name| (name, place))
+    }
+
     /// Walks along one schedule, everybody in turn, and tells which variables only grow or only shrink on it.
     pub fn growing(&mut self) -> Vec<Growth> {
         self.listener =

@@ -1,13 +1,14 @@
 //! What is heard while steps are executed: operations, calls and accesses, in words, with the source lines they come from.
 
 use super::calls;
-use super::place::place_of;
+use super::files::{self, Named, Use};
+use super::place::{self, place_of};
 use crate::check::library::{Function, Hook, Member, Whole};
 use crate::check::programs::Programs;
 use crate::debug::DebugInfo;
 use crate::step::Observer;
 use crate::world::World;
-use kernel::{Tid, table};
+use kernel::{Id, Tid, table};
 use memory::{Access, SpaceId};
 use std::collections::{BTreeMap, HashMap};
 use trace::Location;
@@ -25,6 +26,17 @@ pub struct Heard {
     pub stack: Vec<String>,
     /// A signal was delivered.
     pub is_signal: bool,
+    /// Files that it used.
+    pub uses: Vec<Use>,
+    /// It is about something that nobody else can know of.
+    pub is_private: bool,
+}
+
+impl Heard {
+    fn new(tid: Tid, text: String) -> Self {
+        let (stack, uses) = (Vec::new(), Vec::new());
+        Self { tid, text, location: None, stack, is_signal: false, uses, is_private: false }
+    }
 }
 
 /// Hears what happens, if it is told to listen.
@@ -48,6 +60,8 @@ pub struct Listener {
     pub bases: HashMap<(SpaceId, u64), String>,
     /// How threads are called.
     pub threads: BTreeMap<Tid, String>,
+    /// How files are called.
+    pub files: HashMap<Id, String>,
 }
 
 impl Listener {
@@ -66,12 +80,31 @@ impl Listener {
         self.begun.get(&tid).map(|(_, _, heard)| heard)
     }
 
+    /// Remembers how files are called.
+    fn learn_names(&mut self, uses: &[Use]) {
+        for used in uses {
+            if let Use::Name(Named { path, after: Some(inode), .. }) = used {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                self.files.insert(*inode, name.to_owned());
+            }
+        }
+    }
+
+    /// Calls an open file by its name.
+    fn name_file(&self, heard: &mut Heard) {
+        if let Some(Use::Content { inode, .. }) = heard.uses.first()
+            && let Some(name) = self.files.get(inode)
+        {
+            heard.text = heard.text.replacen("(file)", &format!("({name})"), 1);
+        }
+    }
+
     fn hear(&mut self, world: &World, tid: Tid, text: String) -> Heard {
         let Some(info) = &mut self.info else {
-            return Heard { tid, text, location: None, stack: Vec::new(), is_signal: false };
+            return Heard::new(tid, text);
         };
         let (location, stack) = place_of(info, world, tid, &self.folder);
-        Heard { tid, text, location, stack, is_signal: false }
+        Heard { location, stack, ..Heard::new(tid, text) }
     }
 }
 
@@ -79,16 +112,28 @@ impl Observer for Listener {
     fn begin(&mut self, world: &mut World, tid: Tid, number: u64, args: &[u64; 6]) {
         if self.info.is_some() {
             let text = calls::begun(world, tid, number, args);
-            let heard = self.hear(world, tid, text);
+            let mut heard = self.hear(world, tid, text);
+            heard.uses = table::row(number).map_or_else(Vec::new, |row| files::begun(world, tid, row, args));
+            heard.is_private = calls::is_alone(world, tid, args[0] as i32);
+            self.name_file(&mut heard);
             self.begun.insert(tid, (number, *args, heard));
         }
     }
 
     fn end(&mut self, world: &mut World, tid: Tid, result: u64) {
         let Some((number, args, mut heard)) = self.begun.remove(&tid) else { return };
-        let is_shown = table::row(number).is_none_or(|row| !calls::BORING.contains(&row.name));
-        if is_shown {
-            heard.text += &calls::returned(world, tid, number, &args, result);
+        let Some(row) = table::row(number) else { return };
+        files::returned(world, row, &mut heard.uses);
+        self.learn_names(&heard.uses);
+        if calls::is_told(world, tid, (row.name, &args), &heard, result) {
+            if heard.text.starts_with("sleep ") {
+                heard.text = "wake up".to_owned();
+            }
+            if row.name == "wait4" && (result as i64) > 0 {
+                heard.text = format!("wait for {}", self.thread(Tid(result as u32)));
+                return self.heard.push(heard);
+            }
+            heard.text += &calls::returned(world, tid, (number, &args), result, &heard.uses);
             self.heard.push(heard);
         }
     }
@@ -105,8 +150,8 @@ impl Observer for Listener {
 impl Programs {
     /// Hears an operation of the C library that is about to be carried out.
     pub(in crate::check) fn hear_operation(&mut self, tid: Tid, hook: Hook) {
-        // What the library does inside is not what the program does.
-        let is_own = !self.library.member(tid).is_some_and(Member::is_in_library);
+        // What the library does inside is not what the program does, nor is what it does with locks of its own.
+        let is_own = !self.library.member(tid).is_some_and(Member::is_in_library) && !self.is_of_system(tid, hook);
         if self.listener.info.is_some()
             && is_own
             && let Some(text) = self.operation_words(tid, hook)
@@ -117,6 +162,16 @@ impl Programs {
             let heard = self.listener.hear(&self.world, tid, text);
             self.listener.heard.push(heard);
         }
+    }
+
+    /// Whether an operation is about a variable of a library of the system.
+    fn is_of_system(&mut self, tid: Tid, hook: Hook) -> bool {
+        let operation = self.operation(tid, hook);
+        let world = &self.world;
+        let info = self.listener.info.as_mut();
+        let variable = info.and_then(|info| info.variable_at(world, operation.space, operation.args[0]));
+        let is_lock = hook.function.synchronises() && hook.function != Function::Join;
+        is_lock && variable.is_some_and(|variable| place::is_of_system(&variable.module))
     }
 
     /// Hears an access to a word that threads stop at.

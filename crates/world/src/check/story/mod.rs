@@ -5,6 +5,8 @@
 
 mod calls;
 mod changes;
+mod files;
+mod fold;
 mod growth;
 mod listen;
 mod names;
@@ -18,9 +20,10 @@ use super::programs::{Programs, Snapshot, TIME};
 use crate::debug::DebugInfo;
 use explore::graph::{Reached, Traced};
 use explore::system::Failure;
-use kernel::Tid;
+use files::{Noted, Use, Uses};
 use kernel::descriptor::Console;
-use std::collections::HashMap;
+use kernel::{Pid, Tid};
+use std::collections::{BTreeMap, HashMap};
 use trace::{Change, Choice, Event, Location, Trace, TraceStep, Waiting};
 
 /// A schedule, told.
@@ -42,17 +45,26 @@ pub struct Told {
     pub complaints: Vec<String>,
     /// Who waits for whom, if they wait in a circle.
     pub circle: Vec<String>,
+    /// What a reader should know who does not see it in the steps.
+    pub notes: Vec<String>,
+    /// Paths at which nothing was found.
+    pub missing: Vec<String>,
 }
 
 /// What is said of a step in which nothing happened that others could notice.
 const IDLE: &str = "goes on";
 
+/// How a text begins that tells of output.
+const PRINTING: &str = "write to standard";
+
 /// A story in progress.
+#[derive(Default)]
 struct Story {
     told: Told,
     /// Since which step locks are held, by object.
     held: HashMap<u64, usize>,
-    errors: Vec<u8>,
+    errors: BTreeMap<Pid, Vec<u8>>,
+    uses: Uses,
 }
 
 impl Programs {
@@ -69,7 +81,7 @@ impl Programs {
     }
 
     fn tell_all(&mut self, schedule: &[Choice]) -> Option<Told> {
-        let mut story = Story { told: Told::default(), held: HashMap::new(), errors: Vec::new() };
+        let mut story = Story::default();
         let mut reached = self.initial();
         self.name_threads(&mut story.told.trace);
         story.told.failure = reached.stuck.clone();
@@ -89,15 +101,18 @@ impl Programs {
         number: usize,
     ) -> Option<Reached<Snapshot>> {
         self.listener.heard.clear();
-        let holders = self.holders();
         self.load(&before.state);
+        let (holders, since) = (self.holders(), self.world.kernel.clock.now());
         let watched = self.watched();
         let taken = self.step(&before.state, choice)?;
         let watched = self.watched_changes(watched);
         let heard = std::mem::take(&mut self.listener.heard);
         let started = self.name_threads(&mut story.told.trace);
         story.told.stack = heard.last().map(|heard| heard.stack.clone()).unwrap_or_default();
-        let mut events = self.events(choice, heard);
+        let mut events = story.note_uses(self.events(choice, heard), number);
+        if choice.actor == TIME {
+            events.push(self.time_event(before, since));
+        }
         let changes = self.lock_changes(&holders, story, number);
         let values = self.value_changes(&before.state, &taken);
         let last = events.last_mut().expect("there is always one");
@@ -105,7 +120,8 @@ impl Programs {
         last.changes.extend(changes.into_iter().chain(values.into_iter().filter(is_new)));
         last.changes.extend(watched);
         last.created = started.first().map(|tid| tid.0);
-        last.output = story.hear_output(&self.printed);
+        let printing = events.iter().rposition(|event| event.text.starts_with(PRINTING)).unwrap_or(events.len() - 1);
+        events[printing].output = story.hear_output(&self.printed);
         story.told.failure = taken.failure.clone().or_else(|| taken.reached.stuck.clone());
         let is_local =
             events.iter().all(|event| event.text == IDLE && event.changes.is_empty() && event.output.is_none());
@@ -113,31 +129,61 @@ impl Programs {
         Some(taken.reached)
     }
 
-    /// What was heard in a step as events; something is always told.
-    fn events(&self, choice: Choice, heard: Vec<Heard>) -> Vec<Event> {
-        let mut events: Vec<Event> =
-            heard.into_iter().map(|heard| event(heard.tid, heard.text, heard.location)).collect();
-        if choice.actor == TIME {
-            let seconds = self.world.kernel.clock.now() as f64 / 1e9;
-            events.push(event(Tid(TIME), format!("time passes, to {seconds} s"), None));
+    /// What was heard in a step as events, with the files that they used; something is always told.
+    fn events(&self, choice: Choice, heard: Vec<Heard>) -> Vec<(Event, Vec<Use>)> {
+        let mut events: Vec<(Event, Vec<Use>)> = Vec::new();
+        for heard in heard {
+            // What is printed piece by piece is told once.
+            let is_more = heard.text.starts_with(PRINTING)
+                && events.last().is_some_and(|(last, _)| last.text == heard.text && last.actor == heard.tid.0);
+            if !is_more {
+                events.push((event(heard.tid, heard.text, heard.location), heard.uses));
+            }
         }
         let tid = Tid(choice.actor);
         if let Some(waits) = self.listener.waits_in(tid).filter(|_| self.is_waiting(tid)) {
-            events.push(event(tid, format!("{}: waits", waits.text), waits.location.clone()));
+            let is_plain = waits.text.starts_with("sleep ") || waits.text == "vfork";
+            let suffix = if is_plain { "" } else { ": waits" };
+            events.push((event(tid, format!("{}{suffix}", waits.text), waits.location.clone()), Vec::new()));
         }
         if choice.actor != TIME && !self.world.kernel.threads.contains_key(&tid) {
-            events.push(event(tid, self.end_words(tid), None));
+            events.retain(|(event, _)| !event.text.starts_with("exit("));
+            events.push((event(tid, self.end_words(tid), None), Vec::new()));
         }
-        if events.is_empty() {
-            events.push(event(tid, IDLE.to_owned(), None));
+        if events.is_empty() && choice.actor != TIME {
+            events.push((event(tid, IDLE.to_owned(), None), Vec::new()));
         }
         events
+    }
+
+    /// Time passes; whoever could have moved is slow.
+    fn time_event(&self, before: &Reached<Snapshot>, since: u64) -> Event {
+        let passed = calls::span(self.world.kernel.clock.now() - since);
+        let able = before.actors.iter().filter(|actor| actor.choices > 0 && actor.number != TIME);
+        let slow: Vec<String> = able.map(|actor| self.listener.thread(Tid(actor.number))).collect();
+        let verb = if slow.len() == 1 { "is" } else { "are" };
+        let but = if slow.is_empty() { String::new() } else { format!(", {} {verb} slow", slow.join(" and ")) };
+        event(self.first_woken(), format!("... {passed} later{but}"), None)
+    }
+
+    /// Whose wait has ended because time has passed.
+    fn first_woken(&self) -> Tid {
+        let kernel = &self.world.kernel;
+        let is_over = |thread: &kernel::Thread| {
+            thread
+                .wait
+                .as_ref()
+                .is_some_and(|wait| wait.deadline.is_some_and(|deadline| deadline <= kernel.clock.now()))
+        };
+        let woken = kernel.threads.iter().find(|(_, thread)| is_over(thread));
+        woken.map_or(Tid(TIME), |(tid, _)| *tid)
     }
 
     /// Who cannot go on at the end, and where the last one who moved is.
     fn tell_end(&mut self, story: &mut Story, reached: &Reached<Snapshot>) {
         self.load(&reached.state);
-        story.told.complaints = String::from_utf8_lossy(&story.errors).lines().map(str::to_owned).collect();
+        story.told.complaints = self.complaints(&story.errors);
+        self.tell_files(story);
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         let mut behind = HashMap::new();
         for tid in &tids {
@@ -164,13 +210,38 @@ impl Programs {
     }
 }
 
+impl Programs {
+    /// What programs wrote to standard error; of several, with who did.
+    fn complaints(&self, errors: &BTreeMap<Pid, Vec<u8>>) -> Vec<String> {
+        let lines = errors.iter().flat_map(|(pid, bytes)| {
+            let who =
+                if self.started.len() > 1 { format!("{}: ", self.listener.thread(Tid(pid.0))) } else { String::new() };
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            text.lines().map(|line| format!("{who}{line}")).collect::<Vec<_>>()
+        });
+        lines.collect()
+    }
+}
+
 impl Story {
+    /// Keeps what events did with files.
+    fn note_uses(&mut self, told: Vec<(Event, Vec<Use>)>, step: usize) -> Vec<Event> {
+        let mut events = Vec::new();
+        for (event, uses) in told {
+            for used in uses {
+                self.uses.note(Noted { step, event: events.len(), actor: event.actor, used });
+            }
+            events.push(event);
+        }
+        events
+    }
+
     /// What a step wrote, as text.
     fn hear_output(&mut self, printed: &[kernel::kernel::Output]) -> Option<String> {
         let mut text = Vec::new();
         for output in printed {
             if output.stream == Console::Error {
-                self.errors.extend_from_slice(&output.bytes);
+                self.errors.entry(output.pid).or_default().extend_from_slice(&output.bytes);
             }
             text.extend_from_slice(&output.bytes);
         }
@@ -203,5 +274,6 @@ fn event(tid: Tid, text: String, location: Option<Location>) -> Event {
         failure: None,
         uninterrupted: false,
         created: None,
+        is_local: false,
     }
 }

@@ -59,10 +59,13 @@ impl Programs {
             return name.clone();
         }
         let Some(process) = self.world.kernel.processes.get(&pid) else { return format!("process {}", pid.0) };
-        let siblings = self.world.kernel.processes.get(&process.parent).map_or(&[][..], |parent| &parent.children);
-        let number = siblings.iter().position(|child| *child == pid).map_or(1, |index| index + 1);
         let parent = self.listener.threads.get(&Tid(process.parent.0)).cloned();
         let parent = parent.filter(|name| name != "main").unwrap_or_else(|| process.name.clone());
+        // Children that have ended keep their numbers, too.
+        let is_sibling = |name: &&String| name.strip_prefix(&parent).is_some_and(|rest| rest.starts_with('>'));
+        let is_child =
+            |name: &&String| is_sibling(name) && name[parent.len() + 1..].bytes().all(|b| b.is_ascii_digit());
+        let number = self.listener.threads.values().filter(is_child).count() + 1;
         format!("{parent}>{number}")
     }
 

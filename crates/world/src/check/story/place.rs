@@ -16,8 +16,8 @@ const SYSTEM: [&str; 3] = ["/usr/lib", "/lib", "/usr/libexec"];
 pub fn place_of(info: &mut DebugInfo, world: &World, tid: Tid, folder: &str) -> (Option<Location>, Vec<String>) {
     let all = info.stack(world, tid);
     let own: Vec<&Call> = all.iter().filter(|call| is_own(call)).collect();
-    let calls = if own.is_empty() { all.iter().collect() } else { own };
-    let location = calls.iter().flat_map(|call| &call.source).find_map(|frame| located(frame, folder));
+    let location = own.iter().flat_map(|call| &call.source).find_map(|frame| located(frame, folder));
+    let calls = if own.is_empty() { all.iter().filter(|call| !is_frame(call)).collect() } else { own };
     let stack = calls.iter().flat_map(|call| told(call, folder)).take(STACK_MAX).collect();
     (location, stack)
 }
@@ -25,8 +25,19 @@ pub fn place_of(info: &mut DebugInfo, world: &World, tid: Tid, folder: &str) -> 
 /// Whether a call is of the program itself or of a library that came with it. What starts `main` is of no interest.
 fn is_own(call: &Call) -> bool {
     let is_start = call.symbol.as_ref().is_some_and(|symbol| symbol.name == "_start");
-    let of_system = |(file, _): &(String, u64)| SYSTEM.iter().any(|folder| file.starts_with(folder));
-    !is_start && !call.place.as_ref().is_none_or(of_system)
+    !is_start && !call.place.as_ref().is_none_or(|(file, _)| is_of_system(file))
+}
+
+/// Whether a call only starts or ends a program.
+fn is_frame(call: &Call) -> bool {
+    const FRAME: [&str; 6] = ["_start", "__libc_start", "exit", "_exit", "__run_exit_handlers", "__GI_exit"];
+    let symbol = call.symbol.as_ref().map(|symbol| symbol.name.as_str());
+    symbol.is_some_and(|name| FRAME.iter().any(|frame| name == *frame || name.starts_with("__libc_start")))
+}
+
+/// Whether a binary is one of the system's libraries.
+pub fn is_of_system(file: &str) -> bool {
+    SYSTEM.iter().any(|folder| file.starts_with(folder))
 }
 
 fn located(frame: &Frame, folder: &str) -> Option<Location> {
