@@ -111,7 +111,7 @@ impl Saved {
             None => {
                 let id = self
                     .latest()
-                    .ok_or("no counterexample is saved here\n  = help: allways check FILE.pml finds one")?;
+                    .ok_or("no counterexample is saved here\n  = help: `allways check -- CMD` or `allways check FILE.pml` finds one")?;
                 self.file(&id)
             }
             Some(name) => self.path_of(name)?,

@@ -158,21 +158,87 @@ fn json_has_the_same_object_for_programs() {
 }
 
 #[test]
-fn bad_use_is_told_with_a_next_step() {
-    let folder = Folder::new("check-bad");
-    folder.run(&["check", "--", "./missing"]).refused(2, &["./missing", "No such file"]);
-    folder.run(&["check", "--", "no-such-program"]).refused(2, &["no-such-program", "PATH"]);
-    folder.run(&["check", "--", "true", "+"]).refused(2, &["a command is missing"]);
+fn a_program_that_cannot_be_started_is_told_with_a_next_step() {
+    let folder = Folder::with("check-start", "plain", "hello\n");
+    folder.run(&["check", "--", "./missing"]).refused(2, &["./missing", "No such file", "--root"]);
+    folder.run(&["check", "--", "no-such-program"]).refused(2, &["no-such-program", "PATH", "./no-such-program"]);
+    folder.run(&["check", "--", "./plain"]).refused(2, &["EACCES", "chmod +x"]);
+    folder.run(&["check", "--", "/usr"]).refused(2, &["EACCES", "a file that may be executed"]);
+    let mut mode = fs::metadata(folder.0.join("plain")).expect("it is there").permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+    fs::set_permissions(folder.0.join("plain"), mode).expect("its mode can be set");
+    folder.run(&["check", "--", "./plain"]).refused(2, &["not an ELF file", "#!/bin/sh"]);
+    for empty in [&["true", "+"][..], &["+", "true"], &["true", "+", "+", "true"], &[""]] {
+        let words: Vec<&str> = ["check", "--"].into_iter().chain(empty.iter().copied()).collect();
+        folder.run(&words).refused(2, &["a command is missing", "`+` stands between commands"]);
+    }
+    folder.run(&["check", "program"]).refused(2, &["allways check -- program", "allways init"]);
+    folder.run(&["check"]).refused(4, &["allways check -- CMD"]);
+}
+
+#[test]
+fn a_flag_that_means_nothing_is_refused_with_what_is_meant() {
+    let folder = Folder::new("check-flags");
     folder.run(&["check", "--ltl", "[] p", "--", "true"]).refused(2, &["--ltl", "models"]);
     folder.run(&["check", "--check", "progress", "--", "true"]).refused(2, &["--check progress", "deadlock"]);
-    folder.run(&["check"]).refused(4, &["allways check -- CMD"]);
+    folder.run(&["check", "--check", "never", "--", "true"]).refused(2, &["--never PROPOSITION", "deadlock"]);
+    folder.run(&["check", "--check", "deadlok", "--", "true"]).refused(2, &["deadlok", "similar", "'deadlock'"]);
+    folder.run(&["check", "--check", "bogus", "--", "true"]).refused(2, &["bogus", "deadlock"]);
+}
+
+#[test]
+fn a_proposition_that_cannot_be_checked_is_shown_with_what_was_meant() {
+    let folder = built("never", &[], "int count; int main(void) { return count; }\n");
+    let never = |text: &str| folder.run(&["check", "--never", text, "--", "./never"]);
+    never("exited(nevr) == 0").refused(2, &["there is no process `nevr`", "did you mean `never`?"]);
+    never("conut == 1").refused(2, &["no global variable `conut`", "did you mean `count`?"]);
+    never("exited(never) = 0").refused(2, &["write `==`"]);
+    never("").refused(2, &["expected a question"]);
+    says(&never("done := exited(never) == 0"), 1, &["`done` has become true", "done means exited(never) == 0"]);
+}
+
+#[test]
+fn what_is_not_there_inside_is_told_with_a_way_to_get_it() {
+    let folder = Folder::with("check-outside", "words", "a word\n");
+    let words = folder.0.join("words").display().to_string();
     let told = folder.run(&["check", "--", "bash", "-c", "exec 3<>/dev/tcp/10.1.2.3/80"]);
     says(&told, 1, &["error[exit]", "connect fd", "to 10.1.2.3:80 -> ENETUNREACH: programs reach each other only"]);
+    let elsewhere = Folder::new("check-outside-elsewhere");
+    let told = elsewhere.run(&["check", "--", "cat", &words]);
+    says(&told, 1, &["error[exit]: cat ends with exit code 1", "is there, but programs do not see it: --root"]);
+    says(&elsewhere.run(&["check", "--root", &words, "--", "cat", &words]), 0, &["holds"]);
+    let read = "read line || exit 5";
+    says(&folder.run(&["check", "--", "sh", "-c", read]), 1, &["exit code 5", "standard input is empty: --stdin FILE"]);
+    says(&folder.run(&["check", "--stdin", "words", "--", "sh", "-c", read]), 0, &["holds"]);
     says(&folder.run(&["check", "--", "cat"]), 0, &["one schedule"]);
     let told = folder.run(&["check", "--", "perl", "-e", "syscall(246, 1, 2, 3)"]);
     assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
     assert!(told.err.contains("not modelled") && told.err.contains("doctor"), "{}", told.err);
     assert!(told.out.contains("unsupported") && !told.out.contains("holds"), "{}", told.out);
+}
+
+#[test]
+fn a_program_that_never_ends_or_takes_all_memory_is_told_with_what_to_do() {
+    let folder = built("counts", &[], "volatile int x;\nint main(void) {\n    for (;;) x++;\n}\n");
+    let told = folder.run(&["check", "--time", "1s", "--", "./counts"]);
+    says(&told, 0, &["within the bound", "counts goes on and on", "counts.c:3", "let it stop"]);
+    let eats = "#include <stdlib.h>\n#include <string.h>\n\
+        int main(void) { for (;;) { char *p = malloc(16 << 20); if (!p) return 3; memset(p, 1, 16 << 20); } }\n";
+    let told = built("eats", &[], eats).run(&["check", "--mem", "200M", "--", "./eats"]);
+    says(&told, 3, &["memory ran out", "--mem", "inconclusive"]);
+}
+
+#[test]
+fn a_damaged_counterexample_is_refused_with_a_next_step() {
+    let folder = Folder::with("check-damaged", "cx.json", "garbage");
+    folder.run(&["replay", "cx.json"]).refused(2, &["not a counterexample", "check again"]);
+    says(&folder.run(&["check", "--", "false"]), 1, &["error[exit]"]);
+    let id = fs::read_to_string(folder.0.join(".allways/latest")).expect("it was saved");
+    let text =
+        fs::read_to_string(folder.0.join(format!(".allways/{}/counterexample.json", id.trim()))).expect("a file");
+    fs::write(folder.0.join("cx.json"), &text[..text.len() / 2]).expect("a file");
+    folder.run(&["replay", "cx.json"]).refused(2, &["ends in the middle", "check again"]);
+    folder.run(&["replay", "zzzz"]).refused(2, &["no counterexample `zzzz`", "allways ls"]);
 }
 
 #[test]
@@ -237,6 +303,12 @@ fn mistakes_in_the_file_are_told_with_their_line_and_what_was_meant() {
     says(&folder.run(&["check", "alpha"]), 0, &["holds"]);
     write("[check.a\n");
     folder.run(&["check", "a"]).refused(2, &["line 1"]);
+    write("");
+    folder.run(&["check"]).refused(2, &["has no check", "[check.NAME.service.PROGRAM]"]);
+    write("[check.a.service.s]\ncommand = 3\n");
+    folder.run(&["check", "a"]).refused(2, &["line 2", "a command is a list of words"]);
+    fs::write(folder.0.join("allways.toml"), [0xff, 0xfe]).expect("a file");
+    folder.run(&["check", "a"]).refused(2, &["UTF-8"]);
     write("[check.a.service.s]\ncommand = [\"true\"]\ndepends_on = [\"t\"]\n");
     folder.run(&["check", "a"]).refused(2, &["depends on `t`"]);
     folder.run(&["init"]).refused(2, &["there already"]);

@@ -26,6 +26,12 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
     if has_checks && (args.file.is_none() || name.is_some()) {
         return programs::check_named(name.as_deref(), args, output);
     }
+    if let Some(name) = name {
+        output.error(&format!(
+            "there is no file `{name}`, and no allways.toml with a check of that name\n  = help: a program: allways check -- {name}; a model: allways check {name}.pml; `allways init` writes an allways.toml"
+        ));
+        return Exit::Usage;
+    }
     let Some(file) = &args.file else {
         output.error(
             "nothing to check\n  = help: name programs or a model: allways check -- CMD, allways check FILE.pml",
