@@ -13,6 +13,9 @@ use world::Command;
 use world::check::{Checks, Depth, Engine, Options, Programs, Timeouts, search, search_by};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let mut arguments: Vec<Vec<u8>> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
     let mut flag = |name: &[u8]| {
