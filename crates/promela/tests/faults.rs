@@ -494,3 +494,17 @@ fn faults_have_stable_names_of_kind_and_component() {
         irregular:state irregular:P@again flip:b stuck:state stuck:b";
     assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
 }
+
+#[test]
+fn no_two_faults_have_the_same_name() {
+    let text = "byte x; inline f() { goto L; x = 9; L: x++ }
+        active proctype P() { { bit b; b = 1; f() } { bit b; b = 1; f() } }";
+    let system = interpreted(text, Some(plan(1, &[]))).expect("it fits");
+    let names: Vec<&str> =
+        system.faults.iter().flat_map(|faults| &faults.faults).map(|fault| fault.name.as_str()).collect();
+    let distinct: BTreeSet<&str> = names.iter().copied().collect();
+    assert_eq!(names.len(), distinct.len(), "{names:?}");
+    for name in ["irregular:P@L", "irregular:P@L.2"] {
+        assert!(distinct.contains(name), "{names:?}");
+    }
+}

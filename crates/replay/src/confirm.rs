@@ -38,8 +38,8 @@ pub fn confirm<S: TransitionSystem>(
             return Err(end(format!("a cycle is no proof of {}", counterexample.property.kind)));
         }
         None => {
-            let found = failure_at_end(system, &mut scratch, &run);
-            same(found.as_ref(), counterexample.property.kind, &counterexample.message).map_err(end)?;
+            let found = failures_at_end(system, &mut scratch, &run);
+            among(&found, counterexample.property.kind, &counterexample.message).map_err(end)?;
         }
     }
     Ok(run.trace)
@@ -55,22 +55,26 @@ pub fn confirm_finite<S: TransitionSystem>(
     failure: &Failure,
 ) -> Result<Trace, Mismatch> {
     let run = run(system, schedule)?;
-    let found = failure_at_end(system, &mut system.scratch(), &run);
-    same(found.as_ref(), failure.kind, &failure.message)
-        .map_err(|why| Mismatch { step: schedule.choices.len() + 1, why })?;
+    let found = failures_at_end(system, &mut system.scratch(), &run);
+    among(&found, failure.kind, &failure.message).map_err(|why| Mismatch { step: schedule.choices.len() + 1, why })?;
     Ok(run.trace)
 }
 
-fn same(found: Option<&Failure>, kind: FailureKind, message: &str) -> Result<(), String> {
-    match found {
+fn among(found: &[Failure], kind: FailureKind, message: &str) -> Result<(), String> {
+    if found.iter().any(|failure| failure.kind == kind && failure.message == message) {
+        return Ok(());
+    }
+    match found.first() {
         None => Err(format!("expected {kind} ({message}), but nothing is wrong here")),
-        Some(found) if found.kind == kind && found.message == message => Ok(()),
         Some(found) => Err(format!("expected {kind} ({message}), found {} ({})", found.kind, found.message)),
     }
 }
 
-fn failure_at_end<S: TransitionSystem>(system: &S, scratch: &mut S::Scratch, run: &Run<S>) -> Option<Failure> {
-    run.failure.clone().or_else(|| stuck(system, scratch, run.states.last()?))
+/// What the last step does wrong, and what is wrong with the state after it: an assertion may fail right before a deadlock.
+fn failures_at_end<S: TransitionSystem>(system: &S, scratch: &mut S::Scratch, run: &Run<S>) -> Vec<Failure> {
+    let over = run.failure.as_ref().is_some_and(|failure| failure.fatal);
+    let last = run.states.last().filter(|_| !over).and_then(|state| stuck(system, scratch, state));
+    run.failure.iter().cloned().chain(last).collect()
 }
 
 /// What is wrong with a state because nothing can move in it.

@@ -6,6 +6,7 @@ use super::values::{Values, variables};
 use super::walk::{self, Part};
 use crate::footprint::stable::Assigned;
 use crate::ir::{Action, Channel, Expr, Model, Pc, ProctypeId, Scalar, Shown, Variable};
+use std::collections::BTreeMap;
 
 /// Values of a variable beyond which "another of its values" is no state any more.
 const VALUES_MAX: usize = 16;
@@ -35,7 +36,20 @@ pub fn catalogue(model: &Model) -> Vec<Fault> {
             by_name,
         }));
     }
+    tell_apart(&mut found);
     found
+}
+
+/// Numbers faults of the same name: a label of an inline that is used twice, a variable that several blocks declare.
+fn tell_apart(faults: &mut [Fault]) {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for fault in faults {
+        let count = seen.entry(fault.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            fault.name = format!("{}.{count}", fault.name);
+        }
+    }
 }
 
 /// A component's name, what it is, and whether it takes part only by name.
