@@ -79,6 +79,7 @@ pub enum Verb {
 
 /// A model and the macros that change its meaning.
 #[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Models")]
 pub struct ModelArgs {
     /// Define a macro
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
@@ -150,40 +151,40 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// Check only these kinds of property
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds())]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds(), help_heading = "Search")]
     pub check: Vec<FailureKind>,
     /// Check this `ltl` block or formula instead of every block
-    #[arg(long, value_name = "NAME|FORMULA")]
+    #[arg(long, value_name = "NAME|FORMULA", help_heading = "Models")]
     pub ltl: Vec<String>,
     /// Count only fair runs for liveness
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Models")]
     pub fair: Option<Fairness>,
     /// Leave out interleavings that cannot matter
-    #[arg(long, value_enum, default_value_t = Switch::On)]
+    #[arg(long, value_enum, default_value_t = Switch::On, help_heading = "Search")]
     pub reduction: Switch,
     /// Which states to look at first
-    #[arg(long, value_enum, default_value_t = OrderName::Bfs)]
+    #[arg(long, value_enum, default_value_t = OrderName::Bfs, help_heading = "Models")]
     pub order: OrderName,
     /// How to keep visited states
-    #[arg(long, value_enum, default_value_t = StoreName::Tree)]
+    #[arg(long, value_enum, default_value_t = StoreName::Tree, help_heading = "Models")]
     pub store: StoreName,
     /// Threads [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), help_heading = "Search")]
     pub jobs: Option<u8>,
     /// Look no deeper than N steps (programs: with --engine dpor or sample)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
     pub depth: Option<u32>,
     /// Stop after this time, such as 10m
-    #[arg(long, value_parser = units::time)]
+    #[arg(long, value_parser = units::time, help_heading = "Search")]
     pub time: Option<Duration>,
     /// Use no more memory than this, such as 8G
-    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    #[arg(long, value_name = "SIZE", value_parser = units::size, help_heading = "Search")]
     pub mem: Option<u64>,
     /// Seed of the random orders
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Search")]
     pub seed: u64,
     /// Walks of `--order random` and `--engine sample` [default: 1000], members of `--order swarm` [default: 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub runs: Option<u64>,
     /// Let up to K faults happen in each run: 2,stop=1 (see `allways help faults`)
     #[arg(long, value_name = "K[,KIND=N]", value_delimiter = ',', value_parser = fault_count, help_heading = "Faults")]
@@ -191,16 +192,16 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub scope: FaultArgs,
     /// Go on after the first violation and report all
-    #[arg(long, visible_alias = "all")]
+    #[arg(long, visible_alias = "all", help_heading = "Search")]
     pub keep_going: bool,
     /// Also write SPIN's FILE.pml.trail
-    #[arg(long)]
+    #[arg(long, help_heading = "Models")]
     pub trail: bool,
     /// What to print
-    #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
+    #[arg(long, value_enum, default_value_t = CheckFormat::Text, help_heading = "Output")]
     pub format: CheckFormat,
     /// Do not save counterexamples under .allways
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub no_save: bool,
 }
 

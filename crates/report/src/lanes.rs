@@ -122,7 +122,14 @@ impl Table {
     }
 
     fn left_out(&mut self, count: usize, what: &str, in_cycle: bool) {
-        self.lines.push(Line::Remark { text: format!("... {count} {what} (-v shows them)"), in_cycle });
+        let text = match count {
+            1 => format!(
+                "... 1 {} (-v shows it)",
+                what.replacen("steps", "step", 1).replacen("statements", "statement", 1)
+            ),
+            _ => format!("... {count} {what} (-v shows them)"),
+        };
+        self.lines.push(Line::Remark { text, in_cycle });
     }
 
     fn ending(&mut self, trace: &Trace) {

@@ -150,6 +150,7 @@ fn called(name: &'static str, args: &[u64; 6]) -> &'static str {
         "newfstatat" if args[3] & u64::from(AT_SYMLINK_NOFOLLOW) != 0 => "lstat",
         "newfstatat" => "stat",
         "openat" => "open",
+        "pipe2" => "pipe",
         "unlinkat" => "unlink",
         "renameat" | "renameat2" => "rename",
         "linkat" => "link",

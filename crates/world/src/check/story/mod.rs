@@ -115,16 +115,17 @@ impl Programs {
         }
         let changes = self.lock_changes(&holders, story, number);
         let values = self.value_changes(&before.state, &taken);
+        self.tell_births(&mut events, choice, &started);
         let last = events.last_mut().expect("there is always one");
         let is_new = |change: &Change| !watched.contains(change);
-        last.changes.extend(changes.into_iter().chain(values.into_iter().filter(is_new)));
-        last.changes.extend(watched);
-        last.created = started.first().map(|tid| tid.0);
+        // Values say more than locks where there is no room for both.
+        last.changes.extend(values.into_iter().filter(is_new));
+        last.changes.extend(watched.into_iter().chain(changes));
         let printing = events.iter().rposition(|event| event.text.starts_with(PRINTING)).unwrap_or(events.len() - 1);
         events[printing].output = story.hear_output(&self.printed);
         story.told.failure = taken.failure.clone().or_else(|| taken.reached.stuck.clone());
-        let is_local =
-            events.iter().all(|event| event.text == IDLE && event.changes.is_empty() && event.output.is_none());
+        let is_silent = |event: &Event| event.changes.is_empty() && event.output.is_none() && event.created.is_none();
+        let is_local = events.iter().all(|event| event.text == IDLE && is_silent(event));
         story.told.trace.steps.push(TraceStep { choice, events, is_local: Some(is_local) });
         Some(taken.reached)
     }
@@ -154,6 +155,21 @@ impl Programs {
             events.push((event(tid, IDLE.to_owned(), None), Vec::new()));
         }
         events
+    }
+
+    /// Who was started in a step: a thread by what was told already, a process by a line of its own.
+    fn tell_births(&self, events: &mut Vec<Event>, choice: Choice, started: &[Tid]) {
+        for tid in started {
+            let is_process = self.world.kernel.threads.get(tid).is_some_and(|thread| thread.pid.0 == tid.0);
+            let is_told = events.last().is_some_and(|last| last.text == "vfork" && last.created.is_none());
+            if is_process && !is_told {
+                events.retain(|event| event.text != IDLE);
+                events.push(event(Tid(choice.actor), "fork".to_owned(), None));
+            }
+            let birth = if is_process { None } else { events.iter().position(|event| is_birth_of_thread(event)) };
+            let birth = birth.unwrap_or(events.len() - 1);
+            events[birth].created = Some(tid.0);
+        }
     }
 
     /// Time passes; whoever could have moved is slow.
@@ -247,6 +263,11 @@ impl Story {
         }
         (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned())
     }
+}
+
+/// Whether an event made a thread that nobody has been told to be yet.
+fn is_birth_of_thread(event: &Event) -> bool {
+    event.created.is_none() && event.text.starts_with("create a thread")
 }
 
 /// Those who wait for each other in a circle, each for the next.
