@@ -83,7 +83,9 @@ impl Programs {
         if was_waiting {
             step.touches.extend(self.call_touches(tid));
         }
-        if !self.world.settle(tid, &mut self.listener)? {
+        let settles = self.world.settle(tid, &mut self.listener)?;
+        self.note_kernel(step);
+        if !settles {
             return Ok(false);
         }
         if was_waiting {
@@ -198,22 +200,26 @@ impl Programs {
     }
 
     fn at_synchronising(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let Some(reach) = self.reach_of_stop(step.tid) else { return self.at_locked(step) };
-        let is_visible = reach != Reach::Nothing;
+        let reach = self.reach_of_stop(step.tid);
         // How much a read returns is a choice even if nobody else is there.
-        let has_choices = !step.is_fresh && !self.short_reads(step.tid).is_empty();
-        if has_choices || is_visible && !self.may_operate(step) {
-            return Ok(false);
+        let has_choices = reach.is_some() && !step.is_fresh && !self.short_reads(step.tid).is_empty();
+        match reach {
+            _ if has_choices => Ok(false),
+            None | Some(Reach::Nothing) => self.at_locked(step),
+            Some(_) if !self.may_operate(step) => Ok(false),
+            reach => {
+                self.pass(step, reach)?;
+                step.is_fresh = false;
+                Ok(self.operated(step))
+            }
         }
-        self.pass(step, Some(reach))?;
-        step.is_fresh = false;
-        Ok(!is_visible || self.operated(step))
     }
 
-    /// Before an instruction that locks memory, which others see only if they can reach that memory.
+    /// Before an instruction that locks memory, or a call that concerns only the caller and its memory: others see it only
+    /// if they can reach that memory.
     fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (mark, cpu, before) = (self.world.memory.mark(), self.world.cpus[&step.tid].clone(), step.touches.len());
-        let kernel = self.world.kernel.clone();
+        let (kernel, heard) = (self.world.kernel.clone(), self.listener.heard.len());
         let fingerprint = self.world.memory.fingerprint();
         self.pass(step, None)?;
         let is_visible = step.touches.len() > before;
@@ -226,6 +232,7 @@ impl Programs {
             self.world.memory.take_log();
             self.world.cpus.insert(step.tid, cpu);
             self.world.kernel = kernel;
+            self.listener.heard.truncate(heard);
             step.touches.truncate(before);
             return Ok(false);
         }
@@ -572,12 +579,11 @@ impl Programs {
                 if let Some(Reach::Objects(objects)) = reach {
                     step.touches.extend(objects);
                 }
+                self.note_kernel(step);
                 Ok(())
             }
             None => {
-                let first = step.touches.len();
-                self.note_accesses(step);
-                step.touches[first..].iter_mut().for_each(|touch| touch.plain = false);
+                self.note_kernel(step);
                 Ok(())
             }
             Some(trap) => self.world.handle(tid, &trap, &mut self.listener),

@@ -45,6 +45,13 @@ impl Programs {
         }
     }
 
+    /// The same for accesses that are no plain ones: those of the kernel in a call, and of instructions that lock memory.
+    pub(super) fn note_kernel(&mut self, step: &mut Step) {
+        let first = step.touches.len();
+        self.note_accesses(step);
+        step.touches[first..].iter_mut().for_each(|touch| touch.plain = false);
+    }
+
     pub(super) fn note(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
         let Some(mapping) = self.world.memory.mapping_at(space, logged.addr) else { return };
         let is_shared = mapping.sharing == Sharing::Shared;
@@ -154,6 +161,7 @@ impl Programs {
         if !(stack.0..stack.1).contains(&end) {
             return;
         }
+        self.note_accesses(step);
         if (stack.0..end).contains(&step.clean_below) {
             let space = self.world.space(step.tid);
             let zeros = vec![0; (end - step.clean_below) as usize];

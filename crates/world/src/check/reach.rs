@@ -66,7 +66,8 @@ impl Asked<'_> {
             "poll" | "ppoll" | "select" | "pselect6" | "epoll_wait" | "epoll_pwait" => Reach::Objects(self.look()),
             "shutdown" => Reach::Objects(self.shutdown()),
             "pipe" | "pipe2" | "eventfd2" | "eventfd" | "socket" | "socketpair" | "epoll_create1" | "epoll_create"
-            | "timerfd_create" | "dup" | "dup2" | "dup3" => self.own(Kind::Descriptors, u64::from(self.pid().0)),
+            | "timerfd_create" => self.own(Kind::Descriptors, u64::from(self.pid().0)),
+            "dup" | "dup2" | "dup3" => some(self.duplicate(row.name != "dup")),
             "close" => self.close(),
             "bind" | "listen" | "connect" => Reach::Objects(self.name_socket(row.name == "connect")),
             "clone" | "clone3" | "fork" | "vfork" => Reach::Objects(self.birth()),
@@ -97,17 +98,51 @@ impl Asked<'_> {
 
     /// What a descriptor refers to.
     fn through(&self, fd: i32) -> Reach {
-        match self.description(fd) {
-            touches if touches.is_empty() => Reach::Nothing,
-            touches => Reach::Objects(touches),
+        some(self.description(fd))
+    }
+
+    /// The caller's descriptors, as far as somebody shares them.
+    fn descriptors(&self, write: bool) -> Option<Touch> {
+        let touch = reads(Kind::Descriptors, u64::from(self.pid().0));
+        (!self.is_alone()).then_some(Touch { write, ..touch })
+    }
+
+    /// Whether a call on a descriptor may change which ones there are, or what becomes of them.
+    fn changes_descriptors(&self) -> bool {
+        const CHANGING: [u64; 3] = [0, 2, 1030]; // F_DUPFD, F_SETFD, F_DUPFD_CLOEXEC
+        const ON_EXEC: [u64; 2] = [0x5450, 0x5451]; // FIONCLEX, FIOCLEX
+        match table::row(self.number).map_or("", |row| row.name) {
+            "fcntl" => CHANGING.contains(&self.args[1]),
+            "ioctl" => ON_EXEC.contains(&self.args[1]),
+            "recvmsg" => true,
+            _ => false,
         }
+    }
+
+    /// A descriptor more for an open file; the one that had its number before is closed.
+    fn duplicate(&self, replaces: bool) -> Vec<Touch> {
+        let mut touches: Vec<Touch> = self.descriptors(true).into_iter().collect();
+        touches.extend(self.count_of(self.args[0] as i32));
+        if replaces {
+            touches.extend(self.close_one(self.args[1] as i32));
+        }
+        touches
+    }
+
+    /// The number of descriptors of an open file, if others may have some.
+    fn count_of(&self, fd: i32) -> Option<Touch> {
+        let process = self.kernel.processes.get(&self.pid())?;
+        let id = process.descriptors.get(fd).ok()?.description;
+        let is_shared = self.kernel.descriptions.get(&id).is_some_and(|open| open.was_shared);
+        is_shared.then(|| Touch { object: touch::object(Kind::File, id.0, 1), write: true, plain: false })
     }
 
     fn description(&self, fd: i32) -> Vec<Touch> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
-        let mut touches = Vec::new();
-        if !self.is_alone() {
-            touches.push(reads(Kind::Descriptors, u64::from(self.pid().0)));
+        let changes = self.changes_descriptors();
+        let mut touches: Vec<Touch> = self.descriptors(changes).into_iter().collect();
+        if changes {
+            touches.extend(self.count_of(fd));
         }
         let Ok(descriptor) = process.descriptors.get(fd) else { return touches };
         let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return touches };
@@ -126,12 +161,14 @@ impl Asked<'_> {
             File::Inode(id) if only_reads => vec![reads(Kind::Inode, id.0)],
             File::Inode(id) => vec![writes(Kind::Inode, id.0), writes(Kind::Inode, ANY)],
             File::Socket(id) => self.socket(id),
-            other => through_file(other).into_iter().collect(),
+            File::Signal(id) => vec![writes(Kind::File, id.0), writes(Kind::Process, u64::from(self.pid().0))],
+            other => through_file(other),
         }
     }
 
-    /// Calls on paths: names are read, and changed by some.
+    /// Calls on paths: names are read, and changed by some. Where they begin is the business of all threads of a process.
     fn names(&self) -> Reach {
+        const FROM_HERE: i32 = -100; // AT_FDCWD
         const O_CREAT_OR_TRUNC: u64 = 0o100 | 0o1000;
         let name = table::row(self.number).map_or("", |row| row.name);
         let flags = match name {
@@ -139,19 +176,24 @@ impl Asked<'_> {
             "openat" => self.args[2],
             _ => 0,
         };
+        if name == "chdir" && !self.is_alone() {
+            return Reach::Objects(touch::everything());
+        }
         let looks_only = LOOKING.contains(&name) && flags & O_CREAT_OR_TRUNC == 0;
-        Reach::Objects(match looks_only {
+        let mut touches = match looks_only {
             true => vec![reads(Kind::Names, 0), reads(Kind::Inode, ANY)],
             false => vec![writes(Kind::Names, 0), writes(Kind::Inode, ANY)],
-        })
+        };
+        if matches!(name, "open" | "openat" | "creat") {
+            touches.extend(self.descriptors(true));
+        } else if self.args[0] as i32 != FROM_HERE {
+            touches.extend(self.descriptors(false));
+        }
+        Reach::Objects(touches)
     }
 
     fn close(&self) -> Reach {
-        let mut touches = self.close_one(self.args[0] as i32);
-        if !self.is_alone() {
-            touches.push(writes(Kind::Descriptors, u64::from(self.pid().0)));
-        }
-        if touches.is_empty() { Reach::Nothing } else { Reach::Objects(touches) }
+        some(self.close_one(self.args[0] as i32).into_iter().chain(self.descriptors(true)).collect())
     }
 
     /// Only the last of several descriptors closes a file; whether it is the last depends on the others.
@@ -163,23 +205,32 @@ impl Asked<'_> {
             let object = touch::object(Kind::File, descriptor.description.0, 1);
             Touch { object, write, plain: false }
         };
+        let unlocks = self.unlock(description.file);
         match description.references {
             0 | 1 => {
                 let others = description.was_shared.then(|| count(true));
                 self.close_file(description.file).into_iter().chain(others).collect()
             }
-            2 => vec![count(true)],
-            _ => vec![count(false)],
+            2 => unlocks.chain([count(true)]).collect(),
+            _ => unlocks.chain([count(false)]).collect(),
         }
+    }
+
+    /// Closing any descriptor of a file releases the process's locks on it (`fcntl_locking(2)`).
+    fn unlock(&self, file: File) -> impl Iterator<Item = Touch> {
+        let inode = match file {
+            File::Inode(id) if !self.kernel.files.locks.is_empty() => Some(id),
+            _ => None,
+        };
+        inode.into_iter().flat_map(|id| [writes(Kind::Inode, id.0), writes(Kind::Inode, ANY)])
     }
 
     fn close_file(&self, file: File) -> Vec<Touch> {
         match file {
-            // Closing releases locks on the file.
             File::Inode(id) if self.kernel.files.locks.is_empty() => vec![reads(Kind::Inode, id.0)],
-            File::Inode(id) => vec![writes(Kind::Inode, id.0), writes(Kind::Inode, ANY)],
+            File::Inode(_) => self.unlock(file).collect(),
             File::Socket(id) => sockets::end(self.kernel, id),
-            other => through_file(other).into_iter().collect(),
+            other => through_file(other),
         }
     }
 
@@ -271,13 +322,17 @@ impl Asked<'_> {
     }
 
     fn shutdown(&self) -> Vec<Touch> {
-        self.socket_at(self.args[0] as i32).map_or_else(touch::everything, |id| sockets::end(self.kernel, id))
+        let mut touches =
+            self.socket_at(self.args[0] as i32).map_or_else(touch::everything, |id| sockets::end(self.kernel, id));
+        touches.extend(self.descriptors(false));
+        touches
     }
 
     fn name_socket(&self, connects: bool) -> Vec<Touch> {
         let Some(id) = self.socket_at(self.args[0] as i32) else { return touch::everything() };
         let mut touches = sockets::whole(self.kernel, id);
         touches.push(writes(Kind::Ports, 0));
+        touches.extend(self.descriptors(false));
         if connects {
             touches.extend(self.kernel.net.listening().flat_map(|listener| sockets::knock(self.kernel, listener)));
         }
@@ -315,13 +370,20 @@ impl Asked<'_> {
 }
 
 /// What using a file that is no inode touches.
-fn through_file(file: File) -> Option<Touch> {
+fn through_file(file: File) -> Vec<Touch> {
     match file {
-        File::PipeReader(id) | File::PipeWriter(id) | File::PipeBoth(id) => Some(writes(Kind::File, id.0)),
-        File::Event(id) | File::Timer(id) | File::Signal(id) | File::Inotify(id) => Some(writes(Kind::File, id.0)),
-        File::Device(_) | File::Console(_) | File::Text(_) => None,
-        _ => Some(writes(Kind::World, 0)),
+        File::PipeReader(id) | File::PipeWriter(id) | File::PipeBoth(id) => vec![writes(Kind::File, id.0)],
+        File::Event(id) | File::Timer(id) | File::Signal(id) => vec![writes(Kind::File, id.0)],
+        // Whatever happens to files may be told here.
+        File::Inotify(id) => vec![writes(Kind::File, id.0), reads(Kind::Names, 0), reads(Kind::Inode, ANY)],
+        File::Device(_) | File::Console(_) | File::Text(_) => Vec::new(),
+        _ => touch::everything(),
     }
+}
+
+/// Some objects, or nothing if there are none.
+fn some(touches: Vec<Touch>) -> Reach {
+    if touches.is_empty() { Reach::Nothing } else { Reach::Objects(touches) }
 }
 
 /// What may end a thread's wait: whatever its call touches, and signals.

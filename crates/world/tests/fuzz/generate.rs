@@ -256,8 +256,10 @@ impl Writer {
     fn pipe(&mut self) -> String {
         self.needs.push("PIPE");
         let (value, length) = (1 + self.below(3), 1 + self.below(2));
-        match self.below(7) {
+        match self.below(9) {
             0..=2 => format!("r += get(pipes[0], {length}); "),
+            7 => format!("{{ int d = dup(pipes[1]); put(d, {value}, 1); r += d; close(d); }} "),
+            8 => self.one(&["dup2(pipes[0], pipes[1]); ", "r += pipe(pipes); "]).into(),
             6 if self.random.chance(1, 2) => "close(pipes[1]); ".into(),
             _ => format!("put(pipes[1], r + {value}, {length}); "),
         }

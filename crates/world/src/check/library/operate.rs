@@ -273,7 +273,9 @@ impl Operation {
     #[must_use]
     pub fn awaits(&self, seen: Seen<'_>) -> Vec<u64> {
         match (self.function, self.asleep(seen)) {
-            (Function::Wait | Function::TimedWait | Function::ClockWait, Some(asleep)) if !asleep.woken => {
+            (Function::Wait | Function::TimedWait | Function::ClockWait, Some(asleep))
+                if !asleep.woken && !self.is_late(seen) =>
+            {
                 vec![asleep.object]
             }
             _ => self.touches(seen).into_iter().map(|touch| touch.object).collect(),
