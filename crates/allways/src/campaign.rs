@@ -10,11 +10,15 @@ use crate::runs;
 use crate::safety::{self, Watch, without_violation};
 use explore::{Outcome, TransitionSystem, Violation};
 use promela::faults::faults_of;
+use replay::Budget;
 use report::{Cell, CutSet, End, FaultRow, Layout, PropertyRow, Robustness, Searched, counterexample_text};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use trace::{Counterexample, FailureKind};
+
+/// Steps that shortening one of many proofs may execute.
+const SHORTENING_EACH: Budget = Budget { steps: 10_000 };
 
 /// What a campaign found out.
 pub struct Campaign {
@@ -135,7 +139,7 @@ pub fn campaign(model: &mut Model, request: &Request, budget: u32, watch: Watch<
         covered.interrupted |= watch.stop.load(Ordering::Relaxed);
     }
     allow(model, budget);
-    let mut campaign = evidence(model, request, &rows);
+    let mut campaign = evidence(model, request, &rows, watch);
     covered.seconds = started.elapsed().as_secs_f64();
     let kinds: Vec<FailureKind> = rows.iter().map(|row| row.kind).collect();
     let told = &mut campaign.told;
@@ -231,14 +235,14 @@ fn in_parallel<T: Send>(jobs: usize, threads: usize, job: impl Fn(usize) -> T + 
 }
 
 /// One counterexample for each minimal set, shortened and executed again.
-fn evidence(model: &Model, request: &Request, rows: &[Row]) -> Campaign {
+fn evidence(model: &Model, request: &Request, rows: &[Row], watch: Watch<'_>) -> Campaign {
     let faults = fault_rows(model);
     let mut properties: Vec<PropertyRow> = rows.iter().map(|row| row.told(&faults)).collect();
     let jobs: Vec<(usize, &(Vec<usize>, Violation))> =
         (0..).zip(rows).flat_map(|(number, row)| row.minimal().into_iter().map(move |set| (number, set))).collect();
     let proofs = in_parallel(jobs.len(), request.workers, |job| {
         let (number, (set, violation)) = jobs[job];
-        proof(model, request, &rows[number], violation, set)
+        proof(model, request, &rows[number], violation, set, patience(request, watch))
     });
     let (mut counterexamples, mut unconfirmed) = (Vec::new(), Vec::new());
     for ((number, (set, _)), proof) in jobs.into_iter().zip(proofs) {
@@ -277,16 +281,23 @@ fn fault_rows(model: &Model) -> Vec<FaultRow> {
     faults.faults.iter().enumerate().map(row).collect()
 }
 
+/// How long a proof may be shortened: not at all for somebody who waits no longer.
+fn patience(request: &Request, watch: Watch<'_>) -> Budget {
+    let over = request.time_left().is_some_and(|left| left.is_zero()) || watch.stop.load(Ordering::Relaxed);
+    if over { Budget { steps: 0 } } else { SHORTENING_EACH }
+}
+
 fn proof(
     model: &Model,
     request: &Request,
     row: &Row,
     violation: &Violation,
     set: &[usize],
+    budget: Budget,
 ) -> Result<Counterexample, String> {
     let shown = match row.run {
-        None => finite(&model.system, &model.system_ref, violation),
-        Some(run) => runs::proof(model, &model.runs[run], &violation.schedule, request.fair),
+        None => finite(&model.system, &model.system_ref, violation, budget),
+        Some(run) => runs::proof(model, &model.runs[run], &violation.schedule, request.fair, budget),
     };
     let counterexample = shown.map_err(|mismatch| mismatch.to_string())?;
     let run = replay::run(&model.system, &counterexample.schedule).map_err(|mismatch| mismatch.to_string())?;

@@ -8,7 +8,7 @@ use trace::{
 };
 
 /// Steps that shortening may execute: well under a second.
-const SHORTENING: Budget = Budget { steps: 200_000 };
+pub const SHORTENING: Budget = Budget { steps: 200_000 };
 /// Schedules longer than this are not shortened: each attempt would eat the whole budget.
 const SHORTENED_MAX: usize = 20_000;
 
@@ -43,10 +43,11 @@ pub fn finite<S: Describe>(
     system: &S,
     system_ref: &SystemRef,
     violation: &Violation,
+    budget: Budget,
 ) -> Result<Counterexample, Mismatch> {
     let failure = &violation.failure;
     let short = match violation.schedule.choices.len() {
-        0..SHORTENED_MAX => shorten(system, &violation.schedule, SHORTENING, &mut fails_with(system, failure)),
+        0..SHORTENED_MAX => shorten(system, &violation.schedule, budget, &mut fails_with(system, failure)),
         _ => violation.schedule.clone(),
     };
     let trace = confirm_finite(system, &short, failure)?;

@@ -2,7 +2,7 @@
 
 use crate::args::ModelArgs;
 use crate::backend::Backend;
-use crate::evidence::{Describe, finite};
+use crate::evidence::{Describe, SHORTENING, finite};
 use crate::faulty::{Wanted, condition, unfit};
 use crate::request::Request;
 use crate::runs::{self, Run};
@@ -204,7 +204,7 @@ impl Model {
             if properties[index].violations > 1 && !request.keep_going {
                 continue;
             }
-            match finite(&self.system, &self.system_ref, violation) {
+            match finite(&self.system, &self.system_ref, violation, SHORTENING) {
                 Ok(counterexample) => counterexamples.push((index, counterexample)),
                 Err(mismatch) => unconfirmed.push(format!("{}: {mismatch}", violation.failure.message)),
             }

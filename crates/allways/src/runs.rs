@@ -15,8 +15,6 @@ use trace::{Counterexample, FailureKind, Location, PropertyRef, Schedule};
 
 /// Steps that shortening a lasso may execute.
 const SHORTENING: Budget = Budget { steps: 50_000 };
-/// The same where a campaign has many of them.
-const SHORTENING_EACH: Budget = Budget { steps: 10_000 };
 /// Lassos longer than this are not shortened.
 const SHORTENED_MAX: usize = 2_000;
 
@@ -174,9 +172,15 @@ pub fn violations(model: &Model, run: &Run, request: &Request, watch: Watch<'_>)
 }
 
 /// The counterexample of one of them.
-pub fn proof(model: &Model, run: &Run, schedule: &Schedule, fairness: bool) -> Result<Counterexample, Mismatch> {
+pub fn proof(
+    model: &Model,
+    run: &Run,
+    schedule: &Schedule,
+    fairness: bool,
+    budget: Budget,
+) -> Result<Counterexample, Mismatch> {
     match &run.property {
-        Ok(property) => evidence(model, run, property, schedule, fairness, SHORTENING_EACH),
+        Ok(property) => evidence(model, run, property, schedule, fairness, budget),
         Err(why) => Err(Mismatch { step: 0, why: why.clone() }),
     }
 }
