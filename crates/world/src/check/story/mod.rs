@@ -166,7 +166,7 @@ impl Programs {
                 events.retain(|event| event.text != IDLE);
                 events.push(event(Tid(choice.actor), "fork".to_owned(), None));
             }
-            let birth = if is_process { None } else { events.iter().position(|event| is_birth_of_thread(event)) };
+            let birth = if is_process { None } else { events.iter().position(is_birth_of_thread) };
             let birth = birth.unwrap_or(events.len() - 1);
             events[birth].created = Some(tid.0);
         }
