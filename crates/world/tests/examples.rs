@@ -16,7 +16,9 @@ use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 /// Builds an example.
 fn build(file: &str, flags: &[&str]) -> PathBuf {
-    let folder = inside::folder(&format!("example-{file}{}", flags.concat()));
+    // Tests run at the same time, some of them on the same example.
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    let folder = inside::folder(&format!("example-{test}-{file}{}", flags.concat()));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs").join(file);
     let mut gcc = std::process::Command::new("gcc");
     gcc.args(["-g", "-O1", "-pthread"]).args(flags).arg(source).arg("-o").arg(folder.join("program"));
