@@ -159,3 +159,13 @@ fn a_search_that_runs_out_of_time_estimates_how_much_there_is() {
     let told = folder.run(&["check", "--time", "1s", "--reduction", "off", "--check", "deadlock", "--", "./endless"]);
     says(&told, 0, &["bound time 1", "schedules in all, each interleaving counted (90 %: 10^"]);
 }
+
+#[test]
+fn dpor_gives_no_verdict_on_forks_among_threads() {
+    const FORK: &str = "#include <pthread.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+        void *f(void *p) { if (fork() == 0) _exit(0); wait(0); return p; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 0; }\n";
+    let folder = built("forks", &[], FORK);
+    says(&folder.run(&["check", "--", "./forks"]), 0, &["exhaustive"]);
+    says(&folder.run(&["check", "--engine", "dpor", "--", "./forks"]), 3, &["--engine dpor does not cover"]);
+}

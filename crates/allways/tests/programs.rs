@@ -94,7 +94,7 @@ fn what_cannot_be_started_is_told_with_the_reason() {
     run(&folder, &["./plain"]).refused(2, &["./plain", "Permission denied"]);
     run(&folder, &["/usr/bin"]).refused(2, &["/usr/bin", "Permission denied"]);
     run(&folder, &["./plain/below"]).refused(2, &["Not a directory"]);
-    run(&folder, &[""]).refused(2, &["``"]);
+    run(&folder, &[""]).refused(2, &["a command is missing"]);
 }
 
 #[test]

@@ -475,7 +475,7 @@ impl Programs {
         })
     }
 
-    fn has_siblings(&self, tid: Tid) -> bool {
+    pub(super) fn has_siblings(&self, tid: Tid) -> bool {
         let process =
             self.world.kernel.threads.get(&tid).and_then(|thread| self.world.kernel.processes.get(&thread.pid));
         process.is_some_and(|process| process.threads.len() > 1)

@@ -185,6 +185,7 @@ impl Programs {
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         for tid in tids {
             if self.library.member(tid).is_none() {
+                self.has_threaded_fork |= self.is_first(tid) && self.has_siblings(by);
                 *self.library.member_mut(tid) = self.born(by, tid);
             }
         }
