@@ -104,8 +104,9 @@ mod tests {
         let cheap = |free: usize| move |vertex: usize| u32::from(vertex != free);
         assert_eq!(cut(&graph, cheap(0)), [true, false, false, false, true]);
         assert_eq!(cut(&graph, cheap(1)), [false, true, false, false, true]);
-        // What is cheap does not cut both loops, so a second one is needed.
-        assert_eq!(cut(&graph, cheap(2)), [false, true, true, false, true]);
+        // What is cheap does not cut both loops, so a second one is needed: either of two that cost the same.
+        let both = cut(&graph, cheap(2));
+        assert!(both[2] && both[4] && !both[3] && both[0] != both[1], "{both:?}");
     }
 
     #[test]
