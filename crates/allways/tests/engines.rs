@@ -155,7 +155,7 @@ fn the_number_of_workers_changes_nothing_but_the_time() {
 
 #[test]
 fn a_search_that_runs_out_of_time_estimates_how_much_there_is() {
-    let folder = built("endless", &["-DNP=3", "-DNC=3", "-DITEMS=6"], "programs/bbuf.c");
+    let folder = built("endless", &["-DNP=3", "-DNC=2", "-DITEMS=2"], "programs/bbuf.c");
     let told = folder.run(&["check", "--time", "1s", "--reduction", "off", "--check", "deadlock", "--", "./endless"]);
     says(&told, 0, &["bound time 1", "schedules in all, each interleaving counted (90 %: 10^"]);
 }

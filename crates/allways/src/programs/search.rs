@@ -21,6 +21,8 @@ const LOOK_EVERY: f64 = 0.2;
 
 /// Time for an estimate of what was not seen.
 const WALKS: Duration = Duration::from_secs(1);
+/// Fewer walks say nothing: they may take longer.
+const WALKS_MIN: u64 = 40;
 /// Steps of one random walk.
 const WALK_MAX: usize = 10_000;
 
@@ -79,7 +81,10 @@ fn estimate(programs: &mut Programs, interrupt: &AtomicBool) -> Option<sample::E
     let started = Instant::now();
     let strategy = Some(sample::Strategy::Walk);
     let options = sample::Options { strategy, depth: WALK_MAX, states: 0, shrink: false, ..sample::Options::default() };
-    let mut stop = |_, _| started.elapsed() > WALKS || interrupt.load(Ordering::Relaxed);
+    let mut stop = |walks, _| {
+        let most = if walks < WALKS_MIN { 5 * WALKS } else { WALKS };
+        started.elapsed() > most || interrupt.load(Ordering::Relaxed)
+    };
     let mut limits = sample::Limits { failures: usize::MAX, stop: &mut stop };
     let report = sample::sample(programs, &options, &mut limits);
     // Walks that were cut are not counted: without them the mean would say too little.
