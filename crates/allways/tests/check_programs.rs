@@ -4,27 +4,10 @@ mod folder;
 
 use folder::{Folder, Told};
 use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-/// Compiles a bundled program, or a text, into a folder of its own.
-fn compile(folder: &Folder, name: &str, flags: &[&str], source: &str) {
-    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
-    let text = folder.0.join(format!("{name}.c"));
-    match source.strip_prefix("programs/") {
-        Some(file) => drop(fs::copy(bundled.join(file), &text).expect("the program is there")),
-        None => fs::write(&text, source).expect("the folder takes files"),
-    }
-    let mut gcc = Command::new("gcc");
-    let include = format!("-I{}", bundled.display());
-    gcc.args(["-g", "-O1", "-pthread", &include, "-o", name, &format!("{name}.c")]).args(flags).current_dir(&folder.0);
-    let output = gcc.output().expect("gcc runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
 
 fn built(name: &str, flags: &[&str], source: &str) -> Folder {
     let folder = Folder::new(&format!("check-{name}"));
-    compile(&folder, name, flags, source);
+    folder.compile(name, flags, source);
     folder
 }
 
@@ -79,7 +62,7 @@ fn a_counterexample_replays_to_the_same_state_from_its_file_elsewhere() {
     says(&told, 1, &["error[deadlock]"]);
     assert!(told.err.contains("the same state"), "{}", told.err);
     says(&folder.run(&["replay", "--to", "2"]), 0, &["after step 2 of"]);
-    compile(&folder, "phil2", &["-DN=2", "-DFIXED"], "programs/phil.c");
+    folder.compile("phil2", &["-DN=2", "-DFIXED"], "programs/phil.c");
     folder.run(&["replay"]).refused(3, &["phil2` has changed", "allways check -- ./phil2"]);
 }
 

@@ -3,24 +3,11 @@
 mod folder;
 
 use folder::{Folder, Told};
-use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 /// A bundled program, or a text, compiled into a folder of its own.
 fn built(name: &str, flags: &[&str], source: &str) -> Folder {
     let folder = Folder::new(&format!("engines-{name}"));
-    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
-    let text = folder.0.join(format!("{name}.c"));
-    match source.strip_prefix("programs/") {
-        Some(file) => drop(fs::copy(bundled.join(file), &text).expect("the program is there")),
-        None => fs::write(&text, source).expect("the folder takes files"),
-    }
-    let mut gcc = Command::new("gcc");
-    let include = format!("-I{}", bundled.display());
-    gcc.args(["-g", "-O1", "-pthread", &include, "-o", name, &format!("{name}.c")]).args(flags).current_dir(&folder.0);
-    let output = gcc.output().expect("gcc runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder.compile(name, flags, source);
     folder
 }
 
@@ -91,6 +78,15 @@ fn flags_that_mean_nothing_to_an_engine_are_refused() {
     says(&check(&["--engine", "dpor", "--runs", "9"]), 2, &["`--runs` goes with `--engine sample`"]);
     says(&check(&["--engine", "dpor", "--reduction", "off"]), 2, &["`--reduction off` goes with"]);
     says(&check(&["--sample", "--preemptions", "1"]), 2, &["`--preemptions` goes with"]);
+}
+
+#[test]
+fn flags_for_programs_are_refused_for_models() {
+    let folder = Folder::with("engines-model", "m.pml", "active proctype P() { skip }");
+    for flags in [&["--engine", "dpor"][..], &["--preemptions", "1"], &["--reads", "short"], &["--break", "main"]] {
+        let told = folder.run(&[&["check", "m.pml"], flags].concat());
+        says(&told, 2, &[flags[0], "is for programs, not for models"]);
+    }
 }
 
 #[test]

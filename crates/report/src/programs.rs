@@ -32,8 +32,7 @@ fn searched(programs: &Programs) -> Vec<String> {
         states => words.push(format!("who moves: a choice in {} states", count(states))),
     }
     if programs.data > 0 {
-        words
-            .push(format!("whom a signal wakes, how much a read returns: a choice in {} states", count(programs.data)));
+        words.push(format!("{}: a choice in {} states", programs.choices.join(", "), count(programs.data)));
     }
     if programs.pruned > 0 {
         words.push(format!("{} steps left out that cannot matter", count(programs.pruned)));

@@ -37,6 +37,8 @@ pub struct Programs {
     pub scheduling: u64,
     /// States in which somebody had several choices of its own: which sleeper a signal wakes.
     pub data: u64,
+    /// What those choices may have been about.
+    pub choices: Vec<String>,
     /// Actors' steps that were left out because they could not matter.
     pub pruned: u64,
     /// States with steps still to be taken when the search ended.

@@ -3,16 +3,10 @@
 mod inside;
 
 use explore::graph::{Limits, Mode, Race, Report};
-use kernel::host::Host;
-use memory::Limit;
 use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
 use trace::FailureKind;
-use world::Command;
 use world::check::{Options, Programs, search};
-use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 const HEAD: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n";
 const MAIN: &str = "int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0);\
@@ -30,15 +24,7 @@ fn build(name: &str, source: &str) -> std::path::PathBuf {
 }
 
 fn programs(folder: &Path) -> Programs {
-    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
-    roots.push(folder.to_owned());
-    let command = Command {
-        arguments: vec![b"./program".to_vec()],
-        environment: vec![b"LD_BIND_NOW=1".to_vec()],
-        directory: folder.as_os_str().as_bytes().to_vec(),
-    };
-    let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    Programs::start(host, Limit::default(), &[command], Options::default()).expect("it starts")
+    inside::search_of(folder, Options::default())
 }
 
 /// Searches until no race is left that is no scheduling point; the races of all searches, and the last report.

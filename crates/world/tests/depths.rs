@@ -4,16 +4,10 @@
 mod inside;
 
 use explore::graph::{Limits, Mode};
-use kernel::host::Host;
-use memory::Limit;
 use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
 use trace::FailureKind::{self, Assert, Deadlock};
-use world::Command;
 use world::check::{Depth, Options, Programs, search};
-use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 /// How far every instruction of the library is followed; functions taken as one step are always followed to the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,16 +21,7 @@ enum Far {
 }
 
 fn start(folder: &Path, depth: Depth) -> Programs {
-    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
-    roots.push(folder.to_owned());
-    let command = Command {
-        arguments: vec![b"./program".to_vec()],
-        environment: vec![b"LD_BIND_NOW=1".to_vec()],
-        directory: folder.as_os_str().as_bytes().to_vec(),
-    };
-    let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    let options = Options { depth, ..Options::default() };
-    Programs::start(host, Limit::default(), &[command], options).expect("it starts")
+    inside::search_of(folder, Options { depth, ..Options::default() })
 }
 
 /// What went wrong, and whether everything was seen.

@@ -3,16 +3,10 @@
 mod inside;
 
 use explore::graph::{Limits, Mode};
-use kernel::host::Host;
-use memory::Limit;
 use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use trace::FailureKind::{self, Assert, Deadlock};
-use world::Command;
 use world::check::{Engine, Options, Outcome, Programs, search, search_by};
-use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 /// Builds an example.
 fn build(file: &str, flags: &[&str]) -> PathBuf {
@@ -27,15 +21,7 @@ fn build(file: &str, flags: &[&str]) -> PathBuf {
 }
 
 fn start(folder: &Path) -> Programs {
-    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
-    roots.push(folder.to_owned());
-    let command = Command {
-        arguments: vec![b"./program".to_vec()],
-        environment: vec![b"LD_BIND_NOW=1".to_vec()],
-        directory: folder.as_os_str().as_bytes().to_vec(),
-    };
-    let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    Programs::start(host, Limit::default(), &[command], Options::default()).expect("it starts")
+    inside::search_of(folder, Options::default())
 }
 
 /// Searches all schedules of an example.

@@ -3,14 +3,8 @@
 mod inside;
 
 use explore::graph::{Limits, Mode, Report, Traced};
-use kernel::host::Host;
-use memory::Limit;
-use std::os::unix::ffi::OsStrExt;
-use std::sync::Arc;
 use trace::{Choice, FailureKind};
-use world::Command;
 use world::check::{Options, Programs, search};
-use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 const HEAD: &str = "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <sched.h>\n\
                     #include <stdatomic.h>\n#include <unistd.h>\n";
@@ -25,15 +19,7 @@ fn programs(name: &str, source: &str) -> Programs {
     let mut gcc = std::process::Command::new("gcc");
     let status = gcc.args(["-g", "-O1", "-pthread", "-o"]).arg(folder.join("program")).arg(&file).status();
     assert!(status.expect("gcc runs").success(), "{name} does not compile");
-    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
-    roots.push(folder.clone());
-    let command = Command {
-        arguments: vec![b"./program".to_vec()],
-        environment: vec![b"LD_BIND_NOW=1".to_vec()],
-        directory: folder.as_os_str().as_bytes().to_vec(),
-    };
-    let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    Programs::start(host, Limit::default(), &[command], Options::default()).expect("it starts")
+    inside::search_of(&folder, Options::default())
 }
 
 fn explore(programs: &mut Programs, mode: Mode) -> Report {

@@ -11,7 +11,7 @@ pub mod setup;
 mod summary;
 mod tell;
 
-use crate::args::{CheckArgs, CheckFormat, LibcName, OrderName, StoreName};
+use crate::args::{CheckArgs, CheckFormat, EngineName, LibcName, OrderName, ReadsName, StoreName, WakesName};
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::Output;
@@ -221,6 +221,32 @@ fn only_for_models(args: &CheckArgs) -> Result<(), String> {
             "`--check never` says nothing by itself: --never PROPOSITION is checked whenever it is given\n  = help: beside it, programs are checked for {known}"
         )),
         Some(kind) => Err(format!("`--check {kind}` is for models\n  = help: programs are checked for {known}")),
+    }
+}
+
+/// Complains about flags that mean nothing to models.
+pub fn only_for_programs(args: &CheckArgs) -> Result<(), String> {
+    let given = [
+        ("--libc", args.libc.is_some()),
+        ("--never", !args.never.is_empty()),
+        ("--timeouts", args.timeouts.is_some()),
+        ("--reads", args.reads != ReadsName::Whole),
+        ("--wakes", args.wakes != WakesName::Any),
+        ("--engine", args.engine != EngineName::Graph),
+        ("--sample", args.sample),
+        ("--preemptions", args.preemptions.is_some()),
+        ("--delays", args.delays.is_some()),
+        ("--break", !args.breaks.is_empty()),
+        ("--fine", args.fine),
+        ("--watch", !args.watch.is_empty()),
+        ("--match", !args.matched.is_empty()),
+        ("--root", !args.world.root.is_empty()),
+        ("--env", !args.world.env.is_empty()),
+        ("--stdin", args.world.stdin.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(format!("`{flag}` is for programs, not for models")),
+        None => Ok(()),
     }
 }
 

@@ -156,6 +156,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
         executed: searched.outcome.executed,
         scheduling: counts.scheduling,
         data: counts.data,
+        choices: choices(wanted),
         pruned: counts.pruned,
         left: counts.left,
         promoted: libraries.promoted,
@@ -164,6 +165,14 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
         memory_model: "sequential consistency".to_owned(),
         assumptions: assumptions(wanted),
     }
+}
+
+/// What may be a choice beside who moves.
+fn choices(wanted: &Wanted) -> Vec<String> {
+    let view = &wanted.view.more;
+    let wakes = (!view.longest_sleeper).then_some("whom a signal wakes");
+    let reads = view.short_reads.then_some("how much a read returns");
+    wakes.into_iter().chain(reads).map(str::to_owned).collect()
 }
 
 /// What there is to say about engines that do not remember states.

@@ -38,7 +38,7 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
         );
         return Exit::Nothing;
     };
-    if let Err(why) = look_at(file) {
+    if let Err(why) = programs::only_for_programs(&args).and_then(|()| look_at(file)) {
         output.error(&why);
         return Exit::Usage;
     }

@@ -1,7 +1,7 @@
 //! A folder for a test, and the program run in it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A folder of its own for each test.
@@ -20,6 +20,22 @@ impl Folder {
         let folder = Self::new(name);
         fs::write(folder.0.join(file), content).expect("can write a file");
         folder
+    }
+
+    /// Compiles a bundled program (`programs/...`), or a text, into this folder.
+    #[allow(dead_code, reason = "not every file of tests compiles programs")]
+    pub fn compile(&self, name: &str, flags: &[&str], source: &str) {
+        let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
+        let text = self.0.join(format!("{name}.c"));
+        match source.strip_prefix("programs/") {
+            Some(file) => drop(fs::copy(bundled.join(file), &text).expect("the program is there")),
+            None => fs::write(&text, source).expect("the folder takes files"),
+        }
+        let mut gcc = Command::new("gcc");
+        let include = format!("-I{}", bundled.display());
+        gcc.args(["-g", "-O1", "-pthread", &include, "-o", name, &format!("{name}.c")]).args(flags);
+        let output = gcc.current_dir(&self.0).output().expect("gcc runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
     pub fn run(&self, arguments: &[&str]) -> Told {

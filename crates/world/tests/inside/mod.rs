@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as NativeCommand, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use world::check::{Options, Programs};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 use world::run::{Audience, End, run};
 use world::step::Observer;
@@ -39,6 +40,19 @@ impl std::fmt::Debug for Seen {
 /// The environment of both sides: nothing of the host's own.
 pub const ENVIRONMENT: &[(&str, &str)] =
     &[("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), ("HOME", "/tmp"), ("LC_ALL", "C"), ("TZ", "UTC")];
+
+/// Starts the executable `program` of a folder, to be searched.
+pub fn search_of(folder: &Path, options: Options) -> Programs {
+    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
+    roots.push(folder.to_owned());
+    let command = Command {
+        arguments: vec![b"./program".to_vec()],
+        environment: vec![b"LD_BIND_NOW=1".to_vec()],
+        directory: folder.as_os_str().as_bytes().to_vec(),
+    };
+    let host = Host(Arc::new(DeclaredRoots::new(roots)));
+    Programs::start(host, Limit::default(), &[command], options).expect("it starts")
+}
 
 /// A folder for one test, empty at first.
 pub fn folder(name: &str) -> PathBuf {
