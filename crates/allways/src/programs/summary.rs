@@ -79,9 +79,6 @@ fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
         }
         (Some(Reason::Failure), _) if !evidence.counterexamples.is_empty() => End::Violation,
         (Some(Reason::Failure), _) => End::Inconclusive("stopped at a violation that was not shown again".to_owned()),
-        (None, None) if !report.complete && matches!(wanted.engine, Engine::Classes { .. }) => End::Inconclusive(
-            "a process with several threads forks, which --engine dpor does not cover (--engine graph does)".to_owned(),
-        ),
         (None, Some(Stopped::Actors)) => End::Inconclusive("too many threads".to_owned()),
         (None, _) if matches!(wanted.engine, Engine::Sample(_)) => {
             let runs = searched.outcome.sampled.as_ref().map_or(0, |sampled| sampled.runs);

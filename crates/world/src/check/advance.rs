@@ -135,6 +135,7 @@ impl Programs {
         if !self.options.only_breaks
             && !self.is_alone()
             && step.kept.is_none()
+            && !self.is_life(step.tid)
             && self.world.cpus.contains_key(&step.tid)
         {
             step.kept = Some(Kept {
@@ -456,7 +457,7 @@ impl Programs {
         let (number, args) = call_of(&self.world.cpus[&step.tid]);
         let asked = self.asked(step.tid, (number, args));
         if let Reach::Objects(objects) = asked.reach()
-            && !self.is_life(step.tid)
+            && (!self.is_life(step.tid) || self.waits_outside(step.tid, (number, args)))
         {
             step.touches.extend(objects);
         }
@@ -464,6 +465,12 @@ impl Programs {
         self.world.call(step.tid, &mut self.listener)?;
         self.after_call(step.tid, before);
         Ok(true)
+    }
+
+    /// Whether a call of the library waits or wakes at a word that programs use, too.
+    fn waits_outside(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
+        let word = touch::word(&self.world.memory, self.world.space(tid), args[0], false, Kind::Word).object;
+        kernel::table::row(number).is_some_and(|row| row.name == "futex") && self.knowledge.is_used_outside(word)
     }
 
     /// Whether a thread is being made or ended, where what the library does inside commutes with everything.

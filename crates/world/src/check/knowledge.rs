@@ -23,6 +23,10 @@ pub struct Knowledge {
     bytewise: FxHashSet<u64>,
     /// Words that are used as a whole so far.
     whole: FxHashSet<u64>,
+    /// Words that the library uses to make and end threads, and nobody else so far.
+    inside: FxHashSet<u64>,
+    /// Words that programs use.
+    outside: FxHashSet<u64>,
     /// Whether something new was learnt that changes what earlier steps mean.
     pub has_grown: Arc<AtomicBool>,
 }
@@ -66,6 +70,23 @@ impl Knowledge {
         is_part
     }
 
+    /// Whether programs use a word that the library uses to make and end threads: only then it matters that it does.
+    pub fn is_used_outside(&mut self, word: u64) -> bool {
+        let is_used = self.outside.contains(&word);
+        if !is_used {
+            self.inside.insert(word);
+        }
+        is_used
+    }
+
+    /// A program uses a word: a lock that `fork(2)` takes, the place for the name of a thread.
+    pub fn use_outside(&mut self, word: u64) {
+        if self.outside.insert(word) {
+            let was_inside = self.inside.remove(&word);
+            self.grow(was_inside);
+        }
+    }
+
     /// What another worker has learnt meanwhile; what was seen too coarsely by either of them makes both begin anew.
     pub fn merge(&mut self, other: &Self) {
         for (object, part) in &other.parts {
@@ -80,6 +101,11 @@ impl Knowledge {
         let is_torn = self.bytewise.iter().any(|word| self.whole.contains(word));
         self.grow(is_torn);
         self.whole.retain(|word| !self.bytewise.contains(word));
+        self.inside.extend(&other.inside);
+        self.outside.extend(&other.outside);
+        let is_met = self.inside.iter().any(|word| self.outside.contains(word));
+        self.grow(is_met);
+        self.inside.retain(|word| !self.outside.contains(word));
         other.exposed.iter().for_each(|tid| self.expose(*tid));
         self.promote(other.promoted.iter().copied());
     }

@@ -12,6 +12,17 @@ use x86::cpu::RSP;
 
 /// Bytes below the stack pointer that a function may use without moving it.
 const RED_ZONE: u64 = 128;
+
+/// Whether others could notice an access.
+#[derive(Clone, Copy)]
+enum Noticed {
+    /// Nobody can reach that memory.
+    No,
+    /// Nobody but those who use the same words of the library on their own.
+    Outside,
+    Yes,
+}
+
 /// How far the first stack of a process grows.
 const STACK_MAX: u64 = 8 << 20;
 
@@ -28,7 +39,7 @@ impl Programs {
         let plain = !member.is_some_and(Member::is_in_library);
         let is_exposed = self.knowledge.exposed.contains(&step.tid);
         // Asked only if there is something to ask about: most accesses are to the own stack.
-        let mut is_noticed = None;
+        let mut noticed = None;
         for logged in log {
             let is_own = (stack.0..stack.1).contains(&logged.addr);
             if is_own && logged.write {
@@ -38,9 +49,31 @@ impl Programs {
             if is_own && !is_exposed {
                 continue;
             }
-            let asked = || !self.is_life(step.tid) && !self.has_private_memory(step.tid);
-            if *is_noticed.get_or_insert_with(asked) {
-                self.note(step, space, logged, plain);
+            match *noticed.get_or_insert_with(|| self.noticed(step.tid)) {
+                Noticed::No => {}
+                Noticed::Outside => self.note_life(step, space, logged),
+                Noticed::Yes => self.note(step, space, logged, plain),
+            }
+        }
+    }
+
+    /// Whether others could notice what a thread does to memory.
+    fn noticed(&self, tid: Tid) -> Noticed {
+        match () {
+            () if self.has_private_memory(tid) => Noticed::No,
+            () if self.is_life(tid) => Noticed::Outside,
+            () => Noticed::Yes,
+        }
+    }
+
+    /// Notes what is done to make or end a thread, where programs look at the same word.
+    fn note_life(&mut self, step: &mut Step, space: SpaceId, logged: Logged) {
+        let end = logged.addr + u64::from(logged.size.max(1));
+        for start in (logged.addr & !3..end).step_by(4) {
+            let word = touch::word(&self.world.memory, space, start, false, Kind::Word).object;
+            if self.knowledge.is_used_outside(word) {
+                let (addr, size) = (logged.addr.max(start), end.min(start + 4) - logged.addr.max(start));
+                self.note(step, space, Logged { addr, size: size as u32, write: logged.write }, false);
             }
         }
     }
@@ -63,6 +96,9 @@ impl Programs {
         for start in (logged.addr & !3..end).step_by(4) {
             let range = logged.addr.max(start)..end.min(start + 4);
             let word = touch::word(&self.world.memory, space, start, false, Kind::Word).object;
+            if plain {
+                self.knowledge.use_outside(word);
+            }
             match self.knowledge.is_bytewise(word, range.end - range.start < 4) {
                 false => self.note_part(step, (space, start), (word, logged.write, plain)),
                 true => range.for_each(|address| {
@@ -185,7 +221,6 @@ impl Programs {
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         for tid in tids {
             if self.library.member(tid).is_none() {
-                self.has_threaded_fork |= self.is_first(tid) && self.has_siblings(by);
                 *self.library.member_mut(tid) = self.born(by, tid);
             }
         }

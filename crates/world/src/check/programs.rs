@@ -80,8 +80,6 @@ pub struct Programs {
     pub failures: Arc<AtomicU64>,
     /// What the last step wrote to the standard streams.
     pub printed: Vec<Output>,
-    /// A process with several threads has forked.
-    pub(super) has_threaded_fork: bool,
     /// What users want to be looked at besides.
     pub(super) points: Points,
     /// Hears what happens while a story is told.
@@ -134,7 +132,6 @@ impl Programs {
             refusal: None,
             failures: Arc::default(),
             printed: Vec::new(),
-            has_threaded_fork: false,
             points: Points::default(),
             listener: Listener::default(),
             knowledge: Knowledge::default(),

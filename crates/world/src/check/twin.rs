@@ -36,7 +36,6 @@ impl Programs {
             refusal: None,
             failures: Arc::clone(&self.failures),
             printed: Vec::new(),
-            has_threaded_fork: false,
             points: self.points.clone(),
             listener: Listener::default(),
             knowledge: self.knowledge.clone(),

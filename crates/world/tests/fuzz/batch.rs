@@ -24,8 +24,11 @@ pub struct Batch {
 impl Batch {
     /// Writes and compiles the programs of seeds.
     pub fn new(name: &str, seeds: impl Iterator<Item = u64>) -> Self {
-        let programs: Vec<_> =
-            seeds.enumerate().map(|(number, seed)| (seed, generate::program(seed, number))).collect();
+        Self::of(name, seeds.enumerate().map(|(number, seed)| (seed, generate::program(seed, number))).collect())
+    }
+
+    /// Compiles programs that are known, each with a number to tell it by.
+    pub fn of(name: &str, programs: Vec<(u64, Program)>) -> Self {
         let text = |part: fn(&Program) -> &str| programs.iter().map(|(_, program)| part(program)).collect::<String>();
         let (sources, rows) = (text(|program| &program.source), text(|program| &program.row));
         let source = format!("{FRAME}\n{sources}\nconst struct program programs[] = {{\n{rows}}};\n");

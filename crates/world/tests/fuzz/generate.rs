@@ -81,6 +81,13 @@ pub struct Program {
     pub times: bool,
 }
 
+impl Program {
+    /// A program that is known.
+    pub fn of(source: &str, row: &str) -> Self {
+        Self { source: source.to_owned(), row: row.to_owned(), spins: false, spin_locks: false, times: false }
+    }
+}
+
 /// The program of a seed, with `number` in the names of its functions.
 pub fn program(seed: u64, number: usize) -> Program {
     let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9));

@@ -12,6 +12,7 @@ mod inside;
 use batch::{Batch, Case};
 use compare::{Seen, graph, together, without_memory};
 use explore::graph::{Filter, Mode, Parts};
+use generate::Program;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
@@ -102,6 +103,24 @@ fn searches_of_programs_without_memory_see_what_full_ones_see() {
     let search =
         |case: Case<'_>| if case.program.spins { None } else { without_memory(&mut case.start(Depth::Summary)) };
     compare("stateless", seeds(50), search, PartialEq::eq);
+}
+
+/// Found by seed 318: a thread is made while another forks, and both need the library's list of stacks.
+#[test]
+fn a_process_that_forks_while_it_makes_threads_is_seen_whole() {
+    let source = "static unsigned p0_child(void) { add(1, 0, 0); return 0; }\n\
+        static unsigned p0_0(void) { both(1); return child(p0_child); }\n\
+        static unsigned p0_1(void) { s->q++; return 0; }\n\
+        static int p0_end(void) { return 0; }\n";
+    let row = "{ SYSV | 0, 2, { p0_0, p0_1 }, p0_end },\n";
+    let batch = Batch::of("forks", vec![(318, Program::of(source, row))]);
+    for case in batch.cases() {
+        let start = || case.start(Depth::Summary);
+        let full = graph(&mut start(), Mode::Full).expect("it is small");
+        assert_eq!(full.ends.len(), 5, "{full:x?}");
+        assert_eq!(without_memory(&mut start()).as_ref(), Some(&full), "without memory");
+        assert_eq!(graph(&mut start(), Mode::Reduced).as_ref(), Some(&full), "reduced");
+    }
 }
 
 #[test]
