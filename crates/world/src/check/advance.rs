@@ -29,7 +29,7 @@ pub(super) struct Step {
     /// What was touched.
     pub touches: Vec<Touch>,
     /// Nothing was done so far.
-    is_fresh: bool,
+    pub is_fresh: bool,
     /// Where to come back to if the instructions behind the operation turn out to touch something.
     kept: Option<Kept>,
     /// An assertion that has failed, as the program tells it.
@@ -71,6 +71,7 @@ impl Programs {
         }
         self.note_accesses(&mut step);
         self.clear_dead_stack(&mut step);
+        self.hand_over(&step);
         self.follow_births(tid, space);
         step.touches.push(Touch { object: touch::object(Kind::World, 0, 0), write: false, plain: false });
         Ok(step)
@@ -125,12 +126,12 @@ impl Programs {
     }
 
     /// Whether a thread executes what is nobody's business.
-    fn is_quiet(&self, tid: Tid) -> bool {
+    pub(super) fn is_quiet(&self, tid: Tid) -> bool {
         self.library.member(tid).is_some_and(Member::is_in_library)
     }
 
     /// Called behind an operation; whether the step goes on.
-    fn operated(&mut self, step: &mut Step) -> bool {
+    pub(super) fn operated(&mut self, step: &mut Step) -> bool {
         self.clear_dead_stack(step);
         if !self.options.only_breaks
             && !self.is_alone()
@@ -175,7 +176,7 @@ impl Programs {
     }
 
     /// Whether an operation may be done now: it is the first thing in the step, or nobody can see it.
-    fn may_operate(&self, step: &Step) -> bool {
+    pub(super) fn may_operate(&self, step: &Step) -> bool {
         step.is_fresh || self.options.only_breaks || self.is_alone() || self.is_quiet(step.tid)
     }
 
@@ -253,11 +254,12 @@ impl Programs {
                 self.hear_operation(step.tid, hook);
                 self.at_failed_assertion(step)
             }
-            Function::AssertFail => self.step_past(step),
+            Function::AssertFail | Function::Abort => self.step_past(step),
             Function::StartMain => self.at_start_main(step, hook),
             Function::Begin => self.at_begin(step, hook),
             Function::Return => self.at_return(step),
             Function::Whole(whole) => self.at_whole(step, hook, whole),
+            Function::Allocate(asked) => self.at_allocation(step, hook, asked),
             _ => self.at_operation(step, hook),
         }
     }
@@ -326,15 +328,15 @@ impl Programs {
         let base = self.world.cpus[&step.tid].fs_base;
         let object = library::thread(self.world.space(step.tid), base);
         step.touches.push(Touch { object, write: true, plain: false });
+        self.library.leave(step.tid, object);
         self.library.member_mut(step.tid).phase = phase;
     }
 
     fn at_whole(&mut self, step: &mut Step, hook: Hook, whole: Whole) -> Result<bool, Refusal> {
-        let is_small = matches!(whole, Whole::Allocate | Whole::Stdio);
-        if self.is_quiet(step.tid) || is_small && self.has_private_memory(step.tid) {
+        if self.is_quiet(step.tid) || whole == Whole::Stdio && self.has_private_memory(step.tid) {
             return self.step_past(step);
         }
-        if whole != Whole::Allocate && !self.may_operate(step) {
+        if !self.may_operate(step) {
             return Ok(false);
         }
         if whole == Whole::Create {
@@ -350,7 +352,7 @@ impl Programs {
     }
 
     /// Carries out a function as a whole: it returns to where nothing is mapped.
-    fn enter_whole(&mut self, step: &mut Step, whole: Whole) -> Result<bool, Refusal> {
+    pub(super) fn enter_whole(&mut self, step: &mut Step, whole: Whole) -> Result<bool, Refusal> {
         let Some(return_to) = self.return_address(step.tid) else { return self.step_past(step) };
         let (space, pointer) = (self.world.space(step.tid), self.world.cpus[&step.tid].gpr[RSP]);
         if self.world.memory.write(space, pointer, &RETURN.to_le_bytes()).is_ok() {
@@ -423,7 +425,7 @@ impl Programs {
     }
 
     /// Returns from a function that was just called.
-    fn return_with(&mut self, tid: Tid, result: u64) {
+    pub(super) fn return_with(&mut self, tid: Tid, result: u64) {
         let address = self.return_address(tid);
         let cpu = self.world.cpus.get_mut(&tid).expect("it runs");
         cpu.gpr[RAX] = result;
@@ -432,7 +434,7 @@ impl Programs {
     }
 
     /// Executes the first instruction of a recognised function like any other.
-    fn step_past(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+    pub(super) fn step_past(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         self.pass_quietly(step)?;
         step.is_fresh = false;
         Ok(true)

@@ -149,7 +149,7 @@ impl Programs {
     }
 
     /// Whether one thread alone uses an address space.
-    fn shares_nothing(&self, space: SpaceId) -> bool {
+    pub(super) fn shares_nothing(&self, space: SpaceId) -> bool {
         let users = self.world.kernel.processes.values().filter(|process| process.space == space);
         users.map(|process| process.threads.len()).sum::<usize>() <= 1 && !self.library.has_unjoined(space)
     }
@@ -239,6 +239,7 @@ impl Programs {
                 holds: Vec::new(),
                 shares: Vec::new(),
                 loaded: None,
+                buried: Vec::new(),
                 creator: Some(by),
                 ..parent
             };

@@ -1,6 +1,7 @@
 //! Worlds as something to be searched: every schedule of real programs.
 
 mod advance;
+mod allocation;
 pub mod driver;
 mod forbid;
 mod knowledge;

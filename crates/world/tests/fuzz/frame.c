@@ -42,6 +42,7 @@ static int pipes[2], pair[2], grams[2], sysv, messages, listener, file, event;
 static struct timespec soon;
 static unsigned handled, begun;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic(unsigned *) handed;
 static struct sockaddr_in address;
 
 /* What a program needs beside memory. */

@@ -170,9 +170,7 @@ impl Writer {
             F::Barrier => "pthread_barrier_wait(&s->bar); ".into(),
             F::SpinLock => self.around("pthread_spin_lock(&s->spin); ", "pthread_spin_unlock(&s->spin); ", deep),
             F::Spin => self.spin(number),
-            F::Heap => {
-                format!("{{ unsigned *h = malloc({}); *h = r; {}r += *h; free(h); }} ", 8 << number, self.plain())
-            }
+            F::Heap => self.heap(number),
             F::Fork => self.fork(deep),
             F::File => self.file(value),
             F::FileLock => self.file_lock(),
@@ -326,6 +324,16 @@ impl Writer {
             1 => format!("while (!cas(&s->a[{number}], 1, 2)) {{ }} "),
             2 => format!("while (atomic_load(&s->a[{number}]) == 0) {{ }} "),
             _ => format!("atomic_store(&s->a[{number}], 1); "),
+        }
+    }
+
+    /// Blocks of one's own, and such that others will free.
+    fn heap(&mut self, number: usize) -> String {
+        let plain = self.plain();
+        match self.below(3) {
+            0 => "{ unsigned *h = malloc(16); *h = r; free(atomic_exchange(&handed, h)); } ".into(),
+            1 => format!("{{ unsigned *h = atomic_exchange(&handed, 0); if (h) r += *h; {plain}free(h); }} "),
+            _ => format!("{{ unsigned *h = malloc({}); *h = r; {plain}r += *h; free(h); }} ", 8 << number),
         }
     }
 

@@ -63,6 +63,10 @@ pub enum Function {
     Join,
     /// A function that is carried out as a whole.
     Whole(Whole),
+    /// A function that allocates or frees.
+    Allocate(Allocation),
+    /// `abort(3)`: where the library goes when it is used wrongly.
+    Abort,
     /// A failed `assert(3)`: nothing comes behind it.
     AssertFail,
     /// `__libc_start_main`: its first argument is `main`.
@@ -84,7 +88,7 @@ pub enum Whole {
     EndThread,
     /// `exit(3)`.
     EndProcess,
-    /// Allocation.
+    /// Allocation that fails: the library says so.
     Allocate,
     /// Standard input and output.
     Stdio,
@@ -94,7 +98,16 @@ impl Function {
     /// Whether it is an operation with a meaning of its own, which may have to wait.
     #[must_use]
     pub fn synchronises(self) -> bool {
-        !matches!(self, Self::Whole(_) | Self::AssertFail | Self::StartMain | Self::Begin | Self::Return)
+        !matches!(
+            self,
+            Self::Whole(_)
+                | Self::Allocate(_)
+                | Self::Abort
+                | Self::AssertFail
+                | Self::StartMain
+                | Self::Begin
+                | Self::Return
+        )
     }
 
     /// Its name in the library.
@@ -116,7 +129,8 @@ impl Whole {
     }
 }
 
-use super::Phase;
+use super::{Allocation, Phase};
+use Allocation as A;
 use Function as F;
 
 /// Names and meanings.
@@ -153,13 +167,21 @@ pub const FUNCTIONS: &[(&str, Function)] = &[
     ("pthread_create", F::Whole(Whole::Create)),
     ("pthread_exit", F::Whole(Whole::EndThread)),
     ("exit", F::Whole(Whole::EndProcess)),
-    ("malloc", F::Whole(Whole::Allocate)),
-    ("calloc", F::Whole(Whole::Allocate)),
-    ("realloc", F::Whole(Whole::Allocate)),
-    ("free", F::Whole(Whole::Allocate)),
-    ("posix_memalign", F::Whole(Whole::Allocate)),
-    ("aligned_alloc", F::Whole(Whole::Allocate)),
-    ("memalign", F::Whole(Whole::Allocate)),
+    ("malloc", F::Allocate(A::Malloc)),
+    ("calloc", F::Allocate(A::Calloc)),
+    ("realloc", F::Allocate(A::Realloc)),
+    ("free", F::Allocate(A::Free)),
+    ("posix_memalign", F::Allocate(A::PosixMemalign)),
+    ("aligned_alloc", F::Allocate(A::AlignedAlloc)),
+    ("memalign", F::Allocate(A::Memalign)),
+    ("valloc", F::Allocate(A::Valloc)),
+    ("pvalloc", F::Allocate(A::Pvalloc)),
+    ("malloc_usable_size", F::Allocate(A::UsableSize)),
+    ("mallinfo", F::Allocate(A::Statistics)),
+    ("mallinfo2", F::Allocate(A::Statistics)),
+    ("malloc_info", F::Allocate(A::Statistics)),
+    ("malloc_stats", F::Allocate(A::Statistics)),
+    ("abort", F::Abort),
     ("printf", F::Whole(Whole::Stdio)),
     ("fprintf", F::Whole(Whole::Stdio)),
     ("vprintf", F::Whole(Whole::Stdio)),

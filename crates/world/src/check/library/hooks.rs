@@ -109,6 +109,16 @@ impl Hooks {
         self.tables.places.get(&place(memory, space, address)?).copied()
     }
 
+    /// Where another recognised function is of the file that an address shows.
+    #[must_use]
+    pub fn sibling(&self, memory: &Memory, space: SpaceId, address: u64, function: Function) -> Option<u64> {
+        let (file, here) = place(memory, space, address)?;
+        let known = self.tables.files.get(&file)?.places.iter();
+        let mut same =
+            known.filter(|place| self.tables.places.get(&(file, **place)).is_some_and(|h| h.function == function));
+        same.next().map(|place| address.wrapping_add(place.wrapping_sub(here)))
+    }
+
     /// Whether users want threads to stop at an address.
     #[must_use]
     pub fn is_break(&self, memory: &Memory, space: SpaceId, address: u64) -> bool {
@@ -224,9 +234,21 @@ fn functions_in(bytes: &[u8]) -> Option<(bool, Vec<(u64, Hook)>)> {
         holding.next().map(|segment| segment.file_range().0 + (address - segment.address()))
     };
     let mut found = Vec::new();
-    for (name, function) in FUNCTIONS {
+    let allocates = has_own_allocator(&defined, flavour);
+    for (name, function) in FUNCTIONS.iter().filter(|row| allocates || !matches!(row.1, Function::Allocate(_))) {
         let places = defined.get(name).into_iter().flatten().filter_map(|address| place(*address));
         found.extend(places.map(|place| (place, Hook { function: *function, flavour })));
     }
     Some((starts, found))
+}
+
+/// Whether `malloc(3)` is the library's own: a program that is linked with it may bring another one.
+fn has_own_allocator(defined: &HashMap<&str, BTreeSet<u64>>, flavour: Flavour) -> bool {
+    let Some(malloc) = defined.get("malloc") else { return false };
+    let is_same = |name: &str| defined.get(name).map(|own| own.intersection(malloc).next().is_some());
+    match flavour {
+        Flavour::Glibc => is_same("__libc_malloc") == Some(true),
+        // A library that is a file of its own, which is its own linker, names nothing but what others may call.
+        Flavour::Musl => is_same("default_malloc").unwrap_or(defined.contains_key("__dls2b")),
+    }
 }

@@ -5,11 +5,13 @@
 //! What has no place there, such as who sleeps at a condition variable, is kept here.
 
 mod functions;
+mod heap;
 mod hooks;
 mod layout;
 mod operate;
 
 pub use functions::{Function, Whole};
+pub use heap::{Allocation, Buried, Heap, Problem};
 pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
 pub use operate::{Done, Operation, Seen, thread};
@@ -25,6 +27,8 @@ pub struct Library {
     members: Map<Tid, Member>,
     /// Threads that have ended and were not joined, by address space.
     unjoined: BTreeMap<SpaceId, u32>,
+    /// Blocks on their way back to their owners, by the object at which they wait; sorted.
+    buried: Map<u64, Vec<Buried>>,
 }
 
 /// One thread, as the library sees it.
@@ -52,6 +56,8 @@ pub struct Member {
     pub spins: bool,
     /// What an instruction that reads and writes has read of a word that others may change in between.
     pub loaded: Option<Loaded>,
+    /// Blocks of others that it has freed, and has told nobody of; sorted.
+    pub buried: Vec<Buried>,
 }
 
 /// The first half of an instruction that reads and writes.
@@ -147,6 +153,52 @@ impl Library {
     /// Forgets address spaces that are gone.
     pub fn forget_spaces(&mut self, exists: impl Fn(SpaceId) -> bool) {
         self.unjoined.retain(|space, _| exists(*space));
+        let is_gone = |(_, buried): &(&u64, &Vec<Buried>)| buried.iter().any(|buried| !exists(buried.space));
+        let stale: Vec<u64> = self.buried.iter().filter(is_gone).map(|(object, _)| *object).collect();
+        for object in stale {
+            self.keep_buried(object, |buried| exists(buried.space));
+        }
+    }
+
+    /// A thread has freed another one's block.
+    pub fn bury(&mut self, tid: Tid, buried: Buried) {
+        insert(&mut self.member_mut(tid).buried, buried);
+    }
+
+    /// Whether there are blocks whose owners do not know that they are free.
+    #[must_use]
+    pub fn has_buried(&self) -> bool {
+        self.buried.iter().next().is_some() || self.members().any(|(_, member)| !member.buried.is_empty())
+    }
+
+    /// A thread leaves what it has freed at an object.
+    pub fn leave(&mut self, tid: Tid, object: u64) {
+        if self.member(tid).is_none_or(|member| member.buried.is_empty()) {
+            return;
+        }
+        let own = std::mem::take(&mut self.member_mut(tid).buried);
+        let mut all = self.buried.get(&object).cloned().unwrap_or_default();
+        own.into_iter().for_each(|buried| insert(&mut all, buried));
+        self.buried.insert(object, all);
+    }
+
+    /// Blocks of a thread that others have left at an object.
+    pub fn collect(&mut self, object: u64, space: SpaceId, tid: Tid) -> Vec<Buried> {
+        let is_own = |buried: &Buried| buried.is_of(space, tid);
+        let own: Vec<Buried> = self.buried.get(&object).into_iter().flatten().copied().filter(is_own).collect();
+        if !own.is_empty() {
+            self.keep_buried(object, |buried| !is_own(buried));
+        }
+        own
+    }
+
+    fn keep_buried(&mut self, object: u64, is_kept: impl Fn(&Buried) -> bool) {
+        let mut all = self.buried.get(&object).cloned().unwrap_or_default();
+        all.retain(is_kept);
+        match all.is_empty() {
+            true => drop(self.buried.remove(&object)),
+            false => drop(self.buried.insert(object, all)),
+        }
     }
 
     /// Who sleeps at an object and was not yet woken.
@@ -158,6 +210,12 @@ impl Library {
     /// Who holds an exclusive lock.
     pub fn holder(&self, object: u64) -> Option<Tid> {
         self.members().find(|(_, member)| member.holds.binary_search(&object).is_ok()).map(|(tid, _)| tid)
+    }
+}
+
+fn insert(all: &mut Vec<Buried>, buried: Buried) {
+    if let Err(at) = all.binary_search(&buried) {
+        all.insert(at, buried);
     }
 }
 

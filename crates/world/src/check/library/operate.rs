@@ -233,7 +233,7 @@ impl Operation {
             F::BarrierWait => vec![touch(first, Kind::Condition, self.asleep(seen).is_none())],
             F::SemaphoreTryWait => vec![touch(first, Kind::Lock, self.u32(seen, first) != 0)],
             F::Join => vec![Touch { object: thread(self.space, first), write: false, plain: false }],
-            F::Whole(_) | F::AssertFail | F::StartMain | F::Begin | F::Return => Vec::new(),
+            F::Whole(_) | F::Allocate(_) | F::Abort | F::AssertFail | F::StartMain | F::Begin | F::Return => Vec::new(),
             _ => vec![touch(first, Kind::Lock, true)],
         }
     }
@@ -348,7 +348,7 @@ impl Operation {
                 Done::Whole(Whole::Join)
             }
             F::Whole(whole) => Done::Whole(whole),
-            F::AssertFail | F::StartMain | F::Begin | F::Return => Done::Unsummarised,
+            F::Allocate(_) | F::Abort | F::AssertFail | F::StartMain | F::Begin | F::Return => Done::Unsummarised,
         }
     }
 }

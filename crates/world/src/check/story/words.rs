@@ -1,6 +1,6 @@
 //! Operations of the C library in words: `lock forks[0]`, `waits for forks[1], held by T2`.
 
-use crate::check::library::{Function, Hook, Operation, Whole};
+use crate::check::library::{Allocation, Function, Hook, Operation, Whole};
 use crate::check::programs::Programs;
 use crate::check::touch::{self, Kind};
 use kernel::Tid;
@@ -34,7 +34,8 @@ impl Programs {
             F::Whole(Whole::EndThread) => "end the thread".to_owned(),
             F::Whole(Whole::EndProcess) => format!("exit({})", operation.args[0] as i32),
             F::AssertFail => "the assertion fails".to_owned(),
-            F::Whole(_) | F::StartMain | F::Begin | F::Return => return None,
+            F::Allocate(Allocation::Free | Allocation::Realloc) => format!("free what is at {what}"),
+            F::Whole(_) | F::Allocate(_) | F::Abort | F::StartMain | F::Begin | F::Return => return None,
         })
     }
 
