@@ -104,6 +104,19 @@ pub struct Walk<'a> {
     follow: bool,
     links_left: u32,
     restriction: Restriction,
+    /// Where somebody wants to know.
+    passed: Option<Vec<Passed>>,
+}
+
+/// A name that was looked up on the way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Passed {
+    /// In which directory.
+    pub directory: Id,
+    /// The name.
+    pub name: Vec<u8>,
+    /// What it led to.
+    pub found: Option<Id>,
 }
 
 impl<'a> Walk<'a> {
@@ -111,7 +124,7 @@ impl<'a> Walk<'a> {
     #[must_use]
     pub fn new(kernel: &'a Kernel, pid: Pid, asker: Asker, follow: bool) -> Self {
         let restriction = Restriction::default();
-        Self { kernel, pid, asker, top: root(), follow, links_left: LINKS_MAX, restriction }
+        Self { kernel, pid, asker, top: root(), follow, links_left: LINKS_MAX, restriction, passed: None }
     }
 
     /// The same within limits; `top` is where the walk starts.
@@ -122,6 +135,19 @@ impl<'a> Walk<'a> {
             self.top = top;
         }
         self
+    }
+
+    /// The same, noting every name that is looked up.
+    #[must_use]
+    pub fn recording(mut self) -> Self {
+        self.passed = Some(Vec::new());
+        self
+    }
+
+    /// Names that were looked up, if that was asked for.
+    #[must_use]
+    pub fn passed(self) -> Vec<Passed> {
+        self.passed.unwrap_or_default()
     }
 
     /// Finds what a path leads to.
@@ -196,7 +222,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Looks one name up.
-    fn step(&self, directory: Id, name: &[u8]) -> Result<Place, Errno> {
+    fn step(&mut self, directory: Id, name: &[u8]) -> Result<Place, Errno> {
         let inode = self.kernel.inode(directory).ok_or(ENOENT)?;
         if !inode.is_directory() {
             return Err(ENOTDIR);
@@ -208,7 +234,11 @@ impl<'a> Walk<'a> {
             b".." => self.above(directory).map(|id| stay(id, true)),
             _ if name.len() > NAME_MAX => Err(ENAMETOOLONG),
             _ => {
-                let node = self.kernel.lookup(directory, name).map(Node::Inode);
+                let found = self.kernel.lookup(directory, name);
+                if let Some(passed) = &mut self.passed {
+                    passed.push(Passed { directory, name: name.to_vec(), found });
+                }
+                let node = found.map(Node::Inode);
                 Ok(Place { parent: directory, name: name.to_vec(), node, slash: false, dots: false })
             }
         }

@@ -13,7 +13,6 @@ pub mod programs;
 pub mod races;
 pub mod reach;
 pub mod service;
-mod sockets;
 mod spin;
 pub mod story;
 pub mod touch;

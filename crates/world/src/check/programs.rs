@@ -531,7 +531,7 @@ impl Traced for Programs {
         let mut touches = touches;
         touches.extend(self.gate_touches(Tid(choice.actor), &gates));
         // Whoever only looks does not get on.
-        let progress = touches.iter().any(|touch| touch.write);
+        let progress = touches.iter().any(touch::changes);
         let reached = self.reached();
         let after = self.valuation();
         let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });

@@ -5,6 +5,7 @@
 
 use super::advance::Step;
 use super::programs::Programs;
+use super::touch;
 use kernel::Tid;
 use kernel::map::Wide;
 
@@ -13,7 +14,7 @@ impl Programs {
     pub(super) fn follow_spin(&mut self, step: &Step) {
         self.disturb(step);
         let Some(cpu) = self.world.cpus.get(&step.tid) else { return };
-        let is_idle = step.lowest == u64::MAX && !step.touches.iter().any(|touch| touch.write);
+        let is_idle = step.lowest == u64::MAX && !step.touches.iter().any(touch::changes);
         let place = Wide::hash_of(cpu);
         let member = self.library.member_mut(step.tid);
         if !is_idle {

@@ -17,7 +17,7 @@ pub enum Kind {
     Space,
     /// The descriptors of a process.
     Descriptors,
-    /// Names in the file system.
+    /// Names in the file system: all of them, an entry, or all entries of a directory.
     Names,
     /// One file's content and attributes.
     Inode,
@@ -70,6 +70,31 @@ pub fn kind(object: u64) -> Kind {
         Kind::Byte,
     ];
     KINDS[(object & 15) as usize]
+}
+
+/// All names in the file system: read by every call on files.
+pub const ALL_NAMES: u64 = Kind::Names as u64;
+
+/// Tells what stands for a whole directory from what stands for an entry.
+const LISTING: u64 = 16;
+
+/// A name in a directory as an object.
+#[must_use]
+pub fn entry(directory: Id, name: &[u8]) -> u64 {
+    let mixed = name.iter().fold(directory, |id, byte| id.child(u64::from(*byte)));
+    mixed.child(0).0 << 5 | Kind::Names as u64
+}
+
+/// All names of a directory as one object. Who looks at them writes it, who changes one reads it: those do not meet.
+#[must_use]
+pub fn listing(directory: Id) -> u64 {
+    directory.child(0).0 << 5 | LISTING | Kind::Names as u64
+}
+
+/// Whether a touch may have changed something.
+#[must_use]
+pub fn changes(touch: &Touch) -> bool {
+    touch.write && !(kind(touch.object) == Kind::Names && touch.object & LISTING != 0)
 }
 
 pub(super) fn reads(kind: Kind, one: u64) -> Touch {

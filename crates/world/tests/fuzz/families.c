@@ -44,6 +44,19 @@ static void keep(int me) {
     rename(names[me], "three"), unlink("three");
 }
 
+/* Each its own names, all in one directory; then in one of its own. */
+static void file(int me) {
+    const char *names[] = { "first", "second" }, *folders[] = { "left", "right" }, *inside[] = { "left/x", "right/x" };
+    const char *links[] = { "left/y", "right/y" };
+    struct stat about;
+    close(open(names[me], O_WRONLY | O_CREAT | O_EXCL, 0600));
+    mkdir(folders[me], 0700);
+    link(names[me], inside[me]), symlink("x", links[me]);
+    stat(links[me], &about), chmod(inside[me], 0400);
+    rename(inside[me], links[me]), unlink(links[me]);
+    rmdir(folders[me]), unlink(names[me]);
+}
+
 static void multiply(int me) {
     for (int i = 0; i < 2; i++)
         if (fork() == 0) _exit(me + i);

@@ -347,11 +347,30 @@ impl Writer {
         format!("r += child(p{number}_child); ")
     }
 
-    /// Two names, and a description that all share.
+    /// A few names, in directories that come and go, and a description that all share.
     fn file(&mut self, value: usize) -> String {
         self.needs.push("FILE_");
-        let (name, length) = (self.one(&["x", "x", "y"]), 1 + self.below(2));
-        match self.below(9) {
+        let (name, length) = (self.one(&["x", "x", "y", "d/x", "l/x", "d/../y"]), 1 + self.below(2));
+        match self.below(14) {
+            9 => self.one(&["r += mkdir(\"d\", 0700) == 0; ", "r += mkdir(\"e\", 0700) == 0; "]).into(),
+            10 => self.one(&["r += rmdir(\"d\") == 0; ", "r += rename(\"d\", \"e\") == 0; "]).into(),
+            11 => self.one(&["r += names(\".\"); ", "r += names(\"d\"); ", "r += changed(\"d\"); "]).into(),
+            12 => {
+                let to = self.one(&["y", "d/y"]);
+                self.one(&[
+                    &format!("r += link(\"{name}\", \"{to}\") == 0; "),
+                    &format!("r += rename(\"{name}\", \"{to}\") == 0; "),
+                ])
+                .into()
+            }
+            13 => self
+                .one(&[
+                    "r += symlink(\"d\", \"l\") == 0; ",
+                    "r += chmod(\"d\", 0500) == 0; ",
+                    "r += chdir(\"d\") == 0; ",
+                    "r += chmod(\"x\", 0400) == 0; ",
+                ])
+                .into(),
             0 => format!("r += store(\"{name}\", O_CREAT | O_EXCL, {value}); "),
             1 => format!("r += store(\"{name}\", O_CREAT | O_APPEND, {value}); "),
             2 | 3 => format!("r += content(\"{name}\"); "),

@@ -62,6 +62,27 @@ fn reduced_searches_of_programs_see_what_full_ones_see() {
 }
 
 #[test]
+fn who_uses_other_names_does_not_meet_and_reduced_searches_see_what_full_ones_see() {
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for_each("files", seeds(200), |case| {
+        if !case.program.row.contains("FILE_") {
+            return;
+        }
+        let mut programs = case.start(Depth::Summary);
+        let reduced = graph(&mut programs, Mode::Reduced);
+        let Some((full, reduced)) = full(case).and_then(|full| Some((full, reduced?))) else { return };
+        compared += 1;
+        if full != reduced {
+            wrong.push(format!("{}full: {full:x?}\nreduced: {reduced:x?}\n", case.told()));
+        }
+        let walks = (0..3).filter_map(|seed| diamond::walk(&mut programs, seed, 60).err());
+        wrong.extend(walks.map(|error| format!("{}{error}\n", case.told())));
+    });
+    assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(compared >= 5, "only {compared}");
+}
+
+#[test]
 fn reduced_searches_see_what_full_ones_see_when_time_may_pass_early() {
     let options = || Options { timeouts: Timeouts::Any(1), ..Options::default() };
     let mut compared = 0;
@@ -167,6 +188,7 @@ const EXAMPLES: &[Example] = &[
     (FAMILIES, &["-DFAMILY=talk", "-DPAIRS"], Depth::Summary, &[Kind::File]),
     (FAMILIES, &["-DFAMILY=count", "-DEVENTS"], Depth::Summary, &[Kind::File]),
     (FAMILIES, &["-DFAMILY=keep"], Depth::Summary, &[Kind::Inode, Kind::Names]),
+    (FAMILIES, &["-DFAMILY=file"], Depth::Summary, &[Kind::Inode, Kind::Names]),
     (FAMILIES, &["-DFAMILY=multiply"], Depth::Summary, &[Kind::Process]),
 ];
 

@@ -1,0 +1,66 @@
+//! Calls that begin and end processes and threads.
+
+use super::Asked;
+use super::names::all_files;
+use super::touch::{self, Kind, reads, writes};
+use explore::graph::Touch;
+use kernel::{Id, table};
+
+impl Asked<'_> {
+    /// The end of a process: everything that it has is given back, and its parent is told.
+    pub(super) fn end(&self) -> Vec<Touch> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let is_plain = process.children.is_empty()
+            && self.is_alone()
+            && self.kernel.terminals.is_empty()
+            && !kernel::ipc::notices_end(self.kernel, process.pid)
+            && !self.kernel.processes.values().any(kernel::Process::is_stopped);
+        if !is_plain {
+            return touch::everything();
+        }
+        let mut touches: Vec<Touch> = self.fds().into_iter().flat_map(|fd| self.close_one(fd)).collect();
+        touches.push(writes(Kind::Process, u64::from(process.pid.0)));
+        touches.push(writes(Kind::Process, u64::from(process.parent.0)));
+        touches.push(reads(Kind::Inode, process.directories.working.0));
+        touches
+    }
+
+    /// Another program: some descriptors are closed, and files are read on the way, which ones is not known beforehand.
+    pub(super) fn execute(&self) -> Vec<Touch> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);
+        let mut touches: Vec<Touch> = closed.flat_map(|fd| self.close_one(fd)).collect();
+        touches.extend([self.process(true), writes(Kind::Space, process.space.0), all_files(true)]);
+        touches
+    }
+
+    /// A new process or thread: what it inherits is shared from now on. Memory that is copied is read, all of it.
+    pub(super) fn birth(&self) -> Vec<Touch> {
+        if !self.is_alone() && !self.shares_space() {
+            return touch::everything();
+        }
+        let mut touches = vec![writes(Kind::Process, u64::from(self.pid().0)), writes(Kind::Space, self.space().0)];
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let shared = process.descriptors.iter().filter(|(_, descriptor)| {
+            self.kernel.descriptions.get(&descriptor.description).is_some_and(|open| open.was_shared)
+        });
+        let count = |id: Id| Touch { object: touch::object(Kind::File, id.0, 1), write: true, plain: false };
+        touches.extend(shared.map(|(_, descriptor)| count(descriptor.description)));
+        touches
+    }
+
+    /// Whether the new one will use the caller's memory.
+    fn shares_space(&self) -> bool {
+        const CLONE_VM: u64 = 0x100;
+        let flags = match table::row(self.number).map_or("", |row| row.name) {
+            "clone" => self.args[0],
+            "clone3" => {
+                let mut bytes = [0; 8];
+                let _ = self.memory.peek(self.space(), self.args[0], &mut bytes);
+                u64::from_le_bytes(bytes)
+            }
+            _ => 0,
+        };
+        flags & CLONE_VM != 0
+    }
+}
