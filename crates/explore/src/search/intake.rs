@@ -4,7 +4,7 @@ use super::outcome::Incomplete;
 use super::session::Session;
 use super::shared::Shared;
 use crate::store::{Exhausted, Visit, Visited};
-use crate::system::{Failure, Key, Step, TransitionSystem};
+use crate::system::{Failure, Key, TransitionSystem};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
@@ -121,15 +121,20 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
 
     /// Takes one step of the state with number `parent`, into which `merged` others were merged.
     #[inline]
-    pub fn take(&mut self, parent: u32, step: &Step<'_, S::State>, merged: usize) -> ControlFlow<()> {
+    pub fn take(
+        &mut self,
+        parent: u32,
+        (choice, state, failure): (Choice, &S::State, Option<&Failure>),
+        merged: usize,
+    ) -> ControlFlow<()> {
         self.counts.steps += 1 + merged as u64;
-        if let Some(failure) = step.failure {
-            self.sight(failure, self.shared.system.part(step.state), parent, Some(step.choice));
+        if let Some(failure) = failure {
+            self.sight(failure, self.shared.system.part(state), parent, Some(choice));
             if failure.fatal {
                 return ControlFlow::Continue(());
             }
         }
-        self.offer(parent, step.choice, step.state)
+        self.offer(parent, choice, state)
     }
 
     /// Notes a failure unless this worker has seen it, or nobody wants to know.
@@ -183,6 +188,9 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         let (store, cursor) = self.session.open();
         for waiting in &mut batch {
             waiting.guess = store.guess(cursor, waiting.ticket);
+        }
+        for waiting in &batch {
+            store.approach(cursor, waiting.ticket, waiting.guess);
         }
         for (index, waiting) in batch.iter().enumerate() {
             match self.session.insert(waiting.ticket, waiting.guess) {

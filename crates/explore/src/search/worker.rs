@@ -6,7 +6,7 @@ use super::options::Reduction;
 use super::shared::Shared;
 use crate::reduce::{self, Reducer};
 use crate::store::Visited;
-use crate::system::{Selection, Step, TransitionSystem};
+use crate::system::{Selection, TransitionSystem};
 use std::ops::ControlFlow;
 use trace::Choice;
 
@@ -60,9 +60,10 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
                 Some(merger) => merger.follow(&step),
                 None => (step.state, 0),
             };
-            let flow = intake.take(id, &Step { state, ..step }, merged);
+            moves = moves || !step.moved.is_empty();
+            let flow = intake.take(id, (step.choice, state, step.failure), merged);
             // Cut short, it is not known to be stuck.
-            moves |= !step.moved.is_empty() || flow.is_break();
+            moves |= flow.is_break();
             flow
         });
         if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {

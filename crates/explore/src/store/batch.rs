@@ -8,22 +8,15 @@ use super::plan::LEAF;
 /// The words of a leaf, padded with zeros.
 pub type Leaf = [u64; LEAF];
 
-/// A leaf, and where its table has it.
-#[derive(Clone, Copy)]
-pub struct Hashed {
-    /// The words.
-    pub leaf: Leaf,
-    /// From [`mix`].
-    pub tag: u32,
-}
-
 /// A leaf of a vector that differs from that of the vector it came from.
 #[derive(Clone, Copy)]
 pub struct Changed {
+    /// What it is.
+    pub leaf: Leaf,
     /// Its node.
     pub node: u32,
-    /// What it is.
-    pub leaf: Hashed,
+    /// From [`mix`]: where its table has it.
+    pub tag: u32,
     /// How far the look for it has come.
     pub probe: u64,
 }
@@ -42,8 +35,8 @@ pub struct Batch {
 impl Batch {
     /// Adds a leaf to the vector at hand.
     #[inline]
-    pub fn add(&mut self, node: usize, leaf: Hashed) {
-        self.changed.push(Changed { node: node as u32, leaf, probe: 0 });
+    pub fn add(&mut self, node: usize, leaf: Leaf, tag: u32) {
+        self.changed.push(Changed { leaf, node: node as u32, tag, probe: 0 });
     }
 
     /// How many leaves were added: where those of the next vector will begin.
@@ -64,14 +57,14 @@ impl Batch {
         &mut self.changed[begin as usize..end as usize]
     }
 
-    /// Where the references of the vector that is held now begin; they are given by `references`.
+    /// Where the references of the vector that is held now begin.
     #[inline]
-    pub fn hold<I: Iterator<Item = u32>>(&mut self, references: impl FnOnce() -> I) -> u32 {
+    pub fn hold(&mut self, references: &[u32]) -> u32 {
         if let Some(held) = self.held {
             return held;
         }
         let begin = self.references.len() as u32;
-        self.references.extend(references());
+        self.references.extend_from_slice(references);
         self.held = Some(begin);
         begin
     }
@@ -97,14 +90,18 @@ impl Batch {
     }
 }
 
-/// A hash of the words of a leaf and of where it starts. That of a vector is the exclusive or over all its leaves, each
-/// compared with zeros in its place.
+/// A hash of the words of a leaf and of where it starts, which the salt stands for. That of a vector is the exclusive or
+/// over all its leaves, each compared with zeros in its place.
 #[inline]
-pub fn mix([a, b, c, d]: Leaf, start: usize) -> u64 {
-    let salt = (start as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+pub fn mix([a, b, c, d]: Leaf, salt: u64) -> u64 {
     let left = fold(a ^ salt, b ^ 0xd6e8_feb8_6659_fd93);
     let right = fold(c ^ 0x8ebc_6af0_9c88_c6e3, d ^ salt.rotate_left(32));
     fold(left.wrapping_add(salt), right ^ 0xa076_1d64_78bd_642f) ^ left.rotate_left(32) ^ right
+}
+
+/// What tells the hash of a leaf from that of another one with the same words.
+pub fn salt(start: usize) -> u64 {
+    (start as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[inline]
@@ -115,10 +112,10 @@ fn fold(a: u64, b: u64) -> u64 {
 
 /// The words of a vector from `start` to `end`; zeros where it is shorter.
 #[inline]
-pub fn read_leaf(vector: &[u8], start: usize, end: usize) -> Leaf {
-    let bytes = vector.get(start * 8..end * 8).unwrap_or_else(|| vector.get(start * 8..).unwrap_or(&[]));
+pub fn read_leaf(vector: &[[u8; 8]], start: usize, end: usize) -> Leaf {
+    let words = vector.get(start..end).unwrap_or_else(|| vector.get(start..).unwrap_or(&[]));
     // By cases, so that the words stay in registers.
-    match *bytes.as_chunks().0 {
+    match *words {
         [] => [0; LEAF],
         [a] => [word(a), 0, 0, 0],
         [a, b] => [word(a), word(b), 0, 0],

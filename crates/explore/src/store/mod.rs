@@ -67,7 +67,8 @@ pub enum Exhausted {
 /// A set of states that workers share.
 ///
 /// Insertion comes in two halves so that a worker can hide the latency of memory: [`Visited::ticket`] does what hits the
-/// cache and prefetches the rest, [`Visited::insert`] finishes a batch of tickets later.
+/// cache and prefetches the rest, [`Visited::insert`] finishes a batch of tickets later. In between
+/// [`Visited::guess`] and [`Visited::approach`] follow the links of the chain, each for the whole batch.
 pub trait Visited: Send + Sync {
     /// What one worker keeps between calls: the state it expands, references it has reserved.
     type Cursor: Default + Send;
@@ -84,6 +85,11 @@ pub trait Visited: Send + Sync {
     /// How far the second half can be prepared now that the first has arrived, and fetches what it will touch; 0 for not
     /// at all. Worth a call when tickets come in batches; worth nothing any more when the store has grown.
     fn guess(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket) -> u64;
+
+    /// Fetches what the second half will touch, now that what [`Visited::guess`] fetched has arrived.
+    fn approach(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket, guess: u64) {
+        let _ = (cursor, ticket, guess);
+    }
 
     /// No ticket given out so far will be used any more.
     fn settled(&self, cursor: &mut Self::Cursor) {

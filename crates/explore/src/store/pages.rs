@@ -56,6 +56,13 @@ impl<T: Word> Pages<T> {
         Some(pages)
     }
 
+    /// Asks the processor to fetch the line of a word soon. Whether there is such a word is not checked: that would cost
+    /// more than the request.
+    #[inline]
+    pub fn prefetch(&self, word: usize) {
+        prefetch_at(self.start.as_ptr().wrapping_add(word));
+    }
+
     /// Moves the first part to a large page, if the kernel can do that.
     pub fn make_first_large(&self) {
         /// From Linux 6.1 on; older ones refuse it.
@@ -118,14 +125,20 @@ impl<T: Word> Drop for Pages<T> {
 /// Asks the processor to fetch the line of `word` soon.
 #[inline]
 pub fn prefetch<T>(word: &T) {
+    prefetch_at(word);
+}
+
+/// The same for an address where there may be nothing.
+#[inline]
+fn prefetch_at<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch of a valid reference; it never faults anyway.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast()) };
+        // SAFETY: a prefetch reads nothing and never faults, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = word;
+    let _ = address;
 }
 
 /// Which of eight entries have this tag in their upper half, or zero there: a bit for each.

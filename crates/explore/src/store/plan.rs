@@ -1,5 +1,6 @@
 //! How a vector is cut into leaves, and which leaves are paired.
 
+use super::batch::salt;
 use super::sample::Sample;
 
 /// Words of the widest leaf.
@@ -37,6 +38,8 @@ pub struct Place {
     pub start: usize,
     /// One after its last word.
     pub end: usize,
+    /// See [`super::batch::mix`].
+    pub salt: u64,
 }
 
 /// A pair below the root.
@@ -65,6 +68,8 @@ pub struct Plan {
     pub leaves: Vec<Place>,
     /// The pairs among them but the root, children before their parents.
     pub inner: Vec<Inner>,
+    /// For each node, its position among the leaves if it is one.
+    pub ordinals: Vec<usize>,
     /// Words of a vector.
     pub words: usize,
 }
@@ -73,7 +78,7 @@ impl Plan {
     /// A plan for vectors like those of the sample. Inner pairs get table 0, the pair at the root table 1.
     pub fn new(sample: &Sample) -> Self {
         let words = sample.words().max(2);
-        let mut plan = Self { nodes: Vec::new(), leaves: Vec::new(), inner: Vec::new(), words };
+        let mut plan = Self { nodes: Vec::new(), leaves: Vec::new(), inner: Vec::new(), ordinals: Vec::new(), words };
         let cut = plan.best_cut(sample, 0, words);
         plan.add_pair(sample, 0, cut, words, 1);
         plan.sort();
@@ -100,9 +105,11 @@ impl Plan {
     fn sort(&mut self) {
         self.leaves.clear();
         self.inner.clear();
+        self.ordinals.clear();
         for (node, kind) in self.nodes[..self.root()].iter().enumerate() {
+            self.ordinals.push(self.leaves.len());
             match *kind {
-                Node::Leaf { start, end } => self.leaves.push(Place { node, start, end }),
+                Node::Leaf { start, end } => self.leaves.push(Place { node, start, end, salt: salt(start) }),
                 Node::Pair { left, right, table } => self.inner.push(Inner { node, left, right, table }),
             }
         }

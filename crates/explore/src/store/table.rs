@@ -1,6 +1,6 @@
 //! A concurrent set of fixed-size values that gives each value a small dense number.
 
-use super::pages::{Pages, ends, prefetch};
+use super::pages::{Pages, ends};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -180,30 +180,38 @@ impl<const W: usize> Table<W> {
     /// Fetches the line in which a value with this tag will be looked for.
     #[inline]
     pub fn prefetch(&self, tag: u32) {
-        prefetch(&self.index[self.home(tag) * LINE]);
+        self.index.prefetch(self.home(tag) * LINE);
     }
 
     /// Fetches the value of a reference that was given out.
     #[inline]
     pub fn prefetch_value(&self, reference: u32) {
-        prefetch(&self.values[reference as usize * W]);
+        self.values.prefetch(reference as usize * W);
     }
 
     /// How far a look for this tag comes without comparing values, for [`Table::insert_from`]: one more than the first
-    /// slot of its line that is free or has the tag, 0 if there is none. A value there is fetched. Call it when the
-    /// line has arrived.
+    /// slot that is free or has the tag. A value there is fetched. Call it when the line has arrived.
     #[inline]
     pub fn probe(&self, tag: u32) -> u64 {
-        let start = self.home(tag) * LINE;
-        let line: &[AtomicU64; LINE] = self.index[start..start + LINE].try_into().expect("lines are whole");
-        // No branch depends on where it is: nobody could predict that.
-        let ends = ends(line, tag);
-        if ends == 0 {
-            return 0;
+        let mut start = self.home(tag) * LINE;
+        loop {
+            let line: &[AtomicU64; LINE] = self.index[start..start + LINE].try_into().expect("lines are whole");
+            // No branch depends on where it is: nobody could predict that.
+            let ends = ends(line, tag);
+            if ends != 0 {
+                let slot = ends.trailing_zeros() as usize;
+                self.prefetch_value(line[slot].load(Relaxed) as u32);
+                return (start + slot + 1) as u64;
+            }
+            start = if start + LINE == self.index.len() { 0 } else { start + LINE };
         }
-        let slot = ends.trailing_zeros() as usize;
-        self.prefetch_value(line[slot].load(Relaxed) as u32);
-        (start + slot + 1) as u64
+    }
+
+    /// The reference to which a probe for this tag has come; `None` if the slot is free, or taken by something else.
+    #[inline]
+    pub fn probed(&self, probe: u64, tag: u32) -> Option<u32> {
+        let entry = self.index[probe as usize - 1].load(Acquire);
+        ((entry >> 32) as u32 == tag && entry != 0).then_some(entry as u32)
     }
 
     #[inline]

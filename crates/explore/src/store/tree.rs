@@ -12,7 +12,7 @@
 //! Leaves and subtrees of zeros have reference 0 and cost nothing. Vectors are padded with zeros, so two vectors that
 //! differ only by zero words at the end are one state: a system must make the length follow from the content.
 
-use super::batch::{Batch, Hashed, Leaf, mix, read_leaf, same, write_leaf};
+use super::batch::{Batch, Changed, Leaf, mix, read_leaf, same, write_leaf};
 use super::memo::Memo;
 use super::plan::{LEAF, Node, Plan};
 use super::sample::Sample;
@@ -31,8 +31,10 @@ const LEAVES: usize = usize::MAX;
 pub struct Tree {
     plan: Plan,
     leaves: Table<LEAF>,
-    /// Pairs below the root, then the roots of ever wider trees; the last one holds the visited states.
+    /// Pairs below the root, then the roots of narrower trees.
     pairs: Vec<PairTable>,
+    /// Pairs at the root: the visited states.
+    top: PairTable,
     /// Length in bytes of the longest vector seen: what [`Visited::load`] gives back, padded with zeros.
     longest: AtomicU32,
 }
@@ -43,8 +45,10 @@ pub struct TreeCursor {
     /// The state whose vector is held; 0 for the vector of zeros.
     id: u32,
     vector: Vec<u8>,
-    /// For each node of the plan.
-    nodes: Vec<Held>,
+    /// References of its subtrees, for each node of the plan but the root.
+    references: Vec<u32>,
+    /// Its leaves, in the plan's order.
+    leaves: Vec<Held>,
     /// The hash of the held vector; 0 for the vector of zeros.
     hash: u64,
     blocks: Blocks,
@@ -54,14 +58,12 @@ pub struct TreeCursor {
     work: Vec<u32>,
 }
 
-/// One subtree of the held vector.
+/// A leaf of the held vector.
 #[derive(Clone, Copy, Default)]
 struct Held {
-    /// The words, if it is a leaf.
     leaf: Leaf,
-    /// Their hash.
+    /// Its hash.
     hash: u64,
-    reference: u32,
 }
 
 /// References that a worker has reserved in each table.
@@ -90,28 +92,23 @@ impl Tree {
     /// An empty store, at its best for vectors like those of the sample; `None` if the system has no memory.
     #[must_use]
     pub fn new(sample: &Sample) -> Option<Self> {
-        let pairs = vec![PairTable::new()?, PairTable::new()?];
-        Some(Self { plan: Plan::new(sample), leaves: Table::new()?, pairs, longest: AtomicU32::new(0) })
+        let (pairs, top) = (vec![PairTable::new()?], PairTable::new()?);
+        Some(Self { plan: Plan::new(sample), leaves: Table::new()?, pairs, top, longest: AtomicU32::new(0) })
     }
 
     /// Number of the table that holds the visited states.
     #[inline]
     fn last(&self) -> usize {
-        self.pairs.len() - 1
-    }
-
-    #[inline]
-    fn top(&self) -> &PairTable {
-        &self.pairs[self.last()]
+        self.pairs.len()
     }
 
     /// The reference of a leaf, from where a probe has come.
     #[inline]
-    fn intern_leaf(&self, blocks: &mut Blocks, probe: u64, Hashed { leaf, tag }: Hashed) -> Result<u32, Need> {
-        if leaf == [0; LEAF] {
+    fn intern_leaf(&self, blocks: &mut Blocks, probe: u64, changed: &Changed) -> Result<u32, Need> {
+        if changed.leaf == [0; LEAF] {
             return Ok(0);
         }
-        match self.leaves.insert_from(probe, &mut blocks.leaves, leaf, tag) {
+        match self.leaves.insert_from(probe, &mut blocks.leaves, changed.leaf, changed.tag) {
             Ok((reference, _)) => Ok(reference),
             Err(Full) => Err(Need::Room(LEAVES)),
         }
@@ -131,20 +128,18 @@ impl Tree {
     /// Lays the cursor out anew if the tree has grown wider.
     #[inline]
     fn fit(&self, cursor: &mut TreeCursor) {
-        if cursor.nodes.len() != self.plan.nodes.len() {
+        if cursor.references.len() != self.plan.root() {
             self.refit(cursor);
         }
     }
 
     #[cold]
     fn refit(&self, cursor: &mut TreeCursor) {
-        cursor.blocks.pairs.resize_with(self.pairs.len(), Block::default);
+        cursor.blocks.pairs.resize_with(self.last() + 1, Block::default);
         cursor.vector = vec![0; self.plan.words * 8];
-        cursor.nodes = vec![Held::default(); self.plan.nodes.len()];
-        for leaf in &self.plan.leaves {
-            cursor.nodes[leaf.node].hash = mix([0; LEAF], leaf.start);
-        }
-        cursor.work = vec![0; self.plan.nodes.len()];
+        cursor.references = vec![0; self.plan.root()];
+        let zeros = self.plan.leaves.iter().map(|leaf| Held { leaf: [0; LEAF], hash: mix([0; LEAF], leaf.salt) });
+        cursor.leaves = zeros.collect();
         cursor.hash = 0;
         self.hold(cursor, cursor.id);
     }
@@ -162,7 +157,7 @@ impl Tree {
     fn root_of(&self, id: u32) -> u64 {
         match id {
             0 => 0,
-            id => match self.top().get(id) {
+            id => match self.top.get(id) {
                 [ZEROS] => 0,
                 [pair] => pair,
             },
@@ -182,18 +177,18 @@ impl Tree {
     /// Makes the subtrees of a node be those of `pair`.
     fn descend(&self, cursor: &mut TreeCursor, node: usize, pair: u64) {
         for (child, reference) in self.plan.children(node, pair) {
-            let held = &mut cursor.nodes[child];
-            if held.reference == reference {
+            if cursor.references[child] == reference {
                 continue;
             }
-            held.reference = reference;
+            cursor.references[child] = reference;
             match self.plan.nodes[child] {
                 Node::Leaf { start, end } => {
-                    held.leaf = self.leaf_of(reference);
-                    let hash = mix(held.leaf, start);
-                    cursor.hash ^= held.hash ^ hash;
-                    held.hash = hash;
-                    write_leaf(&mut cursor.vector[start * 8..end * 8], held.leaf);
+                    let ordinal = self.plan.ordinals[child];
+                    let leaf = self.leaf_of(reference);
+                    let hash = mix(leaf, self.plan.leaves[ordinal].salt);
+                    cursor.hash ^= cursor.leaves[ordinal].hash ^ hash;
+                    cursor.leaves[ordinal] = Held { leaf, hash };
+                    write_leaf(&mut cursor.vector[start * 8..end * 8], leaf);
                 }
                 Node::Pair { table, .. } => self.descend(cursor, child, self.pair_of(table, reference)),
             }
@@ -206,11 +201,12 @@ impl Tree {
     fn complete(&self, cursor: &mut TreeCursor, ticket: &TreeTicket, probed: bool) -> Result<u64, Need> {
         let TreeCursor { blocks, memo, batch, work, .. } = cursor;
         let root = ticket.root as usize;
-        let held = batch.held(ticket.held, root + 1);
-        work[..=root].copy_from_slice(held);
+        let held = batch.held(ticket.held, root);
+        work.clear();
+        work.extend_from_slice(held);
         for changed in batch.changed(ticket.begin, ticket.end) {
             let probe = if probed { changed.probe } else { 0 };
-            work[changed.node as usize] = self.intern_leaf(blocks, probe, changed.leaf)?;
+            work[changed.node as usize] = self.intern_leaf(blocks, probe, changed)?;
         }
         for inner in &self.plan.inner {
             if inner.node >= root {
@@ -252,18 +248,17 @@ impl Tree {
 
     /// Makes today's tree the left half of a wider one; numbers stay.
     fn widen(&mut self, words: usize) -> Result<(), Exhausted> {
-        let map = |id| match self.top().get(id) {
+        let map = |id| match self.top.get(id) {
             [ZEROS] => [ZEROS],
             _ => [pair(id, 0)],
         };
         // Words of zeros do not change the hash of a vector, so states are found where they were.
-        let wider = self.top().renamed(map).ok_or(Exhausted::Memory)?;
+        let wider = self.top.renamed(map).ok_or(Exhausted::Memory)?;
         // The old roots are looked up as pairs from now on.
-        let last = self.last();
-        if !self.pairs[last].retag() {
+        if !self.top.retag() {
             return Err(Exhausted::Memory);
         }
-        self.pairs.push(wider);
+        self.pairs.push(std::mem::replace(&mut self.top, wider));
         self.plan.widen(words, self.last());
         Ok(())
     }
@@ -285,50 +280,66 @@ impl Visited for Tree {
     #[inline]
     fn ticket(&self, cursor: &mut TreeCursor, key: Key<'_>) -> Result<TreeTicket, Need> {
         let Key::Vector(vector) = key else { panic!("the tree store keeps vectors, not fingerprints") };
-        assert!(vector.len().is_multiple_of(8), "vectors are whole words of eight bytes");
+        let (words, rest) = vector.as_chunks();
+        assert!(rest.is_empty(), "vectors are whole words of eight bytes");
         self.fit(cursor);
-        if vector.len() > cursor.vector.len() {
-            return Err(Need::Width(vector.len() / 8));
+        if words.len() > self.plan.words {
+            return Err(Need::Width(words.len()));
         }
         if vector.len() as u32 > self.longest.load(Relaxed) {
             self.longest.fetch_max(vector.len() as u32, Relaxed);
         }
-        let TreeCursor { nodes, hash, batch, .. } = cursor;
-        let mut hash = *hash;
-        let held = batch.hold(|| nodes.iter().map(|node| node.reference));
-        let begin = batch.end();
-        for leaf in &self.plan.leaves {
-            let (words, held) = (read_leaf(vector, leaf.start, leaf.end), &nodes[leaf.node]);
-            if !same(words, &held.leaf) {
-                let mixed = mix(words, leaf.start);
+        let TreeCursor { references, leaves, batch, .. } = cursor;
+        let (mut hash, held, begin) = (cursor.hash, batch.hold(references), batch.end());
+        for (place, held) in self.plan.leaves.iter().zip(&*leaves) {
+            let leaf = read_leaf(words, place.start, place.end);
+            if !same(leaf, &held.leaf) {
+                let mixed = mix(leaf, place.salt);
                 hash ^= mixed ^ held.hash;
-                let tag = (mixed >> 32) as u32;
-                self.leaves.prefetch(tag);
-                batch.add(leaf.node, Hashed { leaf: words, tag });
+                batch.add(place.node, leaf, (mixed >> 32) as u32);
             }
         }
         let tag = (hash >> 32) as u32;
-        self.top().prefetch(tag);
+        self.top.prefetch(tag);
         Ok(TreeTicket { tag, held, begin, end: batch.end(), root: self.plan.root() as u32 })
     }
 
     #[inline]
     fn guess(&self, cursor: &mut TreeCursor, ticket: TreeTicket) -> u64 {
-        for changed in cursor.batch.changed_mut(ticket.begin, ticket.end) {
-            changed.probe = self.leaves.probe(changed.leaf.tag);
+        let probe = self.top.probe(ticket.tag);
+        if self.top.probed(probe, ticket.tag).is_none() {
+            // Most probably a new state, whose leaves must be looked up.
+            for changed in cursor.batch.changed(ticket.begin, ticket.end) {
+                self.leaves.prefetch(changed.tag);
+            }
         }
-        self.top().probe(ticket.tag)
+        probe
+    }
+
+    #[inline]
+    fn approach(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u64) {
+        match self.top.probed(guess, ticket.tag) {
+            Some(id) => self.foresee(id),
+            None => {
+                for changed in cursor.batch.changed_mut(ticket.begin, ticket.end) {
+                    changed.probe = self.leaves.probe(changed.tag);
+                }
+            }
+        }
     }
 
     #[inline]
     fn insert(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u64) -> Result<Visit, Need> {
+        if let Some(id) = self.known(&cursor.batch, &ticket, guess) {
+            return Ok(Visit { id, new: false });
+        }
         let mut pair = self.complete(cursor, &ticket, guess > 0)?;
         if ticket.root as usize != self.plan.root() {
             self.fit(cursor);
             pair = self.widened(&mut cursor.blocks, pair, ticket.root as usize)?;
         }
         let block = &mut cursor.blocks.pairs[self.last()];
-        match self.top().insert_from(guess, block, [top_value(pair)], ticket.tag) {
+        match self.top.insert_from(guess, block, [top_value(pair)], ticket.tag) {
             Ok((id, new)) => Ok(Visit { id, new }),
             Err(Full) => Err(Need::Room(self.last())),
         }
@@ -366,27 +377,27 @@ impl Visited for Tree {
     fn grow(&mut self, need: Need, bytes_max: u64) -> Result<(), Exhausted> {
         let bytes = match need {
             Need::Room(LEAVES) => self.bytes_after_growth(&self.leaves)?,
-            Need::Room(table) => self.bytes_after_growth(&self.pairs[table])?,
+            Need::Room(table) => self.bytes_after_growth(self.pairs.get(table).unwrap_or(&self.top))?,
             Need::Width(words) if words <= self.plan.words => return Ok(()),
-            Need::Width(_) => self.bytes() + self.top().bytes(),
+            Need::Width(_) => self.bytes() + self.top.bytes(),
         };
         if bytes > bytes_max {
             return Err(Exhausted::Memory);
         }
         let grown = match need {
             Need::Room(LEAVES) => self.leaves.grow(),
-            Need::Room(table) => self.pairs[table].grow(),
+            Need::Room(table) => self.pairs.get_mut(table).unwrap_or(&mut self.top).grow(),
             Need::Width(words) => return self.widen(words),
         };
         grown.then_some(()).ok_or(Exhausted::Memory)
     }
 
     fn bytes(&self) -> u64 {
-        self.leaves.bytes() + self.pairs.iter().map(PairTable::bytes).sum::<u64>()
+        self.leaves.bytes() + self.top.bytes() + self.pairs.iter().map(PairTable::bytes).sum::<u64>()
     }
 
     fn ids_end(&self) -> u32 {
-        self.top().references_end()
+        self.top.references_end()
     }
 }
 
@@ -400,5 +411,6 @@ fn top_value(pair: u64) -> u64 {
     if pair == 0 { ZEROS } else { pair }
 }
 
+mod known;
 #[cfg(test)]
 mod tests;

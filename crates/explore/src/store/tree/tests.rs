@@ -90,3 +90,66 @@ fn a_tree_that_may_not_grow_says_so() {
     assert_eq!(refusal, Some(Exhausted::Memory));
     assert!(tree.bytes() <= bytes_max);
 }
+
+/// Words of a vector in which a step from `from` changed a few.
+fn stepped(random: &mut impl FnMut() -> u64, from: &[u8]) -> Vec<u8> {
+    let mut vector = from.to_vec();
+    for _ in 0..random() % 3 {
+        let at = (random() as usize % vector.len()).min(vector.len() - 1);
+        vector[at] = (random() % 3) as u8;
+    }
+    vector
+}
+
+#[test]
+fn batches_find_known_states_from_above_and_new_ones_from_below() {
+    let mut random = generator(5);
+    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(96)).unwrap(), TreeCursor::default());
+    let first = insert(&mut tree, &mut cursor, &[1; 96]);
+    let mut known: HashMap<Vec<u8>, u32> = HashMap::from([(vec![1; 96], first.id)]);
+    let mut ids = vec![first.id];
+    for _ in 0..4000 {
+        let from = tree.load(&mut cursor, ids[random() as usize % ids.len()]).to_vec();
+        let vectors: Vec<_> = (0..16).map(|_| stepped(&mut random, &from)).collect();
+        let tickets: Vec<_> =
+            vectors.iter().map(|vector| tree.ticket(&mut cursor, Key::Vector(vector)).unwrap()).collect();
+        let guesses: Vec<_> = tickets.iter().map(|ticket| tree.guess(&mut cursor, *ticket)).collect();
+        for (ticket, guess) in tickets.iter().zip(&guesses) {
+            tree.approach(&mut cursor, *ticket, *guess);
+        }
+        let mut grown = false;
+        for ((vector, ticket), guess) in vectors.into_iter().zip(tickets).zip(guesses) {
+            let visit = loop {
+                match tree.insert(&mut cursor, ticket, if grown { 0 } else { guess }) {
+                    Ok(visit) => break visit,
+                    Err(need) => tree.grow(need, u64::MAX).unwrap(),
+                }
+                grown = true;
+            };
+            assert_eq!(visit.new, !known.contains_key(&vector));
+            assert_eq!(*known.entry(vector).or_insert(visit.id), visit.id);
+            ids.extend(visit.new.then_some(visit.id));
+        }
+        tree.settled(&mut cursor);
+    }
+    assert!(known.len() > 10_000);
+}
+
+#[test]
+fn a_state_with_the_same_tag_is_not_taken_for_another() {
+    let mut random = generator(9);
+    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(96)).unwrap(), TreeCursor::default());
+    let from = insert(&mut tree, &mut cursor, &[1; 96]).id;
+    for _ in 0..1000 {
+        let vector = stepped(&mut random, &[1; 96]);
+        insert(&mut tree, &mut cursor, &vector);
+        tree.load(&mut cursor, from);
+        let tickets = [vector, stepped(&mut random, &[1; 96])]
+            .map(|vector| (tree.ticket(&mut cursor, Key::Vector(&vector)).unwrap(), vector));
+        let [(one, first), (mut other, second)] = tickets;
+        other.tag = one.tag;
+        let guess = tree.guess(&mut cursor, other);
+        assert_eq!(tree.known(&cursor.batch, &other, guess).is_some(), first == second);
+        tree.settled(&mut cursor);
+    }
+}
