@@ -1,10 +1,11 @@
-//! `docs/syscalls.md` and `docs/instructions.md` say what the tables say. `BLESS=1` writes them anew.
+//! `docs/syscalls.md`, `docs/instructions.md` and `docs/libc.md` say what the tables say. `BLESS=1` writes them anew.
 
 use iced_x86::{Code, CpuidFeature};
 use kernel::table::{self, Row, Support};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
+use world::check::library::FUNCTIONS;
 
 fn keep(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
@@ -41,6 +42,56 @@ fn the_list_of_syscalls_is_that_of_the_table() {
     }
     keep("syscalls.md", &text);
 }
+
+#[test]
+fn the_list_of_library_functions_is_that_of_the_table() {
+    let mut manners: Vec<(&str, Vec<String>)> = Vec::new();
+    for (name, function) in FUNCTIONS {
+        let manner = function.manner();
+        match manners.iter_mut().find(|(known, _)| *known == manner) {
+            Some((_, names)) => names.push(format!("`{name}`")),
+            None => manners.push((manner, vec![format!("`{name}`")])),
+        }
+    }
+    let mut text = LIBRARY_HEAD.to_owned();
+    for (manner, names) in manners {
+        writeln!(text, "| {manner} | {} |", names.join(", ")).expect("text");
+    }
+    keep("libc.md", &(text + LIBRARY_TAIL));
+}
+
+const LIBRARY_HEAD: &str = "# Functions of the C library
+
+Generated from the table in `crates/world/src/check/library/functions.rs`; a test fails when this file is stale.
+
+Where the symbols of glibc or musl are found, `allways check --libc summary` (the default) takes these functions at their word
+([why](decisions/0010-the-c-library-in-two-depths.md)). With `--libc real`, and without symbols, every instruction is executed.
+
+| how | functions |
+|---|---|
+";
+
+const LIBRARY_TAIL: &str = "
+C++ comes through these: `operator new` allocates, `std::mutex`, `std::condition_variable`, `std::call_once` and `std::thread` are POSIX's.
+So do the rest of C11's threads (`thrd_create`, `mtx_unlock`, `cnd_wait`, `call_once`, ...).
+
+## What is executed as it stands
+
+| what | because | known to agree |
+|---|---|---|
+| robust mutexes, and those that inherit or protect priorities; condition variables while they are used with them | the kernel has a part in them | `locks_of_every_kind_do_what_they_should` |
+| cancellation in syscalls (`read`, `pause`, ...), and asynchronous cancellation | it is done by a signal | `threads_are_cancelled_where_they_wait` |
+| what unwinds a thread that is cancelled or calls `pthread_exit`; handlers of `pthread_cleanup_push` in C, destructors of `pthread_key_create` and of `thread_local` are steps of the program | | `what_a_program_does_when_a_thread_ends_is_a_part_of_it` |
+| `sem_open`, `sem_getvalue`, attributes, thread-specific data, affinity, names, `pthread_kill` | they do not wait | |
+| strings, sorting, files by descriptor, everything else | it is code like the program's own | |
+
+The names in the last column are tests of `crates/world/tests/library.rs`: each compares the functions of this page in both depths, reduced and
+not, with glibc and musl, and with the host where the outcome is one.
+
+Known limits: destructors of C++ objects on the stack of a thread that is cancelled or calls `pthread_exit` belong to the step in which
+it ends. `mallopt` and `malloc_trim` have no effect. A program that maps memory at addresses of its own choice from 16 to 65 TiB may get in the
+way of arenas: then it is refused.
+";
 
 /// The group of instructions that a form is told in.
 fn group(code: Code) -> &'static str {

@@ -62,6 +62,7 @@ impl Programs {
         let mut step =
             Step { tid, index, touches: Vec::new(), is_fresh, kept: None, assertion, misuse, lowest, clean_below };
         let space = self.world.space(tid);
+        let base = self.world.cpus[&tid].fs_base;
         self.world.memory.enter(space);
         self.world.memory.take_log();
         self.place_stack(tid);
@@ -73,8 +74,17 @@ impl Programs {
         self.clear_dead_stack(&mut step);
         self.hand_over(&step);
         self.follow_births(tid, space);
+        self.note_end(&mut step, library::thread(space, base));
         step.touches.push(Touch { object: touch::object(Kind::World, 0, 0), write: false, plain: false });
         Ok(step)
+    }
+
+    /// Somebody may wait for a thread's end, however that comes.
+    fn note_end(&self, step: &mut Step, object: u64) {
+        let is_known = step.touches.iter().any(|touch| touch.object == object && touch.write);
+        if !is_known && !self.world.kernel.threads.contains_key(&step.tid) {
+            step.touches.push(Touch { object, write: true, plain: false });
+        }
     }
 
     /// Takes the next part of a step; whether there is more.
@@ -256,7 +266,15 @@ impl Programs {
             }
             Function::AssertFail | Function::Abort => self.step_past(step),
             Function::StartMain => self.at_start_main(step, hook),
-            Function::Begin => self.at_begin(step, hook),
+            Function::Begin if !self.is_called_back(step.tid) => self.at_begin(step, hook),
+            Function::Begin | Function::Callback => self.at_callback(step, hook),
+            Function::Back => self.at_back(step),
+            Function::Registers(number) => self.at_registers(step, hook, number),
+            Function::Landing => self.at_landing(step, hook),
+            Function::Landed => self.at_landed(step),
+            Function::CancelState => self.at_cancel_state(step),
+            Function::TestCancel => self.at_test_cancel(step),
+            function if function.joins() && self.is_joining(step.tid) => self.step_past(step),
             Function::Return => self.at_return(step),
             Function::Whole(whole) => self.at_whole(step, hook, whole),
             Function::Allocate(asked) => self.at_allocation(step, hook, asked),
@@ -300,7 +318,7 @@ impl Programs {
     }
 
     /// The first instruction of the program's own code is like any other: others may see it.
-    fn first_instruction(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+    pub(super) fn first_instruction(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let stop = self.world.execute_instructions(step.tid, &mut self.unhooked, 1);
         self.note_accesses(step);
         step.is_fresh &= stop.executed == 0;
@@ -323,13 +341,20 @@ impl Programs {
         self.step_past(step)
     }
 
+    /// Whether a thread is in a function that joins: of some, another one is the inner part.
+    fn is_joining(&self, tid: Tid) -> bool {
+        let within = self.library.member(tid).and_then(|member| member.within);
+        within.is_some_and(|within| within.whole == Whole::Join)
+    }
+
     /// From here on a thread, or its process, only ends.
-    fn end(&mut self, step: &mut Step, phase: Phase) {
+    pub(super) fn end(&mut self, step: &mut Step, phase: Phase) {
         let base = self.world.cpus[&step.tid].fs_base;
         let object = library::thread(self.world.space(step.tid), base);
         step.touches.push(Touch { object, write: true, plain: false });
         self.library.leave(step.tid, object);
-        self.library.member_mut(step.tid).phase = phase;
+        let member = self.library.member_mut(step.tid);
+        (member.phase, member.ends) = (phase, true);
     }
 
     fn at_whole(&mut self, step: &mut Step, hook: Hook, whole: Whole) -> Result<bool, Refusal> {
@@ -342,6 +367,10 @@ impl Programs {
         if whole == Whole::Create {
             let routine = self.world.cpus[&step.tid].gpr[RDX];
             self.add_hook(step.tid, routine, Hook { function: Function::Begin, ..hook });
+        }
+        if whole == Whole::Detach {
+            let object = library::thread(self.world.space(step.tid), self.world.cpus[&step.tid].gpr[RDI]);
+            step.touches.push(Touch { object, write: true, plain: false });
         }
         self.hear_operation(step.tid, hook);
         if let Some(phase) = whole.last_phase() {
@@ -365,10 +394,13 @@ impl Programs {
         step.is_fresh = false;
         let Some(within) = self.library.member_mut(step.tid).within.take() else { return Ok(false) };
         self.world.cpus.get_mut(&step.tid).expect("it runs").rip = within.return_to;
+        if within.whole == Whole::Cancel {
+            self.has_cancelled(step);
+        }
         Ok(within.whole == Whole::Allocate || self.operated(step))
     }
 
-    fn return_address(&self, tid: Tid) -> Option<u64> {
+    pub(super) fn return_address(&self, tid: Tid) -> Option<u64> {
         let mut bytes = [0; 8];
         let pointer = self.world.cpus[&tid].gpr[RSP];
         self.world.memory.peek(self.world.space(tid), pointer, &mut bytes).ok()?;
@@ -406,8 +438,10 @@ impl Programs {
         step.is_fresh = false;
         match done {
             Done::Sleeps => Ok(false),
+            Done::Whole(Whole::Once) => self.enter_once(step, hook),
             Done::Whole(whole) => self.enter_whole(step, whole),
-            Done::Unsummarised => self.step_past(step),
+            Done::Cancelled => self.cancelled(step, hook),
+            Done::Unsummarised => self.enter_real(step, hook),
             Done::Acquired(result) => {
                 self.return_with(step.tid, result);
                 Ok(true)
@@ -480,7 +514,8 @@ impl Programs {
         self.library.member(tid).is_some_and(|member| {
             let whole = member.within.map(|within| within.whole);
             let comes_or_goes = matches!(member.phase, Phase::Starting | Phase::Ending);
-            comes_or_goes && self.has_siblings(tid) || matches!(whole, Some(Whole::Create | Whole::Join))
+            comes_or_goes && self.has_siblings(tid)
+                || matches!(whole, Some(Whole::Create | Whole::Join | Whole::Detach | Whole::Cancel))
         })
     }
 
@@ -520,8 +555,8 @@ impl Programs {
         self.pass(step, None)?;
         step.is_fresh = false;
         // A promoted word is a place to stop at, not one that synchronises: the last search tells its race, too.
-        let is_quiet = self.is_quiet(step.tid);
-        step.touches[first..].iter_mut().for_each(|touch| touch.plain = !is_quiet);
+        let is_plain = self.is_plain(step.tid);
+        step.touches[first..].iter_mut().for_each(|touch| touch.plain = is_plain);
         Ok(!is_visible || self.operated(step))
     }
 
@@ -566,7 +601,7 @@ impl Programs {
             let rip = self.world.cpus[&tid].rip;
             self.library.member_mut(tid).loaded = Some(Loaded { rip, value: u64::from_le_bytes(bytes) });
             let read = memory::Logged { addr: touch.addr, size: touch.size, write: false };
-            self.note(step, space, read, !self.is_quiet(tid));
+            self.note(step, space, read, self.is_plain(tid));
             step.is_fresh = false;
         }
         Ok(writes)
@@ -617,7 +652,7 @@ impl Programs {
         }
     }
 
-    fn add_hook(&mut self, tid: Tid, address: u64, hook: Hook) {
+    pub(super) fn add_hook(&mut self, tid: Tid, address: u64, hook: Hook) {
         let space = self.world.space(tid);
         if self.hooks.add(&self.world.memory, space, address, hook) {
             self.refresh_stops();

@@ -155,7 +155,7 @@ impl Programs {
         if self.is_life(step.tid) || self.has_private_memory(step.tid) {
             return;
         }
-        let plain = !self.is_quiet(step.tid);
+        let plain = self.is_plain(step.tid);
         // What others wrote in front of it decides whether it can be freed.
         self.note(step, space, Logged { addr: start - 8, size: 8, write: false }, false);
         if length <= LARGE {
@@ -235,6 +235,7 @@ impl Programs {
 
     /// The library ends the program: glibc by `abort(3)`, musl by an instruction that is not allowed.
     fn abort(&mut self, step: &mut Step, hook: Hook, what: String) -> Result<bool, Refusal> {
+        self.hear_operation(step.tid, hook);
         let abort = self.sibling(step.tid, Function::Abort).filter(|_| hook.flavour == Flavour::Glibc);
         if hook.flavour == Flavour::Glibc && self.options.checks.assert {
             step.assertion = Some(what);
@@ -245,7 +246,7 @@ impl Programs {
     }
 
     /// Where another function is of the library in which a thread is.
-    fn sibling(&self, tid: Tid, function: Function) -> Option<u64> {
+    pub(super) fn sibling(&self, tid: Tid, function: Function) -> Option<u64> {
         self.hooks.sibling(&self.world.memory, self.world.space(tid), self.world.cpus[&tid].rip, function)
     }
 

@@ -36,7 +36,7 @@ impl Programs {
         let space = self.world.space(step.tid);
         let member = self.library.member(step.tid);
         let stack = member.and_then(|member| member.stack).unwrap_or_default();
-        let plain = !member.is_some_and(Member::is_in_library);
+        let plain = self.is_plain(step.tid);
         let is_exposed = self.knowledge.exposed.contains(&step.tid);
         // Asked only if there is something to ask about: most accesses are to the own stack.
         let mut noticed = None;
@@ -240,6 +240,8 @@ impl Programs {
                 shares: Vec::new(),
                 loaded: None,
                 buried: Vec::new(),
+                cancelled: false,
+                cancels: None,
                 creator: Some(by),
                 ..parent
             };

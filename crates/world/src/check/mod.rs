@@ -2,6 +2,7 @@
 
 mod advance;
 mod allocation;
+mod callback;
 pub mod driver;
 mod forbid;
 mod knowledge;

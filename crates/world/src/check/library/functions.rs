@@ -7,6 +7,8 @@ pub enum Function {
     Lock,
     /// `pthread_mutex_trylock(3)`.
     TryLock,
+    /// `mtx_trylock(3)`.
+    TryMtx,
     /// `pthread_mutex_timedlock(3)`, by the real-time clock.
     TimedLock,
     /// `pthread_mutex_clocklock(3)`.
@@ -27,6 +29,10 @@ pub enum Function {
     TryWriteLock,
     /// `pthread_rwlock_timedwrlock(3)`.
     TimedWriteLock,
+    /// `pthread_rwlock_clockrdlock(3)`.
+    ClockReadLock,
+    /// `pthread_rwlock_clockwrlock(3)`.
+    ClockWriteLock,
     /// `pthread_rwlock_unlock(3)`.
     UnlockBoth,
     /// `pthread_spin_lock(3)`.
@@ -61,6 +67,20 @@ pub enum Function {
     SemaphorePost,
     /// `pthread_join(3)`: carried out as a whole once the other thread has ended.
     Join,
+    /// `pthread_tryjoin_np(3)`.
+    TryJoin,
+    /// `pthread_timedjoin_np(3)`.
+    TimedJoin,
+    /// `pthread_clockjoin_np(3)`.
+    ClockJoin,
+    /// `pthread_once(3)`.
+    Once,
+    /// `pthread_cancel(3)`.
+    Cancel,
+    /// `pthread_setcancelstate(3)`.
+    CancelState,
+    /// `pthread_testcancel(3)`: where those go who are cancelled while they wait.
+    TestCancel,
     /// A function that is carried out as a whole.
     Whole(Whole),
     /// A function that allocates or frees.
@@ -75,6 +95,16 @@ pub enum Function {
     Begin,
     /// Where the function that a thread was made for returns to.
     Return,
+    /// A function that is given one, as its argument of this number, to be called when a thread ends.
+    Registers(u8),
+    /// `__sigsetjmp`: where a thread that ends may come back to the program, to clean up.
+    Landing,
+    /// Where it comes back to.
+    Landed,
+    /// A function of the program that the library calls.
+    Callback,
+    /// Where such a function returns to, or the library's function that has called it.
+    Back,
 }
 
 /// Kinds of functions that are carried out as a whole.
@@ -84,6 +114,12 @@ pub enum Whole {
     Create,
     /// `pthread_join(3)` of a thread that has ended.
     Join,
+    /// `pthread_detach(3)`.
+    Detach,
+    /// `pthread_cancel(3)`.
+    Cancel,
+    /// `pthread_once(3)`, but for the function that it calls.
+    Once,
     /// `pthread_exit(3)`.
     EndThread,
     /// `exit(3)`.
@@ -100,13 +136,61 @@ impl Function {
     pub fn synchronises(self) -> bool {
         !matches!(
             self,
-            Self::Whole(_)
+            Self::CancelState
+                | Self::TestCancel
+                | Self::Whole(_)
                 | Self::Allocate(_)
                 | Self::Abort
                 | Self::AssertFail
                 | Self::StartMain
                 | Self::Begin
                 | Self::Return
+                | Self::Registers(_)
+                | Self::Landing
+                | Self::Landed
+                | Self::Callback
+                | Self::Back
+        )
+    }
+
+    /// How it is carried out, for those who read.
+    #[must_use]
+    pub fn manner(self) -> &'static str {
+        match self {
+            Self::Allocate(Allocation::Statistics) => "refused",
+            Self::Allocate(_) => "at once, from an arena of the thread",
+            Self::Once => "one step up to the function that it calls, one behind it",
+            Self::Whole(Whole::EndThread | Whole::EndProcess) => {
+                "the last step, but for functions that are called then"
+            }
+            Self::Whole(_) | Self::Cancel => "one step, in which the library's own code is executed",
+            Self::AssertFail => "ends the schedule",
+            function if function.synchronises() => "one step with its specified meaning",
+            _ => "executed as it stands, and watched",
+        }
+    }
+
+    /// Whether it waits for the end of a thread.
+    #[must_use]
+    pub fn joins(self) -> bool {
+        matches!(self, Self::Join | Self::TryJoin | Self::TimedJoin | Self::ClockJoin)
+    }
+
+    /// Whether whoever waits in it can be cancelled (`pthreads(7)`).
+    #[must_use]
+    pub fn is_cancellation_point(self) -> bool {
+        use Function as F;
+        matches!(
+            self,
+            F::Wait
+                | F::TimedWait
+                | F::ClockWait
+                | F::SemaphoreWait
+                | F::SemaphoreTimedWait
+                | F::SemaphoreClockWait
+                | F::Join
+                | F::TimedJoin
+                | F::ClockJoin
         )
     }
 
@@ -136,7 +220,9 @@ use Function as F;
 /// Names and meanings.
 pub const FUNCTIONS: &[(&str, Function)] = &[
     ("pthread_mutex_lock", F::Lock),
+    ("mtx_lock", F::Lock),
     ("pthread_mutex_trylock", F::TryLock),
+    ("mtx_trylock", F::TryMtx),
     ("pthread_mutex_timedlock", F::TimedLock),
     ("pthread_mutex_clocklock", F::ClockLock),
     ("pthread_mutex_unlock", F::Unlock),
@@ -147,6 +233,8 @@ pub const FUNCTIONS: &[(&str, Function)] = &[
     ("pthread_rwlock_wrlock", F::WriteLock),
     ("pthread_rwlock_trywrlock", F::TryWriteLock),
     ("pthread_rwlock_timedwrlock", F::TimedWriteLock),
+    ("pthread_rwlock_clockrdlock", F::ClockReadLock),
+    ("pthread_rwlock_clockwrlock", F::ClockWriteLock),
     ("pthread_rwlock_unlock", F::UnlockBoth),
     ("pthread_spin_lock", F::SpinLock),
     ("pthread_spin_trylock", F::SpinTryLock),
@@ -155,7 +243,9 @@ pub const FUNCTIONS: &[(&str, Function)] = &[
     ("pthread_cond_timedwait", F::TimedWait),
     ("pthread_cond_clockwait", F::ClockWait),
     ("pthread_cond_signal", F::Signal),
+    ("cnd_signal", F::Signal),
     ("pthread_cond_broadcast", F::Broadcast),
+    ("cnd_broadcast", F::Broadcast),
     ("pthread_cond_destroy", F::DestroyCondition),
     ("pthread_barrier_wait", F::BarrierWait),
     ("sem_wait", F::SemaphoreWait),
@@ -164,8 +254,23 @@ pub const FUNCTIONS: &[(&str, Function)] = &[
     ("sem_clockwait", F::SemaphoreClockWait),
     ("sem_post", F::SemaphorePost),
     ("pthread_join", F::Join),
+    ("thrd_join", F::Join),
+    ("pthread_tryjoin_np", F::TryJoin),
+    ("pthread_timedjoin_np", F::TimedJoin),
+    ("pthread_clockjoin_np", F::ClockJoin),
+    ("pthread_once", F::Once),
+    ("pthread_cancel", F::Cancel),
+    ("pthread_setcancelstate", F::CancelState),
+    ("pthread_testcancel", F::TestCancel),
+    ("pthread_detach", F::Whole(Whole::Detach)),
+    ("pthread_key_create", F::Registers(1)),
+    ("tss_create", F::Registers(1)),
+    ("__cxa_thread_atexit_impl", F::Registers(0)),
+    ("_pthread_cleanup_push", F::Registers(1)),
+    ("__sigsetjmp", F::Landing),
     ("pthread_create", F::Whole(Whole::Create)),
     ("pthread_exit", F::Whole(Whole::EndThread)),
+    ("__pthread_unwind_next", F::Whole(Whole::EndThread)),
     ("exit", F::Whole(Whole::EndProcess)),
     ("malloc", F::Allocate(A::Malloc)),
     ("calloc", F::Allocate(A::Calloc)),

@@ -59,6 +59,8 @@ struct Known {
     places: Vec<u64>,
     /// Whether it is started by a C library, or is one.
     starts: bool,
+    /// Whether it is a program.
+    is_program: bool,
 }
 
 impl Hooks {
@@ -107,6 +109,14 @@ impl Hooks {
             return None;
         }
         self.tables.places.get(&place(memory, space, address)?).copied()
+    }
+
+    /// Whether two addresses are in one library.
+    #[must_use]
+    pub fn is_one_library(&self, memory: &Memory, space: SpaceId, one: u64, other: u64) -> bool {
+        let file = |address| place(memory, space, address).map(|place| place.0);
+        let is_library = |id: ObjectId| self.tables.files.get(&id).is_some_and(|known| !known.is_program);
+        file(one) == file(other) && file(one).is_some_and(is_library)
     }
 
     /// Where another recognised function is of the file that an address shows.
@@ -187,9 +197,9 @@ impl Tables {
         }
         let mut bytes = vec![0; memory.object_len(id) as usize];
         memory.read_object(id, 0, &mut bytes);
-        let (starts, found) = functions_in(&bytes).unwrap_or_default();
+        let Found { starts, is_program, found } = functions_in(&bytes).unwrap_or_default();
         let places = found.iter().map(|(place, _)| *place).collect();
-        self.files.insert(id, Known { places, starts });
+        self.files.insert(id, Known { places, starts, is_program });
         self.places.extend(found.into_iter().map(|(place, hook)| ((id, place), hook)));
     }
 }
@@ -210,8 +220,18 @@ fn object_of(mapping: &memory::Mapping) -> Option<ObjectId> {
     }
 }
 
-/// Whether a C library starts what is in an executable file, and that library's functions by their place in the file.
-fn functions_in(bytes: &[u8]) -> Option<(bool, Vec<(u64, Hook)>)> {
+/// What an executable file tells.
+#[derive(Default)]
+struct Found {
+    /// Whether a C library starts what is in it.
+    starts: bool,
+    /// Whether it has a `main`.
+    is_program: bool,
+    /// That library's functions, by their place in the file.
+    found: Vec<(u64, Hook)>,
+}
+
+fn functions_in(bytes: &[u8]) -> Option<Found> {
     let file = object::File::parse(bytes).ok()?;
     const START: &str = "__libc_start_main";
     let starts = file.symbols().chain(file.dynamic_symbols()).any(|symbol| symbol.name() == Ok(START));
@@ -221,9 +241,10 @@ fn functions_in(bytes: &[u8]) -> Option<(bool, Vec<(u64, Hook)>)> {
             defined.entry(name).or_default().insert(symbol.address());
         }
     }
+    let is_program = defined.contains_key("main");
     // Only a C library starts programs.
     if !defined.contains_key(START) {
-        return Some((starts, Vec::new()));
+        return Some(Found { starts, is_program, found: Vec::new() });
     }
     const MUSL: [&str; 3] = ["__init_libc", "__dls2b", "__libc_start_init"];
     let flavour = if MUSL.iter().any(|name| defined.contains_key(name)) { Flavour::Musl } else { Flavour::Glibc };
@@ -239,7 +260,7 @@ fn functions_in(bytes: &[u8]) -> Option<(bool, Vec<(u64, Hook)>)> {
         let places = defined.get(name).into_iter().flatten().filter_map(|address| place(*address));
         found.extend(places.map(|place| (place, Hook { function: *function, flavour })));
     }
-    Some((starts, found))
+    Some(Found { starts, is_program, found })
 }
 
 /// Whether `malloc(3)` is the library's own: a program that is linked with it may bring another one.

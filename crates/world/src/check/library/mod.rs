@@ -4,17 +4,20 @@
 //! Locks stay in the guest's memory, in the library's own format; so code that was not recognised finds them as it expects.
 //! What has no place there, such as who sleeps at a condition variable, is kept here.
 
+mod act;
 mod functions;
 mod heap;
 mod hooks;
 mod layout;
-mod operate;
+mod operation;
+mod sleep;
+mod time;
 
-pub use functions::{Function, Whole};
+pub use functions::{FUNCTIONS, Function, Whole};
 pub use heap::{Allocation, Buried, Heap, Problem};
 pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
-pub use operate::{Done, Operation, Seen, thread};
+pub use operation::{Done, Operation, Seen, thread};
 
 use kernel::Tid;
 use kernel::map::Map;
@@ -58,6 +61,40 @@ pub struct Member {
     pub loaded: Option<Loaded>,
     /// Blocks of others that it has freed, and has told nobody of; sorted.
     pub buried: Vec<Buried>,
+    /// Calls of `pthread_once(3)` that it is in, outermost first.
+    pub onces: Vec<Once>,
+    /// It ends, and is in a function of the program that is called then; where that returns to.
+    pub cleans_up: Option<Return>,
+    /// It is in a function whose instructions are executed as they stand; where that returns to.
+    pub real: Option<Return>,
+    /// Whom it is cancelling.
+    pub cancels: Option<Tid>,
+    /// Somebody has cancelled it.
+    pub cancelled: bool,
+    /// It does not want to be cancelled now.
+    pub is_shielded: bool,
+    /// It has begun to end: it cannot be cancelled any more.
+    pub ends: bool,
+}
+
+/// Where a function returns to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Return {
+    /// The address.
+    pub address: u64,
+    /// The stack pointer there.
+    pub stack_pointer: u64,
+}
+
+/// A call of `pthread_once(3)` that is the first one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Once {
+    /// What it is about.
+    pub control: u64,
+    /// Where it returns to.
+    pub end: Return,
+    /// The program's function is at work; where that returns to.
+    pub inside: Option<Return>,
 }
 
 /// The first half of an instruction that reads and writes.
@@ -230,6 +267,12 @@ impl Member {
     /// Notes that a lock is no longer held; false if it was not.
     pub fn release(&mut self, object: u64) -> bool {
         self.holds.binary_search(&object).map(|at| self.holds.remove(at)).is_ok()
+    }
+
+    /// Whether it ends where it may be cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled && !self.is_shielded && !self.ends
     }
 
     /// Whether what it executes now is not the program's own code.

@@ -15,12 +15,12 @@ impl Programs {
         Some(match hook.function {
             F::Lock | F::SpinLock => format!("lock {what}"),
             F::TimedLock | F::ClockLock => format!("lock {what}, with a time limit"),
-            F::TryLock | F::SpinTryLock => format!("try to lock {what}"),
+            F::TryLock | F::TryMtx | F::SpinTryLock => format!("try to lock {what}"),
             F::Unlock | F::SpinUnlock | F::UnlockBoth => format!("unlock {what}"),
             F::DestroyMutex | F::DestroyCondition => format!("destroy {what}"),
-            F::ReadLock | F::TimedReadLock => format!("lock {what} for reading"),
+            F::ReadLock | F::TimedReadLock | F::ClockReadLock => format!("lock {what} for reading"),
             F::TryReadLock => format!("try to lock {what} for reading"),
-            F::WriteLock | F::TimedWriteLock => format!("lock {what} for writing"),
+            F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => format!("lock {what} for writing"),
             F::TryWriteLock => format!("try to lock {what} for writing"),
             F::Wait | F::TimedWait | F::ClockWait => self.wait_words(&operation, &what),
             F::Signal => format!("signal {what}"),
@@ -30,12 +30,17 @@ impl Programs {
             F::SemaphoreTryWait => format!("try to take semaphore {what}"),
             F::SemaphorePost => format!("give semaphore {what}"),
             F::Join => format!("join {}", self.joined_name(&operation)),
+            F::TryJoin => format!("try to join {}", self.joined_name(&operation)),
+            F::TimedJoin | F::ClockJoin => format!("join {}, with a time limit", self.joined_name(&operation)),
+            F::Once => format!("come to {what}, which is done once"),
+            F::Cancel => format!("cancel {}", self.joined_name(&operation)),
+            F::Whole(Whole::Detach) => format!("detach {}", self.joined_name(&operation)),
             F::Whole(Whole::Create) => format!("create a thread for {}", self.routine(tid)),
             F::Whole(Whole::EndThread) => "end the thread".to_owned(),
             F::Whole(Whole::EndProcess) => format!("exit({})", operation.args[0] as i32),
             F::AssertFail => "the assertion fails".to_owned(),
             F::Allocate(Allocation::Free | Allocation::Realloc) => format!("free what is at {what}"),
-            F::Whole(_) | F::Allocate(_) | F::Abort | F::StartMain | F::Begin | F::Return => return None,
+            _ => return None,
         })
     }
 
@@ -97,7 +102,7 @@ impl Programs {
         let operation = self.operation(tid, hook);
         let what = self.object_name(&operation);
         let seen = self.seen();
-        if hook.function == F::Join {
+        if hook.function.joins() {
             let other = operation.joined(seen);
             return (format!("waits for the end of {}", self.joined_name(&operation)), other);
         }

@@ -1,0 +1,64 @@
+//! When functions that wait give up.
+
+use super::functions::Function;
+use super::layout::Flavour;
+use super::operation::{Operation, Seen};
+
+const NANOSECONDS: u64 = 1_000_000_000;
+const EINVAL: u64 = 22;
+const ETIMEDOUT: u64 = 110;
+
+impl Operation {
+    /// The clock and the address of the time at which the call gives up.
+    fn time(&self, seen: Seen<'_>) -> Option<(u64, u64)> {
+        use Function as F;
+        let [_, one, two, three] = self.args;
+        let (clock, address) = match self.function {
+            F::TimedLock | F::TimedReadLock | F::TimedWriteLock | F::SemaphoreTimedWait => (0, one),
+            F::ClockLock | F::ClockReadLock | F::ClockWriteLock | F::SemaphoreClockWait => (one, two),
+            F::TimedWait => (self.condition_clock(seen), two),
+            F::TimedJoin => (0, two),
+            F::ClockWait | F::ClockJoin => (two, three),
+            _ => return None,
+        };
+        // To join without a time is to wait for ever.
+        (address != 0).then_some((clock, address))
+    }
+
+    /// When the call gives up, on the monotonic clock.
+    #[must_use]
+    pub fn deadline(&self, seen: Seen<'_>) -> Option<u64> {
+        const CLOCK_MONOTONIC: u64 = 1;
+        let (clock, address) = self.time(seen)?;
+        // What is before the beginning of time is over.
+        let seconds = u64::try_from(self.u64(seen, address).cast_signed()).unwrap_or(0);
+        let at = seconds.saturating_mul(NANOSECONDS).saturating_add(self.u64(seen, address + 8));
+        let clocks = &seen.kernel.clock;
+        Some(if clock == CLOCK_MONOTONIC { at } else { at.saturating_sub(clocks.real() - clocks.now()) })
+    }
+
+    /// The clock that a condition variable was made for (`pthread_condattr_setclock(3)`).
+    fn condition_clock(&self, seen: Seen<'_>) -> u64 {
+        match self.flavour {
+            Flavour::Glibc => u64::from(self.u32(seen, self.args[0] + 36) >> 1 & 1),
+            Flavour::Musl => u64::from(self.u32(seen, self.args[0] + 16)),
+        }
+    }
+
+    /// Whether the time is none: nanoseconds make no second, and there are two clocks.
+    pub(super) fn has_no_time(&self, seen: Seen<'_>) -> bool {
+        let is_wrong = |(clock, address)| clock > 1 || self.u64(seen, address + 8) >= NANOSECONDS;
+        self.time(seen).is_some_and(is_wrong)
+    }
+
+    /// Whether it need not wait any longer.
+    pub(super) fn is_late(&self, seen: Seen<'_>) -> bool {
+        let is_over = |deadline| seen.kernel.clock.now() >= deadline;
+        self.has_no_time(seen) || self.deadline(seen).is_some_and(is_over)
+    }
+
+    /// What it returns then.
+    pub(super) fn too_late(&self, seen: Seen<'_>) -> u64 {
+        if self.has_no_time(seen) { EINVAL } else { ETIMEDOUT }
+    }
+}
