@@ -6,26 +6,73 @@ use super::watch::Rhythm;
 use super::worker::Worker;
 use crate::store::Visited;
 use crate::system::TransitionSystem;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvError, Sender, channel};
 use std::thread::Scope;
 
-/// States that a worker takes from the level at a time.
-const CHUNK: usize = 128;
+/// Most states that a worker takes from the level at a time.
+const CHUNK_MOST: usize = 128;
+/// Times that a worker takes from its part of a level, if the chunks are smaller than they may be.
+const CHUNKS: usize = 8;
 /// How many states ahead of its expansion a state is fetched from the store.
 const AHEAD: usize = 3;
 /// Smaller levels are done by one worker: waking the others takes longer.
-const LEVEL_SHARED: usize = 1024;
+const LEVEL_SHARED: usize = 256;
+/// How often to look for a message before the thread goes to sleep: levels follow each other quickly, and waking a
+/// thread takes as long as expanding a hundred states.
+const LOOKS: u32 = 1000;
 
 /// One level, taken apart by all workers.
+///
+/// Each worker has a part and helps others when that is done. Neighbours have successors in common, so it is best if the
+/// same worker expands them: what it has just stored it finds in its own cache.
 struct Level<S> {
     states: Frontier<S>,
-    /// First state that nobody has taken.
-    next: AtomicUsize,
+    parts: Vec<Part>,
+    chunk: usize,
     /// Whether these states are at the depth bound.
     last: bool,
+}
+
+/// One worker's part of a level, on a line of its own.
+#[repr(align(128))]
+struct Part {
+    /// First state that nobody has taken.
+    next: AtomicUsize,
+    end: usize,
+}
+
+impl<S> Level<S> {
+    fn new(states: Frontier<S>, workers: usize, last: bool) -> Self {
+        let cut = |part: usize| states.len() * part / workers;
+        let part = |part| Part { next: AtomicUsize::new(cut(part)), end: cut(part + 1) };
+        let parts = (0..workers).map(part).collect();
+        let chunk = (states.len() / (workers * CHUNKS)).clamp(1, CHUNK_MOST);
+        Self { states, parts, chunk, last }
+    }
+
+    /// Some states that nobody has taken, from a worker's own part as long as there are any.
+    fn take(&self, worker: usize) -> Option<Range<usize>> {
+        let (before, from_own) = self.parts.split_at(worker);
+        from_own.iter().chain(before).find_map(|part| {
+            let start = part.next.fetch_add(self.chunk, Relaxed);
+            (start < part.end).then(|| start..(start + self.chunk).min(part.end))
+        })
+    }
+}
+
+/// The next message, looking for a while before going to sleep.
+fn receive<T>(from: &Receiver<T>) -> Result<T, RecvError> {
+    for _ in 0..LOOKS {
+        if let Ok(message) = from.try_recv() {
+            return Ok(message);
+        }
+        std::hint::spin_loop();
+    }
+    from.recv()
 }
 
 /// What a worker brings back from a level.
@@ -59,7 +106,7 @@ impl<'a, S: TransitionSystem, V: Visited> Crew<'a, S, V> {
     where
         'a: 'scope,
     {
-        let hands = (1..shared.options.workers).map(|_| hire_one(scope, shared)).collect();
+        let hands = (1..shared.options.workers).map(|number| hire_one(scope, shared, number)).collect();
         Self { shared, own: Worker::new(shared, false), hands }
     }
 
@@ -73,14 +120,14 @@ impl<'a, S: TransitionSystem, V: Visited> Crew<'a, S, V> {
     /// Expands a level.
     pub fn expand(&mut self, states: Frontier<S::State>, last: bool) -> Harvest<S::State> {
         let helped = states.len() >= LEVEL_SHARED;
-        let level = Arc::new(Level { states, next: AtomicUsize::new(0), last });
         let hands = if helped { &mut self.hands[..] } else { &mut [] };
+        let level = Arc::new(Level::new(states, 1 + hands.len(), last));
         for hand in hands.iter() {
             hand.jobs.send(level.clone()).expect("a worker runs until its crew is dropped");
         }
-        let mut harvest = work(self.shared, &mut self.own, &level);
+        let mut harvest = work(self.shared, &mut self.own, (0, &level));
         for hand in hands {
-            let mut more = hand.harvests.recv().expect("a worker panicked");
+            let mut more = receive(&hand.harvests).expect("a worker panicked");
             hand.counts = more.counts;
             harvest.found.append(&mut more.found);
             harvest.sightings.append(&mut more.sightings);
@@ -98,13 +145,14 @@ impl<'a, S: TransitionSystem, V: Visited> Crew<'a, S, V> {
 fn hire_one<'a: 'scope, 'scope, S: TransitionSystem, V: Visited>(
     scope: &'scope Scope<'scope, '_>,
     shared: &'a Shared<'a, S, V>,
+    number: usize,
 ) -> Hand<S::State> {
     let (jobs, todo) = channel::<Arc<Level<S::State>>>();
     let (done, harvests) = channel();
     scope.spawn(move || {
         let mut worker = Worker::new(shared, false);
-        for level in todo {
-            let harvest = work(shared, &mut worker, &level);
+        while let Ok(level) = receive(&todo) {
+            let harvest = work(shared, &mut worker, (number, &level));
             drop(level);
             if done.send(harvest).is_err() {
                 break;
@@ -118,15 +166,11 @@ fn hire_one<'a: 'scope, 'scope, S: TransitionSystem, V: Visited>(
 fn work<S: TransitionSystem, V: Visited>(
     shared: &Shared<'_, S, V>,
     worker: &mut Worker<'_, S, V>,
-    level: &Level<S::State>,
+    (number, level): (usize, &Level<S::State>),
 ) -> Harvest<S::State> {
     let mut rhythm = Rhythm::default();
-    'level: loop {
-        let start = level.next.fetch_add(CHUNK, Relaxed);
-        if start >= level.states.len() {
-            break;
-        }
-        for index in start..(start + CHUNK).min(level.states.len()) {
+    'level: while let Some(chunk) = level.take(number) {
+        for index in chunk {
             let (id, state) = (level.states.ids[index], level.states.states.get(index));
             if V::RESTORES
                 && let Some(soon) = level.states.ids.get(index + AHEAD)
@@ -140,6 +184,7 @@ fn work<S: TransitionSystem, V: Visited>(
             }
             if rhythm.is_due() {
                 // Others may be waiting to let the store grow.
+                worker.intake.tell();
                 worker.intake.session.release();
                 if !shared.poll() {
                     break 'level;
@@ -148,11 +193,34 @@ fn work<S: TransitionSystem, V: Visited>(
         }
     }
     worker.intake.flush();
+    worker.intake.tell();
     worker.intake.session.release();
     Harvest {
         found: worker.intake.take_found(),
         sightings: std::mem::take(&mut worker.intake.sightings),
         cut: worker.cut,
         counts: worker.intake.counts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_take_every_state_once_and_their_own_part_first() {
+        for (states, workers) in [(1, 1), (1000, 3), (5, 4), (70_000, 2)] {
+            let ids = (0..states as u32).collect();
+            let level = Level::new(Frontier::<()> { ids, ..Frontier::default() }, workers, false);
+            let first = level.take(workers - 1).unwrap();
+            assert_eq!(first.start, states * (workers - 1) / workers);
+            let mut taken: Vec<usize> = first.collect();
+            for worker in (0..workers).cycle() {
+                let Some(chunk) = level.take(worker) else { break };
+                taken.extend(chunk);
+            }
+            taken.sort_unstable();
+            assert!(taken.into_iter().eq(0..states));
+        }
     }
 }

@@ -111,6 +111,7 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
         match self.shared.options.after_violation {
             AfterViolation::Stop => self.shared.watch.stop(Incomplete::StoppedAtViolation),
             AfterViolation::Continue { states: Some(more) } if self.violations.len() == 1 => {
+                self.worker.intake.tell();
                 self.shared.watch.allow_states(more);
             }
             AfterViolation::Continue { .. } | AfterViolation::EachPart => {}
@@ -122,6 +123,7 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
         watch.frontier.store(self.stack.len() as u64, Relaxed);
         watch.depth.store(depth, Relaxed);
         watch.bytes_frontier.store(self.stack_bytes(self.stack.len()), Relaxed);
+        self.worker.intake.tell();
         self.worker.intake.session.release();
         self.shared.poll();
     }

@@ -172,6 +172,7 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
     #[cold]
     fn interrupt(&mut self) -> ControlFlow<()> {
         self.flush();
+        self.tell();
         self.session.release();
         if self.shared.poll() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
@@ -204,7 +205,6 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         self.session.settled();
         batch.clear();
         self.batch = batch;
-        self.tell();
     }
 
     #[inline]
@@ -226,8 +226,9 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         }
     }
 
-    /// Adds what happened since the last time to the counts that all workers share.
-    fn tell(&mut self) {
+    /// Adds what happened since the last time to the counts that all workers share. Before every look at the bounds; not
+    /// more often, since workers wait for each other here.
+    pub fn tell(&mut self) {
         let watch = &self.shared.watch;
         let bytes = self.found.len() as u64 * self.shared.entry_bytes::<S::State>();
         watch.states.fetch_add(self.counts.states - self.told.states, Relaxed);
