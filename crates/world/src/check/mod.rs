@@ -2,9 +2,12 @@
 
 mod advance;
 mod allocation;
+mod armed;
 mod callback;
+mod calls;
 pub mod driver;
 mod forbid;
+mod hooked;
 mod knowledge;
 pub mod library;
 mod memory_touch;

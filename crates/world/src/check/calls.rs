@@ -1,0 +1,129 @@
+//! Syscalls as parts of steps: what they touch, and what is new behind them.
+
+use super::advance::Step;
+use super::options::Depth;
+use super::programs::Programs;
+use super::reach::{Asked, Reach};
+use super::touch::{self, Kind};
+use crate::refusal::Refusal;
+use explore::graph::Touch;
+use kernel::Tid;
+use memory::SpaceId;
+use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
+use x86::{Cpu, Machine, Trap};
+
+impl Programs {
+    /// A call of the kernel from inside a function that is carried out as a whole.
+    pub(super) fn quiet_call(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        step.is_fresh = false;
+        let (number, args) = call_of(&self.world.cpus[&step.tid]);
+        let asked = self.asked(step.tid, (number, args));
+        if let Reach::Objects(objects) = asked.reach()
+            && (!self.is_life(step.tid) || self.waits_outside(step.tid, (number, args)))
+        {
+            step.touches.extend(objects);
+        }
+        let before = (number, self.world.space(step.tid));
+        self.world.call(step.tid, &mut self.listener)?;
+        self.after_call(step.tid, before);
+        Ok(true)
+    }
+
+    /// Whether a call of the library waits or wakes at a word that programs use, too.
+    pub(super) fn waits_outside(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
+        let word = touch::word(&self.world.memory, self.world.space(tid), args[0], false, Kind::Word).object;
+        kernel::table::row(number).is_some_and(|row| row.name == "futex") && self.knowledge.is_used_outside(word)
+    }
+
+    pub(super) fn call_touches(&self, tid: Tid) -> Vec<Touch> {
+        let Some((number, args)) = self.world.kernel.threads.get(&tid).and_then(|thread| thread.call) else {
+            return Vec::new();
+        };
+        let asked = self.asked(tid, (number, args));
+        match asked.reach() {
+            Reach::Nothing => Vec::new(),
+            Reach::Objects(touches) => touches,
+        }
+    }
+
+    /// Executes the instruction that a thread was stopped before.
+    pub(super) fn pass(&mut self, step: &mut Step, reach: Option<Reach>) -> Result<(), Refusal> {
+        let tid = step.tid;
+        let cpu = self.world.cpus.get_mut(&tid).expect("it runs");
+        let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
+        machine.memory.pass_armed(true);
+        let stop = x86::run_past(machine, &mut self.code);
+        self.world.memory.pass_armed(false);
+        match stop.trap {
+            Some(Trap::Syscall) => {
+                let before = (self.world.cpus[&tid].gpr[RAX], self.world.space(tid));
+                self.world.call(tid, &mut self.listener)?;
+                self.after_call(tid, before);
+                if let Some(Reach::Objects(objects)) = reach {
+                    step.touches.extend(objects);
+                }
+                self.note_kernel(step);
+                Ok(())
+            }
+            None => {
+                self.note_kernel(step);
+                Ok(())
+            }
+            Some(trap) => self.world.handle(tid, &trap, &mut self.listener),
+        }
+    }
+
+    /// There may be new threads and new code.
+    pub(super) fn after_call(&mut self, tid: Tid, (number, space): (u64, SpaceId)) {
+        const MAPPING: [&str; 5] = ["mmap", "mprotect", "mremap", "execve", "execveat"];
+        self.follow_births(tid, space);
+        if kernel::table::row(number).is_some_and(|row| MAPPING.contains(&row.name)) {
+            self.look_at_mappings(tid);
+        }
+    }
+
+    pub(super) fn look_at_mappings(&mut self, tid: Tid) {
+        if self.options.depth == Depth::Summary && self.world.kernel.threads.contains_key(&tid) {
+            let space = self.world.space(tid);
+            if self.hooks.look(&self.world.memory, space) {
+                self.refresh_stops();
+            }
+        }
+    }
+
+    pub(super) fn asked(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> Asked<'_> {
+        let (kernel, memory) = (&self.world.kernel, &self.world.memory);
+        Asked { kernel, memory, tid, number, args, was_shared: self.was_shared(tid) }
+    }
+
+    /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
+    pub(super) fn reach_of_stop(&mut self, tid: Tid) -> Option<Reach> {
+        let call = self.call_at(tid)?;
+        Some(self.asked(tid, call).reach())
+    }
+
+    /// The syscall that a thread is about to make, if its next instruction is one.
+    pub(super) fn call_at(&self, tid: Tid) -> Option<(u64, [u64; 6])> {
+        let cpu = &self.world.cpus[&tid];
+        let mut bytes = [0; 2];
+        self.world.memory.peek(self.world.space(tid), cpu.rip, &mut bytes).ok()?;
+        (bytes == [0x0f, 0x05]).then(|| call_of(cpu))
+    }
+
+    /// What the read that comes next may return instead of all that there is.
+    pub(super) fn short_reads(&self, tid: Tid) -> Vec<u64> {
+        let kernel = &self.world.kernel;
+        if !self.options.short_reads || kernel::signal::is_deliverable(kernel, tid) {
+            return Vec::new();
+        }
+        let waits_in = kernel.threads.get(&tid).filter(|thread| thread.wait.is_some()).and_then(|thread| thread.call);
+        let next = waits_in.or_else(|| self.call_at(tid));
+        next.map_or_else(Vec::new, |(number, args)| kernel::short::amounts(kernel, tid, number, &args))
+    }
+}
+
+/// The syscall that registers ask for.
+fn call_of(cpu: &Cpu) -> (u64, [u64; 6]) {
+    let gpr = &cpu.gpr;
+    (gpr[RAX], [gpr[RDI], gpr[RSI], gpr[RDX], gpr[R10], gpr[R8], gpr[R9]])
+}
