@@ -106,7 +106,7 @@ impl<S: TransitionSystem> WithStore for Find<'_, S> {
     fn search<V: Visited>(self, store: V) -> Outcome {
         let Self { product, options, .. } = self;
         let watch = Watch::new(options, self.control);
-        let shelf = Shelf::new(store, options.bounds.bytes.unwrap_or(u64::MAX));
+        let shelf = Shelf::new(store, options);
         let graph = Graph::new(product, Session::new(&shelf), reducer(product, options.reduction), self.fairness);
         let required = Marks::required(self.monitor, self.fairness);
         let mut emptiness = Emptiness::new(graph, &watch, required, options.bounds.depth);

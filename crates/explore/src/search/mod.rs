@@ -45,7 +45,7 @@ impl<S: TransitionSystem> WithStore for Search<'_, S> {
     fn search<V: Visited>(self, store: V) -> Outcome {
         let Self { system, options, control } = self;
         let watch = Watch::new(options, control);
-        let shelf = Shelf::new(store, options.bounds.bytes.unwrap_or(u64::MAX));
+        let shelf = Shelf::new(store, options);
         match options.order {
             Order::Breadth if V::NUMBERS => {
                 let parents = Some(Arena::new(1));

@@ -1,19 +1,21 @@
 //! One worker's access to the shared store: batches, growth, and giving up in order.
 
-use crate::store::{Exhausted, Need, Visit, Visited};
+use super::options::Options;
+use crate::store::{Allowance, Exhausted, Need, Visit, Visited};
 use crate::system::Key;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// A store that all workers read-lock while they work, and that one of them write-locks to let it grow.
 pub struct Shelf<V> {
     store: RwLock<V>,
-    bytes_max: u64,
+    allowance: Allowance,
 }
 
 impl<V: Visited> Shelf<V> {
-    /// Wraps a store that may use `bytes_max` bytes.
-    pub fn new(store: V, bytes_max: u64) -> Self {
-        Self { store: RwLock::new(store), bytes_max }
+    /// Wraps a store that may use what the options say.
+    pub fn new(store: V, options: &Options) -> Self {
+        let allowance = Allowance { bytes: options.bounds.bytes.unwrap_or(u64::MAX), threads: options.workers };
+        Self { store: RwLock::new(store), allowance }
     }
 
     /// Shared access. A worker that panicked leaves the store consistent: every insertion is one atomic write.
@@ -23,7 +25,8 @@ impl<V: Visited> Shelf<V> {
 
     fn grow(&self, need: Need, reserved: u64) -> Result<(), Exhausted> {
         let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
-        store.grow(need, self.bytes_max.saturating_sub(reserved))
+        let bytes = self.allowance.bytes.saturating_sub(reserved);
+        store.grow(need, Allowance { bytes, ..self.allowance })
     }
 }
 

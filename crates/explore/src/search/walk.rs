@@ -34,7 +34,7 @@ pub fn walk<S: TransitionSystem>(system: &S, sampling: Sampling, options: &Optio
     let Some(store) = Fingerprints64::new() else {
         return Outcome { incomplete: vec![Incomplete::Memory], ..Outcome::default() };
     };
-    let shelf = Shelf::new(store, options.bounds.bytes.unwrap_or(u64::MAX));
+    let shelf = Shelf::new(store, options);
     let party = Party {
         system,
         sampling,

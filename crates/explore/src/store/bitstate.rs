@@ -2,7 +2,7 @@
 
 use super::fingerprint::fingerprint;
 use super::pages::{Pages, prefetch};
-use super::{Exhausted, Need, Visit, Visited};
+use super::{Allowance, Exhausted, Need, Visit, Visited};
 use crate::system::Key;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -71,7 +71,7 @@ impl Visited for Bitstate {
         unreachable!("states have no numbers here")
     }
 
-    fn grow(&mut self, _: Need, _: u64) -> Result<(), Exhausted> {
+    fn grow(&mut self, _: Need, _: Allowance) -> Result<(), Exhausted> {
         Err(Exhausted::Memory)
     }
 

@@ -1,7 +1,7 @@
 //! Stores that keep a fingerprint of each state: for states too large to keep, or when memory is short.
 
 use super::table::{Block, Full, Table, tag};
-use super::{Exhausted, Need, Visit, Visited};
+use super::{Allowance, Exhausted, Need, Visit, Visited};
 use crate::system::Key;
 use twox_hash::XxHash3_128;
 
@@ -68,14 +68,14 @@ impl<const W: usize> Visited for Fingerprints<W> {
         self.table.get(id) == words(fingerprint(key))
     }
 
-    fn grow(&mut self, _: Need, bytes_max: u64) -> Result<(), Exhausted> {
+    fn grow(&mut self, _: Need, allowance: Allowance) -> Result<(), Exhausted> {
         if self.table.is_exhausted() {
             return Err(Exhausted::Numbers);
         }
-        if self.table.bytes_after_growth() > bytes_max {
+        if self.table.bytes_after_growth() > allowance.bytes {
             return Err(Exhausted::Memory);
         }
-        self.table.grow().then_some(()).ok_or(Exhausted::Memory)
+        self.table.grow(allowance.threads).then_some(()).ok_or(Exhausted::Memory)
     }
 
     fn bytes(&self) -> u64 {

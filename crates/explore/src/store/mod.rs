@@ -64,6 +64,15 @@ pub enum Exhausted {
     Numbers,
 }
 
+/// What a store may use when it grows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Allowance {
+    /// Bytes in use afterwards, at most.
+    pub bytes: u64,
+    /// Threads that may share the work: the workers of the search wait meanwhile.
+    pub threads: usize,
+}
+
 /// A set of states that workers share.
 ///
 /// Insertion comes in two halves so that a worker can hide the latency of memory: [`Visited::ticket`] does what hits the
@@ -110,8 +119,8 @@ pub trait Visited: Send + Sync {
     /// Whether `key` is the state with this number.
     fn matches(&self, cursor: &mut Self::Cursor, id: u32, key: Key<'_>) -> bool;
 
-    /// Does what is needed, unless more than `bytes_max` would be in use afterwards.
-    fn grow(&mut self, need: Need, bytes_max: u64) -> Result<(), Exhausted>;
+    /// Does what is needed, unless more would be in use afterwards than is allowed.
+    fn grow(&mut self, need: Need, allowance: Allowance) -> Result<(), Exhausted>;
 
     /// Memory in use, in bytes.
     fn bytes(&self) -> u64;

@@ -155,7 +155,7 @@ impl Plan {
             let leaves = (cut - start).div_ceil(LEAF) + (end - cut).div_ceil(LEAF);
             // Another leaf makes every step slower, so it must save something.
             let halves = sample.variety(start, cut) + sample.variety(cut, end);
-            (halves * (1.0 + leaves as f64 / 4.0), cut.abs_diff(middle))
+            (halves * leaves as f64, cut.abs_diff(middle))
         };
         let by_cost = |a: &usize, b: &usize| cost(*a).partial_cmp(&cost(*b)).expect("costs are numbers");
         (start + 1..end).min_by(by_cost).unwrap_or(middle)

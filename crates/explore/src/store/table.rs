@@ -12,6 +12,8 @@ const BLOCK: u32 = 256;
 const LINES_FIRST: u64 = 128;
 /// Lines of an index whose values are worth a large page.
 const LINES_LARGE: u64 = 1 << 12;
+/// Lines of an index that several threads fill.
+const LINES_SHARED: u64 = 1 << 13;
 /// Load of the index at which it must grow, in eighths of its slots.
 const LOAD: u64 = 6;
 /// Largest number of references; the last block stays unused so that counting never overflows.
@@ -249,9 +251,9 @@ impl<const W: usize> Table<W> {
         self.capacity() == REFERENCES_MAX
     }
 
-    /// Makes room for as many values again; `false` if the system has no memory.
+    /// Makes room for as many values again, with so many threads; `false` if the system has no memory.
     #[must_use]
-    pub fn grow(&mut self) -> bool {
+    pub fn grow(&mut self, threads: usize) -> bool {
         if u64::from(self.references_end()) + u64::from(BLOCK) <= self.capacity() {
             return true;
         }
@@ -265,13 +267,27 @@ impl<const W: usize> Table<W> {
         }
         let old = std::mem::replace(&mut self.index, index);
         self.lines = lines;
-        for slot in old.iter() {
-            let entry = slot.load(Relaxed);
-            if entry != 0 {
-                self.place(entry);
-            }
-        }
+        self.fill_from(&old, if lines < LINES_SHARED { 1 } else { threads.max(1) });
         true
+    }
+
+    /// Puts the entries of a smaller index into this one. Large ones are worth some threads: searches wait meanwhile, and
+    /// most of the time goes to fresh pages.
+    fn fill_from(&self, old: &[AtomicU64], threads: usize) {
+        let fill = |slots: &[AtomicU64]| {
+            let entries = slots.iter().map(|slot| slot.load(Relaxed)).filter(|entry| *entry != 0);
+            entries.for_each(|entry| self.place(entry, threads > 1));
+        };
+        let (own, others) = old.split_at(old.len() / threads);
+        std::thread::scope(|scope| {
+            for slots in others.chunks(old.len().div_ceil(threads)) {
+                // Without threads it takes longer.
+                if std::thread::Builder::new().spawn_scoped(scope, move || fill(slots)).is_err() {
+                    fill(slots);
+                }
+            }
+            fill(own);
+        });
     }
 
     /// Copies the values to where there is room for as many as an index of so many lines takes.
@@ -287,12 +303,14 @@ impl<const W: usize> Table<W> {
         true
     }
 
-    /// Puts an entry into a free slot; only while nobody else has the table.
-    fn place(&mut self, entry: u64) {
+    /// Puts an entry into a free slot, while nobody looks for entries and others place theirs only if that is `shared`.
+    fn place(&self, entry: u64, shared: bool) {
         let mut line = self.home((entry >> 32) as u32);
         loop {
             let slots = &self.index[line * LINE..(line + 1) * LINE];
-            if let Some(slot) = slots.iter().find(|slot| slot.load(Relaxed) == 0) {
+            let is_free = |slot: &AtomicU64| slot.load(Relaxed) == 0;
+            let takes = |slot: &&AtomicU64| !shared || slot.compare_exchange(0, entry, Relaxed, Relaxed).is_ok();
+            if let Some(slot) = slots.iter().filter(|slot| is_free(slot)).find(takes) {
                 return slot.store(entry, Relaxed);
             }
             line = if line + 1 == self.lines as usize { 0 } else { line + 1 };
@@ -308,7 +326,7 @@ impl<const W: usize> Table<W> {
         for reference in 0..self.references_end() {
             let value = self.get(reference);
             if value != [0; W] {
-                self.place(u64::from(tag(value)) << 32 | u64::from(reference));
+                self.place(u64::from(tag(value)) << 32 | u64::from(reference), false);
             }
         }
         true
@@ -378,7 +396,7 @@ mod tests {
         loop {
             match table.insert(block, [value]) {
                 Ok(found) => return found,
-                Err(Full) => assert!(table.grow()),
+                Err(Full) => assert!(table.grow(3)),
             }
         }
     }

@@ -17,7 +17,7 @@ use super::memo::Memo;
 use super::plan::{LEAF, Node, Plan};
 use super::sample::Sample;
 use super::table::{Block, Full, PairTable, Table};
-use super::{Exhausted, Need, Visit, Visited};
+use super::{Allowance, Exhausted, Need, Visit, Visited};
 use crate::system::Key;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -221,6 +221,21 @@ impl Tree {
         Ok(pair(work[left], work[right]))
     }
 
+    /// Second half of an insertion, from the leaves up.
+    #[inline(never)]
+    fn insert_unknown(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u64) -> Result<Visit, Need> {
+        let mut pair = self.complete(cursor, &ticket, guess > 0)?;
+        if ticket.root as usize != self.plan.root() {
+            self.fit(cursor);
+            pair = self.widened(&mut cursor.blocks, pair, ticket.root as usize)?;
+        }
+        let block = &mut cursor.blocks.pairs[self.last()];
+        match self.top.insert_from(guess, block, [top_value(pair)], ticket.tag) {
+            Ok((id, new)) => Ok(Visit { id, new }),
+            Err(Full) => Err(Need::Room(self.last())),
+        }
+    }
+
     /// The reference of a pair below the root, most of which were met a moment ago.
     #[inline]
     fn recall_pair(&self, blocks: &mut Blocks, memo: &mut Memo, table: usize, pair: u64) -> Result<u32, Need> {
@@ -328,20 +343,11 @@ impl Visited for Tree {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u64) -> Result<Visit, Need> {
-        if let Some(id) = self.known(&cursor.batch, &ticket, guess) {
-            return Ok(Visit { id, new: false });
-        }
-        let mut pair = self.complete(cursor, &ticket, guess > 0)?;
-        if ticket.root as usize != self.plan.root() {
-            self.fit(cursor);
-            pair = self.widened(&mut cursor.blocks, pair, ticket.root as usize)?;
-        }
-        let block = &mut cursor.blocks.pairs[self.last()];
-        match self.top.insert_from(guess, block, [top_value(pair)], ticket.tag) {
-            Ok((id, new)) => Ok(Visit { id, new }),
-            Err(Full) => Err(Need::Room(self.last())),
+        match self.known(&cursor.batch, &ticket, guess) {
+            Some(id) => Ok(Visit { id, new: false }),
+            None => self.insert_unknown(cursor, ticket, guess),
         }
     }
 
@@ -374,19 +380,19 @@ impl Visited for Tree {
         vector.starts_with(start) && vector.len() == start.len() && rest.iter().all(|byte| *byte == 0)
     }
 
-    fn grow(&mut self, need: Need, bytes_max: u64) -> Result<(), Exhausted> {
+    fn grow(&mut self, need: Need, allowance: Allowance) -> Result<(), Exhausted> {
         let bytes = match need {
             Need::Room(LEAVES) => self.bytes_after_growth(&self.leaves)?,
             Need::Room(table) => self.bytes_after_growth(self.pairs.get(table).unwrap_or(&self.top))?,
             Need::Width(words) if words <= self.plan.words => return Ok(()),
             Need::Width(_) => self.bytes() + self.top.bytes(),
         };
-        if bytes > bytes_max {
+        if bytes > allowance.bytes {
             return Err(Exhausted::Memory);
         }
         let grown = match need {
-            Need::Room(LEAVES) => self.leaves.grow(),
-            Need::Room(table) => self.pairs.get_mut(table).unwrap_or(&mut self.top).grow(),
+            Need::Room(LEAVES) => self.leaves.grow(allowance.threads),
+            Need::Room(table) => self.pairs.get_mut(table).unwrap_or(&mut self.top).grow(allowance.threads),
             Need::Width(words) => return self.widen(words),
         };
         grown.then_some(()).ok_or(Exhausted::Memory)

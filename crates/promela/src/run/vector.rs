@@ -42,6 +42,9 @@ impl Work {
     /// Takes over a vector and finds its frames.
     pub fn load(&mut self, model: &Model, bytes: &[u8]) {
         let same = self.has_same_frames(bytes);
+        if same && self.bytes.len() == bytes.len() {
+            return self.bytes.copy_from_slice(bytes);
+        }
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         if !same {

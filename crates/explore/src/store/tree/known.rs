@@ -34,13 +34,14 @@ struct Look<'a> {
 
 impl Look<'_> {
     /// Whether the subtrees of a node are those of `pair`.
-    #[inline]
+    #[inline(always)]
     fn is_below(&mut self, node: usize, pair: u64) -> bool {
         let [left, right] = self.tree.plan.children(node, pair);
         self.is(left) && self.is(right)
     }
 
     /// Whether a subtree is that of a reference.
+    #[inline(always)]
     fn is(&mut self, (node, reference): (usize, u32)) -> bool {
         match self.changed {
             // Children come before their parents, so this leaf is the next one in or below the node.
@@ -49,9 +50,15 @@ impl Look<'_> {
                     self.changed = rest;
                     same(next.leaf, &self.tree.leaf_of(reference))
                 }
-                Node::Pair { table, .. } => self.is_below(node, self.tree.pair_of(table, reference)),
+                Node::Pair { table, .. } => self.is_pair(node, self.tree.pair_of(table, reference)),
             },
             _ => self.held[node] == reference,
         }
+    }
+
+    /// The same for a pair below the root, which small vectors do not have.
+    #[inline(never)]
+    fn is_pair(&mut self, node: usize, pair: u64) -> bool {
+        self.is_below(node, pair)
     }
 }

@@ -3,13 +3,16 @@
 use super::*;
 use std::collections::HashMap;
 
+/// Growth is never refused, and shared by two.
+const ENOUGH: Allowance = Allowance { bytes: u64::MAX, threads: 2 };
+
 /// Inserts a vector, growing as needed.
 fn insert(tree: &mut Tree, cursor: &mut TreeCursor, vector: &[u8]) -> Visit {
     loop {
         let done = tree.ticket(cursor, Key::Vector(vector)).and_then(|ticket| tree.insert(cursor, ticket, 0));
         match done {
             Ok(visit) => return visit,
-            Err(need) => tree.grow(need, u64::MAX).unwrap(),
+            Err(need) => tree.grow(need, ENOUGH).unwrap(),
         }
     }
 }
@@ -80,7 +83,7 @@ fn a_tree_that_may_not_grow_says_so() {
         let vector = [word, word * 3, word * 5].map(u64::to_le_bytes).concat();
         loop {
             let done = tree.ticket(&mut cursor, Key::Vector(&vector)).and_then(|t| tree.insert(&mut cursor, t, 0));
-            match done.map_err(|need| tree.grow(need, bytes_max)) {
+            match done.map_err(|need| tree.grow(need, Allowance { bytes: bytes_max, threads: 1 })) {
                 Ok(_) => return None,
                 Err(Ok(())) => {}
                 Err(Err(refusal)) => return Some(refusal),
@@ -122,7 +125,7 @@ fn batches_find_known_states_from_above_and_new_ones_from_below() {
             let visit = loop {
                 match tree.insert(&mut cursor, ticket, if grown { 0 } else { guess }) {
                     Ok(visit) => break visit,
-                    Err(need) => tree.grow(need, u64::MAX).unwrap(),
+                    Err(need) => tree.grow(need, ENOUGH).unwrap(),
                 }
                 grown = true;
             };
