@@ -27,6 +27,7 @@ pub mod mapping;
 pub mod net;
 pub mod pipe;
 pub mod process;
+pub mod shared;
 pub mod short;
 pub mod signal;
 pub mod system;

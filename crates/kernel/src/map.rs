@@ -1,9 +1,10 @@
 //! A map that is cheap to clone and to hash: a snapshot shares everything until one side changes it, and what did not
 //! change is not hashed again.
 
+use crate::shared::Memo;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use twox_hash::XxHash3_128;
 
 /// An ordered map whose clone shares all entries; changing one copies that entry and the spine only.
@@ -14,19 +15,19 @@ pub struct Map<K, V>(Arc<Spine<K, V>>);
 #[derive(Clone, Debug)]
 struct Spine<K, V> {
     entries: BTreeMap<K, Slot<V>>,
-    hash: OnceLock<u128>,
+    hash: Memo,
 }
 
 /// A value, and its hash once somebody wanted it.
 #[derive(Clone, Debug)]
 struct Slot<V> {
     value: Arc<V>,
-    hash: OnceLock<u128>,
+    hash: Memo,
 }
 
 impl<V> Slot<V> {
     fn new(value: V) -> Self {
-        Self { value: Arc::new(value), hash: OnceLock::new() }
+        Self { value: Arc::new(value), hash: Memo::default() }
     }
 }
 
@@ -97,16 +98,16 @@ impl Hasher for Wide {
 impl<K: Hash, V: Hash> Hash for Map<K, V> {
     /// The sum of the hashes of all entries.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let one = |(key, slot): (&K, &Slot<V>)| *slot.hash.get_or_init(|| Wide::hash_of((key, &slot.value)));
+        let one = |(key, slot): (&K, &Slot<V>)| slot.hash.get_or(|| Wide::hash_of((key, &slot.value)));
         let entries = &self.0.entries;
         let all = || entries.iter().map(one).fold(entries.len() as u128, u128::wrapping_add);
-        state.write_u128(*self.0.hash.get_or_init(all));
+        state.write_u128(self.0.hash.get_or(all));
     }
 }
 
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
-        Self(Arc::new(Spine { entries: BTreeMap::new(), hash: OnceLock::new() }))
+        Self(Arc::new(Spine { entries: BTreeMap::new(), hash: Memo::default() }))
     }
 }
 
@@ -122,7 +123,7 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
     /// The entries, to change them.
     fn entries(&mut self) -> &mut BTreeMap<K, Slot<V>> {
         let spine = Arc::make_mut(&mut self.0);
-        spine.hash = OnceLock::new();
+        spine.hash.forget();
         &mut spine.entries
     }
 
@@ -135,7 +136,7 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
     /// The value of a key, to change it.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.entries().get_mut(key).map(|slot| {
-            slot.hash = OnceLock::new();
+            slot.hash.forget();
             Arc::make_mut(&mut slot.value)
         })
     }

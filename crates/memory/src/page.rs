@@ -10,8 +10,8 @@ use crate::PAGE_BYTES;
 /// The bytes of a page.
 pub(crate) type Bytes = [u8; PAGE_BYTES];
 
-/// A page of memory. Aligned so that copies and hashes work on whole cache lines.
-#[repr(align(64))]
+/// A page of memory. Not aligned to cache lines: what copies and hashes would gain is less than what the allocator loses.
+#[repr(align(16))]
 pub(crate) struct Page(UnsafeCell<Bytes>);
 
 // SAFETY: a page is written only while a single `Arc` to it exists (`write`), or through a write tag of the translation

@@ -71,6 +71,17 @@ impl Memory {
         self.log.drain(..).map(unpack).collect()
     }
 
+    /// The same into a list that is used again and again.
+    pub fn take_log_into(&mut self, list: &mut Vec<Logged>) {
+        list.clear();
+        list.extend(self.log.drain(..).map(unpack));
+    }
+
+    /// Forgets what was logged.
+    pub fn forget_log(&mut self) {
+        self.log.clear();
+    }
+
     /// Notes an access of the kernel, if it is to the current space.
     pub(crate) fn log_kernel(&mut self, space: SpaceId, piece: Piece, write: bool) {
         if self.log_tag != 0 && self.current == Some(space) {

@@ -73,6 +73,9 @@ impl World {
     }
 
     fn pass_time(&mut self, nanoseconds: u64) {
+        if nanoseconds == 0 {
+            return;
+        }
         let now = self.kernel.clock.now();
         self.kernel.clock.advance_to(now + nanoseconds);
     }

@@ -6,6 +6,7 @@ use kernel::errno::ENOTDIR;
 use kernel::host::Host;
 use kernel::lifecycle::{self, Start};
 use kernel::map::Map;
+use kernel::shared::Shared;
 use kernel::{Errno, Kernel, Pid, Tid, files, signal, wait};
 use memory::{Limit, Memory};
 use x86::Cpu;
@@ -13,7 +14,7 @@ use x86::Cpu;
 /// All processes with their memory, registers and kernel.
 pub struct World {
     /// Linux.
-    pub kernel: Kernel,
+    pub kernel: Shared<Kernel>,
     /// All memory.
     pub memory: Memory,
     /// The registers of every thread.
@@ -64,7 +65,12 @@ impl World {
     /// A world without processes.
     #[must_use]
     pub fn new(host: Host, seed: u64, limit: Limit) -> Self {
-        Self { kernel: Kernel::new(host, seed), memory: Memory::new(limit), cpus: Map::default(), pace: Pace::USUAL }
+        Self {
+            kernel: Shared::new(Kernel::new(host, seed)),
+            memory: Memory::new(limit),
+            cpus: Map::default(),
+            pace: Pace::USUAL,
+        }
     }
 
     /// Starts a program, as a shell would.

@@ -1,6 +1,6 @@
 //! What is kept although it could be executed again: whole states, and steps that were tried.
 
-use super::Taken;
+use super::Step;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -72,7 +72,7 @@ type Tried = (u32, u32, u32);
 
 /// Steps that were tried to see what they touch, or taken by somebody else.
 pub struct Trials<S> {
-    recent: Recent<Tried, Taken<S>>,
+    recent: Recent<Tried, Step<S>>,
 }
 
 impl<S> Trials<S> {
@@ -82,12 +82,12 @@ impl<S> Trials<S> {
     }
 
     /// Keeps a step.
-    pub fn put(&mut self, at: u32, actor: u32, index: u32, taken: Taken<S>) {
+    pub fn put(&mut self, at: u32, actor: u32, index: u32, taken: Step<S>) {
         self.recent.put((at, actor, index), taken);
     }
 
     /// Takes a step out.
-    pub fn take(&mut self, at: u32, actor: u32, index: u32) -> Option<Taken<S>> {
+    pub fn take(&mut self, at: u32, actor: u32, index: u32) -> Option<Step<S>> {
         self.recent.values.remove(&(at, actor, index))
     }
 }

@@ -39,5 +39,5 @@ pub use options::{Filter, Parts};
 pub use report::{Counts, Found, Livelock, Report};
 pub use search::{search, search_with};
 pub(crate) use touch::Actors;
-pub use traced::{Actor, Race, Reached, Taken, Touch, Traced};
+pub use traced::{Actor, IsKnown, Race, Reached, Step, Taken, Touch, Traced};
 pub use workers::search_with_many;

@@ -8,8 +8,8 @@ use super::race::Races;
 use super::report::{Counts, Report};
 use super::stored::Stored;
 use super::touch::{LockId, SetId};
-use super::workers::{Ahead, Crew, Known};
-use super::{Actor, Reached, Taken, Touch, Traced, told};
+use super::workers::{Ahead, Crew, Known, Standing};
+use super::{Actor, Reached, Step, Taken, Touch, Traced, told};
 use crate::bits::Bits;
 use crate::system::Failure;
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ pub fn search_in<'s, T: Traced>(
     let mut search = Search::new(system, options);
     search.known = crew.as_ref().map(|(_, known, _)| *known);
     let initial = search.system.initial();
-    search.arrive(initial, None, false);
+    search.arrive(initial.map(Some), None, false);
     let stopped = match options.mode {
         Mode::Bounded(bound) => bounded::run(&mut search, bound, limits),
         _ => search.run(limits, crew.as_mut()),
@@ -155,10 +155,10 @@ impl<'a, T: Traced> Search<'a, T> {
     fn take(&mut self, at: u32, actor: u32, index: u32) {
         let choice = Choice { actor: self.graph.actors.number(actor), index };
         let Some(taken) = self.execute(at, actor, choice) else { return };
+        let fatal = taken.is_fatal();
         let Taken { reached, touches, failure, progress, visible, vain: _ } = taken;
         let locks = self.graph.node(at).find(actor).map(|present| self.graph.touches.locks_of(present.pending));
         let set = self.graph.touches.intern(actor, locks.expect("who moves is there"), touches);
-        let fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
         let failed = failure.is_some();
         if let Some(failure) = failure {
             self.fail(failure, at, Some(choice));
@@ -170,12 +170,18 @@ impl<'a, T: Traced> Search<'a, T> {
         self.steps += 1;
     }
 
-    fn execute(&mut self, at: u32, actor: u32, choice: Choice) -> Option<Taken<T::State>> {
+    fn execute(&mut self, at: u32, actor: u32, choice: Choice) -> Option<Step<T::State>> {
         self.trials.take(at, actor, choice.index).or_else(|| {
             let state = self.state_of(at);
-            self.executed += 1;
-            self.system.step(&state, choice)
+            self.step(&state, choice)
         })
+    }
+
+    /// Takes a step; where it leads is not worked out if that is known.
+    fn step(&mut self, state: &T::State, choice: Choice) -> Option<Step<T::State>> {
+        self.executed += 1;
+        let ids = &self.ids;
+        self.system.step_unless(state, choice, &|fingerprint, fatal| ids.contains_key(&(fingerprint, fatal)))
     }
 
     fn fail(&mut self, failure: Failure, at: u32, choice: Option<Choice>) {
@@ -188,7 +194,7 @@ impl<'a, T: Traced> Search<'a, T> {
     }
 
     /// The number of a state, new or known. Nobody moves after a fatal failure.
-    fn arrive(&mut self, mut reached: Reached<T::State>, by: Option<By>, fatal: bool) -> u32 {
+    fn arrive(&mut self, mut reached: Reached<Option<T::State>>, by: Option<By>, fatal: bool) -> u32 {
         let key = (reached.fingerprint, fatal);
         if let Some(id) = self.ids.get(&key) {
             return *id;
@@ -199,8 +205,8 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         let id = self.graph.nodes.len() as u32;
         self.ids.insert(key, id);
-        if let Some(known) = self.known {
-            known.write().unwrap_or_else(PoisonError::into_inner).insert(reached.fingerprint);
+        if let Some(known) = self.known.filter(|_| !fatal) {
+            known.write().unwrap_or_else(PoisonError::into_inner).insert(reached.fingerprint, Standing::Stored);
         }
         let present = self.present(id, &reached, by);
         self.ahead.remove(&reached.fingerprint);
@@ -214,7 +220,7 @@ impl<'a, T: Traced> Search<'a, T> {
                 (false, None) => End::Good,
             };
         } else {
-            self.states.put(id, depth, reached.state);
+            self.states.put(id, depth, reached.state.take().expect("a state that nobody knows is worked out"));
         }
         self.graph.add(node, by.map(|by| by.actor));
         if let Some(failure) = reached.stuck.filter(|_| self.graph.node(id).enabled.is_empty()) {
@@ -227,7 +233,7 @@ impl<'a, T: Traced> Search<'a, T> {
     }
 
     /// Everybody in a state, with what their next steps touch.
-    fn present(&mut self, id: u32, reached: &Reached<T::State>, by: Option<By>) -> Vec<Present> {
+    fn present(&mut self, id: u32, reached: &Reached<Option<T::State>>, by: Option<By>) -> Vec<Present> {
         let mut present = Vec::new();
         for actor in &reached.actors {
             let Some(dense) = self.graph.actors.dense(actor.number) else {
@@ -264,7 +270,7 @@ impl<'a, T: Traced> Search<'a, T> {
     fn pending(
         &mut self,
         id: u32,
-        reached: &Reached<T::State>,
+        reached: &Reached<Option<T::State>>,
         actor: &Actor,
         (dense, locks): (u32, LockId),
         by: Option<By>,
@@ -292,16 +298,13 @@ impl<'a, T: Traced> Search<'a, T> {
     }
 
     /// Takes a step to see what it touches, unless somebody else has done so.
-    fn try_out(&mut self, reached: &Reached<T::State>, choice: Choice) -> Option<Taken<T::State>> {
+    fn try_out(&mut self, reached: &Reached<Option<T::State>>, choice: Choice) -> Option<Step<T::State>> {
         let ahead = self.ahead.get_mut(&reached.fingerprint);
         let tried = ahead.and_then(|ahead| {
             let place = ahead.iter().position(|(tried, _)| *tried == choice)?;
             Some(ahead.swap_remove(place).1)
         });
-        tried.or_else(|| {
-            self.executed += 1;
-            self.system.step(&reached.state, choice)
-        })
+        tried.or_else(|| self.step(reached.new_state(), choice))
     }
 
     /// The state itself, reached again from the nearest one that is kept.

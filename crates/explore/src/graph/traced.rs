@@ -17,7 +17,20 @@ pub trait Traced {
 
     /// Takes a choice; nothing if there is none such.
     fn step(&mut self, state: &Self::State, choice: Choice) -> Option<Taken<Self::State>>;
+
+    /// The same for somebody who may know where the step leads, by fingerprint and whether it failed for good: such a state
+    /// need not be worked out again, nor who is there.
+    fn step_unless(&mut self, state: &Self::State, choice: Choice, known: &IsKnown<'_>) -> Option<Step<Self::State>> {
+        let _ = known;
+        self.step(state, choice).map(|taken| taken.map(Some))
+    }
 }
+
+/// Whether a state is known, by fingerprint and whether the step to it failed for good.
+pub type IsKnown<'a> = dyn Fn(u128, bool) -> bool + 'a;
+
+/// A step that was taken, without its state if that is known.
+pub type Step<S> = Taken<Option<S>>;
 
 /// A state that was reached.
 #[derive(Clone, Debug)]
@@ -50,7 +63,41 @@ pub struct Taken<S> {
     pub visible: bool,
 }
 
+impl<S> Reached<S> {
+    /// The same with another state.
+    pub fn map<R>(self, change: impl FnOnce(S) -> R) -> Reached<R> {
+        let Self { state, fingerprint, actors, stuck } = self;
+        Reached { state: change(state), fingerprint, actors, stuck }
+    }
+}
+
+impl<S> Reached<Option<S>> {
+    /// A state that is known already.
+    #[must_use]
+    pub fn known(fingerprint: u128) -> Self {
+        Self { state: None, fingerprint, actors: Vec::new(), stuck: None }
+    }
+
+    /// The state, of which nobody knew.
+    ///
+    /// # Panics
+    /// If somebody did.
+    pub fn new_state(&self) -> &S {
+        self.state.as_ref().expect("a state that nobody knows is worked out")
+    }
+}
+
 impl<S> Taken<S> {
+    /// The same with another state.
+    pub fn map<R>(self, change: impl FnOnce(S) -> R) -> Taken<R> {
+        let Self { reached, touches, failure, progress, vain, visible } = self;
+        Taken { reached: reached.map(change), touches, failure, progress, vain, visible }
+    }
+
+    /// Whether it failed so that nothing follows.
+    pub fn is_fatal(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.fatal)
+    }
     /// A step that went well, is progress, and changed no proposition.
     pub fn new(reached: Reached<S>, touches: Vec<Touch>) -> Self {
         Self { reached, touches, failure: None, progress: true, vain: false, visible: false }

@@ -7,9 +7,10 @@ use super::node::Present;
 use super::options::{Limits, Options};
 use super::report::Report;
 use super::search::{Search, search_in};
-use super::{Taken, Touch, Traced};
+use super::{Step, Touch, Traced};
 use crate::stateless::{conflict, normalise};
-use std::collections::HashSet;
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, PoisonError, RwLock};
 use trace::Choice;
@@ -36,7 +37,7 @@ pub enum From<S> {
     /// The step is to be taken in this state.
     State(S),
     /// The step was taken; next steps are to be tried.
-    Taken(Taken<S>),
+    Taken(Step<S>),
 }
 
 /// Somebody who can move.
@@ -58,7 +59,7 @@ pub struct Outcome<S> {
     /// Which of its choices.
     pub index: u32,
     /// The step.
-    pub taken: Option<Taken<S>>,
+    pub taken: Option<Step<S>>,
     /// Next steps.
     pub ahead: Vec<Ahead<S>>,
     /// Steps that were executed.
@@ -66,10 +67,19 @@ pub struct Outcome<S> {
 }
 
 /// A next step that somebody has tried.
-pub type Ahead<S> = (Choice, Taken<S>);
+pub type Ahead<S> = (Choice, Step<S>);
 
-/// Fingerprints of states in the graph, for those who work on it.
-pub type Known = RwLock<HashSet<u128>>;
+/// Fingerprints of states that somebody has come to, for those who work on the graph.
+pub type Known = RwLock<FxHashMap<u128, Standing>>;
+
+/// How a state is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// Somebody has come to it, and will tell.
+    Claimed,
+    /// It is in the graph.
+    Stored,
+}
 
 /// Who takes steps beside the owner of the graph: how many states are handed out together, what they know of the graph,
 /// and how they take steps.
@@ -182,8 +192,11 @@ fn serve<T: Traced>(
 /// Takes a step; if it leads to a new state, tries the next steps of everybody whom it may have changed.
 fn take<T: Traced>(system: &mut T, job: Job<T::State>, known: &Known) -> Outcome<T::State> {
     let Job { at, actor, choice, from, around } = job;
+    let is_stored = |fingerprint: u128, fatal: bool| {
+        !fatal && known.read().unwrap_or_else(PoisonError::into_inner).get(&fingerprint) == Some(&Standing::Stored)
+    };
     let (taken, mut executed) = match from {
-        From::State(state) => (system.step(&state, choice), 1),
+        From::State(state) => (system.step_unless(&state, choice, &is_stored), 1),
         From::Taken(taken) => (Some(taken), 0),
     };
     let mut ahead = Vec::new();
@@ -199,7 +212,8 @@ fn take<T: Traced>(system: &mut T, job: Job<T::State>, known: &Known) -> Outcome
             for index in 0..next.choices {
                 let choice = Choice { actor: next.number, index };
                 executed += 1;
-                ahead.extend(system.step(&taken.reached.state, choice).map(|taken| (choice, taken)));
+                let taken = system.step_unless(taken.reached.new_state(), choice, &is_stored);
+                ahead.extend(taken.map(|taken| (choice, taken)));
             }
         }
     }
@@ -207,9 +221,12 @@ fn take<T: Traced>(system: &mut T, job: Job<T::State>, known: &Known) -> Outcome
 }
 
 /// Whether a step leads to a state that nobody has been to; nobody else has then, either.
-fn claims<S>(taken: &Taken<S>, known: &Known) -> bool {
-    let fatal = taken.failure.as_ref().is_some_and(|failure| failure.fatal);
+fn claims<S>(taken: &Step<S>, known: &Known) -> bool {
     let fingerprint = taken.reached.fingerprint;
-    let is_known = || known.read().unwrap_or_else(PoisonError::into_inner).contains(&fingerprint);
-    !fatal && !is_known() && known.write().unwrap_or_else(PoisonError::into_inner).insert(fingerprint)
+    let is_known = || known.read().unwrap_or_else(PoisonError::into_inner).contains_key(&fingerprint);
+    let claim = || match known.write().unwrap_or_else(PoisonError::into_inner).entry(fingerprint) {
+        Entry::Vacant(free) => Some(free.insert(Standing::Claimed)).is_some(),
+        Entry::Occupied(_) => false,
+    };
+    !taken.is_fatal() && !is_known() && claim()
 }

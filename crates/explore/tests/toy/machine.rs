@@ -3,7 +3,7 @@
 
 use super::code::Op;
 use super::step::Step;
-use explore::graph::{Actor, Reached, Taken, Touch, Traced};
+use explore::graph::{Actor, IsKnown, Reached, Step as Stepped, Taken, Touch, Traced};
 use explore::system::Failure;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use trace::{Choice, FailureKind};
@@ -237,5 +237,13 @@ impl Traced for Machine {
         let visible =
             self.program.watched && touches.iter().any(|touch| touch.write && touch.object >> 32 == Kind::Var as u64);
         Some(Taken { failure, progress, visible, ..Taken::new(self.reached(state), touches) })
+    }
+
+    /// Known states are left out, so that whoever asks for one is found out.
+    fn step_unless(&mut self, state: &State, choice: Choice, known: &IsKnown<'_>) -> Option<Stepped<State>> {
+        let taken = self.step(state, choice)?.map(Some);
+        let (fingerprint, fatal) = (taken.reached.fingerprint, taken.is_fatal());
+        let reached = if known(fingerprint, fatal) { Reached::known(fingerprint) } else { taken.reached };
+        Some(Taken { reached, ..taken })
     }
 }

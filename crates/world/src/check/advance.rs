@@ -9,6 +9,7 @@ use super::reach::Reach;
 use super::touch::{self, Kind};
 use crate::refusal::Refusal;
 use explore::graph::Touch;
+use kernel::shared::Shared;
 use kernel::{Kernel, Tid};
 use memory::{Halt, Mark};
 use x86::{Cpu, Trap};
@@ -44,7 +45,7 @@ pub(super) struct Step {
 struct Kept {
     mark: Mark,
     cpu: Cpu,
-    kernel: Kernel,
+    kernel: Shared<Kernel>,
     library: Library,
     touches: usize,
     heard: usize,
@@ -62,7 +63,7 @@ impl Programs {
         let space = self.world.space(tid);
         let base = self.world.cpus[&tid].fs_base;
         self.world.memory.enter(space);
-        self.world.memory.take_log();
+        self.world.memory.forget_log();
         self.place_stack(tid);
         let mut parts = 0;
         while parts < PARTS_MAX && self.goes_on(&mut step)? {
@@ -164,7 +165,7 @@ impl Programs {
     fn keeps(&mut self, step: &mut Step) -> bool {
         let Some(kept) = step.kept.take_if(|kept| step.touches.len() > kept.touches) else { return true };
         self.world.memory.undo_to(kept.mark);
-        self.world.memory.take_log();
+        self.world.memory.forget_log();
         self.world.cpus.insert(step.tid, kept.cpu);
         self.world.kernel = kept.kernel;
         self.library = kept.library;
@@ -239,7 +240,7 @@ impl Programs {
         }
         if is_visible && !self.may_operate(step) {
             self.world.memory.undo_to(mark);
-            self.world.memory.take_log();
+            self.world.memory.forget_log();
             self.world.cpus.insert(step.tid, cpu);
             self.world.kernel = kernel;
             self.listener.heard.truncate(heard);

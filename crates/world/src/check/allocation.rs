@@ -67,7 +67,7 @@ impl Programs {
         }
         step.is_fresh = false;
         let granted = self.grant(&heap, wish);
-        self.world.memory.take_log();
+        self.world.memory.forget_log();
         match granted {
             Ok(granted) => {
                 self.granted(step, (space, wish), granted);
@@ -268,6 +268,6 @@ impl Programs {
         if let Some(first) = step.touches.iter().find(|touch| touch.write && !touch.plain) {
             self.library.leave(step.tid, first.object);
         }
-        self.world.memory.take_log();
+        self.world.memory.forget_log();
     }
 }

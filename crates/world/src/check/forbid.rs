@@ -107,6 +107,10 @@ impl Programs {
 
     /// Takes what programs have written since the last step.
     pub(super) fn take_output(&mut self) {
+        self.printed.clear();
+        if self.world.kernel.output.is_empty() {
+            return;
+        }
         self.printed = std::mem::take(&mut self.world.kernel.output);
         if !self.forbidden.reads_output {
             return;

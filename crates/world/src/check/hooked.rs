@@ -50,7 +50,7 @@ impl Programs {
         };
         let (text, file, function) = (string(text), string(file), string(function));
         step.assertion = Some(format!("{file}:{line}: {function}: assertion `{text}` failed", line = line as u32));
-        self.world.memory.take_log();
+        self.world.memory.forget_log();
         Ok(false)
     }
 
@@ -192,7 +192,7 @@ impl Programs {
         let world = &mut self.world;
         let index = std::mem::take(&mut step.index);
         let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.library, index);
-        self.world.memory.take_log();
+        self.world.memory.forget_log();
         step.is_fresh = false;
         match done {
             Done::Sleeps => Ok(false),

@@ -29,10 +29,15 @@ const STACK_MAX: u64 = 8 << 20;
 impl Programs {
     /// Turns logged accesses into touches: those that another thread or process could make, too.
     pub(super) fn note_accesses(&mut self, step: &mut Step) {
-        let log = self.world.memory.take_log();
-        if log.is_empty() || !self.world.kernel.threads.contains_key(&step.tid) {
-            return;
+        let mut log = std::mem::take(&mut self.log);
+        self.world.memory.take_log_into(&mut log);
+        if !log.is_empty() && self.world.kernel.threads.contains_key(&step.tid) {
+            self.note_logged(step, &log);
         }
+        self.log = log;
+    }
+
+    fn note_logged(&mut self, step: &mut Step, log: &[Logged]) {
         let space = self.world.space(step.tid);
         let member = self.library.member(step.tid);
         let stack = member.and_then(|member| member.stack).unwrap_or_default();
@@ -40,7 +45,7 @@ impl Programs {
         let is_exposed = self.knowledge.exposed.contains(&step.tid);
         // Asked only if there is something to ask about: most accesses are to the own stack.
         let mut noticed = None;
-        for logged in log {
+        for &logged in log {
             let is_own = (stack.0..stack.1).contains(&logged.addr);
             if is_own && logged.write {
                 step.lowest = step.lowest.min(logged.addr);
@@ -202,7 +207,7 @@ impl Programs {
             let space = self.world.space(step.tid);
             let zeros = vec![0; (end - step.clean_below) as usize];
             let _ = self.world.memory.write(space, step.clean_below, &zeros);
-            self.world.memory.take_log();
+            self.world.memory.forget_log();
         }
         step.clean_below = end;
     }

@@ -3,21 +3,22 @@
 
 use super::forbid::{Beside, Forbidden};
 use super::knowledge::Knowledge;
-use super::library::{Flavour, Hooks, Library, Member, Phase, Seen};
+use super::library::{Flavour, Hooks, Library, Member, Operation, Phase, Seen};
 use super::options::{Depth, Options, Timeouts};
 use super::points::Points;
 use super::service::{Expected, Service, Started};
 use super::story::Listener;
-use super::{reach, touch};
+use super::{advance, reach, touch};
 use crate::debug::DebugInfo;
 use crate::refusal::Refusal;
 use crate::world::{Command, Pace, StartError, World};
-use explore::graph::{Actor, Race, Reached, Taken, Traced};
+use explore::graph::{Actor, IsKnown, Race, Reached, Step, Taken, Touch, Traced};
 use explore::system::Failure;
 use kernel::host::Host;
 use kernel::kernel::Output;
 use kernel::map::{Map, Wide};
 use kernel::process::State;
+use kernel::shared::Shared;
 use kernel::{Kernel, Pid, Tid, event, signal, time};
 use memory::{Limit, Parked};
 use rustc_hash::FxHashMap;
@@ -33,13 +34,22 @@ pub const TIME: u32 = 0;
 /// A world put aside.
 #[derive(Clone)]
 pub struct Snapshot {
-    kernel: Kernel,
+    kernel: Shared<Kernel>,
     memory: Parked,
     cpus: Map<Tid, Cpu>,
     library: Library,
     beside: Beside,
     /// Tells snapshots apart.
     number: u64,
+}
+
+/// What came of somebody's move.
+#[derive(Default)]
+struct Moved {
+    touches: Vec<Touch>,
+    misuse: Option<&'static str>,
+    assertion: Option<String>,
+    vain: bool,
 }
 
 /// Programs whose schedules are to be searched.
@@ -84,6 +94,8 @@ pub struct Programs {
     pub(super) points: Points,
     /// Hears what happens while a story is told.
     pub(super) listener: Listener,
+    /// Accesses to memory, on their way to be noted.
+    pub(super) log: Vec<memory::Logged>,
     /// What earlier steps have shown.
     pub(super) knowledge: Knowledge,
     pub(super) options: Options,
@@ -134,6 +146,7 @@ impl Programs {
             printed: Vec::new(),
             points: Points::default(),
             listener: Listener::default(),
+            log: Vec::new(),
             knowledge: Knowledge::default(),
             options,
         };
@@ -279,21 +292,49 @@ impl Programs {
         Arc::clone(&self.knowledge.has_grown)
     }
 
-    fn reached(&mut self) -> Reached<Snapshot> {
-        self.take_output();
+    /// What stands for the state that the world is in.
+    fn fingerprint(&mut self) -> u128 {
+        let whole = self.world.fingerprint().wrapping_add(Wide::hash_of((&self.library, &self.beside)));
+        self.abstraction().unwrap_or(whole)
+    }
+
+    fn reached(&mut self, fingerprint: u128) -> Reached<Snapshot> {
         let actors = self.actors();
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
         self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
-        let whole = self.world.fingerprint().wrapping_add(Wide::hash_of((&self.library, &self.beside)));
-        let fingerprint = self.abstraction().unwrap_or(whole);
         Reached { state: self.save(), fingerprint, actors, stuck }
     }
 
+    /// Lets somebody move in the world that is loaded; nothing if it cannot.
+    fn moved(&mut self, choice: Choice) -> Option<Moved> {
+        if choice.actor == TIME {
+            return Some(Moved { touches: self.pass_time(), ..Moved::default() });
+        }
+        let tid = Tid(choice.actor);
+        if !self.world.can_move(tid) {
+            return None;
+        }
+        match self.advance_shortly(tid, choice.index) {
+            Ok(step) => {
+                let vain = self.options.awaits && self.ends_spin(&step);
+                if self.options.awaits {
+                    self.follow_spin(&step);
+                }
+                Some(Moved { touches: step.touches, misuse: step.misuse, assertion: step.assertion, vain })
+            }
+            Err(refusal) => {
+                self.refusal.get_or_insert(refusal);
+                Some(Moved { touches: touch::everything(), ..Moved::default() })
+            }
+        }
+    }
+
     fn actors(&self) -> Vec<Actor> {
-        let world = &self.world;
-        let mut actors: Vec<Actor> = world.kernel.threads.keys().map(|tid| self.actor(*tid)).collect();
+        let at: Vec<(Tid, Option<Operation>)> =
+            self.world.kernel.threads.keys().map(|tid| (*tid, self.pending_operation(*tid))).collect();
+        let mut actors: Vec<Actor> = at.iter().map(|(tid, operation)| self.actor(*tid, operation.as_ref())).collect();
         let is_quiet = actors.iter().all(|actor| actor.choices == 0);
-        if self.next_deadline().is_some() {
+        if self.next_deadline(at.iter().filter_map(|(_, operation)| operation.as_ref())).is_some() {
             let may_pass = is_quiet || self.may_hasten();
             let patient = self.options.timeouts == Timeouts::Quiet;
             let choices = u32::from(may_pass);
@@ -302,8 +343,14 @@ impl Programs {
         actors
     }
 
-    fn actor(&self, tid: Tid) -> Actor {
-        let mut actor = self.moving(tid);
+    /// The synchronising function that a thread is at, if it is at one.
+    fn pending_operation(&self, tid: Tid) -> Option<Operation> {
+        let hook = self.hook(tid).filter(|hook| hook.function.synchronises())?;
+        Some(self.operation(tid, hook))
+    }
+
+    fn actor(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
+        let mut actor = self.moving(tid, operation);
         if actor.choices == 0 {
             actor.alarms = self.alarms(tid);
             actor.awaits.extend(&actor.alarms);
@@ -324,7 +371,7 @@ impl Programs {
     }
 
     /// What a thread can do, and what it waits for if it cannot.
-    fn moving(&self, tid: Tid) -> Actor {
+    fn moving(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
         let can_move = self.world.can_move(tid);
         if let Some(gate) = self.gate(tid) {
             return Actor { awaits: vec![gate], ..self.nobody(tid) };
@@ -332,9 +379,8 @@ impl Programs {
         if let Some(awaits) = self.spun(tid) {
             return Actor { awaits, ..self.nobody(tid) };
         }
-        let hook = self.hook(tid).filter(|hook| can_move && hook.function.synchronises());
-        if let Some(hook) = hook {
-            let (operation, seen) = (self.operation(tid, hook), self.seen());
+        if let Some(operation) = operation.filter(|_| can_move) {
+            let seen = self.seen();
             let choices = match signal::is_deliverable(&self.world.kernel, tid) {
                 true => 1,
                 false => operation.choices(seen),
@@ -353,6 +399,18 @@ impl Programs {
         Actor { choices, awaits, ..self.nobody(tid) }
     }
 
+    /// Takes a step of a thread; any choice but the first makes a read return less than there is.
+    fn advance_shortly(&mut self, tid: Tid, index: u32) -> Result<advance::Step, Refusal> {
+        let short = index.checked_sub(1).and_then(|index| self.short_reads(tid).get(index as usize).copied());
+        if short.is_none() {
+            return self.advance(tid, index);
+        }
+        self.world.kernel.short = short;
+        let advanced = self.advance(tid, index);
+        self.world.kernel.short = None;
+        advanced
+    }
+
     /// What is known of a thread whatever it does.
     fn nobody(&self, tid: Tid) -> Actor {
         let holds = self.library.member(tid).map_or_else(Vec::new, |member| member.holds.clone());
@@ -364,19 +422,11 @@ impl Programs {
         self.library.member(tid).and_then(|member| member.creator).unwrap_or(tid).0
     }
 
-    fn next_deadline(&self) -> Option<u64> {
+    /// When something happens by itself: a timer, or the first of the functions that threads wait in gives up.
+    fn next_deadline<'a>(&self, operations: impl Iterator<Item = &'a Operation>) -> Option<u64> {
         let kernel = &self.world.kernel;
-        let deadlines = [time::next_deadline(kernel), event::next_deadline(kernel), self.library_deadline()];
-        deadlines.into_iter().flatten().min()
-    }
-
-    /// When the first of the functions that threads wait in gives up.
-    fn library_deadline(&self) -> Option<u64> {
-        let deadline = |tid: &Tid| {
-            let hook = self.hook(*tid).filter(|hook| hook.function.synchronises())?;
-            self.operation(*tid, hook).deadline(self.seen())
-        };
-        self.world.kernel.threads.keys().filter_map(deadline).min()
+        let library = operations.filter_map(|operation| operation.deadline(self.seen())).min();
+        [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
     }
 
     fn stuck(&self) -> Option<Failure> {
@@ -407,11 +457,13 @@ impl Programs {
     }
 
     /// Lets time pass to the next moment at which something happens.
-    fn pass_time(&mut self) -> Vec<explore::graph::Touch> {
-        if self.may_hasten() && self.world.kernel.threads.keys().any(|tid| self.actor(*tid).choices > 0) {
-            self.beside.hastened += 1;
-        }
-        if let Some(next) = self.next_deadline() {
+    fn pass_time(&mut self) -> Vec<Touch> {
+        let tids = || self.world.kernel.threads.keys();
+        let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
+        let hastens = self.may_hasten() && tids().any(can_move);
+        let operations: Vec<Operation> = tids().filter_map(|tid| self.pending_operation(*tid)).collect();
+        self.beside.hastened += u32::from(hastens);
+        if let Some(next) = self.next_deadline(operations.iter()) {
             self.world.kernel.clock.advance_to(next);
             time::expire(&mut self.world.kernel, &mut self.world.memory);
         }
@@ -494,50 +546,35 @@ impl Traced for Programs {
     fn initial(&mut self) -> Reached<Snapshot> {
         let initial = self.initial.clone();
         self.load(&initial);
-        self.reached()
+        self.take_output();
+        let fingerprint = self.fingerprint();
+        self.reached(fingerprint)
     }
 
     fn step(&mut self, state: &Snapshot, choice: Choice) -> Option<Taken<Snapshot>> {
+        let taken = self.step_unless(state, choice, &|_, _| false)?;
+        Some(taken.map(|state| state.expect("nothing is known")))
+    }
+
+    fn step_unless(&mut self, state: &Snapshot, choice: Choice, known: &IsKnown<'_>) -> Option<Step<Snapshot>> {
         self.load(state);
-        let ended = self.ended();
-        let before = self.valuation();
-        let gates = self.gates();
-        let mut vain = false;
-        let (touches, misuse, assertion) = if choice.actor == TIME {
-            (self.pass_time(), None, None)
-        } else {
-            let tid = Tid(choice.actor);
-            if !self.world.can_move(tid) {
-                return None;
-            }
-            self.world.kernel.short =
-                choice.index.checked_sub(1).and_then(|index| self.short_reads(tid).get(index as usize).copied());
-            let advanced = self.advance(tid, choice.index);
-            self.world.kernel.short = None;
-            match advanced {
-                Ok(step) => {
-                    if self.options.awaits {
-                        vain = self.ends_spin(&step);
-                        self.follow_spin(&step);
-                    }
-                    (step.touches, step.misuse, step.assertion)
-                }
-                Err(refusal) => {
-                    self.refusal.get_or_insert(refusal);
-                    (touch::everything(), None, None)
-                }
-            }
-        };
-        let mut touches = touches;
+        let (ended, before, gates) = (self.ended(), self.valuation(), self.gates());
+        let Moved { mut touches, misuse, assertion, vain } = self.moved(choice)?;
         touches.extend(self.gate_touches(Tid(choice.actor), &gates));
         // Whoever only looks does not get on.
         let progress = touches.iter().any(touch::changes);
-        let reached = self.reached();
+        self.take_output();
         let after = self.valuation();
         let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
         let failure = failed.or_else(|| self.failure(&ended)).or_else(|| self.forbidden_failure(before, after));
         let failure = failure.or_else(|| self.misused(choice.actor, misuse?));
         self.failures.fetch_add(u64::from(failure.is_some()), Ordering::Relaxed);
+        let fingerprint = self.fingerprint();
+        let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
+        let reached = match known(fingerprint, is_fatal) {
+            true => Reached::known(fingerprint),
+            false => self.reached(fingerprint).map(Some),
+        };
         Some(Taken { failure, progress, vain, visible: before != after, ..Taken::new(reached, touches) })
     }
 }

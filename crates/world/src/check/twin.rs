@@ -38,6 +38,7 @@ impl Programs {
             printed: Vec::new(),
             points: self.points.clone(),
             listener: Listener::default(),
+            log: Vec::new(),
             knowledge: self.knowledge.clone(),
             options: self.options.clone(),
         };

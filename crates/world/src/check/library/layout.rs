@@ -23,6 +23,11 @@ pub struct MutexLayout {
     pub special: u32,
 }
 
+impl MutexLayout {
+    /// As much of a mutex as any of this lies in.
+    pub const BYTES: usize = 24;
+}
+
 impl Flavour {
     /// Its name.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use super::act::Act;
 use super::functions::{Function, Whole};
-use super::layout::Flavour;
+use super::layout::{Flavour, MutexLayout};
 use super::{Asleep, Library, Member};
 use crate::check::touch::{self, Kind};
 use explore::graph::Touch;
@@ -86,7 +86,9 @@ impl Operation {
     }
 
     pub(super) fn u64(&self, seen: Seen<'_>, address: u64) -> u64 {
-        u64::from(self.u32(seen, address)) | u64::from(self.u32(seen, address + 4)) << 32
+        let mut bytes = [0; 8];
+        let _ = seen.memory.peek(self.space, address, &mut bytes);
+        u64::from_le_bytes(bytes)
     }
 
     /// The lock that the function is about.
@@ -98,15 +100,18 @@ impl Operation {
     }
 
     pub(super) fn mutex(&self, seen: Seen<'_>) -> Mutex {
-        let (at, layout) = (self.lock_address(), self.flavour.mutex());
-        let kind = self.u32(seen, at + layout.kind);
+        let layout = self.flavour.mutex();
+        let mut bytes = [0; MutexLayout::BYTES];
+        let _ = seen.memory.peek(self.space, self.lock_address(), &mut bytes);
+        let word = |at: u64| u32::from_le_bytes(bytes[at as usize..][..4].try_into().expect("four bytes"));
+        let kind = word(layout.kind);
         if kind & layout.special != 0 {
             return Mutex::Special;
         }
-        if self.u32(seen, at + layout.lock) == 0 {
+        if word(layout.lock) == 0 {
             return Mutex::Free;
         }
-        if self.u32(seen, at + layout.owner) == self.tid.0 {
+        if word(layout.owner) == self.tid.0 {
             return Mutex::Mine { recursive: kind & 3 == 1, checked: kind & 3 == 2 };
         }
         Mutex::Others
