@@ -23,12 +23,15 @@ CASES = [
     ("phil 3", "phil.c", ["-DN=3"], True, False),
     ("phil 5", "phil.c", ["-DN=5"], True, False),
     ("phil 5 fixed", "phil.c", ["-DN=5", "-DFIXED"], False, False),
+    ("phil 8", "phil.c", ["-DN=8"], True, False),
     ("bbuf 2P2C x1", "bbuf.c", ["-DNP=2", "-DNC=2", "-DITEMS=1"], False, False),
     ("bbuf 2P2C x2", "bbuf.c", ["-DNP=2", "-DNC=2", "-DITEMS=2"], False, False),
     ("bbuf 2P2C x2 if", "bbuf.c", ["-DNP=2", "-DNC=2", "-DITEMS=2", "-DBUG_IF"], True, False),
     ("bbuf 2P2C x2 signal", "bbuf.c", ["-DNP=2", "-DNC=2", "-DITEMS=2", "-DBUG_SIGNAL"], True, False),
     ("bbuf 2P2C x2 broadcast", "bbuf.c", ["-DNP=2", "-DNC=2", "-DITEMS=2", "-DONE_CV_BROADCAST"], False, False),
+    ("bbuf 2P2C x3", "bbuf.c", ["-DNP=2", "-DNC=2", "-DITEMS=3"], False, False),
     ("rax 4 rounds", "rax.c", ["-DROUNDS=4"], False, False),
+    ("rax 300 rounds", "rax.c", ["-DROUNDS=300"], False, False),
     ("rax endless", "rax.c", ["-DROUNDS=0"], False, False),
     ("rax endless, outer", "rax.c", ["-DROUNDS=0", "-DCOND_OUTER"], True, False),
     ("rax System V endless", "rax_sysv.c", ["-DROUNDS=0"], False, False),
@@ -97,6 +100,19 @@ def measure(tool, folder, number, case):
     return row
 
 
+def tell_goals(rows):
+    """Which of the goals are met. Rates are those of sizes that take longer than the start of the program."""
+    by_name = {row["name"]: row for row in rows}
+    rated = [name for name in ("phil 8", "bbuf 2P2C x3", "rax 300 rounds") if name in by_name]
+    goals = [(f"{name}: 100,000 steps/s", by_name[name]["steps_per_second"] >= 100_000) for name in rated]
+    if "chat" in by_name:
+        goals.append(("chat: exhausted in five minutes", by_name["chat"]["complete"] and by_name["chat"]["seconds"] < 300))
+    bugs = [row["first_bug_seconds"] for row in rows if "first_bug_seconds" in row]
+    goals.append(("every bug: found in one second", max(bugs, default=0) < 1))
+    for goal, is_met in goals:
+        print(f"{goal:40} {'met' if is_met else 'NOT met'}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="leave out what takes long")
@@ -119,6 +135,7 @@ def main():
                 f" {row['bytes_per_state']:>8} {row['native_runs_per_second']:>8}",
                 flush=True,
             )
+    tell_goals(rows)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
