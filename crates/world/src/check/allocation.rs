@@ -63,7 +63,7 @@ impl Programs {
             self.hear_operation(step.tid, hook);
         }
         if let Some(range) = lost {
-            self.note_loss(step, space, range);
+            self.note_freed(step, space, range);
         }
         step.is_fresh = false;
         let granted = self.grant(&heap, wish);
@@ -151,22 +151,24 @@ impl Programs {
     }
 
     /// Freeing a block is writing all of it: whoever uses it at the same time races.
-    fn note_loss(&mut self, step: &mut Step, space: SpaceId, (start, length): (u64, u64)) {
+    fn note_freed(&mut self, step: &mut Step, space: SpaceId, (start, length): (u64, u64)) {
         if self.is_life(step.tid) || self.has_private_memory(step.tid) {
             return;
         }
         let plain = self.is_plain(step.tid);
-        // What others wrote in front of it decides whether it can be freed.
-        self.note(step, space, Logged { addr: start - 8, size: 8, write: false }, false);
+        // What others wrote in front of a block decides whether it can be freed.
+        if start.is_multiple_of(16) {
+            self.note(step, space, Logged { addr: start - 8, size: 8, write: false }, false);
+        }
         if length <= LARGE {
-            return self.note(step, space, Logged { addr: start, size: length as u32, write: true }, plain);
+            return self.note_loss(step, space, start..start + length, plain);
         }
         let mut content = vec![0; PAGE_SIZE as usize];
         for page in (start..start + length).step_by(PAGE_SIZE as usize) {
             let size = PAGE_SIZE.min(start + length - page);
             let is_used = self.world.memory.peek(space, page, &mut content[..size as usize]).is_ok();
             if is_used && content[..size as usize].iter().any(|byte| *byte != 0) {
-                self.note(step, space, Logged { addr: page, size: size as u32, write: true }, plain);
+                self.note_loss(step, space, page..page + size, plain);
             }
         }
     }

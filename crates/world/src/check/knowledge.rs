@@ -70,6 +70,15 @@ impl Knowledge {
         is_part
     }
 
+    /// Whether a word is used as a whole, and whether byte by byte, as far as is known: possibly both where it is not.
+    #[must_use]
+    pub fn uses(&self, word: u64) -> (bool, bool) {
+        match self.bytewise.contains(&word) {
+            true => (false, true),
+            false => (true, !self.whole.contains(&word)),
+        }
+    }
+
     /// Whether programs use a word that the library uses to make and end threads: only then it matters that it does.
     pub fn is_used_outside(&mut self, word: u64) -> bool {
         let is_used = self.outside.contains(&word);

@@ -8,6 +8,7 @@ use super::touch::{self, Kind};
 use explore::graph::Touch;
 use kernel::Tid;
 use memory::{Logged, Name, Protection, Sharing, SpaceId};
+use std::ops::Range;
 use x86::cpu::RSP;
 
 /// Bytes below the stack pointer that a function may use without moving it.
@@ -90,10 +91,34 @@ impl Programs {
         step.touches[first..].iter_mut().for_each(|touch| touch.plain = false);
     }
 
-    pub(super) fn note(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
-        let Some(mapping) = self.world.memory.mapping_at(space, logged.addr) else { return };
+    /// Notes that memory is written to which all other uses must be over. What its words are used as need not be known
+    /// for that, and is not learnt: the next one to get the memory may use it otherwise.
+    pub(super) fn note_loss(&mut self, step: &mut Step, space: SpaceId, range: Range<u64>, plain: bool) {
+        if !self.is_shared(space, range.start) {
+            return;
+        }
+        for start in (range.start & !3..range.end).step_by(4) {
+            let word = touch::word(&self.world.memory, space, start, false, Kind::Word).object;
+            let (is_word, is_bytes) = self.knowledge.uses(word);
+            if is_word {
+                self.note_part(step, (space, start), (word, true, plain));
+            }
+            for address in (start..start + 4).filter(|_| is_bytes) {
+                let byte = touch::object(Kind::Byte, word, address & 3);
+                self.note_part(step, (space, address), (byte, true, plain));
+            }
+        }
+    }
+
+    /// Whether others can write what is at an address, or this one what others see.
+    fn is_shared(&self, space: SpaceId, address: u64) -> bool {
+        let Some(mapping) = self.world.memory.mapping_at(space, address) else { return false };
         let is_shared = mapping.sharing == Sharing::Shared;
-        if !mapping.protection.contains(Protection::WRITE) || !is_shared && self.shares_nothing(space) {
+        mapping.protection.contains(Protection::WRITE) && (is_shared || !self.shares_nothing(space))
+    }
+
+    pub(super) fn note(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
+        if !self.is_shared(space, logged.addr) {
             return;
         }
         self.expose(step.tid, space, logged.addr);
