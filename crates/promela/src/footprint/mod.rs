@@ -120,6 +120,7 @@ impl Builder<'_> {
             .map(|proctype| {
                 let mut states = self.proctype(proctype, &own[proctype], &later[proctype], &futures[proctype]);
                 self.close_cycles(proctype, &mut states, &touched);
+                states.iter_mut().for_each(|state| self.complete_channels(state));
                 states
             })
             .collect()
@@ -176,6 +177,37 @@ impl Builder<'_> {
             let is_known = state.now.is_empty() && state.rest.pinned.is_empty();
             state.private = is_known && !meets(state) && !state.closes_cycle;
         }
+    }
+
+    /// Completes accesses to channels that the model names, so that no search has to in every state. Not before cycles are
+    /// closed: where, that depends on which accesses are open.
+    fn complete_channels(&self, state: &mut StateFootprint) {
+        let StateFootprint { now_fixed, now, rest, future, .. } = state;
+        for later in [rest, future] {
+            let Later { fixed, pinned } = later;
+            pinned.retain(|number| match self.named_channel(&self.pinned[*number]) {
+                Some((_, touched)) => {
+                    *fixed = fixed.union(touched);
+                    false
+                }
+                None => true,
+            });
+        }
+        // What a rendezvous touches does not depend on how full its channel is.
+        now.retain(|access| match self.named_channel(access) {
+            Some((0, touched)) => {
+                *now_fixed = now_fixed.union(touched);
+                false
+            }
+            _ => true,
+        });
+    }
+
+    /// The capacity of a channel that the model names, and what an access to it touches at some time.
+    fn named_channel(&self, access: &Access) -> Option<(u32, Footprint)> {
+        let What::Channel(Expr::Constant(id), how) = access.what else { return None };
+        let capacity = self.model.channels.get(usize::try_from(id.checked_sub(1)?).ok()?)?.capacity;
+        Some((capacity, self.objects.channel(id, capacity, how, None)))
     }
 
     /// What accesses touch in any case, and those that depend on the state.

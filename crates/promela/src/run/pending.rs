@@ -22,17 +22,20 @@ pub fn pending<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, 
     }
     let mut moves = false;
     for pid in 0..work.processes() {
-        let mut one = Resolver { model: &system.model, footprints, work, pid }.pending();
+        let closes_cycle = footprints.states[work.proctype(pid)][work.pc(&system.model, pid)].closes_cycle;
         // Whether a process moves matters only where a step of it could be taken alone.
-        let started = !one.closes_cycle && can_start(system, scratch, work, pid);
-        one.enabled = one.closes_cycle || started;
+        let started = !closes_cycle && can_start(system, scratch, work, pid);
+        let (enabled, next, future) = (closes_cycle || started, Footprint::NOTHING, Footprint::NOTHING);
+        actors.push(Pending { actor: pid, enabled, closes_cycle, next, future });
         moves |= started;
-        actors.push(one);
     }
-    // Without somebody who can be taken alone there is nothing to reduce.
+    // Without somebody who can be taken alone there is nothing to reduce, and footprints take long to find.
     if !moves {
         actors.clear();
         return;
+    }
+    for actor in actors.iter_mut() {
+        Resolver { model: &system.model, footprints, work, pid: actor.actor }.fill_in(actor);
     }
     if system.model.features.rendezvous {
         join_partners(&system.model, work, &mut scratch.buffers.pending, actors);
@@ -68,9 +71,9 @@ fn join_partners(model: &Model, work: &Work, before: &mut Vec<Pending>, actors: 
     before.clear();
     before.extend_from_slice(actors);
     for actor in actors.iter_mut() {
-        let pid = actor.actor;
-        for other in before.iter().filter(|other| other.actor != pid) {
-            if offers(model, work, pid).any(|id| awaits(model, work, other.actor, id)) {
+        for id in offers(model, work, actor.actor) {
+            let takes = |other: &&Pending| other.actor != actor.actor && awaits(model, work, other.actor, id);
+            for other in before.iter().filter(takes) {
                 actor.next = actor.next.union(other.next);
                 actor.closes_cycle |= other.closes_cycle;
             }
@@ -104,6 +107,10 @@ fn awaits(model: &Model, work: &Work, pid: u32, id: i32) -> bool {
 }
 
 fn value(model: &Model, work: &Work, pid: u32, expr: &Expr) -> i32 {
+    // Most channels are named.
+    if let Expr::Constant(id) = expr {
+        return *id;
+    }
     Env { model, work, pid, timeout: false, ran: 0, depth: 0, failures: &mut Vec::new() }.eval(expr)
 }
 
@@ -116,18 +123,12 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn pending(&self) -> Pending {
+    fn fill_in(&self, actor: &mut Pending) {
         let state = &self.footprints.states[self.work.proctype(self.pid)][self.work.pc(self.model, self.pid)];
         let rest = self.later(&state.rest).union(state.now_fixed);
         let mut next = state.now.iter().fold(rest, |all, access| all.union(self.now(access)));
         next.writes = next.writes.union(state.visible);
-        Pending {
-            actor: self.pid,
-            enabled: false,
-            closes_cycle: state.closes_cycle,
-            next,
-            future: self.later(&state.future),
-        }
+        (actor.next, actor.future) = (next, self.later(&state.future));
     }
 
     fn later(&self, later: &Later) -> Footprint {
