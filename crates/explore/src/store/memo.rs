@@ -2,6 +2,8 @@
 
 /// Remembered pairs: more would not fit the caches next to everything else.
 const PAIRS: usize = 1 << 14;
+/// Remembered claims: several times as many as there are states in a batch.
+const CLAIMS: usize = 512;
 
 /// References of pairs, each in the one place that its hash gives it.
 ///
@@ -9,11 +11,13 @@ const PAIRS: usize = 1 << 14;
 pub struct Memo {
     /// The pair, then table and reference.
     pairs: Vec<[u64; 2]>,
+    /// Tags of states on their way into the store.
+    claims: Vec<u32>,
 }
 
 impl Default for Memo {
     fn default() -> Self {
-        Self { pairs: vec![[0; 2]; PAIRS] }
+        Self { pairs: vec![[0; 2]; PAIRS], claims: vec![0; CLAIMS] }
     }
 }
 
@@ -23,6 +27,13 @@ impl Memo {
     pub fn pair(&self, table: usize, pair: u64) -> Option<u32> {
         let [key, last] = self.pairs[place(pair)];
         (key == pair && last >> 32 == table as u64).then_some(last as u32)
+    }
+
+    /// Remembers that a state with this tag is on its way into the store, and says whether it was remembered: most
+    /// probably it is the same state then, twice in one batch. Being wrong costs time only.
+    #[inline]
+    pub fn claim(&mut self, tag: u32) -> bool {
+        std::mem::replace(&mut self.claims[tag as usize % CLAIMS], tag) == tag
     }
 
     /// Remembers a pair.
@@ -46,6 +57,12 @@ mod tests {
         let mut memo = Memo::default();
         memo.put_pair(2, 77, 5);
         assert_eq!((memo.pair(2, 77), memo.pair(0, 77)), (Some(5), None));
+    }
+
+    #[test]
+    fn a_state_is_claimed_once() {
+        let mut memo = Memo::default();
+        assert_eq!([7, 8, 7, 8, 9].map(|tag| memo.claim(tag)), [false, false, true, true, false]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Stands for the pair (0, 0) at the root: the vector of zeros is a state like any other.
 const ZEROS: u64 = u64::MAX;
+/// In a guess: an earlier ticket of the batch is for the same state, which will be known when it is this one's turn.
+const CLAIMED: u64 = 1 << 63;
 /// In [`Need::Room`]: the table of leaves. Tables of pairs have their own number.
 const LEAVES: usize = usize::MAX;
 
@@ -322,17 +324,24 @@ impl Visited for Tree {
     #[inline]
     fn guess(&self, cursor: &mut TreeCursor, ticket: TreeTicket) -> u64 {
         let probe = self.top.probe(ticket.tag);
-        if self.top.probed(probe, ticket.tag).is_none() {
-            // Most probably a new state, whose leaves must be looked up.
-            for changed in cursor.batch.changed(ticket.begin, ticket.end) {
-                self.leaves.prefetch(changed.tag);
-            }
+        if self.top.probed(probe, ticket.tag).is_some() {
+            return probe;
+        }
+        if cursor.memo.claim(ticket.tag) {
+            return probe | CLAIMED;
+        }
+        // Most probably a new state, whose leaves must be looked up.
+        for changed in cursor.batch.changed(ticket.begin, ticket.end) {
+            self.leaves.prefetch(changed.tag);
         }
         probe
     }
 
     #[inline]
     fn approach(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u64) {
+        if guess & CLAIMED > 0 {
+            return;
+        }
         match self.top.probed(guess, ticket.tag) {
             Some(id) => self.foresee(id),
             None => {
@@ -345,6 +354,7 @@ impl Visited for Tree {
 
     #[inline(always)]
     fn insert(&self, cursor: &mut TreeCursor, ticket: TreeTicket, guess: u64) -> Result<Visit, Need> {
+        let guess = guess & !CLAIMED;
         match self.known(&cursor.batch, &ticket, guess) {
             Some(id) => Ok(Visit { id, new: false }),
             None => self.insert_unknown(cursor, ticket, guess),
