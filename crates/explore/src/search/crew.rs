@@ -19,8 +19,9 @@ const CHUNK_MOST: usize = 128;
 const CHUNKS: usize = 8;
 /// How many states ahead of its expansion a state is fetched from the store.
 const AHEAD: usize = 3;
-/// Smaller levels are done by one worker: waking the others takes longer.
-const LEVEL_SHARED: usize = 256;
+/// Smaller levels are done by one worker: waking the others takes longer, and which of several shortest schedules is found
+/// does not depend on who is faster.
+const LEVEL_SHARED: usize = 1024;
 /// How often to look for a message before the thread goes to sleep: levels follow each other quickly, and waking a
 /// thread takes as long as expanding a hundred states.
 const LOOKS: u32 = 1000;
