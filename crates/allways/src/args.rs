@@ -115,12 +115,12 @@ pub struct CheckArgs {
     /// Let timed waits end while others can move, so often in a run [default: 0, when nobody can move]
     #[arg(long, value_name = "N", help_heading = "Programs")]
     pub timeouts: Option<u32>,
-    /// How much a read of a pipe or connection returns
-    #[arg(long, value_enum, default_value_t = ReadsName::Whole, help_heading = "Programs")]
-    pub reads: ReadsName,
-    /// Whom a signal wakes if several wait
-    #[arg(long, value_enum, default_value_t = WakesName::Any, help_heading = "Programs")]
-    pub wakes: WakesName,
+    /// How much a read of a pipe or connection returns [default: whole]
+    #[arg(long, value_enum, help_heading = "Programs")]
+    pub reads: Option<ReadsName>,
+    /// Whom a signal wakes if several wait [default: any]
+    #[arg(long, value_enum, help_heading = "Programs")]
+    pub wakes: Option<WakesName>,
     /// Let threads take turns here, too: FILE:LINE, or where a function begins
     #[arg(long = "break", value_name = "POINT", help_heading = "Programs")]
     pub breaks: Vec<String>,
@@ -136,9 +136,9 @@ pub struct CheckArgs {
     /// Take states for one in which these global variables agree, and the places of all threads
     #[arg(long = "match", value_name = "VARIABLE", value_delimiter = ',', help_heading = "Programs")]
     pub matched: Vec<String>,
-    /// How to search the schedules of programs
-    #[arg(long, value_enum, default_value_t = EngineName::Graph, help_heading = "Programs")]
-    pub engine: EngineName,
+    /// How to search the schedules of programs [default: graph]
+    #[arg(long, value_enum, help_heading = "Programs")]
+    pub engine: Option<EngineName>,
     /// The same as --engine sample
     #[arg(long, conflicts_with = "engine", help_heading = "Programs")]
     pub sample: bool,

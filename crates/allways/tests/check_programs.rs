@@ -277,6 +277,32 @@ fn a_service_that_follows_another_sees_what_it_did() {
 }
 
 #[test]
+fn the_file_says_how_to_search_and_the_command_line_wins() {
+    let folder = Folder::with("check-how", "allways.toml", "");
+    let write = |keys: &str| {
+        let text = format!("[check.a]\n{keys}\n[check.a.service.s]\ncommand = [\"true\"]\n");
+        fs::write(folder.0.join("allways.toml"), text).expect("a file");
+    };
+    write("engine = \"dpor\"\nreads = \"short\"\nwakes = \"longest\"\ntimeouts = 1");
+    let told = folder.run(&["check", "a"]);
+    says(&told, 0, &["1 classes of schedules", "all but one byte", "wakes the one who waits longest", "at most once"]);
+    says(
+        &folder.run(&["check", "a", "--engine", "graph", "--reads", "whole"]),
+        0,
+        &["one schedule", "take all that there is"],
+    );
+    write("preemptions = 2");
+    says(&folder.run(&["check", "a"]), 0, &["2 preemptions"]);
+    says(&folder.run(&["check", "a", "--engine", "dpor"]), 0, &["every class of schedules"]);
+    write("engine = \"dpr\"");
+    folder
+        .run(&["check", "a"])
+        .refused(2, &["`engine = \"dpr\"` is not known: did you mean `dpor`?", "graph, dpor, sample"]);
+    write("preemption = 2");
+    folder.run(&["check", "a"]).refused(2, &["did you mean `preemptions`?"]);
+}
+
+#[test]
 fn mistakes_in_the_file_are_told_with_their_line_and_what_was_meant() {
     let folder = Folder::with("check-toml", "allways.toml", "[check.a.service.s]\ncomand = [\"true\"]\n");
     folder.run(&["check", "a"]).refused(2, &["line 2", "did you mean `command`?"]);

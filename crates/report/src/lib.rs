@@ -32,7 +32,7 @@ pub use robustness::{
 pub use snippet::Sources;
 pub use spin::spin_text;
 pub use summary::{
-    Covered, End, Outcome, Programs, Property, PropertyVerdict, Statement, Summary, Trail, Unreached, Verdict,
+    Choices, Covered, End, Outcome, Programs, Property, PropertyVerdict, Statement, Summary, Trail, Unreached, Verdict,
 };
 pub use table::plain_table;
 pub use verdicts::summary_text;

@@ -2,7 +2,7 @@
 
 use crate::fit::{clean, wrap};
 use crate::number::count;
-use crate::{Layout, Programs};
+use crate::{Choices, Layout, Programs};
 use std::fmt::Write as _;
 
 /// The lines about a search of programs.
@@ -31,9 +31,7 @@ fn searched(programs: &Programs) -> Vec<String> {
         0 => {}
         states => words.push(format!("who moves: a choice in {} states", count(states))),
     }
-    if programs.data > 0 {
-        words.push(format!("{}: a choice in {} states", programs.choices.join(", "), count(programs.data)));
-    }
+    words.extend(programs.choices.iter().filter(|choices| choices.states > 0).map(chosen));
     if programs.pruned > 0 {
         words.push(format!("{} steps left out that cannot matter", count(programs.pruned)));
     }
@@ -49,7 +47,34 @@ fn searched(programs: &Programs) -> Vec<String> {
     words
 }
 
+fn chosen(choices: &Choices) -> String {
+    let Choices { about, states, taken } = choices;
+    let states = if *states == 1 { "1 state".to_owned() } else { format!("{} states", count(*states)) };
+    let ways = if *taken == 1 { "1 way".to_owned() } else { format!("{} ways", count(*taken)) };
+    format!("{}: a choice in {states}, {ways} taken", clean(about))
+}
+
 fn assumed(programs: &Programs) -> Vec<String> {
     let assumptions = programs.assumptions.iter().map(|assumption| clean(assumption));
     [clean(&programs.memory_model)].into_iter().chain(assumptions).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_choice_has_its_own_counter_and_what_was_never_met_is_not_told() {
+        let choices = |about: &str, states, taken| Choices { about: about.to_owned(), states, taken };
+        let all = vec![choices("whom a signal wakes", 2, 5), choices("how much a read returns", 0, 0)];
+        let programs = Programs { rounds: 1, choices: all, ..Programs::default() };
+        let text = searched(&programs).join(" . ");
+        assert!(text.contains("whom a signal wakes: a choice in 2 states, 5 ways taken"), "{text}");
+        assert!(!text.contains("how much a read returns"), "{text}");
+        let json = serde_json::to_value(&programs).expect("it is plain data");
+        assert_eq!(
+            json["choices"][1],
+            serde_json::json!({"about": "how much a read returns", "states": 0, "taken": 0})
+        );
+    }
 }

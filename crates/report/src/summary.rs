@@ -35,10 +35,8 @@ pub struct Programs {
     pub executed: u64,
     /// States in which there was more than one choice of who moves.
     pub scheduling: u64,
-    /// States in which somebody had several choices of its own: which sleeper a signal wakes.
-    pub data: u64,
-    /// What those choices may have been about.
-    pub choices: Vec<String>,
+    /// Choices beside who moves, by what they are about; those that were switched off are not there.
+    pub choices: Vec<Choices>,
     /// Actors' steps that were left out because they could not matter.
     pub pruned: u64,
     /// States with steps still to be taken when the search ended.
@@ -53,6 +51,17 @@ pub struct Programs {
     pub memory_model: String,
     /// What was taken for granted.
     pub assumptions: Vec<String>,
+}
+
+/// Choices of one kind.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Choices {
+    /// What they are about: `whom a signal wakes`.
+    pub about: String,
+    /// States in which there was one.
+    pub states: u64,
+    /// Ways that were taken there.
+    pub taken: u64,
 }
 
 /// A property and what is known about it.

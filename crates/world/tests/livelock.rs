@@ -3,8 +3,9 @@
 mod inside;
 
 use explore::graph::{Limits, Mode, Report, Traced};
+use explore::sample;
 use trace::{Choice, FailureKind};
-use world::check::{Options, Programs, search};
+use world::check::{Engine, Options, Programs, search, search_by};
 
 const HEAD: &str = "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <sched.h>\n\
                     #include <stdatomic.h>\n#include <unistd.h>\n";
@@ -103,5 +104,21 @@ fn time_passes_while_others_only_spin() {
         let report = explore(&mut programs("late", source), mode);
         let kinds: Vec<FailureKind> = report.found.iter().map(|found| found.failure.kind).collect();
         assert_eq!((kinds, report.livelocks), (vec![FailureKind::Assert], Vec::new()));
+    }
+}
+
+/// A thread that spins until another has slept.
+const LATE: &str = "#define END flag == 2\natomic_int flag;\nvoid *f(void *p) { while (!atomic_load(&flag)) { } return p; }\n\
+                    void *g(void *p) { usleep(1000); flag = 1; return p; }\n";
+
+#[test]
+fn time_passes_beside_spinners_without_memory_and_in_samples_too() {
+    let sample = sample::Options { runs: 20, depth: 1_000, shrink: false, ..sample::Options::default() };
+    for engine in [Engine::Classes { depth: 1_000 }, Engine::Sample(sample)] {
+        let mut programs = programs("patience", LATE);
+        let mut limits = Limits { states: 100_000, failures: usize::MAX, stop: &mut |_, _| false };
+        let report = search_by(&engine, &mut programs, &mut limits).report;
+        let kinds: Vec<FailureKind> = report.found.iter().map(|found| found.failure.kind).collect();
+        assert_eq!(kinds, [FailureKind::Assert], "{engine:?}: {:?}", report.stopped);
     }
 }

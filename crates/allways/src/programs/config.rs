@@ -48,6 +48,14 @@ pub struct Check {
     pub libc: Option<String>,
     /// As `--timeouts`.
     pub timeouts: Option<u32>,
+    /// As `--engine`.
+    pub engine: Option<String>,
+    /// As `--reads`.
+    pub reads: Option<String>,
+    /// As `--wakes`.
+    pub wakes: Option<String>,
+    /// As `--preemptions`.
+    pub preemptions: Option<u32>,
     /// Not for programs yet.
     pub ltl: Option<toml::Table>,
     /// Not for programs yet.
@@ -242,6 +250,18 @@ mod tests {
         assert!(told.contains("line 2") && told.contains("did you mean `command`?"), "{told}");
         let told = complaint("[check.kv\n");
         assert!(told.contains("line 1"), "{told}");
+    }
+
+    #[test]
+    fn what_flags_say_a_file_can_say_too() {
+        let text =
+            "[check.a]\nengine = \"dpor\"\nreads = \"short\"\nwakes = \"longest\"\npreemptions = 2\ntimeouts = 1\n";
+        let config: Config = toml::from_str(text).expect("it is right");
+        let check = &config.check["a"];
+        assert_eq!((check.engine.as_deref(), check.reads.as_deref()), (Some("dpor"), Some("short")));
+        assert_eq!((check.wakes.as_deref(), check.preemptions, check.timeouts), (Some("longest"), Some(2), Some(1)));
+        let told = complaint("[check.a]\npreemption = 2\n");
+        assert!(told.contains("did you mean `preemptions`?"), "{told}");
     }
 
     #[test]

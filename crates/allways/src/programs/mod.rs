@@ -11,13 +11,14 @@ pub mod setup;
 mod summary;
 mod tell;
 
-use crate::args::{CheckArgs, CheckFormat, EngineName, LibcName, OrderName, ReadsName, StoreName, WakesName};
+use crate::args::{CheckArgs, CheckFormat, OrderName, StoreName};
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::Output;
 use crate::saved::Saved;
 use crate::units;
 use crate::verbs::check;
+use clap::ValueEnum;
 use config::{Check, Config};
 use evidence::Court;
 use memory::Limit;
@@ -112,15 +113,32 @@ fn settle(check: &Check, args: &mut CheckArgs) -> Result<(), String> {
     args.time = args.time.or(check.time.as_deref().map(units::time).transpose()?);
     args.mem = args.mem.or(check.mem.as_deref().map(units::size).transpose()?);
     args.timeouts = args.timeouts.or(check.timeouts);
-    args.libc = match (args.libc, check.libc.as_deref()) {
-        (Some(given), _) => Some(given),
-        (None, None) => None,
-        (None, Some("summary")) => Some(LibcName::Summary),
-        (None, Some("real")) => Some(LibcName::Real),
-        (None, Some(other)) => return Err(format!("`libc = \"{other}\"`: it is \"summary\" or \"real\"")),
-    };
+    args.libc = args.libc.or(chosen("libc", check.libc.as_deref())?);
+    args.reads = args.reads.or(chosen("reads", check.reads.as_deref())?);
+    args.wakes = args.wakes.or(chosen("wakes", check.wakes.as_deref())?);
+    let engine = chosen("engine", check.engine.as_deref())?;
+    // Who asks for another engine does not want what the file says about its own.
+    if args.engine.is_none() && !args.sample {
+        args.engine = engine;
+        args.preemptions = args.preemptions.or(check.preemptions.filter(|_| args.delays.is_none()));
+    }
     args.never.extend(services::propositions(check));
     Ok(())
+}
+
+/// One of the words that a flag takes, where the file has it as a key.
+fn chosen<T: ValueEnum>(key: &str, word: Option<&str>) -> Result<Option<T>, String> {
+    let Some(word) = word else { return Ok(None) };
+    T::from_str(word, false).map(Some).map_err(|_| {
+        let known: Vec<String> = T::value_variants()
+            .iter()
+            .filter_map(T::to_possible_value)
+            .map(|value| value.get_name().to_owned())
+            .collect();
+        let near = config::closest(word, &known.iter().map(String::as_str).collect::<Vec<_>>())
+            .map(|near| format!(": did you mean `{near}`?"));
+        format!("`{key} = \"{word}\"` is not known{}\n  = help: it is {}", near.unwrap_or_default(), known.join(", "))
+    })
 }
 
 fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
@@ -230,9 +248,9 @@ pub fn only_for_programs(args: &CheckArgs) -> Result<(), String> {
         ("--libc", args.libc.is_some()),
         ("--never", !args.never.is_empty()),
         ("--timeouts", args.timeouts.is_some()),
-        ("--reads", args.reads != ReadsName::Whole),
-        ("--wakes", args.wakes != WakesName::Any),
-        ("--engine", args.engine != EngineName::Graph),
+        ("--reads", args.reads.is_some()),
+        ("--wakes", args.wakes.is_some()),
+        ("--engine", args.engine.is_some()),
         ("--sample", args.sample),
         ("--preemptions", args.preemptions.is_some()),
         ("--delays", args.delays.is_some()),

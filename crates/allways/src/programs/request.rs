@@ -46,9 +46,9 @@ impl Wanted {
             depth: if args.libc == Some(LibcName::Real) { Depth::Real } else { Depth::Summary },
             timeouts: args.timeouts.unwrap_or(0),
             more: ViewRef {
-                awaits: matches!(engine, Engine::Classes { .. }),
-                short_reads: args.reads == ReadsName::Short,
-                longest_sleeper: args.wakes == WakesName::Longest,
+                awaits: world::check::awaits(&engine),
+                short_reads: args.reads == Some(ReadsName::Short),
+                longest_sleeper: args.wakes == Some(WakesName::Longest),
                 fine: args.fine,
                 only_breaks: args.only_breaks,
                 breaks: args.breaks.clone(),
@@ -108,7 +108,7 @@ fn engine(args: &CheckArgs) -> Engine {
 }
 
 fn engine_name(args: &CheckArgs) -> EngineName {
-    if args.sample { EngineName::Sample } else { args.engine }
+    if args.sample { EngineName::Sample } else { args.engine.unwrap_or(EngineName::Graph) }
 }
 
 /// Complains about flags that mean nothing to the engine: silently ignoring them would change what a verdict says.

@@ -7,11 +7,11 @@ use super::setup::Setup;
 use crate::model::Checked;
 use crate::safety::without_violation;
 use crate::usage;
-use explore::graph::{Bound, Mode, Stopped};
+use explore::graph::{Bound, Met, Mode, Sorts, Stopped};
 use explore::sample;
-use report::{Covered, End, Property, PropertyVerdict, Summary, count};
+use report::{Choices, Covered, End, Property, PropertyVerdict, Summary, count};
 use trace::{Counterexample, FailureKind};
-use world::check::Engine;
+use world::check::{Choosing, Engine};
 
 /// A verdict for each kind that was asked for, and what was covered.
 pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Evidence) -> Checked {
@@ -152,8 +152,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
         rounds: searched.outcome.rounds,
         executed: searched.outcome.executed,
         scheduling: counts.scheduling,
-        data: counts.data,
-        choices: choices(wanted),
+        choices: choices(wanted, &counts.sorts),
         pruned: counts.pruned,
         left: counts.left,
         promoted: libraries.promoted,
@@ -164,12 +163,21 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
     }
 }
 
-/// What may be a choice beside who moves.
-fn choices(wanted: &Wanted) -> Vec<String> {
+/// Choices beside who moves that were looked at, and how often they were met.
+fn choices(wanted: &Wanted, sorts: &Sorts) -> Vec<Choices> {
     let view = &wanted.view.more;
-    let wakes = (!view.longest_sleeper).then_some("whom a signal wakes");
-    let reads = view.short_reads.then_some("how much a read returns");
-    wakes.into_iter().chain(reads).map(str::to_owned).collect()
+    let is_on = |what: &Choosing| match what {
+        Choosing::Wakes => !view.longest_sleeper,
+        Choosing::Reads => view.short_reads,
+        // Whoever moves first takes it: that cannot be switched off.
+        Choosing::Accepts => true,
+        Choosing::Timeouts => wanted.view.timeouts > 0,
+    };
+    let told = |what: Choosing| {
+        let Met { states, taken } = sorts.of(what as u8);
+        Choices { about: what.told().to_owned(), states, taken }
+    };
+    Choosing::ALL.into_iter().filter(is_on).map(told).collect()
 }
 
 /// What there is to say about engines that do not remember states.

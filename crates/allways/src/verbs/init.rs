@@ -15,6 +15,10 @@ const TEMPLATE: &str = r#"# Checks of this folder: `allways check NAME`. Flags o
 # files = ["testdata"]               # read-only, beside the system and this folder
 # time = "10m"                       # stop after this time
 # timeouts = 1                       # let a timed wait end while others can move, once in a run
+# reads = "short"                    # let reads of pipes and connections return less than there is
+# wakes = "longest"                  # a signal wakes the one who waits longest, not any
+# engine = "dpor"                    # one run of each class of schedules; "sample": runs at random
+# preemptions = 2                    # only schedules with so few interruptions
 
 [check.main.service.program]
 command = ["./program", "argument"]

@@ -36,7 +36,7 @@ mod workers;
 pub use options::{Bound, Limits, Mode, Options, Stopped};
 #[doc(hidden)]
 pub use options::{Filter, Parts};
-pub use report::{Counts, Found, Livelock, Report};
+pub use report::{Counts, Found, Livelock, Met, Report, SORTS, Sorts};
 pub use search::{search, search_with};
 pub(crate) use touch::Actors;
 pub use traced::{Actor, IsKnown, Race, Reached, Step, Taken, Touch, Traced};

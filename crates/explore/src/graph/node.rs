@@ -63,6 +63,8 @@ pub struct Present {
     pub holds: LockId,
     /// Whether it moves where nobody gets on.
     pub last: bool,
+    /// What its choices are about.
+    pub sort: u8,
 }
 
 /// A step that was taken.

@@ -46,8 +46,45 @@ pub struct Counts {
     pub again: u64,
     /// States in which there was more than one choice of who moves.
     pub scheduling: u64,
-    /// States in which somebody had several choices of its own.
-    pub data: u64,
+    /// Choices of other sorts, by the numbers that the system gives them.
+    pub sorts: Sorts,
+}
+
+/// Sorts of choices that can be told apart; the first stands for none.
+pub const SORTS: usize = 8;
+
+/// How often choices of one sort were met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Met {
+    /// States in which there was one.
+    pub states: u64,
+    /// Ways that were taken there.
+    pub taken: u64,
+}
+
+/// How often choices of each sort were met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sorts([Met; SORTS]);
+
+impl Sorts {
+    /// Choices of one sort.
+    #[must_use]
+    pub fn of(&self, sort: u8) -> Met {
+        self.0[usize::from(sort)]
+    }
+
+    /// A state in which actors have choices of these sorts.
+    pub fn meet(&mut self, sorts: impl Iterator<Item = u8>) {
+        let mut met = [false; SORTS];
+        sorts.for_each(|sort| met[usize::from(sort)] = true);
+        let own = self.0.iter_mut().zip(met).skip(1);
+        own.for_each(|(own, met)| own.states += u64::from(met));
+    }
+
+    /// A way that is taken, of so many choices of a sort.
+    pub fn take(&mut self, sort: u8) {
+        self.0[usize::from(sort)].taken += u64::from(sort > 0);
+    }
 }
 
 /// What a search has seen.

@@ -258,6 +258,7 @@ impl<'a, T: Traced> Search<'a, T> {
                 alarms,
                 holds,
                 last: actor.last,
+                sort: actor.sort,
             });
         }
         present

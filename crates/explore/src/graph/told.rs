@@ -1,6 +1,6 @@
 //! From the explored graph to what is reported.
 
-use super::node::{End, Node};
+use super::node::{End, Node, Present};
 use super::options::{Mode, Stopped};
 use super::path::{Hop, fewest_switches};
 use super::report::{Counts, Found, Livelock, Report};
@@ -45,7 +45,9 @@ fn counts(nodes: &[Node], so_far: Counts) -> Counts {
         counts.pruned += left_out;
         counts.left += u64::from(!node.todo.minus(node.done).is_empty());
         counts.scheduling += u64::from(node.enabled.len() > 1);
-        counts.data += u64::from(node.present.iter().any(|present| present.choices > 1));
+        let chooses = |present: &&Present| present.choices > 0;
+        counts.sorts.meet(node.present.iter().filter(chooses).map(|present| present.sort));
+        node.edges.iter().filter_map(|edge| node.find(edge.actor)).for_each(|present| counts.sorts.take(present.sort));
     }
     counts
 }

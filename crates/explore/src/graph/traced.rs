@@ -111,6 +111,8 @@ pub struct Actor {
     pub number: u32,
     /// How many choices it has; 0 if it waits.
     pub choices: u32,
+    /// What its choices are about, where they are choices: a number of the system's below [`super::SORTS`], from 1.
+    pub sort: u8,
     /// What it waits for: it stays as it is until one of these objects is written.
     pub awaits: Vec<u64>,
     /// Who must move first, if that is known: the holder of the lock that it waits for. Only alarms come before.

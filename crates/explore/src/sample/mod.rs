@@ -20,7 +20,7 @@ pub use estimate::Estimate;
 pub use portfolio::sample;
 pub use shrink::{Shrunk, shrink};
 
-use crate::graph::{Found, Race, Stopped};
+use crate::graph::{Found, Race, Sorts, Stopped};
 use trace::Choice;
 
 /// Who moves next.
@@ -108,6 +108,8 @@ pub struct Report {
     pub unseen: Option<f64>,
     /// The number of schedules, all interleavings counted.
     pub schedules: Option<Estimate>,
+    /// Choices of the system's sorts.
+    pub sorts: Sorts,
     /// Each strategy.
     pub tallies: Vec<Tally>,
     /// The longest run.

@@ -6,7 +6,7 @@ use super::run::{Done, Ending, Memory, Walker};
 use super::shrink::shrink;
 use super::strategy::scheduler;
 use super::{Estimate, Limits, Options, Report, Strategy, Tally, estimate};
-use crate::graph::{Actors, Found, Reached, Stopped, Traced};
+use crate::graph::{Actors, Found, Reached, Sorts, Stopped, Traced};
 use crate::random::Random;
 use crate::stateless::{Races, told};
 use crate::system::Failure;
@@ -51,6 +51,7 @@ pub fn sample<T: Traced>(system: &mut T, options: &Options, limits: &mut Limits<
             states_max: options.states,
             races: Races::new(),
             executed: 0,
+            sorts: Sorts::default(),
             too_many_actors: false,
         },
         classes: HashMap::new(),
@@ -168,6 +169,7 @@ impl<S: Clone> Portfolio<S> {
             ends: self.ends.iter().copied().collect(),
             classes: self.classes.len() as u64,
             unseen: estimate::unseen(&self.classes),
+            sorts: self.memory.sorts,
             schedules: Estimate::of(&self.ln_weights, &mut Random::new(options.seed)),
             tallies: self.tallies.iter().map(tally).collect(),
             stopped,

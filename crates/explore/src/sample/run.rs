@@ -3,7 +3,7 @@
 use super::novelty::Novelties;
 use super::profile::Profile;
 use super::strategy::{Able, Scheduler};
-use crate::graph::{Actor, Actors, Reached, Taken, Touch, Traced};
+use crate::graph::{Actor, Actors, Reached, Sorts, Taken, Touch, Traced};
 use crate::random::Random;
 use crate::stateless::{Races, Run, conflict, normalise, note_races};
 use crate::system::Failure;
@@ -26,6 +26,8 @@ pub struct Memory<S> {
     pub races: Races,
     /// Steps executed.
     pub executed: u64,
+    /// Choices of the system's sorts.
+    pub sorts: Sorts,
     /// More actors than can be told apart.
     pub too_many_actors: bool,
 }
@@ -128,8 +130,10 @@ impl<T: Traced> Walker<'_, T> {
     }
 
     fn arrive(&mut self, reached: &Reached<T::State>, schedule: &[Choice]) {
-        if self.memory.states.len() < self.memory.states_max {
-            self.memory.states.insert(reached.fingerprint);
+        let has_room = self.memory.states.len() < self.memory.states_max;
+        if has_room && self.memory.states.insert(reached.fingerprint) {
+            let choosing = reached.actors.iter().filter(|actor| actor.choices > 0);
+            self.memory.sorts.meet(choosing.map(|actor| actor.sort));
         }
         self.memory.novelties.visit(reached, schedule);
     }
@@ -181,6 +185,7 @@ impl<T: Traced> Walker<'_, T> {
     fn pick(&mut self, able: &[&(u32, Actor)], pending: &BTreeMap<u32, Vec<Touch>>) -> (u32, Choice) {
         let place = self.scheduler.pick(&views(able, pending), &mut self.random);
         let (dense, actor) = able[place];
+        self.memory.sorts.take(actor.sort);
         (*dense, Choice { actor: actor.number, index: self.random.below(actor.choices as usize) as u32 })
     }
 

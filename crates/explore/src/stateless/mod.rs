@@ -23,7 +23,7 @@ pub use run::{Event, Run};
 pub(crate) use run::{conflict, normalise};
 pub use search::search;
 
-use crate::graph::{Found, Race, Stopped};
+use crate::graph::{Found, Race, Sorts, Stopped};
 use trace::Choice;
 
 /// Where to stop.
@@ -65,6 +65,8 @@ pub struct Report {
     pub complete: bool,
     /// Why not.
     pub stopped: Option<Stopped>,
+    /// Choices of the system's sorts.
+    pub sorts: Sorts,
     /// Fingerprints of states in which nobody can move, sorted. States after a fatal failure are not among them.
     pub ends: Vec<u128>,
 }

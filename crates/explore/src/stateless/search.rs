@@ -76,6 +76,7 @@ impl<T: Traced> Search<'_, T> {
         let choice = Choice { actor: self.actors.number(actor), index };
         self.report.executed += 1;
         let Some(taken) = self.system.step(&frame.state, choice) else { return };
+        self.report.sorts.take(frame.find(actor).map_or(0, |actor| actor.sort));
         let Taken { reached, mut touches, failure, vain, .. } = taken;
         normalise(&mut touches);
         let conflicting = self.run.conflicting(actor, &touches);
@@ -267,6 +268,8 @@ impl<T: Traced> Search<'_, T> {
             }
         }
         self.run.meet(self.frames.last().map_or(&[], |frame| &frame.actors), &actors);
+        let choosing = actors.iter().filter(|(_, actor)| actor.choices > 0).map(|(_, actor)| actor.sort);
+        self.report.sorts.meet(choosing);
         let frame = Frame::new(reached.state, actors, sleep);
         let (able, first) = (frame.able(), self.first(&frame));
         self.frames.push(frame);

@@ -130,7 +130,9 @@ impl Alarm {
 pub fn next_deadline(kernel: &Kernel) -> Option<u64> {
     let may_run = |pid: Pid| kernel.processes.get(&pid).is_some_and(|process| !process.is_stopped());
     let waits = kernel.threads.values().filter(|thread| may_run(thread.pid));
-    let waits = waits.filter_map(|thread| thread.wait.as_ref()?.deadline);
+    // A wait whose moment has come is over: nothing needs to pass for it.
+    let waits =
+        waits.filter_map(|thread| thread.wait.as_ref()?.deadline).filter(|deadline| *deadline > kernel.clock.now());
     let timers = kernel.timers.by_process.values().flat_map(|own| own.deadlines(kernel));
     waits.chain(timers).chain(event::next_deadline(kernel)).filter(|deadline| *deadline < NEVER).min()
 }

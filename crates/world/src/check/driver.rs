@@ -1,7 +1,7 @@
 //! Search until nothing more is learnt: a race makes a word visible, and then everything is looked at again.
 
 use super::programs::Programs;
-use explore::graph::{self, Limits, Mode, Race, Report, Stopped};
+use explore::graph::{self, Counts, Limits, Mode, Race, Report, Stopped};
 use explore::{sample, stateless};
 use std::sync::atomic::Ordering;
 use trace::Choice;
@@ -59,7 +59,7 @@ pub fn search(programs: &mut Programs, mode: Mode, limits: &mut Limits<'_>) -> O
 /// Whenever a step shows that earlier ones were seen too coarsely, the search begins anew with what is known now.
 pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'_>) -> Outcome {
     // A loop that only waits for a word to change is one operation: without states, nothing else would end it.
-    programs.options.awaits = matches!(engine, Engine::Classes { .. });
+    programs.options.awaits = awaits(engine);
     let mut outcome = Outcome::default();
     let mut crew = Vec::new();
     loop {
@@ -88,6 +88,12 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
             return outcome;
         }
     }
+}
+
+/// Whether an engine takes a loop that only looks as an operation that waits.
+#[must_use]
+pub fn awaits(engine: &Engine) -> bool {
+    matches!(engine, Engine::Classes { .. } | Engine::Sample(_))
 }
 
 impl Engine {
@@ -151,6 +157,7 @@ fn of_classes(report: &stateless::Report) -> Report {
         complete: report.complete,
         stopped: report.stopped,
         ends: report.ends.clone(),
+        counts: Counts { sorts: report.sorts, ..Counts::default() },
         ..Report::default()
     }
 }
@@ -168,6 +175,7 @@ fn of_sample(report: &sample::Report) -> Report {
         complete: false,
         stopped: report.stopped.or(Some(Stopped::Asked)),
         ends: report.ends.clone(),
+        counts: Counts { sorts: report.sorts, ..Counts::default() },
         ..Report::default()
     }
 }

@@ -5,6 +5,7 @@ mod allocation;
 mod armed;
 mod callback;
 mod calls;
+mod choosing;
 pub mod driver;
 mod forbid;
 mod hooked;
@@ -22,7 +23,8 @@ pub mod story;
 pub mod touch;
 mod twin;
 
-pub use driver::{Engine, Outcome, search, search_by};
+pub use choosing::Choosing;
+pub use driver::{Engine, Outcome, awaits, search, search_by};
 pub use forbid::named;
 pub use options::{Checks, Depth, Options, Timeouts};
 pub use programs::{Programs, Snapshot};

@@ -1,6 +1,7 @@
 //! Worlds as something to be searched: threads are the actors, and a step is one operation that others can see, or the
 //! instructions up to the next one.
 
+use super::choosing::Choosing;
 use super::forbid::{Beside, Forbidden};
 use super::knowledge::Knowledge;
 use super::library::{Flavour, Hooks, Library, Member, Operation, Phase, Seen};
@@ -338,7 +339,9 @@ impl Programs {
             let may_pass = is_quiet || self.may_hasten();
             let patient = self.options.timeouts == Timeouts::Quiet;
             let choices = u32::from(may_pass);
-            actors.push(Actor { number: TIME, choices, creator: TIME, patient, last: !may_pass, ..Actor::default() });
+            let sort = if is_quiet { 0 } else { Choosing::Timeouts as u8 };
+            let last = !may_pass;
+            actors.push(Actor { number: TIME, choices, sort, creator: TIME, patient, last, ..Actor::default() });
         }
         actors
     }
@@ -389,14 +392,21 @@ impl Programs {
             let behind = operation.behind(seen).filter(|_| choices == 0).map(|tid| tid.0);
             // A longer step may also give it back.
             let takes = operation.takes(seen).filter(|_| !self.options.only_breaks);
-            return Actor { choices, awaits, behind, takes, ..self.nobody(tid) };
+            let sort = if choices > 1 { Choosing::Wakes as u8 } else { 0 };
+            return Actor { choices, sort, awaits, behind, takes, ..self.nobody(tid) };
         }
         let awaits = match can_move {
             true => Vec::new(),
             false => reach::awaited(&self.world.kernel, &self.world.memory, tid, self.was_shared(tid)),
         };
         let choices = if can_move { 1 + self.short_reads(tid).len() as u32 } else { 0 };
-        Actor { choices, awaits, ..self.nobody(tid) }
+        let sort = match choices {
+            0 => 0,
+            1 if self.competes(tid) => Choosing::Accepts as u8,
+            1 => 0,
+            _ => Choosing::Reads as u8,
+        };
+        Actor { choices, sort, awaits, ..self.nobody(tid) }
     }
 
     /// Takes a step of a thread; any choice but the first makes a read return less than there is.
@@ -425,7 +435,8 @@ impl Programs {
     /// When something happens by itself: a timer, or the first of the functions that threads wait in gives up.
     fn next_deadline<'a>(&self, operations: impl Iterator<Item = &'a Operation>) -> Option<u64> {
         let kernel = &self.world.kernel;
-        let library = operations.filter_map(|operation| operation.deadline(self.seen())).min();
+        let now = kernel.clock.now();
+        let library = operations.filter_map(|operation| operation.deadline(self.seen())).filter(|next| *next > now).min();
         [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
     }
 
@@ -444,6 +455,9 @@ impl Programs {
         if self.gate(tid).is_some() {
             return format!("{process}/{} is never started", tid.0);
         }
+        if self.spun(tid).is_some() {
+            return format!("{process}/{} looks again and again, and nothing changes", tid.0);
+        }
         if let Some(hook) = self.hook(tid).filter(|hook| hook.function.synchronises()) {
             return format!("{process}/{} waits in {}", tid.0, hook.function.name());
         }
@@ -460,10 +474,13 @@ impl Programs {
     fn pass_time(&mut self) -> Vec<Touch> {
         let tids = || self.world.kernel.threads.keys();
         let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
-        let hastens = self.may_hasten() && tids().any(can_move);
         let operations: Vec<Operation> = tids().filter_map(|tid| self.pending_operation(*tid)).collect();
+        let next = self.next_deadline(operations.iter());
+        let is_ahead = next.is_some_and(|next| next > self.world.kernel.clock.now());
+        let hastens = is_ahead && self.may_hasten() && tids().any(can_move);
         self.beside.hastened += u32::from(hastens);
-        if let Some(next) = self.next_deadline(operations.iter()) {
+        self.excuse();
+        if let Some(next) = next {
             self.world.kernel.clock.advance_to(next);
             time::expire(&mut self.world.kernel, &mut self.world.memory);
         }

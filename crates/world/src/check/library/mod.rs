@@ -57,6 +57,8 @@ pub struct Member {
     pub reads: Vec<u64>,
     /// It came back to where it was, having only read: nothing will change until somebody writes what it read.
     pub spins: bool,
+    /// Time has passed since: it had to look.
+    pub excused: bool,
     /// What an instruction that reads and writes has read of a word that others may change in between.
     pub loaded: Option<Loaded>,
     /// Blocks of others that it has freed, and has told nobody of; sorted.
@@ -273,6 +275,11 @@ impl Member {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled && !self.is_shielded && !self.ends
+    }
+
+    /// Forgets what it has looked at.
+    pub fn begin_anew(&mut self) {
+        (self.trail, self.reads, self.spins, self.excused) = (Vec::new(), Vec::new(), false, false);
     }
 
     /// Whether what it executes now is not the program's own code.
