@@ -189,7 +189,7 @@ impl Programs {
     }
 
     /// Puts the world aside.
-    fn save(&mut self) -> Snapshot {
+    pub(super) fn save(&mut self) -> Snapshot {
         self.saved += 1;
         self.loaded = Some(self.saved);
         save(&mut self.world, (&self.library, &self.beside), self.saved)

@@ -64,6 +64,14 @@ fn by(engine: &Engine, programs: &mut Programs) -> Option<Seen> {
     report.complete.then(|| seen(programs, &report.found, &report.races, &report.ends))
 }
 
+/// What a search of classes sees in which loops that wait do so; nothing if there are too many.
+pub fn classes(programs: &mut Programs) -> Option<Seen> {
+    let mut stop = |executions: u64, _: u64| executions > 3_000;
+    let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
+    let report = search_by(&Engine::Classes { depth: 300 }, programs, &mut limits).report;
+    report.complete.then(|| seen(programs, &report.found, &report.races, &report.ends))
+}
+
 /// What a search without memory sees; nothing if there are too many schedules.
 pub fn without_memory(programs: &mut Programs) -> Option<Seen> {
     loop {

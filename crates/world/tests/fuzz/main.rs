@@ -10,7 +10,7 @@ mod generate;
 mod inside;
 
 use batch::{Batch, Case};
-use compare::{Seen, graph, together, without_memory};
+use compare::{Seen, classes, graph, together, without_memory};
 use explore::graph::{Filter, Mode, Parts};
 use generate::Program;
 use std::collections::BTreeSet;
@@ -124,6 +124,24 @@ fn searches_of_programs_without_memory_see_what_full_ones_see() {
     let search =
         |case: Case<'_>| if case.program.spins { None } else { without_memory(&mut case.start(Depth::Summary)) };
     compare("stateless", seeds(50), search, PartialEq::eq);
+}
+
+#[test]
+fn searches_without_memory_find_what_is_behind_loops_that_wait() {
+    let wrong = |seen: &Seen| -> BTreeSet<String> {
+        seen.failures.iter().filter(|failure| !failure.starts_with("deadlock")).cloned().collect()
+    };
+    let mut compared = 0;
+    for_each("loops", seeds(120), |case| {
+        if !case.program.spins {
+            return;
+        }
+        let seen = classes(&mut case.start(Depth::Summary));
+        let Some((full, seen)) = full(case).and_then(|full| Some((full, seen?))) else { return };
+        assert_eq!((wrong(&full), &full.raced), (wrong(&seen), &seen.raced), "{}", case.told());
+        compared += 1;
+    });
+    assert!(compared >= 3, "only {compared}");
 }
 
 /// Found by seed 318: a thread is made while another forks, and both need the library's list of stacks.

@@ -19,6 +19,7 @@ pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
 pub use operation::{Done, Operation, Seen, thread};
 
+use super::spin::Spot;
 use kernel::Tid;
 use kernel::map::Map;
 use memory::SpaceId;
@@ -52,12 +53,12 @@ pub struct Member {
     /// Who made it.
     pub creator: Option<Tid>,
     /// Where it was in steps that only read, since it last did anything else: for loops that wait.
-    pub trail: Vec<u128>,
+    pub trail: Vec<Spot>,
     /// What it read in them.
     pub reads: Vec<u64>,
     /// It came back to where it was, having only read: nothing will change until somebody writes what it read.
     pub spins: bool,
-    /// Time has passed since: it had to look.
+    /// It did not look in vain: time has passed since, or it looks at several things in turn.
     pub excused: bool,
     /// What an instruction that reads and writes has read of a word that others may change in between.
     pub loaded: Option<Loaded>,
@@ -277,9 +278,10 @@ impl Member {
         self.cancelled && !self.is_shielded && !self.ends
     }
 
-    /// Forgets what it has looked at.
+    /// Forgets what it has looked at, but for where it is.
     pub fn begin_anew(&mut self) {
-        (self.trail, self.reads, self.spins, self.excused) = (Vec::new(), Vec::new(), false, false);
+        self.trail.drain(..self.trail.len().saturating_sub(1));
+        (self.reads, self.spins, self.excused) = (Vec::new(), false, false);
     }
 
     /// Whether what it executes now is not the program's own code.
