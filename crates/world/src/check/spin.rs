@@ -10,17 +10,12 @@ use super::programs::Programs;
 use super::touch;
 use kernel::Tid;
 use kernel::map::Wide;
-use x86::Cpu;
 
 /// How many steps a loop may take that is looked through before it is done.
 const ROUND_MAX: usize = 16;
 
-/// Where a thread is: its next instruction, and all of its registers.
+/// Where a thread is: its next instruction, and all that decides how it goes on beside memory.
 pub type Spot = (u64, u128);
-
-fn spot(cpu: &Cpu) -> Spot {
-    (cpu.rip, Wide::hash_of(cpu))
-}
 
 fn is_idle(step: &Step) -> bool {
     step.lowest == u64::MAX && !step.touches.iter().any(touch::changes)
@@ -30,8 +25,7 @@ impl Programs {
     /// Notes whether a step only read, and whether its thread is back where it was, or would be.
     pub(super) fn follow_spin(&mut self, step: &Step) {
         self.disturb(step);
-        let Some(cpu) = self.world.cpus.get(&step.tid) else { return };
-        let spot = spot(cpu);
+        let Some(spot) = self.spot(step.tid) else { return };
         let member = self.library.member_mut(step.tid);
         if !is_idle(step) {
             member.begin_anew();
@@ -48,6 +42,12 @@ impl Programs {
         }
     }
 
+    fn spot(&self, tid: Tid) -> Option<Spot> {
+        let (cpu, member) = (self.world.cpus.get(&tid)?, self.library.member(tid)?);
+        // The first half of an instruction changes no register.
+        Some((cpu.rip, Wide::hash_of((cpu, member.loaded, member.within, member.phase))))
+    }
+
     /// Before its first round a loop finds other registers than it leaves behind: goes round once more, to see whether it
     /// would do so for ever. Then the round that it has gone was in vain, too.
     fn look_further(&mut self, tid: Tid, from: Spot) {
@@ -58,7 +58,7 @@ impl Programs {
             let step = if self.world.can_move(tid) { self.advance(tid, 0).ok() } else { None };
             let Some(step) = step.filter(is_idle) else { break };
             reads.extend(step.touches.iter().map(|touch| touch.object));
-            spins = self.world.cpus.get(&tid).is_some_and(|cpu| spot(cpu) == from);
+            spins = self.spot(tid) == Some(from);
             if spins {
                 is_long = round > 0;
                 break;
