@@ -436,7 +436,8 @@ impl Programs {
     fn next_deadline<'a>(&self, operations: impl Iterator<Item = &'a Operation>) -> Option<u64> {
         let kernel = &self.world.kernel;
         let now = kernel.clock.now();
-        let library = operations.filter_map(|operation| operation.deadline(self.seen())).filter(|next| *next > now).min();
+        let library =
+            operations.filter_map(|operation| operation.deadline(self.seen())).filter(|next| *next > now).min();
         [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
     }
 
