@@ -3,6 +3,7 @@
 mod inside;
 
 use explore::graph::{Limits, Mode};
+use explore::stateless;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use trace::FailureKind::{self, Assert, Deadlock};
@@ -41,13 +42,17 @@ fn all_ways(file: &str, flags: &[&str], kinds: &[FailureKind]) {
     assert_eq!(found, kinds.iter().copied().collect(), "{file} {flags:?}");
 }
 
-/// Classes of schedules that differ in the order of conflicting operations: all, stuck, failed.
-fn classes(file: &str, flags: &[&str]) -> (u64, u64, u64) {
+fn counted(file: &str, flags: &[&str]) -> stateless::Report {
     let mut programs = start(&build(file, flags));
     let mut limits = Limits { states: 2_000_000, failures: usize::MAX, stop: &mut |_, _| false };
     let outcome = search_by(&Engine::Classes { depth: 10_000 }, &mut programs, &mut limits);
     assert!(outcome.report.complete && programs.refusal.is_none(), "{file} {flags:?}");
-    let report = outcome.classes.expect("classes were searched");
+    outcome.classes.expect("classes were searched")
+}
+
+/// Classes of schedules that differ in the order of conflicting operations: all, stuck, failed.
+fn classes(file: &str, flags: &[&str]) -> (u64, u64, u64) {
+    let report = counted(file, flags);
     (report.traces, report.stuck, report.failed)
 }
 
@@ -72,6 +77,16 @@ fn schedules_of_bounded_buffers_are_counted_exactly() {
     assert_eq!(with("-DBUG_IF"), (64, 0, 8));
     assert_eq!(with("-DBUG_SIGNAL"), (80, 8, 0));
     assert_eq!(with("-DONE_CV_BROADCAST"), (80, 0, 0));
+}
+
+/// Otherwise long counts become slow.
+#[test]
+fn few_runs_are_given_up_while_schedules_are_counted() {
+    for flag in ["-DBUG_IF", "-DBUG_SIGNAL", "-DONE_CV_BROADCAST"] {
+        let report = counted("bbuf.c", &["-DNP=2", "-DNC=2", "-DITEMS=1", flag]);
+        assert!(report.redundant <= 3 * report.traces, "{flag}: {} runs like another", report.redundant);
+        assert!(report.executed <= 40 * report.traces, "{flag}: {} steps", report.executed);
+    }
 }
 
 #[test]
