@@ -2,7 +2,6 @@
 //! change is not hashed again.
 
 use crate::shared::Memo;
-use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use twox_hash::XxHash3_128;
@@ -11,33 +10,73 @@ use twox_hash::XxHash3_128;
 #[derive(Clone, Debug)]
 pub struct Map<K, V>(Arc<Spine<K, V>>);
 
-/// The entries, and the hash of all of them once somebody wanted it.
+/// The entries by key, and what is known of their hash.
 #[derive(Clone, Debug)]
 struct Spine<K, V> {
-    entries: BTreeMap<K, Slot<V>>,
+    entries: Vec<(K, Arc<V>)>,
+    /// The hash of all entries, once somebody wanted it.
     hash: Memo,
+    counted: Counted<K>,
 }
 
-/// A value, and its hash once somebody wanted it.
+/// Which entries the next hash has to look at.
 #[derive(Clone, Debug)]
-struct Slot<V> {
-    value: Arc<V>,
-    hash: Memo,
+enum Counted<K> {
+    /// All of them.
+    Nothing,
+    /// These; the sum of the others is known.
+    But(Vec<K>, u128),
 }
 
-impl<V> Slot<V> {
-    fn new(value: V) -> Self {
-        Self { value: Arc::new(value), hash: Memo::default() }
+/// More changed entries than this, and all are looked at: finding them among the changed ones would take longer.
+const CHANGED_MAX: usize = 16;
+
+impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
+    fn find(&self, key: &K) -> Result<usize, usize> {
+        self.entries.binary_search_by(|(other, _)| other.cmp(key))
     }
+
+    /// The value of a key is about to change, to come or to go.
+    fn touch(&mut self, key: &K, place: Result<usize, usize>) {
+        if let Some(all) = self.hash.known() {
+            self.counted = Counted::But(Vec::new(), all);
+            self.hash.forget();
+        }
+        match &mut self.counted {
+            Counted::But(changed, _) if changed.contains(key) => {}
+            Counted::But(changed, sum) if changed.len() < CHANGED_MAX => {
+                let old = place.map_or(0, |at| hash_of_entry(&self.entries[at]));
+                *sum = sum.wrapping_sub(old);
+                changed.push(key.clone());
+            }
+            counted => *counted = Counted::Nothing,
+        }
+    }
+
+    /// The sum of the hashes of all entries.
+    fn sum(&self) -> u128 {
+        let add = |sum: u128, entry: &(K, Arc<V>)| sum.wrapping_add(hash_of_entry(entry));
+        match &self.counted {
+            Counted::Nothing => self.entries.iter().fold(0, add),
+            Counted::But(changed, sum) => {
+                let entries = changed.iter().filter_map(|key| self.find(key).ok()).map(|at| &self.entries[at]);
+                entries.fold(*sum, add)
+            }
+        }
+    }
+}
+
+fn hash_of_entry<K: Hash, V: Hash>((key, value): &(K, Arc<V>)) -> u128 {
+    Wide::hash_of((key, value))
 }
 
 impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
     fn eq(&self, other: &Self) -> bool {
-        let same_value = |one: &Slot<V>, two: &Slot<V>| Arc::ptr_eq(&one.value, &two.value) || one.value == two.value;
+        let same =
+            |one: &(K, Arc<V>), two: &(K, Arc<V>)| one.0 == two.0 && (Arc::ptr_eq(&one.1, &two.1) || one.1 == two.1);
         let (entries, others) = (&self.0.entries, &other.0.entries);
-        let mut pairs = entries.iter().zip(others.iter());
-        let mut same = || pairs.all(|((key, slot), (other_key, other))| key == other_key && same_value(slot, other));
-        Arc::ptr_eq(&self.0, &other.0) || entries.len() == others.len() && same()
+        let mut pairs = entries.iter().zip(others);
+        Arc::ptr_eq(&self.0, &other.0) || entries.len() == others.len() && pairs.all(|(one, two)| same(one, two))
     }
 }
 
@@ -95,19 +134,15 @@ impl Hasher for Wide {
     }
 }
 
-impl<K: Hash, V: Hash> Hash for Map<K, V> {
-    /// The sum of the hashes of all entries.
+impl<K: Hash + Ord + Clone, V: Hash> Hash for Map<K, V> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let one = |(key, slot): (&K, &Slot<V>)| slot.hash.get_or(|| Wide::hash_of((key, &slot.value)));
-        let entries = &self.0.entries;
-        let all = || entries.iter().map(one).fold(entries.len() as u128, u128::wrapping_add);
-        state.write_u128(self.0.hash.get_or(all));
+        state.write_u128(self.0.hash.get_or(|| self.0.sum()));
     }
 }
 
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
-        Self(Arc::new(Spine { entries: BTreeMap::new(), hash: Memo::default() }))
+        Self(Arc::new(Spine { entries: Vec::new(), hash: Memo::default(), counted: Counted::Nothing }))
     }
 }
 
@@ -115,71 +150,40 @@ impl<K: Ord, V> std::ops::Index<&K> for Map<K, V> {
     type Output = V;
 
     fn index(&self, key: &K) -> &V {
-        &self.0.entries[key].value
+        self.get(key).expect("the key is there")
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Map<K, V> {
-    /// The entries, to change them.
-    fn entries(&mut self) -> &mut BTreeMap<K, Slot<V>> {
-        let spine = Arc::make_mut(&mut self.0);
-        spine.hash.forget();
-        &mut spine.entries
+impl<K: Ord, V> Map<K, V> {
+    fn find(&self, key: &K) -> Result<usize, usize> {
+        self.0.entries.binary_search_by(|(other, _)| other.cmp(key))
     }
 
     /// The value of a key.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.0.entries.get(key).map(|slot| &*slot.value)
-    }
-
-    /// The value of a key, to change it.
-    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        self.entries().get_mut(key).map(|slot| {
-            slot.hash.forget();
-            Arc::make_mut(&mut slot.value)
-        })
-    }
-
-    /// Adds or replaces.
-    pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
-        self.entries().insert(key, Slot::new(value)).map(|slot| slot.value)
-    }
-
-    /// Takes out.
-    pub fn remove(&mut self, key: &K) -> Option<Arc<V>> {
-        if !self.0.entries.contains_key(key) {
-            return None;
-        }
-        self.entries().remove(key).map(|slot| slot.value)
-    }
-
-    /// Keeps those that are to be kept.
-    pub fn retain(&mut self, mut keeps: impl FnMut(&K) -> bool) {
-        if self.0.entries.keys().any(|key| !keeps(key)) {
-            self.entries().retain(|key, _| keeps(key));
-        }
+        self.find(key).ok().map(|at| &*self.0.entries[at].1)
     }
 
     /// Whether the key is there.
     #[must_use]
     pub fn contains_key(&self, key: &K) -> bool {
-        self.0.entries.contains_key(key)
+        self.find(key).is_ok()
     }
 
     /// All entries, by key.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.0.entries.iter().map(|(key, slot)| (key, &*slot.value))
+        self.0.entries.iter().map(|(key, value)| (key, &**value))
     }
 
     /// All keys, ascending.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
-        self.0.entries.keys()
+        self.0.entries.iter().map(|(key, _)| key)
     }
 
     /// All values, by key.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
-        self.0.entries.values().map(|slot| &*slot.value)
+        self.0.entries.iter().map(|(_, value)| &**value)
     }
 
     /// How many entries.
@@ -192,6 +196,52 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.entries.is_empty()
+    }
+}
+
+impl<K: Ord + Clone + Hash, V: Clone + Hash> Map<K, V> {
+    /// The spine, to change the entry of a key, and where that is.
+    fn change(&mut self, key: &K) -> (&mut Spine<K, V>, Result<usize, usize>) {
+        let place = self.find(key);
+        let spine = Arc::make_mut(&mut self.0);
+        spine.touch(key, place);
+        (spine, place)
+    }
+
+    /// The value of a key, to change it.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        if !self.contains_key(key) {
+            return None;
+        }
+        let (spine, place) = self.change(key);
+        place.ok().map(|at| Arc::make_mut(&mut spine.entries[at].1))
+    }
+
+    /// Adds or replaces.
+    pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
+        let value = Arc::new(value);
+        match self.change(&key) {
+            (spine, Ok(at)) => Some(std::mem::replace(&mut spine.entries[at].1, value)),
+            (spine, Err(at)) => {
+                spine.entries.insert(at, (key, value));
+                None
+            }
+        }
+    }
+
+    /// Takes out.
+    pub fn remove(&mut self, key: &K) -> Option<Arc<V>> {
+        if !self.contains_key(key) {
+            return None;
+        }
+        let (spine, place) = self.change(key);
+        place.ok().map(|at| spine.entries.remove(at).1)
+    }
+
+    /// Keeps those that are to be kept.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&K) -> bool) {
+        let gone: Vec<K> = self.keys().filter(|key| !keeps(key)).cloned().collect();
+        gone.iter().for_each(|key| drop(self.remove(key)));
     }
 }
 
@@ -214,5 +264,40 @@ mod tests {
         assert!(hash(&map) != before.0 && map != before.1);
         map.get_mut(&1).unwrap().pop();
         assert!(hash(&map) == before.0 && map == before.1);
+    }
+
+    #[test]
+    fn the_hash_depends_on_the_entries_and_not_on_how_they_came() {
+        let mut random = 1u64;
+        let mut next = |most: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % most
+        };
+        let mut map: Map<u32, String> = Map::default();
+        let mut plain = std::collections::BTreeMap::new();
+        for _ in 0..3000 {
+            let key = next(40) as u32;
+            match next(8) {
+                0 => drop((map.remove(&key), plain.remove(&key))),
+                1 => {
+                    map.retain(|other| *other != key);
+                    plain.remove(&key);
+                }
+                2 => {
+                    map.get_mut(&key).into_iter().for_each(|text| text.push('!'));
+                    plain.get_mut(&key).into_iter().for_each(|text: &mut String| text.push('!'));
+                }
+                3 => {
+                    let mut fresh = Map::default();
+                    plain.iter().for_each(|(key, text)| drop(fresh.insert(*key, text.clone())));
+                    assert!(hash(&fresh) == hash(&map) && fresh == map && map.keys().eq(plain.keys()));
+                }
+                4 => drop(map.clone().insert(key, "of a clone".to_owned())),
+                _ => {
+                    map.insert(key, key.to_string());
+                    plain.insert(key, key.to_string());
+                }
+            }
+        }
     }
 }

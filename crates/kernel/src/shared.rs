@@ -16,7 +16,7 @@ pub(crate) struct Memo {
 }
 
 impl Memo {
-    fn known(&self) -> Option<u128> {
+    pub fn known(&self) -> Option<u128> {
         let halves = || (self.low.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed));
         let join = |(low, high)| u128::from(low) | u128::from(high) << 64;
         self.is_known.load(Ordering::Acquire).then(halves).map(join)

@@ -20,13 +20,15 @@ const STACK_LIMIT: u64 = 8 << 20;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {
     mappings: Vec<Mapping>,
+    /// Where each ends: close together, for they are searched all the time.
+    ends: Vec<u64>,
     /// How long a mapping that grows down may become, in bytes.
     pub(crate) stack_limit: u64,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { mappings: Vec::new(), stack_limit: STACK_LIMIT }
+        Self { mappings: Vec::new(), ends: Vec::new(), stack_limit: STACK_LIMIT }
     }
 }
 
@@ -37,7 +39,13 @@ impl Layout {
 
     /// Number of the first mapping that ends behind `addr`.
     fn first_behind(&self, addr: u64) -> usize {
-        self.mappings.partition_point(|mapping| mapping.end() <= addr)
+        self.ends.partition_point(|end| *end <= addr)
+    }
+
+    /// To be called whenever mappings have changed.
+    fn note_ends(&mut self) {
+        self.ends.clear();
+        self.ends.extend(self.mappings.iter().map(Mapping::end));
     }
 
     pub(crate) fn find(&self, addr: u64) -> Option<&Mapping> {
@@ -70,6 +78,7 @@ impl Layout {
         let before = cut.first().filter(|mapping| mapping.start < start).map(|m| m.piece(m.start, start));
         let behind = cut.last().filter(|mapping| mapping.end() > end).map(|m| m.piece(end, m.end()));
         self.mappings.splice(first..first + count, before.into_iter().chain(behind));
+        self.note_ends();
         cut.into_iter().map(|m| m.piece(m.start.max(start), m.end().min(end))).collect()
     }
 
@@ -79,6 +88,7 @@ impl Layout {
         self.mappings.insert(at, mapping);
         self.merge_at(at + 1);
         self.merge_at(at);
+        self.note_ends();
     }
 
     /// Makes one of the mapping with this number and the one before, if they are one.
@@ -117,6 +127,7 @@ impl Layout {
         let grown = self.mappings[above].piece(start, self.mappings[above].end());
         self.mappings[above] = grown;
         self.merge_at(above);
+        self.note_ends();
     }
 
     /// Where a mapping of `len` bytes may go: at `hint` if that is free, else as high as possible below `below`.

@@ -54,6 +54,7 @@ mod spaces;
 mod store;
 mod table;
 mod tlb;
+mod twins;
 mod types;
 mod watch;
 

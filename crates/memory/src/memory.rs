@@ -8,6 +8,7 @@ use crate::journal::{Journal, Record};
 use crate::page::Pool;
 use crate::store::Stores;
 use crate::tlb::Tlb;
+use crate::twins::Twins;
 use crate::{Access, Cause, Fault, Halt, Limit, ObjectId, SpaceId};
 
 /// Where the code epochs of the next memory begin: no two memories share any, so that lowered code may serve several worlds.
@@ -35,6 +36,7 @@ pub struct Memory {
     /// Which slots of which spaces may show a page of an object.
     pub(crate) watchers: BTreeMap<(ObjectId, u64), Vec<(SpaceId, u64)>>,
     pub(crate) pool: Pool,
+    pub(crate) twins: Twins,
     pub(crate) journal: Journal,
     /// Pages stamped with this are ours alone. Never used twice.
     pub(crate) epoch: u64,
@@ -71,6 +73,7 @@ impl Memory {
             stores: Stores::default(),
             watchers: BTreeMap::new(),
             pool: Pool::default(),
+            twins: Twins::default(),
             journal: Journal::default(),
             epoch: 1,
             dirty: Vec::new(),

@@ -7,8 +7,9 @@ use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::object::{Base, Object, Shape};
 use crate::space::Space;
-use crate::store::Stores;
+use crate::store::{Owner, Stores};
 use crate::table::{CHUNK, ChunkImage, Entry, GROUP, Group, GroupImage, ParkedEntry, Stamp, Table, TableImage};
+use crate::twins::TwinsOf;
 use crate::{ObjectId, SpaceId};
 
 /// A state put aside. Cheap to clone; may go to another thread and be restored into any memory there.
@@ -57,9 +58,19 @@ impl Memory {
         self.settle();
         // Pages that were ours alone are the parked state's too.
         self.begin_epoch();
+        let mut twins = std::mem::take(&mut self.twins);
         let Stores { spaces, objects } = &mut self.stores;
-        let spaces = spaces.iter_mut().map(|(id, space)| (*id, park_space(space))).collect();
-        let objects = objects.iter_mut().map(|(id, object)| (*id, park_object(object))).collect();
+        let park =
+            |(id, space): (&SpaceId, &mut Box<Space>)| (*id, park_space(space, &mut twins.of(Owner::Space(*id))));
+        let spaces = spaces.iter_mut().map(park).collect();
+        let park =
+            |(id, object): (&ObjectId, &mut Box<Object>)| (*id, park_object(object, &mut twins.of(Owner::Object(*id))));
+        let objects = objects.iter_mut().map(park).collect();
+        for (owner, page, spare) in twins.exchanged.drain(..) {
+            self.moved(owner, page);
+            self.pool.give(Some(spare));
+        }
+        self.twins = twins;
         Parked(Arc::new(Image { spaces, objects, sum: self.sum, resident: self.resident }))
     }
 
@@ -158,32 +169,34 @@ impl Memory {
     }
 }
 
-fn park_space(space: &mut Space) -> SpaceImage {
+fn park_space(space: &mut Space, twins: &mut TwinsOf<'_>) -> SpaceImage {
     let (layout, layout_sum) = (Arc::clone(&space.layout), space.layout_sum);
-    SpaceImage { layout, layout_sum, table: park_table(&mut space.table) }
+    SpaceImage { layout, layout_sum, table: park_table(&mut space.table, twins) }
 }
 
-fn park_object(object: &mut Object) -> ObjectImage {
-    ObjectImage { shape: object.shape, base: object.base.clone(), table: park_table(&mut object.table) }
+fn park_object(object: &mut Object, twins: &mut TwinsOf<'_>) -> ObjectImage {
+    ObjectImage { shape: object.shape, base: object.base.clone(), table: park_table(&mut object.table, twins) }
 }
 
-fn park_table(table: &mut Table) -> Arc<TableImage> {
+fn park_table(table: &mut Table, twins: &mut TwinsOf<'_>) -> Arc<TableImage> {
     let (sum, resident) = (table.sum, table.resident);
     let groups = &mut table.groups;
     let parked = || {
-        let mut groups: Vec<_> = groups.iter_mut().map(|(number, group)| (*number, park_group(group))).collect();
+        let park = |(number, group): (&u64, &mut Box<Group>)| (*number, park_group(group, number * GROUP, twins));
+        let mut groups: Vec<_> = groups.iter_mut().map(park).collect();
         groups.sort_unstable_by_key(|(number, _)| *number);
         Arc::new(TableImage { groups, sum, resident })
     };
     Arc::clone(table.image.get_or_insert_with(parked))
 }
 
-fn park_group(group: &mut Group) -> Arc<GroupImage> {
+fn park_group(group: &mut Group, start: u64, twins: &mut TwinsOf<'_>) -> Arc<GroupImage> {
     let Group { entries, chunks, changed, image } = group;
     let parked = || {
-        for (index, entries) in entries.chunks_exact(CHUNK).enumerate() {
+        for (index, entries) in entries.chunks_exact_mut(CHUNK).enumerate() {
             let is_changed = chunks[index].is_none() && *changed & 1 << index != 0;
             if is_changed && entries.iter().any(|entry| entry.page.is_some()) {
+                twins.share(entries, start + (index * CHUNK) as u64);
                 chunks[index] = Some(Arc::new(std::array::from_fn(|index| park_entry(&entries[index]))));
             }
         }

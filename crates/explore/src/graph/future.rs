@@ -16,6 +16,8 @@ pub struct Futures {
     ids: FxHashMap<Rc<[u64]>, FutureId>,
     unions: FxHashMap<(FutureId, FutureId), FutureId>,
     words: u64,
+    /// A set in the making.
+    made: Vec<u64>,
 }
 
 impl Default for Futures {
@@ -26,6 +28,7 @@ impl Default for Futures {
             ids: FxHashMap::from_iter([(empty, NOTHING)]),
             unions: FxHashMap::default(),
             words: 0,
+            made: Vec::new(),
         }
     }
 }
@@ -43,12 +46,22 @@ impl Futures {
         if let Some(id) = self.unions.get(&key) {
             return *id;
         }
-        let (long, short) = (self.sets[one.0 as usize].clone(), self.sets[other.0 as usize].clone());
-        let (long, short) = if long.len() >= short.len() { (long, short) } else { (short, long) };
-        let mut words = long.to_vec();
-        words.iter_mut().zip(short.iter()).for_each(|(word, more)| *word |= more);
-        let id = self.intern(words);
+        let id = self.union_of([one, other].into_iter());
         self.unions.insert(key, id);
+        id
+    }
+
+    /// The union of several sets that are seldom met together.
+    pub fn union_of(&mut self, all: impl Iterator<Item = FutureId>) -> FutureId {
+        let mut made = std::mem::take(&mut self.made);
+        made.clear();
+        for id in all {
+            let words = &self.sets[id.0 as usize];
+            made.resize(made.len().max(words.len()), 0);
+            made.iter_mut().zip(words.iter()).for_each(|(word, more)| *word |= more);
+        }
+        let id = self.intern(&made);
+        self.made = made;
         id
     }
 
@@ -62,14 +75,12 @@ impl Futures {
             }
             words[word] |= 1 << (access % 64);
         }
-        self.intern(words)
+        self.intern(&words)
     }
 
-    fn intern(&mut self, mut words: Vec<u64>) -> FutureId {
-        while words.last() == Some(&0) {
-            words.pop();
-        }
-        if let Some(id) = self.ids.get(words.as_slice()) {
+    /// The number of a set, which has no zeros at its end: sets only grow.
+    fn intern(&mut self, words: &[u64]) -> FutureId {
+        if let Some(id) = self.ids.get(words) {
             return *id;
         }
         let id = FutureId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));

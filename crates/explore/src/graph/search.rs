@@ -246,8 +246,8 @@ impl<'a, T: Traced> Search<'a, T> {
             let creator = self.graph.actors.dense(actor.creator).unwrap_or(dense);
             self.graph.creators.insert(dense, creator);
             let behind = actor.behind.and_then(|behind| self.graph.actors.dense(behind));
-            let holds = self.graph.touches.locks(actor.holds.clone());
-            let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied().collect());
+            let holds = self.graph.touches.locks(actor.holds.iter().copied());
+            let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied());
             let pending = self.pending(id, reached, actor, (dense, locks), by);
             let alarms = self.graph.touches.intern(dense, locks, read(&actor.alarms));
             present.push(Present {
@@ -316,16 +316,17 @@ impl<'a, T: Traced> Search<'a, T> {
                 break state.clone();
             }
             let Some((before, choice)) = self.graph.node(from).parent else { break self.system.initial().state };
-            way.push(choice);
+            way.push((from, choice));
             from = before;
         };
-        for choice in way.iter().rev() {
+        for (to, choice) in way.into_iter().rev() {
             self.executed += 1;
             self.counts.again += 1;
-            state = self.system.step(&state, *choice).expect("what was done can be done again").reached.state;
-        }
-        if !way.is_empty() {
-            self.states.put(at, self.graph.node(at).depth, state.clone());
+            state = self.system.step(&state, choice).expect("what was done can be done again").reached.state;
+            // Whoever comes back to a state comes back to the one before it next.
+            if to == at || self.graph.node(to).is_partial() {
+                self.states.put(to, self.graph.node(to).depth, state.clone());
+            }
         }
         state
     }

@@ -27,7 +27,8 @@ pub struct Stored {
     /// States whose steps, or whose future, grew.
     pub(super) grown: BinaryHeap<u32>,
     pub(super) parts: Option<Parts>,
-    set_futures: FxHashMap<SetId, FutureId>,
+    /// What sets of touches add to a future, by number.
+    set_futures: Vec<Option<FutureId>>,
     edges: u64,
 }
 
@@ -44,7 +45,7 @@ impl Stored {
             open: Vec::new(),
             grown: BinaryHeap::new(),
             parts,
-            set_futures: FxHashMap::default(),
+            set_futures: Vec::new(),
             edges: 0,
         }
     }
@@ -104,22 +105,22 @@ impl Stored {
 
     /// What is about to happen in a state.
     pub(super) fn pending_future(&mut self, id: u32) -> FutureId {
-        let mut future = NOTHING;
         for index in 0..self.node(id).present.len() {
-            let set = self.node(id).present[index].pending;
-            let more = self.set_future(set);
-            future = self.futures.union(future, more);
+            self.set_future(self.node(id).present[index].pending);
         }
-        future
+        let present = self.nodes[id as usize].present.iter();
+        self.futures.union_of(present.filter_map(|present| self.set_futures[present.pending.0 as usize]))
     }
 
     /// The accesses of a step that may matter.
     pub(super) fn set_future(&mut self, set: SetId) -> FutureId {
-        if let Some(future) = self.set_futures.get(&set) {
+        let index = set.0 as usize;
+        if let Some(Some(future)) = self.set_futures.get(index) {
             return *future;
         }
         let future = self.futures.with(NOTHING, self.touches.shared(set));
-        self.set_futures.insert(set, future);
+        self.set_futures.resize(self.set_futures.len().max(index + 1), None);
+        self.set_futures[index] = Some(future);
         future
     }
 

@@ -82,13 +82,14 @@ impl Touches {
     }
 
     /// The number of a set of locks.
-    pub fn locks(&mut self, mut locks: Vec<u64>) -> LockId {
+    pub fn locks(&mut self, locks: impl Iterator<Item = u64> + Clone) -> LockId {
         if self.locks.is_empty() {
             self.locks.push(Vec::new());
         }
-        if locks.is_empty() {
+        if locks.clone().next().is_none() {
             return UNLOCKED;
         }
+        let mut locks: Vec<u64> = locks.collect();
         locks.sort_unstable();
         locks.dedup();
         if let Some(id) = self.lock_ids.get(&locks) {
@@ -201,13 +202,25 @@ impl Touches {
 
 /// What stands for sorted touches.
 fn fingerprint(touches: &[Touch]) -> u128 {
-    let mut bytes = Vec::with_capacity(touches.len() * 9);
-    for touch in touches {
-        bytes.extend(touch.object.to_le_bytes());
-        bytes.push(u8::from(touch.write) | u8::from(touch.plain) << 1);
+    let packed = |touch: &Touch| {
+        let mut bytes = [0; PACKED];
+        bytes[..8].copy_from_slice(&touch.object.to_le_bytes());
+        bytes[8] = u8::from(touch.write) | u8::from(touch.plain) << 1;
+        bytes
+    };
+    // Most steps touch few things: no need to ask for memory.
+    let mut few = [[0; PACKED]; 32];
+    match few.get_mut(..touches.len()) {
+        Some(few) => {
+            few.iter_mut().zip(touches).for_each(|(bytes, touch)| *bytes = packed(touch));
+            twox_hash::XxHash3_128::oneshot(few.as_flattened())
+        }
+        None => twox_hash::XxHash3_128::oneshot(touches.iter().map(packed).collect::<Vec<_>>().as_flattened()),
     }
-    twox_hash::XxHash3_128::oneshot(&bytes)
 }
+
+/// Bytes of a touch that stand for it.
+const PACKED: usize = 9;
 
 /// Dense numbers of actors.
 #[derive(Default)]

@@ -24,6 +24,9 @@ enum Noticed {
     Yes,
 }
 
+/// What is below the stack pointer once a step is over.
+static ZEROS: [u8; 4096] = [0; 4096];
+
 /// How far the first stack of a process grows.
 const STACK_MAX: u64 = 8 << 20;
 
@@ -230,8 +233,10 @@ impl Programs {
         self.note_accesses(step);
         if (stack.0..end).contains(&step.clean_below) {
             let space = self.world.space(step.tid);
-            let zeros = vec![0; (end - step.clean_below) as usize];
-            let _ = self.world.memory.write(space, step.clean_below, &zeros);
+            for start in (step.clean_below..end).step_by(ZEROS.len()) {
+                let zeros = &ZEROS[..ZEROS.len().min((end - start) as usize)];
+                let _ = self.world.memory.write(space, start, zeros);
+            }
             self.world.memory.forget_log();
         }
         step.clean_below = end;
@@ -239,23 +244,30 @@ impl Programs {
 
     /// Threads that a step made or ended get or lose their entries.
     pub(super) fn follow_births(&mut self, by: Tid, space: SpaceId) {
-        let ended: Vec<Tid> = self.library.members().map(|(tid, _)| tid).collect();
-        for tid in ended.into_iter().filter(|tid| !self.world.kernel.threads.contains_key(tid)) {
+        // In most steps nobody comes or goes.
+        if !self.library.members().map(|(tid, _)| tid).eq(self.world.kernel.threads.keys().copied()) {
+            self.enter_and_forget(by, space);
+        }
+        let memory = &self.world.memory;
+        self.library.forget_spaces(|space| memory.space_exists(space));
+        if self.world.kernel.threads.contains_key(&by) && self.world.space(by) != space {
+            *self.library.member_mut(by) = Member { phase: self.first_phase(by), ..Member::default() };
+        }
+    }
+
+    fn enter_and_forget(&mut self, by: Tid, space: SpaceId) {
+        let members: Vec<Tid> = self.library.members().map(|(tid, _)| tid).collect();
+        for tid in members.into_iter().filter(|tid| !self.world.kernel.threads.contains_key(tid)) {
             self.library.forget(tid);
             if tid == by {
                 self.library.end_unjoined(space);
             }
         }
-        let memory = &self.world.memory;
-        self.library.forget_spaces(|space| memory.space_exists(space));
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         for tid in tids {
             if self.library.member(tid).is_none() {
                 *self.library.member_mut(tid) = self.born(by, tid);
             }
-        }
-        if self.world.kernel.threads.contains_key(&by) && self.world.space(by) != space {
-            *self.library.member_mut(by) = Member { phase: self.first_phase(by), ..Member::default() };
         }
     }
 
