@@ -10,6 +10,17 @@ pub const CAPACITY: u32 = 256;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
 pub struct Bits([u64; 4]);
 
+/// The sets of one number. A table: every step needs one, and computing four words takes longer than to fetch them.
+static ONES: [Bits; CAPACITY as usize] = {
+    let mut ones = [Bits::EMPTY; CAPACITY as usize];
+    let mut number = 0;
+    while number < ones.len() {
+        ones[number].0[number / 64] = 1 << (number % 64);
+        number += 1;
+    }
+    ones
+};
+
 impl Bits {
     /// The empty set.
     pub const EMPTY: Self = Self([0; 4]);
@@ -24,8 +35,7 @@ impl Bits {
     #[must_use]
     pub fn one(number: u32) -> Self {
         assert!(number < CAPACITY, "numbers are small");
-        // Each word by itself, so that they are computed in registers.
-        Self(std::array::from_fn(|word| u64::from(number / 64 == word as u32) << (number % 64)))
+        ONES[number as usize]
     }
 
     /// The set of one number, larger ones folded onto smaller ones.

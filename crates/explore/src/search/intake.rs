@@ -188,14 +188,18 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         let mut batch = std::mem::take(&mut self.batch);
         let (store, cursor) = self.session.open();
         for waiting in &mut batch {
-            waiting.guess = store.guess(cursor, waiting.ticket);
+            waiting.guess = store.guess(cursor, &waiting.ticket);
         }
         for waiting in &batch {
-            store.approach(cursor, waiting.ticket, waiting.guess);
+            store.fetch(cursor, &waiting.ticket, waiting.guess);
+        }
+        for waiting in &batch {
+            store.approach(cursor, &waiting.ticket, waiting.guess);
         }
         for (index, waiting) in batch.iter().enumerate() {
-            match self.session.insert(waiting.ticket, waiting.guess) {
-                Ok(visit) => self.settle(index, waiting, visit),
+            match self.session.insert(&waiting.ticket, waiting.guess) {
+                Ok(Visit { new: false, .. }) => self.counts.matched += 1,
+                Ok(Visit { id, .. }) => self.settle(index, waiting, id),
                 Err(exhausted) => {
                     self.give_up(exhausted);
                     break;
@@ -207,17 +211,14 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         self.batch = batch;
     }
 
+    /// Notes a new state.
     #[inline]
-    fn settle(&mut self, index: usize, waiting: &Waiting<V::Ticket>, visit: Visit) {
-        if !visit.new {
-            self.counts.matched += 1;
-            return;
-        }
+    fn settle(&mut self, index: usize, waiting: &Waiting<V::Ticket>, id: u32) {
         self.counts.states += 1;
-        if !self.shared.record_parent(visit.id, waiting.parent) {
+        if !self.shared.record_parent(id, waiting.parent) {
             return self.give_up(Exhausted::Memory);
         }
-        self.found.ids.push(visit.id);
+        self.found.ids.push(id);
         if self.keeps_choices {
             self.found.choices.push(waiting.choice);
         }

@@ -3,7 +3,7 @@
 use super::options::{Options, Order};
 use super::outcome::{Incomplete, Outcome};
 use super::scout;
-use crate::store::{Bitstate, Fingerprints64, Fingerprints128, StoreKind, Tree, Visited};
+use crate::store::{Bitstate, Fingerprints64, Fingerprints128, Sample, StoreKind, Tree, Visited};
 use crate::system::{Key, TransitionSystem};
 
 /// Bytes of a bitstate array if no memory bound is given.
@@ -24,12 +24,21 @@ pub fn open<S: TransitionSystem, W: WithStore>(system: &S, options: &Options, wi
     let initial = system.initial(&mut scratch);
     let lossless = matches!(system.key(&initial), Key::Vector(_));
     match options.store {
-        StoreKind::Tree if lossless => search(with, Tree::new(&scout::sample(system))),
-        StoreKind::Fingerprint64 => search(with, Fingerprints64::new()),
+        StoreKind::Tree if lossless => tree(with, &scout::sample(system), options.workers),
+        StoreKind::Fingerprint64 => search(with, Fingerprints64::new(options.workers)),
         StoreKind::Bitstate { hashes } if !W::NEEDS_NUMBERS => search(with, bits(options, hashes)),
         StoreKind::Tree | StoreKind::Fingerprint128 | StoreKind::Bitstate { .. } => {
-            search(with, Fingerprints128::new())
+            search(with, Fingerprints128::new(options.workers))
         }
+    }
+}
+
+/// Searches with leaves that are just wide enough for two of them, if that is not too wide.
+fn tree(with: impl WithStore, sample: &Sample, workers: usize) -> Outcome {
+    match sample.words() {
+        0..=4 => search(with, Tree::<2>::new(sample, workers)),
+        9..=12 => search(with, Tree::<6>::new(sample, workers)),
+        _ => search(with, Tree::<4>::new(sample, workers)),
     }
 }
 

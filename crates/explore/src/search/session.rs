@@ -79,7 +79,7 @@ impl<'a, V: Visited> Session<'a, V> {
 
     /// Second half of an insertion.
     #[inline]
-    pub fn insert(&mut self, ticket: V::Ticket, guess: u64) -> Result<Visit, Exhausted> {
+    pub fn insert(&mut self, ticket: &V::Ticket, guess: u64) -> Result<Visit, Exhausted> {
         let guess = if self.outdated { 0 } else { guess };
         let (store, cursor) = self.open();
         match store.insert(cursor, ticket, guess) {
@@ -89,7 +89,7 @@ impl<'a, V: Visited> Session<'a, V> {
     }
 
     #[cold]
-    fn insert_after(&mut self, need: Need, ticket: V::Ticket) -> Result<Visit, Exhausted> {
+    fn insert_after(&mut self, need: Need, ticket: &V::Ticket) -> Result<Visit, Exhausted> {
         self.outdated = true;
         self.grow(need)?;
         self.insist(|store, cursor| store.insert(cursor, ticket, 0))
@@ -104,8 +104,8 @@ impl<'a, V: Visited> Session<'a, V> {
     /// Both halves.
     pub fn visit(&mut self, key: Key<'_>) -> Result<Visit, Exhausted> {
         let ticket = self.ticket(key)?;
-        let guess = self.guess(ticket);
-        let visit = self.insert(ticket, guess);
+        let guess = self.guess(&ticket);
+        let visit = self.insert(&ticket, guess);
         self.settled();
         visit
     }
@@ -125,7 +125,7 @@ impl<'a, V: Visited> Session<'a, V> {
 
     /// A guess for [`Session::insert`].
     #[inline]
-    fn guess(&mut self, ticket: V::Ticket) -> u64 {
+    fn guess(&mut self, ticket: &V::Ticket) -> u64 {
         let (store, cursor) = self.open();
         store.guess(cursor, ticket)
     }

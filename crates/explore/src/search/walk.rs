@@ -31,7 +31,7 @@ pub struct Sampling {
 pub fn walk<S: TransitionSystem>(system: &S, sampling: Sampling, options: &Options, control: Control<'_>) -> Outcome {
     let watch = Watch::new(options, control);
     watch.note(Incomplete::Sampled);
-    let Some(store) = Fingerprints64::new() else {
+    let Some(store) = Fingerprints64::new(options.workers) else {
         return Outcome { incomplete: vec![Incomplete::Memory], ..Outcome::default() };
     };
     let shelf = Shelf::new(store, options);

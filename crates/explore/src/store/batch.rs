@@ -3,16 +3,14 @@
 //! The store is far larger than the caches, and a lookup is a chain of waits for memory. So successors are collected,
 //! and each link of the chain is fetched for all of them before the first is followed: see [`super::Visited::guess`].
 
-use super::plan::LEAF;
-
 /// The words of a leaf, padded with zeros.
-pub type Leaf = [u64; LEAF];
+pub type Leaf<const L: usize> = [u64; L];
 
 /// A leaf of a vector that differs from that of the vector it came from.
 #[derive(Clone, Copy)]
-pub struct Changed {
+pub struct Changed<const L: usize> {
     /// What it is.
-    pub leaf: Leaf,
+    pub leaf: Leaf<L>,
     /// Its node.
     pub node: u32,
     /// From [`mix`]: where its table has it.
@@ -23,20 +21,20 @@ pub struct Changed {
 
 /// Vectors on their way into the store, each as what differs from the vector that it came from.
 #[derive(Default)]
-pub struct Batch {
+pub struct Batch<const L: usize> {
     /// The changed leaves of one vector after the other.
-    changed: Vec<Changed>,
+    changed: Vec<Changed<L>>,
     /// The references of one held vector after the other: one for each node of the plan.
     references: Vec<u32>,
     /// Where those of the vector that is held now begin, if they are in.
     held: Option<u32>,
 }
 
-impl Batch {
+impl<const L: usize> Batch<L> {
     /// Adds a leaf to the vector at hand.
     #[inline]
-    pub fn add(&mut self, node: usize, leaf: Leaf, tag: u32) {
-        self.changed.push(Changed { leaf, node: node as u32, tag, probe: 0 });
+    pub fn add(&mut self, node: u32, leaf: Leaf<L>, tag: u32) {
+        self.changed.push(Changed { leaf, node, tag, probe: 0 });
     }
 
     /// How many leaves were added: where those of the next vector will begin.
@@ -47,13 +45,13 @@ impl Batch {
 
     /// The leaves that were added from `begin` to `end`.
     #[inline]
-    pub fn changed(&self, begin: u32, end: u32) -> &[Changed] {
+    pub fn changed(&self, begin: u32, end: u32) -> &[Changed<L>] {
         &self.changed[begin as usize..end as usize]
     }
 
     /// The same, to note how far the look for them has come.
     #[inline]
-    pub fn changed_mut(&mut self, begin: u32, end: u32) -> &mut [Changed] {
+    pub fn changed_mut(&mut self, begin: u32, end: u32) -> &mut [Changed<L>] {
         &mut self.changed[begin as usize..end as usize]
     }
 
@@ -81,6 +79,12 @@ impl Batch {
         &self.references[begin as usize..][..nodes]
     }
 
+    /// The same and all that comes after it.
+    #[inline]
+    pub fn held_from(&self, begin: u32) -> &[u32] {
+        &self.references[begin as usize..]
+    }
+
     /// Forgets all vectors.
     #[inline]
     pub fn clear(&mut self) {
@@ -93,10 +97,15 @@ impl Batch {
 /// A hash of the words of a leaf and of where it starts, which the salt stands for. That of a vector is the exclusive or
 /// over all its leaves, each compared with zeros in its place.
 #[inline]
-pub fn mix([a, b, c, d]: Leaf, salt: u64) -> u64 {
-    let left = fold(a ^ salt, b ^ 0xd6e8_feb8_6659_fd93);
-    let right = fold(c ^ 0x8ebc_6af0_9c88_c6e3, d ^ salt.rotate_left(32));
-    fold(left.wrapping_add(salt), right ^ 0xa076_1d64_78bd_642f) ^ left.rotate_left(32) ^ right
+pub fn mix<const L: usize>(leaf: Leaf<L>, salt: u64) -> u64 {
+    let mut mixed = salt;
+    // Two words at a time, independent of each other, so that the multiplications overlap.
+    for pair in 0..L.div_ceil(2) {
+        let (first, second) = (leaf[2 * pair], if 2 * pair + 1 < L { leaf[2 * pair + 1] } else { 0 });
+        let key = salt.rotate_left(21 * pair as u32);
+        mixed = mixed.wrapping_add(fold(first ^ key, second ^ 0xd6e8_feb8_6659_fd93).rotate_left(17 * pair as u32));
+    }
+    fold(mixed, 0xa076_1d64_78bd_642f) ^ mixed.rotate_left(32)
 }
 
 /// What tells the hash of a leaf from that of another one with the same words.
@@ -110,18 +119,10 @@ fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// The words of a vector from `start` to `end`; zeros where it is shorter.
+/// Words of a vector as a leaf.
 #[inline]
-pub fn read_leaf(vector: &[[u8; 8]], start: usize, end: usize) -> Leaf {
-    let words = vector.get(start..end).unwrap_or_else(|| vector.get(start..).unwrap_or(&[]));
-    // By cases, so that the words stay in registers.
-    match *words {
-        [] => [0; LEAF],
-        [a] => [word(a), 0, 0, 0],
-        [a, b] => [word(a), word(b), 0, 0],
-        [a, b, c] => [word(a), word(b), word(c), 0],
-        [a, b, c, d, ..] => [word(a), word(b), word(c), word(d)],
-    }
+pub fn read_leaf<const L: usize>(words: &[[u8; 8]]) -> Leaf<L> {
+    std::array::from_fn(|at| words.get(at).map_or(0, |bytes| word(*bytes)))
 }
 
 #[inline]
@@ -131,13 +132,13 @@ fn word(bytes: [u8; 8]) -> u64 {
 
 /// Whether two leaves are equal, word by word: what was just computed is not yet fit for a wide load from memory.
 #[inline]
-pub fn same([a, b, c, d]: Leaf, [e, f, g, h]: &Leaf) -> bool {
-    (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0
+pub fn same<const L: usize>(leaf: Leaf<L>, other: &Leaf<L>) -> bool {
+    (0..L).fold(0, |differ, word| differ | (leaf[word] ^ other[word])) == 0
 }
 
 /// Writes the words of a leaf into its part of a vector.
 #[inline]
-pub fn write_leaf(bytes: &mut [u8], leaf: Leaf) {
+pub fn write_leaf<const L: usize>(bytes: &mut [u8], leaf: Leaf<L>) {
     for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(leaf) {
         *bytes = word.to_le_bytes();
     }

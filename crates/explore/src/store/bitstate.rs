@@ -51,11 +51,11 @@ impl Visited for Bitstate {
         Ok((start, stride))
     }
 
-    fn guess(&self, (): &mut (), _: (u64, u64)) -> u64 {
+    fn guess(&self, (): &mut (), _: &(u64, u64)) -> u64 {
         0
     }
 
-    fn insert(&self, (): &mut (), (start, stride): (u64, u64), _: u64) -> Result<Visit, Need> {
+    fn insert(&self, (): &mut (), &(start, stride): &(u64, u64), _: u64) -> Result<Visit, Need> {
         let mut new = false;
         for round in 0..u64::from(self.hashes) {
             new |= self.set(start.wrapping_add(stride.wrapping_mul(round)));
@@ -105,7 +105,7 @@ mod tests {
         let store = Bitstate::new(1 << 16, 3, 5).unwrap();
         let visit = |state: u64| {
             let ticket = store.ticket(&mut (), Key::Vector(&state.to_le_bytes())).unwrap();
-            store.insert(&mut (), ticket, 0).unwrap().new
+            store.insert(&mut (), &ticket, 0).unwrap().new
         };
         let new = (0..1000).filter(|state| visit(*state)).count();
         assert!(new > 990 && (0..1000).all(|state| !visit(state)));

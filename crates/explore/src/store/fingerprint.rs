@@ -16,10 +16,10 @@ pub struct Fingerprints<const W: usize> {
 }
 
 impl<const W: usize> Fingerprints<W> {
-    /// An empty store; `None` if the system has no memory.
+    /// An empty store into which so many workers will insert; `None` if the system has no memory.
     #[must_use]
-    pub fn new() -> Option<Self> {
-        Some(Self { table: Table::new()? })
+    pub fn new(workers: usize) -> Option<Self> {
+        Some(Self { table: Table::new(workers)? })
     }
 }
 
@@ -49,12 +49,12 @@ impl<const W: usize> Visited for Fingerprints<W> {
         Ok(words)
     }
 
-    fn guess(&self, _: &mut Block, ticket: [u64; W]) -> u64 {
-        self.table.probe(tag(ticket))
+    fn guess(&self, _: &mut Block, ticket: &[u64; W]) -> u64 {
+        self.table.probe(tag(*ticket)).next
     }
 
-    fn insert(&self, block: &mut Block, ticket: [u64; W], guess: u64) -> Result<Visit, Need> {
-        match self.table.insert_from(guess, block, ticket, tag(ticket)) {
+    fn insert(&self, block: &mut Block, ticket: &[u64; W], guess: u64) -> Result<Visit, Need> {
+        match self.table.insert_from(guess, block, *ticket, tag(*ticket)) {
             Ok((id, new)) => Ok(Visit { id, new }),
             Err(Full) => Err(Need::Room(0)),
         }

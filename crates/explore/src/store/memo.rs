@@ -10,14 +10,15 @@ const CLAIMS: usize = 512;
 /// An entry of zeros stands for the pair of zeros, whose reference is 0 in every table, so no entry is ever wrong.
 pub struct Memo {
     /// The pair, then table and reference.
-    pairs: Vec<[u64; 2]>,
+    pairs: Box<[[u64; 2]; PAIRS]>,
     /// Tags of states on their way into the store.
-    claims: Vec<u32>,
+    claims: Box<[u32; CLAIMS]>,
 }
 
 impl Default for Memo {
     fn default() -> Self {
-        Self { pairs: vec![[0; 2]; PAIRS], claims: vec![0; CLAIMS] }
+        let pairs = vec![[0; 2]; PAIRS].into_boxed_slice().try_into().expect("just so many");
+        Self { pairs, claims: Box::new([0; CLAIMS]) }
     }
 }
 

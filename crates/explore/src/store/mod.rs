@@ -77,7 +77,8 @@ pub struct Allowance {
 ///
 /// Insertion comes in two halves so that a worker can hide the latency of memory: [`Visited::ticket`] does what hits the
 /// cache and prefetches the rest, [`Visited::insert`] finishes a batch of tickets later. In between
-/// [`Visited::guess`] and [`Visited::approach`] follow the links of the chain, each for the whole batch.
+/// [`Visited::guess`], [`Visited::fetch`] and [`Visited::approach`] follow the links of the chain, each for the whole
+/// batch.
 pub trait Visited: Send + Sync {
     /// What one worker keeps between calls: the state it expands, references it has reserved.
     type Cursor: Default + Send;
@@ -93,10 +94,17 @@ pub trait Visited: Send + Sync {
 
     /// How far the second half can be prepared now that the first has arrived, and fetches what it will touch; 0 for not
     /// at all. Worth a call when tickets come in batches; worth nothing any more when the store has grown.
-    fn guess(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket) -> u64;
+    fn guess(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket) -> u64;
 
-    /// Fetches what the second half will touch, now that what [`Visited::guess`] fetched has arrived.
-    fn approach(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket, guess: u64) {
+    /// Fetches what [`Visited::approach`] will touch, now that what [`Visited::guess`] fetched has arrived.
+    #[inline]
+    fn fetch(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket, guess: u64) {
+        let _ = (cursor, ticket, guess);
+    }
+
+    /// Fetches what the second half will touch, now that what [`Visited::fetch`] fetched has arrived.
+    #[inline]
+    fn approach(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket, guess: u64) {
         let _ = (cursor, ticket, guess);
     }
 
@@ -111,7 +119,7 @@ pub trait Visited: Send + Sync {
     }
 
     /// Second half of an insertion; `guess` is what [`Visited::guess`] gave, or 0.
-    fn insert(&self, cursor: &mut Self::Cursor, ticket: Self::Ticket, guess: u64) -> Result<Visit, Need>;
+    fn insert(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket, guess: u64) -> Result<Visit, Need>;
 
     /// The vector of a state, which also becomes the one that the next tickets are compared with.
     fn load<'c>(&self, cursor: &'c mut Self::Cursor, id: u32) -> &'c [u8];

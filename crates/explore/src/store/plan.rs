@@ -3,8 +3,6 @@
 use super::batch::salt;
 use super::sample::Sample;
 
-/// Words of the widest leaf.
-pub const LEAF: usize = 4;
 /// Longer ranges are cut in the middle: trying every cut would take longer than it saves.
 const WORDS_TRIED: usize = 32;
 
@@ -72,13 +70,17 @@ pub struct Plan {
     pub ordinals: Vec<usize>,
     /// Words of a vector.
     pub words: usize,
+    /// Words of the widest leaf.
+    leaf: usize,
 }
 
 impl Plan {
-    /// A plan for vectors like those of the sample. Inner pairs get table 0, the pair at the root table 1.
-    pub fn new(sample: &Sample) -> Self {
+    /// A plan for vectors like those of the sample, with leaves of at most `leaf` words. Inner pairs get table 0, the pair at
+    /// the root table 1.
+    pub fn new(sample: &Sample, leaf: usize) -> Self {
         let words = sample.words().max(2);
-        let mut plan = Self { nodes: Vec::new(), leaves: Vec::new(), inner: Vec::new(), ordinals: Vec::new(), words };
+        let mut plan =
+            Self { nodes: Vec::new(), leaves: Vec::new(), inner: Vec::new(), ordinals: Vec::new(), words, leaf };
         let cut = plan.best_cut(sample, 0, words);
         plan.add_pair(sample, 0, cut, words, 1);
         plan.sort();
@@ -92,13 +94,6 @@ impl Plan {
         let right = self.add(&Sample::default(), start, self.words);
         self.nodes.push(Node::Pair { left, right, table });
         self.sort();
-    }
-
-    /// The subtrees of a node whose references are `pair`.
-    #[inline]
-    pub fn children(&self, node: usize, pair: u64) -> [(usize, u32); 2] {
-        let Node::Pair { left, right, .. } = self.nodes[node] else { unreachable!("leaves have no subtrees") };
-        [(left, (pair >> 32) as u32), (right, pair as u32)]
     }
 
     /// Sorts the nodes into leaves and inner pairs.
@@ -130,7 +125,7 @@ impl Plan {
 
     /// Adds the subtree of a range of words and gives its position.
     fn add(&mut self, sample: &Sample, start: usize, end: usize) -> usize {
-        if end - start > LEAF {
+        if end - start > self.leaf {
             let cut = self.best_cut(sample, start, end);
             return self.add_pair(sample, start, cut, end, 0);
         }
@@ -152,7 +147,7 @@ impl Plan {
             return middle;
         }
         let cost = |cut: usize| {
-            let leaves = (cut - start).div_ceil(LEAF) + (end - cut).div_ceil(LEAF);
+            let leaves = (cut - start).div_ceil(self.leaf) + (end - cut).div_ceil(self.leaf);
             // Another leaf makes every step slower, so it must save something.
             let halves = sample.variety(start, cut) + sample.variety(cut, end);
             (halves * leaves as f64, cut.abs_diff(middle))
@@ -168,7 +163,7 @@ mod tests {
 
     #[test]
     fn without_a_sample_ranges_are_halved() {
-        let plan = Plan::new(&Sample::of_length(40));
+        let plan = Plan::new(&Sample::of_length(40), 4);
         let nodes = [
             Node::Leaf { start: 0, end: 2 },
             Node::Leaf { start: 2, end: 5 },
@@ -184,12 +179,12 @@ mod tests {
             let (a, b) = (state % 20, state / 20);
             sample.add(&[a, a + 1, a + 7, a * 2, b + 1].map(u64::to_le_bytes).concat());
         }
-        assert_eq!(Plan::new(&sample).nodes[0], Node::Leaf { start: 0, end: 4 });
+        assert_eq!(Plan::new(&sample, 4).nodes[0], Node::Leaf { start: 0, end: 4 });
     }
 
     #[test]
     fn a_wider_plan_keeps_the_old_one_as_its_left_half() {
-        let mut plan = Plan::new(&Sample::of_length(16));
+        let mut plan = Plan::new(&Sample::of_length(16), 4);
         let old = plan.clone();
         plan.widen(3, 2);
         assert_eq!(plan.nodes[..3], old.nodes);

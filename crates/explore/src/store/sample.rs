@@ -34,7 +34,8 @@ impl Sample {
     }
 
     /// Words of the longest vector.
-    pub(super) fn words(&self) -> usize {
+    #[must_use]
+    pub fn words(&self) -> usize {
         self.bytes.div_ceil(8)
     }
 

@@ -1,7 +1,12 @@
 //! A concurrent set of fixed-size values that gives each value a small dense number.
 
+mod grow;
+#[cfg(test)]
+mod tests;
+
 use super::pages::{Pages, ends};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use grow::{index_bytes, values_for};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Slots in one line of the index: what the processor fetches at once.
@@ -10,10 +15,6 @@ const LINE: usize = 8;
 const BLOCK: u32 = 256;
 /// Lines of a new index.
 const LINES_FIRST: u64 = 128;
-/// Lines of an index whose values are worth a large page.
-const LINES_LARGE: u64 = 1 << 12;
-/// Lines of an index that several threads fill.
-const LINES_SHARED: u64 = 1 << 13;
 /// Load of the index at which it must grow, in eighths of its slots.
 const LOAD: u64 = 6;
 /// Largest number of references; the last block stays unused so that counting never overflows.
@@ -34,6 +35,18 @@ pub struct Table<const W: usize> {
     lines: u64,
     /// First reference of the next block; reference 0 is never given out.
     next: AtomicU32,
+    /// Whether several workers insert: one by itself need not watch out for others, which takes as long as dozens of
+    /// other instructions.
+    shared: bool,
+}
+
+/// How far a look for a tag has come without comparing values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// For [`Table::insert_from`]: one more than the first slot that is free or has the tag.
+    pub next: u64,
+    /// The reference in that slot; 0 if it is free.
+    pub reference: u32,
 }
 
 /// The set of 64-bit values.
@@ -51,11 +64,11 @@ pub struct Block {
 pub struct Full;
 
 impl<const W: usize> Table<W> {
-    /// An empty table; `None` if the system has no memory.
+    /// An empty table into which so many workers will insert; `None` if the system has no memory.
     #[must_use]
-    pub fn new() -> Option<Self> {
+    pub fn new(workers: usize) -> Option<Self> {
         let (values, index) = (values_for::<W>(LINES_FIRST)?, Pages::zeroed(LINES_FIRST as usize * LINE)?);
-        Some(Self { values, index, lines: LINES_FIRST, next: AtomicU32::new(0) })
+        Some(Self { values, index, lines: LINES_FIRST, next: AtomicU32::new(0), shared: workers > 1 })
     }
 
     /// The reference of a value, and whether the value is new.
@@ -124,7 +137,7 @@ impl<const W: usize> Table<W> {
         let reference = block.next;
         self.set(reference, value);
         let entry = u64::from(tag) << 32 | u64::from(reference);
-        match slot.compare_exchange(0, entry, AcqRel, Acquire) {
+        match self.take_slot(slot, entry) {
             Ok(_) => {
                 block.next += 1;
                 Ok(Ok(reference))
@@ -136,6 +149,17 @@ impl<const W: usize> Table<W> {
         }
     }
 
+    /// Puts an entry into a slot that was free a moment ago.
+    #[inline]
+    fn take_slot(&self, slot: &AtomicU64, entry: u64) -> Result<u64, u64> {
+        if self.shared {
+            return slot.compare_exchange(0, entry, AcqRel, Acquire);
+        }
+        slot.store(entry, Release);
+        Ok(0)
+    }
+
+    #[cold]
     fn take_block(&self) -> Result<Block, Full> {
         let mut start = self.next.load(Relaxed);
         loop {
@@ -191,10 +215,10 @@ impl<const W: usize> Table<W> {
         self.values.prefetch(reference as usize * W);
     }
 
-    /// How far a look for this tag comes without comparing values, for [`Table::insert_from`]: one more than the first
-    /// slot that is free or has the tag. A value there is fetched. Call it when the line has arrived.
+    /// Looks for a tag as far as that goes without comparing values; the value to compare next is fetched. Call it when the
+    /// line has arrived.
     #[inline]
-    pub fn probe(&self, tag: u32) -> u64 {
+    pub fn probe(&self, tag: u32) -> Probe {
         let mut start = self.home(tag) * LINE;
         loop {
             let line: &[AtomicU64; LINE] = self.index[start..start + LINE].try_into().expect("lines are whole");
@@ -202,8 +226,9 @@ impl<const W: usize> Table<W> {
             let ends = ends(line, tag);
             if ends != 0 {
                 let slot = ends.trailing_zeros() as usize;
-                self.prefetch_value(line[slot].load(Relaxed) as u32);
-                return (start + slot + 1) as u64;
+                let reference = line[slot % LINE].load(Acquire) as u32;
+                self.prefetch_value(reference);
+                return Probe { next: (start + slot + 1) as u64, reference };
             }
             start = if start + LINE == self.index.len() { 0 } else { start + LINE };
         }
@@ -237,135 +262,6 @@ impl<const W: usize> Table<W> {
     pub fn bytes(&self) -> u64 {
         index_bytes(self.lines) + u64::from(self.references_end()) * 8 * W as u64
     }
-
-    /// Memory in use once the table has grown and filled up again, what it was copied from included.
-    #[must_use]
-    pub fn bytes_after_growth(&self) -> u64 {
-        let lines = larger(self.lines);
-        self.bytes() + index_bytes(lines) + lines * LOAD * 8 * W as u64
-    }
-
-    /// Whether more references are impossible, however much memory there is.
-    #[must_use]
-    pub fn is_exhausted(&self) -> bool {
-        self.capacity() == REFERENCES_MAX
-    }
-
-    /// Makes room for as many values again, with so many threads; `false` if the system has no memory.
-    #[must_use]
-    pub fn grow(&mut self, threads: usize) -> bool {
-        if u64::from(self.references_end()) + u64::from(BLOCK) <= self.capacity() {
-            return true;
-        }
-        let lines = larger(self.lines);
-        let Some(index) = Pages::zeroed(lines as usize * LINE) else { return false };
-        if !self.make_room_for_values(lines) {
-            return false;
-        }
-        if lines == LINES_LARGE {
-            self.values.make_first_large();
-        }
-        let old = std::mem::replace(&mut self.index, index);
-        self.lines = lines;
-        self.fill_from(&old, if lines < LINES_SHARED { 1 } else { threads.max(1) });
-        true
-    }
-
-    /// Puts the entries of a smaller index into this one. Large ones are worth some threads: searches wait meanwhile, and
-    /// most of the time goes to fresh pages.
-    fn fill_from(&self, old: &[AtomicU64], threads: usize) {
-        let fill = |slots: &[AtomicU64]| {
-            let entries = slots.iter().map(|slot| slot.load(Relaxed)).filter(|entry| *entry != 0);
-            entries.for_each(|entry| self.place(entry, threads > 1));
-        };
-        let (own, others) = old.split_at(old.len() / threads);
-        std::thread::scope(|scope| {
-            for slots in others.chunks(old.len().div_ceil(threads)) {
-                // Without threads it takes longer.
-                if std::thread::Builder::new().spawn_scoped(scope, move || fill(slots)).is_err() {
-                    fill(slots);
-                }
-            }
-            fill(own);
-        });
-    }
-
-    /// Copies the values to where there is room for as many as an index of so many lines takes.
-    fn make_room_for_values(&mut self, lines: u64) -> bool {
-        if self.values.len() as u64 >= references_for(lines) * W as u64 {
-            return true;
-        }
-        let Some(values) = values_for::<W>(lines) else { return false };
-        for (to, from) in values.iter().zip(&self.values[..self.references_end() as usize * W]) {
-            to.store(from.load(Relaxed), Relaxed);
-        }
-        self.values = values;
-        true
-    }
-
-    /// Puts an entry into a free slot, while nobody looks for entries and others place theirs only if that is `shared`.
-    fn place(&self, entry: u64, shared: bool) {
-        let mut line = self.home((entry >> 32) as u32);
-        loop {
-            let slots = &self.index[line * LINE..(line + 1) * LINE];
-            let is_free = |slot: &AtomicU64| slot.load(Relaxed) == 0;
-            let takes = |slot: &&AtomicU64| !shared || slot.compare_exchange(0, entry, Relaxed, Relaxed).is_ok();
-            if let Some(slot) = slots.iter().filter(|slot| is_free(slot)).find(takes) {
-                return slot.store(entry, Relaxed);
-            }
-            line = if line + 1 == self.lines as usize { 0 } else { line + 1 };
-        }
-    }
-
-    /// Makes values be found under their own tags, whatever tags they were inserted under; `false` if the system has no
-    /// memory.
-    #[must_use]
-    pub fn retag(&mut self) -> bool {
-        let Some(index) = Pages::zeroed(self.lines as usize * LINE) else { return false };
-        self.index = index;
-        for reference in 0..self.references_end() {
-            let value = self.get(reference);
-            if value != [0; W] {
-                self.place(u64::from(tag(value)) << 32 | u64::from(reference), false);
-            }
-        }
-        true
-    }
-
-    /// A table in which every reference of `self` stands for `map(reference)` and is found under the same tag; `None` if
-    /// the system has no memory.
-    #[must_use]
-    pub fn renamed<const V: usize>(&self, map: impl Fn(u32) -> [u64; V]) -> Option<Table<V>> {
-        let end = self.references_end();
-        let (values, index) = (values_for::<V>(self.lines)?, Pages::zeroed(self.lines as usize * LINE)?);
-        let table = Table { values, index, lines: self.lines, next: AtomicU32::new(end) };
-        for (slot, entry) in self.index.iter().enumerate().map(|(slot, entry)| (slot, entry.load(Relaxed))) {
-            if entry != 0 {
-                table.index[slot].store(entry, Relaxed);
-                table.set(entry as u32, map(entry as u32));
-            }
-        }
-        Some(table)
-    }
-}
-
-fn larger(lines: u64) -> u64 {
-    2 * lines
-}
-
-/// References that an index of so many lines takes.
-fn references_for(lines: u64) -> u64 {
-    (lines * LOAD).min(REFERENCES_MAX) + u64::from(BLOCK)
-}
-
-/// Room for all values that there can ever be, or at least for those that an index of so many lines takes.
-fn values_for<const W: usize>(lines: u64) -> Option<Pages<AtomicU64>> {
-    let room = |references: u64| Pages::reserved(usize::try_from(references).ok()?.checked_mul(W)?);
-    room(references_for(u64::from(u32::MAX))).or_else(|| room(references_for(lines)))
-}
-
-fn index_bytes(lines: u64) -> u64 {
-    lines * LINE as u64 * 8
 }
 
 /// 32 well-mixed bits of a value: where it is looked for.
@@ -386,71 +282,4 @@ pub fn tag<const W: usize>(value: [u64; W]) -> u32 {
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn insert(table: &mut PairTable, block: &mut Block, value: u64) -> (u32, bool) {
-        loop {
-            match table.insert(block, [value]) {
-                Ok(found) => return found,
-                Err(Full) => assert!(table.grow(3)),
-            }
-        }
-    }
-
-    #[test]
-    fn references_are_dense_and_survive_growth() {
-        let (mut table, mut block) = (PairTable::new().unwrap(), Block::default());
-        for value in 1..=100_000_u64 {
-            assert_eq!(insert(&mut table, &mut block, value * 3), (value as u32, true));
-        }
-        for value in 1..=100_000_u64 {
-            assert_eq!(insert(&mut table, &mut block, value * 3), (value as u32, false));
-            assert_eq!(table.get(value as u32), [value * 3]);
-        }
-        assert_eq!(table.find([7]), None);
-        assert_eq!(table.find([9]), Some(3));
-    }
-
-    #[test]
-    fn threads_agree_on_the_reference_of_each_value() {
-        let mut table = PairTable::new().unwrap();
-        while table.capacity() < 60_000 {
-            table.lines = larger(table.lines);
-            table.index = Pages::zeroed(table.lines as usize * LINE).unwrap();
-            table.values = values_for::<1>(table.lines).unwrap();
-        }
-        let table = &table;
-        let runs: Vec<Vec<(u32, bool)>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4)
-                .map(|_| {
-                    scope.spawn(|| {
-                        let mut block = Block::default();
-                        (1..=50_000).map(|value| table.insert(&mut block, [value]).unwrap()).collect()
-                    })
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-        });
-        for value in 0..50_000 {
-            let found: Vec<_> = runs.iter().map(|run| run[value]).collect();
-            assert!(found.iter().all(|(reference, _)| *reference == found[0].0));
-            assert_eq!(found.iter().filter(|(_, new)| *new).count(), 1);
-            assert_eq!(table.get(found[0].0), [value as u64 + 1]);
-        }
-    }
-
-    #[test]
-    fn renaming_keeps_the_references() {
-        let (mut table, mut block) = (PairTable::new().unwrap(), Block::default());
-        for value in 1..=10_000 {
-            insert(&mut table, &mut block, value);
-        }
-        let renamed = table.renamed(|reference| [u64::from(reference) << 32]).unwrap();
-        assert_eq!(renamed.insert_tagged(&mut block, [5 << 32], tag([5])), Ok((5, false)));
-        assert_eq!(renamed.references_end(), table.references_end());
-    }
 }

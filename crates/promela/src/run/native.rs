@@ -9,6 +9,21 @@ use explore::{Bits, Selection};
 use std::ops::ControlFlow;
 use trace::Choice;
 
+/// Where a process stands, for the code.
+#[derive(Clone, Copy)]
+struct Place {
+    frame: usize,
+    who: u64,
+    state: usize,
+}
+
+impl Place {
+    #[inline]
+    fn at(self, next: &mut Course) -> At<'_> {
+        At { work: &mut next.work, frame: self.frame, who: self.who, state: self.state }
+    }
+}
+
 impl<'s, C: Code> Stepper<'s, C> {
     /// Native code for whole control states, if it may be used here: whoever is told wants to know more than it says.
     #[inline]
@@ -16,7 +31,9 @@ impl<'s, C: Code> Stepper<'s, C> {
         if self.tell { None } else { self.system.code.points() }
     }
 
-    /// One round over the selected processes, youngest first as SPIN does; says whether somebody moved.
+    /// One round over the selected processes, youngest first as SPIN does; says whether somebody moved. `next` is a copy
+    /// of `from`. A function of its own, as is [`Self::rest`], so that what every step needs stays in registers.
+    #[inline(never)]
     pub(super) fn native_pass(
         &mut self,
         points: &C::Points,
@@ -25,22 +42,21 @@ impl<'s, C: Code> Stepper<'s, C> {
         selection: Selection,
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        next.work.copy_from(from);
-        let mut moved = false;
-        let nobody = who(from, 0, self.timeout);
-        let mut pid = from.processes();
-        while pid > 0 {
-            pid -= 1;
+        let (mut moved, nobody) = (false, who(from, 0, self.timeout));
+        for (pid, frame) in from.frames.iter().enumerate().rev() {
+            let (pid, frame) = (pid as u32, *frame as usize);
             if !selection.contains(pid) {
                 continue;
             }
-            let frame = from.frame(pid);
-            let state = self.system.table.state_number(&from.bytes, frame);
-            let at = At { work: &mut next.work, frame, who: nobody | u64::from(pid), state };
-            let answer = points.try_edges(at, Resume::default(), &mut self.scratch.message);
+            let place = Place {
+                frame,
+                who: nobody | u64::from(pid),
+                state: self.system.table.state_number(&from.bytes, frame),
+            };
+            let answer = points.try_edges(place.at(next), Resume::default(), &mut self.scratch.message);
             // Most processes wait in most states.
             if answer != Answer::NOTHING {
-                moved |= self.answered(points, from, next, (pid, state, answer), found)?;
+                moved |= self.answered(points, from, next, (pid, place, answer), found)?;
             }
         }
         ControlFlow::Continue(moved)
@@ -53,10 +69,10 @@ impl<'s, C: Code> Stepper<'s, C> {
         points: &C::Points,
         from: &Work,
         next: &mut Course,
-        (pid, state, mut answer): (u32, usize, Answer),
+        (pid, place, mut answer): (u32, Place, Answer),
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        let (mut choice, who) = (Choice { actor: pid, index: 0 }, who(from, pid, self.timeout));
+        let mut choice = Choice { actor: pid, index: 0 };
         (next.holder, next.moved) = (pid, Bits::one(pid));
         while answer.ends_step() {
             found(choice, next)?;
@@ -65,9 +81,8 @@ impl<'s, C: Code> Stepper<'s, C> {
                 return ControlFlow::Continue(true);
             }
             choice.index += 1;
-            let at = At { work: &mut next.work, frame: from.frame(pid), who, state };
             let resume = Resume { edge: answer.edge() + 1, executable: true };
-            answer = points.try_edges(at, resume, &mut self.scratch.message);
+            answer = points.try_edges(place.at(next), resume, &mut self.scratch.message);
         }
         let moved = choice.index > 0;
         if answer == Answer::NOTHING {
@@ -78,6 +93,7 @@ impl<'s, C: Code> Stepper<'s, C> {
     }
 
     /// The same for all other steps.
+    #[inline(never)]
     fn rest(
         &mut self,
         from: &Work,

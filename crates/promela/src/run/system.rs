@@ -164,13 +164,13 @@ impl<C: Code> Stepper<'_, C> {
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
         let model = &self.system.model;
+        next.work.copy_from(from);
         if let Some(points) = self.points()
             && !model.features.priority
             && !model.features.provided
         {
             return self.native_pass(points, from, next, selection, found);
         }
-        next.work.copy_from(from);
         let (mut moved, mut start) = (false, Course::default());
         for pid in (0..from.processes()).rev().filter(|pid| selection.contains(*pid)) {
             let mut index = 0;
@@ -182,6 +182,25 @@ impl<C: Code> Stepper<'_, C> {
             })?;
         }
         ControlFlow::Continue(moved)
+    }
+}
+
+/// Hands over the end of a step, after which the state is `state`: once, or once for each of its failures, so that a
+/// schedule says which of them it shows.
+#[inline(always)]
+fn show(
+    mut choice: Choice,
+    course: &Course,
+    state: &Vec<u8>,
+    visit: &mut impl FnMut(Step<'_, Vec<u8>>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut failures = course.failures.iter();
+    loop {
+        visit(Step { choice, moved: course.moved, state, failure: failures.next() })?;
+        if failures.as_slice().is_empty() {
+            return ControlFlow::Continue(());
+        }
+        choice.index += 1;
     }
 }
 
@@ -215,29 +234,19 @@ impl<C: Code> TransitionSystem for System<C> {
         actors: Selection,
         visit: &mut impl FnMut(Step<'_, Vec<u8>>) -> ControlFlow<()>,
     ) {
-        let (mut ended, plain) = (false, self.faults.is_none());
+        let Some(faults) = &self.faults else {
+            return self.courses(scratch, state, actors, false, &mut |choice, course| {
+                show(choice, course, &course.work.bytes, visit)
+            });
+        };
+        let mut ended = false;
         self.courses(scratch, state, actors, false, &mut |choice, course| {
-            if plain && course.failures.is_empty() {
-                return visit(Step { choice, moved: course.moved, state: &course.work.bytes, failure: None });
-            }
-            let armed = self.faults.as_ref().and_then(|faults| inject::armed(self, faults, &course.work.bytes));
-            let after = armed.as_ref().unwrap_or(&course.work.bytes);
-            let step = Step { choice, moved: course.moved, state: after, failure: None };
-            let flow = if course.failures.is_empty() {
-                visit(step)
-            } else {
-                // One choice for each failure, so that a schedule says which of them it shows.
-                course.failures.iter().zip(choice.index..).try_for_each(|(failure, index)| {
-                    visit(Step { choice: Choice { index, ..choice }, failure: Some(failure), ..step })
-                })
-            };
+            let armed = inject::armed(self, faults, &course.work.bytes);
+            let flow = show(choice, course, armed.as_ref().unwrap_or(&course.work.bytes), visit);
             ended |= flow.is_break();
             flow
         });
-        if let Some(faults) = &self.faults
-            && !ended
-            && actors.contains(INJECTOR)
-        {
+        if !ended && actors.contains(INJECTOR) {
             let _ = inject::steps(self, faults, scratch, state, visit);
         }
     }

@@ -6,43 +6,53 @@
 
 use super::super::batch::{Batch, Changed, same};
 use super::super::plan::Node;
-use super::{Tree, TreeTicket};
+use super::{FLAT, HALF, Tree, TreeTicket, flat_pair, flat_shift};
 
-impl Tree {
-    /// The number of a ticket's state if it is visited, found where a guess has come; `None` if that is not known.
+impl<const L: usize> Tree<L> {
+    /// Whether a ticket's vector, which is laid out for today's tree, is that of a state.
     #[inline]
-    pub(super) fn known(&self, batch: &Batch, ticket: &TreeTicket, guess: u64) -> Option<u32> {
-        let root = self.plan.root();
-        if guess == 0 || ticket.root as usize != root {
-            return None;
+    pub(super) fn is(&self, batch: &Batch<L>, ticket: &TreeTicket, id: u32) -> bool {
+        let (held, changed) = (batch.held_from(ticket.held), batch.changed(ticket.begin, ticket.end));
+        let (root, pair) = (self.plan.root(), self.root_of(id));
+        if root == FLAT {
+            return self.is_flat(held, changed, pair);
         }
-        let id = self.top.probed(guess, ticket.tag)?;
-        let mut look =
-            Look { tree: self, held: batch.held(ticket.held, root), changed: batch.changed(ticket.begin, ticket.end) };
-        look.is_below(root, self.root_of(id)).then_some(id)
+        Look { tree: self, held, changed }.is_below(self.plan.halves(root), pair)
+    }
+
+    /// The same for a tree of two leaves, without a branch that depends on which of them changed.
+    #[inline(always)]
+    fn is_flat(&self, held: &[u32], changed: &[Changed<L>], pair: u64) -> bool {
+        let mut differ = flat_pair(held) ^ pair;
+        let mut equal = true;
+        for changed in changed {
+            let shift = flat_shift(changed.node);
+            differ &= !(HALF << shift);
+            equal &= same(changed.leaf, &self.leaf_of((pair >> shift) as u32));
+        }
+        equal && differ == 0
     }
 }
 
 /// A vector on the way into the store, compared with a state from left to right.
-struct Look<'a> {
-    tree: &'a Tree,
-    /// References of the state that the vector came from.
+struct Look<'a, const L: usize> {
+    tree: &'a Tree<L>,
+    /// References of the state that the vector came from, and others.
     held: &'a [u32],
     /// Leaves that differ from there and were not compared yet.
-    changed: &'a [Changed],
+    changed: &'a [Changed<L>],
 }
 
-impl Look<'_> {
-    /// Whether the subtrees of a node are those of `pair`.
+impl<const L: usize> Look<'_, L> {
+    /// Whether two subtrees are those of `pair`.
     #[inline(always)]
-    fn is_below(&mut self, node: usize, pair: u64) -> bool {
-        let [left, right] = self.tree.plan.children(node, pair);
-        self.is(left) && self.is(right)
+    fn is_below(&mut self, (left, right): (usize, usize), pair: u64) -> bool {
+        self.is(left, (pair >> 32) as u32) && self.is(right, pair as u32)
     }
 
     /// Whether a subtree is that of a reference.
     #[inline(always)]
-    fn is(&mut self, (node, reference): (usize, u32)) -> bool {
+    fn is(&mut self, node: usize, reference: u32) -> bool {
         match self.changed {
             // Children come before their parents, so this leaf is the next one in or below the node.
             [next, rest @ ..] if next.node as usize <= node => match self.tree.plan.nodes[node] {
@@ -50,7 +60,7 @@ impl Look<'_> {
                     self.changed = rest;
                     same(next.leaf, &self.tree.leaf_of(reference))
                 }
-                Node::Pair { table, .. } => self.is_pair(node, self.tree.pair_of(table, reference)),
+                Node::Pair { table, left, right } => self.is_pair((left, right), self.tree.pair_of(table, reference)),
             },
             _ => self.held[node] == reference,
         }
@@ -58,7 +68,7 @@ impl Look<'_> {
 
     /// The same for a pair below the root, which small vectors do not have.
     #[inline(never)]
-    fn is_pair(&mut self, node: usize, pair: u64) -> bool {
-        self.is_below(node, pair)
+    fn is_pair(&mut self, halves: (usize, usize), pair: u64) -> bool {
+        self.is_below(halves, pair)
     }
 }

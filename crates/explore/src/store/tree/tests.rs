@@ -7,9 +7,9 @@ use std::collections::HashMap;
 const ENOUGH: Allowance = Allowance { bytes: u64::MAX, threads: 2 };
 
 /// Inserts a vector, growing as needed.
-fn insert(tree: &mut Tree, cursor: &mut TreeCursor, vector: &[u8]) -> Visit {
+fn insert<const L: usize>(tree: &mut Tree<L>, cursor: &mut TreeCursor<L>, vector: &[u8]) -> Visit {
     loop {
-        let done = tree.ticket(cursor, Key::Vector(vector)).and_then(|ticket| tree.insert(cursor, ticket, 0));
+        let done = tree.ticket(cursor, Key::Vector(vector)).and_then(|ticket| tree.insert(cursor, &ticket, 0));
         match done {
             Ok(visit) => return visit,
             Err(need) => tree.grow(need, ENOUGH).unwrap(),
@@ -36,8 +36,14 @@ fn generator(mut seed: u64) -> impl FnMut() -> u64 {
 
 #[test]
 fn vectors_of_growing_length_come_back_as_they_went_in() {
+    come_back_as_they_went_in::<2>();
+    come_back_as_they_went_in::<4>();
+    come_back_as_they_went_in::<6>();
+}
+
+fn come_back_as_they_went_in<const L: usize>() {
     let mut random = generator(1);
-    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(8)).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::<L>::new(&Sample::of_length(8), 2).unwrap(), TreeCursor::default());
     let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
     for round in 0..30_000_u64 {
         let vector = random_vector(&mut random, 1 + round / 500);
@@ -55,7 +61,7 @@ fn vectors_of_growing_length_come_back_as_they_went_in() {
 
 #[test]
 fn the_vector_of_zeros_is_a_state() {
-    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(8)).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::<4>::new(&Sample::of_length(8), 2).unwrap(), TreeCursor::default());
     let zeros = insert(&mut tree, &mut cursor, &[0; 8]);
     assert_eq!(zeros, Visit { id: 1, new: true });
     assert!(insert(&mut tree, &mut cursor, &[1; 80]).new);
@@ -65,10 +71,10 @@ fn the_vector_of_zeros_is_a_state() {
 
 #[test]
 fn a_ticket_survives_a_taller_tree() {
-    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(8)).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::<4>::new(&Sample::of_length(8), 2).unwrap(), TreeCursor::default());
     let early = tree.ticket(&mut cursor, Key::Vector(&[7; 16])).unwrap();
     let tall = insert(&mut tree, &mut cursor, &[9; 800]);
-    let visit = tree.insert(&mut cursor, early, 0).unwrap();
+    let visit = tree.insert(&mut cursor, &early, 0).unwrap();
     assert!(tall.new && visit.new);
     assert!(tree.matches(&mut cursor, visit.id, Key::Vector(&[7; 16])));
     assert!(!tree.matches(&mut cursor, visit.id, Key::Vector(&[7; 8])));
@@ -77,12 +83,12 @@ fn a_ticket_survives_a_taller_tree() {
 
 #[test]
 fn a_tree_that_may_not_grow_says_so() {
-    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(8)).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::<4>::new(&Sample::of_length(8), 2).unwrap(), TreeCursor::default());
     let bytes_max = tree.bytes() + 100_000;
     let refusal = (1_u64..).find_map(|word| {
         let vector = [word, word * 3, word * 5].map(u64::to_le_bytes).concat();
         loop {
-            let done = tree.ticket(&mut cursor, Key::Vector(&vector)).and_then(|t| tree.insert(&mut cursor, t, 0));
+            let done = tree.ticket(&mut cursor, Key::Vector(&vector)).and_then(|t| tree.insert(&mut cursor, &t, 0));
             match done.map_err(|need| tree.grow(need, Allowance { bytes: bytes_max, threads: 1 })) {
                 Ok(_) => return None,
                 Err(Ok(())) => {}
@@ -106,24 +112,33 @@ fn stepped(random: &mut impl FnMut() -> u64, from: &[u8]) -> Vec<u8> {
 
 #[test]
 fn batches_find_known_states_from_above_and_new_ones_from_below() {
+    find_known_and_new_states::<4>(96);
+    find_known_and_new_states::<6>(96);
+    // Two leaves.
+    find_known_and_new_states::<2>(32);
+    find_known_and_new_states::<6>(80);
+}
+
+fn find_known_and_new_states<const L: usize>(bytes: usize) {
     let mut random = generator(5);
-    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(96)).unwrap(), TreeCursor::default());
-    let first = insert(&mut tree, &mut cursor, &[1; 96]);
-    let mut known: HashMap<Vec<u8>, u32> = HashMap::from([(vec![1; 96], first.id)]);
+    let (mut tree, mut cursor) = (Tree::<L>::new(&Sample::of_length(bytes), 2).unwrap(), TreeCursor::default());
+    let first = insert(&mut tree, &mut cursor, &vec![1; bytes]);
+    let mut known: HashMap<Vec<u8>, u32> = HashMap::from([(vec![1; bytes], first.id)]);
     let mut ids = vec![first.id];
     for _ in 0..4000 {
         let from = tree.load(&mut cursor, ids[random() as usize % ids.len()]).to_vec();
         let vectors: Vec<_> = (0..16).map(|_| stepped(&mut random, &from)).collect();
         let tickets: Vec<_> =
             vectors.iter().map(|vector| tree.ticket(&mut cursor, Key::Vector(vector)).unwrap()).collect();
-        let guesses: Vec<_> = tickets.iter().map(|ticket| tree.guess(&mut cursor, *ticket)).collect();
+        let guesses: Vec<_> = tickets.iter().map(|ticket| tree.guess(&mut cursor, ticket)).collect();
         for (ticket, guess) in tickets.iter().zip(&guesses) {
-            tree.approach(&mut cursor, *ticket, *guess);
+            tree.fetch(&mut cursor, ticket, *guess);
+            tree.approach(&mut cursor, ticket, *guess);
         }
         let mut grown = false;
         for ((vector, ticket), guess) in vectors.into_iter().zip(tickets).zip(guesses) {
             let visit = loop {
-                match tree.insert(&mut cursor, ticket, if grown { 0 } else { guess }) {
+                match tree.insert(&mut cursor, &ticket, if grown { 0 } else { guess }) {
                     Ok(visit) => break visit,
                     Err(need) => tree.grow(need, ENOUGH).unwrap(),
                 }
@@ -141,7 +156,7 @@ fn batches_find_known_states_from_above_and_new_ones_from_below() {
 #[test]
 fn a_state_with_the_same_tag_is_not_taken_for_another() {
     let mut random = generator(9);
-    let (mut tree, mut cursor) = (Tree::new(&Sample::of_length(96)).unwrap(), TreeCursor::default());
+    let (mut tree, mut cursor) = (Tree::<4>::new(&Sample::of_length(96), 2).unwrap(), TreeCursor::default());
     let from = insert(&mut tree, &mut cursor, &[1; 96]).id;
     for _ in 0..1000 {
         let vector = stepped(&mut random, &[1; 96]);
@@ -151,8 +166,8 @@ fn a_state_with_the_same_tag_is_not_taken_for_another() {
             .map(|vector| (tree.ticket(&mut cursor, Key::Vector(&vector)).unwrap(), vector));
         let [(one, first), (mut other, second)] = tickets;
         other.tag = one.tag;
-        let guess = tree.guess(&mut cursor, other);
-        assert_eq!(tree.known(&cursor.batch, &other, guess).is_some(), first == second);
+        let guess = tree.guess(&mut cursor, &other);
+        assert_eq!(guess & KNOWN > 0 && tree.is(&cursor.batch, &other, guess as u32), first == second);
         tree.settled(&mut cursor);
     }
 }
