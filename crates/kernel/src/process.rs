@@ -2,6 +2,7 @@
 
 use crate::descriptor::Descriptors;
 use crate::id::{Id, Pid, Tid};
+use crate::shared::Shared;
 use memory::{ObjectId, SpaceId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,11 +27,11 @@ pub struct Process {
     /// Working directory and the rest of what `CLONE_FS` shares.
     pub directories: Directories,
     /// Who it acts as.
-    pub credentials: Credentials,
+    pub credentials: Shared<Credentials>,
     /// Signal actions and signals sent to the process as a whole.
-    pub signals: SignalState,
+    pub signals: Shared<SignalState>,
     /// Resource limits, by `RLIMIT_*` number: soft and hard.
-    pub limits: [(u64, u64); 16],
+    pub limits: Shared<[(u64, u64); 16]>,
     /// Whether and how it has ended.
     pub state: State,
     /// What runs in it; shared with its children until they execute.

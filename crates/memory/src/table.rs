@@ -1,7 +1,8 @@
 //! Which pages a space or object holds: a sparse table from page numbers to pages.
 //!
-//! Entries lie in groups of 256 (a mebibyte), found by hash. Each group remembers the parked image of itself and of its
-//! chunks of 16 pages, as long as they are unchanged: parking clones what changed and shares the rest.
+//! Entries lie in groups of 64, found by hash. Each group remembers the parked image of itself and of its
+//! chunks of four pages, as long as they are unchanged: parking clones what changed and shares the rest. Small ones pay:
+//! every page of a chunk that is parked anew is counted once more, and most of these counters are in nobody's cache.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,10 +11,10 @@ use std::sync::Arc;
 use crate::page::Page;
 
 /// Pages in a group.
-pub(crate) const GROUP: u64 = 256;
+pub(crate) const GROUP: u64 = 64;
 
 /// Pages in a chunk.
-pub(crate) const CHUNK: usize = 16;
+pub(crate) const CHUNK: usize = 4;
 
 /// Chunks in a group.
 pub(crate) const CHUNKS: usize = GROUP as usize / CHUNK;
@@ -74,7 +75,7 @@ pub(crate) struct ParkedEntry {
     pub(crate) over: bool,
 }
 
-/// Sixteen parked pages.
+/// A few parked pages.
 pub(crate) type ChunkImage = [ParkedEntry; CHUNK];
 
 /// A parked group; chunks without pages are left out.
@@ -88,7 +89,7 @@ pub(crate) struct TableImage {
     pub(crate) resident: u64,
 }
 
-/// A mebibyte of pages.
+/// Pages side by side.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) entries: [Entry; GROUP as usize],

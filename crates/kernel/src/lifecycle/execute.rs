@@ -66,7 +66,7 @@ fn owner(kernel: &Kernel, pid: Pid, path: &[u8]) -> (Option<u32>, Option<u32>) {
 
 /// Set-user-id and set-group-id (`execve(2)`).
 fn become_owner(process: &mut Process, (user, group): (Option<u32>, Option<u32>)) {
-    let credentials = &mut process.credentials;
+    let credentials = &mut *process.credentials;
     let changed = user.is_some() || group.is_some();
     if changed && !process.controls.no_new_privileges {
         credentials.user[1] = user.unwrap_or(credentials.user[1]);

@@ -3,7 +3,8 @@
 use super::number;
 use crate::descriptor::{Console, Description, Descriptor, Descriptors, File};
 use crate::id::{Id, Pid, Tid};
-use crate::process::{Controls, Credentials, Directories, Image, Process, SignalState, State, Usage, limit};
+use crate::process::{Controls, Directories, Image, Process, State, Usage, limit};
+use crate::shared::Shared;
 use crate::signal::number::SIGCHLD;
 use crate::thread::{Processor, Thread};
 use crate::{Kernel, files};
@@ -44,9 +45,9 @@ pub fn start(kernel: &mut Kernel, memory: &mut Memory, start: Start) -> (Pid, Ti
         threads: [tid].into(),
         descriptors,
         directories,
-        credentials: Credentials::default(),
-        signals: SignalState::default(),
-        limits: limits(),
+        credentials: Shared::default(),
+        signals: Shared::default(),
+        limits: Shared::new(limits()),
         state: State::Running,
         image: Arc::new(Image::default()),
         heap: (0, 0),

@@ -156,7 +156,7 @@ pub fn limits(kernel: &Kernel, _: &Memory, scope: Scope) -> Vec<u8> {
         format!("{name:<25} {:<20} {:<20} {unit:<10}\n", shown(*soft), shown(*hard))
     };
     let head = format!("{:<25} {:<20} {:<20} {:<10}\n", "Limit", "Soft Limit", "Hard Limit", "Units");
-    let rows: String = LIMITS.iter().zip(&process.limits).map(row).collect();
+    let rows: String = LIMITS.iter().zip(process.limits.iter()).map(row).collect();
     (head + &rows).into_bytes()
 }
 
