@@ -60,7 +60,7 @@ fn a_bounded_buffer_for_two_of_each_fails_in_as_many_classes_as_it_should() {
 fn treibers_stack_store_buffering_and_petersons_lock_are_counted_exactly() {
     assert_eq!(counts(&classics::treiber(1)), (80, 0, 0));
     assert_eq!(counts(&classics::store_buffering()), (3, 0, 0));
-    for (rounds, complete) in [(1, 4), (2, 48)] {
+    for (rounds, complete) in [(1, 4), (2, 48), (3, 588)] {
         let (all, stuck, failed) = counts(&classics::peterson(rounds));
         assert_eq!((all - stuck, failed), (complete, 0));
     }

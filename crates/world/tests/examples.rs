@@ -66,6 +66,9 @@ fn schedules_are_counted_exactly() {
     assert_eq!(classes("rax.c", &["-DROUNDS=2", "-DCOND_OUTER"]), (31, 15, 0));
     assert_eq!(classes("treiber.c", &["-DT=2", "-DK=1"]), (80, 0, 0));
     assert_eq!(classes("sb.c", &[]), (3, 0, 0));
+    // Its loop looks at two words.
+    assert_eq!(classes("peterson.c", &["-DK=1"]), (4, 0, 0));
+    assert_eq!(classes("peterson.c", &["-DK=2"]), (48, 0, 0));
 }
 
 #[test]

@@ -156,7 +156,7 @@ impl<'a, T: Traced> Search<'a, T> {
         let choice = Choice { actor: self.graph.actors.number(actor), index };
         let Some(taken) = self.execute(at, actor, choice) else { return };
         let fatal = taken.is_fatal();
-        let Taken { reached, touches, failure, progress, visible, vain: _ } = taken;
+        let Taken { reached, touches, failure, progress, visible } = taken;
         let locks = self.graph.node(at).find(actor).map(|present| self.graph.touches.locks_of(present.pending));
         let set = self.graph.touches.intern(actor, locks.expect("who moves is there"), touches);
         let failed = failure.is_some();

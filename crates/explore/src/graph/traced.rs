@@ -24,6 +24,12 @@ pub trait Traced {
         let _ = known;
         self.step(state, choice).map(|taken| taken.map(Some))
     }
+
+    /// Whether a race shows that steps are too coarse: a search has to begin anew once that is known, and need not go on.
+    fn is_news(&self, race: &Race) -> bool {
+        let _ = race;
+        false
+    }
 }
 
 /// Whether a state is known, by fingerprint and whether the step to it failed for good.
@@ -56,9 +62,6 @@ pub struct Taken<S> {
     pub failure: Option<Failure>,
     /// Whether somebody got on with its work: a cycle without such a step is a livelock.
     pub progress: bool,
-    /// Whether this schedule is as good as another that is explored anyway: somebody looked too early for something to
-    /// change, and would look again. Only the search that counts schedules asks.
-    pub vain: bool,
     /// Whether a proposition that somebody asks about may have changed: such steps keep their order.
     pub visible: bool,
 }
@@ -90,8 +93,8 @@ impl<S> Reached<Option<S>> {
 impl<S> Taken<S> {
     /// The same with another state.
     pub fn map<R>(self, change: impl FnOnce(S) -> R) -> Taken<R> {
-        let Self { reached, touches, failure, progress, vain, visible } = self;
-        Taken { reached: reached.map(change), touches, failure, progress, vain, visible }
+        let Self { reached, touches, failure, progress, visible } = self;
+        Taken { reached: reached.map(change), touches, failure, progress, visible }
     }
 
     /// Whether it failed so that nothing follows.
@@ -100,7 +103,7 @@ impl<S> Taken<S> {
     }
     /// A step that went well, is progress, and changed no proposition.
     pub fn new(reached: Reached<S>, touches: Vec<Touch>) -> Self {
-        Self { reached, touches, failure: None, progress: true, vain: false, visible: false }
+        Self { reached, touches, failure: None, progress: true, visible: false }
     }
 }
 
@@ -128,6 +131,9 @@ pub struct Actor {
     pub takes: Option<u64>,
     /// Whether it moves only when nobody else can: time that passes.
     pub patient: bool,
+    /// Whether it has looked too early for something to change, and would look again: another schedule stands for whatever
+    /// it would do. Only the search that counts schedules asks.
+    pub vain: bool,
     /// Whether it waits for nothing but that nobody gets on: it moves where all others only look, again and again.
     pub last: bool,
 }

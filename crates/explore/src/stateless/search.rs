@@ -10,6 +10,18 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use trace::Choice;
 
+/// Executions after a race that makes the search begin anew, at least.
+const NEWS_MORE: u64 = 20;
+
+/// Races that make the search begin anew.
+#[derive(Default)]
+struct News {
+    /// After how many executions there was the first.
+    since: Option<u64>,
+    /// How many races were looked at.
+    races: usize,
+}
+
 /// Executes one schedule of each class until all are seen, or a limit is reached.
 pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
     let initial = system.initial();
@@ -19,6 +31,7 @@ pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
         run: Run::default(),
         frames: Vec::new(),
         races: Races::new(),
+        news: News::default(),
         ends: BTreeSet::new(),
         failed: BTreeSet::new(),
         too_many_actors: false,
@@ -35,6 +48,7 @@ struct Search<'a, T: Traced> {
     run: Run,
     frames: Vec<Frame<T::State>>,
     races: Races,
+    news: News,
     ends: BTreeSet<u128>,
     /// Classes of failures.
     failed: BTreeSet<u128>,
@@ -54,11 +68,23 @@ impl<T: Traced> Search<'_, T> {
                 () if self.too_many_actors => return Some(Stopped::Actors),
                 () if self.report.found.len() >= limits.failures => return Some(Stopped::Failures),
                 () if executions >= limits.executions => return Some(Stopped::States),
+                () if self.is_outdated(executions) => return Some(Stopped::Asked),
                 () if (limits.stop)(executions, self.report.executed) => return Some(Stopped::Asked),
                 () => {}
             }
         }
         (self.report.cut > 0).then_some(Stopped::Depth)
+    }
+
+    /// Whether steps turned out to be too coarse some time ago. Further races are looked for as long again as that took, so
+    /// that several are known when the search begins anew.
+    fn is_outdated(&mut self, executions: u64) -> bool {
+        if self.races.len() > self.news.races && self.news.since.is_none() {
+            self.news.races = self.races.len();
+            let is_news = self.races.keys().any(|race| self.system.is_news(race));
+            self.news.since = is_news.then_some(executions);
+        }
+        self.news.since.is_some_and(|since| executions > 2 * since + NEWS_MORE)
     }
 
     /// Goes back to the state before; the step that led here sleeps there from now on.
@@ -77,7 +103,7 @@ impl<T: Traced> Search<'_, T> {
         self.report.executed += 1;
         let Some(taken) = self.system.step(&frame.state, choice) else { return };
         self.report.sorts.take(frame.find(actor).map_or(0, |actor| actor.sort));
-        let Taken { reached, mut touches, failure, vain, .. } = taken;
+        let Taken { reached, mut touches, failure, .. } = taken;
         normalise(&mut touches);
         let conflicting = self.run.conflicting(actor, &touches);
         let event = self.run.event(actor, index, touches, &conflicting);
@@ -93,10 +119,6 @@ impl<T: Traced> Search<'_, T> {
         }
         if fatal {
             return self.end_failed();
-        }
-        if vain {
-            self.report.redundant += 1;
-            return self.take_back();
         }
         self.arrive(reached, sleep);
         if self.run.events.len() >= depth && !self.frames.last().expect("just reached").backtrack.is_empty() {
@@ -261,7 +283,10 @@ impl<T: Traced> Search<'_, T> {
 
     fn arrive(&mut self, reached: Reached<T::State>, sleep: Vec<Asleep>) {
         let mut actors = Vec::new();
-        for actor in reached.actors {
+        let is_vain = reached.actors.iter().any(|actor| actor.vain);
+        for mut actor in reached.actors {
+            // Whoever looked too early stays where it is: what others do may still show what came too early besides.
+            actor.choices = if actor.vain { 0 } else { actor.choices };
             match self.actors.dense(actor.number) {
                 Some(dense) => actors.push((dense, actor)),
                 None => self.too_many_actors = true,
@@ -275,7 +300,7 @@ impl<T: Traced> Search<'_, T> {
         self.frames.push(frame);
         match first {
             Some(first) => self.frames.last_mut().expect("just put").backtrack.insert(first),
-            None => self.end(able.is_empty(), reached.stuck, reached.fingerprint),
+            None => self.end(able.is_empty() && !is_vain, reached.stuck, reached.fingerprint),
         }
     }
 

@@ -6,6 +6,7 @@ mod armed;
 mod callback;
 mod calls;
 mod choosing;
+mod dead;
 pub mod driver;
 mod forbid;
 mod hooked;

@@ -35,8 +35,8 @@ pub const TIME: u32 = 0;
 /// A world put aside.
 #[derive(Clone)]
 pub struct Snapshot {
-    kernel: Shared<Kernel>,
-    memory: Parked,
+    pub(super) kernel: Shared<Kernel>,
+    pub(super) memory: Parked,
     cpus: Map<Tid, Cpu>,
     library: Library,
     beside: Beside,
@@ -50,7 +50,6 @@ struct Moved {
     touches: Vec<Touch>,
     misuse: Option<&'static str>,
     assertion: Option<String>,
-    vain: bool,
 }
 
 /// Programs whose schedules are to be searched.
@@ -307,7 +306,7 @@ impl Programs {
     }
 
     /// Lets somebody move in the world that is loaded; nothing if it cannot.
-    fn moved(&mut self, choice: Choice) -> Option<Moved> {
+    fn moved(&mut self, state: &Snapshot, choice: Choice) -> Option<Moved> {
         if choice.actor == TIME {
             return Some(Moved { touches: self.pass_time(), ..Moved::default() });
         }
@@ -317,11 +316,10 @@ impl Programs {
         }
         match self.advance_shortly(tid, choice.index) {
             Ok(step) => {
-                let vain = self.options.awaits && self.ends_spin(&step);
                 if self.options.awaits {
-                    self.follow_spin(&step);
+                    self.follow_spin(&step, state);
                 }
-                Some(Moved { touches: step.touches, misuse: step.misuse, assertion: step.assertion, vain })
+                Some(Moved { touches: step.touches, misuse: step.misuse, assertion: step.assertion })
             }
             Err(refusal) => {
                 self.refusal.get_or_insert(refusal);
@@ -358,6 +356,7 @@ impl Programs {
             actor.alarms = self.alarms(tid);
             actor.awaits.extend(&actor.alarms);
         }
+        actor.vain = actor.choices > 0 && self.looked_early(tid);
         actor
     }
 
@@ -574,10 +573,15 @@ impl Traced for Programs {
         Some(taken.map(|state| state.expect("nothing is known")))
     }
 
+    fn is_news(&self, race: &Race) -> bool {
+        let mut places = self.words.get(&race.object).into_iter().flatten();
+        places.any(|place| !self.knowledge.is_promoted(*place))
+    }
+
     fn step_unless(&mut self, state: &Snapshot, choice: Choice, known: &IsKnown<'_>) -> Option<Step<Snapshot>> {
         self.load(state);
         let (ended, before, gates) = (self.ended(), self.valuation(), self.gates());
-        let Moved { mut touches, misuse, assertion, vain } = self.moved(choice)?;
+        let Moved { mut touches, misuse, assertion } = self.moved(state, choice)?;
         touches.extend(self.gate_touches(Tid(choice.actor), &gates));
         // Whoever only looks does not get on.
         let progress = touches.iter().any(touch::changes);
@@ -593,6 +597,6 @@ impl Traced for Programs {
             true => Reached::known(fingerprint),
             false => self.reached(fingerprint).map(Some),
         };
-        Some(Taken { failure, progress, vain, visible: before != after, ..Taken::new(reached, touches) })
+        Some(Taken { failure, progress, visible: before != after, ..Taken::new(reached, touches) })
     }
 }

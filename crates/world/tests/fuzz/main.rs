@@ -8,6 +8,7 @@ mod diamond;
 mod generate;
 #[path = "../inside/mod.rs"]
 mod inside;
+mod loops;
 
 use batch::{Batch, Case};
 use compare::{Seen, classes, graph, together, without_memory};
@@ -142,6 +143,42 @@ fn searches_without_memory_find_what_is_behind_loops_that_wait() {
         compared += 1;
     });
     assert!(compared >= 3, "only {compared}");
+}
+
+#[test]
+fn searches_without_memory_find_every_outcome_of_loops_that_wait_for_several_words() {
+    let outcomes = |seen: &Seen| -> BTreeSet<String> {
+        seen.failures.iter().filter(|failure| !failure.starts_with("deadlock")).cloned().collect()
+    };
+    // Seed 28 has two that write what a third waits for.
+    let (seeds, mut compared, mut wrong) = (seeds(30), 0, Vec::new());
+    let programs = |(number, seed): (usize, u64)| (seed, loops::program(seed, number));
+    for from in seeds.clone().step_by(TOGETHER) {
+        let some = from..seeds.end.min(from + TOGETHER as u64);
+        for case in Batch::of("waits", some.enumerate().map(programs).collect()).cases() {
+            let seen = classes(&mut case.start(Depth::Summary));
+            let Some((full, seen)) = full(case).and_then(|full| Some((full, seen?))) else { continue };
+            compared += 1;
+            if (outcomes(&full), &full.raced) != (outcomes(&seen), &seen.raced) {
+                wrong.push(format!("{}full: {full:x?}\nclasses: {seen:x?}\n", case.told()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(compared * 2 >= seeds.end - seeds.start, "only {compared} are small enough");
+}
+
+#[test]
+fn a_loop_that_remembers_that_it_went_round_did_not_go_in_vain() {
+    let source = "static unsigned p0_0(void) { unsigned n = 0; while (!atomic_load(&s->a[0])) n = 1; return n; }\n\
+        static unsigned p0_1(void) { atomic_store(&s->a[0], 1); return 0; }\n\
+        static int p0_end(void) { return s->out[0]; }\n";
+    let batch = Batch::of("remembers", vec![(0, Program::of(source, "{ 0, 2, { p0_0, p0_1 }, p0_end },\n"))]);
+    for case in batch.cases() {
+        let seen = classes(&mut case.start(Depth::Summary)).expect("it is small");
+        assert!(seen.failures.contains("exit: program ends with exit code 1"), "{seen:x?}");
+        assert_eq!(seen.ends.len(), 1, "it may also end well: {seen:x?}");
+    }
 }
 
 /// Found by seed 318: a thread is made while another forks, and both need the library's list of stacks.

@@ -19,7 +19,7 @@ pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
 pub use operation::{Done, Operation, Seen, thread};
 
-use super::spin::Spot;
+use super::spin::Spin;
 use kernel::Tid;
 use kernel::map::Map;
 use memory::SpaceId;
@@ -52,14 +52,8 @@ pub struct Member {
     pub stack: Option<(u64, u64)>,
     /// Who made it.
     pub creator: Option<Tid>,
-    /// Where it was in steps that only read, since it last did anything else: for loops that wait.
-    pub trail: Vec<Spot>,
-    /// What it read in them.
-    pub reads: Vec<u64>,
-    /// It came back to where it was, having only read: nothing will change until somebody writes what it read.
-    pub spins: bool,
-    /// It did not look in vain: time has passed since, or it looks at several things in turn.
-    pub excused: bool,
+    /// What it has read lately: for loops that wait.
+    pub spin: Spin,
     /// What an instruction that reads and writes has read of a word that others may change in between.
     pub loaded: Option<Loaded>,
     /// Blocks of others that it has freed, and has told nobody of; sorted.
@@ -276,12 +270,6 @@ impl Member {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled && !self.is_shielded && !self.ends
-    }
-
-    /// Forgets what it has looked at, but for where it is.
-    pub fn begin_anew(&mut self) {
-        self.trail.drain(..self.trail.len().saturating_sub(1));
-        (self.reads, self.spins, self.excused) = (Vec::new(), false, false);
     }
 
     /// Whether what it executes now is not the program's own code.
