@@ -13,8 +13,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvError, Sender, channel};
 use std::thread::Scope;
 
-/// Most states that a worker takes from the level at a time.
-const CHUNK_MOST: usize = 128;
+/// Most states that a worker takes from the level at a time. Taking them costs little, and at the end of a level the
+/// others wait for whoever has the last ones.
+const CHUNK_MOST: usize = 32;
 /// Times that a worker takes from its part of a level, if the chunks are smaller than they may be.
 const CHUNKS: usize = 8;
 /// How many states ahead of its expansion a state is fetched from the store.

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 const LINE: usize = 8;
 /// References that one worker takes at a time, so that the shared counter stays cold. Divides every arena chunk.
 const BLOCK: u32 = 256;
+/// How many references ahead of its use the room for a value is fetched.
+const AHEAD: u32 = 16;
 /// Lines of a new index.
 const LINES_FIRST: u64 = 128;
 /// Load of the index at which it must grow, in eighths of its slots.
@@ -136,6 +138,8 @@ impl<const W: usize> Table<W> {
         }
         let reference = block.next;
         self.set(reference, value);
+        // Blocks are short, so the processor does not find out by itself where the next values go.
+        self.prefetch_value(reference + AHEAD);
         let entry = u64::from(tag) << 32 | u64::from(reference);
         match self.take_slot(slot, entry) {
             Ok(_) => {
