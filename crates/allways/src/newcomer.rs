@@ -37,7 +37,8 @@ pub fn help(error: &clap::Error, arguments: impl Iterator<Item = String>) -> Str
 
 fn model_without_verb(arguments: &[String]) -> String {
     let is_model = |given: &&String| std::path::Path::new(given).is_file();
-    let model = arguments.iter().find(is_model);
+    let is_program = arguments.iter().any(|given| given == "--");
+    let model = arguments.iter().find(is_model).filter(|_| !is_program);
     model.map(|model| format!("\n  = help: to check a model say: allways check {model}\n")).unwrap_or_default()
 }
 

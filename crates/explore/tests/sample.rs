@@ -140,3 +140,15 @@ fn what_samples_of_random_programs_find_is_real() {
     }
     assert!(found * 10 > failing * 9, "{found} of {failing}");
 }
+
+#[test]
+fn a_run_without_end_is_given_up_when_somebody_wants_to_stop() {
+    let thread = vec![Op::Store { var: 0, value: Value::Is(1) }, Op::Jump(0)];
+    let program = Program { threads: vec![thread], born: 1, vars: vec![0], ..Program::default() };
+    let mut stop = |_: u64, executed: u64| executed > 500;
+    let mut limits = Limits { failures: usize::MAX, stop: &mut stop };
+    let options = Options { depth: usize::MAX, ..Options::default() };
+    let report = sample(&mut Machine::new(program), &options, &mut limits);
+    assert_eq!((report.runs, report.cut, report.stopped), (1, 1, Some(Stopped::Asked)));
+    assert!((500..5_000).contains(&report.executed), "{}", report.executed);
+}

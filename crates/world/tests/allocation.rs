@@ -3,16 +3,10 @@
 mod inside;
 
 use explore::graph::{Limits, Mode};
-use kernel::host::Host;
-use memory::Limit;
 use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use trace::FailureKind::{self, Assert, Crash};
-use world::Command;
 use world::check::{Depth, Engine, Options, Outcome, Programs, search_by};
-use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 const HEAD: &str = "#define _GNU_SOURCE\n#include <assert.h>\n#include <errno.h>\n#include <malloc.h>\n#include <pthread.h>\n\
                     #include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
@@ -38,16 +32,7 @@ fn build(name: &str, source: &str) -> PathBuf {
 }
 
 fn start(folder: &Path, depth: Depth) -> Programs {
-    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
-    roots.push(folder.to_owned());
-    let command = Command {
-        arguments: vec![b"./program".to_vec()],
-        environment: vec![b"LD_BIND_NOW=1".to_vec()],
-        directory: folder.as_os_str().as_bytes().to_vec(),
-    };
-    let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    let options = Options { depth, ..Options::default() };
-    Programs::start(host, Limit::default(), &[command], options).expect("it starts")
+    inside::search_of(folder, Options { depth, ..Options::default() })
 }
 
 fn explore(folder: &Path, depth: Depth, engine: &Engine) -> Outcome {

@@ -3,16 +3,10 @@
 mod inside;
 
 use explore::graph::{Limits, Mode};
-use kernel::host::Host;
-use memory::Limit;
 use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use trace::FailureKind::{self, Deadlock};
-use world::Command;
-use world::check::{Depth, Options, Outcome, Programs, search};
-use world::host::{DeclaredRoots, SYSTEM_ROOTS};
+use world::check::{Depth, Options, Outcome, search};
 
 const HEAD: &str = "#define _GNU_SOURCE\n#include <assert.h>\n#include <errno.h>\n#include <limits.h>\n#include <pthread.h>\n#include <semaphore.h>\n\
     #include <stdatomic.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <threads.h>\n\
@@ -35,16 +29,7 @@ fn build(compiler: &str, name: &str, source: &str) -> PathBuf {
 }
 
 fn explore(folder: &Path, depth: Depth, mode: Mode, states: usize) -> Outcome {
-    let mut roots: Vec<_> = SYSTEM_ROOTS.iter().map(Into::into).collect();
-    roots.push(folder.to_owned());
-    let command = Command {
-        arguments: vec![b"./program".to_vec()],
-        environment: vec![b"LD_BIND_NOW=1".to_vec()],
-        directory: folder.as_os_str().as_bytes().to_vec(),
-    };
-    let host = Host(Arc::new(DeclaredRoots::new(roots)));
-    let options = Options { depth, ..Options::default() };
-    let mut programs = Programs::start(host, Limit::default(), &[command], options).expect("it starts");
+    let mut programs = inside::search_of(folder, Options { depth, ..Options::default() });
     let mut limits = Limits { states, failures: usize::MAX, stop: &mut |_, _| false };
     let outcome = search(&mut programs, mode, &mut limits);
     assert!(programs.refusal.is_none(), "{}", programs.refusal.expect("it is there"));

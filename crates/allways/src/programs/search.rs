@@ -81,8 +81,11 @@ fn estimate(programs: &mut Programs, interrupt: &AtomicBool) -> Option<sample::E
     let started = Instant::now();
     let strategy = Some(sample::Strategy::Walk);
     let options = sample::Options { strategy, depth: WALK_MAX, states: 0, shrink: false, ..sample::Options::default() };
+    let mut before = 0;
     let mut stop = |walks, _| {
-        let most = if walks < WALKS_MIN { 5 * WALKS } else { WALKS };
+        // A walk that is given up is one that was cut.
+        let is_within = std::mem::replace(&mut before, walks) == walks;
+        let most = if is_within || walks < WALKS_MIN { 5 * WALKS } else { WALKS };
         started.elapsed() > most || interrupt.load(Ordering::Relaxed)
     };
     let mut limits = sample::Limits { failures: usize::MAX, stop: &mut stop };

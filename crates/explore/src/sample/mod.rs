@@ -65,7 +65,7 @@ impl Default for Options {
 pub struct Limits<'a> {
     /// Failures of different kinds or messages.
     pub failures: usize,
-    /// Asked after each run with runs and steps so far; true stops.
+    /// Asked after each run, and now and then within one, with runs and steps so far; true stops.
     pub stop: &'a mut dyn FnMut(u64, u64) -> bool,
 }
 
@@ -94,7 +94,7 @@ pub struct Report {
     pub race_ways: Vec<Vec<Choice>>,
     /// Runs.
     pub runs: u64,
-    /// Of them: longer than the bound.
+    /// Of them: longer than the bound, or given up when somebody wanted to stop.
     pub cut: u64,
     /// Steps executed, trials and shortening included.
     pub executed: u64,

@@ -91,8 +91,10 @@ impl<S: Clone> Portfolio<S> {
             let begins_at_start = from.is_none();
             let (from, schedule) = from.unwrap_or_else(|| (initial.clone(), Vec::new()));
             let scheduler = scheduler(strategy, &self.memory.profile, &mut random);
-            let walker =
-                Walker { system, memory: &mut self.memory, scheduler, random, depth: options.depth, led: Vec::new() };
+            let runs = self.report.runs;
+            let stop = &mut |executed| (limits.stop)(runs, executed);
+            let (memory, depth, led) = (&mut self.memory, options.depth, Vec::new());
+            let walker = Walker { system, memory, scheduler, random, depth, led, stop };
             let done = walker.run(from, schedule);
             self.note(strategy, begins_at_start, done);
             match () {

@@ -38,7 +38,7 @@ pub enum Ending {
     End(Option<Failure>),
     /// A failure ended it.
     Failed(Failure),
-    /// It was too long.
+    /// It was too long, or somebody wanted to stop.
     Cut,
 }
 
@@ -75,7 +75,12 @@ pub struct Walker<'a, T: Traced> {
     pub depth: usize,
     /// Steps that led to where the run begins: who, by its dense number, and which of its choices.
     pub led: Vec<(u32, u32)>,
+    /// Asked now and then with the steps of all runs; true gives the run up.
+    pub stop: &'a mut dyn FnMut(u64) -> bool,
 }
+
+/// Steps between two questions whether to stop.
+const ASKED_EVERY: usize = 64;
 
 impl<T: Traced> Walker<'_, T> {
     /// Runs from a state until the end.
@@ -103,7 +108,8 @@ impl<T: Traced> Walker<'_, T> {
             if able.is_empty() {
                 break Ending::End(reached.stuck);
             }
-            if done.schedule.len() >= self.depth {
+            let is_asked = done.schedule.len() % ASKED_EVERY == ASKED_EVERY - 1;
+            if done.schedule.len() >= self.depth || is_asked && (self.stop)(self.memory.executed) {
                 break Ending::Cut;
             }
             let mut tried = self.look_ahead(&reached.state, &able, &mut pending);

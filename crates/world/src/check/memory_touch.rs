@@ -27,6 +27,9 @@ enum Noticed {
 /// What is below the stack pointer once a step is over.
 static ZEROS: [u8; 4096] = [0; 4096];
 
+/// Accesses that are remembered, so that loops do not note the same ones again and again.
+const LATELY: usize = 16;
+
 /// How far the first stack of a process grows.
 const STACK_MAX: u64 = 8 << 20;
 
@@ -49,13 +52,15 @@ impl Programs {
         let is_exposed = self.knowledge.exposed.contains(&step.tid);
         // Asked only if there is something to ask about: most accesses are to the own stack.
         let mut noticed = None;
+        let mut lately = [None; LATELY];
         for &logged in log {
             let is_own = (stack.0..stack.1).contains(&logged.addr);
             if is_own && logged.write {
                 step.lowest = step.lowest.min(logged.addr);
                 step.clean_below = step.clean_below.min(logged.addr);
             }
-            if is_own && !is_exposed {
+            let same = &mut lately[(logged.addr / 4 * 2 + u64::from(logged.write)) as usize % LATELY];
+            if is_own && !is_exposed || same.replace(logged) == Some(logged) {
                 continue;
             }
             match *noticed.get_or_insert_with(|| self.noticed(step.tid)) {
