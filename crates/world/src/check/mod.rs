@@ -1,5 +1,6 @@
 //! Worlds as something to be searched: every schedule of real programs.
 
+mod actors;
 mod advance;
 mod allocation;
 mod armed;
@@ -8,6 +9,7 @@ mod calls;
 mod choosing;
 mod dead;
 pub mod driver;
+mod failing;
 mod forbid;
 mod hooked;
 mod knowledge;

@@ -1,26 +1,24 @@
 //! Worlds as something to be searched: threads are the actors, and a step is one operation that others can see, or the
 //! instructions up to the next one.
 
-use super::choosing::Choosing;
 use super::forbid::{Beside, Forbidden};
 use super::knowledge::Knowledge;
-use super::library::{Flavour, Hooks, Library, Member, Operation, Phase, Seen};
-use super::options::{Depth, Options, Timeouts};
+use super::library::{Flavour, Hooks, Library, Member, Phase, Seen};
+use super::options::{Depth, Options};
 use super::points::Points;
-use super::service::{Expected, Service, Started};
+use super::service::{Service, Started};
 use super::story::Listener;
-use super::{advance, reach, touch};
+use super::{advance, touch};
 use crate::debug::DebugInfo;
 use crate::refusal::Refusal;
 use crate::world::{Command, Pace, StartError, World};
-use explore::graph::{Actor, IsKnown, Race, Reached, Step, Taken, Touch, Traced};
+use explore::graph::{IsKnown, Race, Reached, Step, Taken, Touch, Traced};
 use explore::system::Failure;
 use kernel::host::Host;
 use kernel::kernel::Output;
 use kernel::map::{Map, Wide};
-use kernel::process::State;
 use kernel::shared::Shared;
-use kernel::{Kernel, Pid, Tid, event, signal, time};
+use kernel::{Kernel, Pid, Tid};
 use memory::{Limit, Parked};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -328,86 +326,6 @@ impl Programs {
         }
     }
 
-    fn actors(&self) -> Vec<Actor> {
-        let at: Vec<(Tid, Option<Operation>)> =
-            self.world.kernel.threads.keys().map(|tid| (*tid, self.pending_operation(*tid))).collect();
-        let mut actors: Vec<Actor> = at.iter().map(|(tid, operation)| self.actor(*tid, operation.as_ref())).collect();
-        let is_quiet = actors.iter().all(|actor| actor.choices == 0);
-        if self.next_deadline(at.iter().filter_map(|(_, operation)| operation.as_ref())).is_some() {
-            let may_pass = is_quiet || self.may_hasten();
-            let patient = self.options.timeouts == Timeouts::Quiet;
-            let choices = u32::from(may_pass);
-            let sort = if is_quiet { 0 } else { Choosing::Timeouts as u8 };
-            let last = !may_pass;
-            actors.push(Actor { number: TIME, choices, sort, creator: TIME, patient, last, ..Actor::default() });
-        }
-        actors
-    }
-
-    /// The synchronising function that a thread is at, if it is at one.
-    fn pending_operation(&self, tid: Tid) -> Option<Operation> {
-        let hook = self.hook(tid).filter(|hook| hook.function.synchronises())?;
-        Some(self.operation(tid, hook))
-    }
-
-    fn actor(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
-        let mut actor = self.moving(tid, operation);
-        if actor.choices == 0 {
-            actor.alarms = self.alarms(tid);
-            actor.awaits.extend(&actor.alarms);
-        }
-        actor.vain = actor.choices > 0 && self.looked_early(tid);
-        actor
-    }
-
-    /// What ends any wait: signals. Whatever concerns everybody may send one; so may the end of a child.
-    fn alarms(&self, tid: Tid) -> Vec<u64> {
-        const SIGCHLD: usize = 17;
-        const SIG_IGN: u64 = 1;
-        let thread = self.world.kernel.threads.get(&tid).expect("it waits");
-        let action =
-            self.world.kernel.processes.get(&thread.pid).map(|process| process.signals.actions[SIGCHLD].handler);
-        let of_children = action.filter(|handler| *handler > SIG_IGN);
-        let of_children = of_children.map(|_| touch::object(touch::Kind::Process, u64::from(thread.pid.0), 0));
-        std::iter::once(touch::object(touch::Kind::World, 0, 0)).chain(of_children).collect()
-    }
-
-    /// What a thread can do, and what it waits for if it cannot.
-    fn moving(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
-        let can_move = self.world.can_move(tid);
-        if let Some(gate) = self.gate(tid) {
-            return Actor { awaits: vec![gate], ..self.nobody(tid) };
-        }
-        if let Some(awaits) = self.spun(tid) {
-            return Actor { awaits, ..self.nobody(tid) };
-        }
-        if let Some(operation) = operation.filter(|_| can_move) {
-            let seen = self.seen();
-            let choices = match signal::is_deliverable(&self.world.kernel, tid) {
-                true => 1,
-                false => operation.choices(seen),
-            };
-            let awaits = if choices == 0 { operation.awaits(seen) } else { Vec::new() };
-            let behind = operation.behind(seen).filter(|_| choices == 0).map(|tid| tid.0);
-            // A longer step may also give it back.
-            let takes = operation.takes(seen).filter(|_| !self.options.only_breaks);
-            let sort = if choices > 1 { Choosing::Wakes as u8 } else { 0 };
-            return Actor { choices, sort, awaits, behind, takes, ..self.nobody(tid) };
-        }
-        let awaits = match can_move {
-            true => Vec::new(),
-            false => reach::awaited(&self.world.kernel, &self.world.memory, tid, self.was_shared(tid)),
-        };
-        let choices = if can_move { 1 + self.short_reads(tid).len() as u32 } else { 0 };
-        let sort = match choices {
-            0 => 0,
-            1 if self.competes(tid) => Choosing::Accepts as u8,
-            1 => 0,
-            _ => Choosing::Reads as u8,
-        };
-        Actor { choices, sort, awaits, ..self.nobody(tid) }
-    }
-
     /// Takes a step of a thread; any choice but the first makes a read return less than there is.
     fn advance_shortly(&mut self, tid: Tid, index: u32) -> Result<advance::Step, Refusal> {
         let short = index.checked_sub(1).and_then(|index| self.short_reads(tid).get(index as usize).copied());
@@ -418,114 +336,6 @@ impl Programs {
         let advanced = self.advance(tid, index);
         self.world.kernel.short = None;
         advanced
-    }
-
-    /// What is known of a thread whatever it does.
-    fn nobody(&self, tid: Tid) -> Actor {
-        let holds = self.library.member(tid).map_or_else(Vec::new, |member| member.holds.clone());
-        Actor { number: tid.0, creator: self.creator(tid), holds, ..Actor::default() }
-    }
-
-    /// Who made a thread; itself if it was there from the start.
-    fn creator(&self, tid: Tid) -> u32 {
-        self.library.member(tid).and_then(|member| member.creator).unwrap_or(tid).0
-    }
-
-    /// When something happens by itself: a timer, or the first of the functions that threads wait in gives up.
-    fn next_deadline<'a>(&self, operations: impl Iterator<Item = &'a Operation>) -> Option<u64> {
-        let kernel = &self.world.kernel;
-        let now = kernel.clock.now();
-        let library =
-            operations.filter_map(|operation| operation.deadline(self.seen())).filter(|next| *next > now).min();
-        [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
-    }
-
-    fn stuck(&self) -> Option<Failure> {
-        let waiting: Vec<String> = self.world.kernel.threads.keys().map(|tid| self.waits(*tid)).collect();
-        if self.world.kernel.threads.keys().all(|tid| self.may_stay(*tid)) || !self.options.checks.deadlock {
-            return None;
-        }
-        let message = format!("nobody can go on: {}", waiting.join("; "));
-        Some(Failure { kind: FailureKind::Deadlock, message, fatal: true })
-    }
-
-    fn waits(&self, tid: Tid) -> String {
-        let thread = self.world.kernel.threads.get(&tid).expect("it waits");
-        let process = self.world.kernel.processes.get(&thread.pid).map_or("", |process| &process.name);
-        if self.gate(tid).is_some() {
-            return format!("{process}/{} is never started", tid.0);
-        }
-        if self.spun(tid).is_some() {
-            return format!("{process}/{} looks again and again, and nothing changes", tid.0);
-        }
-        if let Some(hook) = self.hook(tid).filter(|hook| hook.function.synchronises()) {
-            return format!("{process}/{} waits in {}", tid.0, hook.function.name());
-        }
-        let call = thread.call.and_then(|(number, _)| kernel::table::row(number)).map_or("?", |row| row.name);
-        format!("{process}/{} waits in {call}", tid.0)
-    }
-
-    /// Whether time may pass although somebody can move.
-    fn may_hasten(&self) -> bool {
-        matches!(self.options.timeouts, Timeouts::Any(most) if self.beside.hastened < most)
-    }
-
-    /// Lets time pass to the next moment at which something happens.
-    fn pass_time(&mut self) -> Vec<Touch> {
-        let tids = || self.world.kernel.threads.keys();
-        let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
-        let operations: Vec<Operation> = tids().filter_map(|tid| self.pending_operation(*tid)).collect();
-        let next = self.next_deadline(operations.iter());
-        let is_ahead = next.is_some_and(|next| next > self.world.kernel.clock.now());
-        let hastens = is_ahead && self.may_hasten() && tids().any(can_move);
-        self.beside.hastened += u32::from(hastens);
-        self.excuse();
-        if let Some(next) = next {
-            self.world.kernel.clock.advance_to(next);
-            time::expire(&mut self.world.kernel, &mut self.world.memory);
-        }
-        touch::everything()
-    }
-
-    /// What went wrong with a process that has just ended.
-    fn failure(&self, ended_before: &[Pid]) -> Option<Failure> {
-        let ended = self.world.kernel.processes.values().find_map(|process| match process.state {
-            State::Zombie(status) if !ended_before.contains(&process.pid) => Some((process, status)),
-            _ => None,
-        });
-        let (process, status) = ended?;
-        let signal = status & 0x7f;
-        let name = &process.name;
-        const SIGABRT: i32 = 6;
-        const SIGKILL: i32 = 9;
-        let told = crate::strace::signal_name(signal as u64);
-        let failure = |kind, message| Some(Failure { kind, message, fatal: true });
-        match signal {
-            0 if self.options.checks.exit
-                && self.expected(process.pid).is_some_and(|expected| !expected.allows(status >> 8)) =>
-            {
-                let but = match self.expected(process.pid) {
-                    Some(Expected::Running) => ", but should go on running".to_owned(),
-                    Some(Expected::Code(code)) => format!(" instead of {code}"),
-                    _ => String::new(),
-                };
-                failure(FailureKind::Exit, format!("{name} ends with exit code {}{but}", status >> 8))
-            }
-            SIGABRT if self.options.checks.assert => failure(FailureKind::Assert, format!("{name} is aborted")),
-            0 | SIGABRT | SIGKILL => None,
-            _ if self.options.checks.crash => failure(FailureKind::Crash, format!("{name} is ended by {told}")),
-            _ => None,
-        }
-    }
-
-    fn misused(&self, actor: u32, what: &str) -> Option<Failure> {
-        let message = format!("thread {actor}: {what}");
-        self.options.checks.misuse.then_some(Failure { kind: FailureKind::Misuse, message, fatal: false })
-    }
-
-    fn ended(&self) -> Vec<Pid> {
-        let processes = self.world.kernel.processes.values();
-        processes.filter(|process| matches!(process.state, State::Zombie(_))).map(|process| process.pid).collect()
     }
 }
 

@@ -1,0 +1,133 @@
+//! Who can move, what the others wait for, and when time passes.
+
+use super::choosing::Choosing;
+use super::library::Operation;
+use super::options::Timeouts;
+use super::programs::{Programs, TIME};
+use super::{reach, touch};
+use explore::graph::{Actor, Touch};
+use kernel::{Tid, event, signal, time};
+
+impl Programs {
+    pub(super) fn actors(&self) -> Vec<Actor> {
+        let at: Vec<(Tid, Option<Operation>)> =
+            self.world.kernel.threads.keys().map(|tid| (*tid, self.pending_operation(*tid))).collect();
+        let mut actors: Vec<Actor> = at.iter().map(|(tid, operation)| self.actor(*tid, operation.as_ref())).collect();
+        let is_quiet = actors.iter().all(|actor| actor.choices == 0);
+        if self.next_deadline(at.iter().filter_map(|(_, operation)| operation.as_ref())).is_some() {
+            let may_pass = is_quiet || self.may_hasten();
+            let patient = self.options.timeouts == Timeouts::Quiet;
+            let choices = u32::from(may_pass);
+            let sort = if is_quiet { 0 } else { Choosing::Timeouts as u8 };
+            let last = !may_pass;
+            actors.push(Actor { number: TIME, choices, sort, creator: TIME, patient, last, ..Actor::default() });
+        }
+        actors
+    }
+
+    /// The synchronising function that a thread is at, if it is at one.
+    pub(super) fn pending_operation(&self, tid: Tid) -> Option<Operation> {
+        let hook = self.hook(tid).filter(|hook| hook.function.synchronises())?;
+        Some(self.operation(tid, hook))
+    }
+
+    pub(super) fn actor(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
+        let mut actor = self.moving(tid, operation);
+        if actor.choices == 0 {
+            actor.alarms = self.alarms(tid);
+            actor.awaits.extend(&actor.alarms);
+        }
+        actor.vain = actor.choices > 0 && self.looked_early(tid);
+        actor
+    }
+
+    /// What ends any wait: signals. Whatever concerns everybody may send one; so may the end of a child.
+    pub(super) fn alarms(&self, tid: Tid) -> Vec<u64> {
+        const SIGCHLD: usize = 17;
+        const SIG_IGN: u64 = 1;
+        let thread = self.world.kernel.threads.get(&tid).expect("it waits");
+        let action =
+            self.world.kernel.processes.get(&thread.pid).map(|process| process.signals.actions[SIGCHLD].handler);
+        let of_children = action.filter(|handler| *handler > SIG_IGN);
+        let of_children = of_children.map(|_| touch::object(touch::Kind::Process, u64::from(thread.pid.0), 0));
+        std::iter::once(touch::object(touch::Kind::World, 0, 0)).chain(of_children).collect()
+    }
+
+    /// What a thread can do, and what it waits for if it cannot.
+    pub(super) fn moving(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
+        let can_move = self.world.can_move(tid);
+        if let Some(gate) = self.gate(tid) {
+            return Actor { awaits: vec![gate], ..self.nobody(tid) };
+        }
+        if let Some(awaits) = self.spun(tid) {
+            return Actor { awaits, ..self.nobody(tid) };
+        }
+        if let Some(operation) = operation.filter(|_| can_move) {
+            let seen = self.seen();
+            let choices = match signal::is_deliverable(&self.world.kernel, tid) {
+                true => 1,
+                false => operation.choices(seen),
+            };
+            let awaits = if choices == 0 { operation.awaits(seen) } else { Vec::new() };
+            let behind = operation.behind(seen).filter(|_| choices == 0).map(|tid| tid.0);
+            // A longer step may also give it back.
+            let takes = operation.takes(seen).filter(|_| !self.options.only_breaks);
+            let sort = if choices > 1 { Choosing::Wakes as u8 } else { 0 };
+            return Actor { choices, sort, awaits, behind, takes, ..self.nobody(tid) };
+        }
+        let awaits = match can_move {
+            true => Vec::new(),
+            false => reach::awaited(&self.world.kernel, &self.world.memory, tid, self.was_shared(tid)),
+        };
+        let choices = if can_move { 1 + self.short_reads(tid).len() as u32 } else { 0 };
+        let sort = match choices {
+            0 => 0,
+            1 if self.competes(tid) => Choosing::Accepts as u8,
+            1 => 0,
+            _ => Choosing::Reads as u8,
+        };
+        Actor { choices, sort, awaits, ..self.nobody(tid) }
+    }
+
+    /// What is known of a thread whatever it does.
+    pub(super) fn nobody(&self, tid: Tid) -> Actor {
+        let holds = self.library.member(tid).map_or_else(Vec::new, |member| member.holds.clone());
+        Actor { number: tid.0, creator: self.creator(tid), holds, ..Actor::default() }
+    }
+
+    /// Who made a thread; itself if it was there from the start.
+    pub(super) fn creator(&self, tid: Tid) -> u32 {
+        self.library.member(tid).and_then(|member| member.creator).unwrap_or(tid).0
+    }
+
+    /// When something happens by itself: a timer, or the first of the functions that threads wait in gives up.
+    pub(super) fn next_deadline<'a>(&self, operations: impl Iterator<Item = &'a Operation>) -> Option<u64> {
+        let kernel = &self.world.kernel;
+        let now = kernel.clock.now();
+        let library =
+            operations.filter_map(|operation| operation.deadline(self.seen())).filter(|next| *next > now).min();
+        [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
+    }
+
+    /// Whether time may pass although somebody can move.
+    pub(super) fn may_hasten(&self) -> bool {
+        matches!(self.options.timeouts, Timeouts::Any(most) if self.beside.hastened < most)
+    }
+
+    /// Lets time pass to the next moment at which something happens.
+    pub(super) fn pass_time(&mut self) -> Vec<Touch> {
+        let tids = || self.world.kernel.threads.keys();
+        let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
+        let operations: Vec<Operation> = tids().filter_map(|tid| self.pending_operation(*tid)).collect();
+        let next = self.next_deadline(operations.iter());
+        let is_ahead = next.is_some_and(|next| next > self.world.kernel.clock.now());
+        let hastens = is_ahead && self.may_hasten() && tids().any(can_move);
+        self.beside.hastened += u32::from(hastens);
+        self.excuse();
+        if let Some(next) = next {
+            self.world.kernel.clock.advance_to(next);
+            time::expire(&mut self.world.kernel, &mut self.world.memory);
+        }
+        touch::everything()
+    }
+}

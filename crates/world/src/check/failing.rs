@@ -1,0 +1,76 @@
+//! What went wrong: nobody can go on, a process ended as it should not, a function was used as it may not be.
+
+use super::programs::Programs;
+use super::service::Expected;
+use explore::system::Failure;
+use kernel::process::State;
+use kernel::{Pid, Tid};
+use trace::FailureKind;
+
+impl Programs {
+    pub(super) fn stuck(&self) -> Option<Failure> {
+        let waiting: Vec<String> = self.world.kernel.threads.keys().map(|tid| self.waits(*tid)).collect();
+        if self.world.kernel.threads.keys().all(|tid| self.may_stay(*tid)) || !self.options.checks.deadlock {
+            return None;
+        }
+        let message = format!("nobody can go on: {}", waiting.join("; "));
+        Some(Failure { kind: FailureKind::Deadlock, message, fatal: true })
+    }
+
+    pub(super) fn waits(&self, tid: Tid) -> String {
+        let thread = self.world.kernel.threads.get(&tid).expect("it waits");
+        let process = self.world.kernel.processes.get(&thread.pid).map_or("", |process| &process.name);
+        if self.gate(tid).is_some() {
+            return format!("{process}/{} is never started", tid.0);
+        }
+        if self.spun(tid).is_some() {
+            return format!("{process}/{} looks again and again, and nothing changes", tid.0);
+        }
+        if let Some(hook) = self.hook(tid).filter(|hook| hook.function.synchronises()) {
+            return format!("{process}/{} waits in {}", tid.0, hook.function.name());
+        }
+        let call = thread.call.and_then(|(number, _)| kernel::table::row(number)).map_or("?", |row| row.name);
+        format!("{process}/{} waits in {call}", tid.0)
+    }
+
+    /// What went wrong with a process that has just ended.
+    pub(super) fn failure(&self, ended_before: &[Pid]) -> Option<Failure> {
+        let ended = self.world.kernel.processes.values().find_map(|process| match process.state {
+            State::Zombie(status) if !ended_before.contains(&process.pid) => Some((process, status)),
+            _ => None,
+        });
+        let (process, status) = ended?;
+        let signal = status & 0x7f;
+        let name = &process.name;
+        const SIGABRT: i32 = 6;
+        const SIGKILL: i32 = 9;
+        let told = crate::strace::signal_name(signal as u64);
+        let failure = |kind, message| Some(Failure { kind, message, fatal: true });
+        match signal {
+            0 if self.options.checks.exit
+                && self.expected(process.pid).is_some_and(|expected| !expected.allows(status >> 8)) =>
+            {
+                let but = match self.expected(process.pid) {
+                    Some(Expected::Running) => ", but should go on running".to_owned(),
+                    Some(Expected::Code(code)) => format!(" instead of {code}"),
+                    _ => String::new(),
+                };
+                failure(FailureKind::Exit, format!("{name} ends with exit code {}{but}", status >> 8))
+            }
+            SIGABRT if self.options.checks.assert => failure(FailureKind::Assert, format!("{name} is aborted")),
+            0 | SIGABRT | SIGKILL => None,
+            _ if self.options.checks.crash => failure(FailureKind::Crash, format!("{name} is ended by {told}")),
+            _ => None,
+        }
+    }
+
+    pub(super) fn misused(&self, actor: u32, what: &str) -> Option<Failure> {
+        let message = format!("thread {actor}: {what}");
+        self.options.checks.misuse.then_some(Failure { kind: FailureKind::Misuse, message, fatal: false })
+    }
+
+    pub(super) fn ended(&self) -> Vec<Pid> {
+        let processes = self.world.kernel.processes.values();
+        processes.filter(|process| matches!(process.state, State::Zombie(_))).map(|process| process.pid).collect()
+    }
+}
