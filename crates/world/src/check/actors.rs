@@ -21,8 +21,21 @@ impl Programs {
             let sort = if is_quiet { 0 } else { Choosing::Timeouts as u8 };
             let last = !may_pass;
             actors.push(Actor { number: TIME, choices, sort, creator: TIME, patient, last, ..Actor::default() });
+        } else if self.may_hasten() {
+            // It could have passed before the last deadline was over.
+            let awaits = vec![touch::deadlines()];
+            actors.push(Actor { number: TIME, awaits, creator: TIME, ..Actor::default() });
         }
         actors
+    }
+
+    /// Whether anybody waits for a time to come, where that decides whether time can pass early.
+    pub(super) fn is_timed(&self) -> bool {
+        let operations: Vec<Operation> = match self.may_hasten() {
+            true => self.world.kernel.threads.keys().filter_map(|tid| self.pending_operation(*tid)).collect(),
+            false => return false,
+        };
+        self.next_deadline(operations.iter()).is_some()
     }
 
     /// The synchronising function that a thread is at, if it is at one.

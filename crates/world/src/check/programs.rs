@@ -390,9 +390,12 @@ impl Traced for Programs {
 
     fn step_unless(&mut self, state: &Snapshot, choice: Choice, known: &IsKnown<'_>) -> Option<Step<Snapshot>> {
         self.load(state);
-        let (ended, before, gates) = (self.ended(), self.valuation(), self.gates());
+        let (ended, before, gates, was_timed) = (self.ended(), self.valuation(), self.gates(), self.is_timed());
         let Moved { mut touches, misuse, assertion } = self.moved(state, choice)?;
         touches.extend(self.gate_touches(Tid(choice.actor), &gates));
+        if was_timed != self.is_timed() {
+            touches.push(Touch { object: touch::deadlines(), write: true, plain: false });
+        }
         // Whoever only looks does not get on.
         let progress = touches.iter().any(touch::changes);
         self.take_output();

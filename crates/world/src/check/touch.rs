@@ -111,6 +111,12 @@ pub fn everything() -> Vec<Touch> {
     vec![writes(Kind::World, 0)]
 }
 
+/// Whether anybody waits for a time to come, as an object: where time may pass early, it can do so only then.
+#[must_use]
+pub fn deadlines() -> u64 {
+    object(Kind::World, 1, 0)
+}
+
 /// A word of memory as an object.
 #[must_use]
 pub fn word(memory: &Memory, space: SpaceId, address: u64, write: bool, as_kind: Kind) -> Touch {

@@ -83,22 +83,28 @@ fn who_uses_other_names_does_not_meet_and_reduced_searches_see_what_full_ones_se
     assert!(compared >= 5, "only {compared}");
 }
 
+/// Compares a program's searches where time may pass early; false if they take too long.
+fn compare_early(case: Case<'_>) -> bool {
+    let options = || Options { timeouts: Timeouts::Any(1), ..Options::default() };
+    let look = |mode| graph(&mut case.start_with(options()), mode);
+    let seen = look(Mode::Full).and_then(|full| Some((full, look(Mode::Reduced)?)));
+    seen.is_some_and(|(full, reduced)| {
+        assert_eq!(full, reduced, "{}", case.told());
+        true
+    })
+}
+
 #[test]
 fn reduced_searches_see_what_full_ones_see_when_time_may_pass_early() {
-    let options = || Options { timeouts: Timeouts::Any(1), ..Options::default() };
     let mut compared = 0;
-    for_each("early", seeds(60), |case| {
-        if !case.program.times {
-            return;
-        }
-        let look = |mode| graph(&mut case.start_with(options()), mode);
-        let Some((full, reduced)) = look(Mode::Full).and_then(|full| Some((full, look(Mode::Reduced)?))) else {
-            return;
-        };
-        assert_eq!(full, reduced, "{}", case.told());
-        compared += 1;
-    });
+    for_each("early", seeds(60), |case| compared += usize::from(case.program.times && compare_early(case)));
     assert!(compared > 0);
+}
+
+/// In the program of this seed nobody waits for a time to come once a lock is taken.
+#[test]
+fn time_may_pass_before_the_last_deadline_is_over() {
+    assert!(Batch::new("deadline", std::iter::once(1157)).cases().all(compare_early));
 }
 
 #[test]
