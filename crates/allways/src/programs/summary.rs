@@ -62,9 +62,10 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
 fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
     let request = &wanted.request;
     let report = &searched.outcome.report;
+    let limit = || request.memory.map(|limit| format!(" ({}; --mem)", report::bytes(limit))).unwrap_or_default();
     if let Some(refusal) = &searched.refusal {
         return End::Inconclusive(match refusal.is_limit() {
-            true => "the programs' memory ran out".to_owned(),
+            true => format!("the programs' memory ran out{}", limit()),
             false => format!("not modelled: {}", refusal.what),
         });
     }
@@ -73,10 +74,7 @@ fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
         (Some(Reason::Time), _) => {
             End::Bound(format!("time {}", report::span(request.time.map_or(0.0, |time| time.as_secs_f64()))))
         }
-        (Some(Reason::Memory), _) => {
-            let bound = request.memory.map(|limit| format!(" ({}; --mem)", report::bytes(limit))).unwrap_or_default();
-            End::Inconclusive(format!("memory ran out{bound}"))
-        }
+        (Some(Reason::Memory), _) => End::Inconclusive(format!("memory ran out{}", limit())),
         (Some(Reason::Failure), _) if !evidence.counterexamples.is_empty() => End::Violation,
         (Some(Reason::Failure), _) => End::Inconclusive("stopped at a violation that was not shown again".to_owned()),
         (None, Some(Stopped::Actors)) => End::Inconclusive("too many threads".to_owned()),
