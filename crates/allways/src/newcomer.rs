@@ -53,6 +53,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_model_without_a_verb_is_told_how_to_be_checked_and_a_program_is_no_model() {
+        let said =
+            |arguments: &[&str]| model_without_verb(&arguments.iter().copied().map(String::from).collect::<Vec<_>>());
+        assert!(said(&["Cargo.toml"]).contains("allways check Cargo.toml"));
+        assert_eq!(said(&["chek", "--", "Cargo.toml"]), "");
+    }
+
+    #[test]
     fn flags_of_spin_are_known_with_their_numbers() {
         assert!(from_spin("-n42").is_some_and(|help| help.contains("--seed")));
         assert!(from_spin("-m100000").is_some_and(|help| help.contains("--depth")));

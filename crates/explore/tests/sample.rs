@@ -149,6 +149,7 @@ fn a_run_without_end_is_given_up_when_somebody_wants_to_stop() {
     let mut limits = Limits { failures: usize::MAX, stop: &mut stop };
     let options = Options { depth: usize::MAX, ..Options::default() };
     let report = sample(&mut Machine::new(program), &options, &mut limits);
-    assert_eq!((report.runs, report.cut, report.stopped), (1, 1, Some(Stopped::Asked)));
+    assert_eq!((report.runs, report.cut, report.stopped), (0, 0, Some(Stopped::Asked)));
+    assert!(report.gave_up && report.schedules.is_none() && report.tallies.iter().all(|tally| tally.runs == 0));
     assert!((500..5_000).contains(&report.executed), "{}", report.executed);
 }

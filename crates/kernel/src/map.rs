@@ -31,11 +31,13 @@ enum Counted<K> {
 /// More changed entries than this, and all are looked at: finding them among the changed ones would take longer.
 const CHANGED_MAX: usize = 16;
 
-impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
+impl<K: Ord, V> Spine<K, V> {
     fn find(&self, key: &K) -> Result<usize, usize> {
         self.entries.binary_search_by(|(other, _)| other.cmp(key))
     }
+}
 
+impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
     /// The value of a key is about to change, to come or to go.
     fn touch(&mut self, key: &K, place: Result<usize, usize>) {
         if let Some(all) = self.hash.known() {
@@ -155,20 +157,16 @@ impl<K: Ord, V> std::ops::Index<&K> for Map<K, V> {
 }
 
 impl<K: Ord, V> Map<K, V> {
-    fn find(&self, key: &K) -> Result<usize, usize> {
-        self.0.entries.binary_search_by(|(other, _)| other.cmp(key))
-    }
-
     /// The value of a key.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.find(key).ok().map(|at| &*self.0.entries[at].1)
+        self.0.find(key).ok().map(|at| &*self.0.entries[at].1)
     }
 
     /// Whether the key is there.
     #[must_use]
     pub fn contains_key(&self, key: &K) -> bool {
-        self.find(key).is_ok()
+        self.0.find(key).is_ok()
     }
 
     /// All entries, by key.
@@ -202,7 +200,7 @@ impl<K: Ord, V> Map<K, V> {
 impl<K: Ord + Clone + Hash, V: Clone + Hash> Map<K, V> {
     /// The spine, to change the entry of a key, and where that is.
     fn change(&mut self, key: &K) -> (&mut Spine<K, V>, Result<usize, usize>) {
-        let place = self.find(key);
+        let place = self.0.find(key);
         let spine = Arc::make_mut(&mut self.0);
         spine.touch(key, place);
         (spine, place)

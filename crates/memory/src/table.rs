@@ -225,7 +225,8 @@ impl Table {
     }
 }
 
-/// Spreads group numbers: consecutive numbers are the common case, so a multiplication does.
+/// Spreads numbers of groups, of which consecutive ones are the common case, and contents, which are hashes already: a
+/// multiplication does.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PageHasher(u64);
 
@@ -242,5 +243,9 @@ impl Hasher for PageHasher {
 
     fn write_u64(&mut self, number: u64) {
         self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+
+    fn write_u128(&mut self, content: u128) {
+        self.write_u64(content as u64);
     }
 }

@@ -1,12 +1,12 @@
 //! Pages of equal content, which parked states share: the same few contents come again in thousands of states.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use crate::page::Page;
 use crate::store::Owner;
-use crate::table::Entry;
+use crate::table::{Entry, PageHasher};
 
 /// Contents are looked through for those that nobody parks any more once there are twice as many as last time.
 const MIN: usize = 1024;
@@ -14,7 +14,7 @@ const MIN: usize = 1024;
 /// The pages that parked states hold, by content. Contents of equal identity are equal, as they are to the fingerprint.
 #[derive(Debug)]
 pub(crate) struct Twins {
-    pages: HashMap<u128, Arc<Page>, BuildHasherDefault<Low>>,
+    pages: HashMap<u128, Arc<Page>, BuildHasherDefault<PageHasher>>,
     /// How many there may be before those that nobody else holds are let go of.
     most: usize,
     /// Pages that others have taken the place of, and where.
@@ -63,24 +63,6 @@ impl TwinsOf<'_> {
                 self.twins.exchanged.push((self.owner, first + index as u64, spare));
             }
         }
-    }
-}
-
-/// Contents are hashes already.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Low(u64);
-
-impl Hasher for Low {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
-    }
-
-    fn write_u128(&mut self, content: u128) {
-        self.0 = content as u64;
     }
 }
 

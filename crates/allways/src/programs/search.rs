@@ -83,15 +83,13 @@ fn estimate(programs: &mut Programs, interrupt: &AtomicBool) -> Option<sample::E
     let options = sample::Options { strategy, depth: WALK_MAX, states: 0, shrink: false, ..sample::Options::default() };
     let mut before = 0;
     let mut stop = |walks, _| {
-        // A walk that is given up is one that was cut.
+        // With a walk that is given up there is no estimate.
         let is_within = std::mem::replace(&mut before, walks) == walks;
         let most = if is_within || walks < WALKS_MIN { 5 * WALKS } else { WALKS };
         started.elapsed() > most || interrupt.load(Ordering::Relaxed)
     };
     let mut limits = sample::Limits { failures: usize::MAX, stop: &mut stop };
-    let report = sample::sample(programs, &options, &mut limits);
-    // Walks that were cut are not counted: without them the mean would say too little.
-    report.schedules.filter(|_| report.cut == 0)
+    sample::sample(programs, &options, &mut limits).schedules
 }
 
 /// Asked after every state whether to go on.

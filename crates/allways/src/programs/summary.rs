@@ -208,6 +208,7 @@ fn told_sample(sampled: &sample::Report) -> Vec<String> {
         format!("{} different classes of schedules", count(sampled.classes)),
     ];
     words.extend((sampled.cut > 0).then(|| format!("{} runs longer than the bound", count(sampled.cut))));
+    words.extend(sampled.gave_up.then(|| "one more was not brought to its end".to_owned()));
     words.extend(sampled.unseen.map(|chance| format!("the next run shows a new class with probability {chance:.2}")));
     words.extend(sampled.schedules.as_ref().map(told_estimate));
     let below = sampled.tallies.iter().filter_map(|tally| tally.below).reduce(f64::min);

@@ -94,8 +94,10 @@ pub struct Report {
     pub race_ways: Vec<Vec<Choice>>,
     /// Runs.
     pub runs: u64,
-    /// Of them: longer than the bound, or given up when somebody wanted to stop.
+    /// Of them: longer than the bound.
     pub cut: u64,
+    /// Whether one more was begun and not brought to an end, because somebody wanted to stop.
+    pub gave_up: bool,
     /// Steps executed, trials and shortening included.
     pub executed: u64,
     /// Distinct states; at least so many if that is as many as are remembered.
@@ -106,7 +108,7 @@ pub struct Report {
     pub classes: u64,
     /// How likely the next such run shows a new class (Good and Turing's estimate); nothing without runs.
     pub unseen: Option<f64>,
-    /// The number of schedules, all interleavings counted.
+    /// The number of schedules, all interleavings counted; nothing if a run did not come to its end.
     pub schedules: Option<Estimate>,
     /// Choices of the system's sorts.
     pub sorts: Sorts,

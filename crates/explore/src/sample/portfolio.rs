@@ -108,7 +108,6 @@ impl<S: Clone> Portfolio<S> {
     }
 
     fn note(&mut self, strategy: Strategy, begins_at_start: bool, done: Done) {
-        self.report.runs += 1;
         self.report.depth_max = self.report.depth_max.max(done.schedule.len());
         let mut failed = !done.passed.is_empty();
         for (failure, steps, fingerprint) in &done.passed {
@@ -116,6 +115,11 @@ impl<S: Clone> Portfolio<S> {
         }
         let mut is_complete = true;
         match done.ending {
+            // Nobody knows how it would have ended: what is said about runs does not speak of it.
+            Ending::GivenUp => {
+                self.report.gave_up = true;
+                return;
+            }
             Ending::Cut => {
                 self.report.cut += 1;
                 is_complete = false;
@@ -130,6 +134,7 @@ impl<S: Clone> Portfolio<S> {
                 stuck.into_iter().for_each(|failure| self.fail(failure, &done.schedule, done.fingerprint));
             }
         }
+        self.report.runs += 1;
         if is_complete && begins_at_start {
             *self.classes.entry(done.class).or_default() += 1;
         }
@@ -163,6 +168,9 @@ impl<S: Clone> Portfolio<S> {
             failed: *failed,
             below: is_independent(*strategy, *failed).then(|| estimate::rule_of_three(*runs)).flatten(),
         };
+        // Without runs that did not come to their end the mean would say too little.
+        let is_whole = self.report.cut == 0 && !self.report.gave_up;
+        let schedules = Estimate::of(&self.ln_weights, &mut Random::new(options.seed)).filter(|_| is_whole);
         Report {
             races,
             race_ways,
@@ -172,7 +180,7 @@ impl<S: Clone> Portfolio<S> {
             classes: self.classes.len() as u64,
             unseen: estimate::unseen(&self.classes),
             sorts: self.memory.sorts,
-            schedules: Estimate::of(&self.ln_weights, &mut Random::new(options.seed)),
+            schedules,
             tallies: self.tallies.iter().map(tally).collect(),
             stopped,
             ..self.report

@@ -38,8 +38,10 @@ pub enum Ending {
     End(Option<Failure>),
     /// A failure ended it.
     Failed(Failure),
-    /// It was too long, or somebody wanted to stop.
+    /// It was too long.
     Cut,
+    /// Somebody wanted to stop.
+    GivenUp,
 }
 
 /// A run that is over.
@@ -79,8 +81,9 @@ pub struct Walker<'a, T: Traced> {
     pub stop: &'a mut dyn FnMut(u64) -> bool,
 }
 
-/// Steps between two questions whether to stop.
-const ASKED_EVERY: usize = 64;
+/// Steps between two questions whether to stop. Most runs are shorter, and are not given up: what is said about all
+/// schedules would be about short ones.
+const ASKED_EVERY: usize = 1024;
 
 impl<T: Traced> Walker<'_, T> {
     /// Runs from a state until the end.
@@ -108,9 +111,11 @@ impl<T: Traced> Walker<'_, T> {
             if able.is_empty() {
                 break Ending::End(reached.stuck);
             }
-            let is_asked = done.schedule.len() % ASKED_EVERY == ASKED_EVERY - 1;
-            if done.schedule.len() >= self.depth || is_asked && (self.stop)(self.memory.executed) {
+            if done.schedule.len() >= self.depth {
                 break Ending::Cut;
+            }
+            if done.schedule.len() % ASKED_EVERY == ASKED_EVERY - 1 && (self.stop)(self.memory.executed) {
+                break Ending::GivenUp;
             }
             let mut tried = self.look_ahead(&reached.state, &able, &mut pending);
             let (dense, choice) = self.pick(&able, &pending);
