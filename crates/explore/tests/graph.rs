@@ -67,6 +67,16 @@ fn a_search_that_keeps_nothing_sees_the_same() {
 }
 
 #[test]
+fn whoever_comes_back_to_a_state_need_not_come_back_to_those_before_it() {
+    let program = classics::remote_agent(3, false);
+    let search = |kept| graph(&program, Options { kept, tried: 0, ..Options::new(Mode::Reduced) });
+    let (usual, few) = (search(10_000), search(8));
+    // 480 steps; 809 where the states on the way to the one that was asked for are dropped.
+    assert!(usual.counts.again == 0 && (1..600).contains(&few.counts.again), "{}", few.counts.again);
+    assert_eq!((usual.ends, usual.found, usual.states), (few.ends, few.found, few.states));
+}
+
+#[test]
 fn a_bound_is_kept_and_what_is_within_it_is_found() {
     // One philosopher is interrupted; the others run into each other in turn. In the order of numbers all but one must be
     // passed over.
