@@ -3,11 +3,14 @@
 use super::options::Options;
 use crate::store::{Allowance, Exhausted, Need, Visit, Visited};
 use crate::system::Key;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 /// A store that all workers read-lock while they work, and that one of them write-locks to let it grow.
 pub struct Shelf<V> {
     store: RwLock<V>,
+    /// Everybody passes through here on the way in, and whoever lets the store grow stays: otherwise the others, who leave
+    /// and come back at once, would be in again before it wakes up, and it would wait for the whole level.
+    turnstile: Mutex<()>,
     allowance: Allowance,
 }
 
@@ -15,15 +18,17 @@ impl<V: Visited> Shelf<V> {
     /// Wraps a store that may use what the options say.
     pub fn new(store: V, options: &Options) -> Self {
         let allowance = Allowance { bytes: options.bounds.bytes.unwrap_or(u64::MAX), threads: options.workers };
-        Self { store: RwLock::new(store), allowance }
+        Self { store: RwLock::new(store), turnstile: Mutex::new(()), allowance }
     }
 
     /// Shared access. A worker that panicked leaves the store consistent: every insertion is one atomic write.
     pub fn read(&self) -> RwLockReadGuard<'_, V> {
+        let _turn = self.turnstile.lock().unwrap_or_else(PoisonError::into_inner);
         self.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn grow(&self, need: Need, reserved: u64) -> Result<(), Exhausted> {
+        let _turn = self.turnstile.lock().unwrap_or_else(PoisonError::into_inner);
         let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
         let bytes = self.allowance.bytes.saturating_sub(reserved);
         store.grow(need, Allowance { bytes, ..self.allowance })
