@@ -2,14 +2,14 @@
 
 use super::bounded;
 use super::kept::{States, Trials};
-use super::node::{Edge, End, Node, Present};
+use super::node::{Edge, End, Node};
 use super::options::{Limits, Mode, Options, Stopped};
 use super::race::Races;
 use super::report::{Counts, Report};
 use super::stored::Stored;
-use super::touch::{LockId, SetId};
+use super::touch::SetId;
 use super::workers::{Ahead, Crew, Known, Standing};
-use super::{Actor, Reached, Step, Taken, Touch, Traced, told};
+use super::{Reached, Step, Taken, Traced, told};
 use crate::bits::Bits;
 use crate::system::Failure;
 use rustc_hash::FxHashMap;
@@ -48,10 +48,10 @@ pub fn search_in<'s, T: Traced>(
 /// A step on its way into the graph: from where, who, what it touched.
 #[derive(Clone, Copy)]
 pub struct By {
-    at: u32,
+    pub(super) at: u32,
     choice: Choice,
-    actor: u32,
-    set: SetId,
+    pub(super) actor: u32,
+    pub(super) set: SetId,
 }
 
 /// A search under way.
@@ -68,7 +68,7 @@ pub struct Search<'a, T: Traced> {
     known: Option<&'a Known>,
     pub(super) races: Races,
     pub(super) found: Vec<(Failure, u32, Option<Choice>)>,
-    too_many_actors: bool,
+    pub(super) too_many_actors: bool,
     pub(super) steps: u64,
     pub(super) executed: u64,
     pub(super) counts: Counts,
@@ -173,15 +173,11 @@ impl<'a, T: Traced> Search<'a, T> {
     fn execute(&mut self, at: u32, actor: u32, choice: Choice) -> Option<Step<T::State>> {
         self.trials.take(at, actor, choice.index).or_else(|| {
             let state = self.state_of(at);
-            self.step(&state, choice)
+            let present = std::mem::take(&mut self.graph.node_mut(at).present);
+            let taken = self.step_amid(&state, choice, (actor, &present, Bits::EMPTY));
+            self.graph.node_mut(at).present = present;
+            taken
         })
-    }
-
-    /// Takes a step; where it leads is not worked out if that is known.
-    fn step(&mut self, state: &T::State, choice: Choice) -> Option<Step<T::State>> {
-        self.executed += 1;
-        let ids = &self.ids;
-        self.system.step_unless(state, choice, &|fingerprint, fatal| ids.contains_key(&(fingerprint, fatal)))
     }
 
     fn fail(&mut self, failure: Failure, at: u32, choice: Option<Choice>) {
@@ -232,82 +228,6 @@ impl<'a, T: Traced> Search<'a, T> {
         id
     }
 
-    /// Everybody in a state, with what their next steps touch.
-    fn present(&mut self, id: u32, reached: &Reached<Option<T::State>>, by: Option<By>) -> Vec<Present> {
-        let mut present = Vec::new();
-        for actor in &reached.actors {
-            let Some(dense) = self.graph.actors.dense(actor.number) else {
-                self.too_many_actors = true;
-                continue;
-            };
-            if actor.patient {
-                self.graph.patient.insert(dense);
-            }
-            let creator = self.graph.actors.dense(actor.creator).unwrap_or(dense);
-            self.graph.creators.insert(dense, creator);
-            let behind = actor.behind.and_then(|behind| self.graph.actors.dense(behind));
-            let holds = self.graph.touches.locks(actor.holds.iter().copied());
-            let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied());
-            let pending = self.pending(id, reached, actor, (dense, locks), by);
-            let alarms = self.graph.touches.intern(dense, locks, read(&actor.alarms));
-            present.push(Present {
-                actor: dense,
-                choices: actor.choices,
-                pending,
-                behind,
-                alarms,
-                holds,
-                last: actor.last,
-                sort: actor.sort,
-            });
-        }
-        present
-    }
-
-    /// What somebody is about to touch.
-    ///
-    /// A step that does not conflict with it has not changed it; otherwise the step is tried, and kept in case that it is
-    /// taken.
-    fn pending(
-        &mut self,
-        id: u32,
-        reached: &Reached<Option<T::State>>,
-        actor: &Actor,
-        (dense, locks): (u32, LockId),
-        by: Option<By>,
-    ) -> SetId {
-        if actor.choices == 0 {
-            return self.graph.touches.intern(dense, locks, read(&actor.awaits));
-        }
-        if let Some(by) = by
-            && by.actor != dense
-            && let Some(before) = self.graph.node(by.at).find(dense)
-            && before.choices == actor.choices
-            && self.graph.touches.locks_of(before.pending) == locks
-            && !self.graph.touches.conflict(by.set, before.pending)
-        {
-            return before.pending;
-        }
-        let mut all = Vec::new();
-        for index in 0..actor.choices {
-            if let Some(taken) = self.try_out(reached, Choice { actor: actor.number, index }) {
-                all.extend_from_slice(&taken.touches);
-                self.trials.put(id, dense, index, taken);
-            }
-        }
-        self.graph.touches.intern(dense, locks, all)
-    }
-
-    /// Takes a step to see what it touches, unless somebody else has done so.
-    fn try_out(&mut self, reached: &Reached<Option<T::State>>, choice: Choice) -> Option<Step<T::State>> {
-        let ahead = self.ahead.get_mut(&reached.fingerprint);
-        let tried = ahead.and_then(|ahead| {
-            let place = ahead.iter().position(|(tried, _)| *tried == choice)?;
-            Some(ahead.swap_remove(place).1)
-        });
-        tried.or_else(|| self.step(reached.new_state(), choice))
-    }
-
     /// The state itself, reached again from the nearest one that is kept.
     pub(super) fn state_of(&mut self, at: u32) -> T::State {
         let (mut way, mut from) = (Vec::new(), at);
@@ -330,9 +250,4 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         state
     }
-}
-
-/// Objects that somebody looks at.
-fn read(objects: &[u64]) -> Vec<Touch> {
-    objects.iter().map(|object| Touch { object: *object, write: false, plain: false }).collect()
 }

@@ -110,6 +110,12 @@ impl Touches {
         self.locks[one.0 as usize].iter().any(|lock| other.binary_search(lock).is_ok())
     }
 
+    /// Whether a step may change one of these locks.
+    pub fn writes(&self, set: SetId, locks: LockId) -> bool {
+        let is_written = |lock: &u64| self.find(set, *lock).is_some_and(|touch| touch.write);
+        locks != UNLOCKED && self.locks[locks.0 as usize].iter().any(is_written)
+    }
+
     /// The locks under which a step happens.
     pub fn locks_of(&self, set: SetId) -> LockId {
         self.sets[set.0 as usize].locks

@@ -18,10 +18,10 @@ pub trait Traced {
     /// Takes a choice; nothing if there is none such.
     fn step(&mut self, state: &Self::State, choice: Choice) -> Option<Taken<Self::State>>;
 
-    /// The same for somebody who may know where the step leads, by fingerprint and whether it failed for good: such a state
-    /// need not be worked out again, nor who is there.
-    fn step_unless(&mut self, state: &Self::State, choice: Choice, known: &IsKnown<'_>) -> Option<Step<Self::State>> {
-        let _ = known;
+    /// The same for somebody who knows a thing or two about where the step begins and leads: that need not be worked out
+    /// again.
+    fn step_amid(&mut self, state: &Self::State, choice: Choice, around: &mut dyn Around) -> Option<Step<Self::State>> {
+        let _ = around;
         self.step(state, choice).map(|taken| taken.map(Some))
     }
 
@@ -32,8 +32,17 @@ pub trait Traced {
     }
 }
 
-/// Whether a state is known, by fingerprint and whether the step to it failed for good.
-pub type IsKnown<'a> = dyn Fn(u128, bool) -> bool + 'a;
+/// What is known around a step.
+pub trait Around {
+    /// Whether a state is known, by fingerprint and whether the step to it failed for good.
+    fn is_known(&self, fingerprint: u128, fatal: bool) -> bool;
+
+    /// Those whom a step that touches this leaves as they are, by number and with how many choices they have.
+    fn untouched(&mut self, touches: &[Touch]) -> Vec<(u32, u32)> {
+        let _ = touches;
+        Vec::new()
+    }
+}
 
 /// A step that was taken, without its state if that is known.
 pub type Step<S> = Taken<Option<S>>;
@@ -136,6 +145,9 @@ pub struct Actor {
     pub vain: bool,
     /// Whether it waits for nothing but that nobody gets on: it moves where all others only look, again and again.
     pub last: bool,
+    /// Whether it is as it was before the step, as [`Around::untouched`] says. Then its number and choices are told, and the
+    /// rest only where debug assertions are on: they compare.
+    pub stays: bool,
 }
 
 /// Something that a step touched.

@@ -7,7 +7,7 @@ use super::node::Present;
 use super::options::{Limits, Options};
 use super::report::Report;
 use super::search::{Search, search_in};
-use super::{Step, Touch, Traced};
+use super::{Around, Step, Touch, Traced};
 use crate::stateless::{conflict, normalise};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -29,7 +29,7 @@ pub struct Job<S> {
     /// The state, or the step itself if it was taken before.
     pub from: From<S>,
     /// Everybody who can move there, with what their next steps touch.
-    pub around: Arc<[Around]>,
+    pub neighbours: Arc<[Neighbour]>,
 }
 
 /// Where a job begins.
@@ -41,7 +41,7 @@ pub enum From<S> {
 }
 
 /// Somebody who can move.
-pub struct Around {
+pub struct Neighbour {
     /// Who, as the system numbers it.
     pub number: u32,
     /// How many choices it has.
@@ -128,12 +128,13 @@ impl<T: Traced> Search<'_, T> {
 
     fn add_jobs(&mut self, at: u32, jobs: &mut Jobs<T>) {
         let node = self.graph.node(at);
-        let around = |present: &Present| Around {
+        let neighbour = |present: &Present| Neighbour {
             number: self.graph.actors.number(present.actor),
             choices: present.choices,
             touches: Arc::clone(self.graph.touches.all(present.pending)),
         };
-        let around: Arc<[Around]> = node.present.iter().filter(|present| present.choices > 0).map(around).collect();
+        let able = node.present.iter().filter(|present| present.choices > 0);
+        let neighbours: Arc<[Neighbour]> = able.map(neighbour).collect();
         for actor in node.todo.minus(node.done).iter() {
             for index in 0..self.graph.node(at).find(actor).map_or(0, |present| present.choices) {
                 let from = match self.trials.take(at, actor, index) {
@@ -145,7 +146,7 @@ impl<T: Traced> Search<'_, T> {
                     None => From::State(self.state_of(at)),
                 };
                 let choice = Choice { actor: self.graph.actors.number(actor), index };
-                jobs.push(Job { at, actor, choice, from, around: Arc::clone(&around) });
+                jobs.push(Job { at, actor, choice, from, neighbours: Arc::clone(&neighbours) });
             }
         }
     }
@@ -191,12 +192,10 @@ fn serve<T: Traced>(
 
 /// Takes a step; if it leads to a new state, tries the next steps of everybody whom it may have changed.
 fn take<T: Traced>(system: &mut T, job: Job<T::State>, known: &Known) -> Outcome<T::State> {
-    let Job { at, actor, choice, from, around } = job;
-    let is_stored = |fingerprint: u128, fatal: bool| {
-        !fatal && known.read().unwrap_or_else(PoisonError::into_inner).get(&fingerprint) == Some(&Standing::Stored)
-    };
+    let Job { at, actor, choice, from, neighbours } = job;
+    let mut around = AmidOthers { known };
     let (taken, mut executed) = match from {
-        From::State(state) => (system.step_unless(&state, choice, &is_stored), 1),
+        From::State(state) => (system.step_amid(&state, choice, &mut around), 1),
         From::Taken(taken) => (Some(taken), 0),
     };
     let mut ahead = Vec::new();
@@ -204,20 +203,32 @@ fn take<T: Traced>(system: &mut T, job: Job<T::State>, known: &Known) -> Outcome
         let mut touches = taken.touches.clone();
         normalise(&mut touches);
         for next in &taken.reached.actors {
-            let same = |other: &&Around| (other.number, other.choices) == (next.number, next.choices);
-            let before = around.iter().find(same).filter(|_| next.number != choice.actor);
+            let same = |other: &&Neighbour| (other.number, other.choices) == (next.number, next.choices);
+            let before = neighbours.iter().find(same).filter(|_| next.number != choice.actor);
             if before.is_some_and(|before| !conflict(&before.touches, &touches)) {
                 continue;
             }
             for index in 0..next.choices {
                 let choice = Choice { actor: next.number, index };
                 executed += 1;
-                let taken = system.step_unless(taken.reached.new_state(), choice, &is_stored);
+                let taken = system.step_amid(taken.reached.new_state(), choice, &mut around);
                 ahead.extend(taken.map(|taken| (choice, taken)));
             }
         }
     }
     Outcome { at, actor, index: choice.index, taken, ahead, executed }
+}
+
+/// What a worker knows who does not see the graph.
+struct AmidOthers<'a> {
+    known: &'a Known,
+}
+
+impl Around for AmidOthers<'_> {
+    fn is_known(&self, fingerprint: u128, fatal: bool) -> bool {
+        let known = || self.known.read().unwrap_or_else(PoisonError::into_inner);
+        !fatal && known().get(&fingerprint) == Some(&Standing::Stored)
+    }
 }
 
 /// Whether a step leads to a state that nobody has been to; nobody else has then, either.

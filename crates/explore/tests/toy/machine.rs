@@ -3,7 +3,7 @@
 
 use super::code::Op;
 use super::step::Step;
-use explore::graph::{Actor, IsKnown, Reached, Step as Stepped, Taken, Touch, Traced};
+use explore::graph::{Actor, Around, Reached, Step as Stepped, Taken, Touch, Traced};
 use explore::system::Failure;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use trace::{Choice, FailureKind};
@@ -240,10 +240,19 @@ impl Traced for Machine {
     }
 
     /// Known states are left out, so that whoever asks for one is found out.
-    fn step_unless(&mut self, state: &State, choice: Choice, known: &IsKnown<'_>) -> Option<Stepped<State>> {
-        let taken = self.step(state, choice)?.map(Some);
+    fn step_amid(&mut self, state: &State, choice: Choice, around: &mut dyn Around) -> Option<Stepped<State>> {
+        let mut taken = self.step(state, choice)?.map(Some);
         let (fingerprint, fatal) = (taken.reached.fingerprint, taken.is_fatal());
-        let reached = if known(fingerprint, fatal) { Reached::known(fingerprint) } else { taken.reached };
-        Some(Taken { reached, ..taken })
+        if around.is_known(fingerprint, fatal) {
+            return Some(Taken { reached: Reached::known(fingerprint), ..taken });
+        }
+        for (number, choices) in around.untouched(&taken.touches) {
+            let left = taken.reached.actors.iter_mut().filter(|actor| actor.number == number && number != TIME);
+            left.for_each(|actor| {
+                assert_eq!(actor.choices, choices, "{number} was touched");
+                actor.stays = true;
+            });
+        }
+        Some(taken)
     }
 }

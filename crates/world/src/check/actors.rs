@@ -9,10 +9,17 @@ use explore::graph::{Actor, Touch};
 use kernel::{Tid, event, signal, time};
 
 impl Programs {
-    pub(super) fn actors(&self) -> Vec<Actor> {
+    /// Everybody; those who are named with how many choices they have are as they were.
+    pub(super) fn actors(&self, untouched: &[(u32, u32)]) -> Vec<Actor> {
         let at: Vec<(Tid, Option<Operation>)> =
             self.world.kernel.threads.keys().map(|tid| (*tid, self.pending_operation(*tid))).collect();
-        let mut actors: Vec<Actor> = at.iter().map(|(tid, operation)| self.actor(*tid, operation.as_ref())).collect();
+        let stays = |tid: Tid| untouched.iter().find(|(number, _)| *number == tid.0);
+        let actor = |(tid, operation): &(Tid, Option<Operation>)| match stays(*tid) {
+            Some(_) if cfg!(debug_assertions) => Actor { stays: true, ..self.actor(*tid, operation.as_ref()) },
+            Some((number, choices)) => Actor { number: *number, choices: *choices, stays: true, ..Actor::default() },
+            None => self.actor(*tid, operation.as_ref()),
+        };
+        let mut actors: Vec<Actor> = at.iter().map(actor).collect();
         let is_quiet = actors.iter().all(|actor| actor.choices == 0);
         if self.next_deadline(at.iter().filter_map(|(_, operation)| operation.as_ref())).is_some() {
             let may_pass = is_quiet || self.may_hasten();

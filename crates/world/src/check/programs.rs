@@ -12,7 +12,7 @@ use super::{advance, touch};
 use crate::debug::DebugInfo;
 use crate::refusal::Refusal;
 use crate::world::{Command, Pace, StartError, World};
-use explore::graph::{IsKnown, Race, Reached, Step, Taken, Touch, Traced};
+use explore::graph::{Around, Race, Reached, Step, Taken, Touch, Traced};
 use explore::system::Failure;
 use kernel::host::Host;
 use kernel::kernel::Output;
@@ -296,8 +296,9 @@ impl Programs {
         self.abstraction().unwrap_or(whole)
     }
 
-    fn reached(&mut self, fingerprint: u128) -> Reached<Snapshot> {
-        let actors = self.actors();
+    /// The world as a state, in which those are as they were who are named with how many choices they have.
+    fn reached(&mut self, fingerprint: u128, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
+        let actors = self.actors(untouched);
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
         self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
         Reached { state: self.save(), fingerprint, actors, stuck }
@@ -367,6 +368,15 @@ fn save(world: &mut World, (library, beside): (&Library, &Beside), number: u64) 
     }
 }
 
+/// Nothing is known around a step.
+struct Nowhere;
+
+impl Around for Nowhere {
+    fn is_known(&self, _: u128, _: bool) -> bool {
+        false
+    }
+}
+
 impl Traced for Programs {
     type State = Snapshot;
 
@@ -375,11 +385,11 @@ impl Traced for Programs {
         self.load(&initial);
         self.take_output();
         let fingerprint = self.fingerprint();
-        self.reached(fingerprint)
+        self.reached(fingerprint, &[])
     }
 
     fn step(&mut self, state: &Snapshot, choice: Choice) -> Option<Taken<Snapshot>> {
-        let taken = self.step_unless(state, choice, &|_, _| false)?;
+        let taken = self.step_amid(state, choice, &mut Nowhere)?;
         Some(taken.map(|state| state.expect("nothing is known")))
     }
 
@@ -388,7 +398,7 @@ impl Traced for Programs {
         places.any(|place| !self.knowledge.is_promoted(*place))
     }
 
-    fn step_unless(&mut self, state: &Snapshot, choice: Choice, known: &IsKnown<'_>) -> Option<Step<Snapshot>> {
+    fn step_amid(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn Around) -> Option<Step<Snapshot>> {
         self.load(state);
         let (ended, before, gates, was_timed) = (self.ended(), self.valuation(), self.gates(), self.is_timed());
         let Moved { mut touches, misuse, assertion } = self.moved(state, choice)?;
@@ -406,9 +416,9 @@ impl Traced for Programs {
         self.failures.fetch_add(u64::from(failure.is_some()), Ordering::Relaxed);
         let fingerprint = self.fingerprint();
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
-        let reached = match known(fingerprint, is_fatal) {
+        let reached = match around.is_known(fingerprint, is_fatal) {
             true => Reached::known(fingerprint),
-            false => self.reached(fingerprint).map(Some),
+            false => self.reached(fingerprint, &around.untouched(&touches)).map(Some),
         };
         Some(Taken { failure, progress, visible: before != after, ..Taken::new(reached, touches) })
     }

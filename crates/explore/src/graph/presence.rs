@@ -1,0 +1,158 @@
+//! Who is in a state, and what their next steps touch.
+//!
+//! A step leaves most of them as they are: whoever waits for nothing that it writes, and whoever is about to touch nothing
+//! that it conflicts with. Those are taken over from the state before; the others are looked at, and the next steps of
+//! those who can move are tried.
+
+use super::node::Present;
+use super::search::{By, Search};
+use super::touch::{Actors, LockId, SetId, Touches};
+use super::{Actor, Around, Reached, Step, Touch, Traced};
+use crate::bits::Bits;
+use rustc_hash::FxHashMap;
+use trace::Choice;
+
+/// Everybody in a state as far as known: who moves, who is there, and of whom it is not known what they touch.
+type Scene<'a> = (u32, &'a [Present], Bits);
+
+/// What is known around a step that is taken for the graph.
+struct AmidGraph<'a> {
+    ids: &'a FxHashMap<(u128, bool), u32>,
+    touches: &'a mut Touches,
+    actors: &'a Actors,
+    scene: Scene<'a>,
+}
+
+impl Around for AmidGraph<'_> {
+    fn is_known(&self, fingerprint: u128, fatal: bool) -> bool {
+        self.ids.contains_key(&(fingerprint, fatal))
+    }
+
+    fn untouched(&mut self, touches: &[Touch]) -> Vec<(u32, u32)> {
+        let (mover, present, unknown) = self.scene;
+        let Some(own) = present.iter().find(|present| present.actor == mover) else { return Vec::new() };
+        let set = self.touches.intern(mover, self.touches.locks_of(own.pending), touches.to_vec());
+        let touched = &*self.touches;
+        // Nobody else gives a lock back, unless by mistake.
+        let is_touched = |other: &Present| touched.conflict(set, other.pending) || touched.writes(set, other.holds);
+        let stays = |other: &&Present| other.actor != mover && !unknown.contains(other.actor) && !is_touched(other);
+        present.iter().filter(stays).map(|other| (self.actors.number(other.actor), other.choices)).collect()
+    }
+}
+
+impl<T: Traced> Search<'_, T> {
+    /// Takes a step; where it leads is not worked out if that is known, nor who is left as before.
+    pub(super) fn step_amid(&mut self, state: &T::State, choice: Choice, scene: Scene<'_>) -> Option<Step<T::State>> {
+        self.executed += 1;
+        let graph = &mut self.graph;
+        let mut around = AmidGraph { ids: &self.ids, touches: &mut graph.touches, actors: &graph.actors, scene };
+        self.system.step_amid(state, choice, &mut around)
+    }
+
+    /// Everybody in a state, with what their next steps touch.
+    pub(super) fn present(&mut self, id: u32, reached: &Reached<Option<T::State>>, by: Option<By>) -> Vec<Present> {
+        let mut present = Vec::with_capacity(reached.actors.len());
+        let (mut untried, mut unknown) = (Vec::new(), Bits::EMPTY);
+        for actor in &reached.actors {
+            let Some(dense) = self.graph.actors.dense(actor.number) else {
+                self.too_many_actors = true;
+                continue;
+            };
+            let before = by.and_then(|by| self.graph.node(by.at).find(dense)).copied();
+            if let Some(before) = before.filter(|_| actor.stays) {
+                debug_assert!(self.is_as_before(actor, before), "{actor:?} was not left as it was");
+                present.push(before);
+                continue;
+            }
+            let (one, is_known) = self.look_at(actor, dense, before, by);
+            if !is_known {
+                untried.push((present.len(), actor));
+                unknown.insert(dense);
+            }
+            present.push(one);
+        }
+        for (place, actor) in untried {
+            present[place].pending = self.try_all(id, reached, actor, (present[place].actor, &present, unknown));
+            unknown = unknown.minus(Bits::one(present[place].actor));
+        }
+        present
+    }
+
+    /// Somebody in a state, and whether it is known what its next step touches.
+    fn look_at(&mut self, actor: &Actor, dense: u32, before: Option<Present>, by: Option<By>) -> (Present, bool) {
+        if actor.patient {
+            self.graph.patient.insert(dense);
+        }
+        let creator = self.graph.actors.dense(actor.creator).unwrap_or(dense);
+        self.graph.creators.insert(dense, creator);
+        let behind = actor.behind.and_then(|behind| self.graph.actors.dense(behind));
+        let touches = &mut self.graph.touches;
+        let holds = touches.locks(actor.holds.iter().copied());
+        let locks = touches.locks(actor.holds.iter().chain(&actor.takes).copied());
+        let alarms = touches.intern(dense, locks, read(&actor.alarms));
+        let known = match actor.choices {
+            0 => Some(touches.intern(dense, locks, read(&actor.awaits))),
+            _ => self.as_before(actor.choices, (dense, locks), before, by),
+        };
+        let (choices, last, sort) = (actor.choices, actor.last, actor.sort);
+        let pending = known.unwrap_or(alarms);
+        (Present { actor: dense, choices, pending, behind, alarms, holds, last, sort }, known.is_some())
+    }
+
+    /// What somebody is about to touch, if the step to this state has not changed that: it does not conflict with it.
+    fn as_before(
+        &self,
+        choices: u32,
+        (dense, locks): (u32, LockId),
+        before: Option<Present>,
+        by: Option<By>,
+    ) -> Option<SetId> {
+        let (before, by) = (before?, by?);
+        let touches = &self.graph.touches;
+        let is_same = before.choices == choices && touches.locks_of(before.pending) == locks;
+        (by.actor != dense && is_same && !touches.conflict(by.set, before.pending)).then_some(before.pending)
+    }
+
+    /// Tries the next steps of somebody to see what they touch; they are kept in case that they are taken.
+    fn try_all(&mut self, id: u32, reached: &Reached<Option<T::State>>, actor: &Actor, scene: Scene<'_>) -> SetId {
+        let dense = scene.0;
+        let mut all = Vec::new();
+        for index in 0..actor.choices {
+            if let Some(taken) = self.try_out(reached, Choice { actor: actor.number, index }, scene) {
+                all.extend_from_slice(&taken.touches);
+                self.trials.put(id, dense, index, taken);
+            }
+        }
+        let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied());
+        self.graph.touches.intern(dense, locks, all)
+    }
+
+    /// Takes a step to see what it touches, unless somebody else has done so.
+    fn try_out(
+        &mut self,
+        reached: &Reached<Option<T::State>>,
+        choice: Choice,
+        scene: Scene<'_>,
+    ) -> Option<Step<T::State>> {
+        let ahead = self.ahead.get_mut(&reached.fingerprint);
+        let tried = ahead.and_then(|ahead| {
+            let place = ahead.iter().position(|(tried, _)| *tried == choice)?;
+            Some(ahead.swap_remove(place).1)
+        });
+        tried.or_else(|| self.step_amid(reached.new_state(), choice, scene))
+    }
+
+    /// Whether somebody of whom that is said is as before: where debug assertions are on, all of it is told.
+    fn is_as_before(&mut self, actor: &Actor, before: Present) -> bool {
+        let (now, is_known) = self.look_at(actor, before.actor, Some(before), None);
+        let pending =
+            is_known || self.graph.touches.locks_of(now.pending) == self.graph.touches.locks_of(before.pending);
+        let same = |one: Present| (one.choices, one.behind, one.alarms, one.holds, one.last, one.sort);
+        same(now) == same(before) && pending && (!is_known || now.pending == before.pending)
+    }
+}
+
+/// Objects that somebody looks at.
+fn read(objects: &[u64]) -> Vec<Touch> {
+    objects.iter().map(|object| Touch { object: *object, write: false, plain: false }).collect()
+}
