@@ -4,6 +4,8 @@ use super::table::{Row, Spot};
 use super::vector::Work;
 use crate::ir::Pc;
 use explore::{Bits, Failure};
+use std::ops::ControlFlow;
+use trace::Choice;
 
 /// One statement that was executed, kept when somebody wants to be told.
 #[derive(Clone, Debug)]
@@ -44,6 +46,13 @@ impl Course {
         std::mem::swap(&mut self.told, &mut other.told);
     }
 }
+
+/// Who is handed the ends of steps. Not generic: with every store and every search would come a copy of the interpreter,
+/// hundreds in all, and they took half of the build.
+pub(super) type Ends<'f> = dyn FnMut(&Course) -> ControlFlow<()> + 'f;
+
+/// The same, with the choice that each step is.
+pub(super) type ChoiceEnds<'f> = dyn FnMut(Choice, &Course) -> ControlFlow<()> + 'f;
 
 /// A statement of a process: proctype, control state, edge.
 pub(super) type At = (usize, Pc, usize);

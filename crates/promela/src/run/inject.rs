@@ -4,7 +4,7 @@
 //! fairness never demands one. Repairs are steps of the injector: they come in the end.
 
 use super::code::Code;
-use super::course::{Offer, Taken};
+use super::course::{Ends, Offer, Taken};
 use super::step::{Course, Stepper};
 use super::system::{Scratch, System};
 use super::table::Spot;
@@ -38,7 +38,7 @@ pub fn steps<C: Code>(
     faults: &Faults,
     scratch: &mut Scratch,
     state: &[u8],
-    visit: &mut impl FnMut(Step<'_, Vec<u8>>) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(Step<'_, Vec<u8>>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut index = 0;
     let mut bytes = Vec::new();
@@ -298,7 +298,7 @@ impl<C: Code> Stepper<'_, C> {
         next: &mut Course,
         sent: &Sent,
         message: &[i32],
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<(), bool> {
         let start = Course { holder: sent.pid, ..Course::default() };
         self.scratch.message.clear();
@@ -310,13 +310,7 @@ impl<C: Code> Stepper<'_, C> {
     }
 
     /// Lets the sender go on as if its message had been taken, if somebody would have taken it.
-    fn lose(
-        &mut self,
-        from: &Work,
-        next: &mut Course,
-        sent: &Sent,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn lose(&mut self, from: &Work, next: &mut Course, sent: &Sent, found: &mut Ends<'_>) -> ControlFlow<()> {
         let start = Course { holder: sent.pid, ..Course::default() };
         self.scratch.message.clone_from(&sent.message);
         next.work.copy_from(from);
@@ -341,7 +335,7 @@ impl<C: Code> Stepper<'_, C> {
     }
 
     /// Follows what is left of atomic sequences.
-    fn finish(&mut self, next: &mut Course, found: &mut impl FnMut(&Course) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn finish(&mut self, next: &mut Course, found: &mut Ends<'_>) -> ControlFlow<()> {
         self.follow(0, next, found)
     }
 }

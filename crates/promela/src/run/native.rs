@@ -1,7 +1,7 @@
 //! Steps by native code for whole control states: the same as [`Stepper::edges`], which remains for what it cannot do.
 
 use super::code::{Answer, At, Code, Points, Resume, Status, who};
-use super::course::{Course, Offer, SoFar, Taken};
+use super::course::{ChoiceEnds, Course, Ends, Offer, SoFar, Taken};
 use super::step::Stepper;
 use super::table::Spot;
 use super::vector::Work;
@@ -99,7 +99,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         from: &Work,
         next: &mut Course,
         (mut choice, answer): (Choice, Answer),
-        found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
+        found: &mut ChoiceEnds<'_>,
     ) -> ControlFlow<(), bool> {
         let start = Course { holder: choice.actor, ..Course::default() };
         let executable = choice.index > 0;
@@ -142,7 +142,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         course: &Course,
         next: &mut Course,
         (spot, mut answer, executable): (&Spot, Answer, bool),
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<(), bool> {
         let mut so_far = SoFar { executable, ..SoFar::default() };
         loop {
@@ -181,13 +181,7 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// Ends a step whose last statement the code has executed, or goes on with it, and makes `next` a copy of `from` again.
     #[inline]
-    fn leave(
-        &mut self,
-        from: &Work,
-        next: &mut Course,
-        number: usize,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn leave(&mut self, from: &Work, next: &mut Course, number: usize, found: &mut Ends<'_>) -> ControlFlow<()> {
         if self.system.table.row(number).atomic {
             self.go_on(next, true, found)?;
             next.work.copy_from(from);
@@ -208,7 +202,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         next: &mut Course,
         offer: &Offer<'_>,
         pid: u32,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<(), (bool, Option<u32>)> {
         let (mut taken, mut edge) = (false, 0);
         let Some(points) = self.points().filter(|_| course.failures.is_empty()) else {
@@ -246,7 +240,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         next: &mut Course,
         offer: &Offer<'_>,
         (pid, edge): (u32, u32),
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<()> {
         self.system.table.set_pc(&mut next.work, offer.taken.spot, offer.taken.row.target as usize);
         self.system.coverage.reach(offer.taken.number);

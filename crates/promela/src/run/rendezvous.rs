@@ -1,7 +1,7 @@
 //! Two processes that move together: one offers a message, the other takes it.
 
 use super::code::Code;
-use super::course::{At, Course, Micro, Offer};
+use super::course::{At, Course, Ends, Micro, Offer};
 use super::event;
 use super::step::Stepper;
 use super::table::{Kind, Spot};
@@ -27,7 +27,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         course: &Course,
         next: &mut Course,
         offer: &Offer<'_>,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<(), bool> {
         let mut taken = false;
         let restricted = self.system.model.features.priority || self.system.model.features.provided;
@@ -92,7 +92,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         next: &mut Course,
         offer: &Offer<'_>,
         receiver: &Receiver<'s>,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<()> {
         let system = self.system;
         system.table.set_pc(&mut next.work, offer.taken.spot, offer.taken.row.target as usize);

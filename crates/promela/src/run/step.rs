@@ -6,7 +6,7 @@
 use super::act::{Act, Outcome};
 use super::code::{Answer, Code, Resume};
 pub use super::course::{Course, Micro};
-use super::course::{Offer, SoFar, Taken};
+use super::course::{Ends, Offer, SoFar, Taken};
 use super::system::Buffers;
 use super::table::{Kind, Row, Spot};
 use super::vector::Work;
@@ -39,7 +39,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         from: &Work,
         start: &Course,
         next: &mut Course,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<(), bool> {
         let depth = self.scratch.chain.len();
         let moved = self.edges(from, start, next, found)?;
@@ -51,12 +51,7 @@ impl<'s, C: Code> Stepper<'s, C> {
     }
 
     /// Follows atomic sequences until each ends, blocks or repeats itself.
-    pub(super) fn follow(
-        &mut self,
-        depth: usize,
-        next: &mut Course,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    pub(super) fn follow(&mut self, depth: usize, next: &mut Course, found: &mut Ends<'_>) -> ControlFlow<()> {
         let mut statements = 0;
         self.scratch.seen.clear();
         while self.scratch.chain.len() > depth {
@@ -89,7 +84,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         from: &Work,
         course: &Course,
         next: &mut Course,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<(), bool> {
         next.work.copy_from(from);
         self.edges(from, course, next, found)
@@ -102,7 +97,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         from: &Work,
         course: &Course,
         next: &mut Course,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<(), bool> {
         let pid = course.holder;
         let system = self.system;
@@ -137,7 +132,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         next: &mut Course,
         (spot, number): (&Spot, usize),
         so_far: &mut SoFar,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<()> {
         let pid = course.holder;
         let row = self.system.table.row(number);
@@ -174,7 +169,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         from: &Work,
         course: &Course,
         spot: &Spot,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<()> {
         let proctype = &self.system.model.proctypes[spot.proctype as usize];
         let failures = self.scratch.failures.len();
@@ -235,7 +230,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         from: &Work,
         course: &Course,
         failures: usize,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<()> {
         if self.scratch.failures.len() == failures {
             return ControlFlow::Continue(());
@@ -253,7 +248,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         course: &Course,
         next: &mut Course,
         taken: &Taken<'_>,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
+        found: &mut Ends<'_>,
     ) -> ControlFlow<()> {
         let pid = course.holder;
         match taken.row.kind {
@@ -307,12 +302,7 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// Ends the step with `next`, or takes its state away to go on from; a caller that says `atomic` has to copy anew.
     #[inline]
-    pub(super) fn go_on(
-        &mut self,
-        next: &mut Course,
-        atomic: bool,
-        found: &mut impl FnMut(&Course) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    pub(super) fn go_on(&mut self, next: &mut Course, atomic: bool, found: &mut Ends<'_>) -> ControlFlow<()> {
         let flow = if atomic && !next.failures.iter().any(|failure| failure.fatal) {
             let mut kept = self.scratch.spare.pop().unwrap_or_default();
             kept.take_from(next);

@@ -2,6 +2,7 @@
 
 use super::act::Act;
 use super::code::Code;
+use super::course::ChoiceEnds;
 use super::coverage::{Coverage, marks};
 use super::inject::INJECTOR;
 use super::step::{Course, Micro, Stepper};
@@ -156,6 +157,7 @@ impl<C: Code> System<C> {
 
 impl<C: Code> Stepper<'_, C> {
     /// One round over the selected processes, youngest first as SPIN does; says whether somebody moved.
+    #[inline]
     fn pass(
         &mut self,
         from: &Work,
@@ -163,14 +165,24 @@ impl<C: Code> Stepper<'_, C> {
         selection: Selection,
         found: &mut impl FnMut(Choice, &Course) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        let model = &self.system.model;
+        let features = &self.system.model.features;
         next.work.copy_from(from);
-        if let Some(points) = self.points()
-            && !model.features.priority
-            && !model.features.provided
-        {
-            return self.native_pass(points, from, next, selection, found);
+        match self.points() {
+            Some(points) if !features.priority && !features.provided => {
+                self.native_pass(points, from, next, selection, found)
+            }
+            _ => self.interpreted_pass(from, next, selection, found),
         }
+    }
+
+    /// The same, statement by statement.
+    fn interpreted_pass(
+        &mut self,
+        from: &Work,
+        next: &mut Course,
+        selection: Selection,
+        found: &mut ChoiceEnds<'_>,
+    ) -> ControlFlow<(), bool> {
         let (mut moved, mut start) = (false, Course::default());
         for pid in (0..from.processes()).rev().filter(|pid| selection.contains(*pid)) {
             let mut index = 0;
