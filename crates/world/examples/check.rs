@@ -1,4 +1,4 @@
-//! Searches the schedules of commands: `cargo run --release -p world --example check -- [--full] [--count] [--first] CMD ARGS... [+ CMD ARGS...]`.
+//! Searches the schedules of commands: `cargo run --release -p world --example check -- [--full] [--count] [--first] [--two] CMD ARGS... [+ CMD ARGS...]`.
 //!
 //! A small sibling of `allways check` that builds in seconds, for work on the engine.
 #![allow(clippy::print_stdout)]
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 use std::time::Instant;
 use world::Command;
-use world::check::{Checks, Depth, Engine, Options, Programs, Timeouts, search, search_by};
+use world::check::{Checks, Depth, Engine, Options, Programs, Timeouts, search_by};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 #[global_allocator]
@@ -28,6 +28,7 @@ fn main() {
     let full = flag(b"--full");
     let counts = flag(b"--count");
     let most = if flag(b"--first") { 1 } else { usize::MAX };
+    let workers = if flag(b"--two") { 2 } else { 1 };
     let depth = if flag(b"--real") { Depth::Real } else { Depth::Summary };
     let hasten = if flag(b"--hasten") { Timeouts::Any(1) } else { Timeouts::Quiet };
     let never = flag(b"--never").then(|| String::from_utf8(arguments.remove(0)).expect("text"));
@@ -72,7 +73,7 @@ fn main() {
         return;
     }
     let mode = if full { Mode::Full } else { Mode::Reduced };
-    let outcome = search(&mut programs, mode, &mut limits);
+    let outcome = search_by(&Engine::Graph { mode, workers, alone: 0 }, &mut programs, &mut limits);
     let report = &outcome.report;
     println!("{} rounds, {} executed in all", outcome.rounds, outcome.executed);
     let seconds = started.elapsed().as_secs_f64();

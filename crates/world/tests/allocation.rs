@@ -93,6 +93,19 @@ fn a_block_that_another_thread_frees_adds_no_schedules() {
     assert_eq!(classes(&blocks), classes(&none));
 }
 
+/// Who is alone does all of it in one step, and must not leave the block where it was before it freed it.
+#[test]
+fn a_block_goes_the_same_way_back_whether_or_not_its_owner_is_still_there() {
+    let source = "int *handed;\nvoid *f(void *p) { free(__atomic_exchange_n(&handed, malloc(16), __ATOMIC_SEQ_CST)); return p; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); f(0); pause(); return 0; }\n";
+    let folder = build("left", source);
+    let ends = |mode| {
+        let outcome = explore(&folder, Depth::Summary, &Engine::Graph { mode, workers: 1, alone: 0 });
+        outcome.report.ends.len()
+    };
+    assert_eq!((ends(Mode::Full), ends(Mode::Reduced)), (2, 2));
+}
+
 #[test]
 fn blocks_find_their_way_back_so_that_endless_programs_have_an_end_of_states() {
     let folder = build_by("gcc", "endless", &[BLOCKS, &["-DROUNDS=1"]].concat(), &format!("{HANDED}{TWO}"));

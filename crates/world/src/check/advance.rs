@@ -27,6 +27,8 @@ pub(super) struct Step {
     pub index: u32,
     /// What was touched.
     pub touches: Vec<Touch>,
+    /// So many of these were looked at for blocks that wait there.
+    pub handed: usize,
     /// Nothing was done so far.
     pub is_fresh: bool,
     /// Where to come back to if the instructions behind the operation turn out to touch something.
@@ -58,8 +60,9 @@ impl Programs {
         let is_fresh = true;
         let (assertion, misuse) = (None, None);
         let (lowest, clean_below) = (u64::MAX, self.dead_end(tid));
+        let (touches, handed) = (Vec::new(), 0);
         let mut step =
-            Step { tid, index, touches: Vec::new(), is_fresh, kept: None, assertion, misuse, lowest, clean_below };
+            Step { tid, index, touches, handed, is_fresh, kept: None, assertion, misuse, lowest, clean_below };
         let space = self.world.space(tid);
         let base = self.world.cpus[&tid].fs_base;
         self.world.memory.enter(space);
@@ -71,7 +74,7 @@ impl Programs {
         }
         self.note_accesses(&mut step);
         self.clear_dead_stack(&mut step);
-        self.hand_over(&step);
+        self.hand_over(&mut step);
         self.follow_births(tid, space);
         self.note_end(&mut step, library::thread(space, base));
         step.touches.push(Touch { object: touch::object(Kind::World, 0, 0), write: false, plain: false });
@@ -142,6 +145,7 @@ impl Programs {
     /// Called behind an operation; whether the step goes on.
     pub(super) fn operated(&mut self, step: &mut Step) -> bool {
         self.clear_dead_stack(step);
+        self.hand_over(step);
         if !self.options.only_breaks
             && !self.is_alone()
             && step.kept.is_none()

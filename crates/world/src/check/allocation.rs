@@ -254,20 +254,23 @@ impl Programs {
 
     /// Blocks that others have freed find their way back to their owners along what synchronises them: whoever has freed
     /// leaves them at an object that its step has written, and the owner takes them when it comes there. So when a block
-    /// can be used again follows from the order of steps that depend on each other anyway.
-    pub(super) fn hand_over(&mut self, step: &Step) {
+    /// can be used again follows from the order of steps that depend on each other anyway. Called behind every operation:
+    /// who is alone does several in one step, and leaves nothing at what it wrote before.
+    pub(super) fn hand_over(&mut self, step: &mut Step) {
+        let touches = &step.touches[step.handed..];
+        step.handed = step.touches.len();
         if !self.library.has_buried() || !self.world.kernel.threads.contains_key(&step.tid) {
             return;
         }
         let heap = self.heap(step.tid);
         let meets = |touch: &&Touch| touch.write && !touch.plain || touch::kind(touch.object) == Kind::Thread;
-        for touch in step.touches.iter().filter(meets) {
+        for touch in touches.iter().filter(meets) {
             for buried in self.library.collect(touch.object, heap.space, step.tid) {
                 // It is there: it was taken all the time.
                 let _ = heap.unearth(&mut self.world.memory, &buried);
             }
         }
-        if let Some(first) = step.touches.iter().find(|touch| touch.write && !touch.plain) {
+        if let Some(first) = touches.iter().find(|touch| touch.write && !touch.plain) {
             self.library.leave(step.tid, first.object);
         }
         self.world.memory.forget_log();
