@@ -86,6 +86,11 @@ impl<S> Trials<S> {
         self.recent.put((at, actor, index), taken);
     }
 
+    /// A step that is kept.
+    pub fn get(&self, at: u32, actor: u32, index: u32) -> Option<&Step<S>> {
+        self.recent.values.get(&(at, actor, index))
+    }
+
     /// Takes a step out.
     pub fn take(&mut self, at: u32, actor: u32, index: u32) -> Option<Step<S>> {
         self.recent.values.remove(&(at, actor, index))

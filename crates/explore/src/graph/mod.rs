@@ -32,6 +32,7 @@ mod stored;
 mod told;
 mod touch;
 mod traced;
+mod walk;
 mod workers;
 
 pub use options::{Bound, Limits, Mode, Options, Stopped};

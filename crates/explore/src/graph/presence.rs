@@ -71,6 +71,8 @@ impl<T: Traced> Search<'_, T> {
             }
             present.push(one);
         }
+        // Most often the one who moved goes on: then the system is where it is wanted next.
+        untried.sort_by_key(|(place, _)| by.is_some_and(|by| present[*place].actor == by.actor));
         for (place, actor) in untried {
             present[place].pending = self.try_all(id, reached, actor, (present[place].actor, &present, unknown));
             unknown = unknown.minus(Bits::one(present[place].actor));

@@ -8,11 +8,11 @@ use super::race::Races;
 use super::report::{Counts, Report};
 use super::stored::Stored;
 use super::touch::SetId;
-use super::workers::{Ahead, Crew, Known, Standing};
+use super::workers::{Ahead, Crew, Standing};
 use super::{Reached, Step, Taken, Traced, told};
 use crate::bits::Bits;
 use crate::system::Failure;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
 use std::sync::PoisonError;
 use trace::Choice;
@@ -32,15 +32,14 @@ pub fn search_in<'s, T: Traced>(
     system: &'s mut T,
     options: Options,
     limits: &mut Limits<'_>,
-    mut crew: Option<Crew<'s, T>>,
+    crew: Option<Crew<'s, T::State>>,
 ) -> Report {
-    let mut search = Search::new(system, options);
-    search.known = crew.as_ref().map(|(_, known, _)| *known);
+    let mut search = Search::new(system, options, crew);
     let initial = search.system.initial();
     search.arrive(initial.map(Some), None, false);
     let stopped = match options.mode {
         Mode::Bounded(bound) => bounded::run(&mut search, bound, limits),
-        _ => search.run(limits, crew.as_mut()),
+        _ => search.run(limits),
     };
     told::report(&search, stopped)
 }
@@ -60,12 +59,14 @@ pub struct Search<'a, T: Traced> {
     pub(super) options: Options,
     pub(super) graph: Stored,
     pub(super) ids: FxHashMap<(u128, bool), u32>,
-    states: States<T::State>,
+    pub(super) states: States<T::State>,
     pub(super) trials: Trials<T::State>,
     /// Next steps that somebody else has tried in states that are about to be reached.
     pub(super) ahead: HashMap<u128, Vec<Ahead<T::State>>>,
-    /// Where others see which states are known.
-    known: Option<&'a Known>,
+    /// Others who take steps.
+    pub(super) crew: Option<Crew<'a, T::State>>,
+    /// States whose steps were posted to them.
+    pub(super) posted: FxHashSet<u32>,
     pub(super) races: Races,
     pub(super) found: Vec<(Failure, u32, Option<Choice>)>,
     pub(super) too_many_actors: bool,
@@ -75,7 +76,7 @@ pub struct Search<'a, T: Traced> {
 }
 
 impl<'a, T: Traced> Search<'a, T> {
-    fn new(system: &'a mut T, options: Options) -> Self {
+    fn new(system: &'a mut T, options: Options, crew: Option<Crew<'a, T::State>>) -> Self {
         Self {
             system,
             options,
@@ -84,7 +85,8 @@ impl<'a, T: Traced> Search<'a, T> {
             states: States::new(options.kept),
             trials: Trials::new(options.tried),
             ahead: HashMap::new(),
-            known: None,
+            crew,
+            posted: FxHashSet::default(),
             races: Races::default(),
             found: Vec::new(),
             too_many_actors: false,
@@ -95,21 +97,16 @@ impl<'a, T: Traced> Search<'a, T> {
     }
 
     /// Nothing if nothing was left to do.
-    fn run(&mut self, limits: &mut Limits<'_>, mut crew: Option<&mut Crew<'_, T>>) -> Option<Stopped> {
+    fn run(&mut self, limits: &mut Limits<'_>) -> Option<Stopped> {
         loop {
-            while !self.graph.open.is_empty() {
-                let size = crew.as_ref().map_or(1, |crew| crew.0);
-                let batch = self.graph.open.split_off(self.graph.open.len().saturating_sub(size));
-                if let Some((_, _, hand_out)) = crew.as_deref_mut() {
-                    self.prepare(&batch, hand_out);
-                }
-                for at in batch.into_iter().rev() {
-                    self.expand(at);
-                    self.graph.look_back(at);
-                    let stopped = self.stopped(limits);
-                    if stopped.is_some() {
-                        return stopped;
-                    }
+            while let Some(at) = self.graph.open.pop() {
+                self.hear(at);
+                self.expand(at);
+                self.graph.look_back(at);
+                self.post();
+                let stopped = self.stopped(limits);
+                if stopped.is_some() {
+                    return stopped;
                 }
                 if self.graph.open.is_empty() {
                     self.graph.settle();
@@ -201,8 +198,8 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         let id = self.graph.nodes.len() as u32;
         self.ids.insert(key, id);
-        if let Some(known) = self.known.filter(|_| !fatal) {
-            known.write().unwrap_or_else(PoisonError::into_inner).insert(reached.fingerprint, Standing::Stored);
+        if let Some(crew) = self.crew.as_ref().filter(|_| !fatal) {
+            crew.known.write().unwrap_or_else(PoisonError::into_inner).insert(reached.fingerprint, Standing::Stored);
         }
         let present = self.present(id, &reached, by);
         self.ahead.remove(&reached.fingerprint);

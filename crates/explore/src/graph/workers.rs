@@ -1,22 +1,27 @@
 //! Several systems execute steps for one owner of the graph.
 //!
-//! The owner takes a handful of states, hands out the steps to be taken there, and puts what comes back into the graph in the
-//! order in which it would have taken them itself: what is found does not depend on the number of workers.
+//! The owner searches as if it were alone. It posts the steps that it is going to take later; meanwhile others take them, and
+//! some of those behind them, and what they bring back it need not execute. So what is found depends neither on the number of
+//! workers nor on who is faster.
 
 use super::node::Present;
 use super::options::{Limits, Options};
 use super::report::Report;
 use super::search::{Search, search_in};
-use super::{Around, Step, Touch, Traced};
-use crate::stateless::{conflict, normalise};
+use super::walk::walk;
+use super::{Step, Touch, Traced};
 use rustc_hash::FxHashMap;
-use std::collections::hash_map::Entry;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use trace::Choice;
 
-/// States whose steps are handed out together.
-const BATCH: usize = 64;
+/// States that are posted at a time: those to which the owner comes next but one.
+const SOON: usize = 16;
+/// States that are posted and that the owner has not come to, at most.
+const POSTED_MAX: usize = 256;
+/// States ahead of the graph of which anything is kept.
+const AHEAD_MAX: usize = 8192;
 
 /// A step to be taken.
 pub struct Job<S> {
@@ -41,6 +46,7 @@ pub enum From<S> {
 }
 
 /// Somebody who can move.
+#[derive(Clone)]
 pub struct Neighbour {
     /// Who, as the system numbers it.
     pub number: u32,
@@ -50,7 +56,7 @@ pub struct Neighbour {
     pub touches: Arc<[Touch]>,
 }
 
-/// A step that was taken, and next steps that were tried behind it.
+/// A step that was taken, and steps behind it.
 pub struct Outcome<S> {
     /// Where, by its number.
     pub at: u32,
@@ -60,8 +66,8 @@ pub struct Outcome<S> {
     pub index: u32,
     /// The step.
     pub taken: Option<Step<S>>,
-    /// Next steps.
-    pub ahead: Vec<Ahead<S>>,
+    /// Next steps, in the state that it leads to and in some behind that, by their fingerprints.
+    pub ahead: Vec<(u128, Vec<Ahead<S>>)>,
     /// Steps that were executed.
     pub executed: u64,
 }
@@ -81,11 +87,62 @@ pub enum Standing {
     Stored,
 }
 
-/// Who takes steps beside the owner of the graph: how many states are handed out together, what they know of the graph,
-/// and how they take steps.
-pub type Crew<'c, T> = (usize, &'c Known, &'c mut dyn FnMut(&mut T, Jobs<T>) -> Outcomes<T>);
-type Jobs<T> = Vec<Job<<T as Traced>::State>>;
-type Outcomes<T> = Vec<Outcome<<T as Traced>::State>>;
+/// Where steps are posted; those that were posted last are wanted first.
+pub struct Board<S> {
+    posted: Mutex<Posted<S>>,
+    is_changed: Condvar,
+    /// How many are posted, for a quick look.
+    count: AtomicUsize,
+}
+
+struct Posted<S> {
+    jobs: Vec<Job<S>>,
+    is_over: bool,
+}
+
+impl<S> Board<S> {
+    fn new() -> Self {
+        let posted = Mutex::new(Posted { jobs: Vec::new(), is_over: false });
+        Self { posted, is_changed: Condvar::new(), count: AtomicUsize::new(0) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Posted<S>> {
+        self.posted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what is posted.
+    fn change(&self, change: impl FnOnce(&mut Posted<S>)) {
+        let mut posted = self.lock();
+        change(&mut posted);
+        self.count.store(posted.jobs.len(), Relaxed);
+        self.is_changed.notify_all();
+    }
+
+    /// The next job, as soon as there is one; nothing if there will be none.
+    fn take(&self) -> Option<Job<S>> {
+        let is_idle = |posted: &mut Posted<S>| posted.jobs.is_empty() && !posted.is_over;
+        let posted = self.is_changed.wait_while(self.lock(), is_idle);
+        let mut posted = posted.unwrap_or_else(PoisonError::into_inner);
+        let job = if posted.is_over { None } else { posted.jobs.pop() };
+        self.count.store(posted.jobs.len(), Relaxed);
+        job
+    }
+}
+
+/// Who takes steps beside the owner of the graph; they stop when this is dropped.
+pub struct Crew<'c, S> {
+    board: &'c Board<S>,
+    outcomes: Receiver<Outcome<S>>,
+    /// What they know of the graph.
+    pub known: &'c Known,
+    size: usize,
+}
+
+impl<S> Drop for Crew<'_, S> {
+    fn drop(&mut self) {
+        self.board.change(|posted| posted.is_over = true);
+    }
+}
 
 /// Searches with the help of others. They must be alike: states of one are states of all.
 pub fn search_with_many<T>(owner: &mut T, others: &mut [T], options: Options, limits: &mut Limits<'_>) -> Report
@@ -93,40 +150,61 @@ where
     T: Traced + Send,
     T::State: Send,
 {
-    let known = Arc::new(RwLock::default());
+    let (known, board) = (Known::default(), Board::new());
     std::thread::scope(|scope| {
-        let mut crew = Vec::new();
+        let (outbox, outcomes) = channel();
+        let crew = Crew { board: &board, outcomes, known: &known, size: others.len() };
         for system in others {
-            let (jobs, inbox) = channel::<Vec<Job<T::State>>>();
-            let (outbox, outcomes) = channel();
-            let known = Arc::clone(&known);
-            scope.spawn(move || serve(system, &inbox, &outbox, &known));
-            crew.push((jobs, outcomes));
+            let (outbox, board, known) = (outbox.clone(), &board, &known);
+            scope.spawn(move || {
+                while let Some(job) = board.take()
+                    && outbox.send(walk(system, job, known)).is_ok()
+                {}
+            });
         }
-        let mut hand_out = |owner: &mut T, jobs: Vec<Job<T::State>>| hand_out(owner, &crew, jobs, &known);
-        search_in(owner, options, limits, Some((BATCH, &known, &mut hand_out)))
+        search_in(owner, options, limits, Some(crew))
     })
 }
 
 impl<T: Traced> Search<'_, T> {
-    /// Lets others take the steps that are to be taken in some states.
-    pub(super) fn prepare(&mut self, batch: &[u32], hand_out: &mut dyn FnMut(&mut T, Jobs<T>) -> Outcomes<T>) {
-        let mut jobs = Vec::new();
-        for at in batch.iter().rev() {
-            self.add_jobs(*at, &mut jobs);
+    /// Takes in what others have brought back. Nobody else need take the steps of a state that the owner comes to now.
+    pub(super) fn hear(&mut self, at: u32) {
+        let Some(crew) = &self.crew else { return };
+        if self.posted.remove(&at) {
+            crew.board.change(|posted| posted.jobs.retain(|job| job.at != at));
         }
-        for Outcome { at, actor, index, taken, ahead, executed } in hand_out(self.system, jobs) {
+        if self.ahead.len() > AHEAD_MAX {
+            self.ahead.clear();
+        }
+        while let Ok(Outcome { at, actor, index, taken, ahead, executed }) = crew.outcomes.try_recv() {
             self.executed += executed;
-            if let Some(taken) = taken {
-                if !ahead.is_empty() {
-                    self.ahead.insert(taken.reached.fingerprint, ahead);
-                }
+            let ids = &self.ids;
+            self.ahead.extend(ahead.into_iter().filter(|(fingerprint, _)| !ids.contains_key(&(*fingerprint, false))));
+            if let Some(taken) = taken.filter(|_| !self.graph.node(at).done.contains(actor)) {
                 self.trials.put(at, actor, index, taken);
             }
         }
     }
 
-    fn add_jobs(&mut self, at: u32, jobs: &mut Jobs<T>) {
+    /// Posts steps that are to be taken soon, if others have little to do.
+    pub(super) fn post(&mut self) {
+        let Some(crew) = &self.crew else { return };
+        let is_busy = crew.board.count.load(Relaxed) >= crew.size || self.posted.len() >= POSTED_MAX;
+        // The owner itself comes to the last one next.
+        let Some((_, later)) = self.graph.open.split_last().filter(|_| !is_busy) else { return };
+        let mut jobs = Vec::new();
+        for at in later.iter().rev().take(SOON) {
+            if self.posted.insert(*at) {
+                self.add_jobs(*at, &mut jobs);
+            }
+        }
+        if !jobs.is_empty() {
+            crew.board.change(|posted| posted.jobs.extend(jobs.into_iter().rev()));
+        }
+    }
+
+    fn add_jobs(&self, at: u32, jobs: &mut Vec<Job<T::State>>) {
+        let Some(state) = self.states.get(at) else { return };
         let node = self.graph.node(at);
         let neighbour = |present: &Present| Neighbour {
             number: self.graph.actors.number(present.actor),
@@ -136,108 +214,20 @@ impl<T: Traced> Search<'_, T> {
         let able = node.present.iter().filter(|present| present.choices > 0);
         let neighbours: Arc<[Neighbour]> = able.map(neighbour).collect();
         for actor in node.todo.minus(node.done).iter() {
-            for index in 0..self.graph.node(at).find(actor).map_or(0, |present| present.choices) {
-                let from = match self.trials.take(at, actor, index) {
-                    Some(taken) if self.ids.contains_key(&(taken.reached.fingerprint, false)) => {
-                        self.trials.put(at, actor, index, taken);
-                        continue;
-                    }
-                    Some(taken) => From::Taken(taken),
-                    None => From::State(self.state_of(at)),
+            for index in 0..node.find(actor).map_or(0, |present| present.choices) {
+                let from = match self.trials.get(at, actor, index) {
+                    Some(taken) if self.is_explored(taken.reached.fingerprint) => continue,
+                    Some(taken) => From::Taken(taken.clone()),
+                    None => From::State(state.clone()),
                 };
                 let choice = Choice { actor: self.graph.actors.number(actor), index };
                 jobs.push(Job { at, actor, choice, from, neighbours: Arc::clone(&neighbours) });
             }
         }
     }
-}
 
-type Worker<S> = (Sender<Vec<Job<S>>>, Receiver<Vec<Outcome<S>>>);
-
-/// Gives everybody a share, the owner included, and collects what comes back in the order of the jobs.
-fn hand_out<T: Traced>(
-    owner: &mut T,
-    crew: &[Worker<T::State>],
-    jobs: Vec<Job<T::State>>,
-    known: &Known,
-) -> Vec<Outcome<T::State>> {
-    let mut shares: Vec<Vec<Job<T::State>>> = Vec::new();
-    shares.resize_with(crew.len() + 1, Vec::new);
-    let count = shares.len();
-    for (place, job) in jobs.into_iter().enumerate() {
-        shares[place % count].push(job);
+    /// Whether nobody need go to a state to see what comes next there.
+    fn is_explored(&self, fingerprint: u128) -> bool {
+        self.ids.contains_key(&(fingerprint, false)) || self.ahead.contains_key(&fingerprint)
     }
-    let own = shares.pop().expect("one share is the owner's");
-    for ((jobs, _), share) in crew.iter().zip(shares) {
-        jobs.send(share).expect("workers live as long as the search");
-    }
-    let own: Vec<_> = own.into_iter().map(|job| take(owner, job, known)).collect();
-    let theirs = crew.iter().map(|(_, outcomes)| outcomes.recv().expect("every share comes back"));
-    theirs.flatten().chain(own).collect()
-}
-
-fn serve<T: Traced>(
-    system: &mut T,
-    inbox: &Receiver<Vec<Job<T::State>>>,
-    outbox: &Sender<Vec<Outcome<T::State>>>,
-    known: &Known,
-) {
-    while let Ok(jobs) = inbox.recv() {
-        let outcomes = jobs.into_iter().map(|job| take(system, job, known)).collect();
-        if outbox.send(outcomes).is_err() {
-            return;
-        }
-    }
-}
-
-/// Takes a step; if it leads to a new state, tries the next steps of everybody whom it may have changed.
-fn take<T: Traced>(system: &mut T, job: Job<T::State>, known: &Known) -> Outcome<T::State> {
-    let Job { at, actor, choice, from, neighbours } = job;
-    let mut around = AmidOthers { known };
-    let (taken, mut executed) = match from {
-        From::State(state) => (system.step_amid(&state, choice, &mut around), 1),
-        From::Taken(taken) => (Some(taken), 0),
-    };
-    let mut ahead = Vec::new();
-    if let Some(taken) = taken.as_ref().filter(|taken| claims(taken, known)) {
-        let mut touches = taken.touches.clone();
-        normalise(&mut touches);
-        for next in &taken.reached.actors {
-            let same = |other: &&Neighbour| (other.number, other.choices) == (next.number, next.choices);
-            let before = neighbours.iter().find(same).filter(|_| next.number != choice.actor);
-            if before.is_some_and(|before| !conflict(&before.touches, &touches)) {
-                continue;
-            }
-            for index in 0..next.choices {
-                let choice = Choice { actor: next.number, index };
-                executed += 1;
-                let taken = system.step_amid(taken.reached.new_state(), choice, &mut around);
-                ahead.extend(taken.map(|taken| (choice, taken)));
-            }
-        }
-    }
-    Outcome { at, actor, index: choice.index, taken, ahead, executed }
-}
-
-/// What a worker knows who does not see the graph.
-struct AmidOthers<'a> {
-    known: &'a Known,
-}
-
-impl Around for AmidOthers<'_> {
-    fn is_known(&self, fingerprint: u128, fatal: bool) -> bool {
-        let known = || self.known.read().unwrap_or_else(PoisonError::into_inner);
-        !fatal && known().get(&fingerprint) == Some(&Standing::Stored)
-    }
-}
-
-/// Whether a step leads to a state that nobody has been to; nobody else has then, either.
-fn claims<S>(taken: &Step<S>, known: &Known) -> bool {
-    let fingerprint = taken.reached.fingerprint;
-    let is_known = || known.read().unwrap_or_else(PoisonError::into_inner).contains_key(&fingerprint);
-    let claim = || match known.write().unwrap_or_else(PoisonError::into_inner).entry(fingerprint) {
-        Entry::Vacant(free) => Some(free.insert(Standing::Claimed)).is_some(),
-        Entry::Occupied(_) => false,
-    };
-    !taken.is_fatal() && !is_known() && claim()
 }

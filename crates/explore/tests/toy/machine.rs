@@ -6,6 +6,8 @@ use super::step::Step;
 use explore::graph::{Actor, Around, Reached, Step as Stepped, Taken, Touch, Traced};
 use explore::system::Failure;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use trace::{Choice, FailureKind};
 
 /// Threads of the program that exist from the start; others are spawned.
@@ -61,7 +63,7 @@ pub struct Machine {
     pub program: Program,
     creators: Vec<u32>,
     /// Steps executed, and what an expensive step costs.
-    pub executed: u64,
+    pub executed: Arc<AtomicU64>,
     pub cost: u32,
 }
 
@@ -97,7 +99,7 @@ impl Machine {
                 }
             }
         }
-        Self { program, creators, executed: 0, cost: 0 }
+        Self { program, creators, executed: Arc::default(), cost: 0 }
     }
 
     fn op<'a>(&'a self, thread: &Thread, index: usize) -> &'a Op {
@@ -216,7 +218,7 @@ impl Traced for Machine {
     }
 
     fn step(&mut self, state: &State, choice: Choice) -> Option<Taken<State>> {
-        self.executed += 1;
+        self.executed.fetch_add(1, Relaxed);
         if choice.actor == TIME {
             return Some(self.pass_time(state.clone()));
         }
