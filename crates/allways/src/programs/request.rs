@@ -10,8 +10,8 @@ use world::check::{Checks, Depth, Engine, Options, Programs, Timeouts};
 
 /// Steps of one schedule, for engines that do not remember states.
 const DEPTH: u32 = 10_000;
-/// Steps that one worker takes alone, if nobody asked for several: it takes a second or two.
-const ALONE: u64 = 100_000;
+/// Steps that one worker takes alone, if nobody asked for several: most searches end before.
+const ALONE: u64 = 20_000;
 /// Runs of a sample.
 const RUNS: u64 = 1_000;
 
