@@ -174,16 +174,28 @@ fn searches_without_memory_find_every_outcome_of_loops_that_wait_for_several_wor
     assert!(compared * 2 >= seeds.end - seeds.start, "only {compared} are small enough");
 }
 
+/// In a register, on its stack, and in the kernel.
 #[test]
 fn a_loop_that_remembers_that_it_went_round_did_not_go_in_vain() {
-    let source = "static unsigned p0_0(void) { unsigned n = 0; while (!atomic_load(&s->a[0])) n = 1; return n; }\n\
-        static unsigned p0_1(void) { atomic_store(&s->a[0], 1); return 0; }\n\
-        static int p0_end(void) { return s->out[0]; }\n";
-    let batch = Batch::of("remembers", vec![(0, Program::of(source, "{ 0, 2, { p0_0, p0_1 }, p0_end },\n"))]);
-    for case in batch.cases() {
-        let seen = classes(&mut case.start(Depth::Summary)).expect("it is small");
-        assert!(seen.failures.contains("exit: program ends with exit code 1"), "{seen:x?}");
-        assert_eq!(seen.ends.len(), 1, "it may also end well: {seen:x?}");
+    let rounds = [
+        "unsigned n = 0; while (!atomic_load(&s->a[0])) n = 1; return n;",
+        "volatile unsigned n = 0; while (!atomic_load(&s->a[0])) n = 1; return n;",
+        "sigset_t set; sigemptyset(&set); sigaddset(&set, SIGUSR1); \
+         while (!atomic_load(&s->a[0])) sigprocmask(SIG_BLOCK, &set, 0); \
+         sigprocmask(SIG_BLOCK, 0, &set); return sigismember(&set, SIGUSR1);",
+    ];
+    for round in rounds {
+        let source = format!(
+            "static unsigned p0_0(void) {{ {round} }}\n\
+            static unsigned p0_1(void) {{ atomic_store(&s->a[0], 1); return 0; }}\n\
+            static int p0_end(void) {{ return s->out[0]; }}\n"
+        );
+        let batch = Batch::of("remembers", vec![(0, Program::of(&source, "{ 0, 2, { p0_0, p0_1 }, p0_end },\n"))]);
+        for case in batch.cases() {
+            let seen = classes(&mut case.start(Depth::Summary)).expect("it is small");
+            assert!(seen.failures.contains("exit: program ends with exit code 1"), "{round}: {seen:x?}");
+            assert_eq!(seen.ends.len(), 1, "it may also end well: {round}: {seen:x?}");
+        }
     }
 }
 
