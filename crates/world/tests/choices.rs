@@ -7,8 +7,7 @@ use trace::Choice;
 use world::check::programs::TIME;
 use world::check::{Choosing, Engine, Options, Programs, Snapshot, Timeouts, search_by};
 
-const HEAD: &str =
-    "#include <assert.h>\n#include <netinet/in.h>\n#include <poll.h>\n#include <pthread.h>\n#include <unistd.h>\n";
+const HEAD: &str = "#include <assert.h>\n#include <netinet/in.h>\n#include <poll.h>\n#include <pthread.h>\n#include <signal.h>\n#include <unistd.h>\n";
 
 /// Two threads wait for connections; the first that comes says `a`.
 const ACCEPT: &str = "static int listener; static struct sockaddr_in name; static char got[2];\n\
@@ -39,6 +38,13 @@ const WAIT: &str = "static int x; static pthread_mutex_t m = PTHREAD_MUTEX_INITI
     static void *work(void *p) { pthread_mutex_lock(&m); x = 1; pthread_mutex_unlock(&m); return p; }\n\
     int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); usleep(MOMENT);\n\
     pthread_mutex_lock(&m); int seen = x; pthread_mutex_unlock(&m); pthread_join(t, 0); return 0 * seen; }\n";
+
+/// A handler sends its signal once more: whoever blocks it least takes that, a thread that waits or this one when it returns.
+const HANDLED: &str = "static int times, by_main; static pthread_t first;\n\
+    static void handle(int n) { by_main += pthread_self() == first; if (!times++) kill(getpid(), n); }\n\
+    static void *wait_for(void *p) { poll(0, 0, -1); return p; }\n\
+    int main(void) { pthread_t t; first = pthread_self(); signal(SIGUSR1, handle); pthread_create(&t, 0, wait_for, 0);\n\
+    kill(getpid(), SIGUSR1); int both = by_main == 2; _exit(both); }\n";
 
 fn start(name: &str, source: &str, defined: &str, options: Options) -> Programs {
     let folder = inside::folder(&format!("choices-{name}"));
@@ -118,4 +124,16 @@ fn time_that_has_passed_already_is_not_spent_again() {
     reached = programs.step(&reached.state, Choice { actor: TIME, index: 0 }).expect("it may pass").reached;
     assert!(reached.actors.iter().filter(|actor| actor.choices > 0).count() >= 2, "both threads can move");
     assert!(!time(&reached), "the moment has come, although nobody has moved since");
+}
+
+#[test]
+fn who_handles_a_signal_depends_on_what_others_block() {
+    let exits = |mode| {
+        let engine = Engine::Graph { mode, workers: 1, alone: 0 };
+        let report = look("handled", HANDLED, "-DNOTHING", &engine, Options::default());
+        (report.ends, report.found.len())
+    };
+    let full = exits(Mode::Full);
+    assert_eq!((full.0.len(), full.1), (1, 1), "it ends well, and with what says that the first thread handled both");
+    assert_eq!(exits(Mode::Reduced), full);
 }

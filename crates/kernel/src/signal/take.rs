@@ -110,6 +110,15 @@ fn first(pending: &[SignalInfo], may: impl Fn(&SignalInfo) -> bool) -> Option<us
     candidates.min_by_key(|(index, info)| (urgency(info.number), *index)).map(|(index, _)| index)
 }
 
+/// Who takes the signals that wait for a process with several threads: each of these may change that, for instance by what
+/// it blocks.
+#[must_use]
+pub fn recipients(kernel: &Kernel) -> Vec<(Pid, u8, Option<Tid>)> {
+    let shared = kernel.processes.values().filter(|process| process.threads.len() > 1);
+    let waiting = shared.flat_map(|process| process.signals.pending.iter().map(move |info| (process, info.number)));
+    waiting.map(|(process, number)| (process.pid, number, recipient(kernel, process, number))).collect()
+}
+
 /// The thread that takes a signal sent to its process: the first one if it does not block it, else the lowest number.
 fn recipient(kernel: &Kernel, process: &Process, number: u8) -> Option<Tid> {
     let is_open = |tid: &Tid| kernel.threads.get(tid).is_some_and(|thread| thread.blocked & bit(number) == 0);

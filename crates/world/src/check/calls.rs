@@ -99,7 +99,17 @@ impl Programs {
     /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
     pub(super) fn reach_of_stop(&mut self, tid: Tid) -> Option<Reach> {
         let call = self.call_at(tid)?;
+        if self.decides_who_handles(call.0) {
+            return Some(Reach::Objects(touch::everything()));
+        }
         Some(self.asked(tid, call).reach())
+    }
+
+    /// Whether a call may change which thread of its process handles a signal that waits.
+    fn decides_who_handles(&self, number: u64) -> bool {
+        let sets_mask = |name: &str| matches!(name, "rt_sigprocmask" | "rt_sigreturn");
+        kernel::table::row(number).is_some_and(|row| sets_mask(row.name))
+            && !kernel::signal::recipients(&self.world.kernel).is_empty()
     }
 
     /// The syscall that a thread is about to make, if its next instruction is one.

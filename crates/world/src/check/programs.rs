@@ -18,7 +18,7 @@ use kernel::host::Host;
 use kernel::kernel::Output;
 use kernel::map::{Map, Wide};
 use kernel::shared::Shared;
-use kernel::{Kernel, Pid, Tid};
+use kernel::{Kernel, Pid, Tid, signal};
 use memory::{Limit, Parked};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -401,10 +401,15 @@ impl Traced for Programs {
     fn step_amid(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn Around) -> Option<Step<Snapshot>> {
         self.load(state);
         let (ended, before, gates, was_timed) = (self.ended(), self.valuation(), self.gates(), self.is_timed());
+        let recipients = signal::recipients(&self.world.kernel);
         let Moved { mut touches, misuse, assertion } = self.moved(state, choice)?;
         touches.extend(self.gate_touches(Tid(choice.actor), &gates));
         if was_timed != self.is_timed() {
             touches.push(Touch { object: touch::deadlines(), write: true, plain: false });
+        }
+        // Another's mask decides who handles a signal: whoever handles one, or could, looks at everything.
+        if recipients != signal::recipients(&self.world.kernel) {
+            touches.extend(touch::everything());
         }
         // Whoever only looks does not get on.
         let progress = touches.iter().any(touch::changes);
