@@ -110,11 +110,18 @@ fn first(pending: &[SignalInfo], may: impl Fn(&SignalInfo) -> bool) -> Option<us
     candidates.min_by_key(|(index, info)| (urgency(info.number), *index)).map(|(index, _)| index)
 }
 
-/// Who takes the signals that wait for a process with several threads: each of these may change that, for instance by what
-/// it blocks.
+/// Processes with several threads.
 #[must_use]
-pub fn recipients(kernel: &Kernel) -> Vec<(Pid, u8, Option<Tid>)> {
-    let shared = kernel.processes.values().filter(|process| process.threads.len() > 1);
+pub fn shared(kernel: &Kernel) -> Vec<Pid> {
+    kernel.processes.values().filter(|process| process.threads.len() > 1).map(|process| process.pid).collect()
+}
+
+/// Who takes the signals that wait for a process with several threads, or for one of these that had several: each of these
+/// may change that, for instance by what it blocks.
+#[must_use]
+pub fn recipients(kernel: &Kernel, had_several: &[Pid]) -> Vec<(Pid, u8, Option<Tid>)> {
+    let is_shared = |process: &&Process| process.threads.len() > 1 || had_several.contains(&process.pid);
+    let shared = kernel.processes.values().filter(is_shared);
     let waiting = shared.flat_map(|process| process.signals.pending.iter().map(move |info| (process, info.number)));
     waiting.map(|(process, number)| (process.pid, number, recipient(kernel, process, number))).collect()
 }

@@ -109,7 +109,7 @@ impl Programs {
     fn decides_who_handles(&self, number: u64) -> bool {
         let sets_mask = |name: &str| matches!(name, "rt_sigprocmask" | "rt_sigreturn");
         kernel::table::row(number).is_some_and(|row| sets_mask(row.name))
-            && !kernel::signal::recipients(&self.world.kernel).is_empty()
+            && !kernel::signal::recipients(&self.world.kernel, &[]).is_empty()
     }
 
     /// The syscall that a thread is about to make, if its next instruction is one.

@@ -401,14 +401,15 @@ impl Traced for Programs {
     fn step_amid(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn Around) -> Option<Step<Snapshot>> {
         self.load(state);
         let (ended, before, gates, was_timed) = (self.ended(), self.valuation(), self.gates(), self.is_timed());
-        let recipients = signal::recipients(&self.world.kernel);
+        let several = signal::shared(&self.world.kernel);
+        let recipients = signal::recipients(&self.world.kernel, &several);
         let Moved { mut touches, misuse, assertion } = self.moved(state, choice)?;
         touches.extend(self.gate_touches(Tid(choice.actor), &gates));
         if was_timed != self.is_timed() {
             touches.push(Touch { object: touch::deadlines(), write: true, plain: false });
         }
         // Another's mask decides who handles a signal: whoever handles one, or could, looks at everything.
-        if recipients != signal::recipients(&self.world.kernel) {
+        if recipients != signal::recipients(&self.world.kernel, &several) {
             touches.extend(touch::everything());
         }
         // Whoever only looks does not get on.
