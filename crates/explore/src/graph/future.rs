@@ -42,6 +42,13 @@ impl Futures {
         if one == NOTHING {
             return other;
         }
+        // Most often nothing is new.
+        if self.is_in(other, one) {
+            return one;
+        }
+        if self.is_in(one, other) {
+            return other;
+        }
         let key = (one.min(other), one.max(other));
         if let Some(id) = self.unions.get(&key) {
             return *id;
@@ -49,6 +56,12 @@ impl Futures {
         let id = self.union_of([one, other].into_iter());
         self.unions.insert(key, id);
         id
+    }
+
+    /// Whether all of a set is in another one.
+    fn is_in(&self, small: FutureId, large: FutureId) -> bool {
+        let (small, large) = (&self.sets[small.0 as usize], &self.sets[large.0 as usize]);
+        small.len() <= large.len() && small.iter().zip(large.iter()).all(|(small, large)| small & !large == 0)
     }
 
     /// The union of several sets that are seldom met together.

@@ -1,8 +1,9 @@
 //! The way to a state with the fewest preemptions, then the fewest switches between actors, then the fewest steps.
 
 use super::node::Node;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Where a way stands: state and who moved last.
 type Place = (u32, u32);
@@ -17,11 +18,11 @@ const NOBODY: u32 = u32::MAX;
 pub type Hop = (u32, usize);
 
 /// Steps that lead from the start to each of the goals.
-pub fn fewest_switches(nodes: &[Node], goals: impl Iterator<Item = u32>) -> HashMap<u32, Vec<Hop>> {
-    let mut missing: HashSet<u32> = goals.collect();
-    let mut ways = HashMap::new();
-    let mut best: HashMap<Place, Cost> = HashMap::from([((0, NOBODY), (0, 0, 0))]);
-    let mut came: HashMap<Place, (Place, Hop)> = HashMap::new();
+pub fn fewest_switches(nodes: &[Node], goals: impl Iterator<Item = u32>) -> FxHashMap<u32, Vec<Hop>> {
+    let mut missing: FxHashSet<u32> = goals.collect();
+    let mut ways = FxHashMap::default();
+    let mut best: FxHashMap<Place, Cost> = FxHashMap::from_iter([((0, NOBODY), (0, 0, 0))]);
+    let mut came: FxHashMap<Place, (Place, Hop)> = FxHashMap::default();
     let mut open = BinaryHeap::from([Reverse(((0, 0, 0), (0, NOBODY)))]);
     while let Some(Reverse((cost, place))) = open.pop() {
         if missing.remove(&place.0) {
@@ -54,7 +55,7 @@ fn dearer(cost: Cost, node: &Node, last: u32, actor: u32) -> Cost {
     (cost.0 + u32::from(preempted), cost.1 + u32::from(switch), cost.2 + 1)
 }
 
-fn walk_back(came: &HashMap<Place, (Place, Hop)>, mut place: Place) -> Vec<Hop> {
+fn walk_back(came: &FxHashMap<Place, (Place, Hop)>, mut place: Place) -> Vec<Hop> {
     let mut hops = Vec::new();
     while let Some((before, hop)) = came.get(&place) {
         hops.push(*hop);
@@ -66,7 +67,7 @@ fn walk_back(came: &HashMap<Place, (Place, Hop)>, mut place: Place) -> Vec<Hop> 
 
 /// The fewest steps from one state to another over steps that count; nothing if there are none such.
 pub fn shortest(nodes: &[Node], from: u32, to: u32, counts: impl Fn(u32, usize) -> bool) -> Option<Vec<Hop>> {
-    let mut came: HashMap<u32, Hop> = HashMap::new();
+    let mut came: FxHashMap<u32, Hop> = FxHashMap::default();
     let mut open = VecDeque::from([from]);
     while let Some(at) = open.pop_front() {
         if at == to {

@@ -31,7 +31,7 @@ impl Around for AmidGraph<'_> {
     fn untouched(&mut self, touches: &[Touch]) -> Vec<(u32, u32)> {
         let (mover, present, unknown) = self.scene;
         let Some(own) = present.iter().find(|present| present.actor == mover) else { return Vec::new() };
-        let set = self.touches.intern(mover, self.touches.locks_of(own.pending), touches.to_vec());
+        let set = self.touches.intern(mover, self.touches.locks_of(own.pending), touches);
         let touched = &*self.touches;
         // Nobody else gives a lock back, unless by mistake.
         let is_touched = |other: &Present| touched.conflict(set, other.pending) || touched.writes(set, other.holds);
@@ -91,9 +91,9 @@ impl<T: Traced> Search<'_, T> {
         let touches = &mut self.graph.touches;
         let holds = touches.locks(actor.holds.iter().copied());
         let locks = touches.locks(actor.holds.iter().chain(&actor.takes).copied());
-        let alarms = touches.intern(dense, locks, read(&actor.alarms));
+        let alarms = touches.intern(dense, locks, &read(&actor.alarms));
         let known = match actor.choices {
-            0 => Some(touches.intern(dense, locks, read(&actor.awaits))),
+            0 => Some(touches.intern(dense, locks, &read(&actor.awaits))),
             _ => self.as_before(actor.choices, (dense, locks), before, by),
         };
         let (choices, last, sort) = (actor.choices, actor.last, actor.sort);
@@ -126,7 +126,7 @@ impl<T: Traced> Search<'_, T> {
             }
         }
         let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied());
-        self.graph.touches.intern(dense, locks, all)
+        self.graph.touches.intern(dense, locks, &all)
     }
 
     /// Takes a step to see what it touches, unless somebody else has done so.

@@ -155,7 +155,7 @@ impl<'a, T: Traced> Search<'a, T> {
         let fatal = taken.is_fatal();
         let Taken { reached, touches, failure, progress, visible } = taken;
         let locks = self.graph.node(at).find(actor).map(|present| self.graph.touches.locks_of(present.pending));
-        let set = self.graph.touches.intern(actor, locks.expect("who moves is there"), touches);
+        let set = self.graph.touches.intern(actor, locks.expect("who moves is there"), &touches);
         let failed = failure.is_some();
         if let Some(failure) = failure {
             self.fail(failure, at, Some(choice));

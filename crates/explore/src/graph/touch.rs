@@ -3,8 +3,12 @@
 use super::Touch;
 use crate::bits::CAPACITY;
 use crate::stateless::normalise;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::sync::Arc;
+
+/// Sets that are found without being put in order.
+const LATELY_MAX: usize = 1 << 14;
 
 /// The touches of one step of one actor, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -53,6 +57,8 @@ enum Owner {
 pub struct Touches {
     sets: Vec<Set>,
     ids: FxHashMap<(u32, LockId, u128), SetId>,
+    /// The same by what was asked for lately, which is in no order: steps tell their touches in the same one each time.
+    lately: FxHashMap<u64, (Box<[Touch]>, SetId)>,
     owners: FxHashMap<u64, Owner>,
     accesses: Vec<Access>,
     access_ids: FxHashMap<Access, u32>,
@@ -66,8 +72,24 @@ pub struct Touches {
 }
 
 impl Touches {
-    /// The number of a step's touches.
-    pub fn intern(&mut self, actor: u32, locks: LockId, mut touches: Vec<Touch>) -> SetId {
+    /// The number of a step's touches, which need not be in order.
+    pub fn intern(&mut self, actor: u32, locks: LockId, touches: &[Touch]) -> SetId {
+        let hash = FxBuildHasher.hash_one((actor, locks, touches));
+        if let Some((known, id)) = self.lately.get(&hash) {
+            let set = &self.sets[id.0 as usize];
+            if (set.actor, set.locks, &**known) == (actor, locks, touches) {
+                return *id;
+            }
+        }
+        let id = self.intern_ordered(actor, locks, touches.to_vec());
+        if self.lately.len() >= LATELY_MAX {
+            self.lately.clear();
+        }
+        self.lately.insert(hash, (touches.into(), id));
+        id
+    }
+
+    fn intern_ordered(&mut self, actor: u32, locks: LockId, mut touches: Vec<Touch>) -> SetId {
         normalise(&mut touches);
         let key = (actor, locks, fingerprint(&touches));
         if let Some(id) = self.ids.get(&key) {
@@ -267,9 +289,9 @@ mod tests {
     #[test]
     fn an_object_counts_from_the_second_actor_on() {
         let mut touches = Touches::default();
-        let one = touches.intern(0, UNLOCKED, vec![touch(7, true), touch(8, true)]);
+        let one = touches.intern(0, UNLOCKED, &[touch(7, true), touch(8, true)]);
         assert!(touches.shared(one).is_empty());
-        let other = touches.intern(1, UNLOCKED, vec![touch(7, false)]);
+        let other = touches.intern(1, UNLOCKED, &[touch(7, false)]);
         assert!(touches.take_grown());
         assert_eq!((touches.shared(one).len(), touches.shared(other).len()), (1, 1));
         assert!(touches.conflict(one, other));
@@ -278,8 +300,8 @@ mod tests {
     #[test]
     fn two_readers_do_not_conflict() {
         let mut touches = Touches::default();
-        let one = touches.intern(0, UNLOCKED, vec![touch(7, false)]);
-        let other = touches.intern(1, UNLOCKED, vec![touch(7, false)]);
+        let one = touches.intern(0, UNLOCKED, &[touch(7, false)]);
+        let other = touches.intern(1, UNLOCKED, &[touch(7, false)]);
         assert!(!touches.conflict(one, other));
     }
 }
