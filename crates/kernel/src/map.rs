@@ -1,7 +1,7 @@
 //! A map that is cheap to clone and to hash: a snapshot shares everything until one side changes it, and what did not
 //! change is not hashed again.
 
-use crate::shared::Memo;
+use crate::shared::{Memo, Shared};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use twox_hash::XxHash3_128;
@@ -13,7 +13,7 @@ pub struct Map<K, V>(Arc<Spine<K, V>>);
 /// The entries by key, and what is known of their hash.
 #[derive(Clone, Debug)]
 struct Spine<K, V> {
-    entries: Vec<(K, Arc<V>)>,
+    entries: Vec<(K, Shared<V>)>,
     /// The hash of all entries, once somebody wanted it.
     hash: Memo,
     counted: Counted<K>,
@@ -55,9 +55,18 @@ impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
         }
     }
 
+    /// The value of a key is about to become one whose hash is known.
+    fn exchange(&mut self, key: &K, value: &Shared<V>, place: Result<usize, usize>) {
+        let Some(all) = self.hash.known() else { return self.touch(key, place) };
+        let old = place.map_or(0, |at| hash_of_entry(&self.entries[at]));
+        let new = Wide::hash_of((key, value));
+        self.hash = Memo::of(all.wrapping_sub(old).wrapping_add(new));
+        self.counted = Counted::Nothing;
+    }
+
     /// The sum of the hashes of all entries.
     fn sum(&self) -> u128 {
-        let add = |sum: u128, entry: &(K, Arc<V>)| sum.wrapping_add(hash_of_entry(entry));
+        let add = |sum: u128, entry: &(K, Shared<V>)| sum.wrapping_add(hash_of_entry(entry));
         match &self.counted {
             Counted::Nothing => self.entries.iter().fold(0, add),
             Counted::But(changed, sum) => {
@@ -68,17 +77,15 @@ impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
     }
 }
 
-fn hash_of_entry<K: Hash, V: Hash>((key, value): &(K, Arc<V>)) -> u128 {
+fn hash_of_entry<K: Hash, V: Hash>((key, value): &(K, Shared<V>)) -> u128 {
     Wide::hash_of((key, value))
 }
 
 impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
     fn eq(&self, other: &Self) -> bool {
-        let same =
-            |one: &(K, Arc<V>), two: &(K, Arc<V>)| one.0 == two.0 && (Arc::ptr_eq(&one.1, &two.1) || one.1 == two.1);
         let (entries, others) = (&self.0.entries, &other.0.entries);
         let mut pairs = entries.iter().zip(others);
-        Arc::ptr_eq(&self.0, &other.0) || entries.len() == others.len() && pairs.all(|(one, two)| same(one, two))
+        Arc::ptr_eq(&self.0, &other.0) || entries.len() == others.len() && pairs.all(|(one, two)| one == two)
     }
 }
 
@@ -138,7 +145,7 @@ impl Hasher for Wide {
 
 impl<K: Hash + Ord + Clone, V: Hash> Hash for Map<K, V> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u128(self.0.hash.get_or(|| self.0.sum()));
+        state.write_u128(self.sum());
     }
 }
 
@@ -161,6 +168,25 @@ impl<K: Ord, V> Map<K, V> {
     #[must_use]
     pub fn get(&self, key: &K) -> Option<&V> {
         self.0.find(key).ok().map(|at| &*self.0.entries[at].1)
+    }
+
+    /// The value of a key, to be shared.
+    #[must_use]
+    pub fn shared(&self, key: &K) -> Option<&Shared<V>> {
+        self.0.find(key).ok().map(|at| &self.0.entries[at].1)
+    }
+
+    /// Keys whose values differ from those of another map, or are in one of the two only.
+    pub fn differing<'a>(&'a self, other: &'a Self) -> Vec<&'a K>
+    where
+        V: PartialEq,
+    {
+        let is_other = |key: &&K| self.shared(key) != other.shared(key);
+        let gone = other.keys().filter(|key| !self.contains_key(key));
+        match Arc::ptr_eq(&self.0, &other.0) {
+            true => Vec::new(),
+            false => self.keys().filter(is_other).chain(gone).collect(),
+        }
     }
 
     /// Whether the key is there.
@@ -197,6 +223,14 @@ impl<K: Ord, V> Map<K, V> {
     }
 }
 
+impl<K: Ord + Clone + Hash, V: Hash> Map<K, V> {
+    /// A sum of one number for each entry: what an entry adds to it does not depend on the others.
+    #[must_use]
+    pub fn sum(&self) -> u128 {
+        self.0.hash.get_or(|| self.0.sum())
+    }
+}
+
 impl<K: Ord + Clone + Hash, V: Clone + Hash> Map<K, V> {
     /// The spine, to change the entry of a key, and where that is.
     fn change(&mut self, key: &K) -> (&mut Spine<K, V>, Result<usize, usize>) {
@@ -212,15 +246,25 @@ impl<K: Ord + Clone + Hash, V: Clone + Hash> Map<K, V> {
             return None;
         }
         let (spine, place) = self.change(key);
-        place.ok().map(|at| Arc::make_mut(&mut spine.entries[at].1))
+        place.ok().map(|at| &mut *spine.entries[at].1)
     }
 
     /// Adds or replaces.
-    pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
-        let value = Arc::new(value);
-        match self.change(&key) {
-            (spine, Ok(at)) => Some(std::mem::replace(&mut spine.entries[at].1, value)),
-            (spine, Err(at)) => {
+    pub fn insert(&mut self, key: K, value: V) -> Option<Shared<V>> {
+        self.put(key, Shared::new(value))
+    }
+
+    /// The same for a value that others have, too.
+    pub fn put(&mut self, key: K, value: Shared<V>) -> Option<Shared<V>> {
+        let place = self.0.find(&key);
+        let spine = Arc::make_mut(&mut self.0);
+        match value.is_known() {
+            true => spine.exchange(&key, &value, place),
+            false => spine.touch(&key, place),
+        }
+        match place {
+            Ok(at) => Some(std::mem::replace(&mut spine.entries[at].1, value)),
+            Err(at) => {
                 spine.entries.insert(at, (key, value));
                 None
             }
@@ -228,7 +272,7 @@ impl<K: Ord + Clone + Hash, V: Clone + Hash> Map<K, V> {
     }
 
     /// Takes out.
-    pub fn remove(&mut self, key: &K) -> Option<Arc<V>> {
+    pub fn remove(&mut self, key: &K) -> Option<Shared<V>> {
         if !self.contains_key(key) {
             return None;
         }
@@ -291,6 +335,15 @@ mod tests {
                     assert!(hash(&fresh) == hash(&map) && fresh == map && map.keys().eq(plain.keys()));
                 }
                 4 => drop(map.clone().insert(key, "of a clone".to_owned())),
+                5 => {
+                    let value = Shared::new(next(9).to_string());
+                    plain.insert(key, (*value).clone());
+                    if next(2) == 0 {
+                        let _ = value.identity();
+                        hash(&map);
+                    }
+                    map.put(key, value);
+                }
                 _ => {
                     map.insert(key, key.to_string());
                     plain.insert(key, key.to_string());

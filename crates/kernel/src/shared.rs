@@ -16,6 +16,13 @@ pub(crate) struct Memo {
 }
 
 impl Memo {
+    /// A hash that is known from the start.
+    pub fn of(hash: u128) -> Self {
+        let memo = Self::default();
+        memo.get_or(|| hash);
+        memo
+    }
+
     pub fn known(&self) -> Option<u128> {
         let halves = || (self.low.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed));
         let join = |(low, high)| u128::from(low) | u128::from(high) << 64;
@@ -40,9 +47,7 @@ impl Memo {
 
 impl Clone for Memo {
     fn clone(&self) -> Self {
-        let memo = Self::default();
-        self.known().map(|hash| memo.get_or(|| hash));
-        memo
+        self.known().map_or_else(Self::default, Self::of)
     }
 }
 
@@ -60,6 +65,12 @@ impl<T> Shared<T> {
     /// A value that nobody shares yet.
     pub fn new(value: T) -> Self {
         Self(Arc::new(Hashed { value, hash: Memo::default() }))
+    }
+
+    /// Whether neither of the two was changed since one became a clone of the other.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -87,9 +98,23 @@ impl<T: PartialEq> PartialEq for Shared<T> {
 
 impl<T: Eq> Eq for Shared<T> {}
 
+impl<T: Hash> Shared<T> {
+    /// Whether somebody has worked out already what stands for the value.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.0.hash.known().is_some()
+    }
+
+    /// 128 bits that stand for the value, worked out once.
+    #[must_use]
+    pub fn identity(&self) -> u128 {
+        self.0.hash.get_or(|| Wide::hash_of(&self.0.value))
+    }
+}
+
 impl<T: Hash> Hash for Shared<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u128(self.0.hash.get_or(|| Wide::hash_of(&self.0.value)));
+        state.write_u128(self.identity());
     }
 }
 

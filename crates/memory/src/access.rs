@@ -101,6 +101,7 @@ impl Memory {
     /// # Errors
     /// At the first byte that is not there.
     pub fn peek(&self, space: SpaceId, addr: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        self.note_peek(space, addr, buffer.len());
         for piece in pieces(addr, buffer.len()) {
             let place = self.locate(space, piece.addr, Access::Read, Check::Nothing)?;
             let bytes = self.stores.view(place);

@@ -23,6 +23,7 @@ impl Memory {
         let Place { owner, page, under } = place;
         if self.stores.holds_code(owner, page) {
             self.code_epoch += 1;
+            self.is_patched = true;
         }
         if !self.own_in_place(owner, page, under.is_some()) {
             self.own_copy(place)?;
@@ -62,6 +63,7 @@ impl Memory {
 
     /// Puts a page where another, or none, was.
     pub(crate) fn replace(&mut self, owner: Owner, page: u64, new: Option<Arc<Page>>, stamp: Stamp) {
+        self.neighbour.put(owner, page);
         let beneath = self.stores.content_beneath(owner, page);
         let table = self.stores.table_mut(owner);
         let images = table.take_images(page);
@@ -120,7 +122,7 @@ impl Memory {
         if old == new {
             return;
         }
-        let change = hash::placed(new, owner, page).wrapping_sub(hash::placed(old, owner, page));
+        let change = hash::placed(new.wrapping_sub(old), owner, page);
         let table = self.stores.table_mut(owner);
         table.sum = table.sum.wrapping_add(change);
         self.sum = self.sum.wrapping_add(change);

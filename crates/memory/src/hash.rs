@@ -2,23 +2,58 @@
 
 use twox_hash::XxHash3_128;
 
+use crate::PAGE_BYTES;
 use crate::page::Bytes;
 use crate::store::Owner;
 
-/// XXH3-128 of 4096 zero bytes.
-const ZERO_PAGE: u128 = 0x3ee8dc4f9e7ee49593d76fe148c689ba;
+/// Words of a page.
+const WORDS: usize = PAGE_BYTES / 8;
 
-/// Identity of a page's content; never 0.
+/// Words that are looked at together, most of which are zeros.
+const BLOCK: usize = 8;
+
+/// What a page over an object has in addition, so that zeros there are not the same as nothing.
+const OVER: u128 = 0x3ee8_dc4f_9e7e_e495_93d7_6fe1_48c6_89ba;
+
+/// Identity of a page's content where zeros are not the same as nothing.
 pub(crate) fn content(bytes: &Bytes) -> u128 {
-    XxHash3_128::oneshot(bytes).max(1)
+    content_or_zero(bytes).wrapping_add(OVER)
 }
 
 /// Identity of a page's content, where a page of zeros is the same as none at all: 0.
+///
+/// A sum over words: what one adds depends on its place and value, and not on the others.
 pub(crate) fn content_or_zero(bytes: &Bytes) -> u128 {
-    match content(bytes) {
-        ZERO_PAGE => 0,
-        other => other,
+    let (words, _) = bytes.as_chunks::<8>();
+    let (blocks, _) = words.as_chunks::<BLOCK>();
+    let mut sum = 0u128;
+    for (number, block) in blocks.iter().enumerate() {
+        if block.iter().fold(0, |all, word| all | u64::from_le_bytes(*word)) == 0 {
+            continue;
+        }
+        for (index, value) in block.iter().enumerate() {
+            sum = sum.wrapping_add(word(number * BLOCK + index, u64::from_le_bytes(*value)));
+        }
     }
+    sum
+}
+
+/// What a word adds to the identity of its page: nothing if it is 0.
+pub(crate) fn word(index: usize, value: u64) -> u128 {
+    debug_assert!(index < WORDS);
+    if value == 0 {
+        return 0;
+    }
+    let key = (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let low = fold(fold(value ^ key, 0xa076_1d64_78bd_642f) ^ key, 0xe703_7ed1_a0b4_28db);
+    let high = fold(fold(value.wrapping_add(key), 0x8ebc_6af0_9c88_c6e3) ^ key, 0x5899_65cc_7537_4cc3);
+    u128::from(low) | u128::from(high) << 64
+}
+
+/// Both halves of a product, one over the other.
+fn fold(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// Identity of any bytes.
@@ -26,8 +61,8 @@ pub(crate) fn text(bytes: &[u8]) -> u128 {
     XxHash3_128::oneshot(bytes)
 }
 
-/// What a page adds to the fingerprint: its content bound to its place. A sum of these must not let pages trade places,
-/// so each is a bijection of the content that looks random for every place.
+/// What a page adds to the fingerprint: its content bound to its place, as the product with a number that looks random
+/// for every place. So the difference between two contents is worth the same whatever else the page holds.
 pub(crate) fn placed(content: u128, owner: Owner, page: u64) -> u128 {
     if content == 0 {
         return 0;
@@ -37,11 +72,9 @@ pub(crate) fn placed(content: u128, owner: Owner, page: u64) -> u128 {
         Owner::Object(object) => (0xc2b2_ae3d_27d4_eb4f, object.0),
     };
     let place = scramble(page.wrapping_add(kind)) ^ id.wrapping_mul(0xd6e8_feb8_6659_fd93);
-    let place = scramble(place.wrapping_add(kind));
-    let low = scramble((content as u64).wrapping_add(place));
-    let high = scramble((content >> 64) as u64 ^ low.rotate_left(32)).wrapping_add(place);
-    let low = scramble(low ^ high);
-    u128::from(low) | u128::from(high) << 64
+    let low = scramble(place.wrapping_add(kind));
+    let high = scramble(low ^ kind);
+    content.wrapping_mul(u128::from(low | 1) | u128::from(high) << 64)
 }
 
 /// A bijection of 64-bit words in which every input bit changes every output bit with even odds.
@@ -54,12 +87,36 @@ fn scramble(word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ObjectId, PAGE_BYTES, SpaceId};
+    use crate::{ObjectId, SpaceId};
 
     #[test]
     fn a_page_of_zeros_counts_as_none() {
         assert_eq!(content_or_zero(&[0; PAGE_BYTES]), 0);
         assert_ne!(content(&[0; PAGE_BYTES]), 0);
+    }
+
+    #[test]
+    fn a_changed_word_is_worth_the_same_whatever_else_a_page_holds() {
+        let mut full = [7; PAGE_BYTES];
+        let mut sparse = [0; PAGE_BYTES];
+        let change = |page: &mut Bytes, value: u8| {
+            page[808..816].fill(value);
+            content_or_zero(page)
+        };
+        let worth = change(&mut full, 9).wrapping_sub(change(&mut full, 3));
+        assert_eq!(worth, change(&mut sparse, 9).wrapping_sub(change(&mut sparse, 3)));
+        assert_ne!(worth, 0);
+    }
+
+    #[test]
+    fn words_do_not_trade_places() {
+        let with = |places: [(usize, u8); 2]| {
+            let mut page = [0; PAGE_BYTES];
+            places.iter().for_each(|(place, value)| page[*place] = *value);
+            content_or_zero(&page)
+        };
+        assert_ne!(with([(0, 1), (8, 2)]), with([(0, 2), (8, 1)]));
+        assert_ne!(with([(0, 1), (8, 2)]), with([(0, 1), (16, 2)]));
     }
 
     #[test]

@@ -125,6 +125,7 @@ impl Memory {
     }
 
     fn undo_page(&mut self, owner: Owner, page: u64, old: Entry) {
+        self.neighbour.put(owner, page);
         let beneath = self.stores.content_beneath(owner, page);
         let table = self.stores.table_mut(owner);
         // They show what is undone; those that showed what comes back are in the journal too.

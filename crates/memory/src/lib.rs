@@ -10,6 +10,7 @@
 //! | the kernel's accesses | [`Memory::read`], [`Memory::write`]: any space, any length, progress reported |
 //! | the guest's accesses | [`Memory::enter`], [`Memory::load_u64`], [`Memory::store_u64`]: all or nothing |
 //! | search | [`Memory::mark`], [`Memory::undo_to`]; [`Memory::park`], [`Memory::restore`]; [`Memory::fingerprint`] |
+//! | doing steps again | [`Memory::note_looks`], [`Memory::effect`], [`Memory::apply`]; [`Parked::shows`] |
 //! | watching | [`Memory::arm`], [`Memory::log_accesses`], [`Memory::code_version`] |
 //!
 //! # How it works
@@ -20,12 +21,14 @@
 //! recycled ones), puts the old one into the journal, and only then sets the slot's write tag; so later stores cost
 //! nothing, and [`Memory::undo_to`] moves old pages back, without touching anything else. No reference count changes.
 //!
-//! *Fingerprint.* A sum over all pages of their content's hash bound to their place, plus the hash of every layout. Pages
+//! *Fingerprint.* A sum over all words of their value's hash bound to their place, plus the hash of every layout. Pages
 //! written since the last call are hashed, nothing else. A page of zeros counts as none, so reading and zeroing change
 //! nothing; layouts are merged wherever possible, so the same contents have the same fingerprint whatever led there.
 //!
-//! *Parked states* share pages, chunks of 16 and groups of 256 with each other and with the live memory. Parking clones the
-//! chunks that changed since the last time.
+//! *Parked states* are a whole state and the few pages that differ from it. Whole ones share pages, chunks of 4 and groups of
+//! 64 with each other and with the live memory; parking one clones the chunks that changed since the last time.
+//!
+//! *Steps* can be done again elsewhere without being executed, where all words that they look at are the same.
 //!
 //! `cargo run --release -p memory --example snapshot` measures: mark, two dirty pages, fingerprint and undo take about 0.8
 //! microseconds in a space of 256 pages and 2.4 in one of 65536 that does not fit the host's cache; a guest's load takes
@@ -37,6 +40,7 @@
 mod access;
 mod change;
 mod copy;
+mod effect;
 mod fingerprint;
 mod guest;
 mod hash;
@@ -58,6 +62,7 @@ mod twins;
 mod types;
 mod watch;
 
+pub use effect::Effect;
 pub use guest::Word;
 pub use journal::Mark;
 pub use layout::USER_END;

@@ -1,11 +1,14 @@
 //! The whole memory of one world.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::effect::Noted;
 use crate::fingerprint::Dirty;
 use crate::journal::{Journal, Record};
 use crate::page::Pool;
+use crate::park::Neighbour;
 use crate::store::Stores;
 use crate::tlb::Tlb;
 use crate::twins::Twins;
@@ -32,11 +35,14 @@ pub struct Memory {
     /// [`crate::tlb::LOG`] while accesses are logged, else 0.
     pub(crate) log_tag: u64,
     pub(crate) log: Vec<u64>,
+    /// What is looked at, while somebody wants to know.
+    pub(crate) noted: RefCell<Noted>,
     pub(crate) stores: Stores,
     /// Which slots of which spaces may show a page of an object.
     pub(crate) watchers: BTreeMap<(ObjectId, u64), Vec<(SpaceId, u64)>>,
     pub(crate) pool: Pool,
     pub(crate) twins: Twins,
+    pub(crate) neighbour: Neighbour,
     pub(crate) journal: Journal,
     /// Pages stamped with this are ours alone. Never used twice.
     pub(crate) epoch: u64,
@@ -55,6 +61,8 @@ pub struct Memory {
     pub(crate) pass_armed: bool,
     /// Stores to pages that hold code are stopped.
     pub(crate) stop_at_code: bool,
+    /// Instructions may have been taken from a page that a space holds on its own, or such a page was written.
+    pub(crate) is_patched: bool,
 }
 
 impl Memory {
@@ -70,10 +78,12 @@ impl Memory {
             halt: Halt::Fault(nowhere),
             log_tag: 0,
             log: Vec::new(),
+            noted: RefCell::default(),
             stores: Stores::default(),
             watchers: BTreeMap::new(),
             pool: Pool::default(),
             twins: Twins::default(),
+            neighbour: Neighbour::default(),
             journal: Journal::default(),
             epoch: 1,
             dirty: Vec::new(),
@@ -84,6 +94,7 @@ impl Memory {
             code_epoch: NEXT_MEMORY.fetch_add(1 << 32, Ordering::Relaxed),
             pass_armed: false,
             stop_at_code: false,
+            is_patched: false,
         }
     }
 

@@ -62,6 +62,7 @@ impl Memory {
 
     /// Reads from an offset up to the end; how many bytes there were.
     pub fn read_object(&self, id: ObjectId, offset: u64, buffer: &mut [u8]) -> usize {
+        self.note_more();
         let object = self.stores.object(id);
         let count = object.shape.len.saturating_sub(offset).min(buffer.len() as u64) as usize;
         for piece in pieces(offset, count) {
@@ -217,6 +218,7 @@ impl Memory {
 
     /// Takes an object out, uncounted.
     pub(crate) fn take_object(&mut self, id: ObjectId) -> Option<Box<Object>> {
+        self.neighbour.forget();
         let object = self.stores.objects.remove(&id)?;
         self.sum = self.sum.wrapping_sub(object.table.sum).wrapping_sub(object.shape_sum(id));
         self.resident -= object.table.resident;
@@ -225,6 +227,7 @@ impl Memory {
 
     /// Puts an object in and counts it.
     pub(crate) fn put_object(&mut self, id: ObjectId, object: Box<Object>) {
+        self.neighbour.forget();
         self.sum = self.sum.wrapping_add(object.table.sum).wrapping_add(object.shape_sum(id));
         self.resident += object.table.resident;
         self.stores.objects.insert(id, object);

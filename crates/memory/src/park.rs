@@ -9,18 +9,40 @@ use crate::object::{Base, Object, Shape};
 use crate::space::Space;
 use crate::store::{Owner, Stores};
 use crate::table::{CHUNK, ChunkImage, Entry, GROUP, Group, GroupImage, ParkedEntry, Stamp, Table, TableImage};
-use crate::twins::TwinsOf;
+use crate::twins::{Twins, TwinsOf};
 use crate::{ObjectId, SpaceId};
 
-/// A state put aside. Cheap to clone; may go to another thread and be restored into any memory there.
+/// A state put aside: a whole one that is kept, and the pages that differ from it. Cheap to clone; may go to another thread and
+/// be restored into any memory there.
 #[derive(Clone, Debug)]
 pub struct Parked(Arc<Image>);
 
 #[derive(Debug)]
 struct Image {
+    whole: Arc<Whole>,
+    /// Pages of spaces that differ from the whole state, in order.
+    near: Box<[Near]>,
+    sum: u128,
+    resident: u64,
+}
+
+/// A page of a space that differs from that of a whole state.
+type Near = (Owner, u64, ParkedEntry);
+
+/// More pages than this, and the state is kept as a whole: the next ones are near that.
+const NEAR_MAX: usize = 12;
+
+/// More changes than this are not counted any more.
+const SINCE_MAX: usize = 256;
+
+/// All that a state holds.
+#[derive(Debug)]
+pub(crate) struct Whole {
     spaces: Vec<(SpaceId, SpaceImage)>,
     objects: Vec<(ObjectId, ObjectImage)>,
     sum: u128,
+    /// What the fingerprint counts but for pages that spaces hold.
+    ground: u128,
     resident: u64,
 }
 
@@ -38,6 +60,72 @@ struct ObjectImage {
     table: Arc<TableImage>,
 }
 
+impl SpaceImage {
+    fn is_layout_of(&self, space: &Space) -> bool {
+        Arc::ptr_eq(&self.layout, &space.layout)
+    }
+}
+
+impl ObjectImage {
+    fn is_of(&self, object: &Object) -> bool {
+        object.shape == self.shape && object.table.image.as_ref().is_some_and(|table| Arc::ptr_eq(table, &self.table))
+    }
+}
+
+/// The whole state that this one was last kept or restored as, and where pages were put since.
+#[derive(Debug, Default)]
+pub(crate) struct Neighbour {
+    whole: Option<Arc<Whole>>,
+    since: Vec<(Owner, u64)>,
+}
+
+impl Neighbour {
+    /// A page was put somewhere.
+    pub(crate) fn put(&mut self, owner: Owner, page: u64) {
+        if self.whole.is_none() {
+            return;
+        }
+        if self.since.len() >= SINCE_MAX {
+            self.order();
+        }
+        match self.since.len() < SINCE_MAX {
+            true => self.since.push((owner, page)),
+            false => self.forget(),
+        }
+    }
+
+    /// More than pages has changed.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    fn order(&mut self) {
+        self.since.sort_unstable();
+        self.since.dedup();
+    }
+}
+
+impl Whole {
+    pub(crate) fn spaces(&self) -> impl Iterator<Item = SpaceId> {
+        self.spaces.iter().map(|(id, _)| *id)
+    }
+
+    pub(crate) fn table(&self, space: SpaceId) -> Option<&TableImage> {
+        self.spaces.iter().find(|(id, _)| *id == space).map(|(_, image)| &*image.table)
+    }
+
+    /// Whether mappings and objects are those of a memory.
+    fn has_ground_of(&self, stores: &Stores) -> bool {
+        let (spaces, objects) = (&stores.spaces, &stores.objects);
+        let mut of_spaces = spaces.iter().zip(&self.spaces);
+        let mut of_objects = objects.iter().zip(&self.objects);
+        spaces.len() == self.spaces.len()
+            && objects.len() == self.objects.len()
+            && of_spaces.all(|((id, space), (other, image))| id == other && image.is_layout_of(space))
+            && of_objects.all(|((id, object), (other, image))| id == other && image.is_of(object))
+    }
+}
+
 impl Parked {
     /// The fingerprint of the state.
     #[must_use]
@@ -45,10 +133,34 @@ impl Parked {
         self.0.sum
     }
 
+    /// What stands for everything but the pages that spaces hold on their own: mappings and objects.
+    #[must_use]
+    pub fn ground(&self) -> u128 {
+        self.0.whole.ground
+    }
+
     /// Pages that all spaces and objects of the state hold, shared or not.
     #[must_use]
     pub fn resident_pages(&self) -> u64 {
         self.0.resident
+    }
+
+    pub(crate) fn whole(&self) -> &Arc<Whole> {
+        &self.0.whole
+    }
+
+    /// Where pages are that differ from the whole state.
+    pub(crate) fn near(&self) -> impl Iterator<Item = (Owner, u64)> {
+        self.0.near.iter().map(|(owner, page, _)| (*owner, *page))
+    }
+
+    /// What a space holds at a page.
+    pub(crate) fn entry(&self, space: SpaceId, page: u64) -> Option<&ParkedEntry> {
+        let near = self.0.near.iter().find(|near| near.1 == page && near.0 == Owner::Space(space));
+        match near {
+            Some((_, _, entry)) => Some(entry),
+            None => self.0.whole.table(space)?.entry(page),
+        }
     }
 }
 
@@ -59,19 +171,49 @@ impl Memory {
         // Pages that were ours alone are the parked state's too.
         self.begin_epoch();
         let mut twins = std::mem::take(&mut self.twins);
-        let Stores { spaces, objects } = &mut self.stores;
-        let park =
-            |(id, space): (&SpaceId, &mut Box<Space>)| (*id, park_space(space, &mut twins.of(Owner::Space(*id))));
-        let spaces = spaces.iter_mut().map(park).collect();
-        let park =
-            |(id, object): (&ObjectId, &mut Box<Object>)| (*id, park_object(object, &mut twins.of(Owner::Object(*id))));
-        let objects = objects.iter_mut().map(park).collect();
+        let whole = self.near_whole().unwrap_or_else(|| self.park_whole(&mut twins));
+        let near = self.park_near(&mut twins);
         for (owner, page, spare) in twins.exchanged.drain(..) {
             self.moved(owner, page);
             self.pool.give(Some(spare));
         }
         self.twins = twins;
-        Parked(Arc::new(Image { spaces, objects, sum: self.sum, resident: self.resident }))
+        Parked(Arc::new(Image { whole, near, sum: self.sum, resident: self.resident }))
+    }
+
+    /// The whole state that this one differs from in a few pages only, if there is one.
+    fn near_whole(&mut self) -> Option<Arc<Whole>> {
+        self.neighbour.order();
+        let Neighbour { whole, since } = &self.neighbour;
+        let is_page = |(owner, _): &(Owner, u64)| matches!(owner, Owner::Space(_));
+        let is_near = |whole: &&Arc<Whole>| whole.has_ground_of(&self.stores);
+        let is_little = since.len() <= NEAR_MAX && since.iter().all(is_page);
+        whole.as_ref().filter(|_| is_little).filter(is_near).cloned()
+    }
+
+    fn park_whole(&mut self, twins: &mut Twins) -> Arc<Whole> {
+        let Stores { spaces, objects } = &mut self.stores;
+        let park =
+            |(id, space): (&SpaceId, &mut Box<Space>)| (*id, park_space(space, &mut twins.of(Owner::Space(*id))));
+        let spaces: Vec<_> = spaces.iter_mut().map(park).collect();
+        let park =
+            |(id, object): (&ObjectId, &mut Box<Object>)| (*id, park_object(object, &mut twins.of(Owner::Object(*id))));
+        let objects = objects.iter_mut().map(park).collect();
+        let held = spaces.iter().map(|(_, space)| space.table.sum).fold(0, u128::wrapping_add);
+        let ground = self.sum.wrapping_sub(held);
+        let whole = Arc::new(Whole { spaces, objects, sum: self.sum, ground, resident: self.resident });
+        self.neighbour = Neighbour { whole: Some(Arc::clone(&whole)), since: Vec::new() };
+        whole
+    }
+
+    fn park_near(&mut self, twins: &mut Twins) -> Box<[Near]> {
+        let stores = &mut self.stores;
+        let park = |(owner, page): &(Owner, u64)| {
+            let entry = stores.table_mut(*owner).entry_made(*page);
+            twins.of(*owner).share(std::slice::from_mut(entry), *page);
+            (*owner, *page, park_entry(entry))
+        };
+        self.neighbour.since.iter().map(park).collect()
     }
 
     /// Makes everything as it was when the state was parked, whatever it is now. All marks are gone. Takes time by what
@@ -81,12 +223,66 @@ impl Memory {
         self.leave();
         self.journal.clear();
         self.begin_epoch();
-        (self.sum, self.resident) = (image.sum, image.resident);
         self.dirty.clear();
         self.drains += 1;
-        let moved = [self.restore_objects(&image.objects), self.restore_spaces(&image.spaces)];
+        let is_near = self.neighbour.whole.as_ref().is_some_and(|whole| Arc::ptr_eq(whole, &image.whole))
+            && image.whole.has_ground_of(&self.stores);
+        if !is_near {
+            self.restore_whole(&image.whole);
+        }
+        self.restore_near(image);
+        (self.sum, self.resident) = (image.sum, image.resident);
+    }
+
+    fn restore_whole(&mut self, whole: &Arc<Whole>) {
+        self.neighbour.forget();
+        (self.sum, self.resident) = (whole.sum, whole.resident);
+        let moved = [self.restore_objects(&whole.objects), self.restore_spaces(&whole.spaces)];
         // Lowered code is looked at anew only if what it was taken from may differ: most restores change data alone.
         if moved.contains(&true) {
+            self.code_epoch += 1;
+        }
+        self.neighbour.whole = Some(Arc::clone(whole));
+    }
+
+    /// Puts the pages in their places in which a state differs from the whole one, which is here but for pages put since.
+    fn restore_near(&mut self, image: &Image) {
+        self.neighbour.order();
+        let nothing = ParkedEntry::default();
+        for (owner, page) in std::mem::take(&mut self.neighbour.since) {
+            let is_other = image.near.iter().any(|near| (near.0, near.1) == (owner, page));
+            // Objects are those of the whole state.
+            let Owner::Space(space) = owner else { continue };
+            if !is_other {
+                let entry = image.whole.table(space).and_then(|table| table.entry(page)).unwrap_or(&nothing);
+                self.put_page(owner, page, entry);
+            }
+        }
+        for (owner, page, entry) in &image.near {
+            self.put_page(*owner, *page, entry);
+        }
+        self.neighbour.since = image.near.iter().map(|(owner, page, _)| (*owner, *page)).collect();
+        for ((_, space), (_, parked)) in self.stores.spaces.iter_mut().zip(&image.whole.spaces) {
+            (space.layout_sum, space.layout_dirty) = (parked.layout_sum, false);
+        }
+    }
+
+    /// Puts a page in its place whose content is known.
+    pub(crate) fn put_page(&mut self, owner: Owner, page: u64, parked: &ParkedEntry) {
+        let entry = self.stores.table(owner).entry(page);
+        let held = entry.and_then(|entry| entry.page.as_ref());
+        let is_here = held.map(Arc::as_ptr) == parked.page.as_ref().map(Arc::as_ptr);
+        if is_here && !entry.is_some_and(|entry| entry.stamp.dirty()) {
+            return;
+        }
+        if parked.page.is_none() {
+            return self.give_up(owner, page);
+        }
+        self.replace(owner, page, parked.page.clone(), Stamp::settled(parked.over));
+        let entry = self.stores.table_mut(owner).entry_made(page);
+        let old = std::mem::replace(&mut entry.content, parked.content);
+        self.recount(owner, page, old, parked.content);
+        if self.stores.holds_code(owner, page) {
             self.code_epoch += 1;
         }
     }

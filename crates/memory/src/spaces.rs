@@ -95,6 +95,7 @@ impl Memory {
 
     /// Takes a space out, uncounted and without translations.
     pub(crate) fn take_space(&mut self, id: SpaceId) -> Option<Box<Space>> {
+        self.neighbour.forget();
         let mut space = self.stores.spaces.remove(&id)?;
         if self.current == Some(id) {
             self.current = None;
@@ -111,6 +112,7 @@ impl Memory {
 
     /// Puts a space in and counts it.
     pub(crate) fn put_space(&mut self, id: SpaceId, space: Box<Space>) {
+        self.neighbour.forget();
         self.sum = self.sum.wrapping_add(space.sum());
         self.resident += space.table.resident;
         self.stores.spaces.insert(id, space);

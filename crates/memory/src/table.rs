@@ -89,6 +89,20 @@ pub(crate) struct TableImage {
     pub(crate) resident: u64,
 }
 
+impl TableImage {
+    /// A group of pages, if any is held.
+    pub(crate) fn group(&self, number: u64) -> Option<&Arc<GroupImage>> {
+        let at = self.groups.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        Some(&self.groups[at].1)
+    }
+
+    /// What is held at a page.
+    pub(crate) fn entry(&self, page: u64) -> Option<&ParkedEntry> {
+        let index = (page % GROUP) as usize;
+        self.group(page / GROUP)?[index / CHUNK].as_ref().map(|chunk| &chunk[index % CHUNK])
+    }
+}
+
 /// Pages side by side.
 #[derive(Debug)]
 pub(crate) struct Group {

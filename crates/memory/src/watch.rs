@@ -16,7 +16,7 @@ pub(crate) fn pack(addr: u64, size: usize, write: bool) -> u64 {
     addr | (size as u64) << SIZE_SHIFT | if write { WRITE_BIT } else { 0 }
 }
 
-fn unpack(word: u64) -> Logged {
+pub(crate) fn unpack(word: u64) -> Logged {
     let size = ((word & !WRITE_BIT) >> SIZE_SHIFT) as u32;
     Logged { addr: word & ((1 << SIZE_SHIFT) - 1), size, write: word & WRITE_BIT != 0 }
 }
@@ -68,24 +68,57 @@ impl Memory {
 
     /// Accesses logged since the last call, oldest first.
     pub fn take_log(&mut self) -> Vec<Logged> {
+        self.keep_log();
         self.log.drain(..).map(unpack).collect()
     }
 
     /// The same into a list that is used again and again.
     pub fn take_log_into(&mut self, list: &mut Vec<Logged>) {
         list.clear();
+        self.keep_log();
         list.extend(self.log.drain(..).map(unpack));
     }
 
     /// Forgets what was logged.
     pub fn forget_log(&mut self) {
+        self.keep_log();
         self.log.clear();
+    }
+
+    /// What was logged is still wanted by whoever asks for all that is looked at.
+    fn keep_log(&mut self) {
+        let noted = self.noted.get_mut();
+        if noted.is_on {
+            noted.accesses.extend_from_slice(&self.log);
+        }
+    }
+
+    /// Notes a look of somebody who looks on.
+    pub(crate) fn note_peek(&self, space: SpaceId, addr: u64, len: usize) {
+        let mut noted = self.noted.borrow_mut();
+        if noted.is_on {
+            noted.peeks.push((space, addr, len));
+        }
+    }
+
+    /// Notes that more is looked at than words of the current space.
+    pub(crate) fn note_more(&self) {
+        self.noted.borrow_mut().is_more = true;
+    }
+
+    /// Whether instructions may ever have been taken from a page that a space holds on its own, in any state: they may
+    /// differ from one state to the next.
+    #[must_use]
+    pub fn is_patched(&self) -> bool {
+        self.is_patched
     }
 
     /// Notes an access of the kernel, if it is to the current space.
     pub(crate) fn log_kernel(&mut self, space: SpaceId, piece: Piece, write: bool) {
         if self.log_tag != 0 && self.current == Some(space) {
             self.log.push(pack(piece.addr, piece.len, write));
+        } else {
+            self.note_more();
         }
     }
 
@@ -99,6 +132,8 @@ impl Memory {
 
     fn watch_code(&mut self, id: SpaceId, page: u64) -> Option<Place> {
         let place = self.locate(id, page * PAGE_SIZE, Access::Execute, Check::Permission).ok()?;
+        self.is_patched |=
+            matches!(place.owner, Owner::Space(_)) && self.stores.table(place.owner).page(page).is_some();
         let space = self.stores.space_mut(id);
         if space.code.insert(page)
             && let Some(tlb) = self.tlb_of(id)

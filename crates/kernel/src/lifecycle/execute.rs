@@ -99,9 +99,9 @@ fn end_other_threads(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, tid: Ti
         release_thread(kernel, memory, other);
     }
     if tid != leader {
-        let mut thread = kernel.threads.remove(&tid).map(Arc::unwrap_or_clone).expect("a caller is a thread");
+        let mut thread = kernel.threads.remove(&tid).expect("a caller is a thread");
         thread.tid = leader;
-        kernel.threads.insert(leader, thread);
+        kernel.threads.put(leader, thread);
         kernel.processes.get_mut(&pid).expect("a thread has a process").threads = [leader].into();
     }
     leader

@@ -8,20 +8,34 @@ use super::{reach, touch};
 use explore::graph::{Actor, Touch};
 use kernel::{Tid, event, signal, time};
 
+/// Everybody in a state.
+pub(super) struct Everybody {
+    pub actors: Vec<Actor>,
+    /// Whether somebody is in a function that gives up at a certain time.
+    pub is_timed: bool,
+}
+
 impl Programs {
-    /// Everybody; those who are named with how many choices they have are as they were.
-    pub(super) fn actors(&self, untouched: &[(u32, u32)]) -> Vec<Actor> {
-        let at: Vec<(Tid, Option<Operation>)> =
-            self.world.kernel.threads.keys().map(|tid| (*tid, self.pending_operation(*tid))).collect();
-        let stays = |tid: Tid| untouched.iter().find(|(number, _)| *number == tid.0);
-        let actor = |(tid, operation): &(Tid, Option<Operation>)| match stays(*tid) {
-            Some(_) if cfg!(debug_assertions) => Actor { stays: true, ..self.actor(*tid, operation.as_ref()) },
-            Some((number, choices)) => Actor { number: *number, choices: *choices, stays: true, ..Actor::default() },
-            None => self.actor(*tid, operation.as_ref()),
-        };
-        let mut actors: Vec<Actor> = at.iter().map(actor).collect();
+    /// Everybody; those who are named with how many choices they have are as they were, when somebody was in a function that
+    /// gives up at a certain time, or nobody was.
+    pub(super) fn actors(&self, was_timed: bool, untouched: &[(u32, u32)]) -> Everybody {
+        let mut actors = Vec::with_capacity(self.world.kernel.threads.len() + 1);
+        let mut deadlines = Vec::new();
+        for tid in self.world.kernel.threads.keys().copied() {
+            let stays = untouched.iter().find(|(number, _)| *number == tid.0);
+            if let Some((number, choices)) = stays.filter(|_| !was_timed && !cfg!(debug_assertions)) {
+                actors.push(Actor { number: *number, choices: *choices, stays: true, ..Actor::default() });
+                continue;
+            }
+            let operation = self.pending_operation(tid);
+            let deadline = operation.and_then(|operation| operation.deadline(self.seen()));
+            debug_assert!(was_timed || stays.is_none() || deadline.is_none(), "{tid:?} was not left as it was");
+            deadlines.extend(deadline);
+            actors.push(Actor { stays: stays.is_some(), ..self.actor(tid, operation.as_ref()) });
+        }
+        let is_timed = !deadlines.is_empty();
         let is_quiet = actors.iter().all(|actor| actor.choices == 0);
-        if self.next_deadline(at.iter().filter_map(|(_, operation)| operation.as_ref())).is_some() {
+        if self.next_deadline(deadlines.into_iter()).is_some() {
             let may_pass = is_quiet || self.may_hasten();
             let patient = self.options.timeouts == Timeouts::Quiet;
             let choices = u32::from(may_pass);
@@ -33,16 +47,18 @@ impl Programs {
             let awaits = vec![touch::deadlines()];
             actors.push(Actor { number: TIME, awaits, creator: TIME, ..Actor::default() });
         }
-        actors
+        Everybody { actors, is_timed }
     }
 
     /// Whether anybody waits for a time to come, where that decides whether time can pass early.
     pub(super) fn is_timed(&self) -> bool {
-        let operations: Vec<Operation> = match self.may_hasten() {
-            true => self.world.kernel.threads.keys().filter_map(|tid| self.pending_operation(*tid)).collect(),
-            false => return false,
-        };
-        self.next_deadline(operations.iter()).is_some()
+        self.may_hasten() && self.next_deadline(self.deadlines()).is_some()
+    }
+
+    /// When the functions that threads are in give up.
+    fn deadlines(&self) -> impl Iterator<Item = u64> {
+        let operations = self.world.kernel.threads.keys().filter_map(|tid| self.pending_operation(*tid));
+        operations.filter_map(|operation| operation.deadline(self.seen()))
     }
 
     /// The synchronising function that a thread is at, if it is at one.
@@ -121,11 +137,10 @@ impl Programs {
     }
 
     /// When something happens by itself: a timer, or the first of the functions that threads wait in gives up.
-    pub(super) fn next_deadline<'a>(&self, operations: impl Iterator<Item = &'a Operation>) -> Option<u64> {
+    pub(super) fn next_deadline(&self, of_functions: impl Iterator<Item = u64>) -> Option<u64> {
         let kernel = &self.world.kernel;
         let now = kernel.clock.now();
-        let library =
-            operations.filter_map(|operation| operation.deadline(self.seen())).filter(|next| *next > now).min();
+        let library = of_functions.filter(|next| *next > now).min();
         [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
     }
 
@@ -138,8 +153,7 @@ impl Programs {
     pub(super) fn pass_time(&mut self) -> Vec<Touch> {
         let tids = || self.world.kernel.threads.keys();
         let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
-        let operations: Vec<Operation> = tids().filter_map(|tid| self.pending_operation(*tid)).collect();
-        let next = self.next_deadline(operations.iter());
+        let next = self.next_deadline(self.deadlines());
         let is_ahead = next.is_some_and(|next| next > self.world.kernel.clock.now());
         let hastens = is_ahead && self.may_hasten() && tids().any(can_move);
         self.beside.hastened += u32::from(hastens);

@@ -34,6 +34,11 @@ impl Forbidden {
         Self { all: Vec::new(), info, directory, reads_output: false }
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// The same for another worker.
     pub fn twin(&self, host: Host) -> Self {
         let (all, directory) = (self.all.clone(), self.directory.clone());

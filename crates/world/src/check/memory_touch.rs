@@ -167,9 +167,7 @@ impl Programs {
 
     /// Somebody else's stack is used: what its owner does there matters from now on.
     fn expose(&mut self, tid: Tid, space: SpaceId, address: u64) {
-        let holds = |member: &Member| member.stack.is_some_and(|(low, high)| (low..high).contains(&address));
-        let owner = self.library.members().find(|(other, member)| *other != tid && holds(member)).map(|(tid, _)| tid);
-        if let Some(owner) = owner
+        if let Some(owner) = self.library.stack_of(address, tid)
             && self.world.kernel.threads.contains_key(&owner)
             && self.world.space(owner) == space
         {
@@ -250,7 +248,7 @@ impl Programs {
     /// Threads that a step made or ended get or lose their entries.
     pub(super) fn follow_births(&mut self, by: Tid, space: SpaceId) {
         // In most steps nobody comes or goes.
-        if !self.library.members().map(|(tid, _)| tid).eq(self.world.kernel.threads.keys().copied()) {
+        if !self.library.tids().eq(self.world.kernel.threads.keys().copied()) {
             self.enter_and_forget(by, space);
         }
         let memory = &self.world.memory;
@@ -261,7 +259,7 @@ impl Programs {
     }
 
     fn enter_and_forget(&mut self, by: Tid, space: SpaceId) {
-        let members: Vec<Tid> = self.library.members().map(|(tid, _)| tid).collect();
+        let members: Vec<Tid> = self.library.tids().collect();
         for tid in members.into_iter().filter(|tid| !self.world.kernel.threads.contains_key(tid)) {
             self.library.forget(tid);
             if tid == by {

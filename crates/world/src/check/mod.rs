@@ -20,6 +20,7 @@ mod points;
 pub mod programs;
 pub mod races;
 pub mod reach;
+mod remembered;
 pub mod service;
 mod spin;
 pub mod story;

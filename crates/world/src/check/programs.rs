@@ -1,15 +1,18 @@
 //! Worlds as something to be searched: threads are the actors, and a step is one operation that others can see, or the
 //! instructions up to the next one.
 
+use super::actors::Everybody;
 use super::forbid::{Beside, Forbidden};
 use super::knowledge::Knowledge;
 use super::library::{Flavour, Hooks, Library, Member, Phase, Seen};
 use super::options::{Depth, Options};
 use super::points::Points;
+use super::remembered::{Deed, Place, Remembered};
 use super::service::{Service, Started};
 use super::story::Listener;
 use super::{advance, touch};
 use crate::debug::DebugInfo;
+use crate::fingerprint::FACTORS;
 use crate::refusal::Refusal;
 use crate::world::{Command, Pace, StartError, World};
 use explore::graph::{Around, Race, Reached, Step, Taken, Touch, Traced};
@@ -35,9 +38,15 @@ pub const TIME: u32 = 0;
 pub struct Snapshot {
     pub(super) kernel: Shared<Kernel>,
     pub(super) memory: Parked,
-    cpus: Map<Tid, Cpu>,
-    library: Library,
-    beside: Beside,
+    pub(super) cpus: Map<Tid, Cpu>,
+    pub(super) library: Library,
+    pub(super) beside: Beside,
+    /// What stands for what the library knows beside threads, and for what else belongs to the state.
+    pub(super) aside: u128,
+    /// What stands for all of it.
+    pub(super) fingerprint: u128,
+    /// Somebody may be in a function that gives up at a certain time.
+    is_timed: bool,
     /// Tells snapshots apart.
     number: u64,
 }
@@ -96,6 +105,8 @@ pub struct Programs {
     pub(super) log: Vec<memory::Logged>,
     /// What earlier steps have shown.
     pub(super) knowledge: Knowledge,
+    /// Steps that were taken before.
+    pub(super) remembered: Remembered,
     pub(super) options: Options,
 }
 
@@ -146,6 +157,7 @@ impl Programs {
             listener: Listener::default(),
             log: Vec::new(),
             knowledge: Knowledge::default(),
+            remembered: Remembered::default(),
             options,
         };
         programs.refresh_stops();
@@ -194,6 +206,7 @@ impl Programs {
 
     /// Makes threads stop where they have to.
     pub(super) fn refresh_stops(&mut self) {
+        self.remembered.clear();
         let addresses = self.hooks.addresses().clone();
         self.code.stop_before(Stops { synchronising: true, addresses: addresses.clone() });
         self.quiet.stop_before(Stops { synchronising: false, addresses });
@@ -205,10 +218,15 @@ impl Programs {
         Seen { kernel, memory, cpus, library: &self.library }
     }
 
-    pub(super) fn load(&mut self, snapshot: &Snapshot) {
+    /// Takes over what others have found of where functions are.
+    fn catch_up(&mut self) {
         if self.hooks.catch_up() {
             self.refresh_stops();
         }
+    }
+
+    pub(super) fn load(&mut self, snapshot: &Snapshot) {
+        self.catch_up();
         if self.loaded.take() != Some(snapshot.number) {
             self.restore(snapshot);
         }
@@ -233,7 +251,11 @@ impl Programs {
     pub fn promote(&mut self, races: &[Race]) -> bool {
         let words = races.iter().filter_map(|race| self.words.get(&race.object));
         self.knowledge.promote(words.flatten().copied());
-        self.knowledge.has_grown.swap(false, Ordering::Relaxed)
+        let has_grown = self.knowledge.has_grown.swap(false, Ordering::Relaxed);
+        if has_grown {
+            self.remembered.clear();
+        }
+        has_grown
     }
 
     /// Executable files that programs map at their beginning, with fingerprints of their contents.
@@ -264,6 +286,7 @@ impl Programs {
     /// Makes steps begin and end where another search had them.
     pub fn know(&mut self, known: &trace::KnowledgeRef) {
         self.knowledge = Knowledge::imported(known);
+        self.remembered.clear();
         self.loaded = None;
     }
 
@@ -291,17 +314,21 @@ impl Programs {
     }
 
     /// What stands for the state that the world is in.
-    fn fingerprint(&mut self) -> u128 {
-        let whole = self.world.fingerprint().wrapping_add(Wide::hash_of((&self.library, &self.beside)));
+    pub(super) fn fingerprint(&mut self) -> u128 {
+        let whole = whole(&mut self.world, &self.library, aside(&self.library, &self.beside));
         self.abstraction().unwrap_or(whole)
     }
 
-    /// The world as a state, in which those are as they were who are named with how many choices they have.
-    fn reached(&mut self, fingerprint: u128, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
-        let actors = self.actors(untouched);
+    /// The world as a state, in which those are as they were before who are named with how many choices they have.
+    pub(super) fn reached(
+        &mut self,
+        fingerprint: u128,
+        (before, untouched): (&Snapshot, &[(u32, u32)]),
+    ) -> Reached<Snapshot> {
+        let Everybody { actors, is_timed } = self.actors(before.is_timed, untouched);
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
         self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
-        Reached { state: self.save(), fingerprint, actors, stuck }
+        Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
     }
 
     /// Lets somebody move in the world that is loaded; nothing if it cannot.
@@ -357,8 +384,23 @@ fn number_replicas(started: &mut [(Pid, String)]) {
     }
 }
 
+/// What stands for what the library knows beside threads, and for what else belongs to a state.
+fn aside(library: &Library, beside: &Beside) -> u128 {
+    Wide::hash_of((library.aside(), beside))
+}
+
+/// What stands for a whole state.
+fn whole(world: &mut World, library: &Library, aside: u128) -> u128 {
+    let (aside, members) = (aside.wrapping_mul(FACTORS[3]), library.sum().wrapping_mul(FACTORS[2]));
+    world.fingerprint().wrapping_add(members).wrapping_add(aside)
+}
+
 fn save(world: &mut World, (library, beside): (&Library, &Beside), number: u64) -> Snapshot {
+    let aside = aside(library, beside);
     Snapshot {
+        fingerprint: whole(world, library, aside),
+        is_timed: true,
+        aside,
         kernel: world.kernel.clone(),
         memory: world.memory.park(),
         cpus: world.cpus.clone(),
@@ -369,7 +411,7 @@ fn save(world: &mut World, (library, beside): (&Library, &Beside), number: u64) 
 }
 
 /// Nothing is known around a step.
-struct Nowhere;
+pub(super) struct Nowhere;
 
 impl Around for Nowhere {
     fn is_known(&self, _: u128, _: bool) -> bool {
@@ -385,7 +427,7 @@ impl Traced for Programs {
         self.load(&initial);
         self.take_output();
         let fingerprint = self.fingerprint();
-        self.reached(fingerprint, &[])
+        self.reached(fingerprint, (&initial, &[]))
     }
 
     fn step(&mut self, state: &Snapshot, choice: Choice) -> Option<Taken<Snapshot>> {
@@ -399,11 +441,43 @@ impl Traced for Programs {
     }
 
     fn step_amid(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn Around) -> Option<Step<Snapshot>> {
+        self.catch_up();
+        let place = self.place_of(state, choice);
+        let known = place.and_then(|place| self.recall(state, place));
+        if let Some(known) = &known
+            && !cfg!(debug_assertions)
+        {
+            return Some(self.redo(state, known, around));
+        }
+        let place = place.filter(|_| known.is_none());
+        let place = place.filter(|place| self.is_worth(*place));
+        let taken = self.execute(state, choice, around, place)?;
+        if let Some(known) = known {
+            self.compare(state, &known, &taken);
+        }
+        Some(taken)
+    }
+}
+
+impl Programs {
+    /// Executes a step, and remembers it if its place is given.
+    fn execute(
+        &mut self,
+        state: &Snapshot,
+        choice: Choice,
+        around: &mut dyn Around,
+        place: Option<Place>,
+    ) -> Option<Step<Snapshot>> {
         self.load(state);
+        if place.is_some() {
+            self.begin_notes(Tid(choice.actor));
+        }
         let (ended, before, gates, was_timed) = (self.ended(), self.valuation(), self.gates(), self.is_timed());
         let several = signal::shared(&self.world.kernel);
         let recipients = signal::recipients(&self.world.kernel, &several);
-        let Moved { mut touches, misuse, assertion } = self.moved(state, choice)?;
+        let moved = self.moved(state, choice);
+        let asked = self.end_notes();
+        let Moved { mut touches, misuse, assertion } = moved?;
         touches.extend(self.gate_touches(Tid(choice.actor), &gates));
         if was_timed != self.is_timed() {
             touches.push(Touch { object: touch::deadlines(), write: true, plain: false });
@@ -424,8 +498,13 @@ impl Traced for Programs {
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
         let reached = match around.is_known(fingerprint, is_fatal) {
             true => Reached::known(fingerprint),
-            false => self.reached(fingerprint, &around.untouched(&touches)).map(Some),
+            false => self.reached(fingerprint, (state, &around.untouched(&touches))).map(Some),
         };
+        if let Some(place) = place.filter(|_| failure.is_none() && self.refusal.is_none()) {
+            let after = reached.state.clone().unwrap_or_else(|| self.save());
+            let deed = Deed { asked, touches: &touches, progress, fingerprint };
+            self.remember(place, (Tid(choice.actor), state), &after, &deed);
+        }
         Some(Taken { failure, progress, visible: before != after, ..Taken::new(reached, touches) })
     }
 }

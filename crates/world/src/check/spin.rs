@@ -12,6 +12,7 @@ use super::advance::Step;
 use super::dead;
 use super::programs::{Programs, Snapshot};
 use super::touch;
+use explore::graph::Touch;
 use kernel::map::Wide;
 use kernel::{Tid, signal};
 
@@ -107,16 +108,17 @@ impl Spin {
         self.trail[back + 1..].iter().all(|look| !look.is_stale).then_some(back)
     }
 
-    fn concerns(&self, step: &Step) -> bool {
-        self.trail.iter().any(|look| !look.is_stale && look.is_written_by(step))
+    /// Whether a step that touches this writes what was looked at.
+    pub fn concerns(&self, touches: &[Touch]) -> bool {
+        self.trail.iter().any(|look| !look.is_stale && look.is_written_by(touches))
     }
 
     /// Notes that what it has read is written.
     fn disturb(&mut self, step: &Step) {
-        self.trail.iter_mut().filter(|look| look.is_written_by(step)).for_each(|look| look.is_stale = true);
+        self.trail.iter_mut().filter(|look| look.is_written_by(&step.touches)).for_each(|look| look.is_stale = true);
         match self.turn {
             Turn::Looks | Turn::Vain => {}
-            _ if !self.round.iter().any(|object| writes(step, *object)) => {}
+            _ if !self.round.iter().any(|object| writes(&step.touches, *object)) => {}
             Turn::Waits => self.turn = Turn::Vain,
             Turn::Excused => self.begin_here(),
         }
@@ -124,13 +126,13 @@ impl Spin {
 }
 
 impl Look {
-    fn is_written_by(&self, step: &Step) -> bool {
-        self.reads.iter().any(|object| writes(step, *object))
+    fn is_written_by(&self, touches: &[Touch]) -> bool {
+        self.reads.iter().any(|object| writes(touches, *object))
     }
 }
 
-fn writes(step: &Step, object: u64) -> bool {
-    step.touches.iter().any(|touch| touch.write && touch.object == object)
+fn writes(touches: &[Touch], object: u64) -> bool {
+    touches.iter().any(|touch| touch.write && touch.object == object)
 }
 
 impl Programs {
@@ -162,8 +164,7 @@ impl Programs {
 
     /// Whoever has read what a step writes hears of it.
     fn disturb(&mut self, step: &Step) {
-        let concerned = self.library.members().filter(|(tid, member)| *tid != step.tid && member.spin.concerns(step));
-        for tid in concerned.map(|(tid, _)| tid).collect::<Vec<_>>() {
+        for tid in self.library.disturbed(step.tid, &step.touches) {
             self.library.member_mut(tid).spin.disturb(step);
         }
     }

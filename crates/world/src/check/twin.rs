@@ -3,6 +3,7 @@
 use super::forbid::Beside;
 use super::library::Library;
 use super::programs::Programs;
+use super::remembered::Remembered;
 use super::story::Listener;
 use crate::world::{Pace, World};
 use rustc_hash::FxHashMap;
@@ -40,6 +41,7 @@ impl Programs {
             listener: Listener::default(),
             log: Vec::new(),
             knowledge: self.knowledge.clone(),
+            remembered: Remembered::default(),
             options: self.options.clone(),
         };
         twin.refresh_stops();
@@ -63,6 +65,7 @@ impl Programs {
             other.knowledge = self.knowledge.clone();
             other.words.clone_from(&self.words);
             other.loaded = None;
+            other.remembered.clear();
         });
     }
 }

@@ -5,6 +5,7 @@
 //! What has no place there, such as who sleeps at a condition variable, is kept here.
 
 mod act;
+pub mod asked;
 mod functions;
 mod heap;
 mod hooks;
@@ -19,18 +20,21 @@ pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
 pub use operation::{Done, Operation, Seen, thread};
 
+use self::asked::Question;
 use super::spin::Spin;
+use explore::graph::Touch;
 use kernel::Tid;
 use kernel::map::Map;
+use kernel::shared::Shared;
 use memory::SpaceId;
-use std::collections::BTreeMap;
+use std::hash::Hash;
 
 /// What the library knows of threads, beyond what memory holds: part of the state.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Library {
     members: Map<Tid, Member>,
     /// Threads that have ended and were not joined, by address space.
-    unjoined: BTreeMap<SpaceId, u32>,
+    unjoined: Map<SpaceId, u32>,
     /// Blocks on their way back to their owners, by the object at which they wait; sorted.
     buried: Map<u64, Vec<Buried>>,
 }
@@ -144,20 +148,86 @@ impl Library {
     /// A thread's entry.
     #[must_use]
     pub fn member(&self, tid: Tid) -> Option<&Member> {
+        asked::note(Question::Member(tid));
         self.members.get(&tid)
     }
 
     /// A thread's entry, made if there is none.
     pub fn member_mut(&mut self, tid: Tid) -> &mut Member {
+        asked::note(Question::Member(tid));
         if !self.members.contains_key(&tid) {
             self.members.insert(tid, Member::default());
         }
         self.members.get_mut(&tid).expect("just made")
     }
 
+    /// A sum of what stands for each thread's entry.
+    #[must_use]
+    pub fn sum(&self) -> u128 {
+        self.members.sum()
+    }
+
+    /// All that is known beside the threads' entries.
+    #[must_use]
+    pub fn aside(&self) -> impl Hash + '_ {
+        (&self.unjoined, &self.buried)
+    }
+
     /// All threads with an entry.
     pub fn members(&self) -> impl Iterator<Item = (Tid, &Member)> {
+        asked::note(Question::Everybody);
         self.members.iter().map(|(tid, member)| (*tid, member))
+    }
+
+    /// Everybody with an entry: whoever exists.
+    pub fn tids(&self) -> impl Iterator<Item = Tid> {
+        self.members.keys().copied()
+    }
+
+    /// A thread's entry, to be shared.
+    #[must_use]
+    pub fn shared(&self, tid: Tid) -> Option<&Shared<Member>> {
+        self.members.shared(&tid)
+    }
+
+    /// Whose entries differ.
+    #[must_use]
+    pub fn differing(&self, other: &Self) -> Vec<Tid> {
+        self.members.differing(&other.members).into_iter().copied().collect()
+    }
+
+    /// Puts a thread's entry in its place, or takes it away.
+    pub fn put(&mut self, tid: Tid, member: Option<Shared<Member>>) {
+        match member {
+            Some(member) => drop(self.members.put(tid, member)),
+            None => drop(self.members.remove(&tid)),
+        }
+    }
+
+    /// The same without threads.
+    #[must_use]
+    pub fn without_members(&self) -> Self {
+        Self { members: Map::default(), ..self.clone() }
+    }
+
+    /// Takes over all that is known beside the threads' entries.
+    pub fn know_aside(&mut self, other: &Self) {
+        self.unjoined = other.unjoined.clone();
+        self.buried = other.buried.clone();
+    }
+
+    /// Who has looked at what a step writes, in a loop that may wait for it. Whoever remembers a step asks that once more.
+    #[must_use]
+    pub fn disturbed(&self, by: Tid, touches: &[Touch]) -> Vec<Tid> {
+        let is_concerned = |(tid, member): &(&Tid, &Member)| **tid != by && member.spin.concerns(touches);
+        self.members.iter().filter(is_concerned).map(|(tid, _)| *tid).collect()
+    }
+
+    /// Whose stack an address is in, but for that of a thread.
+    #[must_use]
+    pub fn stack_of(&self, address: u64, but: Tid) -> Option<Tid> {
+        asked::note(Question::StackOf(address, but));
+        self.on_stack(address, but)
     }
 
     /// Forgets a thread.
@@ -167,15 +237,17 @@ impl Library {
 
     /// A thread has ended; nobody has waited for that so far.
     pub fn end_unjoined(&mut self, space: SpaceId) {
-        *self.unjoined.entry(space).or_default() += 1;
+        let count = self.unjoined.get(&space).map_or(1, |count| count + 1);
+        self.unjoined.insert(space, count);
     }
 
     /// Somebody has waited for the end of a thread: whatever that did has happened before.
     pub fn join(&mut self, space: SpaceId) {
-        if let Some(count) = self.unjoined.get_mut(&space) {
-            *count -= 1;
+        match self.unjoined.get(&space).copied() {
+            None => {}
+            Some(1) => drop(self.unjoined.remove(&space)),
+            Some(count) => drop(self.unjoined.insert(space, count - 1)),
         }
-        self.unjoined.retain(|_, count| *count > 0);
     }
 
     /// Whether there are threads that have ended and were not joined.
@@ -186,7 +258,7 @@ impl Library {
 
     /// Forgets address spaces that are gone.
     pub fn forget_spaces(&mut self, exists: impl Fn(SpaceId) -> bool) {
-        self.unjoined.retain(|space, _| exists(*space));
+        self.unjoined.retain(|space| exists(*space));
         let is_gone = |(_, buried): &(&u64, &Vec<Buried>)| buried.iter().any(|buried| !exists(buried.space));
         let stale: Vec<u64> = self.buried.iter().filter(is_gone).map(|(object, _)| *object).collect();
         for object in stale {
@@ -202,7 +274,8 @@ impl Library {
     /// Whether there are blocks whose owners do not know that they are free.
     #[must_use]
     pub fn has_buried(&self) -> bool {
-        self.buried.iter().next().is_some() || self.members().any(|(_, member)| !member.buried.is_empty())
+        asked::note(Question::Buried);
+        self.is_burying()
     }
 
     /// A thread leaves what it has freed at an object.
@@ -237,13 +310,14 @@ impl Library {
 
     /// Who sleeps at an object and was not yet woken.
     pub fn sleepers(&self, object: u64) -> Vec<Tid> {
-        let sleeps = |member: &Member| member.asleep.is_some_and(|asleep| asleep.object == object && !asleep.woken);
-        self.members().filter(|(_, member)| sleeps(member)).map(|(tid, _)| tid).collect()
+        asked::note(Question::Sleepers(object));
+        self.sleeping(object)
     }
 
     /// Who holds an exclusive lock.
     pub fn holder(&self, object: u64) -> Option<Tid> {
-        self.members().find(|(_, member)| member.holds.binary_search(&object).is_ok()).map(|(tid, _)| tid)
+        asked::note(Question::Holder(object));
+        self.holding(object)
     }
 }
 

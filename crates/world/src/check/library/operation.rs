@@ -1,6 +1,7 @@
 //! The meaning of synchronising functions: when they can go on, and what they touch.
 
 use super::act::Act;
+use super::asked::{self, Question};
 use super::functions::{Function, Whole};
 use super::layout::{Flavour, MutexLayout};
 use super::{Asleep, Library, Member};
@@ -208,6 +209,7 @@ impl Operation {
             let process = thread.and_then(|thread| seen.kernel.processes.get(&thread.pid));
             process.is_some_and(|process| process.space == self.space)
         };
+        asked::note(Question::Bases);
         let mut named = seen.cpus.iter().filter(|(tid, cpu)| cpu.fs_base == self.args[0] && lives(tid));
         named.next().map(|(tid, _)| *tid)
     }

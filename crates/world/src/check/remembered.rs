@@ -1,0 +1,299 @@
+//! Steps that were taken before, done again without being executed.
+//!
+//! The same step of a thread comes in thousands of states that differ only in what others did elsewhere. What decides how it
+//! goes is noted once: registers, the kernel, mappings, the thread's own entry in the library, what it asks of others, and every
+//! word that it looks at. Where all of that is the same, so is what it does, and even the change of the fingerprint. Where
+//! debug assertions are on, every such step is executed all the same and compared.
+
+use super::forbid::Beside;
+use super::library::asked::{self, Question};
+use super::library::{Library, Member};
+use super::options::Timeouts;
+use super::programs::{Nowhere, Programs, Snapshot, TIME};
+use explore::graph::{Around, Reached, Step, Taken, Touch};
+use kernel::kernel::Output;
+use kernel::map::Wide;
+use kernel::shared::Shared;
+use kernel::{Kernel, Tid};
+use memory::Effect;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use trace::Choice;
+use x86::Cpu;
+
+/// Steps that are remembered at most.
+const STEPS_MAX: usize = 1 << 15;
+
+/// So many steps in a row that were known, or were not, decide whether others are expected to come again.
+const LUCK_MAX: i32 = 1000;
+
+/// A thread that does something else each time it is in the same place is executed.
+const WAYS_MAX: usize = 24;
+
+/// Steps that were taken before.
+#[derive(Default)]
+pub(super) struct Remembered {
+    steps: FxHashMap<u128, Vec<Arc<Known>>>,
+    count: usize,
+    /// Kernels as threads see them that ask nothing of them.
+    views: FxHashMap<(u128, Tid), u128>,
+    /// How many of the last few steps were known, less those that were not.
+    luck: i32,
+}
+
+/// A step that was taken before.
+pub(super) struct Known {
+    memory: Effect,
+    answers: Vec<(Question, u128)>,
+    /// Registers and entries afterwards, where they changed.
+    cpus: Vec<(Tid, Option<Shared<Cpu>>)>,
+    members: Vec<(Tid, Option<Shared<Member>>)>,
+    /// What others were before whose registers changed.
+    were: Vec<(Tid, u128)>,
+    /// The kernel afterwards, if it was asked for anything.
+    kernel: Option<Shared<Kernel>>,
+    aside: Library,
+    beside: Beside,
+    printed: Vec<Output>,
+    /// What it adds to the fingerprint.
+    change: u128,
+    by: Tid,
+    touches: Vec<Touch>,
+    progress: bool,
+}
+
+/// What stands for all that decides a step, but for memory and other threads: if it asks nothing of the kernel, or if it may.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    silent: u128,
+    any: u128,
+}
+
+/// What a step did, as far as its state does not tell.
+pub(super) struct Deed<'a> {
+    pub touches: &'a [Touch],
+    pub progress: bool,
+    pub fingerprint: u128,
+    pub asked: Vec<Question>,
+}
+
+impl Remembered {
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// What stands for the kernel as a thread sees it that asks nothing of it: of the others it can tell only whether there
+    /// are any. Who handles a signal that is sent to a process depends on all of its threads.
+    fn view(&mut self, kernel: &Shared<Kernel>, tid: Tid) -> Option<u128> {
+        let pid = kernel.threads.get(&tid)?.pid;
+        let view = || {
+            if kernel.processes.values().any(|process| !process.signals.pending.is_empty()) {
+                return kernel.identity();
+            }
+            let mut own = Kernel::clone(kernel);
+            own.threads.retain(|other| *other == tid);
+            let threads = &mut own.processes.get_mut(&pid).expect("a thread has a process").threads;
+            let others = threads.iter().find(|other| **other != tid).map(|_| Tid(0));
+            *threads = others.into_iter().chain([tid]).collect();
+            Wide::hash_of((own, kernel.threads.len() > 1))
+        };
+        Some(*self.views.entry((kernel.identity(), tid)).or_insert_with(view))
+    }
+
+    /// Notes whether a step was known.
+    fn meet(&mut self, is_known: bool) {
+        let more = if is_known { 1 } else { -1 };
+        self.luck = (self.luck + more).clamp(-LUCK_MAX, LUCK_MAX);
+    }
+
+    /// A step that fits; whatever fits is looked at sooner the next time.
+    fn find(&mut self, key: u128, state: &Snapshot) -> Option<Arc<Known>> {
+        let ways = self.steps.get_mut(&key)?;
+        let place = ways.iter().position(|known| known.fits(state))?;
+        ways.swap(place, place / 2);
+        Some(Arc::clone(&ways[place / 2]))
+    }
+
+    fn add(&mut self, key: u128, known: Known) {
+        if self.count >= STEPS_MAX || self.views.len() >= STEPS_MAX {
+            self.clear();
+        }
+        self.count += 1;
+        self.steps.entry(key).or_default().push(Arc::new(known));
+    }
+}
+
+impl Programs {
+    /// Whether steps may be done again without being executed: nobody listens, and nothing is asked about states that steps
+    /// do not tell.
+    fn may_remember(&self, choice: Choice) -> bool {
+        choice.actor != TIME
+            && !self.is_starting
+            && self.options.timeouts == Timeouts::Quiet
+            && self.listener.info.is_none()
+            && self.points.matched.is_empty()
+            && self.forbidden.is_empty()
+            && self.refusal.is_none()
+            && !self.world.memory.is_patched()
+    }
+
+    /// What stands for all that decides a step, but for memory and other threads.
+    pub(super) fn place_of(&mut self, state: &Snapshot, choice: Choice) -> Option<Place> {
+        if self.knowledge.has_grown.load(Ordering::Relaxed) {
+            // Earlier steps were seen too coarsely.
+            self.remembered.clear();
+            return None;
+        }
+        let tid = Tid(choice.actor);
+        let cpu = self.may_remember(choice).then(|| state.cpus.shared(&tid))??;
+        let member = state.library.shared(tid)?;
+        let view = self.remembered.view(&state.kernel, tid)?;
+        let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
+        let silent = Wide::hash_of((choice.actor, choice.index, parts, view));
+        Some(Place { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
+    }
+
+    /// A step that was taken before, and would go the same way.
+    pub(super) fn recall(&mut self, state: &Snapshot, place: Place) -> Option<Arc<Known>> {
+        let known = self.remembered.find(place.silent, state).or_else(|| self.remembered.find(place.any, state));
+        self.remembered.meet(known.is_some());
+        known
+    }
+
+    /// Whether a step is to be remembered: the place was seen before or is likely to come again, and not too often in other
+    /// ways.
+    pub(super) fn is_worth(&mut self, place: Place) -> bool {
+        let is_likely = self.remembered.luck > 0;
+        let steps = &mut self.remembered.steps;
+        let is_seen = steps.contains_key(&place.silent);
+        let ways = steps.entry(place.silent).or_default().len() + steps.get(&place.any).map_or(0, Vec::len);
+        (is_seen || is_likely) && ways < WAYS_MAX
+    }
+
+    /// Notes from now on what a thread looks at.
+    pub(super) fn begin_notes(&mut self, tid: Tid) {
+        self.world.memory.note_looks();
+        asked::listen_to(tid);
+    }
+
+    /// No more is noted; what was asked.
+    pub(super) fn end_notes(&mut self) -> Vec<Question> {
+        self.world.memory.end_looks();
+        asked::heard()
+    }
+
+    /// Holds a remembered step against what it does when it is executed.
+    pub(super) fn compare(&mut self, state: &Snapshot, known: &Known, taken: &Step<Snapshot>) {
+        let loaded = (self.loaded, self.printed.clone());
+        let after = self.save();
+        let redone = self.redo(state, known, &mut Nowhere);
+        assert_eq!(redone.reached.fingerprint, taken.reached.fingerprint, "a remembered step leads elsewhere");
+        assert_eq!(
+            (&redone.touches, redone.progress),
+            (&taken.touches, taken.progress),
+            "a remembered step does other things"
+        );
+        assert!(taken.failure.is_none() && self.printed == loaded.1, "a remembered step goes well");
+        self.load(&after);
+        self.loaded = loaded.0;
+    }
+
+    /// Remembers a step that was taken from a state to the one that the world is in.
+    pub(super) fn remember(
+        &mut self,
+        place: Place,
+        (tid, before): (Tid, &Snapshot),
+        after: &Snapshot,
+        deed: &Deed<'_>,
+    ) {
+        // What others make of being disturbed is not noted.
+        let is_quiet = before.library.disturbed(tid, deed.touches).is_empty();
+        let Some(space) = space_of(before, tid).filter(|_| is_quiet) else { return };
+        let Some(memory) = self.world.memory.effect(space, &before.memory, &after.memory) else { return };
+        // Whoever asks the kernel for anything needs it to itself.
+        let is_silent = after.kernel.is_same(&before.kernel);
+        let members = after.library.differing(&before.library);
+        let cpus: Vec<Tid> = after.cpus.differing(&before.cpus).into_iter().copied().collect();
+        let others = members.iter().filter(|other| **other != tid).map(|other| Question::Member(*other));
+        let mut questions: Vec<Question> = deed.asked.iter().copied().chain(others).collect();
+        questions.sort_unstable();
+        questions.dedup();
+        let known = Known {
+            memory,
+            answers: questions.into_iter().map(|question| (question, answer(before, question))).collect(),
+            were: cpus.iter().filter(|other| **other != tid).map(|other| (*other, cpu_of(before, *other))).collect(),
+            cpus: cpus.into_iter().map(|tid| (tid, after.cpus.shared(&tid).cloned())).collect(),
+            members: members.into_iter().map(|tid| (tid, after.library.shared(tid).cloned())).collect(),
+            kernel: (!is_silent).then(|| after.kernel.clone()),
+            aside: after.library.without_members(),
+            beside: after.beside.clone(),
+            printed: self.printed.clone(),
+            change: deed.fingerprint.wrapping_sub(before.fingerprint),
+            by: tid,
+            touches: deed.touches.to_vec(),
+            progress: deed.progress,
+        };
+        self.remembered.add(if is_silent { place.silent } else { place.any }, known);
+    }
+
+    /// Does a step again.
+    pub(super) fn redo(&mut self, state: &Snapshot, known: &Known, around: &mut dyn Around) -> Step<Snapshot> {
+        let fingerprint = state.fingerprint.wrapping_add(known.change);
+        let reached = match around.is_known(fingerprint, false) {
+            true => Reached::known(fingerprint),
+            false => {
+                self.load(state);
+                self.put(known);
+                debug_assert_eq!(self.fingerprint(), fingerprint);
+                self.reached(fingerprint, (state, &around.untouched(&known.touches))).map(Some)
+            }
+        };
+        self.printed.clone_from(&known.printed);
+        Taken { progress: known.progress, ..Taken::new(reached, known.touches.clone()) }
+    }
+
+    /// Makes the world what a step makes of it.
+    fn put(&mut self, known: &Known) {
+        if let Some(kernel) = &known.kernel {
+            self.world.kernel = kernel.clone();
+        }
+        self.world.memory.apply(&known.memory);
+        for (tid, cpu) in &known.cpus {
+            match cpu {
+                Some(cpu) => drop(self.world.cpus.put(*tid, cpu.clone())),
+                None => drop(self.world.cpus.remove(tid)),
+            }
+        }
+        known.members.iter().for_each(|(tid, member)| self.library.put(*tid, member.clone()));
+        self.library.know_aside(&known.aside);
+        self.beside = known.beside.clone();
+    }
+}
+
+impl Known {
+    /// Whether a step would find what it found.
+    fn fits(&self, state: &Snapshot) -> bool {
+        state.memory.shows(&self.memory)
+            && state.library.disturbed(self.by, &self.touches).is_empty()
+            && self.were.iter().all(|(tid, known)| cpu_of(state, *tid) == *known)
+            && self.answers.iter().all(|(question, known)| answer(state, *question) == *known)
+    }
+}
+
+fn answer(state: &Snapshot, question: Question) -> u128 {
+    let base = |(tid, cpu): (&Tid, &Cpu)| (*tid, cpu.fs_base, state.kernel.threads.get(tid).map(|thread| thread.pid));
+    match question {
+        Question::Bases => Wide::hash_of(state.cpus.iter().map(base).collect::<Vec<_>>()),
+        _ => state.library.answer(question),
+    }
+}
+
+fn cpu_of(state: &Snapshot, tid: Tid) -> u128 {
+    state.cpus.shared(&tid).map_or(0, Shared::identity)
+}
+
+fn space_of(state: &Snapshot, tid: Tid) -> Option<memory::SpaceId> {
+    let thread = state.kernel.threads.get(&tid)?;
+    state.kernel.processes.get(&thread.pid).map(|process| process.space)
+}
