@@ -22,11 +22,17 @@ use std::sync::atomic::Ordering;
 use trace::Choice;
 use x86::Cpu;
 
-/// Steps that are remembered at most.
-const STEPS_MAX: usize = 1 << 15;
+/// Steps that are remembered at most: each may keep a few pages that nobody else has.
+const STEPS_MAX: usize = 1 << 13;
+
+/// Places that were seen at most, with steps that are remembered or without.
+const PLACES_MAX: usize = 1 << 17;
 
 /// So many steps in a row that were known, or were not, decide whether others are expected to come again.
 const LUCK_MAX: i32 = 1000;
+
+/// Where nothing comes again, so many steps are executed without looking.
+const PASSED_MAX: u32 = 15;
 
 /// A thread that does something else each time it is in the same place is executed.
 const WAYS_MAX: usize = 24;
@@ -40,6 +46,8 @@ pub(super) struct Remembered {
     views: FxHashMap<(u128, Tid), u128>,
     /// How many of the last few steps were known, less those that were not.
     luck: i32,
+    /// Steps that were not looked up since one was.
+    passed: u32,
 }
 
 /// A step that was taken before.
@@ -98,7 +106,16 @@ impl Remembered {
             *threads = others.into_iter().chain([tid]).collect();
             Wide::hash_of((own, kernel.threads.len() > 1))
         };
+        if self.views.len() >= PLACES_MAX {
+            self.views.clear();
+        }
         Some(*self.views.entry((kernel.identity(), tid)).or_insert_with(view))
+    }
+
+    /// Whether it is worth while to look: where nothing comes again, only now and then.
+    fn is_worth_a_look(&mut self) -> bool {
+        self.passed = if self.luck > -LUCK_MAX || self.passed >= PASSED_MAX { 0 } else { self.passed + 1 };
+        self.passed == 0
     }
 
     /// Notes whether a step was known.
@@ -116,7 +133,7 @@ impl Remembered {
     }
 
     fn add(&mut self, key: u128, known: Known) {
-        if self.count >= STEPS_MAX || self.views.len() >= STEPS_MAX {
+        if self.count >= STEPS_MAX {
             self.clear();
         }
         self.count += 1;
@@ -146,7 +163,8 @@ impl Programs {
             return None;
         }
         let tid = Tid(choice.actor);
-        let cpu = self.may_remember(choice).then(|| state.cpus.shared(&tid))??;
+        let cpu =
+            (self.may_remember(choice) && self.remembered.is_worth_a_look()).then(|| state.cpus.shared(&tid))??;
         let member = state.library.shared(tid)?;
         let view = self.remembered.view(&state.kernel, tid)?;
         let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
@@ -165,6 +183,9 @@ impl Programs {
     /// ways.
     pub(super) fn is_worth(&mut self, place: Place) -> bool {
         let is_likely = self.remembered.luck > 0;
+        if self.remembered.steps.len() >= PLACES_MAX {
+            self.remembered.clear();
+        }
         let steps = &mut self.remembered.steps;
         let is_seen = steps.contains_key(&place.silent);
         let ways = steps.entry(place.silent).or_default().len() + steps.get(&place.any).map_or(0, Vec::len);
