@@ -82,12 +82,7 @@ impl Options {
     /// The usual ones.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
-        Self {
-            mode,
-            kept: std::env::var("KEPT").map_or(5_000, |v| v.parse().unwrap()),
-            tried: std::env::var("TRIED").map_or(2_000, |v| v.parse().unwrap()),
-            bytes: u64::MAX,
-        }
+        Self { mode, kept: 5_000, tried: 2_000, bytes: u64::MAX }
     }
 }
 
