@@ -218,7 +218,6 @@ impl Memory {
 
     /// Takes an object out, uncounted.
     pub(crate) fn take_object(&mut self, id: ObjectId) -> Option<Box<Object>> {
-        self.neighbour.forget();
         let object = self.stores.objects.remove(&id)?;
         self.sum = self.sum.wrapping_sub(object.table.sum).wrapping_sub(object.shape_sum(id));
         self.resident -= object.table.resident;
@@ -227,7 +226,6 @@ impl Memory {
 
     /// Puts an object in and counts it.
     pub(crate) fn put_object(&mut self, id: ObjectId, object: Box<Object>) {
-        self.neighbour.forget();
         self.sum = self.sum.wrapping_add(object.table.sum).wrapping_add(object.shape_sum(id));
         self.resident += object.table.resident;
         self.stores.objects.insert(id, object);
