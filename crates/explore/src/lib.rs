@@ -10,6 +10,7 @@
 pub mod bits;
 pub mod cycle;
 pub mod graph;
+mod pieces;
 pub mod random;
 pub mod reduce;
 pub mod sample;

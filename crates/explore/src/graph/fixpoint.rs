@@ -2,8 +2,9 @@
 
 use super::future::FutureId;
 use super::livelock::{fair_components, is_idle};
-use super::node::{Edge, Node, Present};
+use super::node::{Edge, Node};
 use super::options::Filter;
+use super::present::Present;
 use super::scc;
 use super::stored::Stored;
 use super::touch::Access;
@@ -96,7 +97,7 @@ impl Stored {
     fn is_locked_out(&self, node: &Node, edge: &Edge, rival: Access) -> bool {
         let held = match self.parts.map_or(Filter::Off, |parts| parts.locks) {
             Filter::Off => return false,
-            Filter::Held => node.find(edge.actor).map(|present| present.holds),
+            Filter::Held => self.find(node, edge.actor).map(|present| present.holds),
             Filter::Broken => Some(self.touches.locks_of(edge.set)),
         };
         held.is_some_and(|held| self.touches.have_common(held, rival.locks))
@@ -123,7 +124,7 @@ impl Stored {
 
     /// One of these must move before somebody who cannot; nothing if it is not known who.
     fn before(&self, node: &Node, actor: u32) -> Option<Bits> {
-        let Some(present) = node.find(actor) else {
+        let Some(present) = self.find(node, actor) else {
             return self.creators.get(&actor).filter(|creator| **creator != actor).map(|creator| Bits::one(*creator));
         };
         let (mut writers, awaited) = match present.behind {
@@ -182,15 +183,15 @@ impl Stored {
     /// Time passes where everybody who can move only looks, for ever. True if it did.
     pub fn let_last_move(&mut self) -> bool {
         let is_last = |present: &Present| present.last && present.choices == 0;
-        if !self.nodes.iter().any(|node| node.present.iter().any(is_last)) {
+        if !(0..self.nodes.len() as u32).any(|at| self.everybody(at).any(is_last)) {
             return false;
         }
         let idle = fair_components(&self.nodes, |_| true, is_idle);
         let mut has_moved = false;
         for at in idle.into_iter().flatten() {
+            let Some(last) = self.everybody(at).find(|present| is_last(present)).copied() else { continue };
+            self.presents.replace(self.node(at).present, Present { choices: 1, ..last });
             let node = self.node_mut(at);
-            let Some(last) = node.present.iter_mut().find(|present| is_last(present)) else { continue };
-            last.choices = 1;
             node.enabled.insert(last.actor);
             node.todo.insert(last.actor);
             self.open.push(at);

@@ -1,7 +1,8 @@
 //! What may still happen behind a state: sets of accesses, each kept once.
 
-use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
 
 /// A set of accesses, by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -12,28 +13,38 @@ pub const NOTHING: FutureId = FutureId(0);
 
 /// All sets that were met.
 pub struct Futures {
-    sets: Vec<Rc<[u64]>>,
-    ids: FxHashMap<Rc<[u64]>, FutureId>,
+    /// The words of one set after those of another.
+    words: Vec<u64>,
+    /// Where each ends; it begins where the one before ends.
+    ends: Vec<usize>,
+    /// By hash.
+    ids: FxHashMap<u64, SmallVec<[FutureId; 2]>>,
     unions: FxHashMap<(FutureId, FutureId), FutureId>,
-    words: u64,
     /// A set in the making.
     made: Vec<u64>,
 }
 
 impl Default for Futures {
     fn default() -> Self {
-        let empty: Rc<[u64]> = Rc::new([]);
-        Self {
-            sets: vec![Rc::clone(&empty)],
-            ids: FxHashMap::from_iter([(empty, NOTHING)]),
+        let mut futures = Self {
+            words: Vec::new(),
+            ends: Vec::new(),
+            ids: FxHashMap::default(),
             unions: FxHashMap::default(),
-            words: 0,
             made: Vec::new(),
-        }
+        };
+        assert_eq!(futures.intern(&[]), NOTHING, "the first set is the empty one");
+        futures
     }
 }
 
 impl Futures {
+    fn set(&self, id: FutureId) -> &[u64] {
+        let index = id.0 as usize;
+        let first = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.words[first..self.ends[index]]
+    }
+
     /// The union of two sets.
     pub fn union(&mut self, one: FutureId, other: FutureId) -> FutureId {
         if one == other || other == NOTHING {
@@ -60,7 +71,7 @@ impl Futures {
 
     /// Whether all of a set is in another one.
     fn is_in(&self, small: FutureId, large: FutureId) -> bool {
-        let (small, large) = (&self.sets[small.0 as usize], &self.sets[large.0 as usize]);
+        let (small, large) = (self.set(small), self.set(large));
         small.len() <= large.len() && small.iter().zip(large.iter()).all(|(small, large)| small & !large == 0)
     }
 
@@ -69,7 +80,7 @@ impl Futures {
         let mut made = std::mem::take(&mut self.made);
         made.clear();
         for id in all {
-            let words = &self.sets[id.0 as usize];
+            let words = self.set(id);
             made.resize(made.len().max(words.len()), 0);
             made.iter_mut().zip(words.iter()).for_each(|(word, more)| *word |= more);
         }
@@ -80,7 +91,7 @@ impl Futures {
 
     /// A set with more accesses.
     pub fn with(&mut self, set: FutureId, accesses: &[u32]) -> FutureId {
-        let mut words = self.sets[set.0 as usize].to_vec();
+        let mut words = self.set(set).to_vec();
         for access in accesses {
             let word = *access as usize / 64;
             if words.len() <= word {
@@ -93,25 +104,26 @@ impl Futures {
 
     /// The number of a set, which has no zeros at its end: sets only grow.
     fn intern(&mut self, words: &[u64]) -> FutureId {
-        if let Some(id) = self.ids.get(words) {
+        let hash = FxBuildHasher.hash_one(words);
+        let known = self.ids.get(&hash).and_then(|ids| ids.iter().find(|id| self.set(**id) == words));
+        if let Some(id) = known {
             return *id;
         }
-        let id = FutureId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
-        let words: Rc<[u64]> = words.into();
-        self.words += words.len() as u64;
-        self.sets.push(Rc::clone(&words));
-        self.ids.insert(words, id);
+        let id = FutureId(u32::try_from(self.ends.len()).expect("fewer than 2^32 sets"));
+        self.words.extend_from_slice(words);
+        self.ends.push(self.words.len());
+        self.ids.entry(hash).or_default().push(id);
         id
     }
 
     /// Whether an access is in a set.
     pub fn contains(&self, set: FutureId, access: u32) -> bool {
-        self.sets[set.0 as usize].get(access as usize / 64).is_some_and(|word| word >> (access % 64) & 1 == 1)
+        self.set(set).get(access as usize / 64).is_some_and(|word| word >> (access % 64) & 1 == 1)
     }
 
     /// Bytes, roughly.
     pub fn bytes(&self) -> u64 {
-        self.words * 8 + self.sets.len() as u64 * 64 + self.unions.len() as u64 * 24
+        self.words.len() as u64 * 8 + self.ends.len() as u64 * 48 + self.unions.len() as u64 * 24
     }
 }
 

@@ -9,6 +9,7 @@ use super::node::{Edge, End, Node};
 use super::path::{Hop, shortest};
 use super::scc;
 use crate::bits::Bits;
+use crate::pieces::Pieces;
 use std::collections::BTreeSet;
 
 /// Steps that could be taken for ever without anybody getting on.
@@ -24,7 +25,7 @@ fn goes_well(edge: &Edge) -> bool {
 const TOLD_MAX: usize = 8;
 
 /// One cycle for each component; the first step starts where the stem ends.
-pub fn livelocks(nodes: &[Node]) -> Vec<Vec<Hop>> {
+pub fn livelocks(nodes: &Pieces<Node>) -> Vec<Vec<Hop>> {
     let mut found = tours(nodes, |_| true, is_idle);
     let idle: BTreeSet<u32> = found.iter().flatten().map(|(at, _)| *at).collect();
     let can_end = can_end(nodes);
@@ -35,7 +36,7 @@ pub fn livelocks(nodes: &[Node]) -> Vec<Vec<Hop>> {
 }
 
 /// For each state whether the programs can still end as they should.
-fn can_end(nodes: &[Node]) -> Vec<bool> {
+fn can_end(nodes: &Pieces<Node>) -> Vec<bool> {
     let mut can_end: Vec<bool> = nodes.iter().map(|node| node.end == End::Good).collect();
     let mut open: Vec<u32> = (0..nodes.len() as u32).filter(|at| can_end[*at as usize]).collect();
     while let Some(at) = open.pop() {
@@ -51,7 +52,7 @@ fn can_end(nodes: &[Node]) -> Vec<bool> {
 }
 
 /// A fair way around each component that has one.
-fn tours(nodes: &[Node], is_in: impl Fn(u32) -> bool, counts: fn(&Edge) -> bool) -> Vec<Vec<Hop>> {
+fn tours(nodes: &Pieces<Node>, is_in: impl Fn(u32) -> bool, counts: fn(&Edge) -> bool) -> Vec<Vec<Hop>> {
     let fair = fair_components(nodes, is_in, counts);
     fair.iter().take(TOLD_MAX).filter_map(|inside| tour(nodes, inside, counts)).collect()
 }
@@ -59,7 +60,11 @@ fn tours(nodes: &[Node], is_in: impl Fn(u32) -> bool, counts: fn(&Edge) -> bool)
 /// Components around which one can go so that everybody who can move somewhere in them does.
 ///
 /// Where somebody can move but would leave, it will: such states are left out, until no component has any.
-pub fn fair_components(nodes: &[Node], is_in: impl Fn(u32) -> bool, counts: fn(&Edge) -> bool) -> Vec<BTreeSet<u32>> {
+pub fn fair_components(
+    nodes: &Pieces<Node>,
+    is_in: impl Fn(u32) -> bool,
+    counts: fn(&Edge) -> bool,
+) -> Vec<BTreeSet<u32>> {
     let mut left_out = vec![false; nodes.len()];
     loop {
         let mut components = Vec::new();
@@ -83,7 +88,7 @@ pub fn fair_components(nodes: &[Node], is_in: impl Fn(u32) -> bool, counts: fn(&
 }
 
 /// Who can move somewhere in a component, and leaves it by every step.
-fn leaving(nodes: &[Node], inside: &BTreeSet<u32>, counts: fn(&Edge) -> bool) -> Bits {
+fn leaving(nodes: &Pieces<Node>, inside: &BTreeSet<u32>, counts: fn(&Edge) -> bool) -> Bits {
     let (mut able, mut stay) = (Bits::EMPTY, Bits::EMPTY);
     for at in inside {
         let node = &nodes[*at as usize];
@@ -94,13 +99,13 @@ fn leaving(nodes: &[Node], inside: &BTreeSet<u32>, counts: fn(&Edge) -> bool) ->
     able.minus(stay)
 }
 
-fn where_able(nodes: &[Node], inside: &BTreeSet<u32>, actors: Bits) -> Vec<u32> {
+fn where_able(nodes: &Pieces<Node>, inside: &BTreeSet<u32>, actors: Bits) -> Vec<u32> {
     let is_able = |at: &u32| actors.iter().any(|actor| nodes[*at as usize].enabled.contains(actor));
     inside.iter().copied().filter(is_able).collect()
 }
 
 /// A way around on which everybody moves who can.
-fn tour(nodes: &[Node], inside: &BTreeSet<u32>, counts: fn(&Edge) -> bool) -> Option<Vec<Hop>> {
+fn tour(nodes: &Pieces<Node>, inside: &BTreeSet<u32>, counts: fn(&Edge) -> bool) -> Option<Vec<Hop>> {
     let stays = |at: u32, index: usize| {
         let edge = &nodes[at as usize].edges[index];
         counts(edge) && inside.contains(&edge.to)

@@ -24,6 +24,7 @@ mod node;
 mod options;
 mod path;
 mod presence;
+mod present;
 mod race;
 mod report;
 mod scc;

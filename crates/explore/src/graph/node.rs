@@ -1,16 +1,18 @@
 //! One explored state.
 
 use super::future::{FutureId, NOTHING};
-use super::touch::{LockId, SetId};
+use super::present::Everybody;
+use super::touch::SetId;
 use crate::bits::Bits;
+use smallvec::SmallVec;
 use trace::Choice;
 
-/// One explored state.
+/// One explored state. All of it lies together in most cases: a search waits for memory more than for anything else.
 pub struct Node {
     /// What stands for it.
     pub fingerprint: u128,
     /// Everybody who exists there.
-    pub present: Box<[Present]>,
+    pub present: Everybody,
     /// Who can move.
     pub enabled: Bits,
     /// Whose steps were taken.
@@ -18,9 +20,9 @@ pub struct Node {
     /// Whose steps are to be taken.
     pub todo: Bits,
     /// The steps that were taken.
-    pub edges: Vec<Edge>,
+    pub edges: SmallVec<[Edge; 1]>,
     /// States with a step to this one.
-    pub before: Vec<u32>,
+    pub before: SmallVec<[u32; 4]>,
     /// What is about to happen, or happens in the explored future.
     pub future: FutureId,
     /// How it was reached first.
@@ -46,27 +48,6 @@ pub enum End {
     Failed,
 }
 
-/// Somebody in a state; actors by their dense numbers.
-#[derive(Clone, Copy)]
-pub struct Present {
-    /// Who.
-    pub actor: u32,
-    /// How many choices; 0 if it waits.
-    pub choices: u32,
-    /// What its next step touches, or what it waits for.
-    pub pending: SetId,
-    /// Who must move first, but for alarms.
-    pub behind: Option<u32>,
-    /// What ends its wait in any case.
-    pub alarms: SetId,
-    /// The locks that it holds.
-    pub holds: LockId,
-    /// Whether it moves where nobody gets on.
-    pub last: bool,
-    /// What its choices are about.
-    pub sort: u8,
-}
-
 /// A step that was taken.
 #[derive(Clone, Copy)]
 pub struct Edge {
@@ -86,16 +67,20 @@ pub struct Edge {
 
 impl Node {
     /// A state without steps.
-    pub fn new(fingerprint: u128, present: Vec<Present>, parent: Option<(u32, Choice)>, depth: u32) -> Self {
-        let enabled = present.iter().filter(|present| present.choices > 0).map(|present| present.actor).collect();
+    pub fn new(
+        fingerprint: u128,
+        (present, enabled): (Everybody, Bits),
+        parent: Option<(u32, Choice)>,
+        depth: u32,
+    ) -> Self {
         Self {
             fingerprint,
-            present: present.into(),
+            present,
             enabled,
             done: Bits::EMPTY,
             todo: Bits::EMPTY,
-            edges: Vec::new(),
-            before: Vec::new(),
+            edges: SmallVec::new(),
+            before: SmallVec::new(),
             future: NOTHING,
             parent,
             depth,
@@ -107,10 +92,5 @@ impl Node {
     /// Whether not everybody's step was taken.
     pub fn is_partial(&self) -> bool {
         self.done != self.enabled
-    }
-
-    /// Somebody, if present.
-    pub fn find(&self, actor: u32) -> Option<&Present> {
-        self.present.iter().find(|present| present.actor == actor)
     }
 }

@@ -82,7 +82,7 @@ impl Options {
     /// The usual ones.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
-        Self { mode, kept: 5_000, tried: 2_000, bytes: u64::MAX }
+        Self { mode, kept: 5_000, tried: 500, bytes: u64::MAX }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The way to a state with the fewest preemptions, then the fewest switches between actors, then the fewest steps.
 
 use super::node::Node;
+use crate::pieces::Pieces;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -18,7 +19,7 @@ const NOBODY: u32 = u32::MAX;
 pub type Hop = (u32, usize);
 
 /// Steps that lead from the start to each of the goals.
-pub fn fewest_switches(nodes: &[Node], goals: impl Iterator<Item = u32>) -> FxHashMap<u32, Vec<Hop>> {
+pub fn fewest_switches(nodes: &Pieces<Node>, goals: impl Iterator<Item = u32>) -> FxHashMap<u32, Vec<Hop>> {
     let mut missing: FxHashSet<u32> = goals.collect();
     let mut ways = FxHashMap::default();
     let mut best: FxHashMap<Place, Cost> = FxHashMap::from_iter([((0, NOBODY), (0, 0, 0))]);
@@ -66,7 +67,7 @@ fn walk_back(came: &FxHashMap<Place, (Place, Hop)>, mut place: Place) -> Vec<Hop
 }
 
 /// The fewest steps from one state to another over steps that count; nothing if there are none such.
-pub fn shortest(nodes: &[Node], from: u32, to: u32, counts: impl Fn(u32, usize) -> bool) -> Option<Vec<Hop>> {
+pub fn shortest(nodes: &Pieces<Node>, from: u32, to: u32, counts: impl Fn(u32, usize) -> bool) -> Option<Vec<Hop>> {
     let mut came: FxHashMap<u32, Hop> = FxHashMap::default();
     let mut open = VecDeque::from([from]);
     while let Some(at) = open.pop_front() {

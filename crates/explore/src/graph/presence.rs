@@ -4,7 +4,7 @@
 //! that it conflicts with. Those are taken over from the state before; the others are looked at, and the next steps of
 //! those who can move are tried.
 
-use super::node::Present;
+use super::present::Present;
 use super::search::{By, Search};
 use super::touch::{Actors, LockId, SetId, Touches};
 use super::{Actor, Around, Reached, Step, Touch, Traced};
@@ -21,11 +21,16 @@ struct AmidGraph<'a> {
     touches: &'a mut Touches,
     actors: &'a Actors,
     scene: Scene<'a>,
+    is_trial: bool,
 }
 
 impl Around for AmidGraph<'_> {
     fn is_known(&self, fingerprint: u128, fatal: bool) -> bool {
         self.ids.contains_key(&(fingerprint, fatal))
+    }
+
+    fn is_trial(&self) -> bool {
+        self.is_trial
     }
 
     fn untouched(&mut self, touches: &[Touch]) -> Vec<(u32, u32)> {
@@ -41,27 +46,39 @@ impl Around for AmidGraph<'_> {
 }
 
 impl<T: Traced> Search<'_, T> {
-    /// Takes a step; where it leads is not worked out if that is known, nor who is left as before.
-    pub(super) fn step_amid(&mut self, state: &T::State, choice: Choice, scene: Scene<'_>) -> Option<Step<T::State>> {
+    /// Takes a step, or tries it; where it leads is not worked out if that is known, nor who is left as before.
+    pub(super) fn step_amid(
+        &mut self,
+        state: &T::State,
+        choice: Choice,
+        scene: Scene<'_>,
+        is_trial: bool,
+    ) -> Option<Step<T::State>> {
         self.executed += 1;
-        let graph = &mut self.graph;
-        let mut around = AmidGraph { ids: &self.ids, touches: &mut graph.touches, actors: &graph.actors, scene };
+        let (ids, graph) = (&self.ids, &mut self.graph);
+        let mut around = AmidGraph { ids, touches: &mut graph.touches, actors: &graph.actors, scene, is_trial };
         self.system.step_amid(state, choice, &mut around)
     }
 
-    /// Everybody in a state, with what their next steps touch.
-    pub(super) fn present(&mut self, id: u32, reached: &Reached<Option<T::State>>, by: Option<By>) -> Vec<Present> {
+    /// Everybody in a state, with what their next steps touch, and who of them is as in the state before.
+    pub(super) fn present(
+        &mut self,
+        id: u32,
+        reached: &Reached<Option<T::State>>,
+        by: Option<By>,
+    ) -> (Vec<Present>, Bits) {
         let mut present = Vec::with_capacity(reached.actors.len());
-        let (mut untried, mut unknown) = (Vec::new(), Bits::EMPTY);
+        let (mut untried, mut unknown, mut stay) = (Vec::new(), Bits::EMPTY, Bits::EMPTY);
         for actor in &reached.actors {
             let Some(dense) = self.graph.actors.dense(actor.number) else {
                 self.too_many_actors = true;
                 continue;
             };
-            let before = by.and_then(|by| self.graph.node(by.at).find(dense)).copied();
+            let before = by.and_then(|by| self.graph.find(self.graph.node(by.at), dense)).copied();
             if let Some(before) = before.filter(|_| actor.stays) {
                 debug_assert!(self.is_as_before(actor, before), "{actor:?} was not left as it was");
                 present.push(before);
+                stay.insert(dense);
                 continue;
             }
             let (one, is_known) = self.look_at(actor, dense, before, by);
@@ -77,7 +94,7 @@ impl<T: Traced> Search<'_, T> {
             present[place].pending = self.try_all(id, reached, actor, (present[place].actor, &present, unknown));
             unknown = unknown.minus(Bits::one(present[place].actor));
         }
-        present
+        (present, stay)
     }
 
     /// Somebody in a state, and whether it is known what its next step touches.
@@ -141,7 +158,7 @@ impl<T: Traced> Search<'_, T> {
             let place = ahead.iter().position(|(tried, _)| *tried == choice)?;
             Some(ahead.swap_remove(place).1)
         });
-        tried.or_else(|| self.step_amid(reached.new_state(), choice, scene))
+        tried.or_else(|| self.step_amid(reached.new_state(), choice, scene, true))
     }
 
     /// Whether somebody of whom that is said is as before: where debug assertions are on, all of it is told.

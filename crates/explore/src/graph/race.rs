@@ -1,8 +1,9 @@
 //! Data races: two accesses to a word, one of them a write and one of them plain, that can happen next to each other.
 
-use super::node::Present;
+use super::present::Present;
 use super::touch::{SetId, Touches};
 use super::{Race, Touch};
+use crate::bits::Bits;
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -17,12 +18,14 @@ pub struct Races {
 
 impl Races {
     /// Looks at everybody in a state: next steps of those who can move can happen in either order, and whoever waits for a
-    /// word looks at it all the time.
-    pub fn look(&mut self, at: u32, present: &[Present], touches: &Touches) {
+    /// word looks at it all the time. Two who are as in the state before were looked at there.
+    pub fn look(&mut self, at: u32, present: &[Present], stay: Bits, touches: &Touches) {
         for (index, one) in present.iter().enumerate() {
+            let stays = stay.contains(one.actor);
             for other in &present[index + 1..] {
                 let somebody_moves = one.choices > 0 || other.choices > 0;
-                if somebody_moves && self.looked_at.insert((one.pending, other.pending)) {
+                let is_new = !(stays && stay.contains(other.actor));
+                if is_new && somebody_moves && self.looked_at.insert((one.pending, other.pending)) {
                     self.compare(at, one, other, touches);
                 }
             }

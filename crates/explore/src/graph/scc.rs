@@ -1,10 +1,11 @@
 //! Cycles of the graph: strongly connected components, without recursion, because ways are long.
 
 use super::node::{Edge, Node};
+use crate::pieces::Pieces;
 
 /// Hands every component with a cycle to `found`: of states that are in, over steps that count.
 pub fn components(
-    nodes: &[Node],
+    nodes: &Pieces<Node>,
     is_in: impl Fn(u32) -> bool,
     counts: impl Fn(&Edge) -> bool,
     mut found: impl FnMut(&[u32]),
@@ -27,7 +28,7 @@ pub fn components(
 }
 
 struct Tarjan<'a, I, C> {
-    nodes: &'a [Node],
+    nodes: &'a Pieces<Node>,
     is_in: I,
     counts: C,
     index: Vec<u32>,

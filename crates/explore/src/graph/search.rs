@@ -4,6 +4,7 @@ use super::bounded;
 use super::kept::{States, Trials};
 use super::node::{Edge, End, Node};
 use super::options::{Limits, Mode, Options, Stopped};
+use super::present::Present;
 use super::race::Races;
 use super::report::{Counts, Report};
 use super::stored::Stored;
@@ -13,6 +14,7 @@ use super::{Reached, Step, Taken, Traced, told};
 use crate::bits::Bits;
 use crate::system::Failure;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::PoisonError;
 use trace::Choice;
@@ -142,7 +144,7 @@ impl<'a, T: Traced> Search<'a, T> {
     /// Takes all choices of an actor.
     pub(super) fn take_all(&mut self, at: u32, actor: u32) {
         self.graph.node_mut(at).done.insert(actor);
-        let choices = self.graph.node(at).find(actor).map_or(0, |present| present.choices);
+        let choices = self.graph.find(self.graph.node(at), actor).map_or(0, |present| present.choices);
         (0..choices).for_each(|index| self.take(at, actor, index));
         if !self.graph.node(at).is_partial() {
             self.states.drop(at);
@@ -154,7 +156,8 @@ impl<'a, T: Traced> Search<'a, T> {
         let Some(taken) = self.execute(at, actor, choice) else { return };
         let fatal = taken.is_fatal();
         let Taken { reached, touches, failure, progress, visible } = taken;
-        let locks = self.graph.node(at).find(actor).map(|present| self.graph.touches.locks_of(present.pending));
+        let mover = self.graph.find(self.graph.node(at), actor);
+        let locks = mover.map(|present| self.graph.touches.locks_of(present.pending));
         let set = self.graph.touches.intern(actor, locks.expect("who moves is there"), &touches);
         let failed = failure.is_some();
         if let Some(failure) = failure {
@@ -168,13 +171,18 @@ impl<'a, T: Traced> Search<'a, T> {
     }
 
     fn execute(&mut self, at: u32, actor: u32, choice: Choice) -> Option<Step<T::State>> {
-        self.trials.take(at, actor, choice.index).or_else(|| {
-            let state = self.state_of(at);
-            let present = std::mem::take(&mut self.graph.node_mut(at).present);
-            let taken = self.step_amid(&state, choice, (actor, &present, Bits::EMPTY));
-            self.graph.node_mut(at).present = present;
-            taken
-        })
+        if let Some(tried) = self.trials.take(at, actor, choice.index) {
+            let is_known =
+                |tried: &Step<T::State>| self.ids.contains_key(&(tried.reached.fingerprint, tried.is_fatal()));
+            if tried.reached.state.is_some() || is_known(&tried) {
+                return Some(tried);
+            }
+            // It was only tried, and counts once.
+            self.executed -= 1;
+        }
+        let state = self.state_of(at);
+        let present: SmallVec<[Present; 16]> = self.graph.everybody(at).copied().collect();
+        self.step_amid(&state, choice, (actor, &present, Bits::EMPTY), false)
     }
 
     fn fail(&mut self, failure: Failure, at: u32, choice: Option<Choice>) {
@@ -201,11 +209,13 @@ impl<'a, T: Traced> Search<'a, T> {
         if let Some(crew) = self.crew.as_ref().filter(|_| !fatal) {
             crew.known.write().unwrap_or_else(PoisonError::into_inner).insert(reached.fingerprint, Standing::Stored);
         }
-        let present = self.present(id, &reached, by);
+        let (present, stay) = self.present(id, &reached, by);
         self.ahead.remove(&reached.fingerprint);
-        self.races.look(id, &present, &self.graph.touches);
+        self.races.look(id, &present, stay, &self.graph.touches);
         let depth = by.map_or(0, |by| self.graph.node(by.at).depth + 1);
-        let mut node = Node::new(reached.fingerprint, present, by.map(|by| (by.at, by.choice)), depth);
+        let enabled = present.iter().filter(|present| present.choices > 0).map(|present| present.actor).collect();
+        let everybody = (self.graph.presents.add(&present), enabled);
+        let mut node = Node::new(reached.fingerprint, everybody, by.map(|by| (by.at, by.choice)), depth);
         if node.enabled.is_empty() {
             node.end = match (fatal, &reached.stuck) {
                 (true, _) => End::Failed,

@@ -1,17 +1,22 @@
 //! The explored graph, and everything that is kept once for all of it.
 
 use super::future::{FutureId, Futures, NOTHING};
-use super::node::{Node, Present};
+use super::node::Node;
 use super::options::{Filter, Parts};
+use super::present::{Present, Presents};
 use super::touch::{Actors, SetId, Touches};
 use crate::bits::Bits;
+use crate::pieces::Pieces;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 
 /// The explored graph.
 pub struct Stored {
     /// States, in the order in which they were reached first.
-    pub nodes: Vec<Node>,
+    pub nodes: Pieces<Node>,
+    /// Who is in them.
+    pub presents: Presents,
     /// What steps touch.
     pub touches: Touches,
     /// What happens behind states.
@@ -36,7 +41,8 @@ impl Stored {
     /// Nothing yet.
     pub fn new(parts: Option<Parts>) -> Self {
         Self {
-            nodes: Vec::new(),
+            nodes: Pieces::default(),
+            presents: Presents::default(),
             touches: Touches::default(),
             futures: Futures::default(),
             actors: Actors::default(),
@@ -58,6 +64,16 @@ impl Stored {
     /// One state, to be changed.
     pub fn node_mut(&mut self, id: u32) -> &mut Node {
         &mut self.nodes[id as usize]
+    }
+
+    /// Everybody in a state.
+    pub fn everybody(&self, id: u32) -> impl ExactSizeIterator<Item = &Present> {
+        self.presents.of(self.node(id).present)
+    }
+
+    /// Somebody in a state, if present.
+    pub fn find(&self, node: &Node, actor: u32) -> Option<&Present> {
+        self.presents.find(node.present, actor)
     }
 
     /// Adds a state, and decides what is taken there first.
@@ -87,7 +103,7 @@ impl Stored {
 
     /// Who begins in a state: somebody whose step is nobody else's business, the one who moved last, a holder of locks.
     fn first(&self, id: u32, last: Option<u32>) -> Option<u32> {
-        let able = self.node(id).present.iter().filter(|present| present.choices > 0);
+        let able = self.everybody(id).filter(|present| present.choices > 0);
         let key = |present: &&Present| {
             let holds_nothing = present.holds == super::touch::UNLOCKED;
             (self.is_exposed(present), Some(present.actor) != last, holds_nothing, present.actor)
@@ -105,11 +121,9 @@ impl Stored {
 
     /// What is about to happen in a state.
     pub(super) fn pending_future(&mut self, id: u32) -> FutureId {
-        for index in 0..self.node(id).present.len() {
-            self.set_future(self.node(id).present[index].pending);
-        }
-        let present = self.nodes[id as usize].present.iter();
-        self.futures.union_of(present.filter_map(|present| self.set_futures[present.pending.0 as usize]))
+        let pending: SmallVec<[SetId; 16]> = self.everybody(id).map(|present| present.pending).collect();
+        let futures: SmallVec<[FutureId; 16]> = pending.into_iter().map(|set| self.set_future(set)).collect();
+        self.futures.union_of(futures.into_iter())
     }
 
     /// The accesses of a step that may matter.
@@ -131,9 +145,12 @@ impl Stored {
 
     /// Bytes, roughly.
     pub fn bytes(&self) -> u64 {
-        let actors = self.nodes.first().map_or(0, |node| node.present.len());
-        let node = size_of::<Node>() + actors * size_of::<Present>() + 48;
+        let node = size_of::<Node>() + size_of::<((u128, bool), u32)>();
         let edges = self.edges * (size_of::<super::node::Edge>() as u64 + 8);
-        self.nodes.len() as u64 * node as u64 + edges + self.touches.bytes() + self.futures.bytes()
+        self.nodes.len() as u64 * node as u64
+            + edges
+            + self.presents.bytes()
+            + self.touches.bytes()
+            + self.futures.bytes()
     }
 }

@@ -1,11 +1,14 @@
 //! From the explored graph to what is reported.
 
-use super::node::{End, Node, Present};
+use super::node::{End, Node};
 use super::options::{Mode, Stopped};
 use super::path::{Hop, fewest_switches};
+use super::present::Present;
 use super::report::{Counts, Found, Livelock, Report};
 use super::search::Search;
+use super::stored::Stored;
 use super::{Race, Traced, doom, livelock};
+use crate::pieces::Pieces;
 use std::collections::BTreeSet;
 use trace::Choice;
 
@@ -32,22 +35,26 @@ pub fn report<T: Traced>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Re
         complete: stopped.is_none(),
         stopped,
         ends,
-        counts: Counts { tried: search.executed - search.counts.again - search.steps, ..counts(nodes, search.counts) },
+        counts: Counts {
+            tried: search.executed - search.counts.again - search.steps,
+            ..counts(&search.graph, search.counts)
+        },
         livelocks: livelocks(search),
     }
 }
 
-fn counts(nodes: &[Node], so_far: Counts) -> Counts {
+fn counts(graph: &Stored, so_far: Counts) -> Counts {
     let mut counts = so_far;
-    for node in nodes.iter().filter(|node| !node.enabled.is_empty()) {
+    for node in graph.nodes.iter().filter(|node| !node.enabled.is_empty()) {
         let left_out = u64::from(node.enabled.minus(node.done).minus(node.todo).len());
         *(if left_out > 0 { &mut counts.partial } else { &mut counts.full }) += 1;
         counts.pruned += left_out;
         counts.left += u64::from(!node.todo.minus(node.done).is_empty());
         counts.scheduling += u64::from(node.enabled.len() > 1);
         let chooses = |present: &&Present| present.choices > 0;
-        counts.sorts.meet(node.present.iter().filter(chooses).map(|present| present.sort));
-        node.edges.iter().filter_map(|edge| node.find(edge.actor)).for_each(|present| counts.sorts.take(present.sort));
+        counts.sorts.meet(graph.presents.of(node.present).filter(chooses).map(|present| present.sort));
+        let movers = node.edges.iter().filter_map(|edge| graph.find(node, edge.actor));
+        movers.for_each(|present| counts.sorts.take(present.sort));
     }
     counts
 }
@@ -76,7 +83,7 @@ fn found<T: Traced>(search: &Search<'_, T>, complete: bool) -> Vec<Found> {
 }
 
 /// Where the last choice of a schedule leads.
-fn end_of<T: Traced>(nodes: &[Node], at: u32, choice: Option<Choice>, search: &Search<'_, T>) -> u32 {
+fn end_of<T: Traced>(nodes: &Pieces<Node>, at: u32, choice: Option<Choice>, search: &Search<'_, T>) -> u32 {
     let Some(choice) = choice else { return at };
     let number = |dense| search.graph.actors.number(dense);
     let mut edges = nodes[at as usize].edges.iter();

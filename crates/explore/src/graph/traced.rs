@@ -37,6 +37,11 @@ pub trait Around {
     /// Whether a state is known, by fingerprint and whether the step to it failed for good.
     fn is_known(&self, fingerprint: u128, fatal: bool) -> bool;
 
+    /// Whether a step is only tried to see what it touches: where it leads need not be worked out if that takes time.
+    fn is_trial(&self) -> bool {
+        false
+    }
+
     /// Those whom a step that touches this leaves as they are, by number and with how many choices they have.
     fn untouched(&mut self, touches: &[Touch]) -> Vec<(u32, u32)> {
         let _ = touches;
@@ -44,7 +49,7 @@ pub trait Around {
     }
 }
 
-/// A step that was taken, without its state if that is known.
+/// A step that was taken, without its state if that is known, or not wanted yet.
 pub type Step<S> = Taken<Option<S>>;
 
 /// A state that was reached.
@@ -84,7 +89,7 @@ impl<S> Reached<S> {
 }
 
 impl<S> Reached<Option<S>> {
-    /// A state that is known already.
+    /// A state that is known already, or is not wanted yet.
     #[must_use]
     pub fn known(fingerprint: u128) -> Self {
         Self { state: None, fingerprint, actors: Vec::new(), stuck: None }

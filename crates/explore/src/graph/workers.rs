@@ -4,8 +4,8 @@
 //! some of those behind them, and what they bring back it need not execute. So what is found depends neither on the number of
 //! workers nor on who is faster.
 
-use super::node::Present;
 use super::options::{Limits, Options};
+use super::present::Present;
 use super::report::Report;
 use super::search::{Search, search_in};
 use super::walk::walk;
@@ -211,14 +211,14 @@ impl<T: Traced> Search<'_, T> {
             choices: present.choices,
             touches: Arc::clone(self.graph.touches.all(present.pending)),
         };
-        let able = node.present.iter().filter(|present| present.choices > 0);
+        let able = self.graph.everybody(at).filter(|present| present.choices > 0);
         let neighbours: Arc<[Neighbour]> = able.map(neighbour).collect();
         for actor in node.todo.minus(node.done).iter() {
-            for index in 0..node.find(actor).map_or(0, |present| present.choices) {
+            for index in 0..self.graph.find(node, actor).map_or(0, |present| present.choices) {
                 let from = match self.trials.get(at, actor, index) {
                     Some(taken) if self.is_explored(taken.reached.fingerprint) => continue,
-                    Some(taken) => From::Taken(taken.clone()),
-                    None => From::State(state.clone()),
+                    Some(taken) if taken.reached.state.is_some() => From::Taken(taken.clone()),
+                    _ => From::State(state.clone()),
                 };
                 let choice = Choice { actor: self.graph.actors.number(actor), index };
                 jobs.push(Job { at, actor, choice, from, neighbours: Arc::clone(&neighbours) });
