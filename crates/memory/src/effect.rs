@@ -5,15 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::fingerprint::Dirty;
-use crate::hash;
 use crate::memory::Memory;
 use crate::page::{self, Bytes, Page, ZERO};
 use crate::park::Parked;
 use crate::store::Owner;
 use crate::table::{CHUNK, CHUNKS, GROUP, GroupImage, ParkedEntry, TableImage};
 use crate::watch::unpack;
-use crate::{Access, PAGE_SIZE, SpaceId, access::Check};
+use crate::{PAGE_SIZE, SpaceId};
 
 /// Bytes of a word.
 const WORD: u64 = 8;
@@ -40,17 +38,22 @@ type Word = (u16, u64);
 #[derive(Debug)]
 struct Looked {
     page: u64,
-    held: Option<Arc<Page>>,
+    /// What all of it was, if there was one: then nothing else need be looked at.
+    content: Option<u128>,
     words: Box<[Word]>,
 }
 
-/// What a step makes of a page.
+/// What a step makes of a page. No page itself is kept: what comes of it was parked before in most cases, and is found there.
 #[derive(Debug)]
 struct Changed {
     page: u64,
-    before: Option<Arc<Page>>,
-    after: ParkedEntry,
     words: Box<[Word]>,
+    /// What it adds to the identity of the content, whatever else the page holds.
+    sum: u128,
+    /// Whether an object lies beneath.
+    over: bool,
+    /// Whether there is no page any more.
+    is_gone: bool,
 }
 
 /// What a step looks at and does in one space.
@@ -59,6 +62,8 @@ pub struct Effect {
     space: SpaceId,
     looked: Vec<Looked>,
     changed: Vec<Changed>,
+    /// What it adds to the fingerprint.
+    sum: u128,
 }
 
 impl Memory {
@@ -93,56 +98,51 @@ impl Memory {
         let words = words_of(accesses.chain(peeks).chain(of_changed))?;
         let looked = words.chunk_by(|one, other| one / PAGE_SIZE == other / PAGE_SIZE).map(|words| {
             let page = words[0] / PAGE_SIZE;
-            let held = before.entry(space, page).and_then(|entry| entry.page.clone());
-            let bytes = held.as_ref().map(|page| page.bytes());
+            let held = before.entry(space, page).and_then(|entry| Some((entry.content, entry.page.as_ref()?.bytes())));
             let value = |addr: &u64| {
                 let index = (addr % PAGE_SIZE / WORD) as u16;
-                (index, bytes.map_or(0, |bytes| word(bytes, index)))
+                (index, held.map_or(0, |(_, bytes)| word(bytes, index)))
             };
-            Looked { page, words: words.iter().map(value).collect(), held }
+            Looked { page, words: words.iter().map(value).collect(), content: held.map(|(content, _)| content) }
         });
-        Some(Effect { space, looked: looked.collect(), changed })
+        let sum = after.fingerprint().wrapping_sub(before.fingerprint());
+        Some(Effect { space, looked: looked.collect(), changed, sum })
     }
 
-    /// Does what a step did. Nothing may have changed since a state was parked or restored that shows what it looks at.
-    ///
-    /// # Panics
-    /// If a page cannot be written that the step wrote.
-    pub fn apply(&mut self, effect: &Effect) {
-        self.settle();
-        let owner = Owner::Space(effect.space);
-        for changed in &effect.changed {
-            let held = self.stores.table(owner).page(changed.page);
-            match is_same(held, changed.before.as_ref()) {
-                true => self.put_page(owner, changed.page, &changed.after),
-                false => self.patch(effect.space, changed),
-            }
+    /// What a step makes of a state that shows what it looks at, without restoring that.
+    pub fn redone(&mut self, before: &Parked, effect: &Effect) -> Parked {
+        let (sum, space) = (before.fingerprint().wrapping_add(effect.sum), effect.space);
+        let pages = effect.changed.iter().map(|changed| {
+            let entry = before.entry(space, changed.page);
+            (changed.page, self.changed(entry, changed))
+        });
+        before.with(space, pages, sum)
+    }
+
+    /// What a step makes of a page.
+    fn changed(&mut self, entry: Option<&ParkedEntry>, changed: &Changed) -> ParkedEntry {
+        if changed.is_gone {
+            return ParkedEntry::default();
         }
+        let held = entry.and_then(|entry| Some((entry.content, entry.page.as_ref()?.bytes())));
+        let (content, bytes) = held.unwrap_or((0, ZERO.bytes()));
+        let content = content.wrapping_add(changed.sum);
+        let page = self.twins.find(content).unwrap_or_else(|| {
+            let mut page = self.pool.copy_of(bytes);
+            changed.write(&mut page);
+            self.twins.add(content, &page);
+            page
+        });
+        ParkedEntry { page: Some(page), content, over: changed.over }
     }
+}
 
-    /// Writes words of a page that holds other things besides.
-    fn patch(&mut self, space: SpaceId, changed: &Changed) {
-        let place = self.locate(space, changed.page * PAGE_SIZE, Access::Read, Check::Nothing);
-        let own = place.ok().and_then(|place| self.own(place).ok()).expect("the step wrote this page");
-        let mut change = 0u128;
-        for (index, value) in &changed.words {
-            let old = word(own.bytes(), *index);
-            change = change.wrapping_add(hash::word(usize::from(*index), *value));
-            change = change.wrapping_sub(hash::word(usize::from(*index), old));
-            page::write(own, usize::from(*index) * WORD as usize, &value.to_le_bytes());
+impl Changed {
+    /// Writes the words that change.
+    fn write(&self, page: &mut Arc<Page>) {
+        for (index, value) in &self.words {
+            page::write(page, usize::from(*index) * WORD as usize, &value.to_le_bytes());
         }
-        self.count_change(Owner::Space(space), changed.page, change);
-    }
-
-    /// A page was written, and it is known how that changes its content: it need not be looked at again.
-    fn count_change(&mut self, owner: Owner, page: u64, change: u128) {
-        let dirty = self.dirty.pop();
-        debug_assert!(matches!(dirty, Some(Dirty::Page(o, p)) if (o, p) == (owner, page)), "it was just written");
-        let entry = self.stores.table_mut(owner).entry_made(page);
-        let (old, new) = (entry.content, entry.content.wrapping_add(change));
-        (entry.content, entry.stamp) = (new, entry.stamp.clean());
-        self.recount(owner, page, old, new);
-        self.tlb.revoke_writes();
     }
 }
 
@@ -151,11 +151,15 @@ impl Parked {
     #[must_use]
     pub fn shows(&self, effect: &Effect) -> bool {
         effect.looked.iter().all(|looked| {
-            let held = self.entry(effect.space, looked.page).and_then(|entry| entry.page.as_ref());
-            is_same(held, looked.held.as_ref())
-                || held.zip(looked.held.as_ref()).is_some_and(|(held, _)| {
-                    looked.words.iter().all(|(index, value)| word(held.bytes(), *index) == *value)
-                })
+            let held =
+                self.entry(effect.space, looked.page).and_then(|entry| Some((entry.content, entry.page.as_ref()?)));
+            match (held, looked.content) {
+                (None, None) => true,
+                (Some((held, page)), Some(content)) => {
+                    held == content || looked.words.iter().all(|(index, value)| word(page.bytes(), *index) == *value)
+                }
+                _ => false,
+            }
         })
     }
 }
@@ -244,13 +248,25 @@ fn change_of(page: u64, before: &ParkedEntry, after: &ParkedEntry) -> Result<Opt
         (Some(_), Some(_)) => before.over == after.over,
         _ => !before.over && !after.over,
     };
-    let bytes = |entry: &ParkedEntry| *entry.page.as_ref().map_or(ZERO.bytes(), |page| page.bytes());
-    let words = differing_words(&bytes(before), &bytes(after));
-    let changed = Changed { page, before: before.page.clone(), after: after.clone(), words };
+    let words = differing_words(bytes(before), bytes(after));
+    let content = |entry: &ParkedEntry| entry.page.as_ref().map_or(0, |_| entry.content);
+    let sum = content(after).wrapping_sub(content(before));
+    let changed = Changed { page, words, sum, over: after.over, is_gone: after.page.is_none() };
     if is_plain { Ok(Some(changed)) } else { Err(()) }
 }
 
+fn bytes(entry: &ParkedEntry) -> &Bytes {
+    entry.page.as_ref().map_or(ZERO.bytes(), |page| page.bytes())
+}
+
+/// Most of a page is the same: blocks of it are compared first.
 fn differing_words(old: &Bytes, new: &Bytes) -> Box<[Word]> {
-    let indices = 0..(PAGE_SIZE / WORD) as u16;
-    indices.filter(|index| word(old, *index) != word(new, *index)).map(|index| (index, word(new, index))).collect()
+    const BLOCK: usize = 8;
+    let (old, new) = (old.as_chunks::<8>().0.as_chunks::<BLOCK>().0, new.as_chunks::<8>().0.as_chunks::<BLOCK>().0);
+    let mut words = Vec::new();
+    for (number, (old, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new) {
+        let pairs = old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new);
+        words.extend(pairs.map(|(index, (_, new))| ((number * BLOCK + index) as u16, u64::from_le_bytes(*new))));
+    }
+    words.into()
 }

@@ -154,6 +154,30 @@ impl Parked {
         self.0.near.iter().map(|(owner, page, _)| (*owner, *page))
     }
 
+    /// The state that differs from this one in pages of a space.
+    pub(crate) fn with(&self, space: SpaceId, pages: impl Iterator<Item = (u64, ParkedEntry)>, sum: u128) -> Self {
+        let mut resident = self.0.resident;
+        let mut near = Vec::with_capacity(self.0.near.len() + 2);
+        near.extend_from_slice(&self.0.near);
+        for (page, entry) in pages {
+            let was_held = self.entry(space, page).is_some_and(|entry| entry.page.is_some());
+            resident = resident + u64::from(entry.page.is_some()) - u64::from(was_held);
+            let place = (Owner::Space(space), page);
+            match near.binary_search_by_key(&place, |(owner, page, _)| (*owner, *page)) {
+                Ok(at) => near[at].2 = entry,
+                Err(at) => near.insert(at, (place.0, place.1, entry)),
+            }
+        }
+        let whole = Arc::clone(&self.0.whole);
+        Self(Arc::new(Image { whole, near: near.into(), sum, resident }))
+    }
+
+    /// Whether it differs in too much from the whole state that is kept with it, and had better be kept as a whole.
+    #[must_use]
+    pub fn is_far(&self) -> bool {
+        self.0.near.len() > NEAR_MAX
+    }
+
     /// What a space holds at a page.
     pub(crate) fn entry(&self, space: SpaceId, page: u64) -> Option<&ParkedEntry> {
         let near = self.0.near.iter().find(|near| near.1 == page && near.0 == Owner::Space(space));

@@ -38,6 +38,17 @@ impl Twins {
         TwinsOf { twins: self, owner }
     }
 
+    /// A page of this content that was parked.
+    pub(crate) fn find(&self, content: u128) -> Option<Arc<Page>> {
+        self.pages.get(&content).cloned()
+    }
+
+    /// Notes a page that is parked, of a content that none had before.
+    pub(crate) fn add(&mut self, content: u128, page: &Arc<Page>) {
+        let known = self.other(content, page);
+        debug_assert!(known.is_none(), "none had it before");
+    }
+
     /// The page of this content that others hold, if it is not this one.
     fn other(&mut self, content: u128, page: &Arc<Page>) -> Option<Arc<Page>> {
         if let Some(known) = self.pages.get(&content) {

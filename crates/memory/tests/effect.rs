@@ -72,11 +72,12 @@ fn a_step_that_finds_the_same_does_the_same() {
             }
             redone += 1;
             assert_eq!(told, *first, "what it looked at is the same");
-            memory.restore(&before);
-            memory.apply(effect);
-            assert_eq!(memory.fingerprint(), after.fingerprint());
+            let parked = memory.redone(&before, effect);
+            assert_eq!((parked.fingerprint(), parked.ground()), (after.fingerprint(), after.ground()));
             assert_eq!(before.fingerprint().wrapping_add(*change), after.fingerprint());
+            memory.restore(&parked);
             memory.check_invariants();
+            assert_eq!(memory.park().shows(effect), after.shows(effect));
         }
         let change = after.fingerprint().wrapping_sub(before.fingerprint());
         known.extend(memory.effect(SPACE, &before, &after).map(|effect| (effect, way, change, told)));

@@ -6,7 +6,24 @@ use super::options::Timeouts;
 use super::programs::{Programs, TIME};
 use super::{reach, touch};
 use explore::graph::{Actor, Touch};
-use kernel::{Tid, event, signal, time};
+use kernel::{Kernel, Tid, event, signal, time};
+
+/// Somebody, and when the function that it is in gives up.
+pub(super) type Told = (Actor, Option<u64>);
+
+/// How time passes.
+#[derive(Clone, Copy)]
+pub(super) struct Passing {
+    /// Although somebody can move.
+    may_hasten: bool,
+    /// Only when nobody else can move, whatever comes.
+    is_patient: bool,
+}
+
+impl Passing {
+    /// When nobody else can move.
+    pub const QUIET: Self = Self { may_hasten: false, is_patient: true };
+}
 
 /// Everybody in a state.
 pub(super) struct Everybody {
@@ -16,43 +33,23 @@ pub(super) struct Everybody {
 }
 
 impl Programs {
-    /// Everybody; those who are named with how many choices they have are as they were, when somebody was in a function that
-    /// gives up at a certain time, or nobody was.
+    /// Everybody in the world as it is.
     pub(super) fn actors(&self, was_timed: bool, untouched: &[(u32, u32)]) -> Everybody {
-        let mut actors = Vec::with_capacity(self.world.kernel.threads.len() + 1);
-        let mut deadlines = Vec::new();
-        for tid in self.world.kernel.threads.keys().copied() {
-            let stays = untouched.iter().find(|(number, _)| *number == tid.0);
-            if let Some((number, choices)) = stays.filter(|_| !was_timed && !cfg!(debug_assertions)) {
-                actors.push(Actor { number: *number, choices: *choices, stays: true, ..Actor::default() });
-                continue;
-            }
-            let operation = self.pending_operation(tid);
-            let deadline = operation.and_then(|operation| operation.deadline(self.seen()));
-            debug_assert!(was_timed || stays.is_none() || deadline.is_none(), "{tid:?} was not left as it was");
-            deadlines.extend(deadline);
-            actors.push(Actor { stays: stays.is_some(), ..self.actor(tid, operation.as_ref()) });
-        }
-        let is_timed = !deadlines.is_empty();
-        let is_quiet = actors.iter().all(|actor| actor.choices == 0);
-        if self.next_deadline(deadlines.into_iter()).is_some() {
-            let may_pass = is_quiet || self.may_hasten();
-            let patient = self.options.timeouts == Timeouts::Quiet;
-            let choices = u32::from(may_pass);
-            let sort = if is_quiet { 0 } else { Choosing::Timeouts as u8 };
-            let last = !may_pass;
-            actors.push(Actor { number: TIME, choices, sort, creator: TIME, patient, last, ..Actor::default() });
-        } else if self.may_hasten() {
-            // It could have passed before the last deadline was over.
-            let awaits = vec![touch::deadlines()];
-            actors.push(Actor { number: TIME, awaits, creator: TIME, ..Actor::default() });
-        }
-        Everybody { actors, is_timed }
+        let is_patient = self.options.timeouts == Timeouts::Quiet;
+        let passing = Passing { may_hasten: self.may_hasten(), is_patient };
+        everybody(&self.world.kernel, (was_timed, untouched), passing, &mut |tid| self.told(tid))
+    }
+
+    /// Somebody, and when the function that it is in gives up.
+    pub(super) fn told(&self, tid: Tid) -> Told {
+        let operation = self.pending_operation(tid);
+        let deadline = operation.and_then(|operation| operation.deadline(self.seen()));
+        (self.actor(tid, operation.as_ref()), deadline)
     }
 
     /// Whether anybody waits for a time to come, where that decides whether time can pass early.
     pub(super) fn is_timed(&self) -> bool {
-        self.may_hasten() && self.next_deadline(self.deadlines()).is_some()
+        self.may_hasten() && next_deadline(&self.world.kernel, self.deadlines()).is_some()
     }
 
     /// When the functions that threads are in give up.
@@ -136,14 +133,6 @@ impl Programs {
         self.library.member(tid).and_then(|member| member.creator).unwrap_or(tid).0
     }
 
-    /// When something happens by itself: a timer, or the first of the functions that threads wait in gives up.
-    pub(super) fn next_deadline(&self, of_functions: impl Iterator<Item = u64>) -> Option<u64> {
-        let kernel = &self.world.kernel;
-        let now = kernel.clock.now();
-        let library = of_functions.filter(|next| *next > now).min();
-        [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
-    }
-
     /// Whether time may pass although somebody can move.
     pub(super) fn may_hasten(&self) -> bool {
         matches!(self.options.timeouts, Timeouts::Any(most) if self.beside.hastened < most)
@@ -153,7 +142,7 @@ impl Programs {
     pub(super) fn pass_time(&mut self) -> Vec<Touch> {
         let tids = || self.world.kernel.threads.keys();
         let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
-        let next = self.next_deadline(self.deadlines());
+        let next = next_deadline(&self.world.kernel, self.deadlines());
         let is_ahead = next.is_some_and(|next| next > self.world.kernel.clock.now());
         let hastens = is_ahead && self.may_hasten() && tids().any(can_move);
         self.beside.hastened += u32::from(hastens);
@@ -164,4 +153,51 @@ impl Programs {
         }
         touch::everything()
     }
+}
+
+/// When something happens by itself: a timer, or the first of the functions that threads wait in gives up.
+fn next_deadline(kernel: &Kernel, of_functions: impl Iterator<Item = u64>) -> Option<u64> {
+    let now = kernel.clock.now();
+    let library = of_functions.filter(|next| *next > now).min();
+    [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
+}
+
+/// Everybody; those who are named with how many choices they have are as they were, when somebody was in a function that
+/// gives up at a certain time, or nobody was. The others are told.
+pub(super) fn everybody(
+    kernel: &Kernel,
+    (was_timed, untouched): (bool, &[(u32, u32)]),
+    passing: Passing,
+    tell: &mut dyn FnMut(Tid) -> Told,
+) -> Everybody {
+    let mut actors = Vec::with_capacity(kernel.threads.len() + 1);
+    let mut deadlines = Vec::new();
+    for tid in kernel.threads.keys().copied() {
+        let stays = untouched.iter().find(|(number, _)| *number == tid.0);
+        if let Some((number, choices)) = stays.filter(|_| !was_timed && !cfg!(debug_assertions)) {
+            actors.push(Actor { number: *number, choices: *choices, stays: true, ..Actor::default() });
+            continue;
+        }
+        let (actor, deadline) = tell(tid);
+        debug_assert!(was_timed || stays.is_none() || deadline.is_none(), "{tid:?} was not left as it was");
+        deadlines.extend(deadline);
+        actors.push(Actor { stays: stays.is_some(), ..actor });
+    }
+    let is_timed = !deadlines.is_empty();
+    let is_quiet = actors.iter().all(|actor| actor.choices == 0);
+    let is_awaited = next_deadline(kernel, deadlines.into_iter()).is_some();
+    actors.extend(time_itself(is_awaited, is_quiet, passing));
+    Everybody { actors, is_timed }
+}
+
+/// Time, if somebody waits for it or it could have passed.
+fn time_itself(is_awaited: bool, is_quiet: bool, Passing { may_hasten, is_patient }: Passing) -> Option<Actor> {
+    let time = Actor { number: TIME, creator: TIME, ..Actor::default() };
+    if !is_awaited {
+        // It could have passed before the last deadline was over.
+        return may_hasten.then(|| Actor { awaits: vec![touch::deadlines()], ..time });
+    }
+    let may_pass = is_quiet || may_hasten;
+    let sort = if is_quiet { 0 } else { Choosing::Timeouts as u8 };
+    Some(Actor { choices: u32::from(may_pass), sort, patient: is_patient, last: !may_pass, ..time })
 }

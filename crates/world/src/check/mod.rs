@@ -15,6 +15,7 @@ mod hooked;
 mod knowledge;
 pub mod library;
 mod memory_touch;
+mod met;
 pub mod options;
 mod points;
 pub mod programs;

@@ -46,9 +46,17 @@ pub struct Snapshot {
     /// What stands for all of it.
     pub(super) fingerprint: u128,
     /// Somebody may be in a function that gives up at a certain time.
-    is_timed: bool,
+    pub(super) is_timed: bool,
     /// Tells snapshots apart.
-    number: u64,
+    pub(super) number: u64,
+}
+
+impl Snapshot {
+    /// What stands for each of its parts, for comparison.
+    pub(super) fn parts(&self) -> [u128; 6] {
+        let memory = [self.memory.fingerprint(), self.memory.ground()];
+        [self.kernel.identity(), memory[0], memory[1], self.cpus.sum(), self.library.sum(), self.aside]
+    }
 }
 
 /// What came of somebody's move.
@@ -236,6 +244,12 @@ impl Programs {
                 self.world.memory.arm(*space, *address..*address + 4);
             }
         }
+    }
+
+    /// Makes the world a state to be looked at.
+    pub(super) fn become_state(&mut self, snapshot: &Snapshot) {
+        self.load(snapshot);
+        self.loaded = Some(snapshot.number);
     }
 
     fn restore(&mut self, snapshot: &Snapshot) {
@@ -442,20 +456,19 @@ impl Traced for Programs {
 
     fn step_amid(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn Around) -> Option<Step<Snapshot>> {
         self.catch_up();
-        let place = self.place_of(state, choice);
-        let known = place.and_then(|place| self.recall(state, place));
-        if let Some(known) = &known
+        let known = self.recall(state, choice, around.is_trial());
+        if let Ok(known) = &known
             && !cfg!(debug_assertions)
         {
             return Some(self.redo(state, known, around));
         }
-        let place = place.filter(|_| known.is_none());
-        let place = place.filter(|place| self.is_worth(*place));
+        let place = known.as_ref().err().copied().flatten().filter(|place| self.is_worth(*place));
         let taken = self.execute(state, choice, around, place)?;
-        if let Some(known) = known {
-            self.compare(state, &known, &taken);
-        }
-        Some(taken)
+        let Ok(known) = known else { return Some(taken) };
+        self.compare(state, &known, &taken);
+        // As without the comparison.
+        let reached = if around.is_trial() { Reached::known(taken.reached.fingerprint) } else { taken.reached };
+        Some(Taken { reached, ..taken })
     }
 }
 

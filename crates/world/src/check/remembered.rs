@@ -5,14 +5,17 @@
 //! word that it looks at. Where all of that is the same, so is what it does, and even the change of the fingerprint. Where
 //! debug assertions are on, every such step is executed all the same and compared.
 
+use super::actors::{Everybody, Passing, everybody};
 use super::forbid::Beside;
 use super::library::asked::{self, Question};
 use super::library::{Library, Member};
+use super::met::Met;
 use super::options::Timeouts;
 use super::programs::{Nowhere, Programs, Snapshot, TIME};
-use explore::graph::{Around, Reached, Step, Taken, Touch};
+use explore::graph::{Actor, Around, Reached, Step, Taken, Touch};
+use explore::system::Failure;
 use kernel::kernel::Output;
-use kernel::map::Wide;
+use kernel::map::{Map, Wide};
 use kernel::shared::Shared;
 use kernel::{Kernel, Tid};
 use memory::Effect;
@@ -34,6 +37,9 @@ const LUCK_MAX: i32 = 1000;
 /// Where nothing comes again, so many steps are executed without looking.
 const PASSED_MAX: u32 = 15;
 
+/// Steps that were tried and may be taken soon.
+const TRIED_MAX: usize = 1 << 10;
+
 /// A thread that does something else each time it is in the same place is executed.
 const WAYS_MAX: usize = 24;
 
@@ -48,6 +54,10 @@ pub(super) struct Remembered {
     luck: i32,
     /// Steps that were not looked up since one was.
     passed: u32,
+    /// Steps that were tried, by the number of the state: most are taken soon.
+    tried: FxHashMap<(u64, u32, u32), Arc<Known>>,
+    /// Who threads are.
+    pub met: Met,
 }
 
 /// A step that was taken before.
@@ -63,6 +73,8 @@ pub(super) struct Known {
     kernel: Option<Shared<Kernel>>,
     aside: Library,
     beside: Beside,
+    /// What stands for these two.
+    identity: u128,
     printed: Vec<Output>,
     /// What it adds to the fingerprint.
     change: u128,
@@ -118,6 +130,14 @@ impl Remembered {
         self.passed == 0
     }
 
+    /// Notes that a step was tried.
+    fn try_out(&mut self, at: (u64, u32, u32), known: &Arc<Known>) {
+        if self.tried.len() >= TRIED_MAX {
+            self.tried.clear();
+        }
+        self.tried.insert(at, Arc::clone(known));
+    }
+
     /// Notes whether a step was known.
     fn meet(&mut self, is_known: bool) {
         let more = if is_known { 1 } else { -1 };
@@ -156,12 +176,7 @@ impl Programs {
     }
 
     /// What stands for all that decides a step, but for memory and other threads.
-    pub(super) fn place_of(&mut self, state: &Snapshot, choice: Choice) -> Option<Place> {
-        if self.knowledge.has_grown.load(Ordering::Relaxed) {
-            // Earlier steps were seen too coarsely.
-            self.remembered.clear();
-            return None;
-        }
+    fn place_of(&mut self, state: &Snapshot, choice: Choice) -> Option<Place> {
         let tid = Tid(choice.actor);
         let cpu =
             (self.may_remember(choice) && self.remembered.is_worth_a_look()).then(|| state.cpus.shared(&tid))??;
@@ -172,11 +187,30 @@ impl Programs {
         Some(Place { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
     }
 
-    /// A step that was taken before, and would go the same way.
-    pub(super) fn recall(&mut self, state: &Snapshot, place: Place) -> Option<Arc<Known>> {
+    /// A step that was taken before, and would go the same way; or where it is to be looked for.
+    pub(super) fn recall(
+        &mut self,
+        state: &Snapshot,
+        choice: Choice,
+        is_trial: bool,
+    ) -> Result<Arc<Known>, Option<Place>> {
+        if self.knowledge.has_grown.load(Ordering::Relaxed) {
+            // Earlier steps were seen too coarsely.
+            self.remembered.clear();
+            return Err(None);
+        }
+        let at = (state.number, choice.actor, choice.index);
+        if let Some(known) = self.remembered.tried.remove(&at) {
+            self.remembered.meet(true);
+            return Ok(known);
+        }
+        let place = self.place_of(state, choice).ok_or(None)?;
         let known = self.remembered.find(place.silent, state).or_else(|| self.remembered.find(place.any, state));
         self.remembered.meet(known.is_some());
-        known
+        if let Some(known) = known.as_ref().filter(|_| is_trial) {
+            self.remembered.try_out(at, known);
+        }
+        known.ok_or(Some(place))
     }
 
     /// Whether a step is to be remembered: the place was seen before or is likely to come again, and not too often in other
@@ -216,6 +250,11 @@ impl Programs {
             "a remembered step does other things"
         );
         assert!(taken.failure.is_none() && self.printed == loaded.1, "a remembered step goes well");
+        assert_eq!(redone.reached.new_state().parts(), after.parts(), "a remembered step does something else");
+        if taken.reached.state.is_some() {
+            assert!(taken.reached.actors.iter().map(unmarked).eq(redone.reached.actors.iter().map(unmarked)));
+            assert_eq!(taken.reached.stuck, redone.reached.stuck);
+        }
         self.load(&after);
         self.loaded = loaded.0;
     }
@@ -248,6 +287,7 @@ impl Programs {
             members: members.into_iter().map(|tid| (tid, after.library.shared(tid).cloned())).collect(),
             kernel: (!is_silent).then(|| after.kernel.clone()),
             aside: after.library.without_members(),
+            identity: after.aside,
             beside: after.beside.clone(),
             printed: self.printed.clone(),
             change: deed.fingerprint.wrapping_sub(before.fingerprint),
@@ -261,38 +301,65 @@ impl Programs {
     /// Does a step again.
     pub(super) fn redo(&mut self, state: &Snapshot, known: &Known, around: &mut dyn Around) -> Step<Snapshot> {
         let fingerprint = state.fingerprint.wrapping_add(known.change);
-        let reached = match around.is_known(fingerprint, false) {
+        let reached = match around.is_trial() || around.is_known(fingerprint, false) {
             true => Reached::known(fingerprint),
-            false => {
-                self.load(state);
-                self.put(known);
-                debug_assert_eq!(self.fingerprint(), fingerprint);
-                self.reached(fingerprint, (state, &around.untouched(&known.touches))).map(Some)
-            }
+            false => self.reached_again(state, known, &around.untouched(&known.touches)).map(Some),
         };
         self.printed.clone_from(&known.printed);
         Taken { progress: known.progress, ..Taken::new(reached, known.touches.clone()) }
     }
 
-    /// Makes the world what a step makes of it.
-    fn put(&mut self, known: &Known) {
-        if let Some(kernel) = &known.kernel {
-            self.world.kernel = kernel.clone();
+    /// What a step makes of a state, in which those are as they were before who are named. The world becomes that state only
+    /// if something is to be told of it that is not known.
+    fn reached_again(&mut self, state: &Snapshot, known: &Known, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
+        let fingerprint = state.fingerprint.wrapping_add(known.change);
+        let memory = self.world.memory.redone(&state.memory, &known.memory);
+        self.saved += 1;
+        let (aside, number) = (known.identity, self.saved);
+        let mut after = Snapshot { memory, aside, fingerprint, number, ..state.clone() };
+        known.put(&mut after.kernel, &mut after.cpus, (&mut after.library, &mut after.beside));
+        if after.memory.is_far() {
+            self.load(&after);
+            return self.reached(fingerprint, (state, untouched));
         }
-        self.world.memory.apply(&known.memory);
-        for (tid, cpu) in &known.cpus {
-            match cpu {
-                Some(cpu) => drop(self.world.cpus.put(*tid, cpu.clone())),
-                None => drop(self.world.cpus.remove(tid)),
-            }
-        }
-        known.members.iter().for_each(|(tid, member)| self.library.put(*tid, member.clone()));
-        self.library.know_aside(&known.aside);
-        self.beside = known.beside.clone();
+        let mut tell = |tid| self.meet(&after, tid);
+        let before = (state.is_timed, untouched);
+        let Everybody { actors, is_timed } = everybody(&after.kernel, before, Passing::QUIET, &mut tell);
+        let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck_in(&after) };
+        Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck }
+    }
+
+    /// What is wrong with a state in which nobody can move.
+    fn stuck_in(&mut self, state: &Snapshot) -> Option<Failure> {
+        self.become_state(state);
+        let stuck = self.stuck();
+        self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
+        stuck
     }
 }
 
 impl Known {
+    /// Makes of a state what the step makes of it, but for memory.
+    fn put(
+        &self,
+        kernel: &mut Shared<Kernel>,
+        cpus: &mut Map<Tid, Cpu>,
+        (library, beside): (&mut Library, &mut Beside),
+    ) {
+        if let Some(after) = &self.kernel {
+            *kernel = after.clone();
+        }
+        for (tid, cpu) in &self.cpus {
+            match cpu {
+                Some(cpu) => drop(cpus.put(*tid, cpu.clone())),
+                None => drop(cpus.remove(tid)),
+            }
+        }
+        self.members.iter().for_each(|(tid, member)| library.put(*tid, member.clone()));
+        library.know_aside(&self.aside);
+        *beside = self.beside.clone();
+    }
+
     /// Whether a step would find what it found.
     fn fits(&self, state: &Snapshot) -> bool {
         state.memory.shows(&self.memory)
@@ -302,7 +369,8 @@ impl Known {
     }
 }
 
-fn answer(state: &Snapshot, question: Question) -> u128 {
+/// What stands for the answer to a question.
+pub(super) fn answer(state: &Snapshot, question: Question) -> u128 {
     let base = |(tid, cpu): (&Tid, &Cpu)| (*tid, cpu.fs_base, state.kernel.threads.get(tid).map(|thread| thread.pid));
     match question {
         Question::Bases => Wide::hash_of(state.cpus.iter().map(base).collect::<Vec<_>>()),
@@ -314,7 +382,13 @@ fn cpu_of(state: &Snapshot, tid: Tid) -> u128 {
     state.cpus.shared(&tid).map_or(0, Shared::identity)
 }
 
-fn space_of(state: &Snapshot, tid: Tid) -> Option<memory::SpaceId> {
+/// The space that a thread is in.
+pub(super) fn space_of(state: &Snapshot, tid: Tid) -> Option<memory::SpaceId> {
     let thread = state.kernel.threads.get(&tid)?;
     state.kernel.processes.get(&thread.pid).map(|process| process.space)
+}
+
+/// Somebody, whether or not it is said to be as before.
+fn unmarked(actor: &Actor) -> Actor {
+    Actor { stays: false, ..actor.clone() }
 }
