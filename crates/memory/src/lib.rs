@@ -10,7 +10,7 @@
 //! | the kernel's accesses | [`Memory::read`], [`Memory::write`]: any space, any length, progress reported |
 //! | the guest's accesses | [`Memory::enter`], [`Memory::load_u64`], [`Memory::store_u64`]: all or nothing |
 //! | search | [`Memory::mark`], [`Memory::undo_to`]; [`Memory::park`], [`Memory::restore`]; [`Memory::fingerprint`] |
-//! | doing steps again | [`Memory::note_looks`], [`Memory::effect`], [`Memory::apply`]; [`Parked::shows`] |
+//! | doing steps again | [`Memory::note_looks`], [`Memory::effect`], [`Memory::redone`]; [`Parked::shows`] |
 //! | watching | [`Memory::arm`], [`Memory::log_accesses`], [`Memory::code_version`] |
 //!
 //! # How it works
