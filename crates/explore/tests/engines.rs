@@ -3,7 +3,8 @@
 mod toy;
 
 use explore::graph::{
-    Actor, Counts, Filter, Limits, Mode, Options, Parts, Reached, Report, Traced, search, search_with_many,
+    Actor, Around, Counts, Filter, Limits, Mode, Options, Parts, Reached, Report, Step, Taken, Traced, search,
+    search_with_many,
 };
 use explore::stateless::{self, Run};
 use std::collections::BTreeSet;
@@ -157,6 +158,46 @@ fn it_is_noticed_when_a_lock_counts_before_it_is_held() {
 #[test]
 fn it_is_noticed_when_a_fatal_step_hides_what_others_do() {
     assert!(is_noticed(Parts { fatal: false, ..Parts::ALL }));
+}
+
+/// A machine that leaves open where steps lead that are only tried.
+struct Late(Machine);
+
+impl Traced for Late {
+    type State = toy::machine::State;
+
+    fn initial(&mut self) -> Reached<Self::State> {
+        self.0.initial()
+    }
+
+    fn step(&mut self, state: &Self::State, choice: Choice) -> Option<Taken<Self::State>> {
+        self.0.step(state, choice)
+    }
+
+    fn step_amid(&mut self, state: &Self::State, choice: Choice, around: &mut dyn Around) -> Option<Step<Self::State>> {
+        let mut taken = self.0.step_amid(state, choice, around)?;
+        if around.is_trial() {
+            taken.reached = Reached::known(taken.reached.fingerprint);
+        }
+        Some(taken)
+    }
+}
+
+#[test]
+fn steps_that_are_only_tried_need_not_lead_anywhere_and_count_once() {
+    let mut compared = 0;
+    for seed in 0..count(300) {
+        let (program, _) = generate::program(seed);
+        let Some(report) = graph(&program, Mode::Reduced) else { continue };
+        let mut stop = |_: u64, _: u64| false;
+        let mut limits = Limits { states: STATES_MAX, failures: usize::MAX, stop: &mut stop };
+        let late = search(&mut Late(Machine::new(program)), Mode::Reduced, &mut limits);
+        assert_eq!(seen(&late), seen(&report), "program {seed}");
+        let counts = |report: &Report| (report.states, report.steps, report.executed, report.counts.tried);
+        assert_eq!(counts(&late), counts(&report), "program {seed}");
+        compared += 1;
+    }
+    assert!(compared > 100, "{compared}");
 }
 
 #[test]

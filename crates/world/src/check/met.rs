@@ -4,7 +4,7 @@
 use super::actors::Told;
 use super::library::asked::Question;
 use super::programs::{Programs, Snapshot};
-use super::remembered::{answer, space_of};
+use super::remembered::{answers_in, are_answers_in, space_of};
 use kernel::Tid;
 use kernel::map::Wide;
 use memory::Effect;
@@ -32,8 +32,7 @@ struct Way {
 
 impl Way {
     fn fits(&self, state: &Snapshot) -> bool {
-        state.memory.shows(&self.looks)
-            && self.answers.iter().all(|(question, known)| answer(state, *question) == *known)
+        state.memory.shows(&self.looks) && are_answers_in(state, &self.answers)
     }
 }
 
@@ -76,13 +75,10 @@ impl Programs {
         told
     }
 
-    fn note_met(&mut self, place: Option<u128>, (tid, state): (Tid, &Snapshot), mut asked: Vec<Question>, told: &Told) {
+    fn note_met(&mut self, place: Option<u128>, (tid, state): (Tid, &Snapshot), asked: Vec<Question>, told: &Told) {
         let Some((place, space)) = place.zip(space_of(state, tid)) else { return };
         let Some(looks) = self.world.memory.effect(space, &state.memory, &state.memory) else { return };
-        asked.sort_unstable();
-        asked.dedup();
-        let answers = asked.into_iter().map(|question| (question, answer(state, question))).collect();
-        self.remembered.met.add(place, Way { looks, answers, told: told.clone() });
+        self.remembered.met.add(place, Way { looks, answers: answers_in(state, asked), told: told.clone() });
     }
 }
 

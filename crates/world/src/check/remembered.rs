@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 use trace::Choice;
 use x86::Cpu;
 
-/// Steps that are remembered at most: each may keep a few pages that nobody else has.
+/// Steps that are remembered at most: each keeps words, and may keep a kernel that nobody else has.
 const STEPS_MAX: usize = 1 << 13;
 
 /// Places that were seen at most, with steps that are remembered or without.
@@ -139,7 +139,7 @@ impl Remembered {
     }
 
     /// Notes whether a step was known.
-    fn meet(&mut self, is_known: bool) {
+    fn note_luck(&mut self, is_known: bool) {
         let more = if is_known { 1 } else { -1 };
         self.luck = (self.luck + more).clamp(-LUCK_MAX, LUCK_MAX);
     }
@@ -201,12 +201,12 @@ impl Programs {
         }
         let at = (state.number, choice.actor, choice.index);
         if let Some(known) = self.remembered.tried.remove(&at) {
-            self.remembered.meet(true);
+            self.remembered.note_luck(true);
             return Ok(known);
         }
         let place = self.place_of(state, choice).ok_or(None)?;
         let known = self.remembered.find(place.silent, state).or_else(|| self.remembered.find(place.any, state));
-        self.remembered.meet(known.is_some());
+        self.remembered.note_luck(known.is_some());
         if let Some(known) = known.as_ref().filter(|_| is_trial) {
             self.remembered.try_out(at, known);
         }
@@ -276,12 +276,10 @@ impl Programs {
         let members = after.library.differing(&before.library);
         let cpus: Vec<Tid> = after.cpus.differing(&before.cpus).into_iter().copied().collect();
         let others = members.iter().filter(|other| **other != tid).map(|other| Question::Member(*other));
-        let mut questions: Vec<Question> = deed.asked.iter().copied().chain(others).collect();
-        questions.sort_unstable();
-        questions.dedup();
+        let questions = deed.asked.iter().copied().chain(others).collect();
         let known = Known {
             memory,
-            answers: questions.into_iter().map(|question| (question, answer(before, question))).collect(),
+            answers: answers_in(before, questions),
             were: cpus.iter().filter(|other| **other != tid).map(|other| (*other, cpu_of(before, *other))).collect(),
             cpus: cpus.into_iter().map(|tid| (tid, after.cpus.shared(&tid).cloned())).collect(),
             members: members.into_iter().map(|tid| (tid, after.library.shared(tid).cloned())).collect(),
@@ -365,12 +363,24 @@ impl Known {
         state.memory.shows(&self.memory)
             && state.library.disturbed(self.by, &self.touches).is_empty()
             && self.were.iter().all(|(tid, known)| cpu_of(state, *tid) == *known)
-            && self.answers.iter().all(|(question, known)| answer(state, *question) == *known)
+            && are_answers_in(state, &self.answers)
     }
 }
 
+/// The answers that a state gives, to each question once.
+pub(super) fn answers_in(state: &Snapshot, mut questions: Vec<Question>) -> Vec<(Question, u128)> {
+    questions.sort_unstable();
+    questions.dedup();
+    questions.into_iter().map(|question| (question, answer(state, question))).collect()
+}
+
+/// Whether a state gives the same answers.
+pub(super) fn are_answers_in(state: &Snapshot, answers: &[(Question, u128)]) -> bool {
+    answers.iter().all(|(question, known)| answer(state, *question) == *known)
+}
+
 /// What stands for the answer to a question.
-pub(super) fn answer(state: &Snapshot, question: Question) -> u128 {
+fn answer(state: &Snapshot, question: Question) -> u128 {
     let base = |(tid, cpu): (&Tid, &Cpu)| (*tid, cpu.fs_base, state.kernel.threads.get(tid).map(|thread| thread.pid));
     match question {
         Question::Bases => Wide::hash_of(state.cpus.iter().map(base).collect::<Vec<_>>()),
