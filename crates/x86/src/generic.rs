@@ -22,7 +22,7 @@ pub(crate) fn lookup(code: Code) -> Option<Generic> {
 
 /// Whether an instruction form is modelled; one that is not ends a run as [`Trap::Unsupported`].
 pub fn supported(code: Code) -> bool {
-    lookup(code).is_some()
+    lookup(code).is_some() && is_decodable(code)
 }
 
 fn find(code: Code) -> Option<Generic> {
@@ -45,26 +45,42 @@ fn by_mnemonic(code: Code) -> Option<Generic> {
     rows.filter(|row| row.0 == mnemonic).map(|row| row.1).next()
 }
 
-/// Legacy encoding, valid in 64-bit mode, near, and without control, debug or written segment registers.
+/// Legacy encoding, near, and without control, debug or written segment registers.
 fn is_plain(code: Code) -> bool {
-    let info = code.op_code();
-    let system_register = |op: u32| {
-        matches!(info.op_kind(op), OpCodeOperandKind::cr_reg | OpCodeOperandKind::dr_reg | OpCodeOperandKind::tr_reg)
-    };
-    info.encoding() == EncodingKind::Legacy
-        && info.mode64()
+    code.encoding() == EncodingKind::Legacy
         && !is_far(code)
-        && !is_undecodable(code)
-        && !(0..info.op_count()).any(system_register)
+        && !is_narrow(code)
+        && !moves_system(code)
         && !writes_segment(code)
 }
 
-/// Forms that only other processors have: branches with 16-bit targets, and `ud0` without operands.
-fn is_undecodable(code: Code) -> bool {
+/// Whether a form can come out of the decoder: it is one of 64-bit mode, and not one that only other processors have, as are
+/// branches with 16-bit targets. Looks at a table that is long in the making, so nobody asks that of a form that has come out.
+fn is_decodable(code: Code) -> bool {
     let info = code.op_code();
     let narrow = |op: u32| matches!(info.op_kind(op), OpCodeOperandKind::br16_1 | OpCodeOperandKind::br16_2);
-    (0..info.op_count()).any(narrow)
-        || matches!(code, Code::Retnw | Code::Retnw_imm16 | Code::Call_rm16 | Code::Jmp_rm16 | Code::Ud0)
+    info.mode64() && !(0..info.op_count()).any(narrow)
+}
+
+/// Forms that only other processors have: branches to 16-bit addresses, and `ud0` without operands.
+fn is_narrow(code: Code) -> bool {
+    matches!(code, Code::Retnw | Code::Retnw_imm16 | Code::Call_rm16 | Code::Jmp_rm16 | Code::Ud0)
+}
+
+fn moves_system(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Mov_r32_cr
+            | Code::Mov_r64_cr
+            | Code::Mov_cr_r32
+            | Code::Mov_cr_r64
+            | Code::Mov_r32_dr
+            | Code::Mov_r64_dr
+            | Code::Mov_dr_r32
+            | Code::Mov_dr_r64
+            | Code::Mov_r32_tr
+            | Code::Mov_tr_r32
+    )
 }
 
 pub(crate) fn is_far(code: Code) -> bool {

@@ -32,7 +32,7 @@ const FAMILIES: &[&[Row]] = &[
 ///
 /// Mnemonics with `wait` in front (`fstcw`, `finit`) are not here: in machine code that prefix is an instruction of its own.
 pub(crate) fn lookup(code: Code) -> Option<Generic> {
-    if code.encoding() != EncodingKind::Legacy || !code.op_code().mode64() {
+    if code.encoding() != EncodingKind::Legacy {
         return None;
     }
     let mnemonic = code.mnemonic();
