@@ -2,21 +2,18 @@
 
 use super::node::{End, Node};
 use super::scc;
-use crate::pieces::Pieces;
+use super::stored::Stored;
 
 /// For each state whether a failure can still be avoided there: by a good end, or by going on for ever. In a search that
 /// is not complete a state counts as a way out if not everybody's steps were taken there, because nobody knows.
-pub fn avoidable(nodes: &Pieces<Node>, complete: bool) -> Vec<bool> {
+pub fn avoidable(graph: &Stored, complete: bool) -> Vec<bool> {
+    let nodes = &graph.nodes;
     let way_out = |node: &Node| node.end == End::Good || !complete && node.is_partial();
     let mut avoidable: Vec<bool> = nodes.iter().map(way_out).collect();
-    scc::components(
-        nodes,
-        |_| true,
-        |edge| !edge.failed,
-        |cycle| {
-            cycle.iter().for_each(|at| avoidable[*at as usize] = true);
-        },
-    );
+    if graph.has_cycle() {
+        let mark = |cycle: &[u32]| cycle.iter().for_each(|at| avoidable[*at as usize] = true);
+        scc::components(nodes, |_| true, |edge| !edge.failed, mark);
+    }
     let mut open: Vec<u32> = (0..nodes.len() as u32).filter(|at| avoidable[*at as usize]).collect();
     while let Some(at) = open.pop() {
         for before in &nodes[at as usize].before {

@@ -7,7 +7,7 @@ use super::options::Filter;
 use super::present::Present;
 use super::scc;
 use super::stored::Stored;
-use super::touch::Access;
+use super::touch::{Access, LockId, UNLOCKED};
 use crate::bits::Bits;
 
 /// States whose future grew are looked at in heaps of this size: together, so that most are looked at once.
@@ -35,7 +35,7 @@ impl Stored {
             self.node_mut(at).future = future;
             self.check(at);
             if changed {
-                self.grown.extend(self.nodes[at as usize].before.iter());
+                self.nodes[at as usize].before.iter().for_each(|before| self.grown.push(*before));
             }
         }
     }
@@ -73,12 +73,18 @@ impl Stored {
 
     /// Condition C1': actors whose explored future conflicts with a step that was taken, or those who must move first.
     fn conflicting(&self, node: &Node) -> Bits {
-        let mut more = Bits::EMPTY;
+        // Whoever is taken, or has been looked at, need not be looked at again.
+        let (mut more, mut seen) = (Bits::EMPTY, node.done);
         for edge in &node.edges {
             let future = self.node(edge.to).future;
+            let held = self.filtering(node, edge);
             for own in self.touches.shared(edge.set) {
                 for (id, rival) in self.touches.rivals(*own) {
-                    if self.can_come_first(node, edge, rival) && self.futures.contains(future, id) {
+                    if !seen.contains(rival.actor)
+                        && self.futures.contains(future, id)
+                        && self.can_come_first(edge, held, rival)
+                    {
+                        seen.insert(rival.actor);
                         more = more.union(self.needed(node, rival.actor));
                     }
                 }
@@ -87,20 +93,18 @@ impl Stored {
         more
     }
 
-    fn can_come_first(&self, node: &Node, edge: &Edge, rival: Access) -> bool {
-        let is_taken = node.done.contains(rival.actor);
+    fn can_come_first(&self, edge: &Edge, held: LockId, rival: Access) -> bool {
         let comes_last = self.patient.contains(rival.actor) && !self.patient.contains(edge.actor);
-        !is_taken && !comes_last && !self.is_locked_out(node, edge, rival)
+        !comes_last && !self.touches.have_common(held, rival.locks)
     }
 
-    /// The filter of locks: whoever holds a lock must move before anybody does something under it.
-    fn is_locked_out(&self, node: &Node, edge: &Edge, rival: Access) -> bool {
-        let held = match self.parts.map_or(Filter::Off, |parts| parts.locks) {
-            Filter::Off => return false,
-            Filter::Held => self.find(node, edge.actor).map(|present| present.holds),
-            Filter::Broken => Some(self.touches.locks_of(edge.set)),
-        };
-        held.is_some_and(|held| self.touches.have_common(held, rival.locks))
+    /// The filter of locks: whoever holds one must move before anybody does something under it.
+    fn filtering(&self, node: &Node, edge: &Edge) -> LockId {
+        match self.parts.map_or(Filter::Off, |parts| parts.locks) {
+            Filter::Off => UNLOCKED,
+            Filter::Held => self.find(node, edge.actor).map_or(UNLOCKED, |present| present.holds),
+            Filter::Broken => self.touches.locks_of(edge.set),
+        }
     }
 
     /// Who must be taken so that `actor` can come first: itself, or everybody who can move and begin what lets it.
@@ -108,6 +112,9 @@ impl Stored {
     /// Somebody who waits for a lock needs its holder; somebody who waits for objects needs one of those who write them in
     /// the explored future; somebody who does not exist yet needs its creator.
     fn needed(&self, node: &Node, actor: u32) -> Bits {
+        if node.enabled.contains(actor) {
+            return Bits::one(actor);
+        }
         let (mut seen, mut open) = (Bits::one(actor), vec![actor]);
         let mut needed = Bits::EMPTY;
         while let Some(actor) = open.pop() {
@@ -158,7 +165,7 @@ impl Stored {
 
     /// Condition C3: a cycle of partly expanded states gets one that is expanded fully. True if there was one.
     pub fn break_cycles(&mut self) -> bool {
-        if !self.parts.is_some_and(|parts| parts.cycles) {
+        if !self.parts.is_some_and(|parts| parts.cycles) || !self.has_cycle() {
             return false;
         }
         let mut cycles = Vec::new();

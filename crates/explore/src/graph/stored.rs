@@ -4,11 +4,13 @@ use super::future::{FutureId, Futures, NOTHING};
 use super::node::Node;
 use super::options::{Filter, Parts};
 use super::present::{Present, Presents};
+use super::scc;
 use super::touch::{Actors, SetId, Touches};
 use crate::bits::Bits;
 use crate::pieces::Pieces;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::collections::BinaryHeap;
 
 /// The explored graph.
@@ -35,6 +37,8 @@ pub struct Stored {
     /// What sets of touches add to a future, by number.
     set_futures: Vec<Option<FutureId>>,
     edges: u64,
+    /// Whether there is a cycle, and how many steps there were when somebody looked.
+    cyclic: Cell<(u64, bool)>,
 }
 
 impl Stored {
@@ -53,6 +57,7 @@ impl Stored {
             parts,
             set_futures: Vec::new(),
             edges: 0,
+            cyclic: Cell::new((0, false)),
         }
     }
 
@@ -99,6 +104,16 @@ impl Stored {
             before.push(at);
         }
         self.node_mut(at).edges.push(edge);
+    }
+
+    /// Whether some way leads back to where it began. Most programs have none, and then nobody need look at cycles any closer.
+    pub fn has_cycle(&self) -> bool {
+        if self.cyclic.get().0 != self.edges {
+            let mut is_cyclic = false;
+            scc::components(&self.nodes, |_| true, |_| true, |_| is_cyclic = true);
+            self.cyclic.set((self.edges, is_cyclic));
+        }
+        self.cyclic.get().1
     }
 
     /// Who begins in a state: somebody whose step is nobody else's business, the one who moved last, a holder of locks.

@@ -66,7 +66,7 @@ fn found<T: Traced>(search: &Search<'_, T>, complete: bool) -> Vec<Found> {
     let nodes = &search.graph.nodes;
     let avoidable = match search.options.mode {
         Mode::Bounded(_) => None,
-        _ => Some(doom::avoidable(nodes, complete)),
+        _ => Some(doom::avoidable(&search.graph, complete)),
     };
     let ways = fewest_switches(nodes, search.found.iter().map(|(_, at, _)| *at));
     let tell = |(failure, at, choice): &(_, u32, Option<Choice>)| {
@@ -111,6 +111,9 @@ fn choices<T: Traced>(search: &Search<'_, T>, hops: &[Hop]) -> Vec<Choice> {
 }
 
 fn livelocks<T: Traced>(search: &Search<'_, T>) -> Vec<Livelock> {
+    if !search.graph.has_cycle() {
+        return Vec::new();
+    }
     let nodes = &search.graph.nodes;
     let cycles = livelock::livelocks(nodes);
     let ways = fewest_switches(nodes, cycles.iter().map(|cycle| cycle[0].0));
