@@ -7,7 +7,7 @@ use world::check::story::Told;
 use world::check::{Depth, Expected, Gate, Programs, Service};
 
 /// Everything that a replay needs.
-pub fn record(programs: &Programs, setup: &Setup, wanted: &Wanted, told: &Told) -> ProgramsRef {
+pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &Told) -> ProgramsRef {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let texts = |all: &[Vec<u8>]| all.iter().map(|bytes| text(bytes)).collect();
     let service = |service: &Service| ServiceRef {
@@ -22,7 +22,7 @@ pub fn record(programs: &Programs, setup: &Setup, wanted: &Wanted, told: &Told) 
         services: setup.services.iter().map(service).collect(),
         roots: setup.roots.iter().map(|root| root.display().to_string()).collect(),
         stdin: setup.stdin.clone(),
-        files: programs.files.iter().map(|(path, fingerprint)| file(path, fingerprint)).collect(),
+        files: programs.files().iter().map(|(path, fingerprint)| file(path, fingerprint)).collect(),
         libc: if programs.depth() == Depth::Real { "real" } else { "summary" }.to_owned(),
         timeouts: wanted.view.timeouts,
         view: wanted.view.more.clone(),

@@ -268,7 +268,7 @@ impl Programs {
         }
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         for tid in tids {
-            if self.library.member(tid).is_none() {
+            if !self.library.knows(tid) {
                 *self.library.member_mut(tid) = self.born(by, tid);
             }
         }

@@ -4,22 +4,20 @@
 use super::actors::Told;
 use super::library::asked::Question;
 use super::programs::{Programs, Snapshot};
-use super::remembered::{answers_in, are_answers_in, space_of};
+use super::remembered::{Place, answers_in, are_answers_in, space_of};
+use super::ways::Ways;
 use kernel::Tid;
-use kernel::map::Wide;
 use memory::Effect;
 use rustc_hash::FxHashMap;
+use trace::Choice;
 
 /// Threads that are remembered at most.
 const MET_MAX: usize = 1 << 14;
 
-/// Threads that are somebody else each time they are in the same place are told anew.
-const WAYS_MAX: usize = 24;
-
 /// Threads that were met before.
 #[derive(Default)]
 pub(super) struct Met {
-    ways: FxHashMap<u128, Vec<Way>>,
+    ways: FxHashMap<u128, Ways<Way>>,
     count: usize,
 }
 
@@ -37,33 +35,27 @@ impl Way {
 }
 
 impl Met {
-    fn find(&self, place: u128, state: &Snapshot) -> Option<&Told> {
-        self.ways.get(&place)?.iter().find(|way| way.fits(state)).map(|way| &way.told)
+    fn find(&mut self, place: Place, state: &Snapshot) -> Option<Told> {
+        let mut find = |place| self.ways.get_mut(&place)?.find(|way| way.fits(state)).map(|way| way.told.clone());
+        find(place.silent).or_else(|| find(place.any))
     }
 
     fn add(&mut self, place: u128, way: Way) {
         if self.count >= MET_MAX {
             *self = Self::default();
         }
-        let ways = self.ways.entry(place).or_default();
-        if ways.len() < WAYS_MAX {
-            ways.push(way);
-            self.count += 1;
-        }
+        self.count += self.ways.entry(place).or_default().add(way);
     }
 }
 
 impl Programs {
     /// Somebody in a state, which becomes the world only if that is not known.
     pub(super) fn meet(&mut self, state: &Snapshot, tid: Tid) -> Told {
-        let place = place_of(state, tid);
+        let place = self.remembered.place_of(state, Choice { actor: tid.0, index: 0 });
         let known = place.and_then(|place| self.remembered.met.find(place, state));
-        if let Some(known) = known
-            && !cfg!(debug_assertions)
-        {
+        if let Some(known) = known.as_ref().filter(|_| !cfg!(debug_assertions)) {
             return known.clone();
         }
-        let known = known.cloned();
         self.become_state(state);
         self.begin_notes(tid);
         let told = self.told(tid);
@@ -75,16 +67,17 @@ impl Programs {
         told
     }
 
-    fn note_met(&mut self, place: Option<u128>, (tid, state): (Tid, &Snapshot), asked: Vec<Question>, told: &Told) {
+    fn note_met(&mut self, place: Option<Place>, (tid, state): (Tid, &Snapshot), asked: Vec<Question>, told: &Told) {
         let Some((place, space)) = place.zip(space_of(state, tid)) else { return };
+        let place = if self.is_by_itself(tid) { place.silent } else { place.any };
         let Some(looks) = self.world.memory.effect(space, &state.memory, &state.memory) else { return };
         self.remembered.met.add(place, Way { looks, answers: answers_in(state, asked), told: told.clone() });
     }
-}
 
-/// What stands for all that decides who a thread is, but for memory and other threads.
-fn place_of(state: &Snapshot, tid: Tid) -> Option<u128> {
-    let (cpu, member) = (state.cpus.shared(&tid)?, state.library.shared(tid)?);
-    let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside, state.kernel.identity()];
-    Some(Wide::hash_of((tid.0, parts)))
+    /// Whether no other thread in the kernel decides who a thread is: it is at a function of the library, and waits for
+    /// nothing in the kernel, nor for another service.
+    fn is_by_itself(&self, tid: Tid) -> bool {
+        let waits = self.world.kernel.threads.get(&tid).is_none_or(|thread| thread.wait.is_some());
+        !waits && self.pending_operation(tid).is_some() && self.gate(tid).is_none()
+    }
 }

@@ -27,6 +27,7 @@ mod spin;
 pub mod story;
 pub mod touch;
 mod twin;
+mod ways;
 
 pub use choosing::Choosing;
 pub use driver::{Engine, Outcome, awaits, search, search_by};

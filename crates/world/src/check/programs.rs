@@ -89,8 +89,6 @@ pub struct Programs {
     /// What they wait for, and how they are expected to end.
     pub(super) services: Vec<Started>,
     pub(super) initial: Snapshot,
-    /// Executables and libraries, with fingerprints of their contents.
-    pub files: BTreeMap<String, String>,
     /// The snapshot that the world is as of now, if it is.
     pub(super) loaded: Option<u64>,
     /// How many snapshots were made.
@@ -145,7 +143,6 @@ impl Programs {
             initial: save(&mut world, (&Library::default(), &Beside::default()), 0),
             beside: Beside::default(),
             forbidden: Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory),
-            files: BTreeMap::new(),
             loaded: None,
             saved: numbers(),
             is_starting: false,
@@ -170,7 +167,6 @@ impl Programs {
         };
         programs.refresh_stops();
         programs.admit();
-        programs.files = programs.mapped_files();
         Ok(programs)
     }
 
@@ -272,8 +268,9 @@ impl Programs {
         has_grown
     }
 
-    /// Executable files that programs map at their beginning, with fingerprints of their contents.
-    fn mapped_files(&self) -> BTreeMap<String, String> {
+    /// Executables and libraries that programs map at their beginning, with fingerprints of their contents.
+    pub fn files(&mut self) -> BTreeMap<String, String> {
+        self.become_state(&self.initial.clone());
         let mut files = BTreeMap::new();
         let spaces = self.started.iter().filter_map(|(pid, _)| self.world.kernel.processes.get(pid));
         for process in spaces.filter(|process| self.world.memory.space_exists(process.space)) {

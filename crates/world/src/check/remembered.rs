@@ -8,10 +8,11 @@
 use super::actors::{Everybody, Passing, everybody};
 use super::forbid::Beside;
 use super::library::asked::{self, Question};
-use super::library::{Library, Member};
+use super::library::{Library, Member, living};
 use super::met::Met;
 use super::options::Timeouts;
 use super::programs::{Nowhere, Programs, Snapshot, TIME};
+use super::ways::Ways;
 use explore::graph::{Actor, Around, Reached, Step, Taken, Touch};
 use explore::system::Failure;
 use kernel::kernel::Output;
@@ -40,13 +41,10 @@ const PASSED_MAX: u32 = 15;
 /// Steps that were tried and may be taken soon.
 const TRIED_MAX: usize = 1 << 10;
 
-/// A thread that does something else each time it is in the same place is executed.
-const WAYS_MAX: usize = 24;
-
 /// Steps that were taken before.
 #[derive(Default)]
 pub(super) struct Remembered {
-    steps: FxHashMap<u128, Vec<Arc<Known>>>,
+    steps: FxHashMap<u128, Ways<Known>>,
     count: usize,
     /// Kernels as threads see them that ask nothing of them.
     views: FxHashMap<(u128, Tid), u128>,
@@ -86,8 +84,8 @@ pub(super) struct Known {
 /// What stands for all that decides a step, but for memory and other threads: if it asks nothing of the kernel, or if it may.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    silent: u128,
-    any: u128,
+    pub silent: u128,
+    pub any: u128,
 }
 
 /// What a step did, as far as its state does not tell.
@@ -124,6 +122,16 @@ impl Remembered {
         Some(*self.views.entry((kernel.identity(), tid)).or_insert_with(view))
     }
 
+    /// What stands for all that decides what a thread does, but for memory and other threads.
+    pub fn place_of(&mut self, state: &Snapshot, choice: Choice) -> Option<Place> {
+        let tid = Tid(choice.actor);
+        let (cpu, member) = (state.cpus.shared(&tid)?, state.library.shared(tid)?);
+        let view = self.view(&state.kernel, tid)?;
+        let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
+        let silent = Wide::hash_of((choice.actor, choice.index, parts, view));
+        Some(Place { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
+    }
+
     /// Whether it is worth while to look: where nothing comes again, only now and then.
     fn is_worth_a_look(&mut self) -> bool {
         self.passed = if self.luck > -LUCK_MAX || self.passed >= PASSED_MAX { 0 } else { self.passed + 1 };
@@ -144,20 +152,16 @@ impl Remembered {
         self.luck = (self.luck + more).clamp(-LUCK_MAX, LUCK_MAX);
     }
 
-    /// A step that fits; whatever fits is looked at sooner the next time.
+    /// A step that fits.
     fn find(&mut self, key: u128, state: &Snapshot) -> Option<Arc<Known>> {
-        let ways = self.steps.get_mut(&key)?;
-        let place = ways.iter().position(|known| known.fits(state))?;
-        ways.swap(place, place / 2);
-        Some(Arc::clone(&ways[place / 2]))
+        self.steps.get_mut(&key)?.find(|known| known.fits(state)).cloned()
     }
 
     fn add(&mut self, key: u128, known: Known) {
         if self.count >= STEPS_MAX {
             self.clear();
         }
-        self.count += 1;
-        self.steps.entry(key).or_default().push(Arc::new(known));
+        self.count += self.steps.entry(key).or_default().add(known);
     }
 }
 
@@ -173,18 +177,6 @@ impl Programs {
             && self.forbidden.is_empty()
             && self.refusal.is_none()
             && !self.world.memory.is_patched()
-    }
-
-    /// What stands for all that decides a step, but for memory and other threads.
-    fn place_of(&mut self, state: &Snapshot, choice: Choice) -> Option<Place> {
-        let tid = Tid(choice.actor);
-        let cpu =
-            (self.may_remember(choice) && self.remembered.is_worth_a_look()).then(|| state.cpus.shared(&tid))??;
-        let member = state.library.shared(tid)?;
-        let view = self.remembered.view(&state.kernel, tid)?;
-        let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
-        let silent = Wide::hash_of((choice.actor, choice.index, parts, view));
-        Some(Place { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
     }
 
     /// A step that was taken before, and would go the same way; or where it is to be looked for.
@@ -204,7 +196,8 @@ impl Programs {
             self.remembered.note_luck(true);
             return Ok(known);
         }
-        let place = self.place_of(state, choice).ok_or(None)?;
+        let may_look = self.may_remember(choice) && self.remembered.is_worth_a_look();
+        let place = may_look.then(|| self.remembered.place_of(state, choice)).flatten().ok_or(None)?;
         let known = self.remembered.find(place.silent, state).or_else(|| self.remembered.find(place.any, state));
         self.remembered.note_luck(known.is_some());
         if let Some(known) = known.as_ref().filter(|_| is_trial) {
@@ -213,8 +206,8 @@ impl Programs {
         known.ok_or(Some(place))
     }
 
-    /// Whether a step is to be remembered: the place was seen before or is likely to come again, and not too often in other
-    /// ways.
+    /// Whether a step is to be remembered: the place was seen before, and not too often in other ways, or steps are likely to
+    /// come again.
     pub(super) fn is_worth(&mut self, place: Place) -> bool {
         let is_likely = self.remembered.luck > 0;
         if self.remembered.steps.len() >= PLACES_MAX {
@@ -222,8 +215,9 @@ impl Programs {
         }
         let steps = &mut self.remembered.steps;
         let is_seen = steps.contains_key(&place.silent);
-        let ways = steps.entry(place.silent).or_default().len() + steps.get(&place.any).map_or(0, Vec::len);
-        (is_seen || is_likely) && ways < WAYS_MAX
+        let is_full =
+            steps.entry(place.silent).or_default().is_full() || steps.get(&place.any).is_some_and(Ways::is_full);
+        is_likely || is_seen && !is_full
     }
 
     /// Notes from now on what a thread looks at.
@@ -381,9 +375,9 @@ pub(super) fn are_answers_in(state: &Snapshot, answers: &[(Question, u128)]) -> 
 
 /// What stands for the answer to a question.
 fn answer(state: &Snapshot, question: Question) -> u128 {
-    let base = |(tid, cpu): (&Tid, &Cpu)| (*tid, cpu.fs_base, state.kernel.threads.get(tid).map(|thread| thread.pid));
+    let living = |space, base| living(&state.kernel, &state.cpus, space, base);
     match question {
-        Question::Bases => Wide::hash_of(state.cpus.iter().map(base).collect::<Vec<_>>()),
+        Question::Base(base, space) => living(space, base).map_or(0, |tid| u128::from(tid.0)),
         _ => state.library.answer(question),
     }
 }

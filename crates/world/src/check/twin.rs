@@ -7,7 +7,6 @@ use super::remembered::Remembered;
 use super::story::Listener;
 use crate::world::{Pace, World};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use x86::Code;
 
@@ -29,7 +28,6 @@ impl Programs {
             started: self.started.clone(),
             services: self.services.clone(),
             initial: self.initial.clone(),
-            files: BTreeMap::new(),
             loaded: None,
             saved: super::programs::numbers(),
             is_starting: false,

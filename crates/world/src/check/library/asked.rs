@@ -6,6 +6,7 @@
 use super::{Library, Member};
 use kernel::Tid;
 use kernel::map::Wide;
+use memory::SpaceId;
 use std::cell::{Cell, RefCell};
 
 /// A question about other threads.
@@ -23,8 +24,8 @@ pub enum Question {
     Buried,
     /// Everything about everybody.
     Everybody,
-    /// Whose local storage is where; the answer is not the library's.
-    Bases,
+    /// Whose local storage is there in a space; the answer is not the library's.
+    Base(u64, SpaceId),
 }
 
 thread_local! {
@@ -67,7 +68,7 @@ impl Library {
             Question::StackOf(address, but) => self.on_stack(address, but).map_or(0, |tid| u128::from(tid.0)),
             Question::Buried => u128::from(self.is_burying()),
             Question::Everybody => self.sum(),
-            Question::Bases => 0,
+            Question::Base(..) => 0,
         }
     }
 

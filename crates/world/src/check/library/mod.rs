@@ -18,7 +18,7 @@ pub use functions::{FUNCTIONS, Function, Whole};
 pub use heap::{Allocation, Buried, Heap, Problem};
 pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
-pub use operation::{Done, Operation, Seen, thread};
+pub use operation::{Done, Operation, Seen, living, thread};
 
 use self::asked::Question;
 use super::spin::Spin;
@@ -177,6 +177,12 @@ impl Library {
     pub fn members(&self) -> impl Iterator<Item = (Tid, &Member)> {
         asked::note(Question::Everybody);
         self.members.iter().map(|(tid, member)| (*tid, member))
+    }
+
+    /// Whether a thread has an entry, and so exists: the kernel tells that, too, so it is no question about others.
+    #[must_use]
+    pub fn knows(&self, tid: Tid) -> bool {
+        self.members.contains_key(&tid)
     }
 
     /// Everybody with an entry: whoever exists.

@@ -204,14 +204,8 @@ impl Operation {
     /// The living thread that the caller wants to join: a `pthread_t` is the base of its thread's local storage.
     #[must_use]
     pub fn joined(&self, seen: Seen<'_>) -> Option<Tid> {
-        let lives = |tid: &Tid| {
-            let thread = seen.kernel.threads.get(tid);
-            let process = thread.and_then(|thread| seen.kernel.processes.get(&thread.pid));
-            process.is_some_and(|process| process.space == self.space)
-        };
-        asked::note(Question::Bases);
-        let mut named = seen.cpus.iter().filter(|(tid, cpu)| cpu.fs_base == self.args[0] && lives(tid));
-        named.next().map(|(tid, _)| *tid)
+        asked::note(Question::Base(self.args[0], self.space));
+        living(seen.kernel, seen.cpus, self.space, self.args[0])
     }
 
     /// What the function touches next.
@@ -376,6 +370,16 @@ impl Operation {
             _ => Done::Unsummarised,
         }
     }
+}
+
+/// The living thread of a space whose local storage is there.
+#[must_use]
+pub fn living(kernel: &Kernel, cpus: &Map<Tid, Cpu>, space: SpaceId, base: u64) -> Option<Tid> {
+    let lives = |tid: &Tid| {
+        let process = kernel.threads.get(tid).and_then(|thread| kernel.processes.get(&thread.pid));
+        process.is_some_and(|process| process.space == space)
+    };
+    cpus.iter().find(|(tid, cpu)| cpu.fs_base == base && lives(tid)).map(|(tid, _)| *tid)
 }
 
 /// A thread, for those who wait for its end.
