@@ -21,6 +21,20 @@ const ACCEPT: &str = "static int listener; static struct sockaddr_in name; stati
     dial('a'); dial('b'); for (int i = 0; i < 2; i++) pthread_join(t[i], 0);\n\
     assert(got[0] == EXPECTED); return 0; }\n";
 
+/// Whether a thread competes for a connection depends on where another is, while a third one works and changes nothing of that.
+const LATE: &str = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static int listener, n; static struct sockaddr_in name;\n\
+    static void count(void) { pthread_mutex_lock(&m); n++; pthread_mutex_unlock(&m); }\n\
+    static void *early(void *p) { close(accept(listener, 0, 0)); return p; }\n\
+    static void *late(void *p) { count(); return early(p); }\n\
+    static void *work(void *p) { count(); count(); return p; }\n\
+    static void *dial(void *p) { for (int i = 0; i < 2; i++) { int fd = socket(AF_INET, SOCK_STREAM, 0);\n\
+    connect(fd, (void *)&name, sizeof name); close(fd); } return p; }\n\
+    int main(void) { pthread_t t[4]; name.sin_family = AF_INET; name.sin_port = htons(7000);\n\
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK); listener = socket(AF_INET, SOCK_STREAM, 0);\n\
+    bind(listener, (void *)&name, sizeof name); listen(listener, 2); void *(*all[])(void *) = {early, late, work, dial};\n\
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, all[i], 0);\n\
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0); return 0; }\n";
+
 /// Two threads sleep, a signal comes.
 const SIGNAL: &str = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t c = PTHREAD_COND_INITIALIZER;\n\
     static int turns; static void *wait_for(void *p) { pthread_mutex_lock(&m); while (!turns) pthread_cond_wait(&c, &m);\n\
@@ -80,6 +94,13 @@ fn either_of_two_that_wait_may_accept_a_connection() {
         assert_eq!(report.found.len(), 1, "{expected}: {:?}", report.found);
         assert_eq!(met(&report), [Choosing::Accepts], "{expected}");
     }
+}
+
+#[test]
+fn who_a_thread_is_depends_on_who_else_waits_for_a_connection() {
+    // Who is remembered is compared with who is told.
+    let report = look("late", LATE, "-DX", &GRAPH, Options::default());
+    assert_eq!((report.found.len(), met(&report)), (0, vec![Choosing::Accepts]));
 }
 
 #[test]
