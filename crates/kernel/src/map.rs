@@ -59,7 +59,7 @@ impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
     fn exchange(&mut self, key: &K, value: &Shared<V>, place: Result<usize, usize>) {
         let Some(all) = self.hash.known() else { return self.touch(key, place) };
         let old = place.map_or(0, |at| hash_of_entry(&self.entries[at]));
-        let new = Wide::hash_of((key, value));
+        let new = Wide::hash_of_few((key, value));
         self.hash = Memo::of(all.wrapping_sub(old).wrapping_add(new));
         self.counted = Counted::Nothing;
     }
@@ -78,7 +78,7 @@ impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
 }
 
 fn hash_of_entry<K: Hash, V: Hash>((key, value): &(K, Shared<V>)) -> u128 {
-    Wide::hash_of((key, value))
+    Wide::hash_of_few((key, value))
 }
 
 impl<K: PartialEq, V: PartialEq> PartialEq for Map<K, V> {
@@ -93,19 +93,30 @@ impl<K: Eq, V: Eq> Eq for Map<K, V> {}
 
 /// Feeds `Hash` implementations to a hash of 128 bits. They write a few bytes at a time: gathered first, they are hashed
 /// in one go, and most values need no more than that.
-pub struct Wide {
-    gathered: [u8; Self::MOST],
+pub struct Wide<const MOST: usize> {
+    gathered: [u8; MOST],
     len: usize,
     /// What did not fit.
     more: Option<XxHash3_128>,
 }
 
-impl Wide {
-    const MOST: usize = 1024;
-
+impl Wide<1024> {
     /// 128 bits that stand for a value.
     pub fn hash_of(value: impl Hash) -> u128 {
-        let mut wide = Self { gathered: [0; Self::MOST], len: 0, more: None };
+        Self::hashed(value)
+    }
+}
+
+impl Wide<128> {
+    /// The same 128 bits, sooner if the value is small.
+    pub fn hash_of_few(value: impl Hash) -> u128 {
+        Self::hashed(value)
+    }
+}
+
+impl<const MOST: usize> Wide<MOST> {
+    fn hashed(value: impl Hash) -> u128 {
+        let mut wide = Self { gathered: [0; MOST], len: 0, more: None };
         value.hash(&mut wide);
         wide.finish_wide()
     }
@@ -126,7 +137,7 @@ impl Wide {
     }
 }
 
-impl Hasher for Wide {
+impl<const MOST: usize> Hasher for Wide<MOST> {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
         match self.gathered.get_mut(self.len..self.len + bytes.len()) {
@@ -294,6 +305,14 @@ mod tests {
 
     fn hash(map: &Map<u32, String>) -> u64 {
         BuildHasherDefault::<DefaultHasher>::default().hash_one(map)
+    }
+
+    #[test]
+    fn what_stands_for_a_value_does_not_depend_on_how_it_is_gathered() {
+        for len in [0, 1, 100, 128, 129, 300, 1024, 5000] {
+            let text = "x".repeat(len);
+            assert_eq!(Wide::hash_of(&text), Wide::hash_of_few(&text), "{len}");
+        }
     }
 
     #[test]

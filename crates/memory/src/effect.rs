@@ -261,7 +261,7 @@ fn bytes(entry: &ParkedEntry) -> &Bytes {
 
 /// Most of a page is the same: blocks of it are compared first.
 fn differing_words(old: &Bytes, new: &Bytes) -> Box<[Word]> {
-    const BLOCK: usize = 8;
+    const BLOCK: usize = 64;
     let (old, new) = (old.as_chunks::<8>().0.as_chunks::<BLOCK>().0, new.as_chunks::<8>().0.as_chunks::<BLOCK>().0);
     let mut words = Vec::new();
     for (number, (old, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new) {

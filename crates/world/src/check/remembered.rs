@@ -128,7 +128,7 @@ impl Remembered {
         let (cpu, member) = (state.cpus.shared(&tid)?, state.library.shared(tid)?);
         let view = self.view(&state.kernel, tid)?;
         let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
-        let silent = Wide::hash_of((choice.actor, choice.index, parts, view));
+        let silent = Wide::hash_of_few((choice.actor, choice.index, parts, view));
         Some(Place { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
     }
 
