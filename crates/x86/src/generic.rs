@@ -156,3 +156,22 @@ pub fn step(m: &mut Machine<'_>) -> Result<(), Trap> {
     let instruction = decode(m)?;
     execute(m, &instruction)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_to_and_from_system_registers_are_those_that_the_table_has() {
+        for code in Code::values() {
+            let info = code.op_code();
+            let is_system = |op: u32| {
+                matches!(
+                    info.op_kind(op),
+                    OpCodeOperandKind::cr_reg | OpCodeOperandKind::dr_reg | OpCodeOperandKind::tr_reg
+                )
+            };
+            assert_eq!(moves_system(code), (0..info.op_count()).any(is_system), "{code:?}");
+        }
+    }
+}

@@ -177,14 +177,9 @@ impl Operation {
 
     /// Whether somebody is in the function that `pthread_once(3)` is to call. In a child of `fork(2)` nobody may be left.
     fn is_under_way(&self, seen: Seen<'_>) -> bool {
-        let is_here = |tid: Tid| {
-            let thread = seen.kernel.threads.get(&tid);
-            let process = thread.and_then(|thread| seen.kernel.processes.get(&thread.pid));
-            process.is_some_and(|process| process.space == self.space)
-        };
         let calls = |member: &Member| member.onces.iter().any(|once| once.control == self.args[0]);
         let is_begun = self.u32(seen, self.args[0]) & 1 != 0;
-        is_begun && seen.library.members().any(|(tid, member)| calls(member) && is_here(tid))
+        is_begun && seen.library.members().any(|(tid, member)| calls(member) && is_in(seen.kernel, tid, self.space))
     }
 
     /// Whether a lock for readers and writers is wanted by its own writer, who is told so by glibc.
@@ -375,11 +370,14 @@ impl Operation {
 /// The living thread of a space whose local storage is there.
 #[must_use]
 pub fn living(kernel: &Kernel, cpus: &Map<Tid, Cpu>, space: SpaceId, base: u64) -> Option<Tid> {
-    let lives = |tid: &Tid| {
-        let process = kernel.threads.get(tid).and_then(|thread| kernel.processes.get(&thread.pid));
-        process.is_some_and(|process| process.space == space)
-    };
-    cpus.iter().find(|(tid, cpu)| cpu.fs_base == base && lives(tid)).map(|(tid, _)| *tid)
+    let mut named = cpus.iter().filter(|(_, cpu)| cpu.fs_base == base).map(|(tid, _)| *tid);
+    named.find(|tid| is_in(kernel, *tid, space))
+}
+
+/// Whether a living thread is in a space.
+fn is_in(kernel: &Kernel, tid: Tid, space: SpaceId) -> bool {
+    let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
+    process.is_some_and(|process| process.space == space)
 }
 
 /// A thread, for those who wait for its end.
