@@ -27,9 +27,17 @@ pub struct Descriptor {
 }
 
 /// The descriptors of a process.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Descriptors {
     entries: BTreeMap<Fd, Descriptor>,
+    /// The lowest number without an entry. It follows from them: to look for it anew for each of thousands takes long.
+    lowest_free: Fd,
+}
+
+impl std::hash::Hash for Descriptors {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.entries.hash(state);
+    }
 }
 
 impl Descriptors {
@@ -45,18 +53,26 @@ impl Descriptors {
 
     /// The lowest free number from `from` on, below the limit.
     pub fn free(&self, from: Fd, limit: u64) -> Result<Fd, Errno> {
-        let free = (from..).find(|fd| !self.entries.contains_key(fd)).ok_or(EMFILE)?;
+        let from = from.max(self.lowest_free);
+        let taken = self.entries.range(from..).map(|(fd, _)| *fd);
+        let free = from + taken.zip(from..).take_while(|(taken, next)| taken == next).count() as Fd;
         if (free as u64) < limit { Ok(free) } else { Err(EMFILE) }
     }
 
     /// Sets an entry, giving back the one that it replaces.
     pub fn set(&mut self, fd: Fd, descriptor: Descriptor) -> Option<Descriptor> {
-        self.entries.insert(fd, descriptor)
+        let replaced = self.entries.insert(fd, descriptor);
+        while self.entries.contains_key(&self.lowest_free) {
+            self.lowest_free += 1;
+        }
+        replaced
     }
 
     /// Takes an entry out.
     pub fn remove(&mut self, fd: Fd) -> Result<Descriptor, Errno> {
-        self.entries.remove(&fd).ok_or(EBADF)
+        let removed = self.entries.remove(&fd).ok_or(EBADF)?;
+        self.lowest_free = self.lowest_free.min(fd);
+        Ok(removed)
     }
 
     /// All entries, ascending.

@@ -3,6 +3,7 @@
 //! The kernel itself never touches the host. Whoever builds a world supplies an implementation of [`HostFiles`]; it must
 //! answer the same question with the same answer for as long as the world lives.
 
+use memory::Source;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,6 +15,17 @@ pub trait HostFiles: Send + Sync {
     fn list(&self, path: &[u8]) -> Vec<Vec<u8>>;
     /// The content of a regular file.
     fn content(&self, path: &[u8]) -> Option<Arc<[u8]>>;
+
+    /// The same for a file that is too large to be read as a whole; nothing for any other.
+    fn large(&self, path: &[u8]) -> Option<Arc<dyn Source>> {
+        let _ = path;
+        None
+    }
+
+    /// A file that has become another one since it was first looked at: what was read of it is not believed.
+    fn changed(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// What the host has at a path.

@@ -50,12 +50,16 @@ pub(crate) enum Check {
 impl Memory {
     /// Finds where an address lives; lets a stack grow for it.
     pub(crate) fn resolve(&mut self, space: SpaceId, addr: u64, access: Access, check: Check) -> Result<Place, Fault> {
-        match self.locate(space, addr, access, check) {
+        let found = match self.locate(space, addr, access, check) {
             Err(Fault { cause: Cause::Unmapped, .. }) if self.grow_stack(space, addr, access, check) => {
                 self.locate(space, addr, access, check)
             }
             found => found,
+        };
+        if found.is_err() {
+            self.log_fault(space, addr);
         }
+        found
     }
 
     /// Finds where an address lives.

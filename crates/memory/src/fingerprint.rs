@@ -83,6 +83,12 @@ impl Memory {
     fn base_sum(&self, owner: Owner) -> u128 {
         let Owner::Object(id) = owner else { return 0 };
         let object = self.stores.object(id);
+        if object.shape.lazy {
+            // Pages that are read later are not counted at first; those that were written since count instead of them.
+            let held = object.table.held(0, object.shape.base_pages).into_iter();
+            let unread = held.map(|page| hash::placed(object.content_beneath(page), owner, page));
+            return unread.fold(0, u128::wrapping_sub);
+        }
         let shown = (0..object.shape.base_pages).filter(|page| object.table.page(*page).is_none());
         shown.map(|page| hash::placed(object.content_beneath(page), owner, page)).fold(0, u128::wrapping_add)
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::lazy::{Lazy, Source};
 use crate::page::{Bytes, Page, ZERO};
 use crate::store::Owner;
 use crate::table::Table;
@@ -10,7 +11,16 @@ use crate::{ObjectId, PAGE_BYTES, PAGE_SIZE, hash};
 
 /// Content that an object starts with, never changed, shared by all worlds.
 #[derive(Debug)]
-pub(crate) struct Base {
+pub(crate) enum Base {
+    /// Read as a whole.
+    Whole(Whole),
+    /// Read page by page, when somebody looks at one.
+    Lazy(Lazy),
+}
+
+/// Bytes that were read as a whole.
+#[derive(Debug)]
+pub(crate) struct Whole {
     bytes: Arc<[u8]>,
     /// The last page if the content does not fill it: its bytes, then zeros.
     tail: Option<Arc<Page>>,
@@ -28,17 +38,56 @@ impl Base {
             hashes.push(hash::content_or_zero(&padded));
             crate::page::Pool::default().copy_of(&padded)
         });
-        Self { bytes, tail, hashes }
+        Self::Whole(Whole { bytes, tail, hashes })
+    }
+
+    pub(crate) fn lazy(source: Arc<dyn Source>) -> Self {
+        Self::Lazy(Lazy::new(source))
     }
 
     pub(crate) fn len(&self) -> u64 {
-        self.bytes.len() as u64
+        match self {
+            Self::Whole(whole) => whole.bytes.len() as u64,
+            Self::Lazy(lazy) => lazy.len(),
+        }
     }
 
-    pub(crate) fn bytes(&self) -> &Arc<[u8]> {
-        &self.bytes
+    fn pages(&self) -> u64 {
+        self.len().div_ceil(PAGE_SIZE)
     }
 
+    fn is_lazy(&self) -> bool {
+        matches!(self, Self::Lazy(_))
+    }
+
+    /// All of it, if it was read as a whole.
+    pub(crate) fn bytes(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            Self::Whole(whole) => Some(&whole.bytes),
+            Self::Lazy(_) => None,
+        }
+    }
+
+    /// Identity of a page's content. Of what is read later it stands for "as in the file", whatever that is.
+    fn content(&self, page: u64) -> u128 {
+        match self {
+            Self::Whole(whole) => whole.hashes[page as usize],
+            Self::Lazy(_) => UNREAD,
+        }
+    }
+
+    fn page(&self, page: u64) -> &Bytes {
+        match self {
+            Self::Whole(whole) => whole.page(page),
+            Self::Lazy(lazy) => lazy.page(page),
+        }
+    }
+}
+
+/// Identity of a page's content that is read when somebody looks at it.
+const UNREAD: u128 = 0x6a09_e667_f3bc_c908_bb67_ae85_84ca_a73b;
+
+impl Whole {
     fn page(&self, page: u64) -> &Bytes {
         let (whole, _) = self.bytes.as_chunks::<PAGE_BYTES>();
         let tail = || self.tail.as_ref().expect("asked for a page of the base").bytes();
@@ -55,6 +104,8 @@ pub(crate) struct Shape {
     pub(crate) base_pages: u64,
     /// Held by the kernel, not just by mappings.
     pub(crate) held: bool,
+    /// The base is read page by page: how much of it shows is not counted by its pages.
+    pub(crate) lazy: bool,
 }
 
 /// Bytes that files, shared memory and mappings of them have in common.
@@ -70,15 +121,16 @@ pub(crate) struct Object {
 impl Object {
     /// Zeros.
     pub(crate) fn empty(len: u64) -> Self {
-        let shape = Shape { len, base_pages: 0, held: true };
+        let shape = Shape { len, base_pages: 0, held: true, lazy: false };
         Self { shape, base: None, table: Table::default(), code: BTreeSet::new() }
     }
 
     /// The bytes of a base.
     pub(crate) fn over(id: ObjectId, base: Arc<Base>) -> Self {
-        let shape = Shape { len: base.len(), base_pages: base.hashes.len() as u64, held: true };
-        let placed = |(page, content): (usize, &u128)| hash::placed(*content, Owner::Object(id), page as u64);
-        let sum = base.hashes.iter().enumerate().map(placed).fold(0, u128::wrapping_add);
+        let shape = Shape { len: base.len(), base_pages: base.pages(), held: true, lazy: base.is_lazy() };
+        let placed = |page: u64| hash::placed(base.content(page), Owner::Object(id), page);
+        let counted = if base.is_lazy() { 0 } else { base.pages() };
+        let sum = (0..counted).map(placed).fold(0, u128::wrapping_add);
         let table = Table { sum, ..Table::default() };
         Self { shape, base: Some(base), table, code: BTreeSet::new() }
     }
@@ -90,7 +142,7 @@ impl Object {
 
     /// Whether neither end nor middle of the base was ever cut off.
     pub(crate) fn shows_all_of(&self, base: &Base) -> bool {
-        self.shape.len == base.len() && self.shape.base_pages == base.hashes.len() as u64
+        self.shape.len == base.len() && self.shape.base_pages == base.pages()
     }
 
     /// The base that a page shows where nothing was written.
@@ -105,12 +157,12 @@ impl Object {
 
     /// Identity of what a page shows where nothing was written.
     pub(crate) fn content_beneath(&self, page: u64) -> u128 {
-        self.base_of(page).map_or(0, |base| base.hashes[page as usize])
+        self.base_of(page).map_or(0, |base| base.content(page))
     }
 
     /// Identity of a page of the base, whether it still shows or not.
     pub(crate) fn content_of_base(&self, page: u64) -> u128 {
-        self.base.as_ref().map_or(0, |base| base.hashes[page as usize])
+        self.base.as_ref().map_or(0, |base| base.content(page))
     }
 
     /// What a page shows.
@@ -124,8 +176,10 @@ impl Object {
     }
 }
 
-/// What an object's shape adds to the fingerprint. How much of the base still shows is counted by the pages.
+/// What an object's shape adds to the fingerprint. How much of the base still shows is counted by the pages, unless they
+/// are too many to be counted.
 pub(crate) fn shape_sum(id: ObjectId, shape: Shape) -> u128 {
-    let known = u128::from(shape.len) << 2 | u128::from(shape.held) << 1 | 1;
+    let shown = if shape.lazy { shape.base_pages } else { 0 };
+    let known = u128::from(shown) << 70 | u128::from(shape.len) << 2 | u128::from(shape.held) << 1 | 1;
     hash::placed(known, Owner::Object(id), u64::MAX)
 }

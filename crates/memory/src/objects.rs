@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::access::pieces;
 use crate::journal::Record;
+use crate::lazy::Source;
 use crate::memory::Memory;
 use crate::object::{Base, Object, Shape, shape_sum};
 use crate::store::{Owner, Place};
@@ -24,6 +25,15 @@ impl Memory {
     /// If it exists.
     pub fn create_object_over(&mut self, id: ObjectId, bytes: Arc<[u8]>) {
         self.add_object(id, Object::over(id, Arc::new(Base::new(bytes))));
+    }
+
+    /// An object that starts with bytes that are read page by page, when somebody looks at one. They count as "as in the
+    /// file": to write what is there already makes another state.
+    ///
+    /// # Panics
+    /// If it exists.
+    pub fn create_object_from(&mut self, id: ObjectId, source: Arc<dyn Source>) {
+        self.add_object(id, Object::over(id, Arc::new(Base::lazy(source))));
     }
 
     fn add_object(&mut self, id: ObjectId, object: Object) {
@@ -49,7 +59,8 @@ impl Memory {
         self.stores.object(id).shape.len
     }
 
-    /// All bytes of an object that still shows what it was made over: a file that nobody has written to.
+    /// All bytes of an object that still shows what it was made over: a file that nobody has written to, and that is not read
+    /// page by page.
     #[must_use]
     pub fn object_unchanged(&self, id: ObjectId) -> Option<&Arc<[u8]>> {
         let object = self.stores.object(id);
@@ -57,7 +68,7 @@ impl Memory {
             .base
             .as_ref()
             .filter(|base| object.table.resident == 0 && object.shows_all_of(base))
-            .map(|base| base.bytes())
+            .and_then(|base| base.bytes())
     }
 
     /// Reads from an offset up to the end; how many bytes there were.
@@ -174,6 +185,9 @@ impl Memory {
 
     /// Counts pages of the base that come to light, or go.
     fn recount_base(&mut self, id: ObjectId, old: Shape, new: Shape) {
+        if new.lazy {
+            return;
+        }
         let owner = Owner::Object(id);
         let (from, to) = (old.base_pages.min(new.base_pages), old.base_pages.max(new.base_pages));
         for page in from..to {

@@ -113,6 +113,13 @@ impl Memory {
         self.is_patched
     }
 
+    /// Notes an access that faults, as a read of one byte: it depends on the mapping of its page like any other.
+    pub(crate) fn log_fault(&mut self, space: SpaceId, addr: u64) {
+        if self.log_tag != 0 && self.current == Some(space) && addr < 1 << SIZE_SHIFT {
+            self.log.push(pack(addr, 1, false));
+        }
+    }
+
     /// Notes an access of the kernel, if it is to the current space.
     pub(crate) fn log_kernel(&mut self, space: SpaceId, piece: Piece, write: bool) {
         if self.log_tag != 0 && self.current == Some(space) {

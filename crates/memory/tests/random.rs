@@ -203,7 +203,7 @@ impl Pair {
         };
         let naive = self.naive.read(space, addr, size, Access::Read).map_err(Halt::Fault);
         assert_eq!(real, naive, "load of {size} at {addr:#x}");
-        self.note(addr, size, false, naive.is_ok());
+        self.note(addr, size, false, &naive);
     }
 
     fn guest_store(&mut self, space: u64, addr: u64, size: u64) {
@@ -221,13 +221,16 @@ impl Pair {
         if naive.is_ok() {
             self.naive.write(space, addr, &vec![byte; size as usize]).unwrap();
         }
-        self.note(addr, size, true, naive.is_ok());
+        self.note(addr, size, true, &naive);
     }
 
-    fn note(&mut self, addr: u64, size: u64, write: bool, done: bool) {
-        if let Some(log) = self.log.as_mut().filter(|_| done) {
-            log.push(Logged { addr, size: size as u32, write });
-        }
+    /// An access that faults is logged as a read of the byte at which it does.
+    fn note<T>(&mut self, addr: u64, size: u64, write: bool, done: &Result<T, Halt>) {
+        let Some(log) = &mut self.log else { return };
+        log.push(match done {
+            Err(Halt::Fault(fault)) => Logged { addr: fault.addr, size: 1, write: false },
+            _ => Logged { addr, size: size as u32, write },
+        });
     }
 
     fn kernel(&mut self) {

@@ -62,7 +62,17 @@ const MADE: u64 = 1_735_689_600_000_000_000;
 ///
 /// Not part of the state: ids are made from paths, so this is a function written down; all are equal.
 #[derive(Clone, Default)]
-pub struct Known(Arc<RwLock<BTreeMap<Id, Arc<Base>>>>);
+pub struct Known {
+    bases: Arc<RwLock<BTreeMap<Id, Arc<Base>>>>,
+    /// Directories of the host that were listed.
+    lists: Arc<RwLock<BTreeMap<Vec<u8>, Listing>>>,
+}
+
+/// Names in a directory in the order in which `getdents64(2)` gives them, each with its cookie.
+pub type Listing = Arc<[(u64, Vec<u8>)]>;
+
+/// Directories of the host whose names are remembered.
+const LISTS_MAX: usize = 256;
 
 /// Something that was there before anybody changed anything.
 #[derive(Debug)]
@@ -97,16 +107,30 @@ impl Known {
     /// What an id of the base stands for.
     #[must_use]
     pub fn get(&self, id: Id) -> Option<Arc<Base>> {
-        let found = self.0.read().expect("no panic while writing").get(&id).cloned();
+        let found = self.bases.read().expect("no panic while writing").get(&id).cloned();
         found.or_else(|| (id == root()).then(|| Arc::new(standard(b"/").expect("the root is standard"))))
     }
 
     fn remember(&self, id: Id, base: Base) {
-        self.0.write().expect("no panic while writing").entry(id).or_insert_with(|| Arc::new(base));
+        self.bases.write().expect("no panic while writing").entry(id).or_insert_with(|| Arc::new(base));
+    }
+
+    /// The names in a directory, found once.
+    fn listed(&self, path: &[u8], find: impl FnOnce() -> Listing) -> Listing {
+        let known = self.lists.read().expect("no panic while writing").get(path).cloned();
+        known.unwrap_or_else(|| {
+            let names = find();
+            let mut lists = self.lists.write().expect("no panic while writing");
+            if lists.len() >= LISTS_MAX {
+                lists.clear();
+            }
+            lists.insert(path.to_vec(), Arc::clone(&names));
+            names
+        })
     }
 
     fn has(&self, id: Id) -> bool {
-        self.0.read().expect("no panic while writing").contains_key(&id)
+        self.bases.read().expect("no panic while writing").contains_key(&id)
     }
 }
 
@@ -189,6 +213,28 @@ pub fn list(kernel: &Kernel, path: &[u8]) -> BTreeSet<Vec<u8>> {
         names.extend(of_host.filter(|name| find(kernel, &join(path, name)).is_some()));
     }
     names
+}
+
+/// The same in the order of cookies. Those of the host are found once: a directory may have hundreds of thousands, and is
+/// read in small pieces.
+#[must_use]
+pub fn listing(kernel: &Kernel, path: &[u8]) -> Listing {
+    let find = || {
+        let mut names: Vec<(u64, Vec<u8>)> = list(kernel, path).into_iter().map(|name| (cookie(&name), name)).collect();
+        names.sort_unstable();
+        names.into()
+    };
+    if is_synthetic(path) || is_inside(path) { find() } else { kernel.files.known.listed(path, find) }
+}
+
+/// Where a directory is read on behind a name.
+///
+/// It is made from the name, so that entries that come and go between two calls neither hide nor repeat others, as
+/// `readdir(3)` wants of the rest.
+#[must_use]
+pub fn cookie(name: &[u8]) -> u64 {
+    let hash = name.iter().fold(Id::named("entry"), |id, byte| id.child(u64::from(*byte)));
+    (hash.0 >> 1).max(3)
 }
 
 fn base_of(path: &[u8], inode: Option<Inode>, size: u64) -> Base {

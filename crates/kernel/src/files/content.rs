@@ -24,8 +24,10 @@ pub fn content(kernel: &Kernel, memory: &mut Memory, inode: Id) -> Result<(Objec
     let object = ObjectId(inode.0);
     if !memory.object_exists(object) {
         let base = kernel.files.known.get(inode).ok_or(ENOENT)?;
-        let bytes = kernel.host.0.content(&base.path).ok_or(ENOENT)?;
-        memory.create_object_over(object, bytes);
+        match kernel.host.0.large(&base.path) {
+            Some(source) => memory.create_object_from(object, source),
+            None => memory.create_object_over(object, kernel.host.0.content(&base.path).ok_or(ENOENT)?),
+        }
     }
     let length = memory.object_len(object);
     Ok((object, length))
@@ -52,8 +54,14 @@ pub fn read_at(kernel: &Kernel, memory: &Memory, inode: Id, offset: u64, len: us
         bytes.truncate(got);
         return bytes;
     }
-    let base = kernel.files.known.get(inode);
-    let Some(bytes) = base.and_then(|base| kernel.host.0.content(&base.path)) else { return Vec::new() };
+    let Some(base) = kernel.files.known.get(inode) else { return Vec::new() };
+    if let Some(source) = kernel.host.0.large(&base.path) {
+        let rest = usize::try_from(source.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; len.min(rest)];
+        source.read(offset, &mut bytes);
+        return bytes;
+    }
+    let Some(bytes) = kernel.host.0.content(&base.path) else { return Vec::new() };
     let start = bytes.len().min(usize::try_from(offset).unwrap_or(usize::MAX));
     bytes[start..bytes.len().min(start.saturating_add(len))].to_vec()
 }

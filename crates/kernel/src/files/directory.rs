@@ -1,5 +1,6 @@
 //! Listing directories, and the working directory.
 
+use super::base;
 use super::inode::{Inode, entry_type};
 use super::permission::EXECUTE;
 use super::walk::AT_FDCWD;
@@ -56,9 +57,10 @@ fn list(call: &mut Call<'_>, record: fn(&Entry) -> Vec<u8>) -> Result<u64, Stop>
     let mut position = open.offset;
     let space = call.args[2] as u32 as usize;
     let mut bytes = Vec::new();
-    let entries = entries_after(call, directory, position)?;
-    let is_end = entries.is_empty();
-    for entry in entries {
+    let mut is_end = true;
+    for (cookie, name) in names_after(call, directory, position)? {
+        let Some(entry) = entry(call, directory, cookie, name) else { continue };
+        is_end = false;
         let next = record(&entry);
         if bytes.len() + next.len() > space {
             break;
@@ -74,37 +76,53 @@ fn list(call: &mut Call<'_>, record: fn(&Entry) -> Vec<u8>) -> Result<u64, Stop>
     Ok(bytes.len() as u64)
 }
 
-/// Entries behind a cookie.
-///
-/// A cookie is made from the name, so that entries that come and go between two calls neither hide nor repeat others,
-/// as `readdir(3)` wants of the rest.
-fn entries_after(call: &Call<'_>, directory: Id, position: u64) -> Result<Vec<Entry>, Errno> {
+/// Cookies of the entries that every directory has.
+const DOT: u64 = 1;
+const DOT_DOT: u64 = 2;
+
+/// Names behind a cookie, in the order of theirs.
+fn names_after<'a>(
+    call: &'a Call<'_>,
+    directory: Id,
+    position: u64,
+) -> Result<impl Iterator<Item = (u64, Vec<u8>)> + 'a, Errno> {
     let inode = call.kernel.inode(directory).filter(Inode::is_directory).ok_or(ENOTDIR)?;
     if inode.links == 0 {
         return Err(ENOENT);
     }
-    let dot =
-        |cookie, name: &[u8], id| Some(Entry { cookie, name: name.to_vec(), number: number(call, id)?.0, kind: 4 });
-    let named = |(name, id): (Vec<u8>, Id)| {
-        let (number, kind) = number(call, id)?;
-        Some(Entry { cookie: cookie(&name), name, number, kind })
+    let base = call.kernel.files.known.get(directory);
+    let below = base.map(|base| base::listing(call.kernel, &base.path)).unwrap_or_default();
+    let is_behind = move |(cookie, _): &(u64, Vec<u8>)| *cookie > position;
+    let dots = [(DOT, b".".to_vec()), (DOT_DOT, b"..".to_vec())].into_iter().filter(is_behind);
+    let changes = call.kernel.files.directories.get(&directory).map(|changes| &changes.entries);
+    let own = changes.into_iter().flatten().filter(|(_, id)| id.is_some());
+    let own = own.map(|(name, _)| (base::cookie(name), name.clone()));
+    let mut own: Vec<(u64, Vec<u8>)> = own.filter(is_behind).collect();
+    own.sort_unstable();
+    let start = below.partition_point(|(cookie, _)| *cookie <= position);
+    let is_as_below = move |(_, name): &(u64, Vec<u8>)| changes.is_none_or(|changes| !changes.contains_key(name));
+    let below = (start..below.len()).map(move |at| below[at].clone()).filter(is_as_below);
+    Ok(dots.chain(merged(below, own.into_iter())))
+}
+
+/// Two ascending sequences as one.
+fn merged<T: Ord>(one: impl Iterator<Item = T>, other: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    std::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some(first), Some(second)) if second < first => other.next(),
+        (None, _) => other.next(),
+        _ => one.next(),
+    })
+}
+
+fn entry(call: &Call<'_>, directory: Id, cookie: u64, name: Vec<u8>) -> Option<Entry> {
+    let id = match cookie {
+        DOT => directory,
+        DOT_DOT => call.kernel.place_of(directory).0,
+        _ => call.kernel.lookup(directory, &name)?,
     };
-    let parent = call.kernel.place_of(directory).0;
-    let dots = [dot(1, b".", directory), dot(2, b"..", parent)].into_iter().flatten();
-    let mut entries: Vec<Entry> = dots.chain(call.kernel.entries(directory).into_iter().filter_map(named)).collect();
-    entries.retain(|entry| entry.cookie > position);
-    entries.sort_by_key(|entry| entry.cookie);
-    Ok(entries)
-}
-
-fn number(call: &Call<'_>, id: Id) -> Option<(u64, u8)> {
     let inode = call.kernel.inode(id)?;
-    Some((inode.number, entry_type(inode.full_mode())))
-}
-
-fn cookie(name: &[u8]) -> u64 {
-    let hash = name.iter().fold(Id::named("entry"), |id, byte| id.child(u64::from(*byte)));
-    (hash.0 >> 1).max(3)
+    Some(Entry { cookie, name, number: inode.number, kind: entry_type(inode.full_mode()) })
 }
 
 /// `getcwd(2)`.
@@ -171,7 +189,7 @@ pub fn chroot(call: &mut Call<'_>) -> Result<u64, Stop> {
     if !call.asker().is_privileged {
         return Err(crate::errno::EPERM.into());
     }
-    if directory == super::base::root() { Ok(0) } else { call.unsupported("another root than /") }
+    if directory == base::root() { Ok(0) } else { call.unsupported("another root than /") }
 }
 
 /// `lseek(2)`.

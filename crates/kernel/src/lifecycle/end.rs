@@ -149,7 +149,8 @@ fn tell_parent(kernel: &mut Kernel, pid: Pid) {
     let action = waiter.signals.actions[usize::from(SIGCHLD)];
     // wait(2), notes: a parent that ignores SIGCHLD, or says so, leaves no zombies.
     let is_careless = signal == SIGCHLD && (action.handler == SIG_IGN || action.flags & SA_NOCLDWAIT != 0);
-    if signal != 0 && !(is_careless && action.handler == SIG_IGN) {
+    // clone(2) takes any number; what is no signal is not sent.
+    if (1..=64).contains(&signal) && !(is_careless && action.handler == SIG_IGN) {
         signal::send(kernel, Target::Process(parent), SignalInfo { number: signal, ..info });
     }
     if is_careless {

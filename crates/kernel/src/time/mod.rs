@@ -137,6 +137,12 @@ pub fn next_deadline(kernel: &Kernel) -> Option<u64> {
     waits.chain(timers).chain(event::next_deadline(kernel)).filter(|deadline| *deadline < NEVER).min()
 }
 
+/// Whether a timer of a process will send a signal by itself.
+#[must_use]
+pub fn has_alarm(kernel: &Kernel, pid: Pid) -> bool {
+    kernel.timers.by_process.get(&pid).is_some_and(|own| own.deadlines(kernel).next().is_some())
+}
+
 impl Own {
     /// What will fire by itself while all wait: timers of processor time do not.
     fn deadlines(&self, kernel: &Kernel) -> impl Iterator<Item = u64> {
