@@ -8,8 +8,10 @@
 //! alone, never on the order of the search. A search that did not see everything says so.
 
 pub mod bits;
+pub mod budget;
 pub mod cycle;
 pub mod graph;
+mod patience;
 mod pieces;
 pub mod random;
 pub mod reduce;
@@ -18,9 +20,12 @@ pub mod search;
 pub mod stateless;
 pub mod store;
 pub mod system;
+pub mod threads;
 
 pub use bits::{Bits, CAPACITY};
+pub use budget::{Allowance, Budget, Spent};
 pub use cycle::{Fairness, Monitor, MonitorEdge, MonitorState, Watched, find_cycle, search_monitored};
+pub use patience::Patience;
 pub use search::{
     AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Progress, Reduction, Sampling, Stats,
     Violation, search, swarm, walk,

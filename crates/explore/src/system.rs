@@ -1,6 +1,7 @@
 //! What can be checked: one trait for Promela models of fifty bytes and worlds of megabytes.
 
 use crate::bits::Bits;
+use crate::patience::Patience;
 use std::ops::ControlFlow;
 use trace::{Choice, Event, FailureKind};
 
@@ -46,6 +47,17 @@ pub trait TransitionSystem: Sync {
         actors: Selection,
         visit: &mut impl FnMut(Step<'_, Self::State>) -> ControlFlow<()>,
     );
+
+    /// Lets steps that are computed with this workspace be given up when patience is over.
+    fn limit(&self, scratch: &mut Self::Scratch, patience: &Patience) {
+        let _ = (scratch, patience);
+    }
+
+    /// Whether a step was given up in this workspace: then a state may have more steps than were handed out.
+    fn was_cut(&self, scratch: &Self::Scratch) -> bool {
+        let _ = scratch;
+        false
+    }
 
     /// What is wrong with a state in which nothing can move; `None` if the system may end there.
     fn stuck(&self, scratch: &mut Self::Scratch, state: &Self::State) -> Option<Failure>;

@@ -58,7 +58,7 @@ fn searches_without_memory_see_what_full_ones_see() {
         let Some(full) = ends.then(|| graph(&program, Mode::Full)).flatten() else { continue };
         let Some(report) = stateless(&program) else { continue };
         let failures: BTreeSet<String> = report.found.iter().map(|found| format!("{:?}", found.failure)).collect();
-        assert_eq!((failures, &report.ends), (seen(&full).failures, &full.ends), "program {seed}");
+        assert_eq!((failures, &report.ends), (seen(&full).failures, &full.ends), "program {seed}: {program:?}");
         // Which words it is on can differ: of two runs of plain accesses the second may take another turn.
         assert_eq!(report.races.is_empty(), full.races.is_empty(), "program {seed}");
     }
@@ -107,7 +107,7 @@ fn searches_without_memory_execute_exactly_one_schedule_of_each_class() {
         let (program, ends) = generate::program(seed);
         let Some(classes) = ends.then(|| classes(&program)).flatten() else { continue };
         let report = stateless(&program).expect("fewer classes than schedules");
-        assert_eq!(report.traces, classes, "program {seed}");
+        assert_eq!(report.traces, classes, "program {seed}: {program:?}");
         compared += 1;
     }
     assert!(compared > 20, "{compared} programs were small enough");
@@ -146,6 +146,11 @@ fn it_is_noticed_when_conflicts_are_not_looked_for() {
 }
 
 #[test]
+fn it_is_noticed_when_who_is_ended_has_no_next_step() {
+    assert!(is_noticed(Parts { ends: false, ..Parts::ALL }));
+}
+
+#[test]
 fn it_is_noticed_when_cycles_are_not_broken() {
     assert!(is_noticed(Parts { cycles: false, ..Parts::ALL }));
 }
@@ -153,6 +158,23 @@ fn it_is_noticed_when_cycles_are_not_broken() {
 #[test]
 fn it_is_noticed_when_a_lock_counts_before_it_is_held() {
     assert!(is_noticed(Parts { locks: Filter::Broken, ..Parts::ALL }));
+}
+
+#[test]
+fn it_is_noticed_when_a_lock_that_others_free_counts_as_held() {
+    let is_lost = |seed| {
+        let (program, _) = generate::program(seed);
+        let mut machine = Machine::new(program.clone());
+        if !machine.kept.contains(&false) {
+            return false;
+        }
+        let Some(full) = graph(&program, Mode::Full) else { return false };
+        machine.kept.fill(true);
+        let mut stop = |_: u64, _: u64| false;
+        let mut limits = Limits { states: STATES_MAX, failures: usize::MAX, stop: &mut stop };
+        seen(&search(&mut machine, Mode::Reduced, &mut limits)) != seen(&full)
+    };
+    assert!((0..2000).any(is_lost));
 }
 
 #[test]

@@ -52,7 +52,8 @@ impl<S: Clone> Space<S> {
                 moves.push(Move { choice: step.choice, moved: step.moved, to });
                 ControlFlow::Continue(())
             });
-            if moves.is_empty()
+            // Whoever fails while it waits is stuck all the same.
+            if moves.iter().all(|step| step.moved.is_empty())
                 && let Some(failure) = system.stuck(&mut scratch, &state)
             {
                 space.note(&failure);
@@ -116,7 +117,8 @@ impl<S: Clone> Space<S> {
         while edges.len() < nodes.len() {
             let (state, place) = nodes[edges.len()];
             let valuation = system.observe(&mut scratch, &self.states[state], observer).ok()?;
-            let enabled: Bits = self.steps[state].iter().map(|step| step.choice.actor).collect();
+            let enabled: Bits =
+                self.steps[state].iter().filter(|step| !step.moved.is_empty()).map(|step| step.choice.actor).collect();
             let mut out = Vec::new();
             for edge in monitor.states[place as usize].edges.iter().filter(|edge| edge.admits(valuation)) {
                 if monitor.states[edge.to as usize].violates {
@@ -126,7 +128,8 @@ impl<S: Clone> Space<S> {
                     .iter()
                     .filter_map(|step| step.to.map(|to| (to, step.moved.union(Bits::ALL.minus(enabled)))))
                     .collect();
-                if self.steps[state].is_empty() && !monitor.infinite_only {
+                let stuck = self.steps[state].iter().all(|step| step.moved.is_empty());
+                if stuck && !monitor.infinite_only {
                     targets.push((state, Bits::ALL));
                 }
                 for (to, fair) in targets {

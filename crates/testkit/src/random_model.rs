@@ -44,6 +44,10 @@ pub struct Spice {
     pub escapes: bool,
     /// `run`, `_pid`, `_nr_pr`.
     pub run: bool,
+    /// `xs` and `xr` promises, with `nfull` and `nempty` by those who made them.
+    pub promises: bool,
+    /// Long atomic sequences, with loops inside.
+    pub long: bool,
     /// `ltl` properties named `p0`, `p1`, ...
     pub ltl: u32,
 }
@@ -60,6 +64,8 @@ impl Spice {
             escapes: dice.chance(25),
             run: dice.chance(35),
             ltl: dice.below(3),
+            promises: dice.chance(15),
+            long: dice.chance(10),
         }
     }
 }
@@ -98,6 +104,9 @@ impl Writer {
         if self.spice.rendezvous {
             self.line(0, "chan s = [0] of { byte };");
         }
+        if self.spice.promises {
+            self.line(0, "chan w = [1] of { byte };");
+        }
         for property in 0..self.spice.ltl {
             let formula = self.formula();
             self.line(0, &format!("ltl p{property} {{ {formula} }}"));
@@ -106,8 +115,24 @@ impl Writer {
         for index in 0..proctypes {
             self.proctype(index);
         }
+        if self.spice.promises {
+            self.promising();
+        }
         if self.spice.run {
             self.init(proctypes);
+        }
+    }
+
+    /// Two processes that promise to be the only ones at their end of a channel, and sometimes one that breaks it.
+    fn promising(&mut self) {
+        let guard = *self.dice.pick(&["nfull(w)", "nfull(w)", "nempty(w)", "len(w) < 1"]);
+        let value = *self.dice.pick(&["x", "y", "1", "2"]);
+        self.line(0, &format!("active proctype S() {{ xs w; {guard} -> w!({value} % 3); w!1 }}"));
+        let guard = *self.dice.pick(&["nempty(w)", "nempty(w)", "nfull(w)", "full(w)"]);
+        self.line(0, &format!("active proctype R() {{ byte l; xr w; {guard} -> w?l; w?l; z = l % 3 }}"));
+        if self.dice.chance(40) {
+            let step = *self.dice.pick(&["nfull(w)", "nempty(w)", "w!2", "w?_", "empty(w)", "w?[1]"]);
+            self.line(0, &format!("active proctype T() {{ {step} }}"));
         }
     }
 
@@ -119,7 +144,7 @@ impl Writer {
             (false, false) => "active ",
         };
         self.line(0, &format!("{active}proctype P{index}() {{"));
-        self.line(1, "byte l;");
+        self.line(1, if self.spice.long { "byte l, k;" } else { "byte l;" });
         self.own_label = self.dice.chance(30);
         if self.own_label {
             self.label += 1;
@@ -169,12 +194,16 @@ impl Writer {
                 let text = self.communication(inside);
                 self.line(depth, &format!("{text};"));
             }
-            9 if self.dice.chance(40) => {
+            9 if self.dice.chance(60) => {
                 let condition = self.condition();
                 self.line(depth, &format!("assert({condition});"));
             }
             10..=12 if !deep => self.selection(depth, inside, false),
             13 | 14 if !deep && !inside.d_step() => self.selection(depth, inside, true),
+            15 if self.spice.long && inside != Inside::DStep => self.long_sequence(depth, inside),
+            16 if self.spice.atomic && !deep && inside == Inside::Process && self.dice.chance(40) => {
+                self.else_in_block(depth);
+            }
             15 | 16 if self.spice.atomic && inside == Inside::Process => self.block(depth, "atomic {", Inside::Atomic),
             17 if self.spice.atomic && inside != Inside::DStep => self.block(depth, "d_step {", Inside::DStep),
             18 if self.spice.escapes && !deep && inside == Inside::Process => self.unless(depth),
@@ -190,6 +219,50 @@ impl Writer {
         }
         self.sequence(depth + 1, statements, inside);
         self.line(depth, "};");
+    }
+
+    /// A selection whose `else` is the first statement of a block. The option is the last one: SPIN 6.5.2 takes it too
+    /// early if others follow.
+    fn else_in_block(&mut self, depth: usize) {
+        let repeats = self.dice.chance(30);
+        self.line(depth, if repeats { "do" } else { "if" });
+        for _ in 0..1 + self.dice.below(2) {
+            let (condition, statement) = (self.condition(), self.assignment());
+            let option = match self.dice.below(3) {
+                0 => format!(":: d_step {{ ({condition}) -> {statement} }}"),
+                1 => format!(":: atomic {{ ({condition}) -> {statement} }}"),
+                _ => format!(":: ({condition}) -> {statement}"),
+            };
+            self.line(depth, &option);
+            if repeats {
+                self.line(depth, ":: break");
+            }
+        }
+        let (block, statement) = (*self.dice.pick(&["d_step", "d_step", "atomic"]), self.assignment());
+        let close = if repeats { "; break" } else { "" };
+        self.line(depth, &format!(":: {block} {{ else -> {statement} }}{close}"));
+        self.line(depth, if repeats { "od;" } else { "fi;" });
+    }
+
+    /// An atomic sequence of some hundred statements, with a choice inside now and then.
+    fn long_sequence(&mut self, depth: usize, inside: Inside) {
+        let rounds = 30 + self.dice.below(60);
+        let (condition, statement, other) = (self.condition(), self.assignment(), self.assignment());
+        if inside == Inside::Process {
+            self.line(depth, "atomic {");
+        }
+        self.line(depth, "k = 0;");
+        self.line(depth, "do");
+        self.line(depth, &format!(":: k < {rounds} -> k++; if :: ({condition}) -> {statement} :: else -> skip fi"));
+        if self.dice.chance(30) {
+            self.line(depth, &format!(":: k == {} -> {other}; k++", rounds / 2));
+        }
+        self.line(depth, ":: else -> break");
+        self.line(depth, "od;");
+        self.line(depth, "k = 0;");
+        if inside == Inside::Process {
+            self.line(depth, "};");
+        }
     }
 
     fn unless(&mut self, depth: usize) {

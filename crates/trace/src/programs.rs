@@ -32,6 +32,9 @@ pub struct ProgramsRef {
     pub race: Option<RaceRef>,
     /// What stands for the state at the end, in hexadecimal.
     pub end: String,
+    /// The schedule was not executed again before it was reported: there was no time left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unconfirmed: bool,
 }
 
 /// How programs were looked at, where that is not as usual: it decides where steps begin and end, and what tells states apart.
@@ -44,6 +47,8 @@ pub struct ViewRef {
     pub short_reads: bool,
     /// A signal wakes the one who sleeps longest, not any of them.
     pub longest_sleeper: bool,
+    /// Waits at condition variables may end although nobody has signalled.
+    pub spurious_wakes: bool,
     /// Every access to shared memory is a step.
     pub fine: bool,
     /// Threads take turns only at `breaks`, and where they wait.
@@ -104,6 +109,15 @@ pub struct KnowledgeRef {
     pub written: Vec<u64>,
     /// Words that are used byte by byte.
     pub bytewise: Vec<u64>,
+    /// Ranges whose mapping changes while several threads use them: address space, first address, end.
+    #[serde(default)]
+    pub remapped: Vec<(u64, u64, u64)>,
+    /// Ranges whose content is taken away while several threads use them.
+    #[serde(default)]
+    pub discarded: Vec<(u64, u64, u64)>,
+    /// Whether functions of standard input and output are executed as they stand.
+    #[serde(default)]
+    pub stdio: bool,
 }
 
 /// Two accesses that can happen at the same time.

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::{self, Read};
 
 /// The largest file that is read, in bytes.
-pub const SIZE_MAX: u64 = 1 << 30;
+pub const SIZE_MAX: u64 = 256 << 20;
 
 /// Why a file is not a counterexample.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 
 use super::graph::{Edge, Graph, Marks, Stop};
 use super::product::ProductState;
+use super::within::Within;
 use crate::search::watch::{Rhythm, Watch};
 use crate::search::{Incomplete, Stats};
 use crate::store::{Arena, Exhausted, Visited};
@@ -41,13 +42,24 @@ struct Component {
     entry: Marks,
 }
 
+/// Where the search turns back.
+#[derive(Default)]
+pub struct Limits {
+    /// Length of the search path at which it turns back; what lies behind may be missed.
+    pub path: Option<u32>,
+    /// States after which it ends. Counted exactly: what is found must not depend on the machine's speed.
+    pub states: Option<u64>,
+    /// The states that it may enter, if not all of them.
+    pub within: Option<Within>,
+}
+
 /// The search.
 pub struct Emptiness<'a, 'w, S: TransitionSystem, V: Visited> {
     /// What is searched.
     pub graph: Graph<'a, S, V>,
     watch: &'w Watch<'w>,
     required: Marks,
-    depth_bound: Option<u32>,
+    limits: Limits,
     /// When each state was reached, from 1; 0 for states not reached yet.
     pub order: Order,
     frames: Vec<Frame>,
@@ -67,12 +79,12 @@ pub struct Emptiness<'a, 'w, S: TransitionSystem, V: Visited> {
 
 impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
     /// A search that looks for a cycle that meets all of `required`.
-    pub fn new(graph: Graph<'a, S, V>, watch: &'w Watch<'w>, required: Marks, depth_bound: Option<u32>) -> Self {
+    pub fn new(graph: Graph<'a, S, V>, watch: &'w Watch<'w>, required: Marks, limits: Limits) -> Self {
         Self {
             graph,
             watch,
             required,
-            depth_bound,
+            limits,
             order: Order { numbers: Arena::new(1) },
             frames: Vec::new(),
             todo: Vec::new(),
@@ -120,10 +132,11 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
         self.stats.steps = self.graph.steps;
         self.stats.reduced = self.graph.reduced;
         found.unwrap_or_else(|stop| {
-            self.watch.stop(match stop {
-                Stop::Exhausted(Exhausted::Numbers) => Incomplete::StoreFull,
-                _ => Incomplete::Memory,
-            });
+            match stop {
+                Stop::Exhausted(Exhausted::Numbers) => self.watch.stop(Incomplete::StoreFull),
+                Stop::Cut => self.watch.cut(0),
+                _ => self.watch.stop(Incomplete::Memory),
+            }
             Found::Nothing
         })
     }
@@ -160,10 +173,10 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
             let Some((to, name)) = self.todo.pop() else { break };
             let marks = self.names.marks[name as usize];
             match self.order.of(to) {
-                0 if self.depth_bound.is_some_and(|most| self.frames.len() as u64 > u64::from(most)) => {
-                    self.watch.note(Incomplete::DepthBound);
-                }
-                0 => self.enter(to, marks)?,
+                0 => match self.limits.cut(self.frames.len(), to) {
+                    Some(reason) => self.watch.note(reason),
+                    None => self.enter(to, marks)?,
+                },
                 DEAD => {}
                 number => {
                     if self.merge(number, marks) && self.is_news() {
@@ -195,6 +208,9 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
         self.stats.frontier_max = self.stats.frontier_max.max(self.todo.len() as u64);
         if self.rhythm.is_due() {
             self.poll();
+        }
+        if self.limits.states.is_some_and(|most| self.stats.states >= most) {
+            self.watch.stop(Incomplete::StateBound);
         }
         expanded
     }
@@ -246,6 +262,16 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
     pub fn bytes_beside_store(&self) -> u64 {
         let stacks = self.frames.len() * 16 + self.todo.len() * 8 + self.live.len() * 4;
         stacks as u64 + self.stats.states * 4
+    }
+}
+
+impl Limits {
+    /// Why a state that would become the next on a search path of this length is not entered.
+    fn cut(&self, path: usize, to: u32) -> Option<Incomplete> {
+        if self.within.as_ref().is_some_and(|within| !within.has(to)) {
+            return Some(Incomplete::DepthBound);
+        }
+        self.path.is_some_and(|most| path as u64 > u64::from(most)).then_some(Incomplete::TurnedBack)
     }
 }
 

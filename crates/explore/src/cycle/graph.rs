@@ -4,6 +4,7 @@ use super::Fairness;
 use super::monitor::Monitor;
 use super::product::{Product, ProductState, STUTTER};
 use crate::bits::Bits;
+use crate::patience::Patience;
 use crate::reduce::Reducer;
 use crate::search::session::Session;
 use crate::store::{Exhausted, Visited};
@@ -70,6 +71,8 @@ pub enum Stop {
     Exhausted(Exhausted),
     /// The run is a violation already.
     Failure(Failure),
+    /// A step was given up.
+    Cut,
 }
 
 /// The product as a graph.
@@ -112,6 +115,13 @@ impl<'a, S: TransitionSystem, V: Visited> Graph<'a, S, V> {
             self.waiting.insert(visit.id, state);
         }
         Ok(visit.id)
+    }
+
+    /// Keeps a state that was met and will be expanded later, if the store cannot give it back.
+    pub fn keep(&mut self, id: u32, state: &ProductState<S::State>) {
+        if !V::RESTORES {
+            self.waiting.insert(id, state.clone());
+        }
     }
 
     /// The initial state.
@@ -180,7 +190,15 @@ impl<'a, S: TransitionSystem, V: Visited> Graph<'a, S, V> {
                 }
             }
         });
+        if stop.is_none() && self.product.was_cut(&self.scratch) {
+            stop = Some(Stop::Cut);
+        }
         stop.map_or(Ok(()), Err)
+    }
+
+    /// Gives up steps that take long.
+    pub fn limit(&mut self, patience: &Patience) {
+        self.product.limit(&mut self.scratch, patience);
     }
 
     /// Which part of the state space a state that was met lies in; `None` if the store cannot give states back.

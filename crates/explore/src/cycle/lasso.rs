@@ -127,7 +127,7 @@ impl<S: TransitionSystem, V: Visited> Emptiness<'_, '_, S, V> {
     ) -> Option<()> {
         match self.graph.edges_of(state, edges) {
             Ok(()) | Err(Stop::Failure(_)) => Some(()),
-            Err(Stop::Exhausted(_)) => None,
+            Err(Stop::Exhausted(_) | Stop::Cut) => None,
         }
     }
 }

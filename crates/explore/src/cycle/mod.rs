@@ -5,8 +5,10 @@ mod graph;
 mod lasso;
 mod monitor;
 mod product;
+mod within;
 mod word;
 
+use crate::patience::Patience;
 use crate::search::open::{WithStore, open};
 use crate::search::session::{Session, Shelf};
 use crate::search::watch::Watch;
@@ -14,10 +16,11 @@ use crate::search::worker::reducer;
 use crate::search::{AfterViolation, Control, Incomplete, Options, Outcome, Reduction, Violation, search};
 use crate::store::Visited;
 use crate::system::{Failure, TransitionSystem};
-use emptiness::{Emptiness, Found};
+use emptiness::{Emptiness, Found, Limits};
 use graph::{Graph, Marks};
 pub use monitor::{Monitor, MonitorEdge, MonitorState};
 pub use product::{Product, ProductState, STUTTER};
+use within::Within;
 
 /// Which runs count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -76,8 +79,10 @@ pub fn find_cycle<S: TransitionSystem>(
         options.reduction = Reduction::Off;
     }
     let product = Product::new(system, monitor, observer, failure.clone());
-    let find = Find { product: &product, monitor, failure, fairness, options: &options, control };
-    let outcome = open(&product, &options, find);
+    let watch = Watch::new(&options, control);
+    let patience = watch.patience().clone();
+    let find = Find { product: &product, monitor, failure, fairness, options: &options, watch };
+    let outcome = open(&product, &options, &patience, find);
     Watched { outcome, reached: product.reached() }
 }
 
@@ -96,7 +101,7 @@ struct Find<'a, S: TransitionSystem> {
     failure: Failure,
     fairness: Fairness,
     options: &'a Options,
-    control: Control<'a>,
+    watch: Watch<'a>,
 }
 
 impl<S: TransitionSystem> WithStore for Find<'_, S> {
@@ -104,18 +109,22 @@ impl<S: TransitionSystem> WithStore for Find<'_, S> {
     const NEEDS_NUMBERS: bool = true;
 
     fn search<V: Visited>(self, store: V) -> Outcome {
-        let Self { product, options, .. } = self;
-        let watch = Watch::new(options, self.control);
+        let Self { product, options, ref watch, .. } = self;
         let shelf = Shelf::new(store, options);
-        let graph = Graph::new(product, Session::new(&shelf), reducer(product, options.reduction), self.fairness);
+        let mut graph = Graph::new(product, Session::new(&shelf), reducer(product, options.reduction), self.fairness);
+        graph.limit(watch.patience());
         let required = Marks::required(self.monitor, self.fairness);
-        let mut emptiness = Emptiness::new(graph, &watch, required, options.bounds.depth);
+        let within = options.bounds.depth.and_then(|depth| Within::new(&mut graph, depth, watch));
+        let limits = Limits { path: options.bounds.path, states: options.bounds.states, within };
+        let mut emptiness = Emptiness::new(graph, watch, required, limits);
         if options.after_violation == AfterViolation::EachPart && V::RESTORES {
             emptiness = emptiness.in_each_part();
         }
         let mut violations = Vec::new();
         let mut found = emptiness.run();
         loop {
+            // What was found is shown, however long that takes.
+            emptiness.graph.limit(&Patience::default());
             let (failure, schedule) = match found {
                 Found::Nothing => break,
                 Found::Component(root) => (self.failure.clone(), emptiness.lasso(root, required)),
@@ -134,10 +143,11 @@ impl<S: TransitionSystem> WithStore for Find<'_, S> {
                 watch.stop(Incomplete::StoppedAtViolation);
                 break;
             }
+            emptiness.graph.limit(watch.patience());
             found = emptiness.resume();
         }
         let mut outcome = Outcome { incomplete: watch.reasons(), violations, stats: emptiness.stats };
-        fill_in(&mut outcome, &mut emptiness, &watch, &shelf);
+        fill_in(&mut outcome, &mut emptiness, watch, &shelf);
         outcome
     }
 }

@@ -2,6 +2,7 @@
 
 use super::monitor::{Monitor, MonitorEdge};
 use crate::bits::Bits;
+use crate::patience::Patience;
 use crate::reduce;
 use crate::system::{Explained, Failure, Key, Pending, Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;
@@ -213,6 +214,14 @@ impl<S: TransitionSystem> TransitionSystem for Product<'_, S> {
                 return;
             }
         }
+    }
+
+    fn limit(&self, scratch: &mut Self::Scratch, patience: &Patience) {
+        self.system.limit(&mut scratch.system, patience);
+    }
+
+    fn was_cut(&self, scratch: &Self::Scratch) -> bool {
+        self.system.was_cut(&scratch.system)
     }
 
     /// A path that the monitor does not follow is of no interest; one on which the system is stuck stutters.

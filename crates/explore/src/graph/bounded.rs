@@ -4,7 +4,7 @@ use super::Traced;
 use super::node::Node;
 use super::options::{Bound, Limits, Stopped};
 use super::search::Search;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Where a schedule stands: state, and who moved last.
 type Place = (u32, Option<u32>);
@@ -15,33 +15,39 @@ pub fn run<T: Traced>(search: &mut Search<'_, T>, bound: Bound, limits: &mut Lim
         Bound::Preemptions(most) | Bound::Delays(most) => most,
     };
     let mut costs: HashMap<Place, u32> = HashMap::from([((0, None), 0)]);
-    let mut open: Vec<VecDeque<Place>> = vec![VecDeque::new(); most as usize + 1];
-    open[0].push_back((0, None));
-    for cost in 0..=most {
-        while let Some(place) = open[cost as usize].pop_front() {
-            if costs[&place] < cost {
-                continue;
+    // By what they cost; a bound may be large, but few costs have places at a time.
+    let mut open: BTreeMap<u32, VecDeque<Place>> = BTreeMap::from([(0, VecDeque::from([(0, None)]))]);
+    while let Some((cost, place)) = cheapest(&mut open) {
+        if costs[&place] < cost {
+            continue;
+        }
+        for (actor, more) in prices(search.graph.node(place.0), place.1, bound) {
+            let Some(price) = cost.checked_add(more).filter(|price| *price <= most) else { continue };
+            for to in taken(search, place.0, actor) {
+                let next = (to, Some(actor));
+                if costs.get(&next).is_none_or(|known| price < *known) {
+                    costs.insert(next, price);
+                    open.entry(price).or_default().push_back(next);
+                }
             }
-            for (actor, more) in prices(search.graph.node(place.0), place.1, bound) {
-                let price = cost + more;
-                if price > most {
-                    continue;
-                }
-                for to in taken(search, place.0, actor) {
-                    let next = (to, Some(actor));
-                    if costs.get(&next).is_none_or(|known| price < *known) {
-                        costs.insert(next, price);
-                        open[price as usize].push_back(next);
-                    }
-                }
-                let stopped = search.stopped(limits);
-                if stopped.is_some() {
-                    return stopped;
-                }
+            let stopped = search.stopped(limits);
+            if stopped.is_some() {
+                return stopped;
             }
         }
     }
     None
+}
+
+/// Takes out the first of the places that cost least.
+fn cheapest(open: &mut BTreeMap<u32, VecDeque<Place>>) -> Option<(u32, Place)> {
+    let mut first = open.first_entry()?;
+    let cost = *first.key();
+    let place = first.get_mut().pop_front();
+    if first.get().is_empty() {
+        first.remove();
+    }
+    place.map(|place| (cost, place))
 }
 
 /// Where an actor's steps lead, taken now or before.

@@ -7,7 +7,7 @@ use super::options::Filter;
 use super::present::Present;
 use super::scc;
 use super::stored::Stored;
-use super::touch::{Access, LockId, UNLOCKED};
+use super::touch::{LockId, UNLOCKED};
 use crate::bits::Bits;
 
 /// States whose future grew are looked at in heaps of this size: together, so that most are looked at once.
@@ -72,17 +72,22 @@ impl Stored {
     }
 
     /// Condition C1': actors whose explored future conflicts with a step that was taken, or those who must move first.
+    ///
+    /// Actors that the step ends have no future behind it: their pending steps are compared with it instead.
     fn conflicting(&self, node: &Node) -> Bits {
         // Whoever is taken, or has been looked at, need not be looked at again.
         let (mut more, mut seen) = (Bits::EMPTY, node.done);
         for edge in &node.edges {
             let future = self.node(edge.to).future;
             let held = self.filtering(node, edge);
+            if edge.ends && self.parts.is_some_and(|parts| parts.ends) {
+                more = more.union(self.conflicting_pending(node, edge, held));
+            }
             for own in self.touches.shared(edge.set) {
                 for (id, rival) in self.touches.rivals(*own) {
                     if !seen.contains(rival.actor)
                         && self.futures.contains(future, id)
-                        && self.can_come_first(edge, held, rival)
+                        && self.can_come_first(edge, held, (rival.actor, rival.locks))
                     {
                         seen.insert(rival.actor);
                         more = more.union(self.needed(node, rival.actor));
@@ -93,9 +98,21 @@ impl Stored {
         more
     }
 
-    fn can_come_first(&self, edge: &Edge, held: LockId, rival: Access) -> bool {
-        let comes_last = self.patient.contains(rival.actor) && !self.patient.contains(edge.actor);
-        !comes_last && !self.touches.have_common(held, rival.locks)
+    /// Actors whose pending step conflicts with a step that was taken, or those who must move before them.
+    fn conflicting_pending(&self, node: &Node, edge: &Edge, held: LockId) -> Bits {
+        let mut more = Bits::EMPTY;
+        for other in self.presents.of(node.present) {
+            let locks = self.touches.locks_of(other.pending);
+            if self.touches.conflict(edge.set, other.pending) && self.can_come_first(edge, held, (other.actor, locks)) {
+                more = more.union(self.needed(node, other.actor));
+            }
+        }
+        more
+    }
+
+    fn can_come_first(&self, edge: &Edge, held: LockId, (rival, locks): (u32, LockId)) -> bool {
+        let comes_last = self.patient.contains(rival) && !self.patient.contains(edge.actor);
+        !comes_last && !self.touches.have_common(held, locks)
     }
 
     /// The filter of locks: whoever holds one must move before anybody does something under it.

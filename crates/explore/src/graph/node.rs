@@ -63,6 +63,8 @@ pub struct Edge {
     pub progress: bool,
     /// Whether something went wrong.
     pub failed: bool,
+    /// Whether it ended actors other than its own.
+    pub ends: bool,
 }
 
 impl Node {

@@ -29,6 +29,8 @@ pub enum Bound {
 pub struct Parts {
     /// Condition C1'.
     pub conflicts: bool,
+    /// Condition C1' for actors that a step ends.
+    pub ends: bool,
     /// Condition C3.
     pub cycles: bool,
     /// The filter of locks.
@@ -51,7 +53,7 @@ pub enum Filter {
 
 impl Parts {
     /// All of it.
-    pub const ALL: Self = Self { conflicts: true, cycles: true, locks: Filter::Held, fatal: true };
+    pub const ALL: Self = Self { conflicts: true, ends: true, cycles: true, locks: Filter::Held, fatal: true };
 }
 
 impl Mode {

@@ -4,8 +4,9 @@
 //! that it conflicts with. Those are taken over from the state before; the others are looked at, and the next steps of
 //! those who can move are tried.
 
+use super::options::Mode;
 use super::present::Present;
-use super::search::{By, Search};
+use super::search::{By, FoundAt, Search};
 use super::touch::{Actors, LockId, SetId, Touches};
 use super::{Actor, Around, Reached, Step, Touch, Traced};
 use crate::bits::Bits;
@@ -60,13 +61,13 @@ impl<T: Traced> Search<'_, T> {
         self.system.step_amid(state, choice, &mut around)
     }
 
-    /// Everybody in a state, with what their next steps touch, and who of them is as in the state before.
+    /// Everybody in a state, with what their next steps touch, who of them is as in the state before, and whose steps fail.
     pub(super) fn present(
         &mut self,
         id: u32,
         reached: &Reached<Option<T::State>>,
         by: Option<By>,
-    ) -> (Vec<Present>, Bits) {
+    ) -> (Vec<Present>, Bits, Bits) {
         let mut present = Vec::with_capacity(reached.actors.len());
         let (mut untried, mut unknown, mut stay) = (Vec::new(), Bits::EMPTY, Bits::EMPTY);
         for actor in &reached.actors {
@@ -90,11 +91,15 @@ impl<T: Traced> Search<'_, T> {
         }
         // Most often the one who moved goes on: then the system is where it is wanted next.
         untried.sort_by_key(|(place, _)| by.is_some_and(|by| present[*place].actor == by.actor));
+        let mut failing = Bits::EMPTY;
         for (place, actor) in untried {
-            present[place].pending = self.try_all(id, reached, actor, (present[place].actor, &present, unknown));
-            unknown = unknown.minus(Bits::one(present[place].actor));
+            let dense = present[place].actor;
+            let (pending, fails) = self.try_all(id, reached, actor, (dense, &present, unknown));
+            present[place].pending = pending;
+            unknown = unknown.minus(Bits::one(dense));
+            failing = if fails { failing.union(Bits::one(dense)) } else { failing };
         }
-        (present, stay)
+        (present, stay, failing)
     }
 
     /// Somebody in a state, and whether it is known what its next step touches.
@@ -132,18 +137,34 @@ impl<T: Traced> Search<'_, T> {
         (by.actor != dense && is_same && !touches.conflict(by.set, before.pending)).then_some(before.pending)
     }
 
-    /// Tries the next steps of somebody to see what they touch; they are kept in case that they are taken.
-    fn try_all(&mut self, id: u32, reached: &Reached<Option<T::State>>, actor: &Actor, scene: Scene<'_>) -> SetId {
+    /// Tries the next steps of somebody to see what they touch, and whether one fails; they are kept in case that they are
+    /// taken. A failure counts at once: the state is reached.
+    fn try_all(
+        &mut self,
+        id: u32,
+        reached: &Reached<Option<T::State>>,
+        actor: &Actor,
+        scene: Scene<'_>,
+    ) -> (SetId, bool) {
         let dense = scene.0;
-        let mut all = Vec::new();
+        let (mut all, mut fails) = (Vec::new(), false);
+        // Beyond a bound nothing counts.
+        let is_bounded = matches!(self.options.mode, Mode::Bounded(_));
+        let counts = !is_bounded && self.options.mode.parts().is_none_or(|parts| parts.fatal);
         for index in 0..actor.choices {
-            if let Some(taken) = self.try_out(reached, Choice { actor: actor.number, index }, scene) {
+            let choice = Choice { actor: actor.number, index };
+            if let Some(taken) = self.try_out(reached, choice, scene) {
+                if let Some(failure) = taken.failure.clone().filter(|_| counts) {
+                    fails = true;
+                    let fingerprint = taken.reached.fingerprint;
+                    self.fail(FoundAt { failure, at: id, choice: Some(choice), fingerprint });
+                }
                 all.extend_from_slice(&taken.touches);
                 self.trials.put(id, dense, index, taken);
             }
         }
         let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied());
-        self.graph.touches.intern(dense, locks, &all)
+        (self.graph.touches.intern(dense, locks, &all), fails)
     }
 
     /// Takes a step to see what it touches, unless somebody else has done so.

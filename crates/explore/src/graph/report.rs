@@ -16,6 +16,8 @@ pub struct Found {
     pub inevitable_from: Option<usize>,
     /// Where the schedule leads.
     pub fingerprint: u128,
+    /// Where each of its steps leads, as far as the engine remembers: to tell where a replay differs.
+    pub states: Vec<u128>,
 }
 
 /// A cycle in which somebody moves for ever and nobody gets on, although everybody who always could move does.

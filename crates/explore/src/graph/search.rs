@@ -55,6 +55,17 @@ pub struct By {
     pub(super) set: SetId,
 }
 
+/// A failure, and where it was met.
+pub(super) struct FoundAt {
+    pub failure: Failure,
+    /// The state in which nobody can move, or from which a step fails.
+    pub at: u32,
+    /// The step.
+    pub choice: Option<Choice>,
+    /// Where it leads.
+    pub fingerprint: u128,
+}
+
 /// A search under way.
 pub struct Search<'a, T: Traced> {
     pub(super) system: &'a mut T,
@@ -70,7 +81,7 @@ pub struct Search<'a, T: Traced> {
     /// States whose steps were posted to them.
     pub(super) posted: FxHashSet<u32>,
     pub(super) races: Races,
-    pub(super) found: Vec<(Failure, u32, Option<Choice>)>,
+    pub(super) found: Vec<FoundAt>,
     pub(super) too_many_actors: bool,
     pub(super) steps: u64,
     pub(super) executed: u64,
@@ -161,12 +172,13 @@ impl<'a, T: Traced> Search<'a, T> {
         let set = self.graph.touches.intern(actor, locks.expect("who moves is there"), &touches);
         let failed = failure.is_some();
         if let Some(failure) = failure {
-            self.fail(failure, at, Some(choice));
+            self.fail(FoundAt { failure, at, choice: Some(choice), fingerprint: reached.fingerprint });
         }
         let obeys = self.options.mode.parts().is_none_or(|parts| parts.fatal);
         self.graph.node_mut(at).whole |= (fatal || visible) && obeys;
         let to = self.arrive(reached, Some(By { at, choice, actor, set }), fatal);
-        self.graph.connect(at, Edge { index, actor, set, to, progress, failed });
+        let ends = self.graph.ends_others(at, actor, to);
+        self.graph.connect(at, Edge { index, actor, set, to, progress, failed, ends });
         self.steps += 1;
     }
 
@@ -180,17 +192,15 @@ impl<'a, T: Traced> Search<'a, T> {
             // It was only tried, and counts once.
             self.executed -= 1;
         }
-        let state = self.state_of(at);
+        let state = self.state_of(at)?;
         let present: SmallVec<[Present; 16]> = self.graph.everybody(at).copied().collect();
         self.step_amid(&state, choice, (actor, &present, Bits::EMPTY), false)
     }
 
-    fn fail(&mut self, failure: Failure, at: u32, choice: Option<Choice>) {
-        let known = |(other, ..): &(Failure, u32, Option<Choice>)| {
-            other.kind == failure.kind && other.message == failure.message
-        };
-        if !self.found.iter().any(known) {
-            self.found.push((failure, at, choice));
+    pub(super) fn fail(&mut self, found: FoundAt) {
+        let key = |found: &FoundAt| (found.failure.kind, found.failure.message.clone());
+        if !self.found.iter().any(|known| key(known) == key(&found)) {
+            self.found.push(found);
         }
     }
 
@@ -209,7 +219,7 @@ impl<'a, T: Traced> Search<'a, T> {
         if let Some(crew) = self.crew.as_ref().filter(|_| !fatal) {
             crew.known.write().unwrap_or_else(PoisonError::into_inner).insert(reached.fingerprint, Standing::Stored);
         }
-        let (present, stay) = self.present(id, &reached, by);
+        let (present, stay, failing) = self.present(id, &reached, by);
         self.ahead.remove(&reached.fingerprint);
         self.races.look(id, &present, stay, &self.graph.touches);
         let depth = by.map_or(0, |by| self.graph.node(by.at).depth + 1);
@@ -227,16 +237,19 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         self.graph.add(node, by.map(|by| by.actor));
         if let Some(failure) = reached.stuck.filter(|_| self.graph.node(id).enabled.is_empty()) {
-            self.fail(failure, id, None);
+            self.fail(FoundAt { failure, at: id, choice: None, fingerprint: reached.fingerprint });
         }
+        // A step that fails when it is tried is taken: nobody's order may hide it.
+        let node = self.graph.node_mut(id);
+        node.todo = node.todo.union(failing.intersection(node.enabled));
         if !self.graph.node(id).todo.is_empty() {
             self.graph.open.push(id);
         }
         id
     }
 
-    /// The state itself, reached again from the nearest one that is kept.
-    pub(super) fn state_of(&mut self, at: u32) -> T::State {
+    /// The state itself, reached again from the nearest one that is kept; nothing if the system takes no more steps.
+    pub(super) fn state_of(&mut self, at: u32) -> Option<T::State> {
         let (mut way, mut from) = (Vec::new(), at);
         let mut state = loop {
             if let Some(state) = self.states.get(from) {
@@ -249,12 +262,12 @@ impl<'a, T: Traced> Search<'a, T> {
         for (to, choice) in way.into_iter().rev() {
             self.executed += 1;
             self.counts.again += 1;
-            state = self.system.step(&state, choice).expect("what was done can be done again").reached.state;
+            state = self.system.step(&state, choice)?.reached.state;
             // Whoever comes back to a state comes back to the one before it next.
             if to == at || self.graph.node(to).is_partial() {
                 self.states.put(to, self.graph.node(to).depth, state.clone());
             }
         }
-        state
+        Some(state)
     }
 }

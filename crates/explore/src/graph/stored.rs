@@ -96,6 +96,12 @@ impl Stored {
         id
     }
 
+    /// Whether somebody other than the mover is in one state and not in the next.
+    pub fn ends_others(&self, at: u32, mover: u32, to: u32) -> bool {
+        let lives_on = |other: &Present| self.find(self.node(to), other.actor).is_some();
+        self.everybody(at).any(|other| other.actor != mover && !lives_on(other))
+    }
+
     /// Adds a step.
     pub fn connect(&mut self, at: u32, edge: super::node::Edge) {
         self.edges += 1;

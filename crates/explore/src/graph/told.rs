@@ -5,10 +5,9 @@ use super::options::{Mode, Stopped};
 use super::path::{Hop, fewest_switches};
 use super::present::Present;
 use super::report::{Counts, Found, Livelock, Report};
-use super::search::Search;
+use super::search::{FoundAt, Search};
 use super::stored::Stored;
 use super::{Race, Traced, doom, livelock};
-use crate::pieces::Pieces;
 use std::collections::BTreeSet;
 use trace::Choice;
 
@@ -68,26 +67,19 @@ fn found<T: Traced>(search: &Search<'_, T>, complete: bool) -> Vec<Found> {
         Mode::Bounded(_) => None,
         _ => Some(doom::avoidable(&search.graph, complete)),
     };
-    let ways = fewest_switches(nodes, search.found.iter().map(|(_, at, _)| *at));
-    let tell = |(failure, at, choice): &(_, u32, Option<Choice>)| {
+    let ways = fewest_switches(nodes, search.found.iter().map(|found| found.at));
+    let tell = |FoundAt { failure, at, choice, fingerprint }: &FoundAt| {
         let hops = &ways[at];
         let mut schedule = choices(search, hops);
         let places = hops.iter().map(|hop| hop.0).chain([*at]);
         let lost = |avoidable: &Vec<bool>| places.clone().position(|at| !avoidable[at as usize]);
         let inevitable_from = avoidable.as_ref().map(|avoidable| lost(avoidable).unwrap_or(schedule.len() + 1));
         schedule.extend(choice);
-        let fingerprint = nodes[end_of(nodes, *at, *choice, search) as usize].fingerprint;
-        Found { failure: Clone::clone(failure), schedule, inevitable_from, fingerprint }
+        let behind = places.skip(1).map(|at| nodes[at as usize].fingerprint);
+        let states = behind.chain(choice.map(|_| *fingerprint)).collect();
+        Found { failure: failure.clone(), schedule, inevitable_from, fingerprint: *fingerprint, states }
     };
     search.found.iter().map(tell).collect()
-}
-
-/// Where the last choice of a schedule leads.
-fn end_of<T: Traced>(nodes: &Pieces<Node>, at: u32, choice: Option<Choice>, search: &Search<'_, T>) -> u32 {
-    let Some(choice) = choice else { return at };
-    let number = |dense| search.graph.actors.number(dense);
-    let mut edges = nodes[at as usize].edges.iter();
-    edges.find(|edge| number(edge.actor) == choice.actor && edge.index == choice.index).map_or(at, |edge| edge.to)
 }
 
 /// Races that are told with a way to them; more are hardly read.

@@ -15,7 +15,7 @@ pub trait Traced {
     /// Where everything starts.
     fn initial(&mut self) -> Reached<Self::State>;
 
-    /// Takes a choice; nothing if there is none such.
+    /// Takes a choice; nothing if there is none such, or if the system takes no more steps because a budget is spent.
     fn step(&mut self, state: &Self::State, choice: Choice) -> Option<Taken<Self::State>>;
 
     /// The same for somebody who knows a thing or two about where the step begins and leads: that need not be worked out
@@ -132,13 +132,15 @@ pub struct Actor {
     pub sort: u8,
     /// What it waits for: it stays as it is until one of these objects is written.
     pub awaits: Vec<u64>,
-    /// Who must move first, if that is known: the holder of the lock that it waits for. Only alarms come before.
+    /// Who must move first, if that is known: the holder of the lock that it waits for. Only alarms come before. Nothing if
+    /// somebody else may free the lock in some schedule.
     pub behind: Option<u32>,
     /// Those of the objects it waits for that end its wait whoever is to move first: a signal may come at any time.
     pub alarms: Vec<u64>,
     /// Who created it; itself if it was there from the start.
     pub creator: u32,
-    /// Exclusive locks that it holds: nobody else can give them back.
+    /// Exclusive locks that it holds, and that nobody else gives back in any schedule (by initialising, overwriting or
+    /// unlocking what it does not hold).
     pub holds: Vec<u64>,
     /// The lock that its next step takes, moving or waiting: that step cannot happen while another holds it, whatever the
     /// state is. (An attempt that may fail takes nothing.) The step does not also give it back.

@@ -10,6 +10,7 @@ use super::report::Report;
 use super::search::{Search, search_in};
 use super::walk::walk;
 use super::{Step, Touch, Traced};
+use crate::threads;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, channel};
@@ -153,15 +154,17 @@ where
     let (known, board) = (Known::default(), Board::new());
     std::thread::scope(|scope| {
         let (outbox, outcomes) = channel();
-        let crew = Crew { board: &board, outcomes, known: &known, size: others.len() };
+        let mut size = 0;
         for system in others {
             let (outbox, board, known) = (outbox.clone(), &board, &known);
-            scope.spawn(move || {
+            let has_come = threads::help(scope, move || {
                 while let Some(job) = board.take()
                     && outbox.send(walk(system, job, known)).is_ok()
                 {}
             });
+            size += usize::from(has_come);
         }
+        let crew = Crew { board: &board, outcomes, known: &known, size };
         search_in(owner, options, limits, Some(crew))
     })
 }

@@ -149,7 +149,7 @@ impl<S: Clone> Portfolio<S> {
         let known = |found: &Found| (found.failure.kind, &found.failure.message) == (failure.kind, &failure.message);
         if !self.report.found.iter().any(known) {
             let schedule = schedule.to_vec();
-            self.report.found.push(Found { failure, schedule, inevitable_from: None, fingerprint });
+            self.report.found.push(Found { failure, schedule, inevitable_from: None, fingerprint, states: Vec::new() });
         }
     }
 
@@ -158,7 +158,10 @@ impl<S: Clone> Portfolio<S> {
             for found in &mut self.report.found {
                 let shrunk = shrink(system, &found.schedule, &found.failure);
                 self.memory.executed += shrunk.executed;
-                (found.schedule, found.fingerprint) = (shrunk.schedule, shrunk.fingerprint);
+                // Nothing if no step is taken any more: then it stays as it was found.
+                if let Some(fingerprint) = shrunk.fingerprint {
+                    (found.schedule, found.fingerprint) = (shrunk.schedule, fingerprint);
+                }
             }
         }
         let (races, race_ways) = told(&self.memory.races, &self.memory.actors);

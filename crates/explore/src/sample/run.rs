@@ -121,7 +121,7 @@ impl<T: Traced> Walker<'_, T> {
             let (dense, choice) = self.pick(&able, &pending);
             done.ln_weight += f64::from(able.iter().map(|(_, actor)| actor.choices).sum::<u32>()).ln();
             let taken = tried.remove(&(dense, choice.index)).or_else(|| self.step(&reached.state, choice));
-            let Some(taken) = taken else { break Ending::Cut };
+            let Some(taken) = taken else { break Ending::GivenUp };
             done.schedule.push(choice);
             let touches = self.took(&mut run, (dense, choice.index), taken.touches, &able, &mut pending);
             self.memory.profile.note(dense, &touches, done.schedule.len());

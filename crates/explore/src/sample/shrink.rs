@@ -13,8 +13,8 @@ const TRIES_MAX: u32 = 2_000;
 pub struct Shrunk {
     /// The schedule: executed, and it failed.
     pub schedule: Vec<Choice>,
-    /// Where it led.
-    pub fingerprint: u128,
+    /// Where it led; nothing if not even the schedule that was given fails when it is executed again.
+    pub fingerprint: Option<u128>,
     /// Times that somebody was interrupted who could go on.
     pub preemptions: u32,
     /// Times that another went on.
@@ -32,7 +32,8 @@ pub fn shrink<T: Traced>(system: &mut T, schedule: &[Choice], failure: &Failure)
     let all: BTreeSet<Turn> = turns(schedule).into_iter().collect();
     let Some(mut best) = shrinker.run(&all) else {
         // Not even itself: whoever asked did not have it from here. It is given back as it was.
-        let unknown = Shrunk { schedule: schedule.to_vec(), fingerprint: 0, preemptions: 0, switches: 0, executed: 0 };
+        let unknown =
+            Shrunk { schedule: schedule.to_vec(), fingerprint: None, preemptions: 0, switches: 0, executed: 0 };
         return Shrunk { executed: shrinker.executed, ..unknown };
     };
     loop {
@@ -47,7 +48,7 @@ pub fn shrink<T: Traced>(system: &mut T, schedule: &[Choice], failure: &Failure)
         preemptions: best.cost().0,
         switches: best.cost().1,
         executed: shrinker.executed,
-        fingerprint: best.fingerprint,
+        fingerprint: Some(best.fingerprint),
         schedule: best.schedule,
     }
 }

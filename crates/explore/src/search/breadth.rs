@@ -4,6 +4,7 @@ use super::crew::Crew;
 use super::intake::{Frontier, Sighting};
 use super::options::AfterViolation;
 use super::outcome::{Incomplete, Outcome, Violation};
+use super::probe;
 use super::retrace::retrace;
 use super::shared::Shared;
 use crate::store::Visited;
@@ -23,9 +24,10 @@ pub fn search<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Out
             level = harvest.found;
             run.cut |= harvest.cut;
             run.depth_max += u32::from(level.len() > 0);
-            if run.collect(shared, harvest.sightings) {
+            if run.collect(shared, harvest.sightings) || level.len() > 0 && run.is_enough(shared) {
                 break;
             }
+            run.look_ahead(shared);
             run.depth += u32::from(!last);
         }
         if run.cut {
@@ -54,6 +56,10 @@ struct Run {
     cut: bool,
     /// Failures, each with the length of its schedule; the first of each kind and message in each part.
     sightings: Vec<(u32, Sighting)>,
+    /// States when the first failure was known.
+    states_at_failure: u64,
+    /// What was found by looking ahead; nothing before that.
+    ahead: Option<Vec<Violation>>,
 }
 
 impl Run {
@@ -95,10 +101,47 @@ impl Run {
                 self.sightings.sort_by(|a, b| order(a).cmp(&order(b)));
                 self.sightings.truncate(1);
             }
-            AfterViolation::Continue { states: Some(more) } if first => shared.watch.allow_states(more),
             AfterViolation::Continue { .. } | AfterViolation::EachPart => {}
         }
+        if first && self.states_at_failure == 0 {
+            self.states_at_failure = shared.watch.states.load(Relaxed);
+        }
         shared.watch.is_stopped()
+    }
+
+    /// Ends the search once it has gone on long enough after a violation. Asked between levels, so that what is found does
+    /// not depend on the number of workers.
+    fn is_enough<S: TransitionSystem, V: Visited>(&self, shared: &Shared<'_, S, V>) -> bool {
+        let AfterViolation::Continue { states: Some(more) } = shared.options.after_violation else { return false };
+        let since = shared.watch.states.load(Relaxed) - self.states_at_failure;
+        let enough = self.has_found() && since >= more;
+        if enough {
+            shared.watch.stop(Incomplete::StoppedAtViolation);
+        }
+        enough
+    }
+
+    fn has_found(&self) -> bool {
+        !self.sightings.is_empty() || self.ahead.as_ref().is_some_and(|ahead| !ahead.is_empty())
+    }
+
+    /// Looks into the depth, once, when the search has become a long one and has found nothing.
+    fn look_ahead<S: TransitionSystem, V: Visited>(&mut self, shared: &Shared<'_, S, V>) {
+        let states = shared.watch.states.load(Relaxed);
+        let parts = shared.options.after_violation == AfterViolation::EachPart;
+        if !shared.options.probes || parts || self.ahead.is_some() || states < probe::STATES_BEFORE || self.has_found()
+        {
+            return;
+        }
+        let ahead = self.ahead.insert(probe::probe(shared));
+        if ahead.is_empty() {
+            return;
+        }
+        self.states_at_failure = states;
+        if shared.options.after_violation == AfterViolation::Stop {
+            ahead.truncate(1);
+            shared.watch.stop(Incomplete::StoppedAtViolation);
+        }
     }
 
     /// Keeps a sighting unless the same failure is known with a schedule as short.
@@ -114,7 +157,14 @@ impl Run {
 
     fn violations<S: TransitionSystem, V: Visited>(mut self, shared: &Shared<'_, S, V>) -> Vec<Violation> {
         self.sightings.sort_by(|a, b| order(a).cmp(&order(b)));
-        self.sightings.into_iter().map(|(_, sighting)| retrace(shared, sighting)).collect()
+        let mut found: Vec<Violation> =
+            self.sightings.into_iter().map(|(_, sighting)| retrace(shared, sighting)).collect();
+        for ahead in self.ahead.into_iter().flatten() {
+            if !found.iter().any(|known| known.failure == ahead.failure) {
+                found.push(ahead);
+            }
+        }
+        found
     }
 }
 

@@ -1,11 +1,13 @@
 //! The workers of a breadth-first search: one on the calling thread, the others on threads of their own.
 
 use super::intake::{Counts, Frontier, Sighting};
+use super::origin::{Member, can_share};
 use super::shared::Shared;
 use super::watch::Rhythm;
 use super::worker::Worker;
 use crate::store::Visited;
 use crate::system::TransitionSystem;
+use crate::threads;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -20,8 +22,7 @@ const CHUNK_MOST: usize = 32;
 const CHUNKS: usize = 8;
 /// How many states ahead of its expansion a state is fetched from the store.
 const AHEAD: usize = 3;
-/// Smaller levels are done by one worker: waking the others takes longer, and which of several shortest schedules is found
-/// does not depend on who is faster.
+/// Smaller levels are done by one worker: waking the others takes longer.
 const LEVEL_SHARED: usize = 1024;
 /// How often to look for a message before the thread goes to sleep: levels follow each other quickly, and waking a
 /// thread takes as long as expanding a hundred states.
@@ -54,6 +55,11 @@ impl<S> Level<S> {
         let parts = (0..workers).map(part).collect();
         let chunk = (states.len() / (workers * CHUNKS)).clamp(1, CHUNK_MOST);
         Self { states, parts, chunk, last }
+    }
+
+    /// Whether several workers take it apart.
+    fn is_shared(&self) -> bool {
+        self.parts.len() > 1
     }
 
     /// Some states that nobody has taken, from a worker's own part as long as there are any.
@@ -108,7 +114,7 @@ impl<'a, S: TransitionSystem, V: Visited> Crew<'a, S, V> {
     where
         'a: 'scope,
     {
-        let hands = (1..shared.options.workers).map(|number| hire_one(scope, shared, number)).collect();
+        let hands = (1..shared.options.workers).map_while(|number| hire_one(scope, shared, number)).collect();
         Self { shared, own: Worker::new(shared, false), hands }
     }
 
@@ -121,9 +127,11 @@ impl<'a, S: TransitionSystem, V: Visited> Crew<'a, S, V> {
 
     /// Expands a level.
     pub fn expand(&mut self, states: Frontier<S::State>, last: bool) -> Harvest<S::State> {
-        let helped = states.len() >= LEVEL_SHARED;
+        let ids_end = self.shared.shelf.read().ids_end();
+        let helped = states.len() >= LEVEL_SHARED && can_share(states.len(), ids_end);
         let hands = if helped { &mut self.hands[..] } else { &mut [] };
         let level = Arc::new(Level::new(states, 1 + hands.len(), last));
+        let is_shared = level.is_shared();
         for hand in hands.iter() {
             hand.jobs.send(level.clone()).expect("a worker runs until its crew is dropped");
         }
@@ -135,6 +143,10 @@ impl<'a, S: TransitionSystem, V: Visited> Crew<'a, S, V> {
             harvest.sightings.append(&mut more.sightings);
             harvest.cut |= more.cut;
         }
+        if is_shared {
+            harvest.found = self.shared.put_in_order(harvest.found, &level.states.ids);
+            harvest.sightings.sort_by_key(|sighting| sighting.index);
+        }
         harvest
     }
 
@@ -144,14 +156,15 @@ impl<'a, S: TransitionSystem, V: Visited> Crew<'a, S, V> {
     }
 }
 
+/// A helper; nothing if the host gives no thread.
 fn hire_one<'a: 'scope, 'scope, S: TransitionSystem, V: Visited>(
     scope: &'scope Scope<'scope, '_>,
     shared: &'a Shared<'a, S, V>,
     number: usize,
-) -> Hand<S::State> {
+) -> Option<Hand<S::State>> {
     let (jobs, todo) = channel::<Arc<Level<S::State>>>();
     let (done, harvests) = channel();
-    scope.spawn(move || {
+    let has_come = threads::help(scope, move || {
         let mut worker = Worker::new(shared, false);
         while let Ok(level) = receive(&todo) {
             let harvest = work(shared, &mut worker, (number, &level));
@@ -161,7 +174,7 @@ fn hire_one<'a: 'scope, 'scope, S: TransitionSystem, V: Visited>(
             }
         }
     });
-    Hand { jobs, harvests, counts: Counts::default() }
+    has_come.then(|| Hand { jobs, harvests, counts: Counts::default() })
 }
 
 /// Expands chunks of the level until none is left or the search is to end.
@@ -174,15 +187,16 @@ fn work<S: TransitionSystem, V: Visited>(
     'level: while let Some(chunk) = level.take(number) {
         for index in chunk {
             let (id, state) = (level.states.ids[index], level.states.states.get(index));
+            let member = Member { id, index, is_shared: level.is_shared() };
             if V::RESTORES
                 && let Some(soon) = level.states.ids.get(index + AHEAD)
             {
                 worker.intake.session.foresee(*soon);
             }
             if level.last {
-                worker.expand_no_further(id, state);
+                worker.expand_no_further(member, state);
             } else {
-                worker.expand(id, state);
+                worker.expand(member, state);
             }
             if rhythm.is_due() {
                 // Others may be waiting to let the store grow.

@@ -3,6 +3,7 @@
 use super::intake::{Counts, Frontier, Sighting};
 use super::merge::spell_out;
 use super::options::AfterViolation;
+use super::origin::Member;
 use super::outcome::{Incomplete, Outcome, Violation};
 use super::shared::Shared;
 use super::watch::Rhythm;
@@ -34,6 +35,9 @@ struct Descent<'a, 'b, S: TransitionSystem, V: Visited> {
     path: Vec<Choice>,
     random: Option<Random>,
     violations: Vec<Violation>,
+    /// States at which the search ends, and why. Counted exactly, not when the clock is looked at: what is found must not
+    /// depend on the machine's speed.
+    states_end: (u64, Incomplete),
     depth_max: u32,
     frontier_max: usize,
 }
@@ -47,6 +51,7 @@ pub fn search<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, seed: 
         path: Vec::new(),
         random: seed.map(Random::new),
         violations: Vec::new(),
+        states_end: (shared.options.bounds.states.unwrap_or(u64::MAX), Incomplete::StateBound),
         depth_max: 0,
         frontier_max: 0,
     };
@@ -64,6 +69,9 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
             if rhythm.is_due() {
                 self.tell(entry.depth);
             }
+            if self.worker.intake.counts.states >= self.states_end.0 && !self.stack.is_empty() {
+                self.shared.watch.stop(self.states_end.1);
+            }
             if self.shared.watch.is_stopped() {
                 break;
             }
@@ -77,9 +85,9 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
         }
         self.depth_max = self.depth_max.max(entry.depth);
         if self.shared.options.bounds.depth == Some(entry.depth) {
-            self.worker.expand_no_further(entry.id, entry.state.as_ref());
+            self.worker.expand_no_further(Member::alone(entry.id, 0), entry.state.as_ref());
         } else {
-            self.worker.expand(entry.id, entry.state.as_ref());
+            self.worker.expand(Member::alone(entry.id, 0), entry.state.as_ref());
             self.worker.intake.flush();
             self.push_found(entry.depth + 1);
         }
@@ -90,7 +98,7 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
 
     /// Puts the new states on the stack, the first choice on top.
     fn push_found(&mut self, depth: u32) {
-        let Frontier { ids, choices, states } = self.worker.intake.take_found();
+        let Frontier { ids, choices, states, .. } = self.worker.intake.take_found();
         let mut states = states.into_iter();
         let start = self.stack.len();
         for (id, choice) in ids.into_iter().zip(choices) {
@@ -111,8 +119,8 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
         match self.shared.options.after_violation {
             AfterViolation::Stop => self.shared.watch.stop(Incomplete::StoppedAtViolation),
             AfterViolation::Continue { states: Some(more) } if self.violations.len() == 1 => {
-                self.worker.intake.tell();
-                self.shared.watch.allow_states(more);
+                let end = self.worker.intake.counts.states.saturating_add(more);
+                self.states_end = self.states_end.min((end, Incomplete::StoppedAtViolation));
             }
             AfterViolation::Continue { .. } | AfterViolation::EachPart => {}
         }
@@ -134,7 +142,7 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
 
     fn finish(mut self) -> Outcome {
         if self.worker.cut {
-            self.shared.watch.note(Incomplete::DepthBound);
+            self.shared.watch.note(Incomplete::TurnedBack);
         }
         self.worker.intake.session.release();
         let counts: Counts = self.worker.intake.counts;

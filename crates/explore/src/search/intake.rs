@@ -1,5 +1,6 @@
 //! Where successors go: batches on their way into the store, and out again as new states.
 
+use super::origin::{Member, Origin};
 use super::outcome::Incomplete;
 use super::session::Session;
 use super::shared::Shared;
@@ -23,11 +24,13 @@ pub struct Frontier<S> {
     pub choices: Vec<Choice>,
     /// The states, unless the store restores them.
     pub states: Vec<S>,
+    /// In a level that workers share: from where each was reached.
+    pub origins: Vec<Origin>,
 }
 
 impl<S> Default for Frontier<S> {
     fn default() -> Self {
-        Self { ids: Vec::new(), choices: Vec::new(), states: Vec::new() }
+        Self { ids: Vec::new(), choices: Vec::new(), states: Vec::new(), origins: Vec::new() }
     }
 }
 
@@ -37,6 +40,7 @@ impl<S> Frontier<S> {
         self.ids.append(&mut other.ids);
         self.choices.append(&mut other.choices);
         self.states.append(&mut other.states);
+        self.origins.append(&mut other.origins);
     }
 
     /// Number of states.
@@ -56,6 +60,8 @@ pub struct Sighting {
     pub id: u32,
     /// The choice taken there; `None` if the state is stuck.
     pub choice: Option<Choice>,
+    /// Its place in the level.
+    pub index: usize,
 }
 
 /// Counts of one worker.
@@ -74,7 +80,7 @@ pub struct Counts {
 /// A successor on its way into the store.
 struct Waiting<T> {
     ticket: T,
-    parent: u32,
+    origin: Origin,
     choice: Choice,
     /// How far its insertion is prepared.
     guess: u64,
@@ -89,6 +95,8 @@ pub struct Intake<'a, S: TransitionSystem, V: Visited> {
     /// States of the batch, if the store cannot give them back; never shrinks, so that allocations are reused.
     batch_states: Vec<S::State>,
     keeps_choices: bool,
+    /// Visited states that a state of the level leads to, by their place in the batch, if workers share the level.
+    rivals: Vec<(u32, usize)>,
     known: HashSet<(FailureKind, String, u128)>,
     /// New states.
     pub found: Frontier<S::State>,
@@ -110,6 +118,7 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
             batch: Vec::with_capacity(2 * BATCH),
             batch_states: Vec::new(),
             keeps_choices,
+            rivals: Vec::new(),
             known: HashSet::new(),
             found: Frontier::default(),
             sightings: Vec::new(),
@@ -119,11 +128,11 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         }
     }
 
-    /// Takes one step of the state with number `parent`, into which `merged` others were merged.
+    /// Takes one step of a state, into which `merged` others were merged.
     #[inline]
     pub fn take(
         &mut self,
-        parent: u32,
+        parent: Member,
         (choice, state, failure): (Choice, &S::State, Option<&Failure>),
         merged: usize,
     ) -> ControlFlow<()> {
@@ -134,25 +143,30 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
                 return ControlFlow::Continue(());
             }
         }
-        self.offer(parent, choice, state)
+        self.offer(parent.origin(), choice, state)
     }
 
-    /// Notes a failure unless this worker has seen it, or nobody wants to know.
-    pub fn sight(&mut self, failure: &Failure, part: u128, id: u32, choice: Option<Choice>) {
+    /// Notes a failure unless this worker has seen it, in an earlier level or earlier in this one, or nobody wants to know.
+    pub fn sight(&mut self, failure: &Failure, part: u128, at: Member, choice: Option<Choice>) {
         if self.shared.options.ignored.contains(&failure.kind) {
             return;
         }
+        let sighting = Sighting { failure: failure.clone(), part, id: at.id, choice, index: at.index };
         if self.known.insert((failure.kind, failure.message.clone(), part)) {
-            self.sightings.push(Sighting { failure: failure.clone(), part, id, choice });
+            return self.sightings.push(sighting);
+        }
+        let same = |known: &&mut Sighting| known.failure == *failure && known.part == part;
+        if let Some(known) = self.sightings.iter_mut().find(same).filter(|known| at.index < known.index) {
+            *known = sighting;
         }
     }
 
     /// Puts a state into the batch; breaks if the search is to end.
     #[inline]
-    pub fn offer(&mut self, parent: u32, choice: Choice, state: &S::State) -> ControlFlow<()> {
+    pub fn offer(&mut self, origin: Origin, choice: Choice, state: &S::State) -> ControlFlow<()> {
         let key: Key<'_> = self.shared.system.key(state);
         match self.session.ticket(key) {
-            Ok(ticket) => self.batch.push(Waiting { ticket, parent, choice, guess: 0 }),
+            Ok(ticket) => self.batch.push(Waiting { ticket, origin, choice, guess: 0 }),
             Err(exhausted) => {
                 self.give_up(exhausted);
                 return ControlFlow::Break(());
@@ -177,6 +191,15 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         if self.shared.poll() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
+    /// Ends the search because a step was given up; what is known already is kept.
+    #[cold]
+    pub fn cut(&mut self) {
+        self.flush();
+        self.tell();
+        self.session.release();
+        self.shared.cut();
+    }
+
     /// Whether the batch is large enough to hide the latency of memory.
     #[inline]
     pub fn is_ripe(&self) -> bool {
@@ -198,7 +221,13 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         }
         for (index, waiting) in batch.iter().enumerate() {
             match self.session.insert(&waiting.ticket, waiting.guess) {
-                Ok(Visit { new: false, .. }) => self.counts.matched += 1,
+                Ok(Visit { new: false, id }) => {
+                    self.counts.matched += 1;
+                    if waiting.origin.is_index() {
+                        self.shared.prefetch_parent(id);
+                        self.rivals.push((id, index));
+                    }
+                }
                 Ok(Visit { id, .. }) => self.settle(index, waiting, id),
                 Err(exhausted) => {
                     self.give_up(exhausted);
@@ -207,18 +236,44 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
             }
         }
         self.session.settled();
+        self.settle_rivals(&batch);
         batch.clear();
         self.batch = batch;
+    }
+
+    /// A state that is new in this level belongs to the first state of the level that leads to it, whoever was faster.
+    fn settle_rivals(&mut self, batch: &[Waiting<V::Ticket>]) {
+        let mut rivals = std::mem::take(&mut self.rivals);
+        for (id, index) in rivals.drain(..) {
+            match self.shared.claim(id, batch[index].origin) {
+                Some(true) => self.find(index, &batch[index], id),
+                Some(false) => {}
+                None => self.give_up(Exhausted::Memory),
+            }
+        }
+        self.rivals = rivals;
     }
 
     /// Notes a new state.
     #[inline]
     fn settle(&mut self, index: usize, waiting: &Waiting<V::Ticket>, id: u32) {
         self.counts.states += 1;
-        if !self.shared.record_parent(id, waiting.parent) {
+        let noted = match waiting.origin.is_index() {
+            true => self.shared.claim(id, waiting.origin).is_some(),
+            false => self.shared.record_parent(id, waiting.origin.0),
+        };
+        if !noted {
             return self.give_up(Exhausted::Memory);
         }
+        self.find(index, waiting, id);
+    }
+
+    #[inline]
+    fn find(&mut self, index: usize, waiting: &Waiting<V::Ticket>, id: u32) {
         self.found.ids.push(id);
+        if waiting.origin.is_index() {
+            self.found.origins.push(waiting.origin);
+        }
         if self.keeps_choices {
             self.found.choices.push(waiting.choice);
         }

@@ -7,6 +7,7 @@
 
 use super::options::{Options, Reduction};
 use crate::bits::Bits;
+use crate::patience::Patience;
 use crate::system::{Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;
 use trace::Choice;
@@ -36,6 +37,12 @@ impl<'a, S: TransitionSystem> Merger<'a, S> {
         let mut scratch = system.scratch();
         let state = system.initial(&mut scratch);
         Some(Self { system, scratch, next: state.clone(), state, choices: Vec::new() })
+    }
+
+    /// Gives up steps that take long.
+    pub fn limited(mut self, patience: &Patience) -> Self {
+        self.system.limit(&mut self.scratch, patience);
+        self
     }
 
     /// The state to store for a step: the one that it leads to, or one that is some more steps further on.
@@ -84,7 +91,7 @@ fn only_step<S: TransitionSystem>(
         next.clone_from(step.state);
         ControlFlow::Continue(())
     });
-    only.filter(|_| !more)
+    only.filter(|_| !more && !system.was_cut(scratch))
 }
 
 /// The choices of a run of which only those are known that were not merged into the ones before.

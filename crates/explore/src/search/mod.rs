@@ -7,7 +7,9 @@ mod intake;
 mod merge;
 pub(crate) mod open;
 mod options;
+mod origin;
 mod outcome;
+mod probe;
 mod retrace;
 pub(crate) mod scout;
 pub(crate) mod session;
@@ -30,21 +32,22 @@ use watch::Watch;
 
 /// Searches the states of a system for failures of steps and for states that are stuck.
 pub fn search<S: TransitionSystem>(system: &S, options: &Options, control: Control<'_>) -> Outcome {
-    open::open(system, options, Search { system, options, control })
+    let watch = Watch::new(options, control);
+    let patience = watch.patience().clone();
+    open::open(system, options, &patience, Search { system, options, watch })
 }
 
 struct Search<'a, S> {
     system: &'a S,
     options: &'a Options,
-    control: Control<'a>,
+    watch: Watch<'a>,
 }
 
 impl<S: TransitionSystem> WithStore for Search<'_, S> {
     const NEEDS_NUMBERS: bool = false;
 
     fn search<V: Visited>(self, store: V) -> Outcome {
-        let Self { system, options, control } = self;
-        let watch = Watch::new(options, control);
+        let Self { system, options, watch } = self;
         let shelf = Shelf::new(store, options);
         match options.order {
             Order::Breadth if V::NUMBERS => {

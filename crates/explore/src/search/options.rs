@@ -1,6 +1,7 @@
 //! What a search is told: order, store, workers, bounds, and how to watch it.
 
 use crate::store::StoreKind;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use trace::FailureKind;
@@ -24,6 +25,8 @@ pub struct Options {
     pub after_violation: AfterViolation,
     /// Failures of these kinds are not reported.
     pub ignored: Vec<FailureKind>,
+    /// Whether a long breadth-first search also looks ahead, depth first and by random walks: failures that lie deep.
+    pub probes: bool,
 }
 
 impl Default for Options {
@@ -37,6 +40,7 @@ impl Default for Options {
             bounds: Bounds::default(),
             after_violation: AfterViolation::Stop,
             ignored: Vec::new(),
+            probes: false,
         }
     }
 }
@@ -72,6 +76,9 @@ pub enum Reduction {
 pub struct Bounds {
     /// Steps from the initial state.
     pub depth: Option<u32>,
+    /// Length of a search path at which a search for cycles turns back. Not a bound on what is seen, as `depth` is: a
+    /// depth-first search follows a counter to its end before it tries anything else, and this lets it look nearby first.
+    pub path: Option<u32>,
     /// Distinct states.
     pub states: Option<u64>,
     /// Wall-clock time.
@@ -100,9 +107,11 @@ pub enum AfterViolation {
 #[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
     /// The search ends soon after this becomes true.
-    pub interrupt: Option<&'a AtomicBool>,
+    pub interrupt: Option<&'a Arc<AtomicBool>>,
     /// Called about five times a second.
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+    /// Called by every worker whenever it looks at its bounds; while it does not return, the search stands still.
+    pub pause: Option<&'a (dyn Fn() + Sync)>,
 }
 
 /// How far a search has come.

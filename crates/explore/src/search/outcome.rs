@@ -30,8 +30,11 @@ pub enum Incomplete {
     Memory,
     /// The time bound.
     Time,
-    /// Some states at the depth bound have steps that were not taken.
+    /// Some states at the depth bound have steps that were not taken. Everything within the bound was seen.
     DepthBound,
+    /// A depth-first search turned back at the depth bound. States within the bound may be missing, too: those behind a
+    /// state that was first reached by a long way.
+    TurnedBack,
     /// The bound on states.
     StateBound,
     /// Somebody asked it to end.

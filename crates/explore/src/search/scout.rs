@@ -1,24 +1,33 @@
 //! A quick look around before a search, to lay out the store.
 
+use crate::patience::Patience;
 use crate::random::Random;
 use crate::store::Sample;
 use crate::system::{Key, Selection, TransitionSystem};
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 /// Random walks to take.
 const WALKS: u64 = 4;
 /// Steps of each.
 const STEPS: u32 = 250;
+/// How long they may take: it is about the layout of the store, not about what is found.
+const TIME: Duration = Duration::from_millis(20);
 
 /// The vectors on a few random walks, and the longest length on them and beside them: processes that come into being
 /// later make vectors longer than the initial one.
-pub fn sample<S: TransitionSystem>(system: &S) -> Sample {
+pub fn sample<S: TransitionSystem>(system: &S, patience: &Patience) -> Sample {
     let mut scratch = system.scratch();
+    system.limit(&mut scratch, patience);
+    let started = Instant::now();
     let initial = system.initial(&mut scratch);
     let mut sample = Sample::default();
     for seed in 0..WALKS {
         let (mut random, mut state) = (Random::new(seed), initial.clone());
         for _ in 0..STEPS {
+            if patience.is_over() || started.elapsed() > TIME {
+                return sample;
+            }
             if let Key::Vector(vector) = system.key(&state) {
                 sample.add(vector);
             }

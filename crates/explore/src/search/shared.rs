@@ -36,9 +36,10 @@ impl<S, V: Visited> Shared<'_, S, V> {
         true
     }
 
-    /// From where a state was first reached; 0 for the initial state.
+    /// From where a state was first reached; 0 for the initial state, which is noted as its own parent.
     pub fn parent(&self, id: u32) -> u32 {
-        self.parents.as_ref().map_or(0, |parents| parents.word(id, 0).load(Relaxed))
+        let parent = self.parents.as_ref().map_or(0, |parents| parents.word(id, 0).load(Relaxed));
+        if parent == id { 0 } else { parent }
     }
 
     /// Memory of the parent pointers, with room for those that come until the store grows again.
@@ -60,6 +61,12 @@ impl<S, V: Visited> Shared<'_, S, V> {
     pub fn poll(&self) -> bool {
         let bytes = self.shelf.read().bytes();
         self.watch.poll(self.bytes(bytes))
+    }
+
+    /// Ends the search because a step was given up. The caller must not hold the store.
+    pub fn cut(&self) {
+        let bytes = self.shelf.read().bytes();
+        self.watch.cut(self.bytes(bytes));
     }
 
     /// The outcome so far, without violations.

@@ -6,6 +6,7 @@ use super::search;
 use super::walk::Sampling;
 use crate::store::StoreKind;
 use crate::system::TransitionSystem;
+use crate::threads;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
@@ -40,7 +41,7 @@ pub fn swarm<S: TransitionSystem>(system: &S, sampling: Sampling, options: &Opti
     };
     std::thread::scope(|scope| {
         for _ in 1..options.workers {
-            scope.spawn(work);
+            threads::help(scope, work);
         }
         work();
     });

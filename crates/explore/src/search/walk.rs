@@ -7,6 +7,7 @@ use super::watch::Watch;
 use crate::random::Random;
 use crate::store::{Fingerprints64, Visited};
 use crate::system::{Failure, Selection, TransitionSystem};
+use crate::threads;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU64;
@@ -48,7 +49,7 @@ pub fn walk<S: TransitionSystem>(system: &S, sampling: Sampling, options: &Optio
     };
     std::thread::scope(|scope| {
         for _ in 1..options.workers {
-            scope.spawn(|| party.work());
+            threads::help(scope, || party.work());
         }
         party.work();
     });
@@ -83,6 +84,7 @@ impl<S: TransitionSystem> Party<'_, S> {
     fn work(&self) {
         let mut session = Session::new(&self.shelf);
         let mut scratch = self.system.scratch();
+        self.system.limit(&mut scratch, self.watch.patience());
         loop {
             let run = self.next_run.fetch_add(1, Relaxed);
             session.release();
@@ -103,7 +105,12 @@ impl<S: TransitionSystem> Party<'_, S> {
         let mut choices = Vec::new();
         self.count(&state, session);
         while choices.len() < self.sampling.depth as usize && !self.watch.is_stopped() {
-            let Some(drawn) = self.draw(&mut random, scratch, &state) else {
+            let drawn = self.draw(&mut random, scratch, &state);
+            if self.system.was_cut(scratch) {
+                self.watch.cut(0);
+                break;
+            }
+            let Some(drawn) = drawn else {
                 self.look(run, scratch, &state, &choices);
                 break;
             };
@@ -171,8 +178,8 @@ impl<S: TransitionSystem> Party<'_, S> {
                 self.runs_end.fetch_min(run, Relaxed);
                 self.watch.note(Incomplete::StoppedAtViolation);
             }
-            AfterViolation::Continue { states: Some(more) } => self.watch.allow_states(more),
-            AfterViolation::Continue { states: None } | AfterViolation::EachPart => {}
+            // The number of runs is bounded anyway, and all of them are taken whoever is faster.
+            AfterViolation::Continue { .. } | AfterViolation::EachPart => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::options::{Control, Options, Progress};
 use super::outcome::Incomplete;
+use crate::patience::Patience;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -48,9 +49,10 @@ impl Rhythm {
 /// Shared by all workers of a search; each reports to it every few dozen states.
 pub struct Watch<'a> {
     control: Control<'a>,
+    patience: Patience,
     started: Instant,
     time_max: Option<Duration>,
-    states_max: AtomicU64,
+    states_max: u64,
     bytes_max: u64,
     told: Mutex<Instant>,
     stopped: AtomicBool,
@@ -70,14 +72,25 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
+    /// What ends another search that is part of this one.
+    pub fn control(&self) -> Control<'a> {
+        self.control
+    }
+
+    /// What is left of the time.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.time_max.map(|most| most.saturating_sub(self.started.elapsed()))
+    }
+
     /// Starts the clock.
     pub fn new(options: &Options, control: Control<'a>) -> Self {
         let now = Instant::now();
         Self {
             control,
+            patience: Patience::new(options.bounds.time, control.interrupt),
             started: now,
             time_max: options.bounds.time,
-            states_max: AtomicU64::new(options.bounds.states.unwrap_or(u64::MAX)),
+            states_max: options.bounds.states.unwrap_or(u64::MAX),
             bytes_max: options.bounds.bytes.unwrap_or(u64::MAX),
             told: Mutex::new(now),
             stopped: AtomicBool::new(false),
@@ -88,6 +101,18 @@ impl<'a> Watch<'a> {
             depth: AtomicU32::new(0),
             bytes_frontier: AtomicU64::new(0),
             estimate: AtomicU64::new(0),
+        }
+    }
+
+    /// When workers give up a step that takes long.
+    pub fn patience(&self) -> &Patience {
+        &self.patience
+    }
+
+    /// Ends the search because a step was given up.
+    pub fn cut(&self, bytes_store: u64) {
+        if self.poll(bytes_store) {
+            self.stop(Incomplete::Time);
         }
     }
 
@@ -110,15 +135,13 @@ impl<'a> Watch<'a> {
         self.stopped.load(Relaxed)
     }
 
-    /// Lowers the bound on states: after a violation only so many more are wanted.
-    pub fn allow_states(&self, more: u64) {
-        self.states_max.fetch_min(self.states.load(Relaxed).saturating_add(more), Relaxed);
-    }
-
     /// Checks every bound against `bytes_store` and the counts, and tells about progress; whether to go on.
     pub fn poll(&self, bytes_store: u64) -> bool {
         if self.is_stopped() {
             return false;
+        }
+        if let Some(pause) = self.control.pause {
+            pause();
         }
         let elapsed = self.started.elapsed();
         if self.control.interrupt.is_some_and(|flag| flag.load(Relaxed)) {
@@ -127,7 +150,7 @@ impl<'a> Watch<'a> {
         if self.time_max.is_some_and(|most| elapsed >= most) {
             self.stop(Incomplete::Time);
         }
-        if self.states.load(Relaxed) >= self.states_max.load(Relaxed) {
+        if self.states.load(Relaxed) >= self.states_max {
             self.stop(Incomplete::StateBound);
         }
         if bytes_store.saturating_add(self.bytes_frontier.load(Relaxed)) > self.bytes_max {

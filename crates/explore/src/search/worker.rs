@@ -3,6 +3,7 @@
 use super::intake::Intake;
 use super::merge::Merger;
 use super::options::Reduction;
+use super::origin::{Member, Origin};
 use super::shared::Shared;
 use crate::reduce::{self, Reducer};
 use crate::store::Visited;
@@ -28,9 +29,10 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
     /// A worker with nothing to do. `keeps_choices` makes it note how each new state was reached.
     pub fn new(shared: &'a Shared<'a, S, V>, keeps_choices: bool) -> Self {
         let mut scratch = shared.system.scratch();
+        shared.system.limit(&mut scratch, shared.watch.patience());
         let state = shared.system.initial(&mut scratch);
         let reducer = reducer(shared.system, shared.options.reduction);
-        let merger = Merger::new(shared.system, shared.options);
+        let merger = Merger::new(shared.system, shared.options).map(|merger| merger.limited(shared.watch.patience()));
         Self { shared, scratch, state, reducer, merger, intake: Intake::new(shared, keeps_choices), cut: false }
     }
 
@@ -38,15 +40,19 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
     pub fn start(&mut self) {
         let state = self.shared.system.initial(&mut self.scratch);
         // A store too small for one state has already told the watch.
-        let _ = self.intake.offer(0, Choice { actor: 0, index: 0 }, &state);
+        let _ = self.intake.offer(Origin(0), Choice { actor: 0, index: 0 }, &state);
         self.intake.flush();
+        for id in &self.intake.found.ids {
+            // Its own parent: 0 is for states of which nothing is known yet.
+            self.shared.record_parent(*id, *id);
+        }
     }
 
-    /// Expands the state with this number, which is `state` or can be had from the store.
+    /// Expands a state, which is `state` or can be had from the store.
     #[inline]
-    pub fn expand(&mut self, id: u32, state: Option<&S::State>) {
+    pub fn expand(&mut self, member: Member, state: Option<&S::State>) {
         if state.is_none() {
-            self.restore(id);
+            self.restore(member.id);
         }
         let state = state.unwrap_or(&self.state);
         let selection = match &mut self.reducer {
@@ -61,13 +67,15 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
                 None => (step.state, 0),
             };
             moves = moves || !step.moved.is_empty();
-            let flow = intake.take(id, (step.choice, state, step.failure), merged);
+            let flow = intake.take(member, (step.choice, state, step.failure), merged);
             // Cut short, it is not known to be stuck.
             moves |= flow.is_break();
             flow
         });
-        if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
-            self.intake.sight(&failure, self.shared.system.part(state), id, None);
+        if self.shared.system.was_cut(&self.scratch) {
+            self.intake.cut();
+        } else if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
+            self.intake.sight(&failure, self.shared.system.part(state), member, None);
         }
         if self.intake.is_ripe() {
             self.intake.flush();
@@ -75,9 +83,9 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
     }
 
     /// Looks at a state at the depth bound: it may be stuck, or the search is cut here.
-    pub fn expand_no_further(&mut self, id: u32, state: Option<&S::State>) {
+    pub fn expand_no_further(&mut self, member: Member, state: Option<&S::State>) {
         if state.is_none() {
-            self.restore(id);
+            self.restore(member.id);
         }
         let state = state.unwrap_or(&self.state);
         let (mut cut, mut moves) = (false, false);
@@ -86,8 +94,10 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
             if moves { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         self.cut |= cut;
-        if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
-            self.intake.sight(&failure, self.shared.system.part(state), id, None);
+        if self.shared.system.was_cut(&self.scratch) {
+            self.intake.cut();
+        } else if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
+            self.intake.sight(&failure, self.shared.system.part(state), member, None);
         }
     }
 

@@ -7,11 +7,12 @@
 //!
 //! - `run.rs`: the execution under way, its events and what happened before what;
 //! - `clock.rs`: vector clocks;
-//! - `race.rs`: who could have come first;
+//! - `race.rs`: who could have come first; `ended.rs`: also those whom a step ends;
 //! - `frame.rs`: a state and what is explored there;
 //! - `search.rs`: the tree of executions.
 
 mod clock;
+mod ended;
 mod frame;
 mod race;
 mod run;

@@ -1,5 +1,6 @@
 //! The tree of executions, on a stack of states.
 
+use super::ended::Prevented;
 use super::frame::{Asleep, Frame};
 use super::race::{Late, Races, apart, compare, firsts, sleeps_on, told, way_beside};
 use super::run::{Event, Run, conflict, normalise};
@@ -30,6 +31,7 @@ pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
         actors: Actors::default(),
         run: Run::default(),
         frames: Vec::new(),
+        prevented: Vec::new(),
         races: Races::new(),
         news: News::default(),
         ends: BTreeSet::new(),
@@ -42,11 +44,13 @@ pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
     search.finish(stopped)
 }
 
-struct Search<'a, T: Traced> {
+pub(super) struct Search<'a, T: Traced> {
     system: &'a mut T,
     actors: Actors,
-    run: Run,
-    frames: Vec<Frame<T::State>>,
+    pub(super) run: Run,
+    pub(super) frames: Vec<Frame<T::State>>,
+    /// Steps that events of the execution keep others from taking.
+    pub(super) prevented: Vec<Prevented>,
     races: Races,
     news: News,
     ends: BTreeSet<u128>,
@@ -93,6 +97,7 @@ impl<T: Traced> Search<'_, T> {
             self.look_side_by_side(&frame);
         }
         let Some(event) = self.run.pop() else { return };
+        self.forget_prevented();
         let frame = self.frames.last_mut().expect("an event starts somewhere");
         frame.sleep.push(Asleep { actor: event.actor, index: event.index, touches: event.touches.into() });
     }
@@ -108,6 +113,7 @@ impl<T: Traced> Search<'_, T> {
         let conflicting = self.run.conflicting(actor, &touches);
         let event = self.run.event(actor, index, touches, &conflicting);
         self.look(&event, &conflicting);
+        self.note_ended(actor, &reached);
         let frame = self.frames.last().expect("it is taken somewhere");
         let stays = |asleep: &&Asleep| sleeps_on((asleep.actor, &asleep.touches), &event);
         let sleep: Vec<Asleep> = frame.sleep.iter().filter(stays).cloned().collect();
@@ -140,20 +146,21 @@ impl<T: Traced> Search<'_, T> {
         let frame = self.frames.last_mut().expect("a step starts somewhere");
         frame.backtrack = frame.backtrack.union(frame.able());
         frame.failed = true;
-        self.look_at_waiting();
+        self.look_at_late();
         self.take_back();
     }
 
     /// Takes the last step back; it sleeps from now on.
     fn take_back(&mut self) {
         let event = self.run.pop().expect("just executed");
+        self.forget_prevented();
         let frame = self.frames.last_mut().expect("a step starts somewhere");
         frame.sleep.push(Asleep { actor: event.actor, index: event.index, touches: event.touches.into() });
     }
 
     /// Nothing more is taken in the last state.
     fn give_up(&mut self) {
-        self.look_at_waiting();
+        self.look_at_late();
         self.frames.last_mut().expect("there is one").give_up();
     }
 
@@ -187,7 +194,7 @@ impl<T: Traced> Search<'_, T> {
     }
 
     /// Lets somebody move before the event at `early` so that a late step comes first, unless that is explored anyway.
-    fn ask(&mut self, late: &Late<'_>, early: usize) {
+    pub(super) fn ask(&mut self, late: &Late<'_>, early: usize) {
         let rest = apart(&self.run, early);
         let frame = &self.frames[early];
         if late.stays_put(&self.run, frame, &rest) {
@@ -225,7 +232,7 @@ impl<T: Traced> Search<'_, T> {
     }
 
     /// What the next step of an actor touches in an earlier state.
-    fn touches_at(&mut self, early: usize, actor: u32) -> Rc<[Touch]> {
+    pub(super) fn touches_at(&mut self, early: usize, actor: u32) -> Rc<[Touch]> {
         let frame = &self.frames[early];
         if let Some((_, touches)) = frame.tried.iter().find(|(other, _)| *other == actor) {
             return Rc::clone(touches);
@@ -259,13 +266,19 @@ impl<T: Traced> Search<'_, T> {
         }
     }
 
-    /// Looks at what those who wait could have overtaken: they wait because they came too late.
-    fn look_at_waiting(&mut self) {
+    /// Looks at what those who wait, and those who were ended, could have overtaken: they came too late.
+    fn look_at_late(&mut self) {
+        self.look_at_waiting(|_| true);
+        self.look_at_ended();
+    }
+
+    /// Looks at what those who wait could have overtaken.
+    pub(super) fn look_at_waiting(&mut self, is_meant: impl Fn(u32) -> bool) {
         let frame = self.frames.last().expect("somebody waits there");
         let waiting: Vec<(u32, Vec<u64>)> = frame
             .actors
             .iter()
-            .filter(|(_, actor)| actor.choices == 0)
+            .filter(|(dense, actor)| actor.choices == 0 && is_meant(*dense))
             .map(|(dense, actor)| (*dense, actor.awaits.clone()))
             .collect();
         for (actor, awaits) in waiting {
@@ -314,7 +327,7 @@ impl<T: Traced> Search<'_, T> {
 
     /// Nobody is to move any more: because nobody can, or because all that could be done was done elsewhere.
     fn end(&mut self, nobody_can: bool, stuck: Option<Failure>, fingerprint: u128) {
-        self.look_at_waiting();
+        self.look_at_late();
         if !nobody_can {
             self.report.redundant += 1;
             return;
@@ -334,7 +347,7 @@ impl<T: Traced> Search<'_, T> {
         }
         let choice = |event: &Event| Choice { actor: self.actors.number(event.actor), index: event.index };
         let schedule = self.run.events.iter().map(choice).collect();
-        self.report.found.push(Found { failure, schedule, inevitable_from: None, fingerprint });
+        self.report.found.push(Found { failure, schedule, inevitable_from: None, fingerprint, states: Vec::new() });
     }
 
     fn finish(self, stopped: Option<Stopped>) -> Report {

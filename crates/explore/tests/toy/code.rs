@@ -23,6 +23,17 @@ impl Compare {
     }
 }
 
+/// Whom a thread ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Whom {
+    /// One thread, by a signal or by cancelling it.
+    One(usize),
+    /// Everybody else, as execve(2) does.
+    Others,
+    /// Everybody, as exit_group(2) does.
+    All,
+}
+
 /// One operation. The first group synchronises: one step each. The second is plain: a run of them is a step. The third is
 /// nobody else's business.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -77,6 +88,14 @@ pub enum Op {
         below: u32,
         into: usize,
     },
+    /// Ends some threads wherever they are; the locks that they hold stay held.
+    Kill(Whom),
+    /// Makes a lock free, whoever holds it: initialised again, zeroed, given back by a stranger.
+    Free(usize),
+    /// Takes a page away: whoever accesses what is on it fails.
+    Unmap(usize),
+    /// Brings it back.
+    Map(usize),
 
     Get {
         word: usize,

@@ -1,7 +1,7 @@
 //! Random programs: two to four threads over a few variables, words, locks, queues and channels.
 
 use super::code::Compare::{Differs, Equal};
-use super::code::{Code, Op, Value};
+use super::code::{Code, Op, Value, Whom};
 use super::machine::Program;
 use explore::random::Random;
 
@@ -15,7 +15,9 @@ pub fn program(seed: u64) -> (Program, bool) {
     let count = 2 + random.below(3);
     let spawned = usize::from(count > 2 && random.chance(1, 3));
     let cyclic = random.chance(1, 2);
-    let mut writer = Writer { random, cyclic, held: Vec::new(), used: 0 };
+    // Half of the programs are well-behaved, as far as threads go.
+    let harms: Vec<_> = HARMS.iter().copied().filter(|_| random.chance(1, 4)).collect();
+    let mut writer = Writer { random, cyclic, count, harms, held: Vec::new(), used: 0 };
     let length = if count == 4 { 2 } else { 3 };
     let threads: Vec<_> =
         (0..count).map(|index| writer.thread(length, (index == 0 && spawned > 0).then_some(count - 1))).collect();
@@ -34,9 +36,24 @@ pub fn program(seed: u64) -> (Program, bool) {
     (program, !cyclic)
 }
 
+/// What a thread can do to others who did not ask for it.
+#[derive(Clone, Copy)]
+enum Harm {
+    /// Ends them.
+    Ends,
+    /// Frees locks that they hold.
+    Frees,
+    /// Takes pages away that they use.
+    Unmaps,
+}
+
+const HARMS: [Harm; 3] = [Harm::Ends, Harm::Frees, Harm::Unmaps];
+
 struct Writer {
     random: Random,
     cyclic: bool,
+    count: usize,
+    harms: Vec<Harm>,
     held: Vec<usize>,
     used: usize,
 }
@@ -70,6 +87,10 @@ impl Writer {
                 4 if depth > 0 => self.branch(code, depth),
                 5 if self.cyclic => self.spin(code),
                 6 => self.assert(code),
+                7 | 8 if !self.harms.is_empty() => {
+                    let op = self.harm();
+                    code.op(op);
+                }
                 _ => {
                     let op = self.simple();
                     code.op(op);
@@ -101,6 +122,19 @@ impl Writer {
             13 => Op::Signal(self.random.below(MUTEXES)),
             14 => Op::Broadcast(self.random.below(MUTEXES)),
             _ => Op::Choose { below: 2, into: 0 },
+        }
+    }
+
+    fn harm(&mut self) -> Op {
+        match self.harms[self.random.below(self.harms.len())] {
+            Harm::Ends => Op::Kill(match self.random.below(4) {
+                0 => Whom::Others,
+                1 => Whom::All,
+                _ => Whom::One(self.random.below(self.count)),
+            }),
+            Harm::Frees => Op::Free(self.random.below(MUTEXES)),
+            Harm::Unmaps if self.random.chance(1, 3) => Op::Map(self.random.below(WORDS)),
+            Harm::Unmaps => Op::Unmap(self.random.below(WORDS)),
         }
     }
 

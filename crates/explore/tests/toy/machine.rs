@@ -51,6 +51,8 @@ pub struct State {
     pub vars: Vec<i8>,
     pub words: Vec<i8>,
     pub owners: Vec<Option<usize>>,
+    /// Pages that are there: each has one variable and one word.
+    pub mapped: Vec<bool>,
     pub channels: Vec<Vec<i8>>,
     pub threads: Vec<Thread>,
     /// Times that time may still pass.
@@ -62,6 +64,8 @@ pub struct State {
 pub struct Machine {
     pub program: Program,
     creators: Vec<u32>,
+    /// Mutexes that nobody but their owner gives back, in no schedule: only those are held in the sense of [`Actor::holds`].
+    pub kept: Vec<bool>,
     /// Steps executed, and what an expensive step costs.
     pub executed: Arc<AtomicU64>,
     pub cost: u32,
@@ -74,7 +78,10 @@ pub enum Kind {
     Mutex,
     Queue,
     Channel,
+    /// Whether a thread is there: each of its steps reads it, and whoever ends it writes it.
     Thread,
+    /// Whether a page is there: each access to what is on it reads it.
+    Page,
     World,
 }
 
@@ -99,7 +106,10 @@ impl Machine {
                 }
             }
         }
-        Self { program, creators, executed: Arc::default(), cost: 0 }
+        let frees =
+            |mutex: usize| program.threads.iter().flatten().any(|op| matches!(op, Op::Free(freed) if *freed == mutex));
+        let kept = (0..program.mutexes).map(|mutex| !frees(mutex)).collect();
+        Self { program, creators, kept, executed: Arc::default(), cost: 0 }
     }
 
     fn op<'a>(&'a self, thread: &Thread, index: usize) -> &'a Op {
@@ -115,7 +125,9 @@ impl Machine {
         }
         let can = match self.op(thread, index) {
             Op::Lock(mutex) => state.owners[*mutex].is_none(),
-            Op::Await(any) => any.iter().any(|(var, compare, value)| compare.holds(state.vars[*var], *value)),
+            Op::Await(any) => {
+                any.iter().any(|(var, compare, value)| !state.mapped[*var] || compare.holds(state.vars[*var], *value))
+            }
             Op::Send { channel, .. } => state.channels[*channel].len() < self.program.capacity,
             Op::Receive { channel, .. } => !state.channels[*channel].is_empty(),
             Op::Join(other) => state.threads[*other].life == Life::Dead,
@@ -130,32 +142,43 @@ impl Machine {
         let thread = &state.threads[index];
         let choices = self.choices(state, index);
         let mut actor = Actor { number: index as u32, choices, creator: self.creators[index], ..Actor::default() };
-        let held = (0..state.owners.len()).filter(|mutex| state.owners[*mutex] == Some(index));
+        let held = (0..state.owners.len()).filter(|mutex| self.kept[*mutex] && state.owners[*mutex] == Some(index));
         actor.holds = held.map(|mutex| object(Kind::Mutex, mutex)).collect();
         let lock = match (thread.life, self.op(thread, index)) {
             (Life::Woken { mutex }, _) => Some(mutex),
             (Life::Running, Op::Lock(mutex)) => Some(*mutex),
             _ => None,
         };
-        actor.takes = lock.map(|mutex| object(Kind::Mutex, mutex));
+        actor.takes = lock.filter(|mutex| self.kept[*mutex]).map(|mutex| object(Kind::Mutex, mutex));
         if choices > 0 {
             return actor;
         }
+        // Whoever waits can be ended, too.
+        actor.awaits = vec![object(Kind::Thread, index)];
         if let Some(mutex) = lock {
-            actor.awaits = vec![object(Kind::Mutex, mutex)];
-            actor.behind = state.owners[mutex].map(|owner| owner as u32);
+            let owner = state.owners[mutex];
+            actor.awaits.push(object(Kind::Mutex, mutex));
+            actor.awaits.extend(owner.map(|owner| object(Kind::Thread, owner)));
+            // Somebody who is dead, or who waits for itself, moves no more: others have to free the lock.
+            let moves = |owner: &usize| *owner != index && state.threads[*owner].life != Life::Dead;
+            actor.behind = owner.filter(|owner| self.kept[mutex] && moves(owner)).map(|owner| owner as u32);
             return actor;
         }
-        actor.awaits = match (thread.life, self.op(thread, index)) {
-            (Life::Asleep { queue, .. }, _) => vec![object(Kind::Queue, queue)],
-            (_, Op::Await(any)) => any.iter().map(|(var, ..)| object(Kind::Var, *var)).collect(),
-            (_, Op::Send { channel, .. } | Op::Receive { channel, .. }) => vec![object(Kind::Channel, *channel)],
+        match (thread.life, self.op(thread, index)) {
+            (Life::Asleep { queue, .. }, _) => actor.awaits.push(object(Kind::Queue, queue)),
+            (_, Op::Await(any)) => {
+                let both = |var: usize| [object(Kind::Var, var), object(Kind::Page, var)];
+                actor.awaits.extend(any.iter().flat_map(|(var, ..)| both(*var)));
+            }
+            (_, Op::Send { channel, .. } | Op::Receive { channel, .. }) => {
+                actor.awaits.push(object(Kind::Channel, *channel));
+            }
             (_, Op::Join(other)) => {
                 actor.behind = Some(*other as u32).filter(|_| state.threads[*other].life != Life::Unborn);
-                vec![object(Kind::Thread, *other)]
+                actor.awaits.push(object(Kind::Thread, *other));
             }
-            _ => Vec::new(),
-        };
+            _ => {}
+        }
         actor
     }
 
@@ -209,6 +232,7 @@ impl Traced for Machine {
             vars: program.vars.clone(),
             words: program.words.clone(),
             owners: vec![None; program.mutexes],
+            mapped: vec![true; program.vars.len().max(program.words.len())],
             channels: vec![Vec::new(); program.channels],
             threads: (0..program.threads.len()).map(thread).collect(),
             ticks: program.ticks,
@@ -231,6 +255,7 @@ impl Traced for Machine {
         }
         let (state, touches) = (state.clone(), Vec::new());
         let mut step = Step { program: &self.program, state, me, touches, failure: None, progress: true };
+        step.touch(Kind::Thread, me, false);
         step.take(choice.index);
         if step.program.ticks > 0 {
             step.touch(Kind::World, 0, false);

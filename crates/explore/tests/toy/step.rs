@@ -1,6 +1,6 @@
 //! One step of one thread.
 
-use super::code::{Op, Value};
+use super::code::{Op, Value, Whom};
 use super::machine::{Kind, Life, Program, State, object, sleepers};
 use explore::graph::Touch;
 use explore::system::Failure;
@@ -45,9 +45,36 @@ impl Step<'_> {
         if op.is_plain() || op.is_local() {
             return self.go_on(true);
         }
+        if !self.are_mapped(&op) {
+            return;
+        }
         self.state.threads[self.me].pc += 1;
         self.synchronise(&op, choice);
         self.go_on(matches!(op, Op::Lock(_)));
+    }
+
+    /// Whether all pages that an operation accesses are there; it fails if not.
+    fn are_mapped(&mut self, op: &Op) -> bool {
+        let vars = match op {
+            Op::Load { var, .. } | Op::Store { var, .. } | Op::Add { var, .. } | Op::Swap { var, .. } => vec![*var],
+            Op::Await(any) => any.iter().map(|(var, ..)| *var).collect(),
+            _ => Vec::new(),
+        };
+        vars.into_iter().all(|var| self.is_mapped(var))
+    }
+
+    fn is_mapped(&mut self, page: usize) -> bool {
+        self.touch(Kind::Page, page, false);
+        if !self.state.mapped[page] {
+            let message = format!("thread {} finds no page {page}", self.me);
+            self.fail(FailureKind::Crash, message);
+        }
+        self.state.mapped[page]
+    }
+
+    fn fail(&mut self, kind: FailureKind, message: String) {
+        self.failure = Some(Failure { kind, message, fatal: true });
+        self.state.failed = true;
     }
 
     fn synchronise(&mut self, op: &Op, choice: u32) {
@@ -93,6 +120,11 @@ impl Step<'_> {
             }
             Op::Join(other) => self.touch(Kind::Thread, other, false),
             Op::Choose { into, .. } => *self.register(into) = choice as i8,
+            Op::Kill(whom) => self.kill(whom),
+            Op::Unmap(page) | Op::Map(page) => {
+                self.touch(Kind::Page, page, true);
+                self.state.mapped[page] = matches!(op, Op::Map(_));
+            }
             _ => self.lock(op, choice),
         }
     }
@@ -112,7 +144,7 @@ impl Step<'_> {
                 *self.register(done) = i8::from(free);
                 self.progress = free;
             }
-            Op::Unlock(mutex) => self.unlock(mutex),
+            Op::Unlock(mutex) | Op::Free(mutex) => self.unlock(mutex),
             Op::Sleep { queue, mutex } => {
                 self.unlock(mutex);
                 self.touch(Kind::Queue, queue, true);
@@ -133,8 +165,30 @@ impl Step<'_> {
 
     fn unlock(&mut self, mutex: usize) {
         self.touch(Kind::Mutex, mutex, true);
-        if self.state.owners[mutex] == Some(self.me) {
-            self.state.owners[mutex] = None;
+        self.state.owners[mutex] = None;
+    }
+
+    fn kill(&mut self, whom: Whom) {
+        let all = 0..self.state.threads.len();
+        let is_meant = |thread: &usize| match whom {
+            Whom::One(one) => *thread == one,
+            Whom::Others => *thread != self.me,
+            Whom::All => true,
+        };
+        all.filter(is_meant).collect::<Vec<_>>().into_iter().for_each(|thread| self.end(thread));
+    }
+
+    /// Ends a thread where it is; whoever is dead or not born yet stays so.
+    fn end(&mut self, thread: usize) {
+        let life = self.state.threads[thread].life;
+        let ends = !matches!(life, Life::Unborn | Life::Dead);
+        self.touch(Kind::Thread, thread, ends);
+        if let Life::Asleep { queue, .. } = life {
+            self.touch(Kind::Queue, queue, true);
+        }
+        if ends {
+            self.state.threads[thread].life = Life::Dead;
+            self.state.threads[thread].registers = [0; 4];
         }
     }
 
@@ -157,16 +211,25 @@ impl Step<'_> {
         }
     }
 
+    /// A plain access; nothing if its page is not there.
+    fn word(&mut self, word: usize, write: bool) -> Option<&mut i8> {
+        if !self.is_mapped(word) {
+            return None;
+        }
+        self.touch(Kind::Word, word, write);
+        Some(&mut self.state.words[word])
+    }
+
     fn local(&mut self, op: &Op) {
         match *op {
             Op::Get { word, plus, into } => {
                 let word = word + plus.map_or(0, |register| *self.register(register) as usize);
-                self.touch(Kind::Word, word, false);
-                *self.register(into) = self.state.words[word];
+                let Some(now) = self.word(word, false).copied() else { return };
+                *self.register(into) = now;
             }
             Op::Put { word, value } => {
-                self.touch(Kind::Word, word, true);
-                self.state.words[word] = self.value(value);
+                let value = self.value(value);
+                self.word(word, true).into_iter().for_each(|word| *word = value);
             }
             Op::Set { register, value } => *self.register(register) = self.value(value),
             Op::Increase { register, modulo } => {
@@ -181,16 +244,12 @@ impl Step<'_> {
             Op::Jump(to) => self.state.threads[self.me].pc = to,
             Op::Assert { register, compare, value, message } => {
                 if !compare.holds(*self.register(register), value) {
-                    self.failure =
-                        Some(Failure { kind: FailureKind::Assert, message: message.to_owned(), fatal: true });
-                    self.state.failed = true;
+                    self.fail(FailureKind::Assert, message.to_owned());
                 }
             }
             Op::End => {
-                self.state.threads[self.me].life = Life::Dead;
                 self.state.threads[self.me].pc -= 1;
-                self.state.threads[self.me].registers = [0; 4];
-                self.touch(Kind::Thread, self.me, true);
+                self.end(self.me);
             }
             _ => unreachable!("{op:?} is not local"),
         }

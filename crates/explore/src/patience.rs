@@ -1,0 +1,30 @@
+//! When to give up a step that takes long.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// When whoever computes a step gives it up: most steps take a microsecond, but some run through a long sequence that
+/// nobody else can interrupt. Without limits by default.
+#[derive(Clone, Debug, Default)]
+pub struct Patience {
+    deadline: Option<Instant>,
+    interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl Patience {
+    /// Ends when so much time has passed, or when the flag is true.
+    #[must_use]
+    pub fn new(time: Option<Duration>, interrupt: Option<&Arc<AtomicBool>>) -> Self {
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
+        Self { deadline, interrupt: interrupt.cloned() }
+    }
+
+    /// Whether it is over. Looks at the clock.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|flag| flag.load(Relaxed))
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}

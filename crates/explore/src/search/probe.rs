@@ -1,0 +1,51 @@
+//! Short looks into the depth, in the middle of a long breadth-first search: a failure that lies deep would take it for
+//! ever, and a depth-first search or a random walk may run into it at once.
+
+use super::options::{AfterViolation, Bounds, Options, Order};
+use super::outcome::{Incomplete, Violation};
+use super::search;
+use super::shared::Shared;
+use super::walk::{Sampling, walk};
+use crate::store::{StoreKind, Visited};
+use crate::system::TransitionSystem;
+
+/// States that a breadth-first search visits before it looks ahead: small models never do.
+pub const STATES_BEFORE: u64 = 500_000;
+/// States of the depth-first search.
+const STATES: u64 = 100_000;
+/// Where it turns back: beyond, a counter is more likely than a failure.
+const DEPTH: u32 = 10_000;
+/// The random walks.
+const WALKS: Sampling = Sampling { runs: 100, depth: 1_000, seed: 1 };
+
+/// What a depth-first search and some random walks find, on one worker, so that it is the same for any number of them.
+/// Only what would end the search from outside is told to its watch.
+pub fn probe<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Vec<Violation> {
+    let options = |states| Options {
+        order: Order::Depth { seed: None },
+        workers: 1,
+        bounds: Bounds { depth: Some(DEPTH), states, time: shared.watch.time_left(), ..shared.options.bounds },
+        store: StoreKind::Fingerprint128,
+        after_violation: AfterViolation::Continue { states: None },
+        probes: false,
+        ..shared.options.clone()
+    };
+    let mut violations = Vec::new();
+    for outcome in [
+        search(shared.system, &options(Some(STATES)), shared.watch.control()),
+        walk(shared.system, WALKS, &options(None), shared.watch.control()),
+    ] {
+        for reason in outcome.incomplete {
+            if matches!(reason, Incomplete::Time | Incomplete::Interrupted) {
+                shared.watch.stop(reason);
+            }
+        }
+        let known = |found: &Violation, all: &[Violation]| all.iter().any(|known| known.failure == found.failure);
+        for violation in outcome.violations {
+            if !known(&violation, &violations) {
+                violations.push(violation);
+            }
+        }
+    }
+    violations
+}
