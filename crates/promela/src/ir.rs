@@ -139,6 +139,9 @@ pub struct ControlState {
     pub progress: bool,
     /// Whether it carries an `accept` label.
     pub accept: bool,
+    /// Bytes of the frame that hold nothing that anybody will read: a step that ends here makes them zero. None in a model
+    /// as written.
+    pub dead: Vec<std::ops::Range<u32>>,
     /// The number that SPIN gives this state, for `pc_value` and for the list of unreached states.
     pub spin_state: u32,
     /// The statement that starts here.
@@ -163,6 +166,21 @@ pub struct Edge {
     pub spin_id: u32,
     /// SPIN's state number of the statement (that of its element, also where it is an option of a selection).
     pub spin_state: u32,
+}
+
+impl Edge {
+    /// Whether it is for the case that no other edge of its control state is executable: `else`, also as the first
+    /// statement of a `d_step`. `states` are those of its proctype.
+    #[must_use]
+    pub fn is_else(&self, states: &[ControlState]) -> bool {
+        match &self.action {
+            Action::Else => true,
+            Action::DStep { entry, .. } => {
+                states.get(*entry).is_some_and(|first| matches!(&first.edges[..], [Edge { action: Action::Else, .. }]))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What a basic statement does.

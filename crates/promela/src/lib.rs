@@ -10,6 +10,7 @@
 //! interpreter in [`run`] is the reference for whatever else executes statements.
 
 pub mod ast;
+mod dead;
 pub mod diagnostic;
 pub mod faults;
 pub mod footprint;

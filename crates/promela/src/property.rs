@@ -59,8 +59,8 @@ pub fn acceptance(model: &Model) -> Option<RunProperty> {
     labelled(model, |state| state.accept).then(|| RunProperty {
         name: FailureKind::Accept.to_string(),
         kind: FailureKind::Accept,
-        // A process that has stopped at a label is a matter of deadlock, as in SPIN.
-        monitor: Monitor::again_and_again(0).on_infinite_runs(),
+        // A run that ends with a process at such a label stays there for ever: SPIN's "accept stutter".
+        monitor: Monitor::again_and_again(0),
         propositions: vec![Expr::Accepting],
         stutters: true,
         expected: true,

@@ -5,10 +5,23 @@
 //! schedule found in such a model is one of the model as written. What `printf` prints does not count as read: a search
 //! prints nothing.
 
-use crate::ir::{Action, Assign, Binary, Claim, ClaimKind, ControlState, Expr, Field, Model, Place, Receive, Space};
+use crate::dead::mark_dead;
+use crate::ir::{
+    Action, Assign, Binary, Claim, ClaimKind, ControlState, Expr, Field, Model, Place, Proctype, Receive, Space,
+};
 
 /// Elements of an array up to which it is looked at one by one; of a longer one every byte counts as read.
 const ELEMENTS_MAX: usize = 4096;
+
+/// The model with fewer states to tell apart: without what is stored and never read, and with dead variables made zero;
+/// `None` if it would be the same.
+#[must_use]
+pub fn lean(model: &Model, claims: &[Claim]) -> Option<Model> {
+    let unread = without_unread(model, claims);
+    let dropped = unread.is_some();
+    let mut lean = unread.unwrap_or_else(|| model.clone());
+    (mark_dead(&mut lean, claims) || dropped).then_some(lean)
+}
 
 /// The model without what is stored and never read, by its own claims or by further ones; `None` if that is nothing.
 #[must_use]
@@ -27,24 +40,58 @@ pub fn without_unread(model: &Model, claims: &[Claim]) -> Option<Model> {
 }
 
 /// Which bytes some expression looks at.
-struct Read {
+pub(crate) struct Read {
     globals: Vec<bool>,
     /// Of the frames of each proctype.
     locals: Vec<Vec<bool>>,
+    /// The same, as far as it is not the process itself that looks.
+    remote: Vec<Vec<bool>>,
 }
 
 impl Read {
-    fn new(model: &Model, claims: &[Claim]) -> Self {
+    fn nothing(model: &Model) -> Self {
         let frame = |size: u32| vec![false; size as usize];
-        let locals = model.proctypes.iter().map(|proctype| frame(proctype.frame_size)).collect();
-        let mut read = Self { globals: frame(model.globals_size), locals };
+        let locals: Vec<_> = model.proctypes.iter().map(|proctype| frame(proctype.frame_size)).collect();
+        Self { globals: frame(model.globals_size), remote: locals.clone(), locals }
+    }
+
+    /// The bytes of the frames that are looked at by others, or wherever a process stands.
+    pub(crate) fn from_outside(model: &Model, claims: &[Claim]) -> Vec<Vec<bool>> {
+        let mut always = Self::nothing(model);
+        for (number, proctype) in model.proctypes.iter().enumerate() {
+            always.standing(proctype, number);
+        }
+        let mut outside = Self::new(model, claims).remote;
+        for (all, more) in outside.iter_mut().flatten().zip(always.locals.iter().flatten()) {
+            *all |= more;
+        }
+        outside
+    }
+
+    /// The bytes of a process's own frame that its statement looks at.
+    pub(crate) fn by_action(model: &Model, number: usize, action: &Action) -> Vec<bool> {
+        let mut read = Self::nothing(model);
+        read.action(action, number);
+        if let Action::Assign(assign) = action {
+            read.expr(&assign.value, number);
+        }
+        read.locals.swap_remove(number)
+    }
+
+    /// What is looked at wherever a process stands.
+    fn standing(&mut self, proctype: &Proctype, number: usize) {
+        let promised = proctype.exclusive_receive.iter().chain(&proctype.exclusive_send);
+        promised.chain(&proctype.provided).for_each(|expr| self.expr(expr, number));
+    }
+
+    fn new(model: &Model, claims: &[Claim]) -> Self {
+        let mut read = Self::nothing(model);
         for assign in &model.initialisers {
             read.assign(assign, 0);
         }
         for (number, proctype) in model.proctypes.iter().enumerate() {
             proctype.initialisers.iter().for_each(|assign| read.assign(assign, number));
-            let promised = proctype.exclusive_receive.iter().chain(&proctype.exclusive_send);
-            promised.chain(&proctype.provided).for_each(|expr| read.expr(expr, number));
+            read.standing(proctype, number);
             read.states(&proctype.states, number);
         }
         for claim in model.claims.iter().chain(claims) {
@@ -130,19 +177,13 @@ impl Read {
 
     fn mark(&mut self, place: &Place, number: usize) {
         self.indices(place, number);
-        let size = place.scalar.size() as usize;
-        let bytes = self.bytes_mut(&place.space, number);
-        match offsets(place) {
-            Some(offsets) => offsets.iter().for_each(|at| bytes[*at..at + size].fill(true)),
-            None => bytes.fill(true),
-        }
-    }
-
-    fn bytes_mut(&mut self, space: &Space, number: usize) -> &mut [bool] {
-        match space {
-            Space::Global => &mut self.globals,
-            Space::Local => &mut self.locals[number],
-            Space::Remote(proctype, _) => &mut self.locals[*proctype],
+        match &place.space {
+            Space::Global => fill(&mut self.globals, place),
+            Space::Local => fill(&mut self.locals[number], place),
+            Space::Remote(proctype, _) => {
+                fill(&mut self.locals[*proctype], place);
+                fill(&mut self.remote[*proctype], place);
+            }
         }
     }
 
@@ -177,6 +218,15 @@ impl Read {
             }
             _ => false,
         }
+    }
+}
+
+/// Marks the bytes where a place may be.
+fn fill(bytes: &mut [bool], place: &Place) {
+    let size = place.scalar.size() as usize;
+    match offsets(place) {
+        Some(offsets) => offsets.iter().for_each(|at| bytes[*at..at + size].fill(true)),
+        None => bytes.fill(true),
     }
 }
 

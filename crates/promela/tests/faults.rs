@@ -234,6 +234,8 @@ fn minimal_sets_are_those_of_models_with_faults_written_by_hand() {
             atomic: dice.chance(50),
             escapes: false,
             run: false,
+            promises: false,
+            long: false,
             ltl: 0,
         };
         let text = if seed == 0 { TWICE.to_owned() } else { random_model(seed, spice) };

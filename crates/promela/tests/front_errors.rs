@@ -141,7 +141,7 @@ fn traps_are_explained() {
         ),
         (
             "byte x; init { f(x) }",
-            "expected `;`, `->` or `}` after this statement, found `(` | if `f` is an inline, define it before this place",
+            "expected `;`, `->` or `}` after this statement, found `(` | `f` is no inline and no macro here; define it before this place",
         ),
         (
             "inline f(a) { skip } byte x; init { x = 1 + f(x) }",

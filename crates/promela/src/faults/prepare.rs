@@ -134,6 +134,7 @@ fn add_twins(model: &mut Model, claims: &mut [Claim], further: &mut [Expr]) {
                 progress: false,
                 // It is there for ever, which is what the label forbids.
                 accept: state.accept,
+                dead: Vec::new(),
                 spin_state: state.spin_state,
                 span: state.span,
             }

@@ -75,6 +75,9 @@ impl<'m> Collector<'m> {
     /// Everything that trying or executing an edge touches, without what follows it in an atomic sequence.
     pub fn edge(&mut self, states: &[ControlState], pc: Pc, edge: &Edge) {
         self.movement(states, pc, edge.target, &edge.action);
+        if edge.is_else(states) {
+            self.alternatives(states, pc);
+        }
         match &edge.action {
             Action::Condition(condition) => self.expr(condition),
             Action::Assert { condition, .. } => self.expr(condition),
@@ -95,6 +98,19 @@ impl<'m> Collector<'m> {
         let labelled = |pc: Pc| states.get(pc).is_some_and(|state| state.progress || state.accept);
         if labelled(pc) || (!matches!(action, Action::Die) && labelled(target)) {
             self.push(What::Labels, true);
+        }
+    }
+
+    /// Whether `else` is executable depends on whether the other options are: whoever sends to an empty channel, or receives
+    /// from a full one, changes that, although its step could be exchanged with a step that receives or sends.
+    fn alternatives(&mut self, states: &[ControlState], pc: Pc) {
+        for edge in &states[pc].edges {
+            match &edge.action {
+                Action::Send(send) => self.push(What::Channel(send.channel.clone(), Use::Look), false),
+                Action::Receive(receive) => self.push(What::Channel(receive.channel.clone(), Use::Look), false),
+                Action::DStep { entry, .. } if *entry != pc => self.alternatives(states, *entry),
+                _ => {}
+            }
         }
     }
 
@@ -127,6 +143,7 @@ impl<'m> Collector<'m> {
     fn send(&mut self, send: &Send) {
         self.expr(&send.channel);
         send.values.iter().for_each(|value| self.expr(value));
+        self.promises();
         let how = if send.sorted { Use::SendSorted } else { Use::Send };
         self.push(What::Channel(send.channel.clone(), how), true);
     }
@@ -140,6 +157,7 @@ impl<'m> Collector<'m> {
                 Field::Ignore => {}
             }
         }
+        self.promises();
         let how = if receive.anywhere { Use::ReceiveAnywhere } else { Use::Receive };
         self.push(What::Channel(receive.channel.clone(), how), true);
     }
@@ -178,6 +196,7 @@ impl<'m> Collector<'m> {
             Expr::If(a, b, c) => [a, b, c].into_iter().for_each(|part| self.expr(part)),
             Expr::Channel(_, channel) => {
                 self.expr(channel);
+                self.promises();
                 self.push(What::Channel((**channel).clone(), Use::Look), false);
             }
             Expr::Poll(receive) => self.poll(receive),
@@ -204,7 +223,17 @@ impl<'m> Collector<'m> {
                 self.expr(value);
             }
         }
+        self.promises();
         self.push(What::Channel(receive.channel.clone(), Use::Look), false);
+    }
+
+    /// Whether an `xr` or `xs` promise is broken depends on whether the process that made it exists.
+    fn promises(&mut self) {
+        let promises =
+            |proctype: &Proctype| !proctype.exclusive_receive.is_empty() || !proctype.exclusive_send.is_empty();
+        if self.model.proctypes.iter().any(promises) {
+            self.push(What::ProcessCount, false);
+        }
     }
 
     fn run(&mut self, run: &Run) {

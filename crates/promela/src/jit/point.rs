@@ -124,6 +124,11 @@ impl Point<'_> {
                 emitter.builder.ins().brif(youngest, ask, &[], blocked, &[]);
             }
             Action::DStep { entry, inside } => {
+                if edge.is_else(self.states) {
+                    let (executable, first) = (resume(emitter, 16, 1), emitter.builder.create_block());
+                    emitter.builder.ins().brif(executable, blocked, &[], first, &[]);
+                    emitter.go(first);
+                }
                 DStep { point: self, inside, blocked, ask, leave, blocks: BTreeMap::new() }.emit(emitter, *entry);
             }
             action if (self.compilable)(number) => {
@@ -143,7 +148,7 @@ impl Point<'_> {
 
     /// Whether no edge after this one can be executable once this one was.
     fn is_last(&self, index: usize) -> bool {
-        self.state.edges[index + 1..].iter().all(|edge| matches!(edge.action, Action::Else))
+        self.state.edges[index + 1..].iter().all(|edge| edge.is_else(self.states))
     }
 
     /// Marks the edge, moves the process and gives the answer.

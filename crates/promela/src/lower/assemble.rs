@@ -130,6 +130,7 @@ impl<'a> Collected<'a> {
         let (pc_size, _) = self.frame_start(body);
         let (channels, frame_size, initialisers) = self.frame(body);
         let states = self.states(&body.flow, graph, Within::Process);
+        super::check::own_messages(&channels, &states, &mut self.report);
         let number = body.kind.proctype().unwrap_or_default();
         let parameters = self.names.proctypes[number].parameters.clone();
         let describe = |symbols: &[SymbolId]| -> Vec<ir::Variable> {
@@ -191,12 +192,31 @@ impl<'a> Collected<'a> {
                 Some((_, Some(length))) => self.every_channel(channel, length, place),
                 _ => vec![self.lowering(place, Within::Other).channel(channel)],
             };
+            self.refuse_rendezvous(access, channel, &promised);
             match access {
                 Access::Receive => receive.extend(promised),
                 Access::Send => send.extend(promised),
             }
         }
         (receive, send)
+    }
+
+    /// On a rendezvous channel two processes move at once: SPIN refuses promises about it.
+    fn refuse_rendezvous(&mut self, access: Access, channel: &ast::VarRef, promised: &[Expr]) {
+        let rendezvous = promised.iter().any(|promised| {
+            let index = match promised {
+                Expr::Constant(id) | Expr::ChannelOf { first: id, .. } => usize::try_from(id - 1).ok(),
+                _ => None,
+            };
+            index.and_then(|index| self.names.channels.get(index)).is_some_and(|channel| channel.capacity == 0)
+        });
+        if rendezvous {
+            let word = if access == Access::Receive { "xr" } else { "xs" };
+            let message = format!("`{word}` on a rendezvous channel");
+            self.report.push(
+                Diagnostic::error(word, channel.span, message).note("two processes take part in each of its steps"),
+            );
+        }
     }
 
     fn every_channel(&mut self, channel: &ast::VarRef, length: u32, place: Use) -> Vec<Expr> {
@@ -238,8 +258,9 @@ impl<'a> Collected<'a> {
             }
             let span = spans.get(&number).copied().unwrap_or_default();
             let graph::Flags { end, accept, progress } = state.flags;
-            states.push(ControlState { edges, end, progress, accept, spin_state: number, span });
+            states.push(ControlState { edges, end, progress, accept, dead: Vec::new(), spin_state: number, span });
         }
+        else_last(&mut states);
         states
     }
 
@@ -334,6 +355,18 @@ impl<'a> Collected<'a> {
                 }
             }
         }
+    }
+}
+
+/// Puts the edges for the case that nothing else is executable behind the others that they compete with: an option may
+/// begin with a block that begins with `else`.
+fn else_last(states: &mut [ControlState]) {
+    for state in 0..states.len() {
+        let mut edges = std::mem::take(&mut states[state].edges);
+        for competing in edges.chunk_by_mut(|one, other| one.escape == other.escape) {
+            competing.sort_by_key(|edge| edge.is_else(states));
+        }
+        states[state].edges = edges;
     }
 }
 

@@ -4,6 +4,7 @@ use super::element::{Flow, Node};
 use super::flow::is_skip;
 use super::graph::Graph;
 use crate::diagnostic::Diagnostic;
+use crate::ir::{Action, Channel, ControlState, Edge, Expr, Field, Place, Send, Space};
 use std::collections::BTreeSet;
 
 /// Checks the graph of a process.
@@ -63,5 +64,35 @@ fn unreachable(flow: &Flow<'_>, graph: &Graph, report: &mut Vec<Diagnostic>) {
             report.push(Diagnostic::warning("unreachable", entry.span, "no path leads to this statement"));
         }
         before = lost || (before && !basic);
+    }
+}
+
+/// A message with more fields than the process's own channel has. Where the variable may stand for another channel, only
+/// the step can tell.
+pub(super) fn own_messages(channels: &[Channel], states: &[ControlState], report: &mut Vec<Diagnostic>) {
+    let edges = || states.iter().flat_map(|state| &state.edges);
+    for channel in channels {
+        let Some(own) = channel.variable.as_ref().filter(|place| place.indices.is_empty()) else { continue };
+        let is_own = |place: &Place| matches!(place.space, Space::Local) && place.offset == own.offset;
+        let changes = |edge: &Edge| match &edge.action {
+            Action::Assign(assign) => is_own(&assign.place),
+            Action::Receive(receive) => {
+                receive.fields.iter().any(|field| matches!(field, Field::Store(place) if is_own(place)))
+            }
+            _ => false,
+        };
+        if edges().any(changes) {
+            continue;
+        }
+        for edge in edges() {
+            if let Action::Send(Send { channel: Expr::Load(to), values, .. }) = &edge.action
+                && is_own(to)
+                && values.len() > channel.fields.len()
+            {
+                let (given, wanted) = (values.len(), channel.fields.len());
+                let message = format!("{given} fields are sent, but `{}` has messages of {wanted}", channel.name);
+                report.push(Diagnostic::error("message", edge.span, message));
+            }
+        }
     }
 }

@@ -192,7 +192,8 @@ impl Lowering<'_> {
     fn printf(&mut self, format: &str, args: &[ast::Expr], span: Span) -> Action {
         let (pieces, wanted) = super::print::split(format);
         if wanted.len() > args.len() {
-            self.error("printf", span, format!("{} values are printed, but {} are given", wanted.len(), args.len()));
+            let message = format!("{} values are printed, but {} are given", wanted.len(), args.len());
+            self.report.push(Diagnostic::warning("printf", span, message).note("nothing is printed from there on"));
         } else if wanted.len() < args.len() {
             self.warning("printf", span, "more values are given than printed");
         }

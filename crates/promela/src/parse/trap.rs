@@ -81,7 +81,9 @@ fn operator_hint(what: &str, before: &Token, found: &Token, after: &Token) -> Op
         "=" if before.is("&&") || before.is("||") => format!("Promela has no `{}=`: write it out", before.text),
         "=" => "`=` assigns and is a statement; to compare write `==`".to_string(),
         "(" if what == "`::`" => IF.to_string(),
-        "(" if is_name(before) => format!("if `{}` is an inline, define it before this place", before.text),
+        "(" if is_name(before) => {
+            format!("`{}` is no inline and no macro here; define it before this place", before.text)
+        }
         "," if before.is("}") => "SPIN ends a declaration at `}`: declare the next variable on its own".to_string(),
         "?" | "??" => "a receive is a statement; inside an expression poll with `q?[..]`".to_string(),
         "!!" => "`!!` is the sorted send; to negate twice write `! !x`".to_string(),

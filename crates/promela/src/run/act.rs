@@ -151,10 +151,13 @@ impl Act<'_> {
             self.failures.push(fail::fields(&channel.name, channel.fields.len(), send.values.len()));
             return Outcome::Blocked;
         }
+        promise::check_send(self.model, work, pid, id, self.failures);
+        if channel.capacity == 0 {
+            promise::check_receive(self.model, work, pid, id, self.failures);
+        }
         if channel.capacity > 0 && u32::from(work.bytes[at]) == channel.capacity {
             return if self.model.features.lossy { Outcome::Done } else { Outcome::Blocked };
         }
-        promise::check_send(self.model, work, pid, id, self.failures);
         self.message.clear();
         for (value, (scalar, _)) in send.values.iter().zip(&channel.fields) {
             let value = scalar.cut(self.env(work, pid).eval(value));

@@ -48,7 +48,7 @@ impl<C: Code> Stepper<'_, C> {
                 }
             }
         }
-        self.scratch.failures.push(fail::endless("a d_step"));
+        self.scratch.failures.push(fail::endless("a d_step", STATEMENTS_MAX));
         false
     }
 

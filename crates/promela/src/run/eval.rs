@@ -121,7 +121,7 @@ impl Env<'_> {
             self.failures.push(fail::channel(id));
             return 0;
         };
-        super::promise::check_receive(self.model, self.work, self.pid, id, self.failures);
+        super::promise::check_query(self.model, self.work, self.pid, id, query, self.failures);
         let length = if channel.capacity == 0 { 0 } else { u32::from(self.work.bytes[at]) };
         // A rendezvous channel is empty and never full, as in SPIN's verifier.
         let full = channel.capacity > 0 && length == channel.capacity;
@@ -140,7 +140,7 @@ impl Env<'_> {
             None => self.failures.push(fail::channel(id)),
             Some((channel, _)) if channel.capacity == 0 => self.failures.push(fail::poll_rendezvous(&channel.name)),
             Some(_) => {
-                super::promise::check_receive(self.model, self.work, self.pid, id, self.failures);
+                super::promise::check_look(self.model, self.work, self.pid, id, self.failures);
                 return self.find_message(receive, id).is_some();
             }
         }

@@ -79,8 +79,8 @@ pub fn d_step_rendezvous() -> Failure {
 
 /// A sequence that never ends and never shows a state.
 #[must_use]
-pub fn endless(what: &str) -> Failure {
-    runtime(format!("{what} went on for more than a million statements without an end"))
+pub fn endless(what: &str, statements: usize) -> Failure {
+    runtime(format!("{what} went on for more than {statements} statements without an end"))
 }
 
 /// A `D_proctype` with a choice.
@@ -111,6 +111,16 @@ pub fn promise(word: &str, channel: &str, owner: u32) -> Failure {
     Failure {
         kind: FailureKind::Exclusive,
         message: format!("`{word} {channel}` of process {owner} is broken: another process uses the channel"),
+        fatal: false,
+    }
+}
+
+/// An `xr` or `xs` promise about a rendezvous channel, which SPIN refuses: two processes move at once.
+#[must_use]
+pub fn promise_rendezvous(word: &str, channel: &str) -> Failure {
+    Failure {
+        kind: FailureKind::Exclusive,
+        message: format!("`{word} {channel}`: a rendezvous channel cannot be promised to one process"),
         fatal: false,
     }
 }

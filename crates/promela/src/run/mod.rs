@@ -1,6 +1,7 @@
 //! The meaning of a model: the IR as a transition system.
 
 pub mod act;
+mod chain;
 mod change;
 pub mod code;
 mod course;

@@ -75,6 +75,9 @@ impl<'s, C: Code> Stepper<'s, C> {
         let mut choice = Choice { actor: pid, index: 0 };
         (next.holder, next.moved) = (pid, Bits::one(pid));
         while answer.ends_step() {
+            if self.system.table.tidies() {
+                self.system.table.tidy(&mut next.work, &next.moved);
+            }
             found(choice, next)?;
             next.work.restore(from);
             if answer.is_last() {
@@ -186,7 +189,7 @@ impl<'s, C: Code> Stepper<'s, C> {
             self.go_on(next, true, found)?;
             next.work.copy_from(from);
         } else {
-            found(next)?;
+            self.end(next, found)?;
             next.work.restore(from);
         }
         ControlFlow::Continue(())

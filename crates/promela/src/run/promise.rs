@@ -5,7 +5,7 @@
 use super::eval::Env;
 use super::fail;
 use super::vector::Work;
-use crate::ir::{Expr, Model};
+use crate::ir::{ChannelQuery, Expr, Model};
 use explore::Failure;
 
 /// Notes a send by `pid` on a channel that another process has promised to itself.
@@ -15,7 +15,23 @@ pub fn check_send(model: &Model, work: &Work, pid: u32, id: i32, failures: &mut 
     }
 }
 
-/// Notes a receive or a look by `pid` on a channel that another process has promised to itself.
+/// Notes a query by `pid` of a channel that another process has promised to itself. `nfull` is true until somebody
+/// sends, `nempty` until somebody receives, so each is free for whoever holds just that promise; the others depend on both.
+pub fn check_query(model: &Model, work: &Work, pid: u32, id: i32, query: ChannelQuery, failures: &mut Vec<Failure>) {
+    match query {
+        ChannelQuery::NotFull => check_send(model, work, pid, id, failures),
+        ChannelQuery::NotEmpty => check_receive(model, work, pid, id, failures),
+        ChannelQuery::Length | ChannelQuery::Full | ChannelQuery::Empty => check_look(model, work, pid, id, failures),
+    }
+}
+
+/// Notes a look by `pid` at what is in a channel that another process has promised to itself in either direction.
+pub fn check_look(model: &Model, work: &Work, pid: u32, id: i32, failures: &mut Vec<Failure>) {
+    check_send(model, work, pid, id, failures);
+    check_receive(model, work, pid, id, failures);
+}
+
+/// Notes a receive by `pid` from a channel that another process has promised to itself.
 pub fn check_receive(model: &Model, work: &Work, pid: u32, id: i32, failures: &mut Vec<Failure>) {
     if model.proctypes.iter().any(|proctype| !proctype.exclusive_receive.is_empty()) {
         check(model, work, pid, id, "xr", failures);
@@ -23,13 +39,16 @@ pub fn check_receive(model: &Model, work: &Work, pid: u32, id: i32, failures: &m
 }
 
 fn check(model: &Model, work: &Work, pid: u32, id: i32, word: &'static str, failures: &mut Vec<Failure>) {
+    let Some((channel, _)) = work.channel(model, id) else { return };
+    let rendezvous = channel.capacity == 0;
     let owner = (0..work.processes()).find(|owner| {
-        *owner != pid
+        (*owner != pid || rendezvous)
             && promised(model, work, *owner, word).iter().any(|channel| value(model, work, *owner, channel) == id)
     });
-    if let (Some(owner), Some((channel, _))) = (owner, work.channel(model, id)) {
-        failures.push(fail::promise(word, &channel.name, owner));
-    }
+    failures.extend(owner.map(|owner| match rendezvous {
+        true => fail::promise_rendezvous(word, &channel.name),
+        false => fail::promise(word, &channel.name, owner),
+    }));
 }
 
 fn promised<'m>(model: &'m Model, work: &Work, owner: u32, word: &str) -> &'m [Expr] {

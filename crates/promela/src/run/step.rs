@@ -5,19 +5,14 @@
 
 use super::act::{Act, Outcome};
 use super::code::{Answer, Code, Resume};
+use super::course::{At, Ends, Offer, SoFar, Taken};
 pub use super::course::{Course, Micro};
-use super::course::{Ends, Offer, SoFar, Taken};
 use super::system::Buffers;
 use super::table::{Kind, Row, Spot};
 use super::vector::Work;
 use super::{System, fail};
 use crate::ir::{Action, Edge, VECTOR_LAST};
 use std::ops::ControlFlow;
-
-/// Statements in one step after which states inside it are remembered, so that a loop ends.
-const CHAIN_REMEMBER: usize = 4096;
-/// Statements in one step after which it is called endless.
-const CHAIN_MAX: usize = 1_000_000;
 
 /// Computes the steps of one process after the other.
 pub struct Stepper<'s, C> {
@@ -50,33 +45,6 @@ impl<'s, C: Code> Stepper<'s, C> {
         ControlFlow::Continue(moved)
     }
 
-    /// Follows atomic sequences until each ends, blocks or repeats itself.
-    pub(super) fn follow(&mut self, depth: usize, next: &mut Course, found: &mut Ends<'_>) -> ControlFlow<()> {
-        let mut statements = 0;
-        self.scratch.seen.clear();
-        while self.scratch.chain.len() > depth {
-            let mut course = self.scratch.chain.pop().expect("longer than depth");
-            statements += 1;
-            if statements > CHAIN_MAX {
-                course.failures.push(fail::endless("an atomic sequence"));
-                self.scratch.chain.truncate(depth);
-                return found(&course);
-            }
-            if statements > CHAIN_REMEMBER && !self.scratch.seen.insert((course.holder, course.work.bytes.clone())) {
-                continue;
-            }
-            next.work.copy_from(&course.work);
-            let timeout = std::mem::replace(&mut self.timeout, false);
-            let moved = self.edges(&course.work, &course, next, found);
-            self.timeout = timeout;
-            if !moved? {
-                found(&course)?;
-            }
-            self.scratch.spare.push(course);
-        }
-        ControlFlow::Continue(())
-    }
-
     /// Executes every single statement that the holder can execute in `from`; ends of steps go to `found`, states inside
     /// atomic sequences onto the chain.
     pub(super) fn statements(
@@ -92,7 +60,7 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// Tries the holder's edges one after the other. `next` holds a copy of `from` before and after, unless `found`
     /// breaks: statements are executed in it, and undone by copying.
-    fn edges(
+    pub(super) fn edges(
         &mut self,
         from: &Work,
         course: &Course,
@@ -138,7 +106,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         let row = self.system.table.row(number);
         let failures = self.scratch.failures.len();
         let outcome = match row.kind {
-            Kind::Else if so_far.executable => return ControlFlow::Continue(()),
+            _ if row.is_else && so_far.executable => return ControlFlow::Continue(()),
             Kind::Else => Outcome::Done,
             Kind::Look | Kind::Change => self.execute(&mut next.work, pid, spot, number),
             Kind::DStep => self.d_step(from, &mut next.work, pid, self.edge(spot, number)),
@@ -146,7 +114,7 @@ impl<'s, C: Code> Stepper<'s, C> {
             Kind::Die => Outcome::Blocked,
         };
         match outcome {
-            Outcome::Blocked => self.report_blocked(from, course, failures, found)?,
+            Outcome::Blocked => self.report_blocked(from, course, failures, Some(spot.at(number)), found)?,
             Outcome::Done => {
                 *so_far = SoFar { moved: so_far.moved + 1, executable: true, escape: row.escape };
                 self.system.coverage.reach(number);
@@ -176,7 +144,7 @@ impl<'s, C: Code> Stepper<'s, C> {
         if proctype.deterministic {
             self.scratch.failures.push(fail::not_deterministic(&proctype.name));
         }
-        self.report_blocked(from, course, failures, found)
+        self.report_blocked(from, course, failures, None, found)
     }
 
     /// Makes `next` a copy of `from` again.
@@ -184,7 +152,7 @@ impl<'s, C: Code> Stepper<'s, C> {
     fn undo(&self, from: &Work, next: &mut Course, spot: &Spot, row: Row) {
         if row.atomic {
             next.work.copy_from(from);
-        } else if matches!(row.kind, Kind::Look | Kind::Else) {
+        } else if matches!(row.kind, Kind::Look | Kind::Else) && !self.system.table.tidies() {
             self.system.table.set_pc(&mut next.work, spot, spot.pc as usize);
             self.remember_last(&mut next.work, u32::from(from.bytes[VECTOR_LAST as usize]));
         } else {
@@ -223,21 +191,33 @@ impl<'s, C: Code> Stepper<'s, C> {
         self.act().execute(work, pid, &edge.action)
     }
 
-    /// Something went wrong while a statement was found not to be executable: that is a step that leads nowhere.
+    /// Something went wrong while a statement was found not to be executable: that is a step that leads nowhere, so that
+    /// nothing may come after it. A process that only looked where it must not is blocked all the same.
     #[inline]
     fn report_blocked(
         &mut self,
         from: &Work,
         course: &Course,
         failures: usize,
+        at: Option<At>,
         found: &mut Ends<'_>,
     ) -> ControlFlow<()> {
         if self.scratch.failures.len() == failures {
             return ControlFlow::Continue(());
         }
-        let mut stopped = Course { work: from.clone(), ..course.clone() };
+        let mut stopped = Course { work: from.clone(), failures: Vec::new(), ..course.clone() };
         stopped.failures.extend(self.scratch.failures.drain(failures..));
-        stopped.moved.insert(course.holder);
+        if stopped.failures.iter().any(|failure| failure.fatal) {
+            stopped.moved.insert(course.holder);
+        }
+        stopped.failures.iter_mut().for_each(|failure| failure.fatal = true);
+        if self.tell
+            && let Some(at) = at
+        {
+            // The statement that failed, although it was not executed.
+            stopped.told.append(&mut self.scratch.inside);
+            stopped.told.push(Micro { pid: course.holder, at, message: None, partner: None, after: from.clone() });
+        }
         found(&stopped)
     }
 
@@ -296,7 +276,12 @@ impl<'s, C: Code> Stepper<'s, C> {
     /// Takes over what went wrong and what happened on the way.
     pub(super) fn inherit(&mut self, course: &Course, next: &mut Course, failures: usize) {
         next.failures.clone_from(&course.failures);
-        next.failures.extend(self.scratch.failures.drain(failures..));
+        // An assertion that fails in every round of a loop fails once.
+        for failure in self.scratch.failures.drain(failures..) {
+            if !next.failures.contains(&failure) {
+                next.failures.push(failure);
+            }
+        }
         next.told.clone_from(&course.told);
     }
 
@@ -309,11 +294,20 @@ impl<'s, C: Code> Stepper<'s, C> {
             self.scratch.chain.push(kept);
             ControlFlow::Continue(())
         } else {
-            found(next)
+            self.end(next, found)
         };
         next.failures.clear();
         next.told.clear();
         flow
+    }
+
+    /// Ends the step with `next`.
+    #[inline]
+    pub(super) fn end(&self, next: &mut Course, found: &mut Ends<'_>) -> ControlFlow<()> {
+        if self.system.table.tidies() {
+            self.system.table.tidy(&mut next.work, &next.moved);
+        }
+        found(next)
     }
 
     #[inline]

@@ -13,7 +13,7 @@ use crate::faults::Faults;
 use crate::footprint::Footprints;
 use crate::ir::{Expr, Model};
 use crate::source::SourceMap;
-use explore::{Bits, Explained, Failure, Key, Pending, Selection, Step, TransitionSystem};
+use explore::{Bits, Explained, Failure, Key, Patience, Pending, Selection, Step, TransitionSystem};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -77,6 +77,10 @@ pub struct Buffers {
     pub(super) inside: Vec<Micro>,
     /// What the reduction was told before partners were joined.
     pub(super) pending: Vec<Pending>,
+    /// When a long step is given up.
+    pub(super) patience: Patience,
+    /// Whether one was: there may be more steps than were handed out.
+    pub(super) cut: bool,
 }
 
 impl<C: Code> System<C> {
@@ -263,10 +267,21 @@ impl<C: Code> TransitionSystem for System<C> {
         }
     }
 
+    fn limit(&self, scratch: &mut Scratch, patience: &Patience) {
+        scratch.buffers.patience = patience.clone();
+    }
+
+    fn was_cut(&self, scratch: &Scratch) -> bool {
+        scratch.buffers.cut
+    }
+
     fn enabled(&self, scratch: &mut Scratch, state: &Vec<u8>) -> Bits {
         let mut enabled = Bits::EMPTY;
-        self.courses(scratch, state, Selection::All, false, &mut |choice, _| {
-            enabled.insert(choice.actor);
+        self.courses(scratch, state, Selection::All, false, &mut |choice, course| {
+            // Whoever fails while it waits cannot move.
+            if !course.moved.is_empty() {
+                enabled.insert(choice.actor);
+            }
             ControlFlow::Continue(())
         });
         // A fault need not happen; a repair comes in the end.

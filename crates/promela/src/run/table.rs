@@ -2,6 +2,7 @@
 
 use super::vector::Work;
 use crate::ir::{Action, Edge, FRAME_PC, Model, Pc, Proctype};
+use explore::Bits;
 use std::ops::Range;
 
 /// What an edge is to the stepper.
@@ -24,6 +25,8 @@ pub enum Kind {
 pub struct Row {
     /// What it is.
     pub kind: Kind,
+    /// See [`Edge::is_else`].
+    pub is_else: bool,
     /// See [`Edge::atomic`].
     pub atomic: bool,
     /// See [`Edge::escape`].
@@ -94,13 +97,15 @@ pub struct Table {
     /// The number of the first edge of each control state, and at the end how many edges there are.
     firsts: Vec<u32>,
     rows: Vec<Row>,
+    /// See [`crate::ir::ControlState::dead`], by the number of the control state; empty if there are none in the model.
+    dead: Vec<Vec<Range<u32>>>,
 }
 
 impl Table {
     /// The table of a model.
     #[must_use]
     pub fn new(model: &Model) -> Self {
-        let mut table = Self { proctypes: Vec::new(), firsts: Vec::new(), rows: Vec::new() };
+        let mut table = Self { proctypes: Vec::new(), firsts: Vec::new(), rows: Vec::new(), dead: Vec::new() };
         for proctype in &model.proctypes {
             let restricted = proctype.provided.is_some() || model.features.priority;
             let states = table.firsts.len() as u32;
@@ -108,13 +113,35 @@ impl Table {
             table.add(proctype, model);
         }
         table.firsts.push(table.rows.len() as u32);
+        let states = || model.proctypes.iter().flat_map(|proctype| &proctype.states);
+        if states().any(|state| !state.dead.is_empty()) {
+            table.dead = states().map(|state| state.dead.clone()).collect();
+        }
         table
+    }
+
+    /// Whether dead variables are made zero.
+    #[inline]
+    #[must_use]
+    pub fn tidies(&self) -> bool {
+        !self.dead.is_empty()
+    }
+
+    /// Makes the dead variables of the processes that moved zero.
+    pub fn tidy(&self, work: &mut Work, moved: &Bits) {
+        let processes = work.processes();
+        for pid in moved.iter().take_while(|pid| *pid < processes) {
+            let frame = work.frame(pid);
+            for dead in &self.dead[self.state_number(&work.bytes, frame)] {
+                work.bytes[frame + dead.start as usize..frame + dead.end as usize].fill(0);
+            }
+        }
     }
 
     fn add(&mut self, proctype: &Proctype, model: &Model) {
         for state in &proctype.states {
             self.firsts.push(self.rows.len() as u32);
-            self.rows.extend(state.edges.iter().map(|edge| row(edge, model)));
+            self.rows.extend(state.edges.iter().map(|edge| row(edge, proctype, model)));
         }
     }
 
@@ -189,7 +216,7 @@ impl Table {
     }
 }
 
-fn row(edge: &Edge, model: &Model) -> Row {
+fn row(edge: &Edge, proctype: &Proctype, model: &Model) -> Row {
     let kind = match &edge.action {
         Action::Condition(condition) if super::act::find_run(model, condition).is_some() => Kind::Change,
         Action::Condition(_) | Action::Print(_) | Action::Assert { .. } => Kind::Look,
@@ -198,5 +225,6 @@ fn row(edge: &Edge, model: &Model) -> Row {
         Action::Die => Kind::Die,
         _ => Kind::Change,
     };
-    Row { kind, atomic: edge.atomic, escape: edge.escape, target: edge.target as u32 }
+    let is_else = edge.is_else(&proctype.states);
+    Row { kind, is_else, atomic: edge.atomic, escape: edge.escape, target: edge.target as u32 }
 }
