@@ -13,7 +13,7 @@ const FINAL_LINES: usize = 3;
 /// Columns from which on the commands share a line.
 const COMMANDS_WIDTH: usize = 80;
 
-/// The whole report of one counterexample, which must have been replayed.
+/// The whole report of one counterexample, which says so if it was not replayed.
 #[must_use]
 pub fn counterexample_text(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -> String {
     let mut out = headline(counterexample, layout);
@@ -109,7 +109,8 @@ fn facts(counterexample: &Counterexample) -> String {
     }];
     facts.push(switches);
     facts.extend(counterexample.fairness.then(|| "weakly fair".to_owned()));
-    facts.push("confirmed by replay".to_owned());
+    let is_unconfirmed = counterexample.programs.as_ref().is_some_and(|programs| programs.is_unconfirmed);
+    facts.push(if is_unconfirmed { "not replayed yet" } else { "confirmed by replay" }.to_owned());
     facts.join(" . ")
 }
 

@@ -95,6 +95,7 @@ fn coverage(summary: &Summary) -> Coverage<'_> {
     let (end, bound) = match &covered.end {
         End::Exhaustive => ("exhaustive", None),
         End::Bound(bound) => ("bound", Some(bound.as_str())),
+        End::Limit(effort) => ("limit", Some(effort.as_str())),
         End::Violation => ("violation", None),
         End::Inconclusive(why) => ("inconclusive", Some(why.as_str())),
         End::Interrupted => ("interrupted", None),

@@ -22,7 +22,7 @@ mod verdicts;
 
 pub use counterexample::{counterexample_text, trace_text};
 pub use json::{counterexample_json, summary_json};
-pub use number::{bytes, count, short_count, span};
+pub use number::{bytes, count, limit, short_count, span};
 pub use paint::{Colour, Paint, Role};
 pub use progress::{Progress, progress_line};
 pub use robustness::{

@@ -37,6 +37,18 @@ fn scaled(mut value: f64, base: f64, units: &[&str]) -> String {
     format!("{value:.digits$}{}", units[unit])
 }
 
+/// A time that somebody asked for, as they would write it: `8 s`, `0.5 s`, `10 min`.
+#[must_use]
+pub fn limit(time: std::time::Duration) -> String {
+    let seconds = time.as_secs();
+    match (time.subsec_nanos(), seconds) {
+        (0, 1..) if seconds.is_multiple_of(3600) => format!("{} h", seconds / 3600),
+        (0, 1..) if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
+        (0, _) => format!("{seconds} s"),
+        _ => format!("{} s", time.as_secs_f64()),
+    }
+}
+
 /// A span of time: `0.43 s`, `14 s`, `2 min 05 s`, `3 h 20 min`.
 #[must_use]
 pub fn span(seconds: f64) -> String {

@@ -51,6 +51,7 @@ fn complaint(property: &Property) -> String {
         FailureKind::Ltl | FailureKind::Never if property.trail.is_some_and(|trail| !trail.cycle) => {
             "end state in claim reached".to_owned()
         }
+        FailureKind::Accept if property.trail.is_some_and(|trail| !trail.cycle) => "accept stutter".to_owned(),
         FailureKind::Accept | FailureKind::Ltl | FailureKind::Never => "acceptance cycle".to_owned(),
         FailureKind::Progress => "non-progress cycle".to_owned(),
         FailureKind::Assert => "assertion violated".to_owned(),

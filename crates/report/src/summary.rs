@@ -104,6 +104,8 @@ pub enum PropertyVerdict {
     Vacuous,
     /// There is a counterexample, and none that is weakly fair.
     NeedsFairness,
+    /// No counterexample within the effort that was asked for, which says nothing about the rest.
+    NotFound,
     /// No counterexample, but not everything was covered.
     Incomplete,
     /// It speaks of something that we do not support.
@@ -119,6 +121,7 @@ impl PropertyVerdict {
             Self::Violated => "violated",
             Self::Vacuous => "vacuous",
             Self::NeedsFairness => "needs fairness",
+            Self::NotFound => "not found",
             Self::Incomplete => "incomplete",
             Self::Unsupported => "unsupported",
         }
@@ -174,14 +177,44 @@ pub enum End {
     /// Everything was visited.
     #[default]
     Exhaustive,
-    /// A bound that the user asked for cut the search off: `depth 100`.
+    /// Everything within a bound that means something was visited: `depth 100`, `2 preemptions`.
     Bound(String),
+    /// The effort that the user asked for was made, and some runs came to their end: `8 s`, `1 000 runs`. Nothing follows
+    /// about the others.
+    Limit(String),
     /// A counterexample ended it.
     Violation,
     /// Something nobody asked for cut it off: `memory ran out (8.0 GB)`.
     Inconclusive(String),
     /// The user stopped it.
     Interrupted,
+}
+
+impl End {
+    /// A search that made the effort that the user asked for; without a run that came to its end it has shown nothing.
+    #[must_use]
+    pub fn limit(effort: String, has_completed_runs: bool) -> Self {
+        match has_completed_runs {
+            true => Self::Limit(effort),
+            false => Self::Inconclusive(format!("no run came to its end in {effort}")),
+        }
+    }
+
+    /// What is known about a property of which no violation was found. Only who has seen everything, or everything within a
+    /// bound that means something, may say that it holds.
+    #[must_use]
+    pub fn without_violation(&self) -> (PropertyVerdict, String) {
+        match self {
+            Self::Exhaustive => (PropertyVerdict::Holds, String::new()),
+            Self::Bound(bound) => (PropertyVerdict::Holds, format!("within {bound}")),
+            Self::Limit(effort) => (PropertyVerdict::NotFound, format!("in {effort}; not exhaustive")),
+            Self::Violation => {
+                (PropertyVerdict::Incomplete, "stopped after the first violation (--keep-going)".to_owned())
+            }
+            Self::Inconclusive(why) => (PropertyVerdict::Incomplete, why.clone()),
+            Self::Interrupted => (PropertyVerdict::Incomplete, "interrupted".to_owned()),
+        }
+    }
 }
 
 /// The code of one process type that no step reached.
@@ -210,10 +243,12 @@ pub struct Statement {
 
 /// The answer of the whole check, in JSON's words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Every property holds within what was asked for.
+    /// Every property holds, for all runs or for all within a bound that means something.
     Holds,
+    /// No violation was found with the effort that was asked for.
+    NotFound,
     /// There is a counterexample.
     Violated,
     /// Something is not supported.
@@ -250,6 +285,9 @@ impl Summary {
         }
         if any(&[P::Incomplete]) || matches!(self.covered.end, End::Inconclusive(_)) {
             return Outcome::Verdict(Verdict::Inconclusive);
+        }
+        if any(&[P::NotFound]) {
+            return Outcome::Verdict(Verdict::NotFound);
         }
         if any(&[P::Holds, P::Vacuous]) { Outcome::Verdict(Verdict::Holds) } else { Outcome::Nothing }
     }

@@ -83,7 +83,10 @@ fn role(verdict: PropertyVerdict) -> Role {
     match verdict {
         PropertyVerdict::Holds => Role::Good,
         PropertyVerdict::Violated | PropertyVerdict::NeedsFairness => Role::Error,
-        PropertyVerdict::Vacuous | PropertyVerdict::Incomplete | PropertyVerdict::Unsupported => Role::Warning,
+        PropertyVerdict::Vacuous
+        | PropertyVerdict::NotFound
+        | PropertyVerdict::Incomplete
+        | PropertyVerdict::Unsupported => Role::Warning,
     }
 }
 
@@ -115,6 +118,7 @@ fn extent(summary: &Summary) -> String {
         End::Exhaustive if cuts_runs(summary) => "exhaustive up to violations".to_owned(),
         End::Exhaustive => "exhaustive".to_owned(),
         End::Bound(bound) => format!("not exhaustive: bound {}", clean(bound)),
+        End::Limit(effort) => format!("not exhaustive: {}", clean(effort)),
         End::Violation => "stopped at the first violation".to_owned(),
         End::Inconclusive(why) => format!("not exhaustive: {}", clean(why)),
         End::Interrupted => "not exhaustive: interrupted".to_owned(),
@@ -156,6 +160,7 @@ fn last_line(summary: &Summary) -> (Role, String) {
             (Role::Error, format!("violated: {}", of(violated)))
         }
         Outcome::Verdict(Verdict::Holds) => (Role::Good, format!("holds: {}{}", of(holding(summary)), within(summary))),
+        Outcome::Verdict(Verdict::NotFound) => (Role::Warning, not_found(summary)),
         Outcome::Verdict(Verdict::Unsupported) => {
             (Role::Warning, format!("unsupported: {}", of(with(&[PropertyVerdict::Unsupported]))))
         }
@@ -169,6 +174,14 @@ fn last_line(summary: &Summary) -> (Role, String) {
         Outcome::Nothing => (Role::Warning, "nothing was checked".to_owned()),
         Outcome::Interrupted => (Role::Warning, "interrupted: no violation found so far".to_owned()),
     }
+}
+
+fn not_found(summary: &Summary) -> String {
+    let effort = match &summary.covered.end {
+        End::Limit(effort) => format!(" in {}", clean(effort)),
+        _ => String::new(),
+    };
+    format!("no violation found{effort}; not exhaustive")
 }
 
 fn holding(summary: &Summary) -> usize {

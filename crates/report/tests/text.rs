@@ -133,6 +133,11 @@ fn the_last_line_is_the_verdict() {
     assert_eq!(last_line(&[Holds, Vacuous], End::Exhaustive), "holds: 2 of 2 properties");
     let within = "holds: 1 of 1 property, within the bound that was asked for (depth 100)";
     assert_eq!(last_line(&[Holds], bound()), within);
+    let limit = || End::limit("8 s".to_owned(), true);
+    assert_eq!(last_line(&[NotFound], limit()), "no violation found in 8 s; not exhaustive");
+    assert_eq!(last_line(&[NotFound, Violated], limit()), "violated: 1 of 2 properties");
+    let none = last_line(&[Incomplete], End::limit("8 s".to_owned(), false));
+    assert_eq!(none, "inconclusive: no run came to its end in 8 s; no violation found so far");
     assert_eq!(last_line(&[Holds, Violated], End::Violation), "violated: 1 of 2 properties");
     assert_eq!(last_line(&[Unsupported], End::Exhaustive), "unsupported: 1 of 1 property");
     let memory = End::Inconclusive("memory ran out (8.0 GB)".to_owned());
