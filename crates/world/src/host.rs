@@ -5,26 +5,48 @@
 //! directory whose real path differs from the path asked for is treated as absent. So is a file that we may not read.
 
 use kernel::host::{HostEntry, HostFiles};
-use std::collections::HashMap;
+use memory::Source;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Host directories and files that guests may read.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct DeclaredRoots {
     roots: Vec<PathBuf>,
+    /// Roots that were named by the user: all that is in them may be seen.
+    named: Vec<PathBuf>,
+    /// Folders of people.
+    homes: Vec<PathBuf>,
+    /// What was not shown because it is private.
+    hidden: Mutex<BTreeSet<PathBuf>>,
     entries: Mutex<HashMap<PathBuf, Option<HostEntry>>>,
-    lists: Mutex<HashMap<PathBuf, Vec<Vec<u8>>>>,
+    /// Folders, and whether their paths are their real ones.
+    real: Mutex<HashMap<PathBuf, bool>>,
+    lists: Mutex<HashMap<PathBuf, Arc<Vec<Vec<u8>>>>>,
     contents: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
+    large: Mutex<HashMap<PathBuf, Arc<LargeFile>>>,
+    changed: Arc<OnceLock<PathBuf>>,
 }
 
+/// A file that is read in parts.
+struct LargeFile {
+    path: PathBuf,
+    file: File,
+    known: HostEntry,
+    changed: Arc<OnceLock<PathBuf>>,
+}
+
+/// Bytes from which on a file is read in parts.
+const LARGE_MIN: u64 = 256 << 20;
+
 /// Bytes of files that are kept although nobody uses them now.
-const IDLE_MAX: usize = 512 << 20;
+const IDLE_MAX: usize = 128 << 20;
 
 /// What is declared unless the user says otherwise: programs, libraries and the configuration that they read.
 pub const SYSTEM_ROOTS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"];
@@ -44,6 +66,18 @@ impl DeclaredRoots {
         Self { roots, ..Self::default() }
     }
 
+    /// The same, where private files in people's folders are shown only below roots that are named.
+    #[must_use]
+    pub fn private(roots: Vec<PathBuf>, named: Vec<PathBuf>, homes: Vec<PathBuf>) -> Self {
+        Self { roots, named, homes, ..Self::default() }
+    }
+
+    /// What guests asked for and were not shown, because it is private.
+    #[must_use]
+    pub fn hidden(&self) -> Vec<PathBuf> {
+        locked(&self.hidden).iter().cloned().collect()
+    }
+
     fn is_declared(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
     }
@@ -60,15 +94,46 @@ impl DeclaredRoots {
         if !self.is_declared(path) {
             return self.leads_to_declared(path).then(passage);
         }
-        if !is_its_own_real_path(path.parent()) {
+        if !path.parent().is_none_or(|parent| self.is_real(parent)) {
             return None;
         }
-        entry(path, &fs::symlink_metadata(path).ok()?)
+        let found = entry(path, &fs::symlink_metadata(path).ok()?)?;
+        if self.is_private(path, &found) {
+            locked(&self.hidden).insert(path.to_owned());
+            return None;
+        }
+        Some(found)
+    }
+
+    /// Whether a path in somebody's home is nobody else's business: a folder or file whose name begins with a dot, or a file
+    /// that only its owner may read. Keys and tokens are kept in these.
+    fn is_private(&self, path: &Path, found: &HostEntry) -> bool {
+        const READABLE_BY_OTHERS: u32 = 0o044;
+        let is_at_home = self.homes.iter().any(|home| path.starts_with(home));
+        if !is_at_home || self.named.iter().any(|root| path.starts_with(root)) {
+            return false;
+        }
+        // Whoever works in a folder wants it to be seen, whatever it is called.
+        let above = self.roots.iter().chain(&self.homes).filter(|root| path.starts_with(root));
+        let nearest = above.max_by_key(|root| root.as_os_str().len()).expect("it is at home");
+        let below = path.strip_prefix(nearest).unwrap_or(path);
+        let is_own = found.mode & S_IFMT == S_IFREG && found.mode & READABLE_BY_OTHERS == 0;
+        is_own || below.iter().any(|name| name.as_bytes().first() == Some(&b'.'))
+    }
+
+    /// Whether a folder's path has no symbolic link in it.
+    fn is_real(&self, folder: &Path) -> bool {
+        let known = locked(&self.real).get(folder).copied();
+        known.unwrap_or_else(|| {
+            let is_real = is_its_own_real_path(Some(folder));
+            locked(&self.real).insert(folder.to_owned(), is_real);
+            is_real
+        })
     }
 
     /// The names in a directory that guests may see.
     fn names(&self, path: &Path) -> Vec<Vec<u8>> {
-        let mut names: Vec<Vec<u8>> = if self.is_declared(path) && is_its_own_real_path(Some(path)) {
+        let mut names: Vec<Vec<u8>> = if self.is_declared(path) && self.is_real(path) {
             let entries = fs::read_dir(path).into_iter().flatten().flatten();
             entries.map(|entry| entry.file_name().into_vec()).collect()
         } else {
@@ -80,16 +145,44 @@ impl DeclaredRoots {
         names
     }
 
-    /// Reads a file that is still what its entry says: one that was changed meanwhile is not shown half old, half new.
-    fn read(&self, path: &Path) -> Option<Arc<[u8]>> {
+    /// Opens a file that is still what its entry says: one that was changed meanwhile is not shown half old, half new.
+    fn opened(&self, path: &Path) -> Option<(File, HostEntry)> {
         let known = self.entry(path.as_os_str().as_bytes()).filter(|known| known.mode & S_IFMT == S_IFREG)?;
-        let mut file = open(path)?;
-        if entry(path, &file.metadata().ok()?)? != known {
+        let file = open(path).filter(|file| is_as_known(path, file, &known));
+        if file.is_none() {
+            let _ = self.changed.set(path.to_owned());
+        }
+        Some((file?, known))
+    }
+
+    fn read(&self, path: &Path) -> Option<Arc<[u8]>> {
+        let (mut file, known) = self.opened(path)?;
+        // Made at once, without a copy: it may be large.
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, usize::try_from(known.size).ok()?).collect();
+        let read = file.read_exact(Arc::get_mut(&mut bytes).expect("nobody else has it"));
+        if read.is_err() || !is_as_known(path, &file, &known) {
+            let _ = self.changed.set(path.to_owned());
             return None;
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(known.size).ok()?);
-        file.by_ref().take(known.size).read_to_end(&mut bytes).ok()?;
-        Some(Arc::from(bytes))
+        Some(bytes)
+    }
+}
+
+fn is_as_known(path: &Path, file: &File, known: &HostEntry) -> bool {
+    file.metadata().ok().and_then(|data| entry(path, &data)).is_some_and(|now| now == *known)
+}
+
+impl Source for LargeFile {
+    fn len(&self) -> u64 {
+        self.known.size
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) {
+        let count = usize::try_from(self.known.size.saturating_sub(offset)).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.file.read_exact_at(&mut buffer[..count], offset);
+        if read.is_err() || !is_as_known(&self.path, &self.file, &self.known) {
+            let _ = self.changed.set(self.path.clone());
+        }
     }
 }
 
@@ -173,11 +266,12 @@ impl HostFiles for DeclaredRoots {
     fn list(&self, path: &[u8]) -> Vec<Vec<u8>> {
         let path = Path::new(OsStr::from_bytes(path));
         let known = locked(&self.lists).get(path).cloned();
-        known.unwrap_or_else(|| {
-            let names = self.names(path);
-            locked(&self.lists).insert(path.to_owned(), names.clone());
+        let names = known.unwrap_or_else(|| {
+            let names = Arc::new(self.names(path));
+            locked(&self.lists).insert(path.to_owned(), Arc::clone(&names));
             names
-        })
+        });
+        names.to_vec()
     }
 
     fn content(&self, path: &[u8]) -> Option<Arc<[u8]>> {
@@ -190,6 +284,23 @@ impl HostFiles for DeclaredRoots {
             contents.insert(path.to_owned(), Arc::clone(&content));
             Some(content)
         })
+    }
+
+    fn large(&self, path: &[u8]) -> Option<Arc<dyn Source>> {
+        self.entry(path).filter(|known| known.size >= LARGE_MIN)?;
+        let path = Path::new(OsStr::from_bytes(path));
+        let known = locked(&self.large).get(path).cloned();
+        let file = known.or_else(|| {
+            let (file, known) = self.opened(path)?;
+            let large = Arc::new(LargeFile { path: path.to_owned(), file, known, changed: Arc::clone(&self.changed) });
+            locked(&self.large).insert(path.to_owned(), Arc::clone(&large));
+            Some(large)
+        });
+        file.map(|file| file as Arc<dyn Source>)
+    }
+
+    fn changed(&self) -> Option<Vec<u8>> {
+        self.changed.get().map(|path| path.as_os_str().as_bytes().to_vec())
     }
 }
 

@@ -21,5 +21,5 @@ pub mod tracer;
 pub mod trap;
 pub mod world;
 
-pub use refusal::Refusal;
+pub use refusal::{Cause, Refusal};
 pub use world::{Command, StartError, World};

@@ -7,9 +7,24 @@ use kernel::{Tid, table};
 use std::fmt;
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
 
+/// Why a step was not taken to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Something is not modelled.
+    Unmodelled,
+    /// The guests want more memory than they may have.
+    Memory,
+    /// A file of the host has become another one.
+    Changed,
+    /// The budget of a search is spent. Nobody is told: whoever asked for the step knows.
+    Spent,
+}
+
 /// Something that a guest asked for and that is not modelled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
+    /// Why.
+    pub cause: Cause,
     /// What: a syscall with the flag or request that was met, an instruction, a limit.
     pub what: String,
     /// The call that it was met in, with its arguments.
@@ -28,7 +43,7 @@ impl Refusal {
         let process = pid.and_then(|pid| world.kernel.processes.get(&pid));
         let process = process.map_or_else(String::new, |process| process.name.clone());
         let frames = stack::frames(world, tid);
-        Self { what, call: None, process, tid, frames }
+        Self { cause: Cause::Unmodelled, what, call: None, process, tid, frames }
     }
 
     /// Something met while a thread is in a call, whose number and arguments are still in its registers.
@@ -90,21 +105,34 @@ const NAMES: &[(u64, &str)] = &[
     (462, "mseal"),
 ];
 
-/// What a run is told that wants more memory than it may have.
-pub(crate) const MEMORY_LIMIT: &str = "the memory limit of this run";
-
 impl Refusal {
-    /// Whether it is a bound that was reached, and nothing that is missing.
-    #[must_use]
-    pub fn is_limit(&self) -> bool {
-        self.what == MEMORY_LIMIT
+    /// A step for which there is not enough memory.
+    pub(crate) fn memory(world: &mut World, tid: Tid) -> Self {
+        Self { cause: Cause::Memory, ..Self::new(world, tid, "the memory limit of this run".to_owned()) }
+    }
+
+    /// A step that looks at a file of the host that has become another one.
+    pub(crate) fn changed(world: &mut World, tid: Tid, path: &[u8]) -> Self {
+        let path = String::from_utf8_lossy(path).into_owned();
+        Self { cause: Cause::Changed, ..Self::new(world, tid, path) }
+    }
+
+    /// A step that is given up because a budget is spent.
+    pub(crate) fn spent(tid: Tid) -> Self {
+        let (what, process) = (String::new(), String::new());
+        Self { cause: Cause::Spent, what, call: None, process, tid, frames: Vec::new() }
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let because = if self.is_limit() { "out of memory" } else { "not modelled" };
-        write!(f, "{because}: {}\n  in {} (thread {})", self.what, self.process, self.tid.0)?;
+        match self.cause {
+            Cause::Unmodelled => write!(f, "not modelled: {}", self.what)?,
+            Cause::Memory => write!(f, "out of memory: {}", self.what)?,
+            Cause::Changed => write!(f, "a file of the host changes while it is used: {}", self.what)?,
+            Cause::Spent => f.write_str("the budget is spent")?,
+        }
+        write!(f, "\n  in {} (thread {})", self.process, self.tid.0)?;
         if let Some(call) = &self.call {
             write!(f, ", at {call}")?;
         }

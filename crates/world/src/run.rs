@@ -46,7 +46,7 @@ pub struct Stuck {
 pub trait Audience: Observer {
     /// A guest wrote to a standard stream.
     fn output(&mut self, output: &Output);
-    /// Asked between turns; true ends the run.
+    /// Asked after every turn; true ends the run.
     fn wants_to_stop(&mut self) -> bool;
 }
 
@@ -106,9 +106,9 @@ impl<A: Audience> Run<'_, A> {
             self.tell();
             self.executed += turn?.executed;
             time::expire(&mut self.world.kernel, &mut self.world.memory);
-        }
-        if self.audience.wants_to_stop() {
-            return Err(End::Stopped);
+            if self.audience.wants_to_stop() {
+                return Err(End::Stopped);
+            }
         }
         Ok(if moved { Round::Moved } else { Round::Quiet })
     }
@@ -131,6 +131,10 @@ impl<A: Audience> Run<'_, A> {
 
     fn until_ended(&mut self, pid: Pid) -> Result<i32, End> {
         loop {
+            // Also where nobody moves and only time passes.
+            if self.audience.wants_to_stop() {
+                return Err(End::Stopped);
+            }
             if let Some(status) = self.status(pid) {
                 return Ok(status);
             }

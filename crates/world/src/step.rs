@@ -1,6 +1,6 @@
 //! How one thread goes on: signals first, then the call it waits in, then instructions.
 
-use crate::refusal::{MEMORY_LIMIT, Refusal};
+use crate::refusal::Refusal;
 use crate::signal_frame::{self, Entry};
 use crate::trap;
 use crate::world::World;
@@ -162,7 +162,7 @@ impl World {
                 let instruction = self.instruction_text(tid);
                 self.refuse(tid, format!("instruction {instruction}"))
             }
-            _ => self.refuse(tid, MEMORY_LIMIT.into()),
+            _ => Refusal::memory(self, tid),
         }
     }
 
@@ -190,7 +190,10 @@ impl World {
             Outcome::Control(control) => self.control(tid, control, observer),
             Outcome::Unsupported(what) => return Err(Refusal::in_call(self, tid, what)),
         }
-        Ok(())
+        match self.kernel.host.0.changed() {
+            None => Ok(()),
+            Some(path) => Err(Refusal::changed(self, tid, &path)),
+        }
     }
 
     fn finish_with(&mut self, tid: Tid, result: u64, observer: &mut dyn Observer) {

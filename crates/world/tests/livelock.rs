@@ -14,9 +14,13 @@ const MAIN: &str = "int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0)
 
 /// A program of two threads `f` and `g`; what must hold at the end is `END`.
 fn programs(name: &str, source: &str) -> Programs {
+    program(name, &format!("{HEAD}{source}{MAIN}"))
+}
+
+fn program(name: &str, source: &str) -> Programs {
     let folder = inside::folder(&format!("livelock-{name}"));
     let file = folder.join("program.c");
-    std::fs::write(&file, format!("{HEAD}{source}{MAIN}")).expect("the folder takes files");
+    std::fs::write(&file, source).expect("the folder takes files");
     let mut gcc = std::process::Command::new("gcc");
     let status = gcc.args(["-g", "-O1", "-pthread", "-o"]).arg(folder.join("program")).arg(&file).status();
     assert!(status.expect("gcc runs").success(), "{name} does not compile");
@@ -121,4 +125,13 @@ fn time_passes_beside_spinners_without_memory_and_in_samples_too() {
         let kinds: Vec<FailureKind> = report.found.iter().map(|found| found.failure.kind).collect();
         assert_eq!(kinds, [FailureKind::Assert], "{engine:?}: {:?}", report.stopped);
     }
+}
+
+#[test]
+fn a_program_that_only_computes_is_told_with_its_place() {
+    let mut programs = program("counts", "volatile int x;\nint main(void) {\n    for (;;) x++;\n}\n");
+    let (name, place) = programs.spinning().expect("it goes on and on");
+    assert_eq!((name.as_str(), place.map(|place| place.line)), ("program", Some(3)));
+    let mut programs = program("ends", "volatile int x;\nint main(void) {\n    for (int i = 0; i < 10; i++) x++;\n}\n");
+    assert_eq!(programs.spinning(), None);
 }

@@ -1,7 +1,7 @@
 //! Who can move, what the others wait for, and when time passes.
 
 use super::choosing::Choosing;
-use super::library::Operation;
+use super::library::{self, Library, Operation};
 use super::options::Timeouts;
 use super::programs::{Programs, TIME};
 use super::{reach, touch};
@@ -18,11 +18,33 @@ pub(super) struct Passing {
     may_hasten: bool,
     /// Only when nobody else can move, whatever comes.
     is_patient: bool,
+    /// Somebody has read a clock, and may read it again and again.
+    is_polled: bool,
+    /// Somebody waits in a loop, where loops that wait are operations.
+    is_spun: bool,
 }
 
 impl Passing {
-    /// When nobody else can move.
-    pub const QUIET: Self = Self { may_hasten: false, is_patient: true };
+    /// When nobody else can move, or all go round and read clocks.
+    pub fn quiet(kernel: &Kernel, library: &Library) -> Self {
+        let is_polled = library.reads_clock() && may_poll(kernel);
+        Self { may_hasten: false, is_patient: true, is_polled, is_spun: library.is_spun() }
+    }
+}
+
+/// Time that has passed at most because somebody reads clocks again and again.
+const POLLED_MAX: u64 = 1 << 45;
+
+/// Whether time may still pass for those who read clocks. It passes in steps that double: few are enough for any loop.
+fn may_poll(kernel: &Kernel) -> bool {
+    kernel.clock.now() < POLLED_MAX
+}
+
+/// The next moment for those who read clocks.
+fn next_poll(kernel: &Kernel) -> u64 {
+    const FIRST: u64 = 1_000_000;
+    let (now, start) = (kernel.clock.now(), kernel::clock::Clock::default().now());
+    now + FIRST.max(now.saturating_sub(start))
 }
 
 /// Everybody in a state.
@@ -36,7 +58,8 @@ impl Programs {
     /// Everybody in the world as it is.
     pub(super) fn actors(&self, was_timed: bool, untouched: &[(u32, u32)]) -> Everybody {
         let is_patient = self.options.timeouts == Timeouts::Quiet;
-        let passing = Passing { may_hasten: self.may_hasten(), is_patient };
+        let quiet = Passing::quiet(&self.world.kernel, &self.library);
+        let passing = Passing { may_hasten: self.may_hasten(), is_patient, ..quiet };
         everybody(&self.world.kernel, (was_timed, untouched), passing, &mut |tid| self.told(tid))
     }
 
@@ -47,9 +70,16 @@ impl Programs {
         (self.actor(tid, operation.as_ref()), deadline)
     }
 
-    /// Whether anybody waits for a time to come, where that decides whether time can pass early.
+    /// Whether anybody waits for a time to come, or looks at clocks, where that decides whether time can pass early.
     pub(super) fn is_timed(&self) -> bool {
-        self.may_hasten() && next_deadline(&self.world.kernel, self.deadlines()).is_some()
+        let is_awaited = || next_deadline(&self.world.kernel, self.deadlines()).is_some();
+        self.may_hasten() && (self.library.reads_clock() || is_awaited())
+    }
+
+    /// Whether time that passes early may send a thread a signal.
+    pub(super) fn may_be_alarmed(&self, tid: Tid) -> bool {
+        let kernel = &self.world.kernel;
+        self.may_hasten() && kernel.threads.get(&tid).is_some_and(|thread| time::has_alarm(kernel, thread.pid))
     }
 
     /// When the functions that threads are in give up.
@@ -101,10 +131,18 @@ impl Programs {
                 true => 1,
                 false => operation.choices(seen),
             };
-            let awaits = if choices == 0 { operation.awaits(seen) } else { Vec::new() };
-            let behind = operation.behind(seen).filter(|_| choices == 0).map(|tid| tid.0);
+            let mut awaits = if choices == 0 { operation.awaits(seen) } else { Vec::new() };
+            if choices == 0 {
+                let words = operation.awaited_words(seen).into_iter();
+                awaits.extend(words.flat_map(|address| self.parts_of(operation.space, address)));
+            }
+            let is_kept = operation.wants(seen).is_none_or(|lock| self.knowledge.is_kept(lock));
+            let behind = operation.behind(seen).filter(|_| choices == 0 && is_kept);
+            // Whoever holds the lock may end without giving it back.
+            awaits.extend(behind.and_then(|holder| self.life(holder)));
+            let behind = behind.map(|tid| tid.0);
             // A longer step may also give it back.
-            let takes = operation.takes(seen).filter(|_| !self.options.only_breaks);
+            let takes = operation.takes(seen).filter(|_| !self.options.only_breaks && is_kept);
             let sort = if choices > 1 { Choosing::Wakes as u8 } else { 0 };
             return Actor { choices, sort, awaits, behind, takes, ..self.nobody(tid) };
         }
@@ -122,9 +160,16 @@ impl Programs {
         Actor { choices, sort, awaits, ..self.nobody(tid) }
     }
 
+    /// The life of a thread, as those see it who wait for its end.
+    fn life(&self, tid: Tid) -> Option<u64> {
+        let cpu = self.world.cpus.get(&tid)?;
+        Some(library::thread(self.world.space(tid), cpu.fs_base))
+    }
+
     /// What is known of a thread whatever it does.
     pub(super) fn nobody(&self, tid: Tid) -> Actor {
-        let holds = self.library.member(tid).map_or_else(Vec::new, |member| member.holds.clone());
+        let held = self.library.member(tid).map_or(&[][..], |member| &member.holds);
+        let holds = held.iter().copied().filter(|lock| self.knowledge.is_kept(*lock)).collect();
         Actor { number: tid.0, creator: self.creator(tid), holds, ..Actor::default() }
     }
 
@@ -144,7 +189,9 @@ impl Programs {
         let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
         let next = next_deadline(&self.world.kernel, self.deadlines());
         let is_ahead = next.is_some_and(|next| next > self.world.kernel.clock.now());
-        let hastens = is_ahead && self.may_hasten() && tids().any(can_move);
+        let polled = next_poll(&self.world.kernel);
+        let next = next.or(Some(polled).filter(|_| self.library.reads_clock()));
+        let hastens = (is_ahead || next == Some(polled)) && self.may_hasten() && tids().any(can_move);
         self.beside.hastened += u32::from(hastens);
         self.excuse();
         if let Some(next) = next {
@@ -191,13 +238,15 @@ pub(super) fn everybody(
 }
 
 /// Time, if somebody waits for it or it could have passed.
-fn time_itself(is_awaited: bool, is_quiet: bool, Passing { may_hasten, is_patient }: Passing) -> Option<Actor> {
+fn time_itself(is_awaited: bool, is_quiet: bool, passing: Passing) -> Option<Actor> {
+    let Passing { may_hasten, is_patient, is_polled, is_spun } = passing;
     let time = Actor { number: TIME, creator: TIME, ..Actor::default() };
-    if !is_awaited {
+    if !is_awaited && !is_polled {
         // It could have passed before the last deadline was over.
         return may_hasten.then(|| Actor { awaits: vec![touch::deadlines()], ..time });
     }
-    let may_pass = is_quiet || may_hasten;
+    // Those who wait for nothing but others do not wait for time.
+    let may_pass = is_quiet && (is_awaited || is_spun) || may_hasten;
     let sort = if is_quiet { 0 } else { Choosing::Timeouts as u8 };
     Some(Actor { choices: u32::from(may_pass), sort, patient: is_patient, last: !may_pass, ..time })
 }

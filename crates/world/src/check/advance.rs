@@ -9,6 +9,7 @@ use super::reach::Reach;
 use super::touch::{self, Kind};
 use crate::refusal::Refusal;
 use explore::graph::Touch;
+use kernel::map::Map;
 use kernel::shared::Shared;
 use kernel::{Kernel, Tid};
 use memory::{Halt, Mark};
@@ -41,12 +42,23 @@ pub(super) struct Step {
     pub lowest: u64,
     /// Below this address the stack is all zeros.
     pub clean_below: u64,
+    /// The thread has called the kernel to end itself: the footprint of that call says what others notice.
+    pub exits: bool,
+}
+
+impl Step {
+    /// Gives up all accesses but the first so many.
+    pub fn truncate(&mut self, touches: usize) {
+        self.touches.truncate(touches);
+        self.handed = self.handed.min(touches);
+    }
 }
 
 /// A world just behind an operation.
 struct Kept {
     mark: Mark,
-    cpu: Cpu,
+    /// Of all threads: what follows may end others.
+    cpus: Map<Tid, Cpu>,
     kernel: Shared<Kernel>,
     library: Library,
     touches: usize,
@@ -61,22 +73,31 @@ impl Programs {
         let (assertion, misuse) = (None, None);
         let (lowest, clean_below) = (u64::MAX, self.dead_end(tid));
         let (touches, handed) = (Vec::new(), 0);
+        let (kept, exits) = (None, false);
         let mut step =
-            Step { tid, index, touches, handed, is_fresh, kept: None, assertion, misuse, lowest, clean_below };
+            Step { tid, index, touches, handed, is_fresh, kept, assertion, misuse, lowest, clean_below, exits };
         let space = self.world.space(tid);
+        let was_stopped = self.is_stopped(tid);
         let base = self.world.cpus[&tid].fs_base;
         self.world.memory.enter(space);
         self.world.memory.forget_log();
         self.place_stack(tid);
+        if self.library.member(tid).is_some_and(|member| member.reads_clock) {
+            self.library.member_mut(tid).reads_clock = false;
+        }
         let mut parts = 0;
         while parts < PARTS_MAX && self.goes_on(&mut step)? {
             parts += 1;
+            if self.options.budget.is_spent() {
+                return Err(Refusal::spent(tid));
+            }
         }
         self.note_accesses(&mut step);
         self.clear_dead_stack(&mut step);
         self.hand_over(&mut step);
         self.follow_births(tid, space);
         self.note_end(&mut step, library::thread(space, base));
+        self.note_signal(&mut step, was_stopped);
         step.touches.push(Touch { object: touch::object(Kind::World, 0, 0), write: false, plain: false });
         Ok(step)
     }
@@ -87,6 +108,20 @@ impl Programs {
         if !is_known && !self.world.kernel.threads.contains_key(&step.tid) {
             step.touches.push(Touch { object, write: true, plain: false });
         }
+    }
+
+    /// A signal that ends, stops or continues a process concerns everybody who waits for it or lives in it.
+    fn note_signal(&self, step: &mut Step, was_stopped: bool) {
+        let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
+        if is_ended && !step.exits || !is_ended && self.is_stopped(step.tid) != was_stopped {
+            step.touches.extend(touch::everything());
+        }
+    }
+
+    fn is_stopped(&self, tid: Tid) -> bool {
+        let kernel = &self.world.kernel;
+        let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
+        process.is_some_and(kernel::Process::is_stopped)
     }
 
     /// Takes the next part of a step; whether there is more.
@@ -117,7 +152,8 @@ impl Programs {
         }
         step.is_fresh &= stop.executed == 0;
         let goes_on = match stop.trap {
-            None => false,
+            // What the library does inside is not cut: others would find it half done.
+            None => is_quiet,
             Some(Trap::Stop) => self.at_stop(step)?,
             Some(trap) => self.at_trap(step, &trap)?,
         };
@@ -154,7 +190,7 @@ impl Programs {
         {
             step.kept = Some(Kept {
                 mark: self.world.memory.mark(),
-                cpu: self.world.cpus[&step.tid].clone(),
+                cpus: self.world.cpus.clone(),
                 kernel: self.world.kernel.clone(),
                 library: self.library.clone(),
                 touches: step.touches.len(),
@@ -170,10 +206,10 @@ impl Programs {
         let Some(kept) = step.kept.take_if(|kept| step.touches.len() > kept.touches) else { return true };
         self.world.memory.undo_to(kept.mark);
         self.world.memory.forget_log();
-        self.world.cpus.insert(step.tid, kept.cpu);
+        self.world.cpus = kept.cpus;
         self.world.kernel = kept.kernel;
         self.library = kept.library;
-        step.touches.truncate(kept.touches);
+        step.truncate(kept.touches);
         step.clean_below = kept.clean_below;
         self.listener.heard.truncate(kept.heard);
         false
@@ -183,9 +219,9 @@ impl Programs {
         self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.wait.is_some())
     }
 
-    /// Whether nobody else is there to see anything.
+    /// Whether nobody else is there to see anything. Where time may pass early, it may do so between any two operations.
     pub(super) fn is_alone(&self) -> bool {
-        self.world.kernel.threads.len() == 1
+        self.world.kernel.threads.len() == 1 && !self.is_timed()
     }
 
     /// Whether an operation may be done now: it is the first thing in the step, or nobody can see it.
@@ -218,8 +254,10 @@ impl Programs {
         let reach = self.reach_of_stop(step.tid);
         // How much a read returns is a choice even if nobody else is there.
         let has_choices = reach.is_some() && !step.is_fresh && !self.short_reads(step.tid).is_empty();
+        // Where time may pass early, a timer's signal may come before any call.
+        let is_interrupted = reach.is_some() && !step.is_fresh && self.may_be_alarmed(step.tid);
         match reach {
-            _ if has_choices => Ok(false),
+            _ if has_choices || is_interrupted => Ok(false),
             None | Some(Reach::Nothing) => self.at_locked(step),
             Some(_) if !self.may_operate(step) => Ok(false),
             reach => {
@@ -233,7 +271,7 @@ impl Programs {
     /// Before an instruction that locks memory, or a call that concerns only the caller and its memory: others see it only
     /// if they can reach that memory.
     fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let (mark, cpu, before) = (self.world.memory.mark(), self.world.cpus[&step.tid].clone(), step.touches.len());
+        let (mark, cpus, before) = (self.world.memory.mark(), self.world.cpus.clone(), step.touches.len());
         let (kernel, heard) = (self.world.kernel.clone(), self.listener.heard.len());
         let fingerprint = self.world.memory.fingerprint();
         self.pass(step, None)?;
@@ -245,10 +283,10 @@ impl Programs {
         if is_visible && !self.may_operate(step) {
             self.world.memory.undo_to(mark);
             self.world.memory.forget_log();
-            self.world.cpus.insert(step.tid, cpu);
+            self.world.cpus = cpus;
             self.world.kernel = kernel;
             self.listener.heard.truncate(heard);
-            step.touches.truncate(before);
+            step.truncate(before);
             return Ok(false);
         }
         step.is_fresh = false;

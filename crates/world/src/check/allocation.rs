@@ -4,7 +4,7 @@ use super::advance::Step;
 use super::library::{Allocation, Buried, Flavour, Function, Heap, Hook, Problem, Whole};
 use super::programs::Programs;
 use super::touch::{self, Kind};
-use crate::refusal::{MEMORY_LIMIT, Refusal};
+use crate::refusal::Refusal;
 use explore::graph::Touch;
 use kernel::Tid;
 use kernel::process::limit;
@@ -204,7 +204,7 @@ impl Programs {
                 Ok(true)
             }
             Problem::Full => self.fail_for_real(step, hook),
-            Problem::Limit => Err(self.world.refuse(step.tid, MEMORY_LIMIT.into())),
+            Problem::Limit => Err(Refusal::memory(&mut self.world, step.tid)),
             Problem::Occupied => {
                 let what = refused("the program has mapped something at its own wish where blocks should be".into());
                 Err(self.world.refuse(step.tid, what))

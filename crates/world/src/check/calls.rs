@@ -12,20 +12,22 @@ use memory::SpaceId;
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
 use x86::{Cpu, Machine, Trap};
 
+/// Bytes that a library keeps for a thread above its local storage; less than any library takes is safe.
+pub(super) const CONTROL_BLOCK: u64 = 0x700;
+
 impl Programs {
     /// A call of the kernel from inside a function that is carried out as a whole.
     pub(super) fn quiet_call(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         step.is_fresh = false;
         let (number, args) = call_of(&self.world.cpus[&step.tid]);
         let asked = self.asked(step.tid, (number, args));
-        if let Reach::Objects(objects) = asked.reach()
-            && (!self.is_life(step.tid) || self.waits_outside(step.tid, (number, args)))
+        let (reach, is_noticed) = (asked.reach(), asked.is_noticed_end() || !self.is_life(step.tid));
+        if let Reach::Objects(objects) = reach
+            && (is_noticed || self.waits_outside(step.tid, (number, args)))
         {
             step.touches.extend(objects);
         }
-        let before = (number, self.world.space(step.tid));
-        self.world.call(step.tid, &mut self.listener)?;
-        self.after_call(step.tid, before);
+        self.call(step, (number, args))?;
         Ok(true)
     }
 
@@ -56,9 +58,7 @@ impl Programs {
         self.world.memory.pass_armed(false);
         match stop.trap {
             Some(Trap::Syscall) => {
-                let before = (self.world.cpus[&tid].gpr[RAX], self.world.space(tid));
-                self.world.call(tid, &mut self.listener)?;
-                self.after_call(tid, before);
+                self.call(step, call_of(&self.world.cpus[&tid]))?;
                 if let Some(Reach::Objects(objects)) = reach {
                     step.touches.extend(objects);
                 }
@@ -71,6 +71,36 @@ impl Programs {
             }
             Some(trap) => self.world.handle(tid, &trap, &mut self.listener),
         }
+    }
+
+    /// Makes a call of the kernel, and notes what it does to mappings.
+    fn call(&mut self, step: &mut Step, (number, args): (u64, [u64; 6])) -> Result<(), Refusal> {
+        let (tid, space) = (step.tid, self.world.space(step.tid));
+        let remap = self.remap_of(tid, (number, args));
+        let name = kernel::table::row(number).map_or("", |row| row.name);
+        step.exits |= matches!(name, "exit" | "exit_group");
+        if matches!(name, "clock_gettime" | "gettimeofday" | "time") && !self.is_starting {
+            self.library.member_mut(tid).reads_clock = true;
+        }
+        let stack = (name == "clone3").then(|| self.clone_stack(space, args[0])).flatten();
+        self.world.call(tid, &mut self.listener)?;
+        let result = self.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
+        self.note_remap(step, remap, result);
+        self.after_call(tid, (number, space));
+        self.library.place_stacks(tid, stack);
+        Ok(())
+    }
+
+    /// The stack of a thread that `clone3(2)` is to make, with what the library keeps for the thread above it.
+    fn clone_stack(&self, space: SpaceId, arguments: u64) -> Option<(u64, u64)> {
+        const STACK: u64 = 40;
+        let mut bytes = [0; 24];
+        self.world.memory.peek(space, arguments + STACK, &mut bytes).ok()?;
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let (start, size, storage) = (number(0), number(8), number(16));
+        let end = start.saturating_add(size);
+        let block = if storage >= end { storage.saturating_add(CONTROL_BLOCK) } else { end };
+        (size > 0).then_some((start, block))
     }
 
     /// There may be new threads and new code.

@@ -1,10 +1,10 @@
 //! Search until nothing more is learnt: a race makes a word visible, and then everything is looked at again.
 
 use super::programs::Programs;
-use explore::graph::{self, Counts, Limits, Mode, Race, Report, Stopped};
+use explore::graph::{self, Counts, Found, Limits, Mode, Race, Report, Stopped};
 use explore::{sample, stateless};
 use std::sync::atomic::Ordering;
-use trace::Choice;
+use trace::{Choice, KnowledgeRef};
 
 /// How schedules are searched.
 #[derive(Clone, Debug)]
@@ -47,6 +47,19 @@ pub struct Outcome {
     pub rounds: u32,
     /// Steps executed in all of them.
     pub executed: u64,
+    /// What was known at the beginning of the last round.
+    knowledge: KnowledgeRef,
+    /// The last round but one that found something: what it found is real whatever later rounds come to.
+    pub earlier: Option<Earlier>,
+}
+
+/// What an earlier round found.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    /// Failures, with their schedules.
+    pub found: Vec<Found>,
+    /// What was known at the beginning of that round: it decides where steps begin and end.
+    pub knowledge: KnowledgeRef,
 }
 
 /// Searches all schedules as a graph of states.
@@ -63,7 +76,10 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
     let mut outcome = Outcome::default();
     let mut crew = Vec::new();
     loop {
+        outcome.keep_found();
+        let knowledge = programs.learnt();
         let needs_help = round(engine, (programs, &mut crew), limits, &mut outcome);
+        outcome.knowledge = knowledge;
         programs.learn_from(&mut crew);
         outcome.workers = 1 + crew.len();
         let report = &outcome.report;
@@ -86,6 +102,16 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
             outcome.report.complete &= !has_learnt;
             outcome.ways = ways(&outcome.report);
             return outcome;
+        }
+    }
+}
+
+impl Outcome {
+    /// Keeps what the last round found, before another one begins.
+    fn keep_found(&mut self) {
+        if !self.report.found.is_empty() {
+            let (found, knowledge) = (self.report.found.clone(), self.knowledge.clone());
+            self.earlier = Some(Earlier { found, knowledge });
         }
     }
 }

@@ -8,13 +8,20 @@ use kernel::{Pid, Tid};
 use trace::FailureKind;
 
 impl Programs {
+    /// What is wrong where nobody can move. A loop that waits for ever is executed for ever: a livelock.
     pub(super) fn stuck(&self) -> Option<Failure> {
-        let waiting: Vec<String> = self.world.kernel.threads.keys().map(|tid| self.waits(*tid)).collect();
-        if self.world.kernel.threads.keys().all(|tid| self.may_stay(*tid)) || !self.options.checks.deadlock {
+        let tids = || self.world.kernel.threads.keys();
+        let waiting: Vec<String> = tids().map(|tid| self.waits(*tid)).collect();
+        let spins = tids().any(|tid| self.spun(*tid).is_some());
+        let (kind, is_wanted) = match spins {
+            true => (FailureKind::Livelock, self.options.checks.livelock),
+            false => (FailureKind::Deadlock, self.options.checks.deadlock),
+        };
+        if tids().all(|tid| self.may_stay(*tid)) || !is_wanted {
             return None;
         }
         let message = format!("nobody can go on: {}", waiting.join("; "));
-        Some(Failure { kind: FailureKind::Deadlock, message, fatal: true })
+        Some(Failure { kind, message, fatal: true })
     }
 
     pub(super) fn waits(&self, tid: Tid) -> String {

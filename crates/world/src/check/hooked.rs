@@ -131,6 +131,9 @@ impl Programs {
             step.touches.push(Touch { object, write: true, plain: false });
         }
         self.hear_operation(step.tid, hook);
+        if whole == Whole::Stdio && self.knowledge.is_stdio_split {
+            return self.enter_real(step, hook);
+        }
         if let Some(phase) = whole.last_phase() {
             self.end(step, phase);
             return self.step_past(step);
@@ -176,6 +179,7 @@ impl Programs {
             args: [cpu.gpr[RDI], cpu.gpr[RSI], cpu.gpr[RDX], cpu.gpr[RCX]],
             stack_pointer: cpu.gpr[RSP],
             any_sleeper: self.options.any_sleeper,
+            spurious: self.options.spurious,
         }
     }
 
@@ -185,13 +189,19 @@ impl Programs {
         if !self.may_operate(step) || operation.choices(seen) == 0 {
             return Ok(false);
         }
+        let lock = operation.lock(seen);
         if !self.is_life(step.tid) {
             step.touches.extend(operation.touches(seen));
+            self.note_lock(step, &operation);
         }
         self.hear_operation(step.tid, hook);
+        let holder = lock.and_then(|lock| self.library.holder(lock)).filter(|holder| *holder != step.tid);
         let world = &mut self.world;
         let index = std::mem::take(&mut step.index);
         let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.library, index);
+        if let Some((lock, holder)) = lock.zip(holder) {
+            self.look_at_broken(lock, holder, matches!(done, Done::Acquired(_)));
+        }
         self.world.memory.forget_log();
         step.is_fresh = false;
         match done {
@@ -213,6 +223,17 @@ impl Programs {
                 self.return_with(step.tid, result);
                 Ok(self.operated(step))
             }
+        }
+    }
+
+    /// Somebody has used a lock that another thread holds: if it took the lock, or gave it back, holding keeps nobody out.
+    fn look_at_broken(&mut self, lock: u64, holder: Tid, is_taken: bool) {
+        let still_holds = self.library.member(holder).is_some_and(|member| member.holds.contains(&lock));
+        if is_taken && still_holds {
+            self.library.member_mut(holder).release(lock);
+        }
+        if is_taken || !still_holds {
+            self.knowledge.break_lock(lock);
         }
     }
 

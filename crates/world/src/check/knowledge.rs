@@ -2,10 +2,12 @@
 //!
 //! Everything here only grows. Where a step shows that an earlier one was seen too coarsely, the search has to begin anew.
 
+use super::touch::{self, Kind};
 use kernel::Tid;
-use memory::SpaceId;
+use memory::{PAGE_SIZE, SpaceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trace::KnowledgeRef;
@@ -27,6 +29,22 @@ pub struct Knowledge {
     inside: FxHashSet<u64>,
     /// Words that programs use.
     outside: FxHashSet<u64>,
+    /// Ranges of addresses whose mapping some step changed while several threads used the space.
+    remapped: Vec<(SpaceId, Range<u64>)>,
+    /// Pages that were accessed while several threads used the space.
+    accessed: FxHashSet<(SpaceId, u64)>,
+    /// The last of them: most accesses are to the same page as the one before.
+    last_accessed: Option<(SpaceId, u64)>,
+    /// Ranges of addresses whose content some step took away: accesses there are visible operations.
+    discarded: Vec<(SpaceId, Range<u64>)>,
+    /// Whether functions of standard input and output are executed as they stand: what they are given races.
+    pub is_stdio_split: bool,
+    /// Words in which locks are kept.
+    pub lock_words: FxHashMap<u64, u64>,
+    /// Locks that somebody other than their holder took away: holding one keeps nobody out.
+    broken: BTreeSet<u64>,
+    /// Locks for which that was seen in this round: what threads hold must not change while states are compared.
+    breaking: BTreeSet<u64>,
     /// Whether something new was learnt that changes what earlier steps mean.
     pub has_grown: Arc<AtomicBool>,
 }
@@ -117,6 +135,19 @@ impl Knowledge {
         self.inside.retain(|word| !self.outside.contains(word));
         other.exposed.iter().for_each(|tid| self.expose(*tid));
         self.promote(other.promoted.iter().copied());
+        self.accessed.extend(&other.accessed);
+        other.remapped.iter().for_each(|(space, range)| self.remap(*space, range.clone(), false));
+        let is_late = |(space, range): &(SpaceId, Range<u64>)| {
+            other.is_accessed(*space, range) && !other.remapped.contains(&(*space, range.clone()))
+        };
+        let is_late = self.remapped.iter().any(is_late);
+        self.grow(is_late);
+        other.discarded.iter().for_each(|(space, range)| self.discard(*space, range.clone()));
+        if other.is_stdio_split {
+            self.split_stdio();
+        }
+        self.lock_words.extend(&other.lock_words);
+        other.breaking.iter().for_each(|lock| self.break_lock(*lock));
     }
 
     /// What decides where steps begin and end, as plain data. Hash tables are sorted: files must not depend on their order.
@@ -132,6 +163,9 @@ impl Knowledge {
             exposed: self.exposed.iter().map(|tid| tid.0).collect(),
             written: sorted(written.collect()),
             bytewise: sorted(self.bytewise.iter().copied().collect()),
+            remapped: exported_ranges(&self.remapped),
+            discarded: exported_ranges(&self.discarded),
+            stdio: self.is_stdio_split,
         }
     }
 
@@ -143,8 +177,96 @@ impl Knowledge {
             exposed: known.exposed.iter().map(|tid| Tid(*tid)).collect(),
             parts: known.written.iter().map(|object| (*object, Part::Written)).collect(),
             bytewise: known.bytewise.iter().copied().collect(),
+            remapped: imported_ranges(&known.remapped),
+            discarded: imported_ranges(&known.discarded),
+            is_stdio_split: known.stdio,
             ..Self::default()
         }
+    }
+
+    /// A page is accessed.
+    pub fn note_page(&mut self, space: SpaceId, address: u64) {
+        let page = (space, address / PAGE_SIZE);
+        if self.last_accessed != Some(page) {
+            self.last_accessed = Some(page);
+            self.accessed.insert(page);
+        }
+    }
+
+    /// The mapping of a range of pages is changed; `is_stack` if a thread has its stack there.
+    pub fn remap(&mut self, space: SpaceId, range: Range<u64>, is_stack: bool) {
+        if !self.remapped.iter().any(|known| *known == (space, range.clone())) {
+            self.grow(is_stack || self.is_accessed(space, &range));
+            self.remapped.push((space, range));
+        }
+    }
+
+    /// Whether a page of a range was accessed while several threads used the space.
+    #[must_use]
+    pub fn is_accessed(&self, space: SpaceId, range: &Range<u64>) -> bool {
+        self.accessed.iter().any(|(other, page)| *other == space && range.contains(&(page * PAGE_SIZE)))
+    }
+
+    /// The content of a range of pages is taken away.
+    pub fn discard(&mut self, space: SpaceId, range: Range<u64>) {
+        if !self.discarded.contains(&(space, range.clone())) {
+            self.discarded.push((space, range));
+            self.grow(true);
+        }
+    }
+
+    /// Ranges whose content is taken away.
+    pub fn discarded(&self) -> impl Iterator<Item = &(SpaceId, Range<u64>)> {
+        self.discarded.iter()
+    }
+
+    /// Whether an access is a visible operation: a word of it races, or its content may be taken away.
+    #[must_use]
+    pub fn is_visible(&self, space: SpaceId, addr: u64, size: u32) -> bool {
+        let end = addr + u64::from(size.max(1));
+        let is_discarded = |(other, range): &(SpaceId, Range<u64>)| *other == space && range.contains(&addr);
+        (addr & !3..end).step_by(4).any(|word| self.promoted.contains(&(space, word)))
+            || self.discarded.iter().any(is_discarded)
+    }
+
+    /// Functions of standard input and output are given data that race.
+    pub fn split_stdio(&mut self) {
+        self.grow(!self.is_stdio_split);
+        self.is_stdio_split = true;
+    }
+
+    /// The ranges whose mapping changes that have a byte in common with another, as objects.
+    pub fn remapped(&self, space: SpaceId, range: Range<u64>) -> impl Iterator<Item = u64> + '_ {
+        let meets = move |(other, known): &&(SpaceId, Range<u64>)| {
+            *other == space && known.start < range.end && range.start < known.end
+        };
+        let object = |(space, range): &(SpaceId, Range<u64>)| {
+            touch::object(Kind::Space, touch::object(Kind::Space, space.0, range.start), range.end)
+        };
+        self.remapped.iter().filter(meets).map(object)
+    }
+
+    /// Whether the mapping of any range changes.
+    #[must_use]
+    pub fn has_remapped(&self) -> bool {
+        !self.remapped.is_empty()
+    }
+
+    /// Somebody other than its holder took a lock away.
+    pub fn break_lock(&mut self, lock: u64) {
+        let is_new = !self.broken.contains(&lock) && self.breaking.insert(lock);
+        self.grow(is_new);
+    }
+
+    /// A new round begins.
+    pub fn begin_round(&mut self) {
+        self.broken.append(&mut self.breaking);
+    }
+
+    /// Whether a lock keeps everybody out but its holder.
+    #[must_use]
+    pub fn is_kept(&self, lock: u64) -> bool {
+        !self.broken.contains(&lock)
     }
 
     /// Others use the stack of a thread.
@@ -166,4 +288,12 @@ impl Knowledge {
             self.grow(is_new);
         }
     }
+}
+
+fn exported_ranges(ranges: &[(SpaceId, Range<u64>)]) -> Vec<(u64, u64, u64)> {
+    ranges.iter().map(|(space, range)| (space.0, range.start, range.end)).collect()
+}
+
+fn imported_ranges(ranges: &[(u64, u64, u64)]) -> Vec<(SpaceId, Range<u64>)> {
+    ranges.iter().map(|(space, start, end)| (SpaceId(*space), *start..*end)).collect()
 }

@@ -1,7 +1,8 @@
 //! Accesses to memory, as far as others could notice them.
 
 use super::advance::Step;
-use super::library::{Member, Phase, Whole};
+use super::calls::CONTROL_BLOCK;
+use super::library::{Member, Operation, Phase, Whole};
 use super::options::Depth;
 use super::programs::Programs;
 use super::touch::{self, Kind};
@@ -44,12 +45,14 @@ impl Programs {
         self.log = log;
     }
 
-    fn note_logged(&mut self, step: &mut Step, log: &[Logged]) {
+    pub(super) fn note_logged(&mut self, step: &mut Step, log: &[Logged]) {
         let space = self.world.space(step.tid);
         let member = self.library.member(step.tid);
         let stack = member.and_then(|member| member.stack).unwrap_or_default();
         let plain = self.is_plain(step.tid);
+        let is_stdio = member.and_then(|member| member.within).is_some_and(|within| within.whole == Whole::Stdio);
         let is_exposed = self.knowledge.exposed.contains(&step.tid);
+        let has_remapped = self.knowledge.has_remapped();
         // Asked only if there is something to ask about: most accesses are to the own stack.
         let mut noticed = None;
         let mut lately = [None; LATELY];
@@ -60,12 +63,20 @@ impl Programs {
                 step.clean_below = step.clean_below.min(logged.addr);
             }
             let same = &mut lately[(logged.addr / 4 * 2 + u64::from(logged.write)) as usize % LATELY];
-            if is_own && !is_exposed || same.replace(logged) == Some(logged) {
+            if is_own && !is_exposed && !has_remapped || same.replace(logged) == Some(logged) {
                 continue;
             }
-            match *noticed.get_or_insert_with(|| self.noticed(step.tid)) {
+            let noticed = *noticed.get_or_insert_with(|| self.noticed(step.tid));
+            if matches!(noticed, Noticed::Yes) {
+                self.note_mapping(step, space, logged.addr, logged.size);
+            }
+            if is_own && !is_exposed {
+                continue;
+            }
+            match noticed {
                 Noticed::No => {}
                 Noticed::Outside => self.note_life(step, space, logged),
+                Noticed::Yes if is_stdio => self.note_stdio(step, space, logged),
                 Noticed::Yes => self.note(step, space, logged, plain),
             }
         }
@@ -92,6 +103,21 @@ impl Programs {
         }
     }
 
+    /// Notes an access of a function of standard input and output: to the program's own data it is a plain one. If the data
+    /// race, the function is not one step.
+    fn note_stdio(&mut self, step: &mut Step, space: SpaceId, logged: Logged) {
+        let end = logged.addr + u64::from(logged.size.max(1));
+        let mut plain = false;
+        for start in (logged.addr & !3..end).step_by(4) {
+            let word = touch::word(&self.world.memory, space, start, false, Kind::Word).object;
+            plain |= self.knowledge.is_used_outside(word);
+        }
+        if plain && self.knowledge.is_visible(space, logged.addr, logged.size) {
+            self.knowledge.split_stdio();
+        }
+        self.note(step, space, logged, plain);
+    }
+
     /// The same for accesses that are no plain ones: those of the kernel in a call, and of instructions that lock memory.
     pub(super) fn note_kernel(&mut self, step: &mut Step) {
         let first = step.touches.len();
@@ -105,6 +131,7 @@ impl Programs {
         if !self.is_shared(space, range.start) {
             return;
         }
+        self.note_write(space, range.clone());
         for start in (range.start & !3..range.end).step_by(4) {
             let word = touch::word(&self.world.memory, space, start, false, Kind::Word).object;
             let (is_word, is_bytes) = self.knowledge.uses(word);
@@ -125,7 +152,49 @@ impl Programs {
         mapping.protection.contains(Protection::WRITE) && (is_shared || !self.shares_nothing(space))
     }
 
+    /// Notes that a function is about a lock in memory.
+    pub(super) fn note_lock(&mut self, step: &mut Step, operation: &Operation) {
+        let lock = operation.lock(self.seen());
+        for (addr, write) in operation.words(self.seen()) {
+            self.note_access(step, operation.space, Logged { addr, size: 4, write }, false);
+            if let Some(lock) = lock {
+                let word = touch::word(&self.world.memory, operation.space, addr, false, Kind::Word).object;
+                self.knowledge.lock_words.insert(word, lock);
+            }
+        }
+    }
+
+    /// A word of memory and its bytes, as objects: whoever waits for it to change need not know in what parts it is written.
+    pub(super) fn parts_of(&self, space: SpaceId, address: u64) -> impl Iterator<Item = u64> + use<> {
+        let word = touch::word(&self.world.memory, space, address, false, Kind::Word).object;
+        std::iter::once(word).chain((0..4).map(move |byte| touch::object(Kind::Byte, word, byte)))
+    }
+
+    /// Something other than a lock operation writes a word: if that is a lock that somebody holds, it is broken.
+    fn note_write(&mut self, space: SpaceId, range: Range<u64>) {
+        if self.knowledge.lock_words.is_empty() {
+            return;
+        }
+        for start in (range.start & !3..range.end).step_by(4) {
+            let word = touch::word(&self.world.memory, space, start, false, Kind::Word).object;
+            if let Some(lock) = self.knowledge.lock_words.get(&word).copied()
+                && self.library.holder(lock).is_some()
+            {
+                self.knowledge.break_lock(lock);
+            }
+        }
+    }
+
+    /// Notes an access that is no lock operation.
     pub(super) fn note(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
+        if logged.write {
+            self.note_write(space, logged.addr..logged.addr + u64::from(logged.size.max(1)));
+        }
+        self.note_access(step, space, logged, plain);
+    }
+
+    /// Notes an access, unless nobody else can make one there.
+    fn note_access(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
         if !self.is_shared(space, logged.addr) {
             return;
         }
@@ -196,10 +265,13 @@ impl Programs {
         self.library.has_unjoined(self.world.space(tid))
     }
 
-    /// Notes where the stack of a thread is, at its first step.
+    /// Notes where the stack of a thread is, at its first step. Of a thread that no library has made it is not known where
+    /// its stack ends: that may lie anywhere among what it shares with others.
     pub(super) fn place_stack(&mut self, tid: Tid) {
-        let knows = self.library.member(tid).is_some_and(|member| member.stack.is_some());
-        if knows || self.options.depth == Depth::Real && !self.is_first(tid) {
+        let member = self.library.member(tid);
+        let knows = member.is_some_and(|member| member.stack.is_some());
+        let is_made = member.is_some_and(|member| member.phase == Phase::Starting);
+        if knows || !self.is_first(tid) && (self.options.depth == Depth::Real || !is_made) {
             return;
         }
         let (space, pointer) = (self.world.space(tid), self.world.cpus[&tid].gpr[RSP]);
@@ -207,7 +279,7 @@ impl Programs {
         let end = mapping.start + mapping.len;
         let range = match mapping.name {
             Name::Stack => (end.saturating_sub(STACK_MAX), end),
-            _ => (mapping.start, end),
+            _ => (mapping.start, end.min(self.world.cpus[&tid].fs_base.saturating_add(CONTROL_BLOCK))),
         };
         if self.is_first(tid) == (mapping.name == Name::Stack) {
             self.library.member_mut(tid).stack = Some(range);
@@ -276,14 +348,15 @@ impl Programs {
 
     /// How a new thread begins: in the library if that made it, where its parent is if it is a copy.
     fn born(&self, by: Tid, tid: Tid) -> Member {
-        let parent = self.library.member(by).cloned().unwrap_or_default();
+        let mut parent = self.library.member(by).cloned().unwrap_or_default();
         let is_made = parent.within.is_some_and(|within| within.whole == Whole::Create);
         if self.is_first(tid) {
+            parent.copies.push(by);
             return Member {
                 asleep: None,
                 holds: Vec::new(),
                 shares: Vec::new(),
-                loaded: None,
+                partial: None,
                 buried: Vec::new(),
                 cancelled: false,
                 cancels: None,

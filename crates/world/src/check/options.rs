@@ -5,6 +5,8 @@
 pub struct Checks {
     /// Nobody can go on.
     pub deadlock: bool,
+    /// Somebody waits for ever in a loop, where loops that wait are operations.
+    pub livelock: bool,
     /// A fatal signal.
     pub crash: bool,
     /// `abort(3)`, a failed assertion.
@@ -17,7 +19,7 @@ pub struct Checks {
 
 impl Default for Checks {
     fn default() -> Self {
-        Self { deadlock: true, crash: true, assert: true, exit: true, misuse: true }
+        Self { deadlock: true, livelock: true, crash: true, assert: true, exit: true, misuse: true }
     }
 }
 
@@ -52,6 +54,8 @@ pub struct Options {
     pub timeouts: Timeouts,
     /// Whether any sleeper may be the one whom a signal wakes; otherwise the one that sleeps longest.
     pub any_sleeper: bool,
+    /// Whether a wait at a condition variable may end although nobody has signalled.
+    pub spurious: bool,
     /// Whether reads of pipes and connections may return less than there is.
     pub short_reads: bool,
     /// Whether every access to shared memory is a step of its own, not only where threads race.
@@ -62,6 +66,8 @@ pub struct Options {
     pub awaits: bool,
     /// What programs read as standard input.
     pub input: std::sync::Arc<[u8]>,
+    /// What may be used: no step is taken once it is spent.
+    pub budget: explore::Budget,
 }
 
 impl Default for Options {
@@ -72,11 +78,13 @@ impl Default for Options {
             depth,
             timeouts,
             any_sleeper: true,
+            spurious: false,
             short_reads: false,
             fine: false,
             only_breaks: false,
             awaits: false,
             input: std::sync::Arc::default(),
+            budget: explore::Budget::default(),
         }
     }
 }

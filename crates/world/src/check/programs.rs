@@ -13,8 +13,9 @@ use super::story::Listener;
 use super::{advance, touch};
 use crate::debug::DebugInfo;
 use crate::fingerprint::FACTORS;
-use crate::refusal::Refusal;
+use crate::refusal::{Cause, Refusal};
 use crate::world::{Command, Pace, StartError, World};
+use explore::Budget;
 use explore::graph::{Around, Race, Reached, Step, Taken, Touch, Traced};
 use explore::system::Failure;
 use kernel::host::Host;
@@ -107,6 +108,8 @@ pub struct Programs {
     pub(super) points: Points,
     /// Hears what happens while a story is told.
     pub(super) listener: Listener,
+    /// What binaries say about themselves, between two stories.
+    pub(super) info: Option<Box<DebugInfo>>,
     /// Accesses to memory, on their way to be noted.
     pub(super) log: Vec<memory::Logged>,
     /// What earlier steps have shown.
@@ -160,6 +163,7 @@ impl Programs {
             printed: Vec::new(),
             points: Points::default(),
             listener: Listener::default(),
+            info: None,
             log: Vec::new(),
             knowledge: Knowledge::default(),
             remembered: Remembered::default(),
@@ -192,10 +196,8 @@ impl Programs {
                 let member = programs.library.member(tid);
                 programs.world.can_move(tid) && member.is_some_and(|member| member.phase == Phase::Starting)
             };
-            while starts(self) && self.refusal.is_none() {
-                if let Err(refusal) = self.advance(tid, 0) {
-                    self.refusal = Some(refusal);
-                }
+            while starts(self) && self.refusal.is_none() && !self.options.budget.is_spent() {
+                self.refusal = self.advance(tid, 0).err().filter(|refusal| refusal.cause != Cause::Spent);
             }
         }
         self.is_starting = false;
@@ -240,6 +242,11 @@ impl Programs {
                 self.world.memory.arm(*space, *address..*address + 4);
             }
         }
+        for (space, range) in self.knowledge.discarded() {
+            if self.world.memory.space_exists(*space) {
+                self.world.memory.arm(*space, range.clone());
+            }
+        }
     }
 
     /// Makes the world a state to be looked at.
@@ -263,6 +270,7 @@ impl Programs {
         self.knowledge.promote(words.flatten().copied());
         let has_grown = self.knowledge.has_grown.swap(false, Ordering::Relaxed);
         if has_grown {
+            self.knowledge.begin_round();
             self.remembered.clear();
         }
         has_grown
@@ -319,6 +327,25 @@ impl Programs {
         self.hooks.flavours().into_iter().map(Flavour::name).collect()
     }
 
+    /// What may be used.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.options.budget
+    }
+
+    /// What may be used from now on.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.options.budget = budget;
+        // What it has read before was read within the old one.
+        self.info = None;
+    }
+
+    /// Whether nothing is left of what may be used: no step is taken any more.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.options.budget.is_spent()
+    }
+
     /// Tells whether something was learnt that makes the present search useless.
     pub(super) fn staleness(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.knowledge.has_grown)
@@ -358,6 +385,8 @@ impl Programs {
                 }
                 Some(Moved { touches: step.touches, misuse: step.misuse, assertion: step.assertion })
             }
+            // Half a step is none: nothing that it has done is believed.
+            Err(refusal) if refusal.cause == Cause::Spent => None,
             Err(refusal) => {
                 self.refusal.get_or_insert(refusal);
                 Some(Moved { touches: touch::everything(), ..Moved::default() })
@@ -452,6 +481,9 @@ impl Traced for Programs {
     }
 
     fn step_amid(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn Around) -> Option<Step<Snapshot>> {
+        if self.options.budget.is_spent() {
+            return None;
+        }
         self.catch_up();
         let known = self.recall(state, choice, around.is_trial());
         if let Ok(known) = &known

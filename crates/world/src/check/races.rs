@@ -1,7 +1,7 @@
 //! A race, shown again: both accesses come next in one state, and each is made.
 
 use super::programs::{Programs, Snapshot};
-use crate::debug::{DebugInfo, Variable};
+use crate::debug::Variable;
 use explore::graph::{Race, Reached, Traced};
 use memory::SpaceId;
 use trace::Choice;
@@ -28,8 +28,9 @@ impl Programs {
         let other = self.makes(&reached, race.other, race.object)?;
         self.load(&reached.state);
         let place = *self.words.get(&race.object)?.first()?;
-        let mut info = DebugInfo::new(self.world.kernel.host.clone());
+        let mut info = self.debug_info();
         let variable = info.variable_at(&self.world, place.0, place.1);
+        self.info = Some(info);
         Some(Shown { variable, choices: [one, other], place })
     }
 

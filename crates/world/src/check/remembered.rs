@@ -175,6 +175,8 @@ impl Programs {
             && self.listener.info.is_none()
             && self.points.matched.is_empty()
             && self.forbidden.is_empty()
+            // Where content is taken away, words do not tell all that a step finds.
+            && self.knowledge.discarded().next().is_none()
             && self.refusal.is_none()
             && !self.world.memory.is_patched()
     }
@@ -316,7 +318,8 @@ impl Programs {
         }
         let mut tell = |tid| self.meet(&after, tid);
         let before = (state.is_timed, untouched);
-        let Everybody { actors, is_timed } = everybody(&after.kernel, before, Passing::QUIET, &mut tell);
+        let passing = Passing::quiet(&after.kernel, &after.library);
+        let Everybody { actors, is_timed } = everybody(&after.kernel, before, passing, &mut tell);
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck_in(&after) };
         Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck }
     }

@@ -10,6 +10,7 @@
 
 use super::advance::Step;
 use super::dead;
+use super::library::Member;
 use super::programs::{Programs, Snapshot};
 use super::touch;
 use explore::graph::Touch;
@@ -65,6 +66,11 @@ enum Turn {
 }
 
 impl Spin {
+    /// Whether a thread has gone round and waits.
+    pub fn waits(&self) -> bool {
+        matches!(self.turn, Turn::Waits | Turn::Excused)
+    }
+
     /// Forgets what was looked at.
     fn begin(&mut self, place: Place) {
         let first = Look { spot: Spot { place, drift: 0 }, reads: Vec::new(), is_stale: false };
@@ -157,7 +163,7 @@ impl Programs {
             Some(_) => cpu.clone(),
             None => dead::without_dead(&self.world.memory, self.world.space(tid), cpu),
         };
-        let inside = (member.loaded, member.within, member.phase, &member.asleep, &member.onces);
+        let inside = (&member.partial, member.within, member.phase, &member.asleep, &member.onces);
         let ends = (&member.real, &member.cleans_up, member.is_shielded, member.ends);
         Some((cpu.rip, Wide::hash_of((cpu, inside, ends, (&member.holds, &member.shares)))))
     }
@@ -173,8 +179,10 @@ impl Programs {
     pub(super) fn excuse(&mut self) {
         let looking = self.library.members().filter(|(_, member)| !member.spin.trail.is_empty()).map(|(tid, _)| tid);
         for tid in looking.collect::<Vec<_>>() {
-            let spin = &mut self.library.member_mut(tid).spin;
+            let Member { spin, reads_clock, .. } = self.library.member_mut(tid);
             match spin.turn {
+                // Whoever looks at clocks finds another time.
+                _ if *reads_clock => spin.begin_here(),
                 Turn::Looks => spin.begin_here(),
                 Turn::Waits => spin.turn = Turn::Excused,
                 Turn::Excused | Turn::Vain => {}
@@ -185,8 +193,7 @@ impl Programs {
     /// What a thread waits for in a loop.
     pub(super) fn spun(&self, tid: Tid) -> Option<Vec<u64>> {
         let spin = &self.library.member(tid)?.spin;
-        let waits =
-            matches!(spin.turn, Turn::Waits | Turn::Excused) && !signal::is_deliverable(&self.world.kernel, tid);
+        let waits = spin.waits() && !signal::is_deliverable(&self.world.kernel, tid);
         waits.then(|| spin.round.clone())
     }
 

@@ -37,6 +37,7 @@ impl Programs {
             printed: Vec::new(),
             points: self.points.clone(),
             listener: Listener::default(),
+            info: None,
             log: Vec::new(),
             knowledge: self.knowledge.clone(),
             remembered: Remembered::default(),

@@ -2,6 +2,7 @@
 
 use super::globals::Index;
 use super::module::Module;
+use explore::Budget;
 use gimli::{EndianArcSlice, LittleEndian, Reader as _, SectionId};
 use object::{Object, ObjectSection};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -22,6 +23,7 @@ pub(super) struct Dwarf {
     pub(super) lines: Mutex<addr2line::Context<Reader>>,
     units: OnceLock<Vec<Unit>>,
     index: OnceLock<Index>,
+    pub(super) budget: Budget,
 }
 
 /// An entry, by its unit's number and its place there.
@@ -34,10 +36,11 @@ pub(super) struct Place {
 impl Dwarf {
     /// The sections of a module, or of its debug file; nothing if there are none.
     pub(super) fn of(module: &Module) -> Option<Self> {
-        Self::read(&module.bytes).or_else(|| Self::read(module.debug_file()?))
+        let budget = &module.budget;
+        Self::read(&module.bytes, budget).or_else(|| Self::read(module.debug_file()?, budget))
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
+    fn read(bytes: &[u8], budget: &Budget) -> Option<Self> {
         let file = object::File::parse(bytes).ok()?;
         file.section_by_name(".debug_info")?;
         let load = |id: SectionId| -> Result<Reader, gimli::Error> {
@@ -47,7 +50,7 @@ impl Dwarf {
         };
         let sections = Arc::new(gimli::Dwarf::load(load).ok()?);
         let lines = Mutex::new(addr2line::Context::from_arc_dwarf(Arc::clone(&sections)).ok()?);
-        Some(Self { sections, lines, units: OnceLock::new(), index: OnceLock::new() })
+        Some(Self { sections, lines, units: OnceLock::new(), index: OnceLock::new(), budget: budget.clone() })
     }
 
     /// All units that can be read, in the order in which they are in the file.

@@ -64,6 +64,9 @@ impl Index {
         let mut index = Self::default();
         // Nothing here may ask for the scope of a type, which is not known before the end of this walk.
         for unit in 0..dwarf.units().len() {
+            if dwarf.budget.is_spent() {
+                break;
+            }
             Walk { dwarf, unit, scopes: Vec::new(), index: &mut index }.all();
         }
         index.globals.sort_by_key(|global| global.spot);

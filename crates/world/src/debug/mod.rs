@@ -35,6 +35,7 @@ pub use value::{Place, Value};
 pub use variable::{Storage, Variable};
 pub use way::NoPlace;
 
+use explore::Budget;
 use kernel::host::Host;
 use memory::{Memory, ObjectId, SpaceId};
 use modules::Piece;
@@ -47,6 +48,7 @@ pub struct DebugInfo {
     files: HashMap<ObjectId, Arc<Module>>,
     layouts: HashMap<Vec<Piece>, Arc<Modules>>,
     spaces: HashMap<SpaceId, Arc<Modules>>,
+    budget: Budget,
 }
 
 /// A named place: `malloc+0x12` in a module.
@@ -64,12 +66,19 @@ impl DebugInfo {
     /// Nothing read yet. Debug files are looked for under the declared roots of this host.
     #[must_use]
     pub fn new(host: Host) -> Self {
-        Self { host, files: HashMap::new(), layouts: HashMap::new(), spaces: HashMap::new() }
+        let (files, layouts, spaces) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { host, files, layouts, spaces, budget: Budget::default() }
+    }
+
+    /// The same, which knows nothing more once the budget is spent: to read a large binary takes seconds.
+    #[must_use]
+    pub fn within(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 
     /// The binaries of a space. The same `Arc` as before unless something was mapped or unmapped for execution.
     pub fn modules(&mut self, memory: &Memory, space: SpaceId) -> Arc<Modules> {
-        if !memory.space_exists(space) {
+        if !memory.space_exists(space) || self.budget.is_spent() {
             return Arc::default();
         }
         if let Some(known) = self.spaces.get(&space).filter(|known| is_current(memory, space, known)) {
@@ -101,7 +110,7 @@ impl DebugInfo {
             return Some(Arc::clone(known));
         }
         let bytes = modules::content(memory, object);
-        let module = Arc::new(Module::new(modules::path(mapping), bytes, self.host.clone())?);
+        let module = Arc::new(Module::new(modules::path(mapping), bytes, (self.host.clone(), self.budget.clone()))?);
         self.files.insert(object, Arc::clone(&module));
         Some(module)
     }

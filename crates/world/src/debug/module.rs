@@ -3,6 +3,7 @@
 use super::dwarf::Dwarf;
 use super::symbols::Symbols;
 use crate::load::elf::{Elf, Segment};
+use explore::Budget;
 use kernel::host::Host;
 use std::sync::{Arc, OnceLock};
 
@@ -13,16 +14,17 @@ pub struct Module {
     pub(super) bytes: Arc<[u8]>,
     pub(super) elf: Elf,
     host: Host,
+    pub(super) budget: Budget,
     symbols: OnceLock<Symbols>,
     debug_file: OnceLock<Option<Arc<[u8]>>>,
     dwarf: OnceLock<Option<Dwarf>>,
 }
 
 impl Module {
-    pub(super) fn new(path: String, bytes: Arc<[u8]>, host: Host) -> Option<Self> {
+    pub(super) fn new(path: String, bytes: Arc<[u8]>, (host, budget): (Host, Budget)) -> Option<Self> {
         let elf = Elf::parse(&bytes).ok()?;
         let (symbols, debug_file, dwarf) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Some(Self { path, bytes, elf, host, symbols, debug_file, dwarf })
+        Some(Self { path, bytes, elf, host, budget, symbols, debug_file, dwarf })
     }
 
     /// Its name without folders.

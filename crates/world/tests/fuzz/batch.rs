@@ -13,7 +13,7 @@ use world::check::{Depth, Options, Programs};
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 /// What all programs of a batch have in common.
-const FRAME: &str = include_str!("frame.c");
+const FRAME: &str = concat!(include_str!("frame.c"), include_str!("harm.c"));
 
 /// Compiled programs, one for each seed.
 pub struct Batch {
@@ -36,6 +36,11 @@ impl Batch {
         std::fs::write(folder.join("program.c"), source).expect("the folder takes files");
         compile(&folder, &["-O1", "program.c"]);
         Self { folder, programs }
+    }
+
+    /// Leaves nothing on the disk.
+    pub fn remove(self) {
+        let _ = std::fs::remove_dir_all(self.folder);
     }
 
     /// The programs.
@@ -69,6 +74,11 @@ impl Case<'_> {
     /// The program at its beginning, looked at in a certain way.
     pub fn start_with(&self, options: Options) -> Programs {
         start(self.folder, &["./program", &self.number.to_string()], options)
+    }
+
+    /// Where it lies, and its number there.
+    pub fn place(&self) -> (&Path, usize) {
+        (self.folder, self.number)
     }
 
     /// What is said of it when something is wrong.

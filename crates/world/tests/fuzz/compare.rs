@@ -7,6 +7,9 @@ use world::check::{Engine, Programs, search_by};
 
 /// Programs with more states are left out.
 pub const STATES_MAX: usize = 5_000;
+/// So are those that take more steps, or have more schedules that differ.
+const STEPS_MAX: u64 = 50_000;
+const SCHEDULES_MAX: u64 = 3_000;
 
 /// What no reduction may change.
 #[derive(PartialEq, Eq, Debug)]
@@ -54,14 +57,33 @@ pub fn together(programs: &mut Programs) -> Option<Seen> {
 }
 
 fn by(engine: &Engine, programs: &mut Programs) -> Option<Seen> {
-    let mut stop = |_: u64, _: u64| false;
-    let mut limits = Limits { states: STATES_MAX, failures: usize::MAX, stop: &mut stop };
+    let answer = answer(engine, programs);
+    assert!(!matches!(answer, Err(Missing::Refused(_))), "what programs of this test do is modelled: {answer:?}");
+    answer.ok()
+}
+
+/// Why there is nothing to compare.
+#[derive(Debug)]
+pub enum Missing {
+    /// Too many states or schedules.
+    Large,
+    /// Something is not modelled.
+    Refused(String),
+}
+
+/// What an engine sees.
+pub fn answer(engine: &Engine, programs: &mut Programs) -> Result<Seen, Missing> {
+    let counts_schedules = matches!(engine, Engine::Classes { .. });
+    let mut stop = |count: u64, steps: u64| steps > STEPS_MAX || counts_schedules && count > SCHEDULES_MAX;
+    let states = if counts_schedules { usize::MAX } else { STATES_MAX };
+    let mut limits = Limits { states, failures: usize::MAX, stop: &mut stop };
     let outcome = search_by(engine, programs, &mut limits);
     if let Some(refusal) = &programs.refusal {
-        panic!("everything that programs of this test do is modelled: {refusal}");
+        return Err(Missing::Refused(refusal.to_string()));
     }
     let report = &outcome.report;
-    report.complete.then(|| seen(programs, &report.found, &report.races, &report.ends))
+    let seen = report.complete.then(|| seen(programs, &report.found, &report.races, &report.ends));
+    seen.ok_or(Missing::Large)
 }
 
 /// What a search of classes sees in which loops that wait do so; nothing if there are too many.

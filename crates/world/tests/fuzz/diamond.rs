@@ -9,9 +9,9 @@ use world::check::touch::{Kind, kind};
 use world::check::{Programs, Snapshot};
 
 /// A step in the state where it was taken.
-struct Step {
-    choice: Choice,
-    taken: Taken<Snapshot>,
+pub struct Step {
+    pub choice: Choice,
+    pub taken: Taken<Snapshot>,
 }
 
 /// Walks at random, and exchanges whatever can be exchanged on the way; what the exchanged steps touched, or what is wrong.
@@ -20,16 +20,7 @@ pub fn walk(programs: &mut Programs, seed: u64, length: usize) -> Result<BTreeSe
     let (mut reached, mut touched) = (programs.initial(), BTreeSet::new());
     for _ in 0..length {
         let mut steps = steps(programs, &reached);
-        for (index, one) in steps.iter().enumerate() {
-            let others = steps[index + 1..].iter().filter(|other| other.choice.actor != one.choice.actor);
-            for other in others.filter(|other| is_independent(one, other)) {
-                exchange(programs, one, other)?;
-                let touches = one.taken.touches.iter().chain(&other.taken.touches);
-                touched.extend(touches.map(|touch| kind(touch.object)));
-            }
-            let mut waiting = reached.actors.iter().filter(|actor| actor.choices == 0 && !actor.last);
-            waiting.try_for_each(|actor| stays(actor, one))?;
-        }
+        touched.extend(exchange_all(programs, &reached, &steps)?);
         steps.retain(|step| !is_fatal(step));
         if steps.is_empty() {
             break;
@@ -39,7 +30,28 @@ pub fn walk(programs: &mut Programs, seed: u64, length: usize) -> Result<BTreeSe
     Ok(touched)
 }
 
-fn steps(programs: &mut Programs, reached: &Reached<Snapshot>) -> Vec<Step> {
+/// Exchanges whatever can be exchanged of the steps of one state; what those touched, or what is wrong.
+pub fn exchange_all(
+    programs: &mut Programs,
+    reached: &Reached<Snapshot>,
+    steps: &[Step],
+) -> Result<BTreeSet<Kind>, String> {
+    let mut touched = BTreeSet::new();
+    for (index, one) in steps.iter().enumerate() {
+        let others = steps[index + 1..].iter().filter(|other| other.choice.actor != one.choice.actor);
+        for other in others.filter(|other| is_independent(one, other)) {
+            exchange(programs, one, other)?;
+            let touches = one.taken.touches.iter().chain(&other.taken.touches);
+            touched.extend(touches.map(|touch| kind(touch.object)));
+        }
+        let mut waiting = reached.actors.iter().filter(|actor| actor.choices == 0 && !actor.last);
+        waiting.try_for_each(|actor| stays(actor, one))?;
+    }
+    Ok(touched)
+}
+
+/// All steps of a state.
+pub fn steps(programs: &mut Programs, reached: &Reached<Snapshot>) -> Vec<Step> {
     let mut steps = Vec::new();
     for actor in &reached.actors {
         for index in 0..actor.choices {
@@ -50,7 +62,8 @@ fn steps(programs: &mut Programs, reached: &Reached<Snapshot>) -> Vec<Step> {
     steps
 }
 
-fn is_fatal(step: &Step) -> bool {
+/// Whether nothing follows a step.
+pub fn is_fatal(step: &Step) -> bool {
     step.taken.failure.as_ref().is_some_and(|failure| failure.fatal)
 }
 

@@ -1,6 +1,7 @@
 /* What all random programs share; the programs follow, then the table PROGRAMS. The first argument says which one runs. */
 #define _GNU_SOURCE
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -10,19 +11,25 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+struct wide { unsigned long x[3]; };
 struct shared {
     unsigned char b[4]; /* four bytes of one word */
     unsigned short h[2];
@@ -31,6 +38,8 @@ struct shared {
     atomic_uint a[2];
     unsigned flag;
     unsigned out[4]; /* what each has seen */
+    atomic_int ids[4]; /* of threads or processes, once they run */
+    struct wide wide[2];
     pthread_mutex_t m[2];
     pthread_cond_t c;
     pthread_rwlock_t rw;
@@ -40,6 +49,9 @@ struct shared {
 };
 static struct shared plain, *s = &plain;
 static int pipes[2], pair[2], grams[2], sysv, messages, listener, file, event;
+static int timer, epoll, zero, null;
+static unsigned char *page; /* two of them */
+static pthread_t first_thread;
 static struct timespec soon;
 static unsigned handled, begun;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -49,13 +61,19 @@ static struct sockaddr_in address;
 /* What a program needs beside memory. */
 enum {
     PROCESSES = 1, PIPE = 2, PAIR = 4, TCP = 8, SYSV = 16, MAIN_WORKS = 32, FILE_ = 64, EVENT = 128,
-    QUEUE = 256, DATAGRAM = 512, SIGNAL = 1024, RECURSIVE = 2048, CHECKED = 4096
+    QUEUE = 256, DATAGRAM = 512, SIGNAL = 1024, RECURSIVE = 2048, CHECKED = 4096, ADAPTIVE = 1 << 13, INHERITED = 1 << 14,
+    ROBUST = 1 << 15, PREFER_READER = 1 << 16, PREFER_WRITER = 1 << 17, WRITER_NONRECURSIVE = 1 << 18, PAGE = 1 << 19,
+    BLOCKED = 1 << 20, ALARM = 1 << 21, TIMER = 1 << 22, EPOLL = 1 << 23, FIRST = 1 << 24,
+    /* What main does with threads: detaches them, returns while they run, ends itself alone. */
+    DETACHED = 1 << 25, RETURNS = 1 << 26, ENDS = 1 << 27,
+    IDS = 1 << 28
 };
 struct program {
     int needs, count;
     unsigned (*parts[4])(void);
     int (*end)(void);
 };
+static const struct program *running;
 #define V(x) (*(volatile __typeof__(x) *)&(x))
 
 static unsigned get(int fd, int n) {
@@ -189,7 +207,13 @@ static void set_up(const struct program *p) {
     pthread_mutex_init(&s->m[0], &ma);
     if (p->needs & RECURSIVE) pthread_mutexattr_settype(&ma, PTHREAD_MUTEX_RECURSIVE);
     if (p->needs & CHECKED) pthread_mutexattr_settype(&ma, PTHREAD_MUTEX_ERRORCHECK);
+    if (p->needs & ADAPTIVE) pthread_mutexattr_settype(&ma, PTHREAD_MUTEX_ADAPTIVE_NP);
+    if (p->needs & INHERITED) pthread_mutexattr_setprotocol(&ma, PTHREAD_PRIO_INHERIT);
+    if (p->needs & ROBUST) pthread_mutexattr_setrobust(&ma, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&s->m[1], &ma);
+    if (p->needs & PREFER_READER) pthread_rwlockattr_setkind_np(&ra, PTHREAD_RWLOCK_PREFER_READER_NP);
+    if (p->needs & PREFER_WRITER) pthread_rwlockattr_setkind_np(&ra, PTHREAD_RWLOCK_PREFER_WRITER_NP);
+    if (p->needs & WRITER_NONRECURSIVE) pthread_rwlockattr_setkind_np(&ra, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_cond_init(&s->c, &ca);
     pthread_rwlock_init(&s->rw, &ra);
     pthread_barrier_init(&s->bar, &ba, 2);
@@ -205,6 +229,20 @@ static void set_up(const struct program *p) {
         struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
         sigaction(SIGUSR1, &action, 0);
     }
+    if (p->needs & BLOCKED) mask(SIG_BLOCK);
+    if (p->needs & ALARM) signal(SIGALRM, handle);
+    if (p->needs & TIMER) timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    if (p->needs & PAGE) {
+        int kind = shared ? MAP_SHARED : MAP_PRIVATE;
+        page = mmap(0, 8192, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+        zero = open("/dev/zero", O_RDONLY), null = open("/dev/null", O_WRONLY);
+    }
+    if (p->needs & EPOLL) {
+        struct epoll_event event = { EPOLLIN, { 0 } };
+        epoll = epoll_create1(0);
+        epoll_ctl(epoll, EPOLL_CTL_ADD, pipes[0], &event);
+    }
+    if (p->needs & FIRST) first_thread = pthread_self();
     clock_gettime(CLOCK_REALTIME, &soon), soon.tv_sec++;
     if (p->needs & SYSV) sysv = semget(IPC_PRIVATE, 2, 0600);
     if (p->needs & TCP) {
@@ -216,16 +254,21 @@ static void set_up(const struct program *p) {
         getsockname(listener, (struct sockaddr *)&address, &length);
     }
 }
-static const struct program *running;
 static void *run(void *number) {
+    if (running->needs & IDS) atomic_store(&s->ids[(long)number], running->needs & PROCESSES ? getpid() : gettid());
     s->out[(long)number] = running->parts[(long)number]();
     return 0;
 }
 static void with_threads(const struct program *p) {
     pthread_t threads[4];
     long works = p->needs & MAIN_WORKS ? 1 : 0;
-    for (long i = works; i < p->count; i++) pthread_create(&threads[i], 0, run, (void *)i);
+    for (long i = works; i < p->count; i++) {
+        pthread_create(&threads[i], 0, run, (void *)i);
+        if (p->needs & DETACHED) pthread_detach(threads[i]);
+    }
     if (works) run(0);
+    if (p->needs & ENDS) pthread_exit(0);
+    if (p->needs & RETURNS) return;
     for (long i = works; i < p->count; i++) pthread_join(threads[i], 0);
 }
 static void with_processes(const struct program *p) {
@@ -237,10 +280,12 @@ static void with_processes(const struct program *p) {
             _exit(0);
         }
     if (works) run(0);
+    if (p->needs & RETURNS) return;
     for (long i = works; i < p->count; i++) waitpid(pids[i], 0, 0);
 }
 extern const struct program programs[];
 int main(int argc, char **argv) {
+    if (argc > 2) return atoi(argv[2]);
     running = &programs[argc > 1 ? atoi(argv[1]) : 0];
     set_up(running);
     (running->needs & PROCESSES ? with_processes : with_threads)(running);

@@ -9,6 +9,10 @@ mod generate;
 #[path = "../inside/mod.rs"]
 mod inside;
 mod loops;
+mod mix;
+mod mixed;
+mod native;
+mod table;
 
 use batch::{Batch, Case};
 use compare::{Seen, classes, graph, together, without_memory};
@@ -136,7 +140,8 @@ fn searches_of_programs_without_memory_see_what_full_ones_see() {
 #[test]
 fn searches_without_memory_find_what_is_behind_loops_that_wait() {
     let wrong = |seen: &Seen| -> BTreeSet<String> {
-        seen.failures.iter().filter(|failure| !failure.starts_with("deadlock")).cloned().collect()
+        // Cycles of states are told apart from failures.
+        seen.failures.iter().filter(|failure| !failure.starts_with("livelock")).cloned().collect()
     };
     let mut compared = 0;
     for_each("loops", seeds(120), |case| {
@@ -154,7 +159,8 @@ fn searches_without_memory_find_what_is_behind_loops_that_wait() {
 #[test]
 fn searches_without_memory_find_every_outcome_of_loops_that_wait_for_several_words() {
     let outcomes = |seen: &Seen| -> BTreeSet<String> {
-        seen.failures.iter().filter(|failure| !failure.starts_with("deadlock")).cloned().collect()
+        // Cycles of states are told apart from failures.
+        seen.failures.iter().filter(|failure| !failure.starts_with("livelock")).cloned().collect()
     };
     // Seed 28 has two that write what a third waits for.
     let (seeds, mut compared, mut wrong) = (seeds(30), 0, Vec::new());

@@ -112,9 +112,23 @@ impl Act<'_> {
                 self.give_up();
                 Done::Returned(0)
             }
+            Mutex::Others if self.is_inherited() => {
+                self.give_up();
+                Done::Returned(0)
+            }
             Mutex::Free => self.wrong_unlock("a mutex is unlocked that nobody holds"),
             Mutex::Others => self.wrong_unlock("a mutex is unlocked by a thread that does not hold it"),
         }
+    }
+
+    /// Whether `fork(2)` copied a mutex that does not check its owner, held by the thread that this one is a copy of: handlers
+    /// of `pthread_atfork(3)` give it back.
+    fn is_inherited(&self) -> bool {
+        let (at, layout) = self.layout();
+        let owner = Tid(self.load(at + layout.owner));
+        let is_copy = self.library.member(self.operation.tid).is_some_and(|member| member.copies.contains(&owner));
+        let checks = matches!(self.load(at + layout.kind) & 3, 1 | 2);
+        is_copy && !checks && self.library.holder(self.lock_object()).is_none()
     }
 
     /// Kinds that check tell the caller; for others it is undefined, and the library unlocks.

@@ -153,6 +153,25 @@ impl Function {
         )
     }
 
+    /// Whether it is about a lock for readers and writers.
+    #[must_use]
+    pub fn is_of_both(self) -> bool {
+        use Function as F;
+        let reads = matches!(self, F::ReadLock | F::TryReadLock | F::TimedReadLock | F::ClockReadLock);
+        let writes = matches!(self, F::WriteLock | F::TryWriteLock | F::TimedWriteLock | F::ClockWriteLock);
+        reads || writes || self == F::UnlockBoth
+    }
+
+    /// Whether it is about a lock that somebody can hold exclusively.
+    #[must_use]
+    pub fn is_of_locks(self) -> bool {
+        use Function as F;
+        let takes = matches!(self, F::Lock | F::TryLock | F::TryMtx | F::TimedLock | F::ClockLock);
+        let spins = matches!(self, F::SpinLock | F::SpinTryLock | F::SpinUnlock);
+        let waits = matches!(self, F::Wait | F::TimedWait | F::ClockWait);
+        takes || spins || waits || self.is_of_both() || matches!(self, F::Unlock | F::DestroyMutex)
+    }
+
     /// How it is carried out, for those who read.
     #[must_use]
     pub fn manner(self) -> &'static str {

@@ -56,10 +56,12 @@ pub struct Member {
     pub stack: Option<(u64, u64)>,
     /// Who made it.
     pub creator: Option<Tid>,
+    /// Threads of other processes that it is a copy of, by `fork(2)`: what they held then, its copy holds.
+    pub copies: Vec<Tid>,
     /// What it has read lately: for loops that wait.
     pub spin: Spin,
-    /// What an instruction that reads and writes has read of a word that others may change in between.
-    pub loaded: Option<Loaded>,
+    /// What an instruction with several accesses to words that others may change in between has done so far.
+    pub partial: Option<Partial>,
     /// Blocks of others that it has freed, and has told nobody of; sorted.
     pub buried: Vec<Buried>,
     /// Calls of `pthread_once(3)` that it is in, outermost first.
@@ -76,6 +78,8 @@ pub struct Member {
     pub is_shielded: bool,
     /// It has begun to end: it cannot be cancelled any more.
     pub ends: bool,
+    /// Its last step has read a clock: it may go round until that shows another time.
+    pub reads_clock: bool,
 }
 
 /// Where a function returns to.
@@ -98,13 +102,34 @@ pub struct Once {
     pub inside: Option<Return>,
 }
 
-/// The first half of an instruction that reads and writes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Loaded {
+/// An instruction that is not over.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Partial {
     /// The instruction.
     pub rip: u64,
-    /// What it has read.
+    /// Its accesses so far to words that race.
+    pub done: Vec<Part>,
+}
+
+/// An access of an instruction that is atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Part {
+    /// Where.
+    pub addr: u64,
+    /// Bytes, at most eight.
+    pub size: u32,
+    /// Whether it writes.
+    pub write: bool,
+    /// What it has read, or writes.
     pub value: u64,
+}
+
+impl Part {
+    /// Whether it has a byte in common with another access.
+    #[must_use]
+    pub fn overlaps(&self, addr: u64, size: u32) -> bool {
+        self.addr < addr + u64::from(size.max(1)) && addr < self.addr + u64::from(self.size)
+    }
 }
 
 /// Where in its life a thread is.
@@ -173,6 +198,18 @@ impl Library {
         (&self.unjoined, &self.buried)
     }
 
+    /// Whether anybody waits for a clock in a loop, where loops that wait are operations.
+    #[must_use]
+    pub fn is_spun(&self) -> bool {
+        self.members.values().any(|member| member.spin.waits() && member.reads_clock)
+    }
+
+    /// Whether anybody has read a clock.
+    #[must_use]
+    pub fn reads_clock(&self) -> bool {
+        self.members.values().any(|member| member.reads_clock)
+    }
+
     /// All threads with an entry.
     pub fn members(&self) -> impl Iterator<Item = (Tid, &Member)> {
         asked::note(Question::Everybody);
@@ -227,6 +264,16 @@ impl Library {
     pub fn disturbed(&self, by: Tid, touches: &[Touch]) -> Vec<Tid> {
         let is_concerned = |(tid, member): &(&Tid, &Member)| **tid != by && member.spin.concerns(touches);
         self.members.iter().filter(is_concerned).map(|(tid, _)| *tid).collect()
+    }
+
+    /// Threads that a thread has just made in the library have this stack.
+    pub fn place_stacks(&mut self, by: Tid, stack: Option<(u64, u64)>) {
+        let Some(stack) = stack else { return };
+        let is_new = |(_, member): &(&Tid, &Member)| {
+            member.creator == Some(by) && member.phase == Phase::Starting && member.stack.is_none()
+        };
+        let new: Vec<Tid> = self.members.iter().filter(is_new).map(|(tid, _)| *tid).collect();
+        new.into_iter().for_each(|tid| self.member_mut(tid).stack = Some(stack));
     }
 
     /// Whose stack an address is in, but for that of a thread.

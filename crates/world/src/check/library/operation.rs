@@ -46,6 +46,8 @@ pub struct Operation {
     pub stack_pointer: u64,
     /// Whether the one who is woken by a signal is a choice.
     pub any_sleeper: bool,
+    /// Whether a wait at a condition variable may end although nobody has signalled (`pthread_cond_wait(3)`).
+    pub spurious: bool,
 }
 
 /// What came of an operation.
@@ -137,6 +139,7 @@ impl Operation {
                     matches!(self.mutex(seen), Mutex::Others | Mutex::Mine { recursive: false, checked: false });
                 !stuck || self.is_late(seen)
             }
+            function if function.is_of_both() && self.prefers_writers(seen) => true,
             F::ReadLock | F::TimedReadLock | F::ClockReadLock => {
                 self.u32(seen, self.args[0] + 4) == 0 || self.is_late(seen) || self.deadlocks(seen)
             }
@@ -147,7 +150,7 @@ impl Operation {
             F::Wait | F::TimedWait | F::ClockWait => match self.asleep(seen) {
                 None => true,
                 Some(asleep) => {
-                    let is_over = asleep.woken || self.is_late(seen) || self.is_cancelled(seen);
+                    let is_over = asleep.woken || self.spurious || self.is_late(seen) || self.is_cancelled(seen);
                     is_over && matches!(self.mutex(seen), Mutex::Free | Mutex::Special)
                 }
             },
@@ -182,6 +185,14 @@ impl Operation {
         is_begun && seen.library.members().any(|(tid, member)| calls(member) && is_in(seen.kernel, tid, self.space))
     }
 
+    /// Whether a lock for readers and writers lets nobody read while somebody waits to write
+    /// (`PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`): who came first matters then, and the library's own code decides.
+    pub(super) fn prefers_writers(&self, seen: Seen<'_>) -> bool {
+        const KIND: u64 = 48;
+        const NONRECURSIVE: u32 = 2;
+        self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + KIND) == NONRECURSIVE
+    }
+
     /// Whether a lock for readers and writers is wanted by its own writer, who is told so by glibc.
     pub(super) fn deadlocks(&self, seen: Seen<'_>) -> bool {
         let only_tries = matches!(self.function, Function::TryReadLock | Function::TryWriteLock);
@@ -211,15 +222,8 @@ impl Operation {
         let first = self.args[0];
         match self.function {
             F::TryLock | F::TryMtx => vec![touch(first, Kind::Lock, matches!(self.mutex(seen), Mutex::Free))],
-            F::ReadLock
-            | F::TryReadLock
-            | F::TimedReadLock
-            | F::ClockReadLock
-            | F::UnlockBoth
-            | F::WriteLock
-            | F::TryWriteLock
-            | F::TimedWriteLock
-            | F::ClockWriteLock => self.touches_of_both(seen),
+            function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
+            function if function.is_of_both() => self.touches_of_both(seen),
             F::SpinTryLock => vec![touch(first, Kind::Lock, self.u32(seen, first) == self.flavour.free_spin_lock())],
             F::Wait | F::TimedWait | F::ClockWait => {
                 let mutex = touch(self.args[1], Kind::Lock, true);
@@ -273,16 +277,61 @@ impl Operation {
         }
     }
 
+    /// The words of memory in which the lock is kept that the function is about, and whether it writes them. Whatever else
+    /// writes them (initialisation, `memset(3)`, a copy) changes the lock, too.
+    #[must_use]
+    pub fn words(&self, seen: Seen<'_>) -> Vec<(u64, bool)> {
+        use Function as F;
+        let first = self.args[0];
+        let lock = self.lock_address() + self.flavour.mutex().lock;
+        let writes = |object: u64| self.touches(seen).iter().any(|touch| touch.object == object && touch.write);
+        let is_written = || writes(self.object(seen, first, Kind::Lock));
+        match self.function {
+            F::Lock | F::TimedLock | F::ClockLock | F::Unlock | F::DestroyMutex => vec![(lock, true)],
+            F::TryLock | F::TryMtx => vec![(lock, is_written())],
+            F::Wait | F::TimedWait | F::ClockWait => vec![(lock, true)],
+            function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
+            function if function.is_of_both() => vec![(first, is_written()), (first + 4, is_written())],
+            F::SpinLock | F::SpinUnlock | F::SpinTryLock | F::Once => vec![(first, is_written())],
+            F::SemaphoreWait | F::SemaphoreTimedWait | F::SemaphoreClockWait | F::SemaphoreTryWait => {
+                vec![(first, is_written())]
+            }
+            F::SemaphorePost => vec![(first, true)],
+            F::BarrierWait => vec![(first + 8, false)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The exclusive lock that the function is about.
+    #[must_use]
+    pub fn lock(&self, seen: Seen<'_>) -> Option<u64> {
+        let is_lock = self.function.is_of_locks();
+        is_lock.then(|| self.object(seen, self.lock_address(), Kind::Lock))
+    }
+
+    /// The condition at which the caller sleeps, if nobody has woken it and nothing else ends that.
+    fn sleeps_at(&self, seen: Seen<'_>) -> Option<u64> {
+        use Function as F;
+        let may_sleep = matches!(self.function, F::Wait | F::TimedWait | F::ClockWait);
+        let asleep = self.asleep(seen).filter(|asleep| may_sleep && !asleep.woken)?;
+        (!self.spurious && !self.is_late(seen) && !self.is_cancelled(seen)).then_some(asleep.object)
+    }
+
     /// What has to change before the function can go on.
     #[must_use]
     pub fn awaits(&self, seen: Seen<'_>) -> Vec<u64> {
-        match (self.function, self.asleep(seen)) {
-            (Function::Wait | Function::TimedWait | Function::ClockWait, Some(asleep))
-                if !asleep.woken && !self.is_late(seen) && !self.is_cancelled(seen) =>
-            {
-                vec![asleep.object]
-            }
-            _ => self.touches(seen).into_iter().map(|touch| touch.object).collect(),
+        match self.sleeps_at(seen) {
+            Some(condition) => vec![condition],
+            None => self.touches(seen).into_iter().map(|touch| touch.object).collect(),
+        }
+    }
+
+    /// Words of memory that let the function go on if they change.
+    #[must_use]
+    pub fn awaited_words(&self, seen: Seen<'_>) -> Vec<u64> {
+        match self.sleeps_at(seen) {
+            Some(_) => Vec::new(),
+            None => self.words(seen).into_iter().map(|(address, _)| address).collect(),
         }
     }
 
@@ -295,16 +344,12 @@ impl Operation {
     }
 
     /// The exclusive lock that the function takes if it can.
-    fn wants(&self, seen: Seen<'_>) -> Option<u64> {
+    #[must_use]
+    pub fn wants(&self, seen: Seen<'_>) -> Option<u64> {
         use Function as F;
         let is_lock = match self.function {
-            F::Lock
-            | F::TimedLock
-            | F::ClockLock
-            | F::WriteLock
-            | F::TimedWriteLock
-            | F::ClockWriteLock
-            | F::SpinLock => true,
+            F::Lock | F::TimedLock | F::ClockLock | F::SpinLock => true,
+            F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => !self.prefers_writers(seen),
             F::Wait | F::TimedWait | F::ClockWait => self.asleep(seen).is_some(),
             _ => false,
         };
@@ -343,6 +388,7 @@ impl Operation {
             },
             F::Unlock => act.unlock(),
             F::DestroyMutex => act.destroy_mutex(),
+            function if function.is_of_both() && self.prefers_writers(act.seen()) => Done::Unsummarised,
             F::ReadLock | F::TimedReadLock | F::ClockReadLock => act.read_lock(None),
             F::TryReadLock => act.read_lock(Some(EBUSY)),
             F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => act.write_lock(None),

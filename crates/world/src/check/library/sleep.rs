@@ -40,6 +40,7 @@ impl Act<'_> {
                     true => Done::Acquired(0),
                     // Whoever cleans up finds the mutex held (`pthread_cond_wait(3)`).
                     false if is_cancelled => Done::Cancelled,
+                    false if !self.operation.is_late(self.seen()) => Done::Acquired(0),
                     false => Done::Acquired(late),
                 }
             }

@@ -1,6 +1,6 @@
 //! Calls on descriptors: what they refer to, and which ones there are.
 
-use super::lists::READING;
+use super::lists::{READING, WRITING};
 use super::names::{all_files, look_at_listing};
 use super::touch::{self, Kind, reads, writes};
 use super::{Asked, Reach, sockets, some};
@@ -87,7 +87,8 @@ impl Asked<'_> {
     /// What the call touches of an inode. Whatever changes a file's content also changes what `stat(2)` tells of it.
     fn inode_through(&self, id: Id) -> Vec<Touch> {
         let name = table::row(self.number).map_or("", |row| row.name);
-        if self.is_mapped(id) {
+        let is_of_file = name != "fcntl" || !NOT_THE_FILE.contains(&self.args[1]);
+        if is_of_file && self.is_mapped(id, !WRITING.contains(&name)) {
             return touch::everything();
         }
         let mut touches = vec![all_files(self.are_watched())];
@@ -95,7 +96,7 @@ impl Asked<'_> {
             "getdents64" | "fstat" if self.is_directory(id) => {
                 touches.extend([reads(Kind::Inode, id.0), look_at_listing(id)]);
             }
-            "fcntl" if NOT_THE_FILE.contains(&self.args[1]) => {}
+            _ if !is_of_file => {}
             name if READING.contains(&name) => touches.push(reads(Kind::Inode, id.0)),
             "fchmod" | "fchown" => match self.change(id) {
                 Some(changes) => touches.extend(changes),
@@ -107,14 +108,41 @@ impl Asked<'_> {
         touches
     }
 
-    /// Whether a file's content is also memory that somebody shares.
-    fn is_mapped(&self, id: Id) -> bool {
+    /// Whether a file's content is also memory: what readers see, somebody may store into who shares it; what writers
+    /// change, anybody sees who maps it.
+    fn is_mapped(&self, id: Id, only_reads: bool) -> bool {
         let holds = |mapping: &Mapping| {
             let is_it = matches!(mapping.backing, Backing::Object { id: object, .. } if object.0 == id.0);
-            is_it && mapping.sharing == Sharing::Shared
+            is_it && (!only_reads || mapping.sharing == Sharing::Shared)
         };
         let mut spaces = self.kernel.processes.values().map(|process| process.space);
         spaces.any(|space| self.memory.space_exists(space) && self.memory.mappings(space).any(holds))
+    }
+
+    /// What a new mapping touches: calls on its file have another footprint from now on.
+    pub(super) fn map(&self) -> Reach {
+        const MAP_ANONYMOUS: u64 = 0x20;
+        let mut touches = match self.own(Kind::Space, self.space().0) {
+            Reach::Nothing => Vec::new(),
+            Reach::Objects(touches) => touches,
+        };
+        if self.args[3] & MAP_ANONYMOUS == 0 {
+            touches.extend(self.mapped_file(self.args[4] as i32));
+        }
+        some(touches)
+    }
+
+    /// A private mapping shows what is written later, too. Whoever writes a file that is mapped touches everything, so a
+    /// file that nobody has changed so far needs no telling: the library's are mapped by everybody.
+    fn mapped_file(&self, fd: i32) -> Option<Touch> {
+        const MAP_PRIVATE: u64 = 2;
+        let process = self.kernel.processes.get(&self.pid())?;
+        let description = process.descriptors.get(fd).ok()?.description;
+        let File::Inode(id) = self.kernel.descriptions.get(&description)?.file else { return None };
+        match self.args[3] & 0xf {
+            MAP_PRIVATE => self.kernel.files.inodes.contains_key(&id).then(|| reads(Kind::Inode, id.0)),
+            _ => Some(writes(Kind::Inode, id.0)),
+        }
     }
 
     /// Whether processes that wait for each other's locks are looked for (`EDEADLK`): then it matters who waits already.

@@ -7,6 +7,24 @@ use explore::graph::Touch;
 use kernel::{Id, table};
 
 impl Asked<'_> {
+    /// Whether the call ends a thread that holds robust locks: the kernel hands them on (`get_robust_list(2)`).
+    #[must_use]
+    pub fn is_noticed_end(&self) -> bool {
+        let ends = matches!(table::row(self.number).map_or("", |row| row.name), "exit" | "exit_group");
+        ends && self.holds_robust()
+    }
+
+    fn holds_robust(&self) -> bool {
+        const PENDING: u64 = 16;
+        let word = |address: u64| {
+            let mut bytes = [0; 8];
+            let _ = self.memory.peek(self.space(), address, &mut bytes);
+            u64::from_le_bytes(bytes)
+        };
+        let head = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.robust_list.0);
+        head != 0 && (![0, head].contains(&word(head)) || word(head + PENDING) != 0)
+    }
+
     /// The end of a process: everything that it has is given back, and its parent is told.
     pub(super) fn end(&self) -> Vec<Touch> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
@@ -14,6 +32,7 @@ impl Asked<'_> {
             && self.is_alone()
             && self.kernel.terminals.is_empty()
             && !kernel::ipc::notices_end(self.kernel, process.pid)
+            && !self.holds_robust()
             && !self.kernel.processes.values().any(kernel::Process::is_stopped);
         if !is_plain {
             return touch::everything();

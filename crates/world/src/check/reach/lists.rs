@@ -4,6 +4,9 @@
 pub const READING: &[&str] =
     &["read", "readv", "pread64", "fstat", "lseek", "getdents64", "fadvise64", "close", "fsync", "fdatasync", "ioctl"];
 
+/// Calls on descriptors that change a file's content.
+pub const WRITING: &[&str] = &["write", "writev", "pwrite64", "ftruncate"];
+
 /// Calls that concern nobody but the calling thread.
 pub const LOCAL: &[&str] = &[
     "getpid",
@@ -34,7 +37,6 @@ pub const LOCAL: &[&str] = &[
     "sched_yield",
     "sched_getaffinity",
     "getcpu",
-    "prlimit64",
     "getrlimit",
     "getrusage",
     "times",

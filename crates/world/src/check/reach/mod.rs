@@ -65,7 +65,8 @@ impl Asked<'_> {
     pub fn reach(&self) -> Reach {
         let Some(row) = table::row(self.number) else { return Reach::Objects(touch::everything()) };
         match row.name {
-            name if LOCAL.contains(&name) => Reach::Nothing,
+            name if LOCAL.contains(&name) && self.is_about_caller(name) => Reach::Nothing,
+            "mmap" => self.map(),
             name if OF_SPACE.contains(&name) => self.own(Kind::Space, self.space().0),
             name if OF_DESCRIPTOR.contains(&name) => self.through(self.args[0] as i32),
             name if names::is_of_names(name) => self.names(name),
@@ -73,6 +74,8 @@ impl Asked<'_> {
             // Time that passes ends it, or a signal; both come to everybody.
             "nanosleep" | "clock_nanosleep" => Reach::Objects(vec![self.process(false)]),
             "umask" if self.is_alone() => Reach::Nothing,
+            // Limits of any process may be set; most calls only look at the caller's own.
+            "prlimit64" if self.args[2] == 0 => Reach::Nothing,
             "execve" if self.is_alone() => Reach::Objects(self.execute()),
             "futex" => Reach::Objects(self.futex()),
             "exit_group" => Reach::Objects(self.end()),
@@ -89,11 +92,21 @@ impl Asked<'_> {
             "semop" | "semtimedop" | "semctl" | "msgsnd" | "msgrcv" | "msgctl" => {
                 Reach::Objects(vec![writes(Kind::Ipc, self.args[0])])
             }
-            "exit" if self.threads() > 1 => {
+            "exit" if self.threads() > 1 && !self.is_noticed_end() => {
                 let cleared = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.clear_at_end);
                 Reach::Objects(vec![writes(Kind::Space, self.space().0), self.futex_at(cleared)])
             }
             _ => Reach::Objects(touch::everything()),
+        }
+    }
+
+    /// Whether a call that may ask about any process, or change its limits, concerns the caller alone.
+    fn is_about_caller(&self, name: &str) -> bool {
+        let is_own = self.args[0] == 0 || self.args[0] == u64::from(self.pid().0);
+        match name {
+            "getpgid" | "getsid" => is_own,
+            "prlimit64" => is_own && (self.args[2] == 0 || self.is_alone()),
+            _ => true,
         }
     }
 

@@ -1,14 +1,14 @@
 //! What grows for ever: why a program's states never repeat.
 
-use super::Listener;
 use crate::check::programs::Programs;
-use crate::debug::DebugInfo;
 use explore::graph::Traced;
 use std::collections::BTreeMap;
 use trace::{Change, Choice};
 
 /// Steps of the walk that is looked at.
 const STEPS: usize = 400;
+/// A shorter one says nothing.
+const STEPS_MIN: usize = 40;
 /// A variable that changed so often, always in one direction, grows.
 const CHANGES_MIN: u32 = 8;
 
@@ -38,40 +38,41 @@ impl Programs {
     /// Who executes nothing but instructions on that walk, never asking the kernel for anything, and where it is in the end.
     pub fn spinning(&mut self) -> Option<(String, Option<trace::Location>)> {
         let mut reached = self.initial();
-        let mut quiet = 0;
+        let (mut quiet, mut steps) = (0, 0);
         let mut last = None;
-        for _ in 0..STEPS {
+        for _ in 0..STEPS / 4 {
             let mut able = reached.actors.iter().filter(|actor| actor.choices > 0);
             let (Some(actor), None) = (able.next().map(|actor| actor.number), able.next()) else { return None };
-            let taken = self.step(&reached.state, Choice { actor, index: 0 })?;
+            let Some(taken) = self.step(&reached.state, Choice { actor, index: 0 }) else { break };
+            steps += 1;
             let is_quiet = taken.failure.is_none() && taken.touches.iter().all(|touch| !touch.write);
             quiet = if is_quiet { quiet + 1 } else { 0 };
             last = Some(kernel::Tid(actor));
             reached = taken.reached;
         }
-        let tid = last.filter(|_| quiet >= STEPS / 2)?;
-        self.listener =
-            Listener { info: Some(Box::new(DebugInfo::new(self.world.kernel.host.clone()))), ..Listener::default() };
+        // The time may be over before the walk is.
+        let tid = last.filter(|_| steps >= STEPS_MIN && quiet >= steps / 2)?;
+        self.listen("");
         let (place, _) = self.place(tid);
         let name = self.world.kernel.threads.get(&tid).map(|thread| thread.pid);
         let name = name.and_then(|pid| self.world.kernel.processes.get(&pid)).map(|process| process.name.clone());
-        self.listener = Listener::default();
+        self.stop_listening();
         name.map(|name| (name, place))
     }
 
     /// Walks along one schedule, everybody in turn, and tells which variables only grow or only shrink on it.
     pub fn growing(&mut self) -> Vec<Growth> {
-        self.listener =
-            Listener { info: Some(Box::new(DebugInfo::new(self.world.kernel.host.clone()))), ..Listener::default() };
-        let ways = self.walk();
-        self.listener = Listener::default();
+        self.listen("");
+        let (ways, steps) = self.walk();
+        self.stop_listening();
         let grows = |way: &Way| way.steady && way.changes >= CHANGES_MIN;
-        let told = |(name, way): (String, Way)| Growth { name, from: way.first, to: way.last, steps: STEPS };
+        let told = |(name, way): (String, Way)| Growth { name, from: way.first, to: way.last, steps };
         ways.into_iter().filter(|(_, way)| grows(way)).map(told).collect()
     }
 
-    fn walk(&mut self) -> BTreeMap<String, Way> {
-        let mut ways = BTreeMap::new();
+    /// How variables went, and how many steps were taken: fewer if the time was over before.
+    fn walk(&mut self) -> (BTreeMap<String, Way>, usize) {
+        let (mut ways, mut steps) = (BTreeMap::new(), 0);
         let mut reached = self.initial();
         for number in 0..STEPS {
             let able: Vec<u32> =
@@ -82,8 +83,9 @@ impl Programs {
                 follow(&mut ways, &change);
             }
             reached = taken.reached;
+            steps += 1;
         }
-        ways
+        (ways, steps)
     }
 }
 

@@ -177,8 +177,7 @@ impl Programs {
     /// Hears an access to a word that threads stop at.
     pub(in crate::check) fn hear_access(&mut self, tid: Tid, space: SpaceId, touch: memory::Touch) {
         if self.listener.info.is_some() {
-            let has_read = self.library.member(tid).is_some_and(|member| member.loaded.is_some());
-            let does = if touch.access == Access::Read && !has_read { "reads" } else { "writes" };
+            let does = if touch.access == Access::Read { "reads" } else { "writes" };
             let text = format!("{does} {}", self.name_at(space, touch.addr));
             let heard = self.listener.hear(&self.world, tid, text);
             self.listener.heard.push(heard);

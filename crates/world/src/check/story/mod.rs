@@ -70,14 +70,39 @@ struct Story {
 impl Programs {
     /// Tells a schedule; nothing if it cannot be executed. Paths below `folder` are told without it.
     pub fn tell(&mut self, schedule: &[Choice], folder: &str) -> Option<Told> {
-        self.listener = Listener {
-            info: Some(Box::new(DebugInfo::new(self.world.kernel.host.clone()))),
-            folder: folder.to_owned(),
-            ..Listener::default()
-        };
+        self.listen(folder);
         let told = self.tell_all(schedule);
-        self.listener = Listener::default();
+        self.stop_listening();
         told
+    }
+
+    /// Hears what happens from now on. What binaries say about themselves is read once for all stories.
+    fn listen(&mut self, folder: &str) {
+        let info = self.debug_info();
+        self.listener = Listener { info: Some(info), folder: folder.to_owned(), ..Listener::default() };
+    }
+
+    fn stop_listening(&mut self) {
+        self.info = std::mem::take(&mut self.listener).info;
+    }
+
+    /// What binaries say about themselves; to be given back for the next one who asks.
+    pub(in crate::check) fn debug_info(&mut self) -> Box<DebugInfo> {
+        let budget = self.options.budget.clone();
+        self.info.take().unwrap_or_else(|| Box::new(DebugInfo::new(self.world.kernel.host.clone()).within(budget)))
+    }
+
+    /// Executes a schedule without telling it: what goes wrong at its end, and the fingerprint there; nothing if it cannot be
+    /// executed.
+    pub fn replayed(&mut self, schedule: &[Choice]) -> Option<(Option<Failure>, u128)> {
+        let mut reached = self.initial();
+        let mut failure = reached.stuck.clone();
+        for choice in schedule {
+            let taken = self.step(&reached.state, *choice)?;
+            failure = taken.failure.or_else(|| taken.reached.stuck.clone());
+            reached = taken.reached;
+        }
+        Some((failure, reached.fingerprint))
     }
 
     fn tell_all(&mut self, schedule: &[Choice]) -> Option<Told> {

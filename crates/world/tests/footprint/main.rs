@@ -1,0 +1,155 @@
+//! Footprints of calls, held against what the calls do: for any two of them, made by two threads or two processes, either
+//! their footprints conflict, or each does the same whether the other was made before or not, and both orders lead to the
+//! same state.
+//!
+//! So for each object that a call changes, whoever looks at it must say so: a world in which the first call was made
+//! and one in which it was not differ in what it changes. `PAIRS=all` tries all pairs, `PAIRS=5000` so many.
+
+mod calls;
+#[path = "../fuzz/diamond.rs"]
+#[allow(dead_code, reason = "a part of it is used here")]
+mod diamond;
+#[path = "../inside/mod.rs"]
+mod inside;
+
+use calls::FAMILIES;
+use explore::graph::{Actor, Reached, Traced};
+use explore::random::Random;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::process::Command as Native;
+use trace::Choice;
+use world::check::programs::TIME;
+use world::check::{Options, Programs, Snapshot};
+
+/// States of one pair that are looked at.
+const STATES_MAX: usize = 80;
+/// Of the number of a call.
+const BITS: usize = 8;
+
+fn calls() -> Vec<&'static str> {
+    FAMILIES.iter().flat_map(|(_, calls)| *calls).copied().collect()
+}
+
+/// Who shares what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Two {
+    Threads,
+    Processes,
+}
+
+/// Two actors that are about to choose a call.
+struct Bench {
+    programs: Programs,
+    /// Where the first has chosen each of the calls, and the second none.
+    chosen: Vec<Reached<Snapshot>>,
+    /// The second.
+    other: u32,
+    calls: Vec<&'static str>,
+}
+
+impl Bench {
+    fn new(two: Two) -> Self {
+        let calls = calls();
+        assert!(calls.len() <= 1 << BITS, "{}", calls.len());
+        let folder = inside::folder(&format!("footprint-{two:?}"));
+        let mut source = include_str!("frame.c").to_owned();
+        for (number, call) in calls.iter().enumerate() {
+            let _ = writeln!(source, "static long call_{number}(int me) {{ return {call}; }}");
+        }
+        let names: String = (0..calls.len()).map(|number| format!("call_{number}, ")).collect();
+        let _ = writeln!(source, "const call calls[] = {{ {names} }};");
+        std::fs::write(folder.join("program.c"), source).expect("the folder takes files");
+        let defined = match two {
+            Two::Threads => ["-DTHREADS", "-DID=gettid()", "-DPAGES=MAP_PRIVATE"],
+            Two::Processes => ["-DPROCESSES", "-DID=getpid()", "-DPAGES=MAP_SHARED"],
+        };
+        let mut gcc = Native::new("gcc");
+        gcc.current_dir(&folder).args(["-g", "-O1", "-w", "-pthread", "-o", "program", "program.c"]).args(defined);
+        assert!(gcc.arg(format!("-DBITS={BITS}")).status().expect("gcc runs").success());
+        let mut programs = inside::search_of(&folder, Options { short_reads: true, ..Options::default() });
+        let (start, [one, other]) = choosing(&mut programs);
+        let chosen = (0..calls.len()).map(|call| choose(&mut programs, &start, one, call)).collect();
+        Self { programs, chosen, other, calls }
+    }
+
+    /// Whether two calls commute wherever their footprints say so.
+    fn try_pair(&mut self, pair: [usize; 2]) -> Result<(), String> {
+        let start = choose(&mut self.programs, &self.chosen[pair[0]], self.other, pair[1]);
+        let (mut open, mut seen) = (vec![start], BTreeSet::new());
+        while let Some(reached) = open.pop() {
+            if !seen.insert(reached.fingerprint) || seen.len() > STATES_MAX {
+                continue;
+            }
+            let mut here = reached.clone();
+            here.actors.retain(|actor| actor.number != TIME && actor.choices > 0);
+            let mut steps = diamond::steps(&mut self.programs, &here);
+            diamond::exchange_all(&mut self.programs, &reached, &steps)?;
+            steps.retain(|step| !diamond::is_fatal(step));
+            open.extend(steps.into_iter().map(|step| step.taken.reached));
+        }
+        Ok(())
+    }
+
+    /// The second time everything is known of what they share.
+    fn holds(&mut self, pair: [usize; 2]) -> Result<(), String> {
+        if self.try_pair(pair).is_ok() {
+            return Ok(());
+        }
+        self.programs.promote(&[]);
+        let told = pair.map(|number| self.calls[number]);
+        self.try_pair(pair).map_err(|error| format!("{} and {}: {error}", told[0], told[1]))
+    }
+}
+
+/// Takes steps until two are about to choose.
+fn choosing(programs: &mut Programs) -> (Reached<Snapshot>, [u32; 2]) {
+    let mut reached = programs.initial();
+    for _ in 0..2_000 {
+        let ready: Vec<u32> =
+            reached.actors.iter().filter(|actor| actor.choices == 2).map(|actor| actor.number).collect();
+        if let [one, two] = ready[..] {
+            return (reached, [one, two]);
+        }
+        let is_next = |actor: &&Actor| actor.choices == 1 && actor.number != TIME;
+        let next = reached.actors.iter().find(is_next).expect("somebody can move").number;
+        reached = programs.step(&reached.state, Choice { actor: next, index: 0 }).expect("it can").reached;
+    }
+    panic!("nobody chooses: {:?}", programs.refusal);
+}
+
+/// Lets somebody choose a call, bit by bit: a read of all is a one, a short one a zero.
+fn choose(programs: &mut Programs, from: &Reached<Snapshot>, actor: u32, call: usize) -> Reached<Snapshot> {
+    (0..BITS).fold(from.clone(), |reached, bit| {
+        let choice = Choice { actor, index: u32::from(call >> bit & 1 == 0) };
+        programs.step(&reached.state, choice).expect("it chooses").reached
+    })
+}
+
+/// Pairs to try: some at random, more if they are asked for.
+fn pairs(count: usize, default: usize) -> Vec<[usize; 2]> {
+    let given = std::env::var("PAIRS").unwrap_or_default();
+    if given == "all" {
+        return (0..count).flat_map(|one| (0..count).map(move |other| [one, other])).collect();
+    }
+    let mut random = Random::new(7);
+    let wanted = given.parse().unwrap_or(default);
+    (0..wanted).map(|_| [random.below(count), random.below(count)]).collect()
+}
+
+fn try_all(two: Two, default: usize) {
+    let mut bench = Bench::new(two);
+    let pairs = pairs(bench.calls.len(), default);
+    let wrong: Vec<String> = pairs.iter().filter_map(|pair| bench.holds(*pair).err()).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), pairs.len(), wrong.join("\n"));
+}
+
+#[test]
+fn calls_of_two_threads_commute_unless_their_footprints_conflict() {
+    try_all(Two::Threads, 1000);
+}
+
+#[test]
+fn calls_of_two_processes_commute_unless_their_footprints_conflict() {
+    try_all(Two::Processes, 1000);
+}
