@@ -265,9 +265,12 @@ pub struct ProgramArgs {
     /// Print every syscall to stderr, as strace does
     #[arg(long)]
     pub strace: bool,
-    /// Let programs use no more memory than this, such as 2G
+    /// Let the run take no more memory than this, such as 2G
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub mem: Option<u64>,
+    /// End the run after this time on the wall, such as 10m
+    #[arg(long, value_parser = units::time)]
+    pub time: Option<Duration>,
 }
 
 /// Flags of `doctor`.
@@ -287,6 +290,9 @@ pub struct ReplayArgs {
     /// Stop after this step and show the state there
     #[arg(long, value_name = "STEP")]
     pub to: Option<usize>,
+    /// Let programs read this folder or file of the host, if the counterexample wants it
+    #[arg(long, value_name = "PATH")]
+    pub root: Vec<PathBuf>,
 }
 
 /// Flags of `report`.
@@ -393,6 +399,8 @@ pub enum WakesName {
     Any,
     /// The one who waits longest
     Longest,
+    /// Any of them, and threads may wake although nobody signals
+    Spurious,
 }
 
 /// How schedules of programs are searched.

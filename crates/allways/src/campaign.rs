@@ -4,6 +4,7 @@
 //! all smaller ones were exhausted before; where a search was cut off, the row says so.
 
 use crate::evidence::finite;
+use crate::jobs::in_parallel;
 use crate::model::Model;
 use crate::request::Request;
 use crate::runs;
@@ -12,8 +13,7 @@ use explore::{Outcome, TransitionSystem, Violation};
 use promela::faults::faults_of;
 use replay::Budget;
 use report::{Cell, CutSet, End, FaultRow, Layout, PropertyRow, Robustness, Searched, counterexample_text};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 use trace::{Counterexample, FailureKind};
 
@@ -114,7 +114,7 @@ fn cut_off(level: u32, end: &End) -> String {
         more => format!("with {more} faults"),
     };
     match end {
-        End::Bound(bound) => format!("{bound} was not enough {with}"),
+        End::Bound(bound) | End::Limit(bound) => format!("{bound} was not enough {with}"),
         end => format!("{} {with}", without_violation(end).1),
     }
 }
@@ -209,31 +209,6 @@ fn count(covered: &mut Searched, outcome: &Outcome) {
     covered.steps += outcome.stats.steps;
 }
 
-/// Does jobs on several threads; the answers come in the order of the jobs.
-fn in_parallel<T: Send>(jobs: usize, threads: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let answers = Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= jobs {
-                return;
-            }
-            let answer = job(number);
-            answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((number, answer));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    answers.sort_by_key(|(number, _)| *number);
-    answers.into_iter().map(|(_, answer)| answer).collect()
-}
-
 /// One counterexample for each minimal set, shortened and executed again.
 fn evidence(model: &Model, request: &Request, rows: &[Row], watch: Watch<'_>) -> Campaign {
     let faults = fault_rows(model);
@@ -324,11 +299,5 @@ mod tests {
     fn what_was_cut_off_says_where_and_why() {
         assert_eq!(cut_off(1, &End::Bound("time 5 s".to_owned())), "time 5 s was not enough with 1 fault");
         assert_eq!(cut_off(0, &End::Interrupted), "interrupted without faults");
-    }
-
-    #[test]
-    fn jobs_are_answered_in_order() {
-        assert_eq!(in_parallel(5, 3, |number| number * 2), [0, 2, 4, 6, 8]);
-        assert_eq!(in_parallel(0, 3, |number| number), [0; 0]);
     }
 }

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 /// How the program ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
-    /// All properties hold, exhaustively or within a bound that was asked for; or the verb did what it should.
+    /// All properties hold, exhaustively or within a bound that was asked for; or no violation was found with the effort that
+    /// was asked for; or the verb did what it should.
     Fine,
     /// There is a counterexample.
     Violated,
@@ -19,6 +20,10 @@ pub enum Exit {
     Nothing,
     /// Stopped by Ctrl-C.
     Interrupted,
+    /// Standard output could not be written: the disk is full.
+    Unwritten,
+    /// A violation was met that could not be shown again: a bug of ours.
+    Bug,
 }
 
 /// The code of our own bugs.
@@ -34,6 +39,8 @@ impl Exit {
             Self::Inconclusive => 3,
             Self::Nothing => 4,
             Self::Interrupted => 130,
+            Self::Unwritten => 74,
+            Self::Bug => OUR_BUG as u8,
         }
     }
 }
@@ -47,7 +54,7 @@ impl From<Exit> for ExitCode {
 impl From<Outcome> for Exit {
     fn from(outcome: Outcome) -> Self {
         match outcome {
-            Outcome::Verdict(Verdict::Holds) => Self::Fine,
+            Outcome::Verdict(Verdict::Holds | Verdict::NotFound) => Self::Fine,
             Outcome::Verdict(Verdict::Violated) => Self::Violated,
             Outcome::Verdict(Verdict::Unsupported | Verdict::Inconclusive) => Self::Inconclusive,
             Outcome::Nothing => Self::Nothing,
@@ -59,7 +66,7 @@ impl From<Outcome> for Exit {
 /// Ends the program after a panic, wherever it happened: a worker's panic must not leave the others running.
 #[allow(clippy::print_stderr)]
 pub fn our_bug(panic: &PanicHookInfo<'_>) {
-    let arguments: Vec<String> = std::env::args().collect();
+    let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     eprintln!("\nallways: internal error: {panic}");
     eprintln!("  = this is a bug in allways {}, not in what you check", env!("CARGO_PKG_VERSION"));
     eprintln!("  = please report it with the model and this command: {}", arguments.join(" "));
@@ -74,8 +81,8 @@ mod tests {
     #[test]
     fn codes_are_those_that_scripts_rely_on() {
         use Exit::*;
-        let codes = [Fine, Violated, Usage, Inconclusive, Nothing, Interrupted].map(Exit::code);
-        assert_eq!(codes, [0, 1, 2, 3, 4, 130]);
+        let codes = [Fine, Violated, Usage, Inconclusive, Nothing, Interrupted, Unwritten].map(Exit::code);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 130, 74]);
     }
 
     #[test]

@@ -3,15 +3,18 @@
 //! **Invariant:** the one crate that prints, and the one that knows how a verdict becomes an exit code. Only `model`,
 //! `runs`, `backend`, `trails`, `unreached`, `faulty`, `fault_args` and `campaign` know that models are written in Promela.
 
+mod allocator;
 mod args;
 mod backend;
 mod campaign;
+mod careful;
 mod evidence;
 mod exit;
 mod fault_args;
 mod faulty;
 mod input;
 mod interrupt;
+mod jobs;
 mod model;
 mod newcomer;
 mod output;
@@ -23,6 +26,7 @@ mod safety;
 mod saved;
 mod simulate;
 mod trails;
+mod turns;
 mod units;
 mod unreached;
 mod usage;
@@ -35,12 +39,13 @@ use output::Output;
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::OrExit = allocator::OrExit;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(exit::our_bug));
     let cli = Cli::try_parse().unwrap_or_else(|error| {
-        let help = newcomer::help(&error, std::env::args().skip(1));
+        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let help = newcomer::help(&error, words);
         let _ = error.print();
         output::stderr(&help);
         std::process::exit(error.exit_code());
@@ -51,7 +56,9 @@ fn main() -> ExitCode {
     {
         return verbs::program::run(&args.program, args.seed, &output);
     }
-    dispatch(cli.verb, &output).into()
+    let exit = dispatch(cli.verb, &output);
+    // A verdict stays; that all is well must not be said by a report that nobody has read.
+    if output.has_failed() && exit == Exit::Fine { Exit::Unwritten } else { exit }.into()
 }
 
 fn dispatch(verb: Verb, output: &Output) -> Exit {

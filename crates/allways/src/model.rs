@@ -5,8 +5,9 @@ use crate::backend::Backend;
 use crate::evidence::{Describe, SHORTENING, finite};
 use crate::faulty::{Wanted, condition, unfit};
 use crate::request::Request;
-use crate::runs::{self, Run};
+use crate::runs::{self, Answer, Run};
 use crate::safety::{self, Watch, without_violation};
+use crate::turns::Turns;
 use crate::unreached::unreached;
 use promela::diagnostic::{self, render_all};
 use promela::faults::prepare;
@@ -16,7 +17,7 @@ use promela::lower::{Names, lower_ltl, lower_with_names};
 use promela::parse::{self, FailureKind as ParseFailure, ParseOptions, Parsed};
 use promela::run::explain;
 use promela::run::vector::Work;
-use promela::unread::without_unread;
+use promela::unread::lean;
 use report::{Colour, End, Property, PropertyVerdict, Sources, Summary};
 use std::path::{Path, PathBuf};
 use trace::{Counterexample, FailureKind, Fingerprint, PropertyRef, SystemRef, Trace, Variable, Waiting};
@@ -28,7 +29,7 @@ pub type System = promela::run::System<Backend>;
 pub struct Model {
     /// What it does, as written.
     pub system: System,
-    /// The same without values that nobody reads, if there are any: fewer states, the same schedules.
+    /// The same without values that nobody reads, or reads any more, if there are any: fewer states, the same schedules.
     lean: Option<System>,
     /// How counterexamples refer to it.
     pub system_ref: SystemRef,
@@ -100,7 +101,7 @@ impl Model {
             (system, runs)
         };
         // A fault may touch what nobody reads, and then the two would not go the same way.
-        let leaner = without_unread(&lowered.model, &extra).filter(|_| faults.is_none());
+        let leaner = lean(&lowered.model, &extra).filter(|_| faults.is_none());
         let lean = leaner.map(|model| start(model).0);
         let (mut system, runs) = start(lowered.model);
         system.faults = faults;
@@ -149,21 +150,28 @@ impl Model {
         sources
     }
 
-    /// Checks what was asked for: failed steps and stuck states first, then properties of whole runs.
+    /// Checks what was asked for: short searches for properties of whole runs, then failed steps and stuck states, then
+    /// what the short searches left open.
     pub fn check(&self, request: &Request, watch: Watch<'_>) -> Checked {
         let safety = !self.properties(request).is_empty();
-        let mut checked = if safety { self.check_safety(request, watch) } else { Checked::default() };
-        checked.summary.system.clone_from(&self.system_ref.file);
         let wanted: Vec<&Run> = self.runs.iter().filter(|run| run.wanted(request)).collect();
-        let answers = match checked.summary.covered.end {
-            End::Interrupted => wanted.iter().map(|run| run.not_searched("interrupted")).collect(),
-            _ => runs::check_all(self, &wanted, request, watch),
+        let mut answers = runs::probe_all(self, &wanted, request, watch);
+        let open = wanted.iter().zip(&answers).filter(|(_, answer)| answer.is_none()).map(|(run, _)| *run);
+        let open: Vec<&Run> = open.collect();
+        let (mut checked, late) = match safety {
+            true => self.check_in_turns(&open, request, watch),
+            false => (Checked::default(), runs::check_all(self, &open, request, 0, watch)),
         };
+        checked.summary.system.clone_from(&self.system_ref.file);
+        for (answer, late) in answers.iter_mut().filter(|answer| answer.is_none()).zip(late) {
+            *answer = Some(late);
+        }
+        let answers: Vec<Answer> = answers.into_iter().flatten().collect();
         let covered = &mut checked.summary.covered;
         if !safety {
             *covered = runs::covered(request, &answers).unwrap_or_default();
         }
-        covered.end = runs::end(request, covered.end.clone(), &answers);
+        covered.end = runs::end(covered.end.clone(), &answers);
         for answer in answers {
             let index = checked.summary.properties.len();
             checked.summary.properties.push(answer.property);
@@ -183,6 +191,30 @@ impl Model {
         checked.summary.covered.faults = self.faults_words();
         checked.summary.covered.state_bytes = self.system.initial_work().bytes.len() as u64;
         checked
+    }
+
+    /// The search for failed steps and stuck states and those for properties of whole runs. If time is short, the former
+    /// stands still after its share of it and goes on when the others have had theirs.
+    fn check_in_turns(&self, open: &[&Run], request: &Request, watch: Watch<'_>) -> (Checked, Vec<Answer>) {
+        let Some(left) = request.time_left().filter(|_| !open.is_empty()) else {
+            let checked = self.check_safety(request, watch);
+            let answers = match checked.summary.covered.end {
+                End::Interrupted => open.iter().map(|run| run.not_searched("interrupted", End::Interrupted)).collect(),
+                _ => runs::check_all(self, open, request, 0, watch),
+            };
+            return (checked, answers);
+        };
+        let turns = Turns::new(left / (open.len() as u32 + 1));
+        std::thread::scope(|scope| {
+            let safety = scope.spawn(|| turns.search(watch, |watch| self.check_safety(request, watch)));
+            let paused = turns.wait();
+            let memory = request.memory.map(|bytes| if paused { bytes.saturating_sub(turns.bytes()) } else { bytes });
+            let rest = Request { memory, ..request.clone() };
+            let answers = runs::check_all(self, open, &rest, u32::from(paused), watch);
+            turns.resume();
+            let checked = safety.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (checked, answers)
+        })
     }
 
     fn check_safety(&self, request: &Request, watch: Watch<'_>) -> Checked {

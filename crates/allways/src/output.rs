@@ -2,6 +2,7 @@
 
 use crate::args::{Shared, When};
 use report::{Colour, Detail, Layout, Paint, Role, Signs};
+use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 
 /// Columns when nobody knows how many there are.
@@ -14,6 +15,8 @@ pub struct Output {
     /// Colours of messages on stderr.
     paint: Paint,
     quiet: bool,
+    /// Whether something could not be printed.
+    has_failed: Cell<bool>,
 }
 
 impl Output {
@@ -27,7 +30,12 @@ impl Output {
             signs: if shared.ascii || !speaks_utf8() { Signs::Ascii } else { Signs::Unicode },
             detail: if shared.verbose > 0 { Detail::Full } else { Detail::Folded },
         };
-        Self { layout, paint: Paint(colour(std::io::stderr().is_terminal())), quiet: shared.quiet }
+        Self {
+            layout,
+            paint: Paint(colour(std::io::stderr().is_terminal())),
+            quiet: shared.quiet,
+            has_failed: Cell::default(),
+        }
     }
 
     /// Prints data. A reader that went away (`| head`) is no error of ours; a full disk is one to be told.
@@ -36,9 +44,15 @@ impl Output {
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
         if let Err(error) = written
             && error.kind() != std::io::ErrorKind::BrokenPipe
+            && !self.has_failed.replace(true)
         {
             self.warn(&format!("cannot print everything: {error}"));
         }
+    }
+
+    /// Whether something could not be printed: then a script must not take the exit code for the answer.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.get()
     }
 
     /// Says that something is wrong.

@@ -97,6 +97,11 @@ impl Request {
         Self { fair: self.fair || heals, ..self }
     }
 
+    /// When the first of so many equal turns in the time that is left ends.
+    pub fn share_ends(&self, turns: u32) -> Option<Instant> {
+        self.time_left().and_then(|left| Instant::now().checked_add(left / turns.max(1)))
+    }
+
     /// What is left of the time.
     pub fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))

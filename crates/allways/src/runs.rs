@@ -1,16 +1,15 @@
 //! Properties of whole runs: `ltl` blocks and formulas, never claims, acceptance and non-progress cycles.
 
 use crate::evidence::{Claim, describe};
+use crate::jobs::in_parallel;
 use crate::model::{Model, System};
 use crate::request::Request;
 use crate::safety::{self, Watch};
-use explore::{Control, Fairness, Options, Outcome, Reduction, TransitionSystem, Watched};
+use explore::{AfterViolation, Control, Fairness, Incomplete, Options, Outcome, Reduction, TransitionSystem, Watched};
 use explore::{find_cycle, search_monitored};
 use promela::property::{self, RunProperty};
 use replay::{Budget, Candidate, Mismatch};
 use report::{End, Property, PropertyVerdict};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use trace::{Counterexample, FailureKind, Location, PropertyRef, Schedule};
 
 /// Steps that shortening a lasso may execute.
@@ -47,9 +46,9 @@ impl Run {
     }
 
     /// The answer where no search was made, for a reason that must not pass for a verdict.
-    pub fn not_searched(&self, why: &str) -> Answer {
+    pub fn not_searched(&self, why: &str, end: End) -> Answer {
         let property = self.row(PropertyVerdict::Incomplete, why.to_owned());
-        Answer { property, counterexample: None, outcome: Outcome::default() }
+        Answer { property, counterexample: None, outcome: Outcome::default(), end }
     }
 
     fn row(&self, verdict: PropertyVerdict, note: String) -> Property {
@@ -66,73 +65,117 @@ pub struct Answer {
     pub counterexample: Option<Result<Counterexample, Mismatch>>,
     /// What was covered.
     pub outcome: Outcome,
+    /// How its search ended; its own violation leaves nothing of it out.
+    end: End,
 }
 
-/// Checks several properties, on several workers if there are several.
-pub fn check_all(model: &Model, runs: &[&Run], request: &Request, watch: Watch<'_>) -> Vec<Answer> {
-    let threads = request.workers.min(runs.len()).max(1);
+/// Short searches for each of several properties; `None` where they decide nothing.
+pub fn probe_all(model: &Model, runs: &[&Run], request: &Request, watch: Watch<'_>) -> Vec<Option<Answer>> {
+    let (threads, each) = divided(request, runs.len());
+    in_parallel(runs.len(), threads, |index| {
+        let search = |property: &RunProperty| probe(model, runs[index], property, &each, watch);
+        check(model, runs[index], &each, watch, search)
+    })
+}
+
+/// Checks several properties, on several workers if there are several. Each gets its share of the time, and `others` that
+/// come afterwards get as much as one of them.
+pub fn check_all(model: &Model, runs: &[&Run], request: &Request, others: u32, watch: Watch<'_>) -> Vec<Answer> {
+    let (threads, each) = divided(request, runs.len());
+    in_parallel(runs.len(), threads, |index| {
+        let turns = (runs.len() - index).div_ceil(threads) as u32 + others;
+        let each = Request { deadline: request.share_ends(turns), ..each.clone() };
+        let search = |property: &RunProperty| {
+            let (fairness, system) = (fairness(&each), model.searched(&each));
+            Some(find(system, property, runs[index].observer, Search { fairness, ..Search::default() }, &each, watch))
+        };
+        check(model, runs[index], &each, watch, search).expect("a whole search has an outcome")
+    })
+}
+
+/// How many searches run at a time, and what each of them may use.
+fn divided(request: &Request, searches: usize) -> (usize, Request) {
+    let threads = request.workers.min(searches).max(1);
     let mut each = request.clone();
     each.workers = (request.workers / threads).max(1);
     each.memory = request.memory.map(|bytes| bytes / threads as u64);
-    let next = AtomicUsize::new(0);
-    let answers = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(run) = runs.get(next.load(Ordering::Relaxed)).and_then(|_| take(&next, runs)) {
-                    let answer = check(model, run.1, &each, watch);
-                    answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((run.0, answer));
-                }
-            });
-        }
-    });
-    let mut answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    answers.sort_by_key(|(index, _)| *index);
-    answers.into_iter().map(|(_, answer)| answer).collect()
+    (threads, each)
 }
 
-fn take<'r>(next: &AtomicUsize, runs: &[&'r Run]) -> Option<(usize, &'r Run)> {
-    let index = next.fetch_add(1, Ordering::Relaxed);
-    runs.get(index).map(|run| (index, *run))
+fn fairness(request: &Request) -> Fairness {
+    if request.fair { Fairness::Weak } else { Fairness::Off }
 }
 
-fn check(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Answer {
+/// Lengths of search paths at which short searches turn back, and states after which they end: together a fraction of a
+/// second. The whole search, depth first, may take for ever to find a cycle of three states next to the initial one, and
+/// may come after others that take for ever.
+const PROBES: [(u32, u64); 2] = [(100, 5_000), (10_000, 200_000)];
+
+/// Short searches; `None` if they decide nothing.
+fn probe(model: &Model, run: &Run, property: &RunProperty, request: &Request, watch: Watch<'_>) -> Option<Watched> {
+    // A bound on the depth is settled level by level.
+    let probes = if request.depth.is_none() { &PROBES[..] } else { &[] };
+    let (fairness, system) = (fairness(request), model.searched(request));
+    probes.iter().find_map(|(path, states)| {
+        let search = Search { fairness, states: Some(*states), path: Some(*path) };
+        let watched = find(system, property, run.observer, search, request, watch);
+        let cut = |reason: &Incomplete| matches!(reason, Incomplete::TurnedBack | Incomplete::StateBound);
+        let decided = !watched.outcome.violations.is_empty() || !watched.outcome.incomplete.iter().any(cut);
+        decided.then_some(watched)
+    })
+}
+
+/// What a search says about a property; `None` if it decides nothing.
+fn check(
+    model: &Model,
+    run: &Run,
+    request: &Request,
+    watch: Watch<'_>,
+    search: impl FnOnce(&RunProperty) -> Option<Watched>,
+) -> Option<Answer> {
     let property = match &run.property {
         Ok(property) => property,
         Err(why) => {
             let property = run.row(PropertyVerdict::Unsupported, why.clone());
-            return Answer { property, counterexample: None, outcome: Outcome::default() };
+            let end = End::Inconclusive(why.clone());
+            return Some(Answer { property, counterexample: None, outcome: Outcome::default(), end });
         }
     };
     if request.samples() {
-        return run.not_searched("whole runs need --order bfs or dfs");
+        let why = "whole runs need --order bfs or dfs";
+        return Some(run.not_searched(why, End::Inconclusive(why.to_owned())));
     }
     if request.time_left().is_some_and(|left| left.is_zero()) {
-        return run.not_searched("no time was left (--time)");
+        return Some(run.not_searched("no time was left (--time)", safety::end(request, &[Incomplete::Time])));
     }
-    let fairness = if request.fair { Fairness::Weak } else { Fairness::Off };
-    let system = model.searched(request);
-    let watched = find(system, property, run.observer, Search { fairness, states: None }, request, watch);
+    let (fairness, system) = (fairness(request), model.searched(request));
+    let watched = search(property)?;
     let Some(violation) = watched.outcome.violations.first() else {
-        let (verdict, note) = safety::without_violation(&safety::end(request, &watched.outcome.incomplete));
+        let end = safety::end(request, &watched.outcome.incomplete);
+        let (verdict, note) = safety::without_violation(&end);
         let mut row = run.row(verdict, note);
-        judge_vacuity(system, run, property, &mut row);
-        return Answer { property: row, counterexample: None, outcome: watched.outcome };
+        if end == End::Exhaustive {
+            judge_vacuity(system, run, property, &mut row);
+        }
+        return Some(Answer { property: row, counterexample: None, outcome: watched.outcome, end });
     };
     if violation.failure.kind != run.kind {
         // A proposition cannot be evaluated in some state: the run is wrong, not the property.
-        let row = run.row(PropertyVerdict::Incomplete, format!("cannot be evaluated: {}", violation.failure.message));
-        return Answer { property: row, counterexample: None, outcome: watched.outcome };
+        let why = format!("cannot be evaluated: {}", violation.failure.message);
+        let row = run.row(PropertyVerdict::Incomplete, why.clone());
+        let end = End::Inconclusive(why);
+        return Some(Answer { property: row, counterexample: None, outcome: watched.outcome, end });
     }
     let mut row = run.row(PropertyVerdict::Violated, String::new());
     row.violations = 1;
     if fairness == Fairness::Off && !property.monitor.is_safety() && !is_fair(system, &violation.schedule) {
         let states = watched.outcome.stats.states.saturating_mul(FAIR_STATES.0).saturating_add(FAIR_STATES.1);
-        let search = Search { fairness: Fairness::Weak, states: Some(states) };
+        let search = Search { fairness: Fairness::Weak, states: Some(states), path: None };
         judge_fairness(&find(system, property, run.observer, search, request, watch).outcome, &mut row);
     }
     let counterexample = evidence(model, run, property, &violation.schedule, request.fair, SHORTENING);
-    Answer { property: row, counterexample: Some(counterexample), outcome: watched.outcome }
+    let (counterexample, end) = (Some(counterexample), End::Exhaustive);
+    Some(Answer { property: row, counterexample, outcome: watched.outcome, end })
 }
 
 /// A property that unfair runs violate may still hold on the fair ones.
@@ -150,10 +193,12 @@ fn judge_fairness(fair: &Outcome, row: &mut Property) {
 /// How many times as many states as the search before a search for a fair run may visit, and some for small ones.
 const FAIR_STATES: (u64, u64) = (4, 200_000);
 
-/// Which runs count, and how many states may be visited to find one.
+/// Which runs count, how many states may be visited to find one, and at which length of its path the search turns back.
+#[derive(Default)]
 struct Search {
     fairness: Fairness,
     states: Option<u64>,
+    path: Option<u32>,
 }
 
 /// Whether a lasso is weakly fair as it is, so that no other has to be looked for.
@@ -166,8 +211,7 @@ fn is_fair(system: &System, schedule: &Schedule) -> bool {
 /// Searches for runs that violate a property, one for each set of faults; `None` if that is impossible, and why.
 pub fn violations(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Result<Outcome, String> {
     let property = run.property.as_ref().map_err(Clone::clone)?;
-    let fairness = if request.fair { Fairness::Weak } else { Fairness::Off };
-    let search = Search { fairness, states: None };
+    let search = Search { fairness: fairness(request), ..Search::default() };
     Ok(find(model.searched(request), property, run.observer, search, request, watch).outcome)
 }
 
@@ -195,11 +239,15 @@ fn find(
     watch: Watch<'_>,
 ) -> Watched {
     let show = |progress: &explore::Progress| (watch.progress)(&safety::progress_of(progress));
-    let control = Control { interrupt: Some(watch.stop), progress: Some(&show) };
+    let control = Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause };
     let reduction = if property.stutters { safety::options(request).reduction } else { Reduction::Off };
     let ignored = FailureKind::ALL.into_iter().filter(|kind| *kind != property.kind).collect();
     let mut options = Options { reduction, ignored, ..safety::options(request) };
-    options.bounds.states = search.states;
+    (options.bounds.states, options.bounds.path) = (search.states, search.path);
+    // There is one way to violate a property of runs: whoever has found it need not go on.
+    if options.after_violation != AfterViolation::EachPart {
+        options.after_violation = AfterViolation::Stop;
+    }
     let failure = property.failure();
     // Every finite run can go on fairly, so fairness does not matter for what is seen on a finite run.
     if property.monitor.is_safety() {
@@ -356,19 +404,7 @@ pub fn covered(request: &Request, answers: &[Answer]) -> Option<report::Covered>
     Some(covered)
 }
 
-/// How everything together ended: the worst counts. That a property's own search ends at its violation leaves nothing out.
-pub fn end(request: &Request, end: End, answers: &[Answer]) -> End {
-    let ends = answers.iter().map(|answer| safety::end(request, &answer.outcome.incomplete));
-    ends.filter(|end| *end != End::Violation)
-        .fold(end, |worst, end| if rank(&end) > rank(&worst) { end } else { worst })
-}
-
-fn rank(end: &End) -> u8 {
-    match end {
-        End::Exhaustive => 0,
-        End::Violation => 1,
-        End::Bound(_) => 2,
-        End::Inconclusive(_) => 3,
-        End::Interrupted => 4,
-    }
+/// How everything together ended: the worst counts.
+pub fn end(end: End, answers: &[Answer]) -> End {
+    answers.iter().fold(end, |worst, answer| safety::worse(worst, answer.end.clone()))
 }

@@ -8,6 +8,7 @@ use explore::{
     TransitionSystem,
 };
 use report::{Covered, End, Progress, PropertyVerdict};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trace::FailureKind;
 
@@ -27,15 +28,17 @@ const SAMPLE_DEPTH: u32 = 10_000;
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// The search ends soon after this becomes true.
-    pub stop: &'a AtomicBool,
+    pub stop: &'a Arc<AtomicBool>,
     /// Called a few times a second.
     pub progress: &'a (dyn Fn(&Progress) + Sync),
+    /// Called often; while it does not return, the search stands still.
+    pub pause: Option<&'a (dyn Fn() + Sync)>,
 }
 
 /// Searches for failures of the kinds that were asked for.
 pub fn search<S: TransitionSystem>(system: &S, request: &Request, watch: Watch<'_>) -> Outcome {
     let show = |progress: &explore::Progress| (watch.progress)(&progress_of(progress));
-    let control = Control { interrupt: Some(watch.stop), progress: Some(&show) };
+    let control = Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause };
     match request.order {
         OrderName::Random => explore::walk(system, sampling(request, WALKS), &options(request), control),
         OrderName::Swarm => explore::swarm(system, sampling(request, SWARM), &options(request), control),
@@ -54,16 +57,23 @@ pub fn options(request: &Request) -> Options {
         order: order(request),
         store: store(request),
         workers: request.workers,
-        reduction: if request.reduction { Reduction::Safety } else { Reduction::Off },
+        reduction: if reduces(request) { Reduction::Safety } else { Reduction::Off },
         merging: true,
-        bounds: Bounds { depth: request.depth, states: None, time: request.time_left(), bytes: memory(request) },
+        bounds: Bounds { depth: request.depth, time: request.time_left(), bytes: memory(request), ..Bounds::default() },
         after_violation: match request.keep_going {
             _ if request.each_part => AfterViolation::EachPart,
             true => AfterViolation::Continue { states: None },
             false => AfterViolation::Continue { states: Some(STATES_AFTER_VIOLATION) },
         },
         ignored: ignored(request),
+        probes: request.depth.is_none(),
     }
+}
+
+/// Whether interleavings are left out. Not within a bound on the depth: the one that is kept may take more steps to a
+/// failure than one that is left out.
+fn reduces(request: &Request) -> bool {
+    request.reduction && (request.depth.is_none() || request.samples())
 }
 
 /// Kinds of failures that a safety search is about.
@@ -131,7 +141,7 @@ pub fn covered(request: &Request, outcome: &Outcome) -> Covered {
         workers: stats.workers,
         order: order_words(request).to_owned(),
         store: store_words(request.store).to_owned(),
-        reduction: if request.reduction { "on" } else { "off" }.to_owned(),
+        reduction: if reduces(request) { "on" } else { "off" }.to_owned(),
         fair: request.fair,
         collision_probability: (!bitstate).then_some(stats.collision_probability),
         seed: matches!(request.order, OrderName::Random | OrderName::Swarm).then_some(request.seed),
@@ -141,48 +151,59 @@ pub fn covered(request: &Request, outcome: &Outcome) -> Covered {
 
 /// What is known about a property of which no violation was found.
 pub fn without_violation(end: &End) -> (PropertyVerdict, String) {
-    match end {
-        End::Exhaustive => (PropertyVerdict::Holds, String::new()),
-        End::Bound(bound) => (PropertyVerdict::Holds, format!("within {bound}")),
-        End::Violation => (PropertyVerdict::Incomplete, "stopped after the first violation (--keep-going)".to_owned()),
-        End::Inconclusive(why) => (PropertyVerdict::Incomplete, why.clone()),
-        End::Interrupted => (PropertyVerdict::Incomplete, "interrupted".to_owned()),
-    }
+    end.without_violation()
 }
 
-/// The worst reason wins: what nobody asked for, then the user's Ctrl-C, then bounds.
+/// How a search ended that says why it is not complete. The worst reason wins, and several bounds are told together;
+/// only a search without any reason is exhaustive.
 pub fn end(request: &Request, incomplete: &[Incomplete]) -> End {
-    let has = |reason| incomplete.contains(&reason);
-    if has(Incomplete::Interrupted) {
-        return End::Interrupted;
-    }
-    if has(Incomplete::Memory) {
-        let bound = request.memory.map(|bytes| format!(" ({}; --mem)", report::bytes(bytes))).unwrap_or_default();
-        return End::Inconclusive(format!("memory ran out{bound}"));
-    }
-    if has(Incomplete::StoreFull) {
-        return End::Inconclusive("the store is full".to_owned());
-    }
-    let bounds: Vec<String> = incomplete.iter().filter_map(|reason| bound(request, *reason)).collect();
-    if !bounds.is_empty() {
-        return End::Bound(bounds.join(", "));
-    }
-    if has(Incomplete::StoppedAtViolation) { End::Violation } else { End::Exhaustive }
+    let sampled = incomplete.contains(&Incomplete::Sampled);
+    let ends = incomplete.iter().map(|reason| end_for(request, *reason, sampled));
+    ends.fold(End::Exhaustive, |worst, end| match (worst, end) {
+        (End::Bound(one), End::Bound(other)) => End::Bound(format!("{one}, {other}")),
+        (End::Bound(one) | End::Limit(one), End::Limit(other)) | (End::Limit(one), End::Bound(other)) => {
+            End::Limit(format!("{one}, {other}"))
+        }
+        (worst, end) => worse(worst, end),
+    })
 }
 
-fn bound(request: &Request, reason: Incomplete) -> Option<String> {
+fn end_for(request: &Request, reason: Incomplete, sampled: bool) -> End {
+    let depth = request.depth.unwrap_or(SAMPLE_DEPTH);
     match reason {
-        Incomplete::DepthBound => {
-            Some(format!("depth {}", request.depth.or(request.samples().then_some(SAMPLE_DEPTH))?))
+        Incomplete::Interrupted => End::Interrupted,
+        Incomplete::Memory => {
+            let bound = request.memory.map(|bytes| format!(" ({}; --mem)", report::bytes(bytes))).unwrap_or_default();
+            End::Inconclusive(format!("memory ran out{bound}"))
         }
-        Incomplete::Time => Some(format!("time {}", report::span(request.time?.as_secs_f64()))),
-        Incomplete::Sampled => Some(match request.order {
+        Incomplete::StoreFull => End::Inconclusive("the store is full".to_owned()),
+        Incomplete::StateBound => End::Inconclusive("the bound on states was reached".to_owned()),
+        Incomplete::TurnedBack if !sampled => {
+            End::Inconclusive(format!("depth first, depth {depth} does not cover all that lies within it"))
+        }
+        Incomplete::DepthBound | Incomplete::TurnedBack => End::Bound(format!("depth {depth}")),
+        Incomplete::Time => End::Limit(report::limit(request.time.unwrap_or_default())),
+        Incomplete::Sampled => End::Limit(match request.order {
             OrderName::Random => format!("{} random walks", request.runs.unwrap_or(WALKS)),
             OrderName::Swarm => format!("a swarm of {}", request.runs.unwrap_or(SWARM)),
             OrderName::Bfs | OrderName::Dfs => "bitstate store".to_owned(),
         }),
-        _ => None,
+        Incomplete::StoppedAtViolation => End::Violation,
     }
+}
+
+/// The worse of two ends. A bound that was asked for is better than a search that a violation cut off: within the bound
+/// everything was seen.
+pub fn worse(one: End, other: End) -> End {
+    let rank = |end: &End| match end {
+        End::Exhaustive => 0,
+        End::Bound(_) => 1,
+        End::Violation => 2,
+        End::Limit(_) => 3,
+        End::Inconclusive(_) => 4,
+        End::Interrupted => 5,
+    };
+    if rank(&other) > rank(&one) { other } else { one }
 }
 
 fn order_words(request: &Request) -> &'static str {

@@ -1,5 +1,6 @@
 //! Counterexamples on disk: `.allways/<id>/counterexample.json`, and `.allways/latest` that names one.
 
+use crate::careful;
 use std::fs;
 use std::path::{Path, PathBuf};
 use trace::{Counterexample, ReadError};
@@ -67,15 +68,10 @@ impl Saved {
     pub fn save(&self, counterexample: &Counterexample) -> Result<(), String> {
         let path = self.file(&counterexample.id);
         let write = || -> std::io::Result<()> {
-            fs::create_dir_all(path.parent().unwrap_or(&self.root))?;
-            // A file that is cut off by a full disk must not replace a whole one.
-            let whole = path.with_extension("json.new");
-            let written = fs::write(&whole, counterexample.to_json()).and_then(|()| fs::rename(&whole, &path));
-            if written.is_err() {
-                let _ = fs::remove_file(&whole);
-            }
-            written?;
-            fs::write(self.root.join(LATEST), format!("{}\n", counterexample.id))
+            careful::folder(&self.root)?;
+            careful::folder(path.parent().unwrap_or(&self.root))?;
+            careful::replace(&path, counterexample.to_json().as_bytes())?;
+            careful::replace(&self.root.join(LATEST), format!("{}\n", counterexample.id).as_bytes())
         };
         write().map_err(|error| {
             // Goes only if nothing is in it.
@@ -83,6 +79,17 @@ impl Saved {
             let shown = path.display();
             format!("cannot save the counterexample to {shown}: {error}\n  = help: --no-save leaves it out; run in a folder that can be written to keep it")
         })
+    }
+
+    /// Keeps a violation that could not be shown again, for a report of the bug; where.
+    ///
+    /// # Errors
+    /// If nothing can be written there.
+    pub fn save_unconfirmed(&self, text: &str) -> std::io::Result<String> {
+        careful::folder(&self.root)?;
+        let path = self.root.join("unconfirmed.json");
+        careful::replace(&path, text.as_bytes())?;
+        Ok(path.display().to_string())
     }
 
     /// Everything in the folder, the newest last.
@@ -98,7 +105,7 @@ impl Saved {
 
     /// The id of the latest counterexample.
     pub fn latest(&self) -> Option<String> {
-        let id = fs::read_to_string(self.root.join(LATEST)).ok()?;
+        let id = careful::source(&self.root.join(LATEST)).ok()?;
         Some(id.trim().to_owned()).filter(|id| is_id(id))
     }
 
@@ -121,10 +128,12 @@ impl Saved {
 
     fn path_of(&self, name: &str) -> Result<PathBuf, String> {
         let as_path = Path::new(name);
-        if as_path.is_file() {
+        let is_folder = as_path.is_dir();
+        // A device or a FIFO is refused where it is opened.
+        if as_path.exists() && !is_folder {
             return Ok(as_path.to_owned());
         }
-        if as_path.join(FILE).is_file() {
+        if is_folder && as_path.join(FILE).is_file() {
             return Ok(as_path.join(FILE));
         }
         self.id_of(name).map(|id| self.file(&id))
@@ -154,6 +163,7 @@ impl Saved {
     pub fn remove(&self, name: &str) -> Result<String, String> {
         let id = self.id_of(name)?;
         let folder = self.root.join(&id);
+        careful::real_folder(&self.root).map_err(|error| format!("cannot remove {}: {error}", folder.display()))?;
         fs::remove_dir_all(&folder).map_err(|error| format!("cannot remove {}: {error}", folder.display()))?;
         if self.latest().as_ref() == Some(&id) {
             let _ = fs::remove_file(self.root.join(LATEST));
@@ -163,7 +173,7 @@ impl Saved {
 }
 
 fn read(path: &Path) -> Result<Counterexample, ReadError> {
-    Counterexample::read(fs::File::open(path).map_err(ReadError::Io)?)
+    Counterexample::read(careful::open_regular(path).map_err(ReadError::Io)?)
 }
 
 fn is_id(text: &str) -> bool {

@@ -48,7 +48,11 @@ fn essence(all: &BTreeMap<String, serde_json::Value>) -> Vec<String> {
 fn replayed(elsewhere: &Folder, id: &str, file: &serde_json::Value) -> Told {
     let name = format!("{id}.json");
     fs::write(elsewhere.0.join(&name), file.to_string()).expect("the folder takes files");
-    elsewhere.run(&["replay", &name])
+    // From elsewhere, what the programs read has to be named.
+    match file["programs"]["services"][0]["directory"].as_str() {
+        Some(root) => elsewhere.run(&["replay", &name, "--root", root]),
+        None => elsewhere.run(&["replay", &name]),
+    }
 }
 
 #[test]

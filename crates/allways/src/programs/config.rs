@@ -183,7 +183,7 @@ pub enum FinalState {
 impl Config {
     /// Reads the file of a folder.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path)
+        let text = crate::careful::source(path)
             .map_err(|error| format!("cannot read {}: {error}\n  = help: it is a text in UTF-8; `allways init` writes one where there is none", path.display()))?;
         let config: Self = toml::from_str(&text).map_err(|error| explained(path, &error))?;
         match config.profile.is_empty() {

@@ -3,15 +3,16 @@
 use super::request::Wanted;
 use super::search::Searched;
 use super::setup::Setup;
-use super::summary::Libraries;
+use super::summary::{Libraries, command_lines};
 use super::{record, tell};
 use crate::model::Checked;
-use explore::graph::{Mode, Race};
+use crate::saved::Saved;
+use explore::graph::{Found, Mode, Race};
 use explore::system::Failure;
 use report::Sources;
 use trace::{Choice, Counterexample, FailureKind, RaceRef};
 use world::check::story::Told;
-use world::check::{Depth, Engine, Programs};
+use world::check::{Depth, Difference, Earlier, Engine, Programs};
 
 /// What a search has shown.
 #[derive(Default)]
@@ -22,6 +23,8 @@ pub struct Evidence {
     pub unconfirmed: Vec<String>,
     /// Their kinds.
     doubtful: Vec<FailureKind>,
+    /// Kinds of failures that there was no time to show again.
+    left: Vec<FailureKind>,
     /// Whether interleavings were left out: then livelocks may have been, too.
     pub is_reduced: bool,
     /// How the C library was looked at.
@@ -34,15 +37,44 @@ impl Evidence {
         self.doubtful.contains(&kind)
     }
 
+    fn doubt_because(&mut self, failure: &Failure, difference: &Difference, file: Option<String>) {
+        let file = file.map(|file| format!("; kept in {file}")).unwrap_or_default();
+        self.unconfirmed.push(format!("{}: {difference}{file}", failure.message));
+        self.doubtful.push(failure.kind);
+    }
+
     fn doubt(&mut self, failure: &Failure) {
         self.unconfirmed.push(failure.message.clone());
         self.doubtful.push(failure.kind);
+    }
+
+    /// There was no time to show it again.
+    fn leave(&mut self, failure: &Failure) {
+        self.left.push(failure.kind);
+    }
+
+    /// Whether a failure of a kind was met that there was no time to show again.
+    pub fn is_left(&self, kind: FailureKind) -> bool {
+        self.left.contains(&kind)
     }
 
     fn has(&self, failure: &Failure) -> bool {
         let name = tell::property_name(failure);
         self.counterexamples.iter().any(|known| known.property.kind == failure.kind && known.property.name == name)
     }
+}
+
+/// What came of executing a schedule again.
+enum Again {
+    /// The same failure, told.
+    Told(Box<Told>),
+    /// The time was over before it could be told, or even executed.
+    Untold {
+        /// Whether the same failure was seen again.
+        is_confirmed: bool,
+    },
+    /// Something else.
+    Different,
 }
 
 /// Everything that is needed to make counterexamples.
@@ -61,26 +93,9 @@ impl Court<'_> {
         let is_reduced = !matches!(self.wanted.engine, Engine::Graph { mode: Mode::Full, .. });
         let mut evidence = Evidence { libraries: libraries(self.programs), is_reduced, ..Evidence::default() };
         self.at_the_start(&mut evidence);
-        for found in &searched.outcome.report.found {
-            if evidence.has(&found.failure) && !self.wanted.request.keep_going {
-                continue;
-            }
-            let told = self.told(&found.schedule);
-            let told = told
-                .filter(|told| told.failure.as_ref() == Some(&found.failure) && told.fingerprint == found.fingerprint);
-            match told {
-                Some(told) => {
-                    let notes = inevitable(found.inevitable_from, found.schedule.len());
-                    evidence.counterexamples.push(self.counterexample(
-                        &found.failure,
-                        &found.schedule,
-                        told,
-                        notes,
-                        None,
-                    ));
-                }
-                None => evidence.doubt(&found.failure),
-            }
+        self.failures(&searched.outcome.report.found, &mut evidence);
+        if let Some(earlier) = &searched.outcome.earlier {
+            self.earlier(earlier, &mut evidence);
         }
         if self.wanted.wants(FailureKind::Livelock) {
             self.livelocks(searched, &mut evidence);
@@ -89,6 +104,58 @@ impl Court<'_> {
             self.races(searched, &mut evidence);
         }
         evidence
+    }
+
+    /// Executes the schedules of failures again.
+    fn failures(&mut self, all: &[Found], evidence: &mut Evidence) {
+        for found in all {
+            if evidence.has(&found.failure) && !self.wanted.request.keep_going {
+                continue;
+            }
+            match self.again(found) {
+                Again::Told(told) => {
+                    let notes = inevitable(found.inevitable_from, found.schedule.len());
+                    let failure = told.failure.clone().expect("it failed again");
+                    let shown = self.counterexample(&failure, &found.schedule, *told, notes, None);
+                    evidence.counterexamples.push(shown);
+                }
+                Again::Untold { is_confirmed } => evidence.counterexamples.push(self.untold(found, is_confirmed)),
+                Again::Different => {
+                    let difference = self.programs.difference(found);
+                    let file = self.keep_unconfirmed(found, &difference);
+                    evidence.doubt_because(&found.failure, &difference, file);
+                }
+            }
+        }
+    }
+
+    /// What an earlier round found and the last one did not, perhaps because it was stopped before.
+    fn earlier(&mut self, earlier: &Earlier, evidence: &mut Evidence) {
+        let missing = |found: &&Found| !evidence.has(&found.failure) && !evidence.is_doubtful(found.failure.kind);
+        let missing: Vec<Found> = earlier.found.iter().filter(missing).cloned().collect();
+        if !missing.is_empty() {
+            let known = self.programs.learnt();
+            self.programs.know(&earlier.knowledge);
+            self.failures(&missing, evidence);
+            self.programs.know(&known);
+        }
+    }
+
+    /// Keeps what is needed to look into a failure that did not come again; where.
+    fn keep_unconfirmed(&mut self, found: &Found, difference: &Difference) -> Option<String> {
+        if self.wanted.no_save {
+            return None;
+        }
+        let choice = |choice: &Choice| (choice.actor, choice.index);
+        let text = serde_json::json!({
+            "commands": command_lines(self.setup),
+            "failure": { "kind": found.failure.kind.name(), "message": found.failure.message },
+            "difference": difference.to_string(),
+            "schedule": found.schedule.iter().map(choice).collect::<Vec<_>>(),
+            "states": found.states.iter().map(|state| format!("{state:032x}")).collect::<Vec<_>>(),
+            "knowledge": self.programs.learnt(),
+        });
+        Saved::here().save_unconfirmed(&text.to_string()).ok()
     }
 
     /// Cycles in which somebody moves for ever and nobody gets on: they must come back to where they began.
@@ -105,6 +172,7 @@ impl Court<'_> {
                     found.trace.cycle_start = Some(livelock.stem.len());
                     evidence.counterexamples.push(found);
                 }
+                None if self.programs.is_spent() => evidence.leave(&failure),
                 None => evidence.doubt(&failure),
             }
         }
@@ -128,8 +196,14 @@ impl Court<'_> {
             if evidence.has(&failure) && !self.wanted.request.keep_going {
                 continue;
             }
+            if self.programs.is_spent() {
+                evidence.leave(&failure);
+                return;
+            }
             let Some(shown) = self.programs.show_race(race, way) else {
-                evidence.doubt(&failure);
+                if !self.programs.is_spent() {
+                    evidence.doubt(&failure);
+                }
                 continue;
             };
             if shown.variable.as_ref().is_some_and(|variable| variable.is_atomic) {
@@ -137,6 +211,7 @@ impl Court<'_> {
             }
             match self.race(race, way, &shown) {
                 Some(counterexample) => evidence.counterexamples.push(counterexample),
+                None if self.programs.is_spent() => evidence.leave(&failure),
                 None => evidence.doubt(&failure),
             }
         }
@@ -152,6 +227,39 @@ impl Court<'_> {
         let notes = tell::race_notes(shown);
         let race = RaceRef { object: race.object, one: (one, race.one.1), other: (other, race.other.1) };
         Some(self.counterexample(&failure, &schedule, told, notes, Some(race)))
+    }
+
+    /// Executes a schedule again, first without telling it: that is quick, and the time may be over before the rest is done.
+    fn again(&mut self, found: &Found) -> Again {
+        let is_same = |failure: &Failure| failure.kind == found.failure.kind;
+        match self.programs.replayed(&found.schedule) {
+            Some((failure, _)) if !failure.as_ref().is_some_and(is_same) => return Again::Different,
+            None if !self.programs.is_spent() => return Again::Different,
+            None => return Again::Untold { is_confirmed: false },
+            Some(_) => {}
+        }
+        match self.told(&found.schedule) {
+            Some(told) if told.failure.as_ref().is_some_and(is_same) => Again::Told(Box::new(told)),
+            _ if self.programs.is_spent() => Again::Untold { is_confirmed: true },
+            _ => Again::Different,
+        }
+    }
+
+    /// A counterexample that there was no time to tell.
+    fn untold(&mut self, found: &Found, is_confirmed: bool) -> Counterexample {
+        let told = Told { failure: Some(found.failure.clone()), fingerprint: found.fingerprint, ..Told::default() };
+        let note = match is_confirmed {
+            true => "the time was over before its steps could be told: `allways replay` tells them",
+            false => {
+                "the time was over before it could be executed again: `allways replay` does so, and tells its steps"
+            }
+        };
+        let notes = vec![note.to_owned()];
+        let mut counterexample = self.counterexample(&found.failure, &found.schedule, told, notes, None);
+        if let Some(programs) = &mut counterexample.programs {
+            programs.is_unconfirmed = !is_confirmed;
+        }
+        counterexample
     }
 
     fn told(&mut self, schedule: &[Choice]) -> Option<Told> {

@@ -15,22 +15,28 @@ use crate::args::{CheckArgs, CheckFormat, OrderName, StoreName};
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::Output;
+use crate::request::Request;
 use crate::saved::Saved;
 use crate::units;
+use crate::usage;
 use crate::verbs::check;
 use clap::ValueEnum;
 use config::{Check, Config};
 use evidence::Court;
+use explore::{Allowance, Budget};
+use kernel::host::Host;
 use memory::Limit;
 pub use replay::replay;
 use request::{Wanted, only_for_other_engines, place};
 use search::{Reason, Searched, Watch};
-use setup::{Setup, not_started};
+use setup::{Setup, not_started, tell_hidden};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use trace::FailureKind;
-use world::Refusal;
 use world::check::story::Growth;
-use world::check::{Programs, named};
+use world::check::{Options, Programs, named};
+use world::host::DeclaredRoots;
+use world::{Cause, Refusal};
 
 /// Kinds of failure that programs can have, in the order in which reports list them.
 pub const KINDS: [FailureKind; 7] = [
@@ -145,14 +151,15 @@ fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     // Otherwise the first call of each function runs the dynamic linker, whose locks and tables would be part of the search.
     setup.set_default("LD_BIND_NOW", "1");
     let wanted = Wanted::new(args);
+    let budget = budget(&wanted.request);
     // Programs see the time at which this folder last changed: not because something was found in it.
     let _folder = (!args.no_save).then(|| Saved::here().prepare());
-    let mut programs = match start(&setup, &wanted) {
+    let host = setup.host();
+    let mut programs = match start(&setup, &host, &wanted, &budget) {
         Ok(programs) => programs,
         Err(why) => return wrong(&why, output),
     };
-    let stop = on_interrupt();
-    let searched = search::search(&mut programs, &wanted, Watch { stop: &stop, output });
+    let searched = search::search(&mut programs, &wanted, Watch { budget: &budget, output });
     if let Some(refusal) = &searched.refusal {
         output.error(&format!("{refusal}\n  = {}", way_out(refusal)));
     }
@@ -163,14 +170,25 @@ fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     let sources = evidence::sources(&mut checked);
     check::keep(&mut checked, args, output);
     check::print(&checked, &sources, args, output);
-    check::warn_of_unconfirmed(&checked, output);
-    checked.summary.outcome().into()
+    tell_hidden(&host, output);
+    // The process ends: to give back what millions of states took would only take time.
+    std::mem::forget(programs);
+    check::exit(&checked, output)
+}
+
+/// What a check may use.
+fn budget(request: &Request) -> Budget {
+    let meter: fn() -> Option<u64> = usage::memory_now;
+    let allowance = Allowance { time: request.time_left(), memory: request.memory, meter: Some(meter) };
+    Budget::new(on_interrupt(), allowance)
 }
 
 /// Starts programs, and learns what must never be true of them.
-fn start(setup: &Setup, wanted: &Wanted) -> Result<Programs, String> {
-    let options = wanted.options(&setup.stdin);
-    let started = Programs::start_services(setup.host(), Limit::default(), &setup.services, options);
+fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Budget) -> Result<Programs, String> {
+    let options = Options { budget: budget.clone(), ..wanted.options(&setup.stdin) };
+    let asked = wanted.request.memory.filter(|_| wanted.request.memory_asked);
+    let limit = asked.map_or_else(Limit::default, Limit::bytes);
+    let started = Programs::start_services(Host(host.clone()), limit, &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
     for text in &wanted.never {
         programs.forbid(text).map_err(|problem| {
@@ -184,8 +202,8 @@ fn start(setup: &Setup, wanted: &Wanted) -> Result<Programs, String> {
 
 /// Why a search that was stopped may never end: what grows, and what to do about it.
 fn endless(programs: &mut Programs, searched: &Searched) -> Option<String> {
-    let has_run_out = matches!(searched.reason, Some(Reason::Time | Reason::Memory | Reason::Interrupted));
-    if !has_run_out || searched.refusal.is_some() {
+    let has_run_out = matches!(searched.reason, Some(Reason::Spent(_)));
+    if !has_run_out || searched.refusal.is_some() || programs.is_spent() {
         return None;
     }
     let growing = programs.growing();
@@ -195,6 +213,7 @@ fn endless(programs: &mut Programs, searched: &Searched) -> Option<String> {
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() {
+        programs.set_budget(programs.budget().closing());
         return spinning(programs);
     }
     Some(format!(
@@ -268,11 +287,13 @@ pub fn only_for_programs(args: &CheckArgs) -> Result<(), String> {
     }
 }
 
-/// What to do about a search that met something that is not modelled.
+/// What to do about a search that could not go on.
 fn way_out(refusal: &Refusal) -> &'static str {
-    if refusal.is_limit() {
-        "help: --mem SIZE allows more"
-    } else {
-        "help: `allways doctor CMD` lists what is not modelled; what is not modelled is never guessed"
+    match refusal.cause {
+        Cause::Memory => "help: --mem SIZE allows more",
+        Cause::Changed => "help: check again while nobody writes to it",
+        Cause::Unmodelled | Cause::Spent => {
+            "help: `allways doctor CMD` lists what is not modelled; what is not modelled is never guessed"
+        }
     }
 }

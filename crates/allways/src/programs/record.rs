@@ -31,6 +31,7 @@ pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &To
         knowledge: programs.learnt(),
         race: None,
         end: format!("{:032x}", told.fingerprint),
+        is_unconfirmed: false,
     }
 }
 

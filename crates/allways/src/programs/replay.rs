@@ -2,28 +2,42 @@
 
 use super::record::{expected, gate};
 use super::request::{View, options, place};
-use super::setup::{Setup, not_started};
+use super::services::SERVICES_MAX;
+use super::setup::{Setup, base_roots, named_roots, not_started, program_files};
 use super::tell;
 use crate::args::ReplayArgs;
 use crate::exit::Exit;
+use crate::interrupt::on_interrupt;
 use crate::output::Output;
 use explore::graph::Race;
+use explore::{Allowance, Budget};
+use kernel::host::{Host, HostFiles};
 use memory::Limit;
 use report::{Sources, counterexample_text, trace_text};
 use std::path::PathBuf;
+use std::sync::Arc;
 use trace::{Choice, Counterexample, FailureKind, FileRef, Fingerprint, ProgramsRef, ServiceRef};
 use world::Command;
 use world::check::story::Told;
-use world::check::{Depth, Programs, Service};
+use world::check::{Depth, Options, Programs, Service};
+use world::host::DeclaredRoots;
 
 /// Executes a counterexample again and says whether it ends as it did.
 pub fn replay(mut counterexample: Counterexample, record: &ProgramsRef, args: &ReplayArgs, output: &Output) -> Exit {
-    let setup = setup(record);
-    if let Some(why) = changed(record) {
+    let name = args.counterexample.as_deref().unwrap_or(&counterexample.id);
+    let setup = match setup(record, &args.root, name) {
+        Ok(setup) => setup,
+        Err(why) => {
+            output.error(&why);
+            return Exit::Usage;
+        }
+    };
+    let host = setup.host();
+    if let Some(why) = changed(record, &host) {
         output.error(&format!("{why}\n  = help: check again: allways check -- {}", counterexample.system.file));
         return Exit::Inconclusive;
     }
-    let mut programs = match start(record, &setup) {
+    let mut programs = match start(record, &setup, host) {
         Ok(programs) => programs,
         Err(why) => {
             output.error(&why);
@@ -35,6 +49,10 @@ pub fn replay(mut counterexample: Counterexample, record: &ProgramsRef, args: &R
         return up_to(&mut programs, &choices, step, &setup, output);
     }
     let told = programs.tell(&choices, &setup.folder());
+    if programs.is_spent() {
+        output.note("interrupted");
+        return Exit::Interrupted;
+    }
     let Some(told) = told.filter(|told| fails_again(&mut programs, &counterexample, record, told)) else {
         output.error("the counterexample does not show its failure again");
         output.note(&format!("  = help: check again: allways check -- {}", counterexample.system.file));
@@ -58,12 +76,13 @@ fn say_whether_same(is_same: bool, record: &ProgramsRef, output: &Output) -> Exi
     Exit::Violated
 }
 
-fn start(record: &ProgramsRef, setup: &Setup) -> Result<Programs, String> {
+fn start(record: &ProgramsRef, setup: &Setup, host: Arc<DeclaredRoots>) -> Result<Programs, String> {
     let kinds: Vec<FailureKind> = record.checks.iter().filter_map(|name| name.parse().ok()).collect();
     let depth = if record.libc == "real" { Depth::Real } else { Depth::Summary };
     let view = View { depth, timeouts: record.timeouts, more: record.view.clone() };
-    let options = options(&kinds, &view, &setup.stdin);
-    let started = Programs::start_services(setup.host(), Limit::default(), &setup.services, options);
+    let budget = Budget::new(on_interrupt(), Allowance::default());
+    let options = Options { budget, ..options(&kinds, &view, &setup.stdin) };
+    let started = Programs::start_services(Host(host), Limit::default(), &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
     for text in &record.never {
         programs.forbid(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
@@ -114,8 +133,28 @@ fn up_to(programs: &mut Programs, choices: &[Choice], step: usize, setup: &Setup
     Exit::Fine
 }
 
-/// What was started, as the file says.
-fn setup(record: &ProgramsRef) -> Setup {
+/// What was started, as the file says. Anybody may have written it: what it wants to read beyond the usual, the user names.
+fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, String> {
+    if record.services.len() > SERVICES_MAX {
+        return Err(format!(
+            "the counterexample starts {} programs: at most {SERVICES_MAX} can be",
+            record.services.len()
+        ));
+    }
+    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let named = named_roots(given)?;
+    let allowed: Vec<PathBuf> = base_roots(&here).into_iter().chain(named.iter().cloned()).collect();
+    let wanted = record.roots.iter().map(PathBuf::from);
+    let beyond: Vec<PathBuf> = wanted.filter(|root| !allowed.iter().any(|allowed| root.starts_with(allowed))).collect();
+    if !beyond.is_empty() {
+        let flags: Vec<String> = beyond.iter().map(|root| format!("--root {}", root.display())).collect();
+        let names: Vec<String> = beyond.iter().map(|root| format!("`{}`", root.display())).collect();
+        return Err(format!(
+            "the counterexample lets its programs read {}\n  = help: if that is what you want: allways replay {name} {}",
+            names.join(", "),
+            flags.join(" ")
+        ));
+    }
     let bytes = |texts: &[String]| texts.iter().map(|text| text.clone().into_bytes()).collect();
     let command = |service: &ServiceRef| Command {
         arguments: bytes(&service.arguments),
@@ -128,17 +167,21 @@ fn setup(record: &ProgramsRef) -> Setup {
         after: service.after.iter().filter_map(|text| gate(text)).collect(),
         expected: expected(&service.expected),
     });
+    let services: Vec<Service> = services.collect();
+    // Files of a home that were seen because they were named must be named again.
+    let own = program_files(&services).into_iter().filter(|file| allowed.iter().any(|root| file.starts_with(root)));
+    let named = named.iter().cloned().chain(own).collect();
     let roots = record.roots.iter().map(PathBuf::from).collect();
-    Setup { services: services.collect(), roots, stdin: record.stdin.clone() }
+    Ok(Setup { services, roots, named, stdin: record.stdin.clone() })
 }
 
 /// Why the schedule means nothing any more: an executable is another one.
-fn changed(record: &ProgramsRef) -> Option<String> {
-    record.files.iter().find_map(|FileRef { path, fingerprint }| match std::fs::read(path) {
-        Err(error) => Some(format!("`{path}`, which this counterexample needs, cannot be read: {error}")),
-        Ok(content) if Fingerprint::new().with(&content).to_string() != *fingerprint => Some(format!(
+fn changed(record: &ProgramsRef, host: &DeclaredRoots) -> Option<String> {
+    record.files.iter().find_map(|FileRef { path, fingerprint }| match host.content(path.as_bytes()) {
+        None => Some(format!("`{path}`, which this counterexample needs, is no file that its programs can read")),
+        Some(content) if Fingerprint::new().with(&content).to_string() != *fingerprint => Some(format!(
             "`{path}` has changed since this counterexample was found: its schedule means nothing to another program"
         )),
-        Ok(_) => None,
+        Some(_) => None,
     })
 }

@@ -25,6 +25,8 @@ pub struct Wanted {
     pub view: View,
     /// Propositions that must never be true.
     pub never: Vec<String>,
+    /// Nothing is kept.
+    pub no_save: bool,
 }
 
 /// How programs are looked at, beside what counts as a failure: a replay must look in the same way.
@@ -49,6 +51,7 @@ impl Wanted {
                 awaits: world::check::awaits(&engine),
                 short_reads: args.reads == Some(ReadsName::Short),
                 longest_sleeper: args.wakes == Some(WakesName::Longest),
+                spurious_wakes: args.wakes == Some(WakesName::Spurious),
                 fine: args.fine,
                 only_breaks: args.only_breaks,
                 breaks: args.breaks.clone(),
@@ -56,7 +59,7 @@ impl Wanted {
                 watched: args.watch.clone(),
             },
         };
-        Self { request: Request::new(args), engine, view, never: args.never.clone() }
+        Self { request: Request::new(args), engine, view, never: args.never.clone(), no_save: args.no_save }
     }
 
     /// Whether a kind of failure is looked for.
@@ -133,15 +136,17 @@ pub fn options(kinds: &[FailureKind], view: &View, stdin: &[u8]) -> Options {
     let wants = |kind| kinds.contains(&kind);
     let checks = Checks {
         deadlock: wants(FailureKind::Deadlock),
+        livelock: wants(FailureKind::Livelock),
         crash: wants(FailureKind::Crash),
         assert: wants(FailureKind::Assert),
         exit: wants(FailureKind::Exit),
         misuse: wants(FailureKind::Misuse),
     };
     let timeouts = if view.timeouts == 0 { Timeouts::Quiet } else { Timeouts::Any(view.timeouts) };
-    let ViewRef { awaits, short_reads, longest_sleeper, fine, only_breaks, .. } = view.more;
+    let ViewRef { awaits, short_reads, longest_sleeper, spurious_wakes: spurious, fine, only_breaks, .. } = view.more;
     let (depth, any_sleeper, input) = (view.depth, !longest_sleeper, stdin.into());
-    Options { checks, depth, timeouts, any_sleeper, short_reads, fine, only_breaks, awaits, input }
+    let budget = explore::Budget::default();
+    Options { checks, depth, timeouts, any_sleeper, spurious, short_reads, fine, only_breaks, awaits, input, budget }
 }
 
 /// Places the user's points.

@@ -6,21 +6,21 @@ use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::usage;
 use explore::graph::Limits;
-use explore::sample;
+use explore::{Budget, Spent, sample};
 use report::{bytes, short_count};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use world::Refusal;
 use world::check::{Outcome, Programs, search_by};
 
 /// Steps that a search still executes after its first failure, so that the verdict table of a small program is whole.
 const STEPS_AFTER_FAILURE: u64 = 50_000;
-/// Seconds between two looks at the memory in use.
-const LOOK_EVERY: f64 = 0.2;
+/// Seconds between two lines about progress.
+const SHOWN_EVERY: f64 = 0.2;
 
-/// Time for an estimate of what was not seen.
-const WALKS: Duration = Duration::from_secs(1);
+/// Time for an estimate of what was not seen; a walk that is under way then may take as long again.
+const WALKS: Duration = Duration::from_millis(300);
 /// Fewer walks say nothing: they may take longer.
 const WALKS_MIN: u64 = 40;
 /// Steps of one random walk.
@@ -28,8 +28,8 @@ const WALK_MAX: usize = 10_000;
 
 /// How a search is watched and stopped.
 pub struct Watch<'a> {
-    /// The search ends soon after this becomes true.
-    pub stop: &'a AtomicBool,
+    /// The search ends soon after this is spent.
+    pub budget: &'a Budget,
     /// Where progress is shown.
     pub output: &'a Output,
 }
@@ -37,12 +37,8 @@ pub struct Watch<'a> {
 /// Why a search was stopped from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// The user wants to stop.
-    Interrupted,
-    /// The time that was asked for is over.
-    Time,
-    /// Too much memory is in use.
-    Memory,
+    /// What it may use is used up.
+    Spent(Spent),
     /// A failure was found a while ago.
     Failure,
 }
@@ -61,23 +57,28 @@ pub struct Searched {
     pub seconds: f64,
 }
 
-/// Searches all schedules.
+/// Searches all schedules. What may be used afterwards is for the report.
 pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Searched {
     let started = Instant::now();
     let line = ProgressLine::new(watch.output.is_quiet(), watch.output.layout.width);
-    let mut guard = Guard::new(programs, &wanted.request, watch.stop, &line);
+    let mut guard = Guard::new(programs, &wanted.request, watch.budget, &line);
     let mut stop = |states, executed| guard.stops(states, executed);
     let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
     let outcome = search_by(&wanted.engine, programs, &mut limits);
     let reason = guard.reason;
     let seconds = started.elapsed().as_secs_f64();
-    let estimate = (reason == Some(Reason::Time)).then(|| estimate(programs, watch.stop)).flatten();
+    programs.set_budget(watch.budget.closing());
+    // What was found is worth more than a number.
+    let is_unseen = reason == Some(Reason::Spent(Spent::Time)) && outcome.report.found.is_empty();
+    // Random walks of programs that never end never end, either.
+    let is_unseen = is_unseen && !outcome.report.ends.is_empty();
+    let estimate = if is_unseen { estimate(programs) } else { None };
     line.clear();
     Searched { outcome, refusal: programs.refusal.clone(), reason, estimate, seconds }
 }
 
 /// How many schedules there are, from random walks: what a search that ran out of time has not seen.
-fn estimate(programs: &mut Programs, interrupt: &AtomicBool) -> Option<sample::Estimate> {
+fn estimate(programs: &mut Programs) -> Option<sample::Estimate> {
     let started = Instant::now();
     let strategy = Some(sample::Strategy::Walk);
     let options = sample::Options { strategy, depth: WALK_MAX, states: 0, shrink: false, ..sample::Options::default() };
@@ -85,8 +86,8 @@ fn estimate(programs: &mut Programs, interrupt: &AtomicBool) -> Option<sample::E
     let mut stop = |walks, _| {
         // With a walk that is given up there is no estimate.
         let is_within = std::mem::replace(&mut before, walks) == walks;
-        let most = if is_within || walks < WALKS_MIN { 5 * WALKS } else { WALKS };
-        started.elapsed() > most || interrupt.load(Ordering::Relaxed)
+        let most = if is_within || walks < WALKS_MIN { 2 * WALKS } else { WALKS };
+        started.elapsed() > most
     };
     let mut limits = sample::Limits { failures: usize::MAX, stop: &mut stop };
     sample::sample(programs, &options, &mut limits).schedules
@@ -95,7 +96,7 @@ fn estimate(programs: &mut Programs, interrupt: &AtomicBool) -> Option<sample::E
 /// Asked after every state whether to go on.
 struct Guard<'a> {
     request: &'a Request,
-    interrupt: &'a AtomicBool,
+    budget: &'a Budget,
     line: &'a ProgressLine,
     started: Instant,
     /// Failures that the programs have had so far.
@@ -106,22 +107,22 @@ struct Guard<'a> {
     executed: u64,
     /// Steps of earlier rounds.
     before: u64,
-    looked: f64,
+    shown: f64,
     reason: Option<Reason>,
 }
 
 impl<'a> Guard<'a> {
-    fn new(programs: &Programs, request: &'a Request, interrupt: &'a AtomicBool, line: &'a ProgressLine) -> Self {
+    fn new(programs: &Programs, request: &'a Request, budget: &'a Budget, line: &'a ProgressLine) -> Self {
         Self {
             request,
-            interrupt,
+            budget,
             line,
             started: Instant::now(),
             failures: Arc::clone(&programs.failures),
             failed_at: None,
             executed: 0,
             before: 0,
-            looked: 0.0,
+            shown: 0.0,
             reason: None,
         }
     }
@@ -143,11 +144,8 @@ impl<'a> Guard<'a> {
     }
 
     fn reason_now(&mut self, states: u64, executed: u64) -> Option<Reason> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return Some(Reason::Interrupted);
-        }
-        if self.request.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Some(Reason::Time);
+        if let Some(spent) = self.budget.spent() {
+            return Some(Reason::Spent(spent));
         }
         if self.failures.load(Ordering::Relaxed) > 0 && !self.request.keep_going {
             let since = *self.failed_at.get_or_insert(executed);
@@ -156,14 +154,11 @@ impl<'a> Guard<'a> {
             }
         }
         let seconds = self.started.elapsed().as_secs_f64();
-        if seconds < self.looked + LOOK_EVERY {
-            return None;
+        if seconds >= self.shown + SHOWN_EVERY {
+            self.shown = seconds;
+            self.show(states, usage::memory_now(), seconds);
         }
-        self.looked = seconds;
-        let memory = usage::memory_now();
-        self.show(states, memory, seconds);
-        let is_too_much = |limit: u64| memory.is_some_and(|memory| memory > limit);
-        self.request.memory.is_some_and(is_too_much).then_some(Reason::Memory)
+        None
     }
 
     fn show(&self, states: u64, memory: Option<u64>, seconds: f64) {

@@ -1,12 +1,15 @@
 //! From a check in `allways.toml` to services, and to flags as if they had been typed.
 
 use super::config::{Check, Condition, FinalState, ServiceConfig};
-use super::setup::{Setup, base_environment, base_roots};
+use super::setup::{Setup, base_environment, base_roots, program_files};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use world::Command;
 use world::check::{Expected, Gate, Service};
+
+/// Programs that one check starts at most: the search tells no more threads apart.
+pub const SERVICES_MAX: usize = 128;
 
 /// What a check starts.
 pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
@@ -23,13 +26,21 @@ pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
     for (own, config) in in_order(&check.service)? {
         services.extend(replicas(own, config, &check.service, here)?);
     }
-    let mut roots = base_roots(here);
+    if services.len() > SERVICES_MAX {
+        return Err(format!(
+            "check `{name}` starts {} programs: at most {SERVICES_MAX} can be searched",
+            services.len()
+        ));
+    }
+    let mut named = Vec::new();
     for path in &check.files {
         let real = std::fs::canonicalize(here.join(path))
             .map_err(|error| format!("cannot use `{}` of `files`: {error}", path.display()))?;
-        roots.push(real);
+        named.push(real);
     }
-    Ok(Setup { services, roots, stdin: stdin(&check.service, here)? })
+    let roots = base_roots(here).into_iter().chain(named.iter().cloned()).collect();
+    named.extend(program_files(&services));
+    Ok(Setup { services, roots, named, stdin: stdin(&check.service, here)? })
 }
 
 /// Services after those that they depend on.
@@ -70,6 +81,11 @@ fn replicas(
     let service = |name: String| Service { name, command: command.clone(), after: after.clone(), expected };
     Ok(match config.replicas {
         None => vec![service(name.to_owned())],
+        Some(count) if count > SERVICES_MAX => {
+            return Err(format!(
+                "service `{name}`: {count} replicas are too many\n  = help: a check starts at most {SERVICES_MAX} programs"
+            ));
+        }
         Some(count) => (1..=count).map(|number| service(format!("{name}.{number}"))).collect(),
     })
 }

@@ -1,8 +1,8 @@
 //! What is started, with which environment, and what of the host it can see.
 
 use crate::args::WorldArgs;
-use kernel::host::Host;
-use std::ffi::OsString;
+use crate::output::Output;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub struct Setup {
     pub services: Vec<Service>,
     /// Folders and files of the host that they can read.
     pub roots: Vec<PathBuf>,
+    /// Those of them that the user has named, and the programs themselves: what is private in them is seen, too.
+    pub named: Vec<PathBuf>,
     /// What they read as standard input.
     pub stdin: Vec<u8>,
 }
@@ -32,18 +34,20 @@ impl Setup {
     pub fn new(args: &WorldArgs) -> Result<Self, String> {
         let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
         let commands = commands(&args.command, &here, &args.env)?;
-        let services = commands.into_iter().map(Service::new).collect();
-        let roots = roots(args, &here)?;
+        let services: Vec<Service> = commands.into_iter().map(Service::new).collect();
+        let named = named_roots(&args.root)?;
+        let roots = roots(args, &here, &named);
+        let named = named.into_iter().chain(program_files(&services)).collect();
         let stdin = match &args.stdin {
             None => Vec::new(),
             Some(path) => std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
         };
-        Ok(Self { services, roots, stdin })
+        Ok(Self { services, roots, named, stdin })
     }
 
     /// The host, as far as the programs can see it.
-    pub fn host(&self) -> Host {
-        Host(Arc::new(DeclaredRoots::new(self.roots.clone())))
+    pub fn host(&self) -> Arc<DeclaredRoots> {
+        Arc::new(DeclaredRoots::private(self.roots.clone(), self.named.clone(), homes(&self.roots)))
     }
 
     /// The folder that the first program works in: paths below it are shown without it.
@@ -110,17 +114,53 @@ pub fn base_roots(here: &Path) -> Vec<PathBuf> {
 }
 
 /// What of the host the guests may read: besides, the programs' own folders, and `--root`.
-fn roots(args: &WorldArgs, here: &Path) -> Result<Vec<PathBuf>, String> {
+fn roots(args: &WorldArgs, here: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
     let mut roots = base_roots(here);
     let programs = args.command.split(|word| word == "+").filter_map(|words| words.first());
     let folders = programs.map(Path::new).filter(|path| path.is_absolute()).filter_map(Path::parent);
     roots.extend(folders.filter(|folder| *folder != Path::new("/")).map(Path::to_owned));
-    for root in &args.root {
-        let real =
-            std::fs::canonicalize(root).map_err(|error| format!("cannot use `--root {}`: {error}", root.display()))?;
-        roots.push(real);
-    }
-    Ok(roots)
+    roots.extend(named.iter().cloned());
+    roots
+}
+
+/// What `--root` names.
+pub fn named_roots(given: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let real = |root: &PathBuf| {
+        std::fs::canonicalize(root).map_err(|error| format!("cannot use `--root {}`: {error}", root.display()))
+    };
+    given.iter().map(real).collect()
+}
+
+/// The programs themselves, where commands name them by their paths.
+pub fn program_files(services: &[Service]) -> Vec<PathBuf> {
+    let file = |service: &Service| {
+        let name = Path::new(OsStr::from_bytes(service.command.arguments.first()?));
+        let folder = Path::new(OsStr::from_bytes(&service.command.directory));
+        (name.components().count() > 1).then(|| std::fs::canonicalize(folder.join(name)).ok()).flatten()
+    };
+    services.iter().filter_map(file).collect()
+}
+
+/// Folders of people: what is private in them is not shown to programs unless it is named.
+fn homes(roots: &[PathBuf]) -> Vec<PathBuf> {
+    let own = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.components().count() > 1);
+    let below_home = roots.iter().filter_map(|root| {
+        let name = root.strip_prefix("/home").ok()?.iter().next()?;
+        Some(Path::new("/home").join(name))
+    });
+    own.into_iter().chain([PathBuf::from("/root")]).chain(below_home).collect()
+}
+
+/// Says what was not shown to programs.
+pub fn tell_hidden(host: &DeclaredRoots, output: &Output) {
+    let hidden = host.hidden();
+    let Some(first) = hidden.first() else { return };
+    let more = if hidden.len() > 1 { format!(" and {} more", hidden.len() - 1) } else { String::new() };
+    output.note(&format!(
+        "note: private files were not shown to the program: {}{more}\n  = help: --root {} shows them",
+        first.display(),
+        first.parent().unwrap_or(first).display()
+    ));
 }
 
 /// Why a program could not be started, and what to do about it.

@@ -8,9 +8,10 @@ use crate::model::Checked;
 use crate::safety::without_violation;
 use crate::usage;
 use explore::graph::{Bound, Met, Mode, Sorts, Stopped};
-use explore::sample;
+use explore::{Spent, sample};
 use report::{Choices, Covered, End, Property, PropertyVerdict, Summary, count};
 use trace::{Counterexample, FailureKind};
+use world::Cause;
 use world::check::{Choosing, Engine};
 
 /// A verdict for each kind that was asked for, and what was covered.
@@ -46,7 +47,10 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
         None if evidence.is_doubtful(kind) => {
             (PropertyVerdict::Incomplete, "a violation could not be shown again".to_owned())
         }
-        None if searched.refusal.as_ref().is_some_and(|refusal| !refusal.is_limit()) => {
+        None if evidence.is_left(kind) => {
+            (PropertyVerdict::Incomplete, "the time was over before a violation could be shown again".to_owned())
+        }
+        None if searched.refusal.as_ref().is_some_and(|refusal| refusal.cause == Cause::Unmodelled) => {
             (PropertyVerdict::Unsupported, "something is not modelled".to_owned())
         }
         None if kind == FailureKind::Livelock && evidence.is_reduced => {
@@ -64,28 +68,37 @@ fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
     let report = &searched.outcome.report;
     let limit = || request.memory.map(|limit| format!(" ({}; --mem)", report::bytes(limit))).unwrap_or_default();
     if let Some(refusal) = &searched.refusal {
-        return End::Inconclusive(match refusal.is_limit() {
-            true => format!("the programs' memory ran out{}", limit()),
-            false => format!("not modelled: {}", refusal.what),
+        return End::Inconclusive(match refusal.cause {
+            Cause::Memory => format!("the programs' memory ran out{}", limit()),
+            Cause::Changed => format!("{} changes while it is used", refusal.what),
+            Cause::Unmodelled | Cause::Spent => format!("not modelled: {}", refusal.what),
         });
     }
     match (searched.reason, report.stopped) {
-        (Some(Reason::Interrupted), _) => End::Interrupted,
-        (Some(Reason::Time), _) => {
-            End::Bound(format!("time {}", report::span(request.time.map_or(0.0, |time| time.as_secs_f64()))))
+        (Some(Reason::Spent(Spent::Interrupted)), _) => End::Interrupted,
+        (Some(Reason::Spent(Spent::Time)), _) => {
+            End::limit(report::limit(request.time.unwrap_or_default()), has_completed_runs(searched))
         }
-        (Some(Reason::Memory), _) => End::Inconclusive(format!("memory ran out{}", limit())),
+        (Some(Reason::Spent(Spent::Memory)), _) => End::Inconclusive(format!("memory ran out{}", limit())),
         (Some(Reason::Failure), _) if !evidence.counterexamples.is_empty() => End::Violation,
         (Some(Reason::Failure), _) => End::Inconclusive("stopped at a violation that was not shown again".to_owned()),
         (None, Some(Stopped::Actors)) => End::Inconclusive("too many threads".to_owned()),
         (None, _) if matches!(wanted.engine, Engine::Sample(_)) => {
             let runs = searched.outcome.sampled.as_ref().map_or(0, |sampled| sampled.runs);
-            End::Inconclusive(format!("a sample of {} runs", count(runs)))
+            End::limit(format!("{} runs", count(runs)), has_completed_runs(searched))
         }
         (None, Some(Stopped::Depth)) => End::Bound(format!("depth {}", report.depth_max)),
         (None, _) if report.complete => bound(wanted).map_or(End::Exhaustive, End::Bound),
         (None, _) => End::Inconclusive("the search was stopped".to_owned()),
     }
+}
+
+/// Whether a run came to its end, well or not.
+fn has_completed_runs(searched: &Searched) -> bool {
+    let outcome = &searched.outcome;
+    let (classes, sampled) = (outcome.classes.as_ref(), outcome.sampled.as_ref());
+    let ended = !outcome.report.ends.is_empty() || !outcome.report.found.is_empty();
+    ended || classes.is_some_and(|classes| classes.traces > 0) || sampled.is_some_and(|all| all.runs > all.cut)
 }
 
 /// What a search that was carried out to its end was bounded by.
@@ -227,7 +240,12 @@ fn assumptions(wanted: &Wanted) -> Vec<String> {
         true => "reads return all that there is, all but one byte, one byte, or what was sent first",
         false => "reads and writes take all that there is",
     };
-    let wakes = wanted.view.more.longest_sleeper.then_some("a signal wakes the one who waits longest");
+    let view = &wanted.view.more;
+    let wakes = match (view.longest_sleeper, view.spurious_wakes) {
+        (true, _) => Some("a signal wakes the one who waits longest, and nobody wakes without one"),
+        (false, false) => Some("waits at condition variables end only when signalled"),
+        (false, true) => None,
+    };
     let more = [Some(reads), wakes, Some("signals come between steps")];
     [waits].into_iter().chain(more.into_iter().flatten().map(str::to_owned)).collect()
 }

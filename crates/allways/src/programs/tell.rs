@@ -160,7 +160,7 @@ pub fn add_sources(counterexample: &mut Counterexample, sources: &mut Sources) {
     let waiting = counterexample.wait_for.iter_mut().filter_map(|waiting| waiting.location.as_mut());
     for location in waiting.chain(&mut counterexample.location) {
         if sources.line(&location.file, 1).is_none()
-            && let Ok(text) = std::fs::read_to_string(&location.file)
+            && let Ok(text) = crate::careful::source(std::path::Path::new(&location.file))
         {
             sources.add(location.file.as_str(), text);
         }

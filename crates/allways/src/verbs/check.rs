@@ -69,16 +69,20 @@ pub fn check(args: Box<CheckArgs>, output: &Output) -> Exit {
     if args.trail {
         write_trails(&model, &checked, &args, output);
     }
-    warn_of_unconfirmed(&checked, output);
-    checked.summary.outcome().into()
+    exit(&checked, output)
 }
 
-/// Says what was found and could not be shown again.
-pub fn warn_of_unconfirmed(checked: &Checked, output: &Output) {
+/// The exit code; says what was found and could not be shown again. Then there is no verdict unless something else was shown.
+pub fn exit(checked: &Checked, output: &Output) -> Exit {
     for what in &checked.unconfirmed {
         output.warn(&format!(
             "a violation could not be shown again ({what}); this is a bug in allways, please report it"
         ));
+    }
+    match Exit::from(checked.summary.outcome()) {
+        Exit::Violated => Exit::Violated,
+        _ if !checked.unconfirmed.is_empty() => Exit::Bug,
+        exit => exit,
     }
 }
 
@@ -90,7 +94,7 @@ fn is_name(file: &Path) -> bool {
 fn search(model: &Model, request: &Request, output: &Output) -> Checked {
     let stop = on_interrupt();
     let line = ProgressLine::new(output.is_quiet(), output.layout.width);
-    let checked = model.check(request, Watch { stop: &stop, progress: &|progress| line.show(progress) });
+    let checked = model.check(request, Watch { stop: &stop, progress: &|progress| line.show(progress), pause: None });
     line.clear();
     checked
 }
@@ -163,9 +167,10 @@ fn write_trails(model: &Model, checked: &Checked, args: &CheckArgs, output: &Out
     for (number, (_, counterexample)) in checked.counterexamples.iter().enumerate() {
         let suffix = if number == 0 { String::new() } else { (number + 1).to_string() };
         let path = format!("{file}{suffix}.trail");
-        let written = model
-            .trail(counterexample)
-            .and_then(|text| std::fs::write(&path, text).map_err(|error| format!("cannot write {path}: {error}")));
+        let written = model.trail(counterexample).and_then(|text| {
+            crate::careful::replace(Path::new(&path), text.as_bytes())
+                .map_err(|error| format!("cannot write {path}: {error}"))
+        });
         match written {
             Ok(()) if args.format != CheckFormat::Json => output.note(&format!("wrote {path}")),
             Ok(()) => {}

@@ -18,6 +18,7 @@ use report::{
     robustness_json, robustness_text,
 };
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Runs the campaign.
@@ -51,7 +52,7 @@ fn attack(
     file: &Path,
     args: &FaultsArgs,
     request: &Request,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
     output: &Output,
 ) -> Result<Robustness, Exit> {
     let usage = |why: String| {
@@ -65,7 +66,7 @@ fn attack(
     let mut model = loaded.map_err(|error| refuse(error, output))?;
     output.raw_message(&model.warnings);
     let line = ProgressLine::new(output.is_quiet(), output.layout.width);
-    let watch = Watch { stop, progress: &|progress| line.show(progress) };
+    let watch = Watch { stop, progress: &|progress| line.show(progress), pause: None };
     let mut campaign = campaign(&mut model, request, wanted.budget, watch);
     line.clear();
     keep(&mut campaign, args, output);

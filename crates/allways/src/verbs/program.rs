@@ -4,28 +4,36 @@ use crate::args::ProgramArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::{Output, stderr};
-use crate::programs::setup::{Setup, not_started};
+use crate::programs::setup::{Setup, not_started, tell_hidden};
+use crate::usage;
+use explore::{Allowance, Budget, Spent};
 use kernel::Tid;
 use kernel::descriptor::Console;
+use kernel::host::Host;
 use kernel::kernel::Output as Written;
 use memory::Limit;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use world::host::DeclaredRoots;
 use world::run::{Audience, End, Stuck};
 use world::step::Observer;
 use world::tracer::Tracer;
-use world::{Command, Refusal, World};
+use world::{Cause, Command, Refusal, World};
 
 /// Runs programs.
 pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
     match prepare(args, seed) {
-        Ok((mut world, commands)) => {
-            let mut terminal = Terminal { trace: args.strace, tracer: Tracer::default(), stop: on_interrupt() };
+        Ok((mut world, commands, host)) => {
+            let budget = budget(args);
+            let mut terminal = Terminal { trace: args.strace, tracer: Tracer::default(), budget, failed: None };
             let end = world::run::run(&mut world, &commands, &mut terminal);
             terminal.finish();
-            tell(&end, output)
+            tell_hidden(&host, output);
+            match end {
+                End::Stopped => terminal.tell_stop(output),
+                end => tell(&end, output),
+            }
         }
         Err(why) => {
             output.error(&why);
@@ -34,25 +42,65 @@ pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
     }
 }
 
-fn prepare(args: &ProgramArgs, seed: Option<u64>) -> Result<(World, Vec<Command>), String> {
+type Prepared = (World, Vec<Command>, Arc<DeclaredRoots>);
+
+fn prepare(args: &ProgramArgs, seed: Option<u64>) -> Result<Prepared, String> {
     let setup = Setup::new(&args.world)?;
     let limit = args.mem.map_or_else(Limit::default, Limit::bytes);
-    let mut world = World::new(setup.host(), seed.unwrap_or(1), limit);
+    let host = setup.host();
+    let mut world = World::new(Host(host.clone()), seed.unwrap_or(1), limit);
     world.kernel.input.bytes = setup.stdin.into();
-    Ok((world, setup.services.into_iter().map(|service| service.command).collect()))
+    Ok((world, setup.services.into_iter().map(|service| service.command).collect(), host))
+}
+
+/// What a run may use.
+fn budget(args: &ProgramArgs) -> Budget {
+    let meter: fn() -> Option<u64> = usage::memory_now;
+    let memory = args.mem.or_else(usage::memory_to_use);
+    Budget::new(on_interrupt(), Allowance { time: args.time, memory, meter: Some(meter) })
 }
 
 struct Terminal {
     trace: bool,
     tracer: Tracer,
-    stop: Arc<AtomicBool>,
+    budget: Budget,
+    /// Why nothing more can be written.
+    failed: Option<std::io::Error>,
 }
+
+/// How the host's shell tells of a program that wrote to a pipe without a reader: 128 and `SIGPIPE`.
+const BROKEN_PIPE: u8 = 141;
 
 impl Terminal {
     fn print(&mut self) {
         for (tid, line) in self.tracer.lines.drain(..) {
             stderr(&format!("[{}] {line}\n", tid.0));
         }
+    }
+
+    /// Why the run was ended from outside.
+    fn tell_stop(&self, output: &Output) -> ExitCode {
+        if let Some(error) = &self.failed {
+            if error.kind() == std::io::ErrorKind::BrokenPipe {
+                return ExitCode::from(BROKEN_PIPE);
+            }
+            output.error(&format!("cannot write what the program writes: {error}"));
+            return Exit::Unwritten.into();
+        }
+        match self.budget.spent() {
+            Some(Spent::Time) => output.note("the time is over (--time)"),
+            Some(Spent::Memory) => {
+                let limit = self.budget.memory().map(report::bytes).unwrap_or_default();
+                output.error(&format!(
+                    "out of memory: this run takes more than {limit}\n  = help: --mem SIZE allows more"
+                ));
+            }
+            Some(Spent::Interrupted) | None => {
+                output.note("interrupted");
+                return Exit::Interrupted.into();
+            }
+        }
+        Exit::Inconclusive.into()
     }
 
     fn finish(&mut self) {
@@ -87,18 +135,18 @@ impl Observer for Terminal {
 
 impl Audience for Terminal {
     fn output(&mut self, written: &Written) {
-        // A reader that went away (`| head`) is no error of ours.
-        let _ = match written.stream {
+        let result = match written.stream {
             Console::Error => std::io::stderr().lock().write_all(&written.bytes),
             Console::Input | Console::Output => {
                 let mut stdout = std::io::stdout().lock();
                 stdout.write_all(&written.bytes).and_then(|()| stdout.flush())
             }
         };
+        self.failed = self.failed.take().or(result.err());
     }
 
     fn wants_to_stop(&mut self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.failed.is_some() || self.budget.is_spent()
     }
 }
 
@@ -119,10 +167,7 @@ fn tell(end: &End, output: &Output) -> ExitCode {
             output.error(&not_started(error));
             return Exit::Usage.into();
         }
-        End::Stopped => {
-            output.note("interrupted");
-            return Exit::Interrupted.into();
-        }
+        End::Stopped => return Exit::Interrupted.into(),
     }
     Exit::Violated.into()
 }
@@ -140,9 +185,9 @@ fn deadlock(stuck: &[Stuck]) -> String {
 
 /// What to do about a run that was refused.
 fn way_out(refusal: &Refusal) -> &'static str {
-    if refusal.is_limit() {
-        "help: --mem SIZE allows more"
-    } else {
-        "the run ends here: what is not modelled is never guessed"
+    match refusal.cause {
+        Cause::Memory => "help: --mem SIZE allows more",
+        Cause::Changed => "help: run it again while nobody writes to it",
+        Cause::Unmodelled | Cause::Spent => "the run ends here: what is not modelled is never guessed",
     }
 }

@@ -41,7 +41,7 @@ fn sources(counterexample: &Counterexample) -> Sources {
     let waiting = counterexample.wait_for.iter().filter_map(|waiting| waiting.location.as_ref());
     let mut sources = Sources::default();
     for location in waiting.chain(&counterexample.location) {
-        if let Ok(text) = std::fs::read_to_string(&location.file) {
+        if let Ok(text) = crate::careful::source(std::path::Path::new(&location.file)) {
             sources.add(location.file.as_str(), text);
         }
     }

@@ -38,6 +38,7 @@ impl Folder {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
+    #[allow(dead_code, reason = "not every file of tests waits for the end")]
     pub fn run(&self, arguments: &[&str]) -> Told {
         Told::new(self.command(arguments).output().expect("the binary runs"))
     }
@@ -64,6 +65,7 @@ pub struct Told {
 }
 
 impl Told {
+    #[allow(dead_code, reason = "not every file of tests waits for the end")]
     pub fn new(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }

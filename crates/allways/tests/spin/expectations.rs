@@ -132,5 +132,10 @@ fn scalable_models_keep_their_promises() {
 
 #[test]
 fn models_that_spin_gets_wrong_keep_their_promises() {
-    compare("models/spin-defects", (5, 1));
+    compare("models/spin-defects", (8, 1));
+}
+
+#[test]
+fn models_that_went_wrong_once_keep_their_promises() {
+    compare("models/found", (9, 2));
 }

@@ -9,9 +9,10 @@ pub type Kinds = BTreeSet<FailureKind>;
 /// What pan words so that it must be told from the run whether a claim is meant.
 const OF_CLAIMS: [&str; 3] = ["acceptance cycle", "end state in claim reached", "assertion violated !("];
 
-const OTHERS: [(&str, FailureKind); 17] = [
+const OTHERS: [(&str, FailureKind); 18] = [
     ("invalid end state", FailureKind::Deadlock),
     ("assertion violated", FailureKind::Assert),
+    ("accept stutter", FailureKind::Accept),
     ("non-progress cycle", FailureKind::Progress),
     ("event_trace error", FailureKind::Trace),
     ("error, partial order reduction invalid", FailureKind::Exclusive),

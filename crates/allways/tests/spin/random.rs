@@ -19,9 +19,15 @@ fn seeds(default: u64) -> u64 {
 
 /// A random model, in a workshop with the verifier and as a subject; nothing if SPIN refuses it. What SPIN takes, we take.
 fn prepare(seed: u64, ltl: u32, gcc: &[&str]) -> Option<(String, Workshop, Subject<Native>)> {
-    let text = random_model(seed, Spice { ltl, ..Spice::from_seed(seed) });
-    let text = if ltl > 0 { for_formulas(&text) } else { text };
-    let workshop = Workshop::new(&format!("{ltl}-{seed}"), &text);
+    // A broken promise is a step of its own here; the test about promises has those.
+    let spice = Spice { ltl, promises: false, ..Spice::from_seed(seed) };
+    prepare_with(seed, &ltl.to_string(), spice, gcc)
+}
+
+fn prepare_with(seed: u64, name: &str, spice: Spice, gcc: &[&str]) -> Option<(String, Workshop, Subject<Native>)> {
+    let text = random_model(seed, spice);
+    let text = if spice.ltl > 0 { for_formulas(&text) } else { text };
+    let workshop = Workshop::new(&format!("{name}-{seed}"), &text);
     workshop.build(&["-o1", "-o2", "-o3"], gcc).ok()?;
     let subject = Subject::native(&workshop.path("m.pml"), &[]);
     let subject = subject.unwrap_or_else(|why| panic!("seed {seed}: SPIN takes the model, we do not: {why}\n{text}"));
@@ -59,6 +65,32 @@ fn random_models_have_spins_counts_and_errors() {
     let count = seeds(12);
     let compared = (0..count).filter(|seed| same_counts(*seed)).count() as u64;
     assert!(compared * 4 >= count * 3, "only {compared} of {count} models could be compared");
+}
+
+/// Whether SPIN could look at the whole model; if so, whether we agree about promises is checked.
+/// SPIN checks promises only where its reduction is compiled in.
+fn same_promises(seed: u64) -> bool {
+    let spice = Spice { promises: true, ltl: 0, ..Spice::from_seed(seed) };
+    let Some((text, workshop, subject)) = prepare_with(seed, "promises", spice, &["-DSAFETY", "-DNOCLAIM"]) else {
+        return false;
+    };
+    let Some(spin) = workshop.verify(&["-c0", "-m200000"]).filter(|report| report.complete) else { return false };
+    let outcome = subject.count(STATES_MAX);
+    let ours = outcome.violations.iter().any(|violation| violation.failure.kind == FailureKind::Exclusive);
+    let theirs = kinds(&spin.kinds, None).contains(&FailureKind::Exclusive);
+    // SPIN's reduction may leave out the interleaving that breaks a promise; what it finds, we must find.
+    assert!(ours || !theirs, "seed {seed}: SPIN finds a broken promise, we do not\n{text}");
+    let broken = text.contains("proctype T()") || text.contains("len(w)") || text.contains(" full(w)");
+    let crossed = text.contains("xs w; nempty") || text.contains("xr w; nfull");
+    assert!(!ours || broken || crossed, "seed {seed}: nobody breaks a promise\n{text}");
+    true
+}
+
+#[test]
+fn random_models_break_promises_where_spin_says_so() {
+    let count = seeds(6);
+    let compared = (2000..2000 + count).filter(|seed| same_promises(*seed)).count() as u64;
+    assert!(compared * 2 >= count, "only {compared} of {count} models could be compared");
 }
 
 /// Whether SPIN looked at every property of a model; if so, whether we agree is checked.

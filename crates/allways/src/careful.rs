@@ -1,0 +1,100 @@
+//! Files that somebody else may have prepared: nothing endless is read, and no link is followed when something is written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// `open(2)`: does not wait for the other end of a FIFO.
+const O_NONBLOCK: i32 = 0o4_000;
+/// `open(2)`: the last component is no symbolic link.
+const O_NOFOLLOW: i32 = 0o400_000;
+
+/// Bytes of a source file that is shown in part.
+const SOURCE_MAX: u64 = 16 << 20;
+
+/// Opens a regular file; a device or a FIFO may never end.
+pub fn open_regular(path: &Path) -> Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(Error::new(ErrorKind::InvalidInput, "not a regular file")) }
+}
+
+/// The text of a source file, if it is a regular one of usual size.
+pub fn source(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    open_regular(path)?.take(SOURCE_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Writes a whole file, or nothing: a file or link that is there under this name is replaced, never written through.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = path.with_file_name(name);
+    // Left behind by one that was killed, or put there by somebody else: removed, not followed.
+    let _ = fs::remove_file(&new);
+    let options = OpenOptions::new().write(true).create_new(true).custom_flags(O_NOFOLLOW).open(&new);
+    let written = options.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+/// Makes a folder unless it is there; a link to one elsewhere is refused.
+pub fn folder(path: &Path) -> Result<()> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => real_folder(path),
+        made => made,
+    }
+}
+
+/// Whether something is a folder itself, and no link to one.
+pub fn real_folder(path: &Path) -> Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::NotADirectory, format!("`{}` is not a folder; a link is not followed", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn place(name: &str) -> std::path::PathBuf {
+        let place = std::env::temp_dir().join(format!("allways-careful-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir(&place).expect("can be made");
+        place
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_not_written() {
+        let place = place("link");
+        let (victim, link) = (place.join("victim"), place.join("latest"));
+        fs::write(&victim, "precious").expect("can be written");
+        symlink(&victim, &link).expect("can be made");
+        replace(&link, b"new").expect("can be replaced");
+        assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
+        assert_eq!(fs::read_to_string(&link).expect("is there"), "new");
+        assert!(fs::symlink_metadata(&link).expect("is there").is_file());
+        fs::remove_dir_all(place).expect("cleans up");
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_is_refused() {
+        let place = place("folder");
+        symlink("/", place.join("elsewhere")).expect("can be made");
+        assert!(folder(&place.join("elsewhere")).is_err_and(|error| error.to_string().contains("elsewhere")));
+        assert!(folder(&place.join("own")).is_ok() && folder(&place.join("own")).is_ok());
+        fs::remove_dir_all(place).expect("cleans up");
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        assert!(open_regular(Path::new("/dev/zero")).is_err());
+        assert!(source(Path::new("/dev/zero")).is_err());
+        assert!(open_regular(&std::env::current_exe().expect("has a path")).is_ok());
+    }
+}
