@@ -148,6 +148,10 @@ pub struct CheckArgs {
     /// Search only schedules in which the next in turn is passed over at most N times
     #[arg(long, value_name = "N", conflicts_with = "preemptions", help_heading = "Programs")]
     pub delays: Option<u32>,
+    /// Execute one of N memoized or inherited results again, and compare [default N: 20]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20",
+        value_parser = clap::value_parser!(u32).range(1..), help_heading = "Programs")]
+    pub audit: Option<u32>,
     #[command(flatten)]
     pub model: ModelArgs,
     /// Check only these kinds of property

@@ -56,6 +56,8 @@ pub struct Checked {
     pub counterexamples: Vec<(usize, Counterexample)>,
     /// Violations that could not be shown again: bugs of ours.
     pub unconfirmed: Vec<String>,
+    /// The audit found a difference: a bug of ours, too.
+    pub is_doubtful: bool,
 }
 
 impl Model {
@@ -244,7 +246,7 @@ impl Model {
         // A search that was cut off would accuse code that it had no time to reach.
         let unreached = (covered.end == End::Exhaustive).then(|| unreached(self.searched(request)));
         let summary = Summary { properties, covered, unreached, ..Summary::default() };
-        Checked { summary, counterexamples, unconfirmed }
+        Checked { summary, counterexamples, unconfirmed, is_doubtful: false }
     }
 
     /// The failed steps and stuck states that a check is about, not yet decided.

@@ -45,6 +45,8 @@ pub struct Kernel {
     pub input: Input,
     /// What was written to the standard streams and not yet taken by the world.
     pub output: Vec<Output>,
+    /// Processes that have ended, and of which the world has not been told yet.
+    pub ended: Vec<Ended>,
     /// The next read, if it comes at once, returns no more than this.
     pub short: Option<u64>,
     /// Seed of everything random.
@@ -73,6 +75,17 @@ pub struct Output {
     pub bytes: Vec<u8>,
 }
 
+/// A process that has ended.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Ended {
+    /// Which one.
+    pub pid: Pid,
+    /// Its name.
+    pub name: String,
+    /// How, as `wait4(2)` tells it.
+    pub status: i32,
+}
+
 impl Kernel {
     /// A kernel without processes.
     #[must_use]
@@ -93,6 +106,7 @@ impl Kernel {
             system: system::System::default(),
             input: Input::default(),
             output: Vec::new(),
+            ended: Vec::new(),
             short: None,
             seed,
             host,

@@ -102,6 +102,8 @@ impl Memory {
 
     /// Gives up all pages that a space holds in a range of addresses.
     pub(crate) fn give_up_range(&mut self, space: SpaceId, start: u64, end: u64) {
+        // Whatever the pages hold is lost, also words that nobody looks at.
+        self.note_more();
         let owner = Owner::Space(space);
         let pages = self.stores.table(owner).held(start / PAGE_SIZE, end / PAGE_SIZE);
         for page in &pages {

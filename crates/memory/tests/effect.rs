@@ -17,7 +17,11 @@ impl Random {
 
     /// An address of one of a few words in one of many pages.
     fn word(&mut self) -> u64 {
-        START + self.below(PAGES) * PAGE_SIZE + self.below(6) * 8
+        self.page() + self.below(6) * 8
+    }
+
+    fn page(&mut self) -> u64 {
+        START + self.below(PAGES) * PAGE_SIZE
     }
 }
 
@@ -37,14 +41,16 @@ fn step(memory: &mut Memory, mut way: Random) -> u64 {
     let mut sum = 0u64;
     for _ in 0..1 + way.below(6) {
         let mut bytes = [0; 8];
-        match way.below(5) {
+        match way.below(8) {
             0 => memory.store_u64(way.word(), sum % 3).unwrap(),
             1 => memory.store_u8(way.word() + way.below(8), sum as u8 % 3).unwrap(),
             2 => memory.peek(SPACE, way.word(), &mut bytes).unwrap(),
-            3 => memory.discard(SPACE, way.word() & !(PAGE_SIZE - 1), PAGE_SIZE).unwrap(),
+            3 => memory.discard(SPACE, way.page(), PAGE_SIZE).unwrap(),
+            4 => memory.map(SPACE, Mapping::anonymous(way.page(), PAGE_SIZE, Protection::READ_WRITE)).unwrap(),
             _ => bytes = memory.load_u64(way.word()).unwrap().to_le_bytes(),
         }
-        sum = sum.wrapping_mul(31).wrapping_add(u64::from_le_bytes(bytes));
+        // Not zero at first: pages that differ are needed.
+        sum = sum.wrapping_mul(31).wrapping_add(u64::from_le_bytes(bytes)).wrapping_add(1);
     }
     sum
 }

@@ -119,12 +119,15 @@ fn an_access_that_reaches_into_an_armed_page_stops_whole() {
 }
 
 #[test]
-fn an_armed_page_that_cannot_be_accessed_faults() {
+fn an_access_to_an_armed_page_stops_before_it_faults() {
     let mut m = memory();
     m.protect(A, START, PAGE_SIZE, Protection::READ).unwrap();
     m.arm(A, START..START + PAGE_SIZE);
-    assert!(matches!(m.store_u8(START, 1), Err(Halt::Fault(_))));
+    assert!(matches!(m.store_u8(START, 1), Err(Halt::Visible(_))));
     assert!(matches!(m.load_u8(START), Err(Halt::Visible(_))));
+    m.pass_armed(true);
+    assert!(matches!(m.store_u8(START, 1), Err(Halt::Fault(_))));
+    assert_eq!(m.load_u8(START), Ok(0));
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub(crate) fn programs_text(programs: &Programs, layout: &Layout) -> String {
         }
     };
     list("search", searched(programs));
+    list("audit", audited(programs));
     list("assumed", assumed(programs));
     out
 }
@@ -47,6 +48,13 @@ fn searched(programs: &Programs) -> Vec<String> {
     words
 }
 
+fn audited(programs: &Programs) -> Vec<String> {
+    let both = programs.audited.zip(programs.memoized);
+    let told =
+        |(again, all)| format!("{} of {} memoized or inherited results worked out again", count(again), count(all));
+    both.map(told).into_iter().collect()
+}
+
 fn chosen(choices: &Choices) -> String {
     let Choices { about, states, taken } = choices;
     let states = if *states == 1 { "1 state".to_owned() } else { format!("{} states", count(*states)) };
@@ -71,6 +79,9 @@ mod tests {
         let text = searched(&programs).join(" . ");
         assert!(text.contains("whom a signal wakes: a choice in 2 states, 5 ways taken"), "{text}");
         assert!(!text.contains("how much a read returns"), "{text}");
+        assert!(audited(&programs).is_empty());
+        let after = Programs { audited: Some(50), memoized: Some(1_000), ..programs.clone() };
+        assert_eq!(audited(&after), ["50 of 1 000 memoized or inherited results worked out again"]);
         let json = serde_json::to_value(&programs).expect("it is plain data");
         assert_eq!(
             json["choices"][1],

@@ -33,6 +33,12 @@ pub struct Programs {
     pub rounds: u32,
     /// Steps executed in all rounds, to look ahead and to come back included.
     pub executed: u64,
+    /// Results that were memoized or inherited instead of being worked out, if they were audited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memoized: Option<u64>,
+    /// Those that were worked out again and compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audited: Option<u64>,
     /// States in which there was more than one choice of who moves.
     pub scheduling: u64,
     /// Choices beside who moves, by what they are about; those that were switched off are not there.

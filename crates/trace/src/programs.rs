@@ -118,6 +118,9 @@ pub struct KnowledgeRef {
     /// Whether functions of standard input and output are executed as they stand.
     #[serde(default)]
     pub stdio: bool,
+    /// Whether a process sets the limits of another.
+    #[serde(default)]
+    pub limits: bool,
 }
 
 /// Two accesses that can happen at the same time.

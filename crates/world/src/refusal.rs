@@ -16,6 +16,8 @@ pub enum Cause {
     Memory,
     /// A file of the host has become another one.
     Changed,
+    /// A memoized or inherited result is not what comes out: a bug of ours.
+    Differs,
     /// The budget of a search is spent. Nobody is told: whoever asked for the step knows.
     Spent,
 }
@@ -130,6 +132,7 @@ impl fmt::Display for Refusal {
             Cause::Unmodelled => write!(f, "not modelled: {}", self.what)?,
             Cause::Memory => write!(f, "out of memory: {}", self.what)?,
             Cause::Changed => write!(f, "a file of the host changes while it is used: {}", self.what)?,
+            Cause::Differs => write!(f, "the audit found a difference: {}", self.what)?,
             Cause::Spent => f.write_str("the budget is spent")?,
         }
         write!(f, "\n  in {} (thread {})", self.process, self.tid.0)?;

@@ -114,6 +114,9 @@ impl<A: Audience> Run<'_, A> {
     }
 
     fn tell(&mut self) {
+        if !self.world.kernel.ended.is_empty() {
+            self.world.kernel.ended.clear();
+        }
         for output in std::mem::take(&mut self.world.kernel.output) {
             self.audience.output(&output);
         }

@@ -272,6 +272,7 @@ pub fn only_for_programs(args: &CheckArgs) -> Result<(), String> {
         ("--engine", args.engine.is_some()),
         ("--sample", args.sample),
         ("--preemptions", args.preemptions.is_some()),
+        ("--audit", args.audit.is_some()),
         ("--delays", args.delays.is_some()),
         ("--break", !args.breaks.is_empty()),
         ("--fine", args.fine),
@@ -292,6 +293,9 @@ fn way_out(refusal: &Refusal) -> &'static str {
     match refusal.cause {
         Cause::Memory => "help: --mem SIZE allows more",
         Cause::Changed => "help: check again while nobody writes to it",
+        Cause::Differs => {
+            "this is a bug in allways, please report it; `--reduction off` and other engines may still answer"
+        }
         Cause::Unmodelled | Cause::Spent => {
             "help: `allways doctor CMD` lists what is not modelled; what is not modelled is never guessed"
         }

@@ -25,6 +25,8 @@ pub struct Wanted {
     pub view: View,
     /// Propositions that must never be true.
     pub never: Vec<String>,
+    /// Of so many results that are memoized or inherited, one is worked out again.
+    pub audit: Option<u32>,
     /// Nothing is kept.
     pub no_save: bool,
 }
@@ -59,7 +61,8 @@ impl Wanted {
                 watched: args.watch.clone(),
             },
         };
-        Self { request: Request::new(args), engine, view, never: args.never.clone(), no_save: args.no_save }
+        let (never, audit) = (args.never.clone(), args.audit);
+        Self { request: Request::new(args), engine, view, never, audit, no_save: args.no_save }
     }
 
     /// Whether a kind of failure is looked for.
@@ -82,7 +85,7 @@ impl Wanted {
 
     /// How programs are looked at.
     pub fn options(&self, stdin: &[u8]) -> Options {
-        options(&self.kinds(), &self.view, stdin)
+        Options { audit: self.audit, ..options(&self.kinds(), &self.view, stdin) }
     }
 }
 
@@ -145,8 +148,8 @@ pub fn options(kinds: &[FailureKind], view: &View, stdin: &[u8]) -> Options {
     let timeouts = if view.timeouts == 0 { Timeouts::Quiet } else { Timeouts::Any(view.timeouts) };
     let ViewRef { awaits, short_reads, longest_sleeper, spurious_wakes: spurious, fine, only_breaks, .. } = view.more;
     let (depth, any_sleeper, input) = (view.depth, !longest_sleeper, stdin.into());
-    let budget = explore::Budget::default();
-    Options { checks, depth, timeouts, any_sleeper, spurious, short_reads, fine, only_breaks, awaits, input, budget }
+    let usual = Options::default();
+    Options { checks, depth, timeouts, any_sleeper, spurious, short_reads, fine, only_breaks, awaits, input, ..usual }
 }
 
 /// Places the user's points.

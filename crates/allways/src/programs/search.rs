@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use world::Refusal;
-use world::check::{Outcome, Programs, search_by};
+use world::check::{Audited, Outcome, Programs, search_by};
 
 /// Steps that a search still executes after its first failure, so that the verdict table of a small program is whole.
 const STEPS_AFTER_FAILURE: u64 = 50_000;
@@ -47,6 +47,8 @@ pub enum Reason {
 pub struct Searched {
     /// What it has seen.
     pub outcome: Outcome,
+    /// How many results were audited.
+    pub audited: Audited,
     /// What it met that is not modelled.
     pub refusal: Option<Refusal>,
     /// How many schedules there are, if it ran out of time.
@@ -74,7 +76,7 @@ pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Sea
     let is_unseen = is_unseen && !outcome.report.ends.is_empty();
     let estimate = if is_unseen { estimate(programs) } else { None };
     line.clear();
-    Searched { outcome, refusal: programs.refusal.clone(), reason, estimate, seconds }
+    Searched { outcome, audited: programs.audited, refusal: programs.refusal.clone(), reason, estimate, seconds }
 }
 
 /// How many schedules there are, from random walks: what a search that ran out of time has not seen.

@@ -30,7 +30,8 @@ pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Ev
         programs: Some(programs(setup, wanted, searched, &evidence.libraries)),
         ..Summary::default()
     };
-    Checked { summary, counterexamples, unconfirmed: evidence.unconfirmed }
+    let is_doubtful = searched.refusal.as_ref().is_some_and(|refusal| refusal.cause == Cause::Differs);
+    Checked { summary, counterexamples, unconfirmed: evidence.unconfirmed, is_doubtful }
 }
 
 fn is_about(found: &Counterexample, property: &Property) -> bool {
@@ -71,6 +72,7 @@ fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
         return End::Inconclusive(match refusal.cause {
             Cause::Memory => format!("the programs' memory ran out{}", limit()),
             Cause::Changed => format!("{} changes while it is used", refusal.what),
+            Cause::Differs => format!("the audit found a difference: {}", refusal.what),
             Cause::Unmodelled | Cause::Spent => format!("not modelled: {}", refusal.what),
         });
     }
@@ -162,6 +164,8 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
         commands: command_lines(setup),
         rounds: searched.outcome.rounds,
         executed: searched.outcome.executed,
+        audited: wanted.audit.map(|_| searched.audited.again),
+        memoized: wanted.audit.map(|_| searched.audited.results),
         scheduling: counts.scheduling,
         choices: choices(wanted, &counts.sorts),
         pruned: counts.pruned,

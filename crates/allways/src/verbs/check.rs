@@ -81,7 +81,7 @@ pub fn exit(checked: &Checked, output: &Output) -> Exit {
     }
     match Exit::from(checked.summary.outcome()) {
         Exit::Violated => Exit::Violated,
-        _ if !checked.unconfirmed.is_empty() => Exit::Bug,
+        _ if checked.is_doubtful || !checked.unconfirmed.is_empty() => Exit::Bug,
         exit => exit,
     }
 }

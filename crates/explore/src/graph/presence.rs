@@ -70,6 +70,7 @@ impl<T: Traced> Search<'_, T> {
     ) -> (Vec<Present>, Bits, Bits) {
         let mut present = Vec::with_capacity(reached.actors.len());
         let (mut untried, mut unknown, mut stay) = (Vec::new(), Bits::EMPTY, Bits::EMPTY);
+        let mut inherited = Vec::new();
         for actor in &reached.actors {
             let Some(dense) = self.graph.actors.dense(actor.number) else {
                 self.too_many_actors = true;
@@ -77,15 +78,21 @@ impl<T: Traced> Search<'_, T> {
             };
             let before = by.and_then(|by| self.graph.find(self.graph.node(by.at), dense)).copied();
             if let Some(before) = before.filter(|_| actor.stays) {
-                debug_assert!(self.is_as_before(actor, before), "{actor:?} was not left as it was");
+                if actor.told && !self.is_as_before(actor, before) {
+                    self.system.differs(actor.number, "a step has changed an actor that it does not conflict with");
+                }
+                inherited.extend((actor.choices > 0).then_some((present.len(), actor)));
                 present.push(before);
                 stay.insert(dense);
                 continue;
             }
             let (one, is_known) = self.look_at(actor, dense, before, by);
-            if !is_known {
-                untried.push((present.len(), actor));
-                unknown.insert(dense);
+            match is_known {
+                true => inherited.extend((actor.choices > 0).then_some((present.len(), actor))),
+                false => {
+                    untried.push((present.len(), actor));
+                    unknown.insert(dense);
+                }
             }
             present.push(one);
         }
@@ -99,7 +106,37 @@ impl<T: Traced> Search<'_, T> {
             unknown = unknown.minus(Bits::one(dense));
             failing = if fails { failing.union(Bits::one(dense)) } else { failing };
         }
+        // Who is alone may take longer steps than in company: nobody can conflict with them.
+        let is_alone = reached.actors.iter().filter(|actor| !actor.patient).count() <= 1;
+        for (place, actor) in inherited {
+            if !is_alone && self.system.is_audited() {
+                self.audit(id, reached, actor, (present[place].actor, &present, Bits::EMPTY));
+            }
+        }
         (present, stay, failing)
+    }
+
+    /// Tries the next steps of somebody whose footprint is inherited from the state before, and compares.
+    fn audit(&mut self, id: u32, reached: &Reached<Option<T::State>>, actor: &Actor, scene: Scene<'_>) {
+        let (dense, present, _) = scene;
+        let Some(inherited) = present.iter().find(|present| present.actor == dense).map(|present| present.pending)
+        else {
+            return;
+        };
+        let mut all = Vec::new();
+        for index in 0..actor.choices {
+            let choice = Choice { actor: actor.number, index };
+            let Some(taken) = self.try_out(reached, choice, scene) else { return };
+            all.extend_from_slice(&taken.touches);
+            self.trials.put(id, dense, index, taken);
+        }
+        let locks = self.graph.touches.locks_of(inherited);
+        let again = self.graph.touches.intern(dense, locks, &all);
+        let told = [inherited, again].map(|set| self.graph.touches.of(set));
+        if !self.system.is_same_footprint(told[0], told[1]) {
+            let what = format!("the inherited footprint of a step is {:x?}, its own is {:x?}", told[0], told[1]);
+            self.system.differs(actor.number, &what);
+        }
     }
 
     /// Somebody in a state, and whether it is known what its next step touches.

@@ -180,6 +180,11 @@ impl Touches {
         })
     }
 
+    /// The touches of a set.
+    pub fn of(&self, set: SetId) -> &[Touch] {
+        &self.sets[set.0 as usize].touches
+    }
+
     fn find(&self, set: SetId, object: u64) -> Option<&Touch> {
         let touches = &self.sets[set.0 as usize].touches;
         touches.binary_search_by_key(&object, |touch| touch.object).ok().map(|index| &touches[index])

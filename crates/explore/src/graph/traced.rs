@@ -30,6 +30,21 @@ pub trait Traced {
         let _ = race;
         false
     }
+
+    /// Whether a footprint that is inherited from the state before is to be worked out again and compared.
+    fn is_audited(&mut self) -> bool {
+        false
+    }
+
+    /// Whether two footprints are of the same step, in a state and in one behind a step that does not conflict with it.
+    fn is_same_footprint(&self, one: &[Touch], other: &[Touch]) -> bool {
+        one == other
+    }
+
+    /// An actor, or the footprint of its next step, is not what was inherited.
+    fn differs(&mut self, actor: u32, what: &str) {
+        panic!("actor {actor}: {what}");
+    }
 }
 
 /// What is known around a step.
@@ -153,8 +168,10 @@ pub struct Actor {
     /// Whether it waits for nothing but that nobody gets on: it moves where all others only look, again and again.
     pub last: bool,
     /// Whether it is as it was before the step, as [`Around::untouched`] says. Then its number and choices are told, and the
-    /// rest only where debug assertions are on: they compare.
+    /// rest only if `told` says so.
     pub stays: bool,
+    /// Whether all is told although it stays: then it is compared.
+    pub told: bool,
 }
 
 /// Something that a step touched.

@@ -3,6 +3,7 @@
 use super::robust;
 use crate::call::{Call, Control, Stop};
 use crate::id::{Pid, Tid};
+use crate::kernel::Ended;
 use crate::process::{Process, SignalInfo, State};
 use crate::signal::number::SIGCHLD;
 use crate::signal::{self, SIG_IGN, Target, job};
@@ -54,8 +55,10 @@ pub fn end_process(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, status: i
     time::forget(kernel, pid);
     let process = kernel.processes.get_mut(&pid).expect("looked at above");
     process.state = State::Zombie(status);
+    let ended = Ended { pid, name: process.name.clone(), status };
     process.vforked = false;
     process.signals.pending.clear();
+    kernel.ended.push(ended);
     leave_space(kernel, memory, space, pid);
     ipc::process_ended(kernel, memory, pid);
     terminal::session_ended(kernel, pid);

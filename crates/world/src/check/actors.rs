@@ -52,15 +52,32 @@ pub(super) struct Everybody {
     pub actors: Vec<Actor>,
     /// Whether somebody is in a function that gives up at a certain time.
     pub is_timed: bool,
+    /// Somebody who should be as before, and is not.
+    pub differs: Option<Tid>,
 }
 
 impl Programs {
     /// Everybody in the world as it is.
-    pub(super) fn actors(&self, was_timed: bool, untouched: &[(u32, u32)]) -> Everybody {
+    pub(super) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> Everybody {
+        let due = self.due(untouched);
         let is_patient = self.options.timeouts == Timeouts::Quiet;
         let quiet = Passing::quiet(&self.world.kernel, &self.library);
         let passing = Passing { may_hasten: self.may_hasten(), is_patient, ..quiet };
-        everybody(&self.world.kernel, (was_timed, untouched), passing, &mut |tid| self.told(tid))
+        let everybody =
+            everybody(&self.world.kernel, (was_timed, untouched), passing, (&due, &mut |tid| self.told(tid)));
+        self.note_not_as_before(everybody.differs);
+        everybody
+    }
+
+    /// Those who stay as they were and are told all the same.
+    pub(super) fn due(&mut self, untouched: &[(u32, u32)]) -> Vec<u32> {
+        untouched.iter().filter(|_| self.is_due()).map(|(number, _)| *number).collect()
+    }
+
+    pub(super) fn note_not_as_before(&mut self, differs: Option<Tid>) {
+        if let Some(tid) = differs {
+            self.note_difference(tid, "a step has changed a thread that it does not conflict with");
+        }
     }
 
     /// Somebody, and when the function that it is in gives up.
@@ -210,31 +227,32 @@ fn next_deadline(kernel: &Kernel, of_functions: impl Iterator<Item = u64>) -> Op
 }
 
 /// Everybody; those who are named with how many choices they have are as they were, when somebody was in a function that
-/// gives up at a certain time, or nobody was. The others are told.
+/// gives up at a certain time, or nobody was. The others are told, and so are those who are due to be compared.
 pub(super) fn everybody(
     kernel: &Kernel,
     (was_timed, untouched): (bool, &[(u32, u32)]),
     passing: Passing,
-    tell: &mut dyn FnMut(Tid) -> Told,
+    (due, tell): (&[u32], &mut dyn FnMut(Tid) -> Told),
 ) -> Everybody {
     let mut actors = Vec::with_capacity(kernel.threads.len() + 1);
-    let mut deadlines = Vec::new();
+    let (mut deadlines, mut differs) = (Vec::new(), None);
     for tid in kernel.threads.keys().copied() {
         let stays = untouched.iter().find(|(number, _)| *number == tid.0);
-        if let Some((number, choices)) = stays.filter(|_| !was_timed && !cfg!(debug_assertions)) {
+        if let Some((number, choices)) = stays.filter(|_| !was_timed && !due.contains(&tid.0)) {
             actors.push(Actor { number: *number, choices: *choices, stays: true, ..Actor::default() });
             continue;
         }
         let (actor, deadline) = tell(tid);
-        debug_assert!(was_timed || stays.is_none() || deadline.is_none(), "{tid:?} was not left as it was");
+        let is_changed = |(_, choices): &(u32, u32)| !was_timed && deadline.is_some() || *choices != actor.choices;
+        differs = differs.or_else(|| stays.is_some_and(is_changed).then_some(tid));
         deadlines.extend(deadline);
-        actors.push(Actor { stays: stays.is_some(), ..actor });
+        actors.push(Actor { stays: stays.is_some(), told: true, ..actor });
     }
     let is_timed = !deadlines.is_empty();
     let is_quiet = actors.iter().all(|actor| actor.choices == 0);
     let is_awaited = next_deadline(kernel, deadlines.into_iter()).is_some();
     actors.extend(time_itself(is_awaited, is_quiet, passing));
-    Everybody { actors, is_timed }
+    Everybody { actors, is_timed, differs }
 }
 
 /// Time, if somebody waits for it or it could have passed.

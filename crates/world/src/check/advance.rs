@@ -64,6 +64,7 @@ struct Kept {
     touches: usize,
     heard: usize,
     clean_below: u64,
+    misuse: Option<&'static str>,
 }
 
 impl Programs {
@@ -196,6 +197,7 @@ impl Programs {
                 touches: step.touches.len(),
                 heard: self.listener.heard.len(),
                 clean_below: step.clean_below,
+                misuse: step.misuse,
             });
         }
         true
@@ -207,10 +209,14 @@ impl Programs {
         self.world.memory.undo_to(kept.mark);
         self.world.memory.forget_log();
         self.world.cpus = kept.cpus;
-        self.world.kernel = kept.kernel;
+        if !self.options.holes.rollback {
+            self.world.kernel = kept.kernel;
+        }
         self.library = kept.library;
         step.truncate(kept.touches);
         step.clean_below = kept.clean_below;
+        // What has failed behind the operation fails in a step of its own.
+        (step.assertion, step.misuse, step.exits) = (None, kept.misuse, false);
         self.listener.heard.truncate(kept.heard);
         false
     }
@@ -274,7 +280,7 @@ impl Programs {
         let (mark, cpus, before) = (self.world.memory.mark(), self.world.cpus.clone(), step.touches.len());
         let (kernel, heard) = (self.world.kernel.clone(), self.listener.heard.len());
         let fingerprint = self.world.memory.fingerprint();
-        self.pass(step, None)?;
+        let trap = self.pass_to_trap(step, None)?;
         let is_visible = step.touches.len() > before;
         if is_visible && self.world.memory.fingerprint() == fingerprint {
             // A failed comparison, or a store of what is there: whoever reads does not notice.
@@ -290,6 +296,9 @@ impl Programs {
             return Ok(false);
         }
         step.is_fresh = false;
+        if let Some(trap) = trap {
+            self.world.handle(step.tid, &trap, &mut self.listener)?;
+        }
         Ok(!is_visible || self.operated(step))
     }
 

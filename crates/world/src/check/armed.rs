@@ -45,7 +45,7 @@ impl Programs {
     /// Whether an instruction may access several words that race: it reads first, or what it accesses is no atomic unit, or
     /// it moves from memory to memory.
     fn may_split(&self, tid: Tid, touch: memory::Touch, is_visible: bool) -> bool {
-        let is_watched = self.half_done(tid).is_some() || !self.is_alone();
+        let is_watched = (self.half_done(tid).is_some() || !self.is_alone()) && !self.options.holes.tears;
         let is_wide = touch.addr % ATOMIC + u64::from(touch.size) > ATOMIC;
         let reads_first = touch.access == Access::Read;
         is_watched && !self.is_quiet(tid) && (is_visible && (reads_first || is_wide) || self.is_string_move(tid))

@@ -8,7 +8,7 @@ use super::touch::{self, Kind};
 use crate::refusal::Refusal;
 use explore::graph::Touch;
 use kernel::Tid;
-use memory::SpaceId;
+use memory::{Logged, SpaceId};
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
 use x86::{Cpu, Machine, Trap};
 
@@ -18,8 +18,11 @@ pub(super) const CONTROL_BLOCK: u64 = 0x700;
 impl Programs {
     /// A call of the kernel from inside a function that is carried out as a whole.
     pub(super) fn quiet_call(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        step.is_fresh = false;
         let (number, args) = call_of(&self.world.cpus[&step.tid]);
+        if self.is_loaded(step.tid, (number, args)) {
+            return Ok(!self.is_starting);
+        }
+        step.is_fresh = false;
         let asked = self.asked(step.tid, (number, args));
         let (reach, is_noticed) = (asked.reach(), asked.is_noticed_end() || !self.is_life(step.tid));
         if let Reach::Objects(objects) = reach
@@ -50,6 +53,12 @@ impl Programs {
 
     /// Executes the instruction that a thread was stopped before.
     pub(super) fn pass(&mut self, step: &mut Step, reach: Option<Reach>) -> Result<(), Refusal> {
+        let trap = self.pass_to_trap(step, reach)?;
+        trap.map_or(Ok(()), |trap| self.world.handle(step.tid, &trap, &mut self.listener))
+    }
+
+    /// The same, but for the trap that it leads to, if it does not call the kernel.
+    pub(super) fn pass_to_trap(&mut self, step: &mut Step, reach: Option<Reach>) -> Result<Option<Trap>, Refusal> {
         let tid = step.tid;
         let cpu = self.world.cpus.get_mut(&tid).expect("it runs");
         let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
@@ -63,13 +72,12 @@ impl Programs {
                     step.touches.extend(objects);
                 }
                 self.note_kernel(step);
-                Ok(())
+                Ok(None)
             }
-            None => {
+            trap => {
                 self.note_kernel(step);
-                Ok(())
+                Ok(trap)
             }
-            Some(trap) => self.world.handle(tid, &trap, &mut self.listener),
         }
     }
 
@@ -82,6 +90,13 @@ impl Programs {
         if matches!(name, "clock_gettime" | "gettimeofday" | "time") && !self.is_starting {
             self.library.member_mut(tid).reads_clock = true;
         }
+        let own = self.world.kernel.threads.get(&tid).map_or(0, |thread| thread.pid.0);
+        if name == "prlimit64" && args[2] != 0 && ![0, own].contains(&(args[0] as u32)) {
+            self.knowledge.set_limits();
+        }
+        if let Some(addr) = (name == "exit" && !self.is_life(tid)).then(|| self.cleared(tid)).flatten() {
+            self.note(step, space, Logged { addr, size: 4, write: true }, false);
+        }
         let stack = (name == "clone3").then(|| self.clone_stack(space, args[0])).flatten();
         self.world.call(tid, &mut self.listener)?;
         let result = self.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
@@ -89,6 +104,12 @@ impl Programs {
         self.after_call(tid, (number, space));
         self.library.place_stacks(tid, stack);
         Ok(())
+    }
+
+    /// The word that the kernel clears when a thread ends (`set_tid_address(2)`).
+    fn cleared(&self, tid: Tid) -> Option<u64> {
+        let thread = self.world.kernel.threads.get(&tid)?;
+        Some(thread.clear_at_end).filter(|address| *address != 0 && self.has_siblings(tid))
     }
 
     /// The stack of a thread that `clone3(2)` is to make, with what the library keeps for the thread above it.

@@ -3,8 +3,8 @@
 use super::programs::Programs;
 use super::service::Expected;
 use explore::system::Failure;
-use kernel::process::State;
-use kernel::{Pid, Tid};
+use kernel::Tid;
+use kernel::kernel::Ended;
 use trace::FailureKind;
 
 impl Programs {
@@ -40,24 +40,28 @@ impl Programs {
         format!("{process}/{} waits in {call}", tid.0)
     }
 
-    /// What went wrong with a process that has just ended.
-    pub(super) fn failure(&self, ended_before: &[Pid]) -> Option<Failure> {
-        let ended = self.world.kernel.processes.values().find_map(|process| match process.state {
-            State::Zombie(status) if !ended_before.contains(&process.pid) => Some((process, status)),
-            _ => None,
-        });
-        let (process, status) = ended?;
+    /// Processes that have ended since this was asked last.
+    pub(super) fn take_ended(&mut self) -> Vec<Ended> {
+        // Whoever changes the kernel gets one of its own.
+        if self.world.kernel.ended.is_empty() { Vec::new() } else { std::mem::take(&mut self.world.kernel.ended) }
+    }
+
+    /// What went wrong with processes that have just ended, whether or not somebody waits for them.
+    pub(super) fn failure(&self, ended: &[Ended]) -> Option<Failure> {
+        ended.iter().find_map(|ended| self.failure_of(ended))
+    }
+
+    fn failure_of(&self, Ended { pid, name, status }: &Ended) -> Option<Failure> {
         let signal = status & 0x7f;
-        let name = &process.name;
         const SIGABRT: i32 = 6;
         const SIGKILL: i32 = 9;
         let told = crate::strace::signal_name(signal as u64);
         let failure = |kind, message| Some(Failure { kind, message, fatal: true });
         match signal {
             0 if self.options.checks.exit
-                && self.expected(process.pid).is_some_and(|expected| !expected.allows(status >> 8)) =>
+                && self.expected(*pid).is_some_and(|expected| !expected.allows(status >> 8)) =>
             {
-                let but = match self.expected(process.pid) {
+                let but = match self.expected(*pid) {
                     Some(Expected::Running) => ", but should go on running".to_owned(),
                     Some(Expected::Code(code)) => format!(" instead of {code}"),
                     _ => String::new(),
@@ -74,10 +78,5 @@ impl Programs {
     pub(super) fn misused(&self, actor: u32, what: &str) -> Option<Failure> {
         let message = format!("thread {actor}: {what}");
         self.options.checks.misuse.then_some(Failure { kind: FailureKind::Misuse, message, fatal: false })
-    }
-
-    pub(super) fn ended(&self) -> Vec<Pid> {
-        let processes = self.world.kernel.processes.values();
-        processes.filter(|process| matches!(process.state, State::Zombie(_))).map(|process| process.pid).collect()
     }
 }

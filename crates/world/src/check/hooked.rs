@@ -116,6 +116,10 @@ impl Programs {
     }
 
     pub(super) fn at_whole(&mut self, step: &mut Step, hook: Hook, whole: Whole) -> Result<bool, Refusal> {
+        if whole == Whole::Create && self.starts(step.tid) && self.is_first(step.tid) {
+            self.begin_early(step.tid);
+            return Ok(!self.is_starting);
+        }
         if self.is_quiet(step.tid) || whole == Whole::Stdio && self.has_private_memory(step.tid) {
             return self.step_past(step);
         }
@@ -180,6 +184,7 @@ impl Programs {
             stack_pointer: cpu.gpr[RSP],
             any_sleeper: self.options.any_sleeper,
             spurious: self.options.spurious,
+            has_kinds: !self.options.holes.rwlocks,
         }
     }
 
@@ -232,7 +237,7 @@ impl Programs {
         if is_taken && still_holds {
             self.library.member_mut(holder).release(lock);
         }
-        if is_taken || !still_holds {
+        if (is_taken || !still_holds) && !self.options.holes.locks {
             self.knowledge.break_lock(lock);
         }
     }

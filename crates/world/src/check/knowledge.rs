@@ -39,6 +39,8 @@ pub struct Knowledge {
     discarded: Vec<(SpaceId, Range<u64>)>,
     /// Whether functions of standard input and output are executed as they stand: what they are given races.
     pub is_stdio_split: bool,
+    /// A process sets the limits of another: no call that they bound concerns its caller alone.
+    pub sets_limits: bool,
     /// Words in which locks are kept.
     pub lock_words: FxHashMap<u64, u64>,
     /// Locks that somebody other than their holder took away: holding one keeps nobody out.
@@ -146,6 +148,9 @@ impl Knowledge {
         if other.is_stdio_split {
             self.split_stdio();
         }
+        if other.sets_limits {
+            self.set_limits();
+        }
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
     }
@@ -166,6 +171,7 @@ impl Knowledge {
             remapped: exported_ranges(&self.remapped),
             discarded: exported_ranges(&self.discarded),
             stdio: self.is_stdio_split,
+            limits: self.sets_limits,
         }
     }
 
@@ -180,6 +186,7 @@ impl Knowledge {
             remapped: imported_ranges(&known.remapped),
             discarded: imported_ranges(&known.discarded),
             is_stdio_split: known.stdio,
+            sets_limits: known.limits,
             ..Self::default()
         }
     }
@@ -227,6 +234,12 @@ impl Knowledge {
         let is_discarded = |(other, range): &(SpaceId, Range<u64>)| *other == space && range.contains(&addr);
         (addr & !3..end).step_by(4).any(|word| self.promoted.contains(&(space, word)))
             || self.discarded.iter().any(is_discarded)
+    }
+
+    /// A process sets the limits of another.
+    pub fn set_limits(&mut self) {
+        self.grow(!self.sets_limits);
+        self.sets_limits = true;
     }
 
     /// Functions of standard input and output are given data that race.

@@ -154,6 +154,9 @@ impl Programs {
 
     /// Notes that a function is about a lock in memory.
     pub(super) fn note_lock(&mut self, step: &mut Step, operation: &Operation) {
+        if self.options.holes.locks {
+            return;
+        }
         let lock = operation.lock(self.seen());
         for (addr, write) in operation.words(self.seen()) {
             self.note_access(step, operation.space, Logged { addr, size: 4, write }, false);
@@ -260,9 +263,9 @@ impl Programs {
     }
 
     /// Whether threads have used a thread's memory that are gone, and that nobody waited for: what they did may as well
-    /// come later.
+    /// come later. So may limits that another process sets.
     pub(super) fn was_shared(&self, tid: Tid) -> bool {
-        self.library.has_unjoined(self.world.space(tid))
+        self.knowledge.sets_limits || self.library.has_unjoined(self.world.space(tid))
     }
 
     /// Notes where the stack of a thread is, at its first step. Of a thread that no library has made it is not known where
@@ -286,7 +289,8 @@ impl Programs {
         }
     }
 
-    fn is_first(&self, tid: Tid) -> bool {
+    /// Whether a thread is the first one of its process.
+    pub(super) fn is_first(&self, tid: Tid) -> bool {
         self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0)
     }
 

@@ -43,6 +43,24 @@ pub enum Timeouts {
     Any(u32),
 }
 
+/// Holes that were closed, opened again: what notices them is tested by that.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Holes {
+    /// A memoized step is taken without comparing the words that it looks at.
+    pub memo: bool,
+    /// Whoever holds a lock keeps it, whatever others do to its memory.
+    pub locks: bool,
+    /// Accesses do not depend on the mapping of their page.
+    pub mappings: bool,
+    /// All locks for readers and writers are of the default kind.
+    pub rwlocks: bool,
+    /// What one instruction does happens at once.
+    pub tears: bool,
+    /// A step that goes back behind its operation leaves the kernel as it is.
+    pub rollback: bool,
+}
+
 /// How a search looks at programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -64,6 +82,11 @@ pub struct Options {
     pub only_breaks: bool,
     /// Whether a loop that only reads is taken as an operation that waits: for counting schedules.
     pub awaits: bool,
+    /// Of so many results that are memoized or inherited, one is worked out again and compared.
+    pub audit: Option<u32>,
+    /// For tests of the tests.
+    #[doc(hidden)]
+    pub holes: Holes,
     /// What programs read as standard input.
     pub input: std::sync::Arc<[u8]>,
     /// What may be used: no step is taken once it is spent.
@@ -83,6 +106,8 @@ impl Default for Options {
             fine: false,
             only_breaks: false,
             awaits: false,
+            audit: None,
+            holes: Holes::default(),
             input: std::sync::Arc::default(),
             budget: explore::Budget::default(),
         }

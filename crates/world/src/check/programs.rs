@@ -2,9 +2,10 @@
 //! instructions up to the next one.
 
 use super::actors::Everybody;
+use super::audit::Audited;
 use super::forbid::{Beside, Forbidden};
 use super::knowledge::Knowledge;
-use super::library::{Flavour, Hooks, Library, Member, Phase, Seen};
+use super::library::{Flavour, Hooks, Library, Member, Seen};
 use super::options::{Depth, Options};
 use super::points::Points;
 use super::remembered::{Deed, Place, Remembered};
@@ -116,6 +117,8 @@ pub struct Programs {
     pub(super) knowledge: Knowledge,
     /// Steps that were taken before.
     pub(super) remembered: Remembered,
+    /// How many results were memoized or inherited, and how many of them were audited.
+    pub audited: Audited,
     pub(super) options: Options,
 }
 
@@ -167,6 +170,7 @@ impl Programs {
             log: Vec::new(),
             knowledge: Knowledge::default(),
             remembered: Remembered::default(),
+            audited: Audited::default(),
             options,
         };
         programs.refresh_stops();
@@ -183,6 +187,7 @@ impl Programs {
         }
         self.begin();
         self.world.kernel.output.clear();
+        self.world.kernel.ended.clear();
         self.initial = self.save();
     }
 
@@ -192,12 +197,19 @@ impl Programs {
         self.is_starting = true;
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         for tid in tids {
-            let starts = |programs: &Self| {
-                let member = programs.library.member(tid);
-                programs.world.can_move(tid) && member.is_some_and(|member| member.phase == Phase::Starting)
-            };
-            while starts(self) && self.refusal.is_none() && !self.options.budget.is_spent() {
+            let before = self.save();
+            while self.starts(tid)
+                && self.world.can_move(tid)
+                && self.refusal.is_none()
+                && !self.options.budget.is_spent()
+            {
                 self.refusal = self.advance(tid, 0).err().filter(|refusal| refusal.cause != Cause::Spent);
+            }
+            if !self.world.kernel.threads.contains_key(&tid) {
+                // It fails before that: then all of it is looked at.
+                self.loaded = None;
+                self.load(&before);
+                self.begin_early(tid);
             }
         }
         self.is_starting = false;
@@ -363,7 +375,7 @@ impl Programs {
         fingerprint: u128,
         (before, untouched): (&Snapshot, &[(u32, u32)]),
     ) -> Reached<Snapshot> {
-        let Everybody { actors, is_timed } = self.actors(before.is_timed, untouched);
+        let Everybody { actors, is_timed, .. } = self.actors(before.is_timed, untouched);
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
         self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
         Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
@@ -462,6 +474,23 @@ impl Around for Nowhere {
 impl Traced for Programs {
     type State = Snapshot;
 
+    fn is_audited(&mut self) -> bool {
+        // Where nobody has asked, what comes of the search is compared by tests.
+        self.options.audit.is_some() && self.is_due()
+    }
+
+    fn is_same_footprint(&self, one: &[Touch], other: &[Touch]) -> bool {
+        // Who closes one of many descriptors only counts them, as long as there are many; that counts as reading.
+        let is_same = |(a, b): (&Touch, &Touch)| {
+            a == b || touch::kind(a.object) == touch::Kind::File && (a.object, a.plain) == (b.object, b.plain)
+        };
+        one.len() == other.len() && one.iter().zip(other).all(is_same)
+    }
+
+    fn differs(&mut self, actor: u32, what: &str) {
+        self.note_difference(Tid(actor), what);
+    }
+
     fn initial(&mut self) -> Reached<Snapshot> {
         let initial = self.initial.clone();
         self.load(&initial);
@@ -487,14 +516,16 @@ impl Traced for Programs {
         self.catch_up();
         let known = self.recall(state, choice, around.is_trial());
         if let Ok(known) = &known
-            && !cfg!(debug_assertions)
+            && !self.is_due()
         {
             return Some(self.redo(state, known, around));
         }
         let place = known.as_ref().err().copied().flatten().filter(|place| self.is_worth(*place));
         let taken = self.execute(state, choice, around, place)?;
         let Ok(known) = known else { return Some(taken) };
-        self.compare(state, &known, &taken);
+        if let Some(what) = self.redone_differs(state, &known, &taken) {
+            self.note_difference(Tid(choice.actor), what);
+        }
         // As without the comparison.
         let reached = if around.is_trial() { Reached::known(taken.reached.fingerprint) } else { taken.reached };
         Some(Taken { reached, ..taken })
@@ -514,7 +545,7 @@ impl Programs {
         if place.is_some() {
             self.begin_notes(Tid(choice.actor));
         }
-        let (ended, before, gates, was_timed) = (self.ended(), self.valuation(), self.gates(), self.is_timed());
+        let (before, gates, was_timed) = (self.valuation(), self.gates(), self.is_timed());
         let several = signal::shared(&self.world.kernel);
         let recipients = signal::recipients(&self.world.kernel, &several);
         let moved = self.moved(state, choice);
@@ -531,6 +562,7 @@ impl Programs {
         // Whoever only looks does not get on.
         let progress = touches.iter().any(touch::changes);
         self.take_output();
+        let ended = self.take_ended();
         let after = self.valuation();
         let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
         let failure = failed.or_else(|| self.failure(&ended)).or_else(|| self.forbidden_failure(before, after));

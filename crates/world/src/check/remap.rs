@@ -96,6 +96,7 @@ impl Programs {
 
     /// Notes what a call has changed of mappings.
     pub(super) fn note_remap(&mut self, step: &mut Step, remap: Option<Remap>, result: u64) {
+        let remap = remap.filter(|_| !self.options.holes.mappings);
         let Some(Remap { space, maps, ranges, discards }) = remap else { return };
         for range in &ranges {
             let is_stack = self.library.stack_of(range.start, Tid(0)).is_some();

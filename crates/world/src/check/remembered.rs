@@ -10,7 +10,7 @@ use super::forbid::Beside;
 use super::library::asked::{self, Question};
 use super::library::{Library, Member, living};
 use super::met::Met;
-use super::options::Timeouts;
+use super::options::{Holes, Timeouts};
 use super::programs::{Nowhere, Programs, Snapshot, TIME};
 use super::ways::Ways;
 use explore::graph::{Actor, Around, Reached, Step, Taken, Touch};
@@ -153,8 +153,8 @@ impl Remembered {
     }
 
     /// A step that fits.
-    fn find(&mut self, key: u128, state: &Snapshot) -> Option<Arc<Known>> {
-        self.steps.get_mut(&key)?.find(|known| known.fits(state)).cloned()
+    fn find(&mut self, key: u128, state: &Snapshot, holes: Holes) -> Option<Arc<Known>> {
+        self.steps.get_mut(&key)?.find(|known| known.fits(state, holes)).cloned()
     }
 
     fn add(&mut self, key: u128, known: Known) {
@@ -175,8 +175,6 @@ impl Programs {
             && self.listener.info.is_none()
             && self.points.matched.is_empty()
             && self.forbidden.is_empty()
-            // Where content is taken away, words do not tell all that a step finds.
-            && self.knowledge.discarded().next().is_none()
             && self.refusal.is_none()
             && !self.world.memory.is_patched()
     }
@@ -200,7 +198,9 @@ impl Programs {
         }
         let may_look = self.may_remember(choice) && self.remembered.is_worth_a_look();
         let place = may_look.then(|| self.remembered.place_of(state, choice)).flatten().ok_or(None)?;
-        let known = self.remembered.find(place.silent, state).or_else(|| self.remembered.find(place.any, state));
+        let holes = self.options.holes;
+        let mut find = |key| self.remembered.find(key, state, holes);
+        let known = find(place.silent).or_else(|| find(place.any));
         self.remembered.note_luck(known.is_some());
         if let Some(known) = known.as_ref().filter(|_| is_trial) {
             self.remembered.try_out(at, known);
@@ -234,25 +234,35 @@ impl Programs {
         asked::heard()
     }
 
-    /// Holds a remembered step against what it does when it is executed.
-    pub(super) fn compare(&mut self, state: &Snapshot, known: &Known, taken: &Step<Snapshot>) {
-        let loaded = (self.loaded, self.printed.clone());
+    /// How a memoized step differs from what was executed.
+    pub(super) fn redone_differs(
+        &mut self,
+        state: &Snapshot,
+        known: &Known,
+        taken: &Step<Snapshot>,
+    ) -> Option<&'static str> {
+        let (loaded, printed) = (self.loaded, self.printed.clone());
         let after = self.save();
         let redone = self.redo(state, known, &mut Nowhere);
-        assert_eq!(redone.reached.fingerprint, taken.reached.fingerprint, "a remembered step leads elsewhere");
-        assert_eq!(
-            (&redone.touches, redone.progress),
-            (&taken.touches, taken.progress),
-            "a remembered step does other things"
-        );
-        assert!(taken.failure.is_none() && self.printed == loaded.1, "a remembered step goes well");
-        assert_eq!(redone.reached.new_state().parts(), after.parts(), "a remembered step does something else");
-        if taken.reached.state.is_some() {
-            assert!(taken.reached.actors.iter().map(unmarked).eq(redone.reached.actors.iter().map(unmarked)));
-            assert_eq!(taken.reached.stuck, redone.reached.stuck);
-        }
+        let prints_same = self.printed == printed;
         self.load(&after);
-        self.loaded = loaded.0;
+        (self.loaded, self.printed) = (loaded, printed);
+        // Whoever stays as it was is not told again.
+        let actors =
+            taken.reached.state.is_some() && taken.reached.actors.iter().all(|actor| !actor.stays || actor.told);
+        let everybody =
+            |reached: &Reached<Option<Snapshot>>| -> Vec<Actor> { reached.actors.iter().map(unmarked).collect() };
+        let differences = [
+            (taken.failure.is_some(), "a memoized step fails"),
+            (redone.reached.fingerprint != taken.reached.fingerprint, "a memoized step leads elsewhere"),
+            (redone.touches != taken.touches, "a memoized step has another footprint"),
+            (redone.progress != taken.progress, "a memoized step is progress, or is none"),
+            (!prints_same, "a memoized step prints something else"),
+            (redone.reached.new_state().parts() != after.parts(), "a memoized step leads to another state"),
+            (actors && everybody(&taken.reached) != everybody(&redone.reached), "others differ after a memoized step"),
+            (actors && taken.reached.stuck != redone.reached.stuck, "a memoized step leads to the end, or does not"),
+        ];
+        differences.into_iter().find(|(is_different, _)| *is_different).map(|(_, what)| what)
     }
 
     /// Remembers a step that was taken from a state to the one that the world is in.
@@ -316,10 +326,12 @@ impl Programs {
             self.load(&after);
             return self.reached(fingerprint, (state, untouched));
         }
-        let mut tell = |tid| self.meet(&after, tid);
         let before = (state.is_timed, untouched);
         let passing = Passing::quiet(&after.kernel, &after.library);
-        let Everybody { actors, is_timed } = everybody(&after.kernel, before, passing, &mut tell);
+        let due = self.due(before.1);
+        let Everybody { actors, is_timed, differs } =
+            everybody(&after.kernel, before, passing, (&due, &mut |tid| self.meet(&after, tid)));
+        self.note_not_as_before(differs);
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck_in(&after) };
         Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck }
     }
@@ -356,8 +368,8 @@ impl Known {
     }
 
     /// Whether a step would find what it found.
-    fn fits(&self, state: &Snapshot) -> bool {
-        state.memory.shows(&self.memory)
+    fn fits(&self, state: &Snapshot, holes: Holes) -> bool {
+        (holes.memo || state.memory.shows(&self.memory))
             && state.library.disturbed(self.by, &self.touches).is_empty()
             && self.were.iter().all(|(tid, known)| cpu_of(state, *tid) == *known)
             && are_answers_in(state, &self.answers)
@@ -397,5 +409,5 @@ pub(super) fn space_of(state: &Snapshot, tid: Tid) -> Option<memory::SpaceId> {
 
 /// Somebody, whether or not it is said to be as before.
 fn unmarked(actor: &Actor) -> Actor {
-    Actor { stays: false, ..actor.clone() }
+    Actor { stays: false, told: false, ..actor.clone() }
 }

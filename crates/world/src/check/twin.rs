@@ -1,5 +1,6 @@
 //! Several workers for one search: each has a world of its own, and what one learns all know in the next round.
 
+use super::audit::Audited;
 use super::forbid::Beside;
 use super::library::Library;
 use super::programs::Programs;
@@ -41,6 +42,7 @@ impl Programs {
             log: Vec::new(),
             knowledge: self.knowledge.clone(),
             remembered: Remembered::default(),
+            audited: Audited::default(),
             options: self.options.clone(),
         };
         twin.refresh_stops();
@@ -55,6 +57,7 @@ impl Programs {
                 places.iter().for_each(|place| self.place_word(*object, *place));
             }
             self.refusal = self.refusal.take().or(other.refusal.take());
+            self.audited.add(std::mem::take(&mut other.audited));
         }
     }
 

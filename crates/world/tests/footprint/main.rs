@@ -13,7 +13,7 @@ mod diamond;
 mod inside;
 
 use calls::FAMILIES;
-use explore::graph::{Actor, Reached, Traced};
+use explore::graph::{Actor, Reached, Touch, Traced};
 use explore::random::Random;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -24,6 +24,8 @@ use world::check::{Options, Programs, Snapshot};
 
 /// States of one pair that are looked at.
 const STATES_MAX: usize = 80;
+/// How often more can be learnt from one pair.
+const ROUNDS_MAX: usize = 4;
 /// Of the number of a call.
 const BITS: usize = 8;
 
@@ -43,7 +45,8 @@ struct Bench {
     programs: Programs,
     /// Where the first has chosen each of the calls, and the second none.
     chosen: Vec<Reached<Snapshot>>,
-    /// The second.
+    /// The first, and the second.
+    one: u32,
     other: u32,
     calls: Vec<&'static str>,
 }
@@ -70,7 +73,7 @@ impl Bench {
         let mut programs = inside::search_of(&folder, Options { short_reads: true, ..Options::default() });
         let (start, [one, other]) = choosing(&mut programs);
         let chosen = (0..calls.len()).map(|call| choose(&mut programs, &start, one, call)).collect();
-        Self { programs, chosen, other, calls }
+        Self { programs, chosen, one, other, calls }
     }
 
     /// Whether two calls commute wherever their footprints say so.
@@ -91,14 +94,62 @@ impl Bench {
         Ok(())
     }
 
-    /// The second time everything is known of what they share.
+    /// After a few times everything is known of what they share.
     fn holds(&mut self, pair: [usize; 2]) -> Result<(), String> {
-        if self.try_pair(pair).is_ok() {
-            return Ok(());
+        for _ in 0..ROUNDS_MAX {
+            if self.try_pair(pair).is_ok() {
+                return Ok(());
+            }
+            self.programs.promote(&[]);
         }
-        self.programs.promote(&[]);
         let told = pair.map(|number| self.calls[number]);
         self.try_pair(pair).map_err(|error| format!("{} and {}: {error}", told[0], told[1]))
+    }
+}
+
+/// Whether a call is an access to memory that becomes visible once it is known to race.
+fn is_plain_access(call: &str) -> bool {
+    ["*(volatile", "s->plain"].iter().any(|start| call.starts_with(start))
+}
+
+/// Steps of one call at most.
+const STEPS_MAX: usize = 60;
+
+impl Bench {
+    /// Lets somebody go on until it waits; where that leads, and the footprint of all its steps. Nothing if it fails.
+    fn let_go(&mut self, from: &Reached<Snapshot>, actor: u32) -> Option<(Reached<Snapshot>, Vec<Touch>)> {
+        let (mut reached, mut touches) = (from.clone(), Vec::new());
+        for _ in 0..STEPS_MAX {
+            let can_move = reached.actors.iter().any(|other| other.number == actor && other.choices > 0);
+            if !can_move {
+                return Some((reached, diamond::sorted(&touches)));
+            }
+            let taken = self.programs.step(&reached.state, Choice { actor, index: 0 })?;
+            touches.extend(&taken.touches);
+            reached = Some(taken).filter(|taken| taken.failure.is_none())?.reached;
+        }
+        None
+    }
+
+    /// Calls that say that they touch nothing that anybody else could notice.
+    fn local(&mut self) -> Vec<usize> {
+        let mut footprints = Vec::new();
+        for chosen in self.chosen.clone() {
+            footprints.push(self.let_go(&chosen, self.one).map(|(_, touches)| touches));
+        }
+        let none = self.calls.iter().position(|call| *call == "0").expect("there is one that does nothing");
+        let is_local = |call: &usize| footprints[*call] == footprints[none] && !is_plain_access(self.calls[*call]);
+        (0..footprints.len()).filter(is_local).collect()
+    }
+
+    /// Whether a call goes the same way before and after another's.
+    fn is_same_after(&mut self, call: usize, others: usize) -> Option<bool> {
+        let start = choose(&mut self.programs, &self.chosen[call], self.other, others);
+        let (before, _) = self.let_go(&start, self.one)?;
+        let (after, _) = self.let_go(&start, self.other)?;
+        let (one, _) = self.let_go(&before, self.other)?;
+        let (other, _) = self.let_go(&after, self.one)?;
+        Some(one.fingerprint == other.fingerprint)
     }
 }
 
@@ -120,9 +171,15 @@ fn choosing(programs: &mut Programs) -> (Reached<Snapshot>, [u32; 2]) {
 
 /// Lets somebody choose a call, bit by bit: a read of all is a one, a short one a zero.
 fn choose(programs: &mut Programs, from: &Reached<Snapshot>, actor: u32, call: usize) -> Reached<Snapshot> {
-    (0..BITS).fold(from.clone(), |reached, bit| {
-        let choice = Choice { actor, index: u32::from(call >> bit & 1 == 0) };
-        programs.step(&reached.state, choice).expect("it chooses").reached
+    let mut step = |reached: &Reached<Snapshot>, index| {
+        programs.step(&reached.state, Choice { actor, index }).expect("it can move").reached
+    };
+    (0..BITS).fold(from.clone(), |mut reached, bit| {
+        // Accesses to memory that others share may be steps of their own.
+        while reached.actors.iter().any(|other| other.number == actor && other.choices == 1) {
+            reached = step(&reached, 0);
+        }
+        step(&reached, u32::from(call >> bit & 1 == 0))
     })
 }
 
@@ -152,4 +209,38 @@ fn calls_of_two_threads_commute_unless_their_footprints_conflict() {
 #[test]
 fn calls_of_two_processes_commute_unless_their_footprints_conflict() {
     try_all(Two::Processes, 1000);
+}
+
+/// What is not visible goes on with the step before: it must not depend on anything that somebody else can do.
+fn try_local(two: Two) {
+    let mut bench = Bench::new(two);
+    let local = bench.local();
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for others in 0..bench.calls.len() {
+        // Some calls go another way even if nothing is done before them: they end the first, or wait for its descriptors.
+        let none = local[0];
+        let is_same = bench.is_same_after(none, others);
+        if is_same != Some(true) {
+            continue;
+        }
+        for call in local.iter().copied().skip(1) {
+            let is_same = bench.is_same_after(call, others);
+            tried += usize::from(is_same.is_some());
+            if is_same == Some(false) {
+                wrong.push(format!("{} depends on {}", bench.calls[call], bench.calls[others]));
+            }
+        }
+    }
+    assert!(tried > 1000, "only {tried} of {} calls", local.len());
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn calls_that_touch_nothing_depend_on_no_other_thread() {
+    try_local(Two::Threads);
+}
+
+#[test]
+fn calls_that_touch_nothing_depend_on_no_other_process() {
+    try_local(Two::Processes);
 }

@@ -3,6 +3,7 @@
 use explore::graph::{Found, Limits, Mode, Race};
 use explore::stateless;
 use std::collections::BTreeSet;
+use world::Cause;
 use world::check::{Engine, Programs, search_by};
 
 /// Programs with more states are left out.
@@ -79,6 +80,7 @@ pub fn answer(engine: &Engine, programs: &mut Programs) -> Result<Seen, Missing>
     let mut limits = Limits { states, failures: usize::MAX, stop: &mut stop };
     let outcome = search_by(engine, programs, &mut limits);
     if let Some(refusal) = &programs.refusal {
+        assert_ne!(refusal.cause, Cause::Differs, "{refusal}");
         return Err(Missing::Refused(refusal.to_string()));
     }
     let report = &outcome.report;

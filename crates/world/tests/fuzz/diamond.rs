@@ -112,7 +112,7 @@ fn follow(programs: &mut Programs, first: &Step, then: &Step) -> Result<Taken<Sn
 }
 
 /// Who closes one of many descriptors only counts them, as long as there are many; that counts as reading.
-fn sorted(touches: &[Touch]) -> Vec<Touch> {
+pub fn sorted(touches: &[Touch]) -> Vec<Touch> {
     let mut touches = touches.to_vec();
     touches.iter_mut().filter(|touch| kind(touch.object) == Kind::File).for_each(|touch| touch.write = true);
     touches.sort_unstable();

@@ -48,6 +48,8 @@ pub struct Operation {
     pub any_sleeper: bool,
     /// Whether a wait at a condition variable may end although nobody has signalled (`pthread_cond_wait(3)`).
     pub spurious: bool,
+    /// Whether locks for readers and writers may prefer writers. Only tests of the tests say that they may not.
+    pub has_kinds: bool,
 }
 
 /// What came of an operation.
@@ -190,7 +192,7 @@ impl Operation {
     pub(super) fn prefers_writers(&self, seen: Seen<'_>) -> bool {
         const KIND: u64 = 48;
         const NONRECURSIVE: u32 = 2;
-        self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + KIND) == NONRECURSIVE
+        self.has_kinds && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + KIND) == NONRECURSIVE
     }
 
     /// Whether a lock for readers and writers is wanted by its own writer, who is told so by glibc.

@@ -78,17 +78,27 @@ impl Asked<'_> {
     fn file(&self, file: File) -> Vec<Touch> {
         match file {
             File::Inode(id) => self.inode_through(id),
+            // What it tells of processes is made when it is read.
+            File::Text(_) if !self.is_of_descriptor() => touch::everything(),
             File::Socket(id) => self.socket(id),
             File::Signal(id) => vec![writes(Kind::File, id.0), writes(Kind::Process, u64::from(self.pid().0))],
             other => through_file(other),
         }
     }
 
+    /// Whether a call is about a descriptor or an open file alone.
+    fn is_of_descriptor(&self) -> bool {
+        match table::row(self.number).map_or("", |row| row.name) {
+            "fcntl" => NOT_THE_FILE.contains(&self.args[1]),
+            name => matches!(name, "close" | "dup" | "dup2" | "dup3"),
+        }
+    }
+
     /// What the call touches of an inode. Whatever changes a file's content also changes what `stat(2)` tells of it.
     fn inode_through(&self, id: Id) -> Vec<Touch> {
         let name = table::row(self.number).map_or("", |row| row.name);
-        let is_of_file = name != "fcntl" || !NOT_THE_FILE.contains(&self.args[1]);
-        if is_of_file && self.is_mapped(id, !WRITING.contains(&name)) {
+        let is_of_file = !self.is_of_descriptor();
+        if is_of_file && (self.tells_of_state(id) || self.is_mapped(id, !WRITING.contains(&name))) {
             return touch::everything();
         }
         let mut touches = vec![all_files(self.are_watched())];
@@ -127,6 +137,7 @@ impl Asked<'_> {
             Reach::Objects(touches) => touches,
         };
         if self.args[3] & MAP_ANONYMOUS == 0 {
+            touches.extend(self.descriptors(false));
             touches.extend(self.mapped_file(self.args[4] as i32));
         }
         some(touches)

@@ -7,43 +7,58 @@ pub const READING: &[&str] =
 /// Calls on descriptors that change a file's content.
 pub const WRITING: &[&str] = &["write", "writev", "pwrite64", "ftruncate"];
 
-/// Calls that concern nobody but the calling thread.
+/// Calls that concern nobody but the calling thread: nobody else changes what they tell.
 pub const LOCAL: &[&str] = &[
     "getpid",
     "gettid",
-    "getppid",
-    "getuid",
-    "geteuid",
-    "getgid",
-    "getegid",
-    "getresuid",
-    "getresgid",
-    "getgroups",
     "rt_sigprocmask",
     "sigaltstack",
     "rt_sigreturn",
     "set_tid_address",
     "set_robust_list",
-    "get_robust_list",
     "rseq",
     "arch_prctl",
     "clock_gettime",
     "clock_getres",
     "gettimeofday",
     "time",
-    "uname",
-    "sysinfo",
     "getrandom",
     "sched_yield",
-    "sched_getaffinity",
     "getcpu",
-    "getrlimit",
-    "getrusage",
-    "times",
     "membarrier",
-    "getpgrp",
-    "getpgid",
-    "getsid",
+];
+
+/// Who can change what a call tells of the caller's process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Changers {
+    /// Other threads of it.
+    Threads,
+    /// Those, and its parent: by its end, or by `setpgid(2)`.
+    Relatives,
+    /// Any process.
+    Anybody,
+}
+
+/// Calls that look at the caller's process and change nothing.
+pub const LOOKING: &[(&str, Changers)] = &[
+    ("getuid", Changers::Threads),
+    ("geteuid", Changers::Threads),
+    ("getgid", Changers::Threads),
+    ("getegid", Changers::Threads),
+    ("getresuid", Changers::Threads),
+    ("getresgid", Changers::Threads),
+    ("getgroups", Changers::Threads),
+    ("getrusage", Changers::Threads),
+    ("times", Changers::Threads),
+    ("getppid", Changers::Relatives),
+    ("getpgrp", Changers::Relatives),
+    ("getpgid", Changers::Relatives),
+    ("getsid", Changers::Relatives),
+    ("getrlimit", Changers::Anybody),
+    ("prlimit64", Changers::Anybody),
+    ("sched_getaffinity", Changers::Anybody),
+    ("get_robust_list", Changers::Anybody),
+    ("uname", Changers::Anybody),
 ];
 
 /// Calls that change what a process does with signals, and what it may do.

@@ -16,7 +16,7 @@ mod sockets;
 use super::touch::{self, Kind, writes};
 use explore::graph::Touch;
 use kernel::{Kernel, Pid, Tid, table};
-use lists::{LOCAL, OF_DESCRIPTOR, OF_PROCESS, OF_SPACE};
+use lists::{Changers, LOCAL, LOOKING, OF_DESCRIPTOR, OF_PROCESS, OF_SPACE};
 use memory::{Memory, SpaceId};
 
 /// What a syscall touches.
@@ -65,7 +65,8 @@ impl Asked<'_> {
     pub fn reach(&self) -> Reach {
         let Some(row) = table::row(self.number) else { return Reach::Objects(touch::everything()) };
         match row.name {
-            name if LOCAL.contains(&name) && self.is_about_caller(name) => Reach::Nothing,
+            name if LOCAL.contains(&name) => Reach::Nothing,
+            name if self.only_looks(name) => self.looks_at_itself(name),
             "mmap" => self.map(),
             name if OF_SPACE.contains(&name) => self.own(Kind::Space, self.space().0),
             name if OF_DESCRIPTOR.contains(&name) => self.through(self.args[0] as i32),
@@ -74,8 +75,6 @@ impl Asked<'_> {
             // Time that passes ends it, or a signal; both come to everybody.
             "nanosleep" | "clock_nanosleep" => Reach::Objects(vec![self.process(false)]),
             "umask" if self.is_alone() => Reach::Nothing,
-            // Limits of any process may be set; most calls only look at the caller's own.
-            "prlimit64" if self.args[2] == 0 => Reach::Nothing,
             "execve" if self.is_alone() => Reach::Objects(self.execute()),
             "futex" => Reach::Objects(self.futex()),
             "exit_group" => Reach::Objects(self.end()),
@@ -100,14 +99,30 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether a call that may ask about any process, or change its limits, concerns the caller alone.
-    fn is_about_caller(&self, name: &str) -> bool {
-        let is_own = self.args[0] == 0 || self.args[0] == u64::from(self.pid().0);
-        match name {
-            "getpgid" | "getsid" => is_own,
-            "prlimit64" => is_own && (self.args[2] == 0 || self.is_alone()),
-            _ => true,
-        }
+    /// Whether a call only looks at the caller's own process, where it may also ask about others, or change something.
+    fn only_looks(&self, name: &str) -> bool {
+        let is_own = |id: u32| [0, u64::from(id)].contains(&self.args[0]);
+        let is_known = LOOKING.iter().any(|(known, _)| *known == name);
+        is_known
+            && match name {
+                "getpgid" | "getsid" => is_own(self.pid().0),
+                "sched_getaffinity" | "get_robust_list" => is_own(self.tid.0),
+                "prlimit64" => is_own(self.pid().0) && self.args[2] == 0,
+                _ => true,
+            }
+    }
+
+    /// What a call looks at that others may change: whoever does writes the process, or everything.
+    fn looks_at_itself(&self, name: &str) -> Reach {
+        let changers = LOOKING.iter().find(|(known, _)| *known == name).map(|(_, changers)| *changers);
+        let parent = self.kernel.processes.get(&self.pid()).map(|process| process.parent);
+        let is_constant = self.is_alone()
+            && match changers {
+                Some(Changers::Threads) => true,
+                Some(Changers::Relatives) => parent.is_none_or(|parent| !self.kernel.processes.contains_key(&parent)),
+                Some(Changers::Anybody) | None => self.kernel.processes.len() == 1,
+            };
+        if is_constant { Reach::Nothing } else { Reach::Objects(vec![self.process(false)]) }
     }
 
     /// The caller's process: its signals, children and rights.
@@ -140,6 +155,11 @@ impl Asked<'_> {
     fn futex_at(&self, address: u64) -> Touch {
         Touch { write: true, ..touch::word(self.memory, self.space(), address, false, Kind::Futex) }
     }
+}
+
+/// Whether a call concerns nobody but the calling thread.
+pub(super) fn is_local(name: &str) -> bool {
+    LOCAL.contains(&name)
 }
 
 /// Some objects, or nothing if there are none.

@@ -209,8 +209,12 @@ impl Asked<'_> {
     /// Whether an entry is made when it is looked at: it tells of processes and terminals.
     fn is_made_up(&self, passed: &Passed) -> bool {
         let base = self.kernel.files.known.get(passed.directory);
-        let of_state = |path: &[u8]| path.starts_with(b"/proc") || path.starts_with(b"/dev/pts");
-        base.is_some_and(|base| of_state(&files::base::join(&base.path, &passed.name)))
+        base.is_some_and(|base| is_of_state(&files::base::join(&base.path, &passed.name)))
+    }
+
+    /// Whether a directory lists what is there when it is looked at: processes and terminals.
+    pub(super) fn tells_of_state(&self, id: Id) -> bool {
+        self.kernel.files.known.get(id).is_some_and(|base| is_of_state(&base.path))
     }
 
     /// Whether a path leads to an open file that is no inode.
@@ -340,6 +344,11 @@ impl Asked<'_> {
         }
         touches
     }
+}
+
+/// Whether a path leads to what tells of processes and terminals.
+fn is_of_state(path: &[u8]) -> bool {
+    path.starts_with(b"/proc") || path.starts_with(b"/dev/pts")
 }
 
 /// What is reached without a name.
