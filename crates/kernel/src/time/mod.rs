@@ -137,10 +137,15 @@ pub fn next_deadline(kernel: &Kernel) -> Option<u64> {
     waits.chain(timers).chain(event::next_deadline(kernel)).filter(|deadline| *deadline < NEVER).min()
 }
 
+/// When timers of a process will send signals by themselves.
+pub fn alarms(kernel: &Kernel, pid: Pid) -> impl Iterator<Item = u64> {
+    kernel.timers.by_process.get(&pid).into_iter().flat_map(|own| own.deadlines(kernel))
+}
+
 /// Whether a timer of a process will send a signal by itself.
 #[must_use]
 pub fn has_alarm(kernel: &Kernel, pid: Pid) -> bool {
-    kernel.timers.by_process.get(&pid).is_some_and(|own| own.deadlines(kernel).next().is_some())
+    alarms(kernel, pid).next().is_some()
 }
 
 impl Own {

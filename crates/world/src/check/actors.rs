@@ -93,6 +93,21 @@ impl Programs {
         self.may_hasten() && (self.library.reads_clock() || is_awaited())
     }
 
+    /// What decides whether time can pass early, and how far, as far as a thread has to do with it: whether anybody waits for
+    /// it, and the deadlines of the thread and its process. Nothing where time never passes early.
+    pub(super) fn timing(&self, tid: Tid) -> Option<(bool, Vec<u64>)> {
+        if self.options.timeouts == Timeouts::Quiet {
+            return None;
+        }
+        let kernel = &self.world.kernel;
+        let thread = kernel.threads.get(&tid);
+        let waits = thread.and_then(|thread| thread.wait.as_ref()?.deadline);
+        let operation = thread.and_then(|_| self.pending_operation(tid)?.deadline(self.seen()));
+        let timers = thread.into_iter().flat_map(|thread| time::alarms(kernel, thread.pid));
+        let own = waits.into_iter().chain(operation).chain(timers).chain(event::next_deadline(kernel));
+        Some((self.is_timed(), own.collect()))
+    }
+
     /// Whether time that passes early may send a thread a signal.
     pub(super) fn may_be_alarmed(&self, tid: Tid) -> bool {
         let kernel = &self.world.kernel;

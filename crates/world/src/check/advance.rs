@@ -203,9 +203,13 @@ impl Programs {
         true
     }
 
-    /// Goes back behind the operation if what followed touched something; whether it did not.
+    /// Goes back behind the operation if what followed touched something, or failed: others may come between. Whether it did
+    /// neither.
     fn keeps(&mut self, step: &mut Step) -> bool {
-        let Some(kept) = step.kept.take_if(|kept| step.touches.len() > kept.touches) else { return true };
+        let has_failed = step.assertion.is_some() || !self.world.kernel.threads.contains_key(&step.tid);
+        let Some(kept) = step.kept.take_if(|kept| has_failed || step.touches.len() > kept.touches) else {
+            return true;
+        };
         self.world.memory.undo_to(kept.mark);
         self.world.memory.forget_log();
         self.world.cpus = kept.cpus;

@@ -545,14 +545,15 @@ impl Programs {
         if place.is_some() {
             self.begin_notes(Tid(choice.actor));
         }
-        let (before, gates, was_timed) = (self.valuation(), self.gates(), self.is_timed());
+        let (before, gates) = (self.valuation(), self.gates());
+        let timing = self.timing(Tid(choice.actor));
         let several = signal::shared(&self.world.kernel);
         let recipients = signal::recipients(&self.world.kernel, &several);
         let moved = self.moved(state, choice);
         let asked = self.end_notes();
         let Moved { mut touches, misuse, assertion } = moved?;
         touches.extend(self.gate_touches(Tid(choice.actor), &gates));
-        if was_timed != self.is_timed() {
+        if timing != self.timing(Tid(choice.actor)) {
             touches.push(Touch { object: touch::deadlines(), write: true, plain: false });
         }
         // Another's mask decides who handles a signal: whoever handles one, or could, looks at everything.

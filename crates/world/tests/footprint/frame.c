@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,16 +26,21 @@
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/times.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
+#include <utime.h>
+#include <grp.h>
 
 struct shared {
     long out[2];
@@ -47,6 +53,7 @@ struct shared {
     pthread_spinlock_t spin;
     sem_t sem;
     atomic_int ids[2];
+    void *block;
 };
 static struct shared *s;
 static int chooser[2][BITS + 1][2], pipes[2], pair[2], file, event, timer, epoll, listener, sysv, messages, old;
@@ -59,6 +66,12 @@ static pid_t other_process;
 static struct timespec past;
 static void first(void) { begun++; }
 static void handle(int number) { handled++; }
+static pthread_t third;
+static sem_t never;
+static void *idle(void *argument) {
+    sem_wait(&never);
+    return 0;
+}
 static sigset_t only(int number) {
     sigset_t set;
     sigemptyset(&set), sigaddset(&set, number);
@@ -126,6 +139,7 @@ static void set_up(void) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK), bind(listener, (void *)&address, sizeof address);
     listen(listener, 2), getsockname(listener, (void *)&address, &length);
     sigaction(SIGUSR1, &action, 0), signal(SIGPIPE, SIG_IGN);
+    s->block = malloc(24), third = pthread_self();
 }
 /* Somebody else is always there: who is alone takes longer steps. */
 int main(void) {
@@ -136,6 +150,7 @@ int main(void) {
     set_up();
 #ifdef THREADS
     pthread_t thread;
+    pthread_create(&third, 0, idle, 0);
     pthread_create(&thread, 0, run, (void *)1L);
     run(0);
 #else

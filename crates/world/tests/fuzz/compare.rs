@@ -7,10 +7,10 @@ use world::Cause;
 use world::check::{Engine, Programs, search_by};
 
 /// Programs with more states are left out.
-pub const STATES_MAX: usize = 5_000;
+pub const STATES_MAX: usize = 2_000;
 /// So are those that take more steps, or have more schedules that differ.
-const STEPS_MAX: u64 = 50_000;
-const SCHEDULES_MAX: u64 = 3_000;
+const STEPS_MAX: u64 = 20_000;
+const SCHEDULES_MAX: u64 = 1_000;
 
 /// What no reduction may change.
 #[derive(PartialEq, Eq, Debug)]
@@ -90,7 +90,7 @@ pub fn answer(engine: &Engine, programs: &mut Programs) -> Result<Seen, Missing>
 
 /// What a search of classes sees in which loops that wait do so; nothing if there are too many.
 pub fn classes(programs: &mut Programs) -> Option<Seen> {
-    let mut stop = |executions: u64, _: u64| executions > 3_000;
+    let mut stop = |executions: u64, _: u64| executions > SCHEDULES_MAX;
     let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
     let report = search_by(&Engine::Classes { depth: 300 }, programs, &mut limits).report;
     report.complete.then(|| seen(programs, &report.found, &report.races, &report.ends))
@@ -100,7 +100,8 @@ pub fn classes(programs: &mut Programs) -> Option<Seen> {
 pub fn without_memory(programs: &mut Programs) -> Option<Seen> {
     loop {
         let mut stop = |_: u64, _: u64| false;
-        let mut limits = stateless::Limits { depth: 300, executions: 3_000, failures: usize::MAX, stop: &mut stop };
+        let mut limits =
+            stateless::Limits { depth: 300, executions: SCHEDULES_MAX, failures: usize::MAX, stop: &mut stop };
         let report = stateless::search(programs, &mut limits);
         if !report.complete {
             return None;

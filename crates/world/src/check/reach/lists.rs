@@ -40,26 +40,54 @@ pub enum Changers {
 }
 
 /// Calls that look at the caller's process and change nothing.
-pub const LOOKING: &[(&str, Changers)] = &[
-    ("getuid", Changers::Threads),
-    ("geteuid", Changers::Threads),
-    ("getgid", Changers::Threads),
-    ("getegid", Changers::Threads),
-    ("getresuid", Changers::Threads),
-    ("getresgid", Changers::Threads),
-    ("getgroups", Changers::Threads),
-    ("getrusage", Changers::Threads),
-    ("times", Changers::Threads),
-    ("getppid", Changers::Relatives),
-    ("getpgrp", Changers::Relatives),
-    ("getpgid", Changers::Relatives),
-    ("getsid", Changers::Relatives),
-    ("getrlimit", Changers::Anybody),
-    ("prlimit64", Changers::Anybody),
-    ("sched_getaffinity", Changers::Anybody),
-    ("get_robust_list", Changers::Anybody),
-    ("uname", Changers::Anybody),
+pub const LOOKING: &[&str] = &[
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getresuid",
+    "getresgid",
+    "getgroups",
+    "getrusage",
+    "times",
+    "getppid",
+    "getpgrp",
+    "getpgid",
+    "getsid",
+    "getrlimit",
+    "prlimit64",
+    "sched_getaffinity",
+    "get_robust_list",
+    "uname",
 ];
+
+/// Who can change what such a call tells.
+pub fn changers(name: &str) -> Changers {
+    match name {
+        "getppid" | "getpgrp" | "getpgid" | "getsid" => Changers::Relatives,
+        "getrlimit" | "prlimit64" | "sched_getaffinity" | "get_robust_list" | "uname" => Changers::Anybody,
+        _ => Changers::Threads,
+    }
+}
+
+/// Calls that tell whether something can be read or written.
+pub const POLLING: &[&str] = &["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait"];
+
+/// Calls that make descriptors of something that nobody else has.
+pub const MAKING: &[&str] = &[
+    "pipe",
+    "pipe2",
+    "eventfd2",
+    "eventfd",
+    "socket",
+    "socketpair",
+    "epoll_create1",
+    "epoll_create",
+    "timerfd_create",
+];
+
+/// Calls on one object of System V.
+pub const OF_IPC: &[&str] = &["semop", "semtimedop", "semctl", "msgsnd", "msgrcv", "msgctl"];
 
 /// Calls that change what a process does with signals, and what it may do.
 pub const OF_PROCESS: &[&str] = &[

@@ -16,7 +16,7 @@ mod sockets;
 use super::touch::{self, Kind, writes};
 use explore::graph::Touch;
 use kernel::{Kernel, Pid, Tid, table};
-use lists::{Changers, LOCAL, LOOKING, OF_DESCRIPTOR, OF_PROCESS, OF_SPACE};
+use lists::{Changers, LOCAL, LOOKING, MAKING, OF_DESCRIPTOR, OF_IPC, OF_PROCESS, OF_SPACE, POLLING, changers};
 use memory::{Memory, SpaceId};
 
 /// What a syscall touches.
@@ -44,6 +44,46 @@ pub struct Asked<'a> {
     pub was_shared: bool,
 }
 
+/// Calls, and what each of them touches.
+type Row = (&'static [&'static str], fn(&Asked<'_>, &str) -> Reach);
+
+/// Whatever is not here touches the whole world.
+const ROWS: &[Row] = &[
+    (LOCAL, |_, _| Reach::Nothing),
+    (LOOKING, |asked, name| asked.looks(name)),
+    (&["mmap"], |asked, _| asked.map()),
+    (OF_SPACE, |asked, _| asked.own(Kind::Space, asked.space().0)),
+    (OF_DESCRIPTOR, |asked, _| asked.through(asked.args[0] as i32)),
+    (names::CALLS, |asked, name| asked.names(name)),
+    (OF_PROCESS, |asked, _| asked.if_alone(|asked| Reach::Objects(vec![asked.process(true)]))),
+    // Time that passes ends it, or a signal; both come to everybody.
+    (&["nanosleep", "clock_nanosleep"], |asked, _| Reach::Objects(vec![asked.process(false)])),
+    (&["umask"], |asked, _| asked.if_alone(|_| Reach::Nothing)),
+    (&["execve"], |asked, _| asked.if_alone(|asked| Reach::Objects(asked.execute()))),
+    (&["futex"], |asked, _| Reach::Objects(asked.futex())),
+    (&["exit_group"], |asked, _| Reach::Objects(asked.end())),
+    (&["exit"], |asked, _| asked.end_thread()),
+    (&["accept", "accept4"], |asked, _| Reach::Objects(asked.accept())),
+    (POLLING, |asked, _| Reach::Objects(asked.look())),
+    (&["shutdown"], |asked, _| Reach::Objects(asked.shutdown())),
+    (MAKING, |asked, _| asked.own(Kind::Descriptors, u64::from(asked.pid().0))),
+    (&["dup", "dup2", "dup3"], |asked, name| some(asked.duplicate(name != "dup"))),
+    (&["close"], |asked, _| asked.close()),
+    (&["bind", "listen", "connect"], |asked, name| Reach::Objects(asked.name_socket(name == "connect"))),
+    (&["clone", "clone3", "fork", "vfork"], |asked, _| Reach::Objects(asked.birth())),
+    (&["wait4", "waitid"], |asked, _| Reach::Objects(vec![asked.process(true)])),
+    (OF_IPC, |asked, _| Reach::Objects(vec![writes(Kind::Ipc, asked.args[0])])),
+];
+
+/// Calls that do not always touch the whole world.
+pub fn listed() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().flat_map(|(names, _)| names.iter().copied())
+}
+
+fn everything() -> Reach {
+    Reach::Objects(touch::everything())
+}
+
 impl Asked<'_> {
     fn pid(&self) -> Pid {
         self.kernel.threads.get(&self.tid).expect("the caller").pid
@@ -63,66 +103,51 @@ impl Asked<'_> {
     /// What the call touches.
     #[must_use]
     pub fn reach(&self) -> Reach {
-        let Some(row) = table::row(self.number) else { return Reach::Objects(touch::everything()) };
-        match row.name {
-            name if LOCAL.contains(&name) => Reach::Nothing,
-            name if self.only_looks(name) => self.looks_at_itself(name),
-            "mmap" => self.map(),
-            name if OF_SPACE.contains(&name) => self.own(Kind::Space, self.space().0),
-            name if OF_DESCRIPTOR.contains(&name) => self.through(self.args[0] as i32),
-            name if names::is_of_names(name) => self.names(name),
-            name if OF_PROCESS.contains(&name) && self.is_alone() => Reach::Objects(vec![self.process(true)]),
-            // Time that passes ends it, or a signal; both come to everybody.
-            "nanosleep" | "clock_nanosleep" => Reach::Objects(vec![self.process(false)]),
-            "umask" if self.is_alone() => Reach::Nothing,
-            "execve" if self.is_alone() => Reach::Objects(self.execute()),
-            "futex" => Reach::Objects(self.futex()),
-            "exit_group" => Reach::Objects(self.end()),
-            "accept" | "accept4" => Reach::Objects(self.accept()),
-            "poll" | "ppoll" | "select" | "pselect6" | "epoll_wait" | "epoll_pwait" => Reach::Objects(self.look()),
-            "shutdown" => Reach::Objects(self.shutdown()),
-            "pipe" | "pipe2" | "eventfd2" | "eventfd" | "socket" | "socketpair" | "epoll_create1" | "epoll_create"
-            | "timerfd_create" => self.own(Kind::Descriptors, u64::from(self.pid().0)),
-            "dup" | "dup2" | "dup3" => some(self.duplicate(row.name != "dup")),
-            "close" => self.close(),
-            "bind" | "listen" | "connect" => Reach::Objects(self.name_socket(row.name == "connect")),
-            "clone" | "clone3" | "fork" | "vfork" => Reach::Objects(self.birth()),
-            "wait4" | "waitid" => Reach::Objects(vec![writes(Kind::Process, u64::from(self.pid().0))]),
-            "semop" | "semtimedop" | "semctl" | "msgsnd" | "msgrcv" | "msgctl" => {
-                Reach::Objects(vec![writes(Kind::Ipc, self.args[0])])
-            }
-            "exit" if self.threads() > 1 && !self.is_noticed_end() => {
-                let cleared = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.clear_at_end);
-                Reach::Objects(vec![writes(Kind::Space, self.space().0), self.futex_at(cleared)])
-            }
-            _ => Reach::Objects(touch::everything()),
+        let name = table::row(self.number).map_or("", |row| row.name);
+        let listed = ROWS.iter().find(|(names, _)| names.contains(&name));
+        listed.map_or_else(everything, |(_, reach)| reach(self, name))
+    }
+
+    /// What a call touches if nobody shares the caller's memory and descriptors.
+    fn if_alone(&self, reach: impl Fn(&Self) -> Reach) -> Reach {
+        if self.is_alone() { reach(self) } else { everything() }
+    }
+
+    /// What a call touches that only looks at the caller's own process, if it does not ask about others or change something.
+    fn looks(&self, name: &str) -> Reach {
+        let is_own = |id: u32| [0, u64::from(id)].contains(&self.args[0]);
+        let only_looks = match name {
+            "getpgid" | "getsid" => is_own(self.pid().0),
+            "sched_getaffinity" | "get_robust_list" => is_own(self.tid.0),
+            "prlimit64" => is_own(self.pid().0) && self.args[2] == 0,
+            _ => true,
+        };
+        match only_looks {
+            true if self.is_constant(name) => Reach::Nothing,
+            true => Reach::Objects(vec![self.process(false)]),
+            false => everything(),
         }
     }
 
-    /// Whether a call only looks at the caller's own process, where it may also ask about others, or change something.
-    fn only_looks(&self, name: &str) -> bool {
-        let is_own = |id: u32| [0, u64::from(id)].contains(&self.args[0]);
-        let is_known = LOOKING.iter().any(|(known, _)| *known == name);
-        is_known
-            && match name {
-                "getpgid" | "getsid" => is_own(self.pid().0),
-                "sched_getaffinity" | "get_robust_list" => is_own(self.tid.0),
-                "prlimit64" => is_own(self.pid().0) && self.args[2] == 0,
-                _ => true,
+    /// Whether nobody can change what a call tells of the caller's process: whoever does writes the process, or everything.
+    fn is_constant(&self, name: &str) -> bool {
+        let parent = self.kernel.processes.get(&self.pid()).map(|process| process.parent);
+        let has_parent = || parent.is_some_and(|parent| self.kernel.processes.contains_key(&parent));
+        self.is_alone()
+            && match changers(name) {
+                Changers::Threads => true,
+                Changers::Relatives => !has_parent(),
+                Changers::Anybody => self.kernel.processes.len() == 1,
             }
     }
 
-    /// What a call looks at that others may change: whoever does writes the process, or everything.
-    fn looks_at_itself(&self, name: &str) -> Reach {
-        let changers = LOOKING.iter().find(|(known, _)| *known == name).map(|(_, changers)| *changers);
-        let parent = self.kernel.processes.get(&self.pid()).map(|process| process.parent);
-        let is_constant = self.is_alone()
-            && match changers {
-                Some(Changers::Threads) => true,
-                Some(Changers::Relatives) => parent.is_none_or(|parent| !self.kernel.processes.contains_key(&parent)),
-                Some(Changers::Anybody) | None => self.kernel.processes.len() == 1,
-            };
-        if is_constant { Reach::Nothing } else { Reach::Objects(vec![self.process(false)]) }
+    /// The end of a thread that others do not notice, unless they wait for it.
+    fn end_thread(&self) -> Reach {
+        if self.threads() <= 1 || self.is_noticed_end() {
+            return everything();
+        }
+        let cleared = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.clear_at_end);
+        Reach::Objects(vec![writes(Kind::Space, self.space().0), self.futex_at(cleared)])
     }
 
     /// The caller's process: its signals, children and rights.

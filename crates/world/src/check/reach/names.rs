@@ -88,10 +88,16 @@ const O_WRITING: u64 = 3; // O_WRONLY, O_RDWR
 const TMPFILE: u64 = 0o20_000_000;
 const AT_REMOVEDIR: u64 = 0x200;
 
-/// Whether a call takes paths.
-pub fn is_of_names(name: &str) -> bool {
-    ROWS.iter().any(|row| row.0 == name)
-}
+/// Calls that take paths.
+pub const CALLS: &[&str] = &{
+    let mut names = [""; ROWS.len()];
+    let mut index = 0;
+    while index < ROWS.len() {
+        names[index] = ROWS[index].0;
+        index += 1;
+    }
+    names
+};
 
 /// What all calls on files read, and those write that concern every name.
 pub fn all_files(write: bool) -> Touch {
