@@ -54,13 +54,13 @@ struct Shared {
 }
 
 /// Time between two looks at the memory in use: no guest can take more than a few megabytes meanwhile.
-const MEMORY_EVERY: Duration = Duration::from_millis(4);
+const MEMORY_EVERY: Duration = Duration::from_millis(1);
 /// How long a report may take after an interruption. A second is promised; what is left of it is for printing.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// How long a report may take after the time is over: so long, or this part of the time. Two seconds or a twentieth are
-/// promised.
-const GRACE: Duration = Duration::from_millis(1000);
-const GRACE_PART: u32 = 40;
+/// How long a report may take after the time is over: so long, or this part of the time, and as long again to say why a
+/// search may never end. Two seconds or a twentieth are promised.
+const GRACE: Duration = Duration::from_millis(600);
+const GRACE_PART: u32 = 60;
 
 impl Default for Budget {
     fn default() -> Self {

@@ -169,6 +169,12 @@ impl Limit {
     pub const fn bytes(bytes: u64) -> Self {
         Self::pages(bytes / PAGE_SIZE)
     }
+
+    /// The pages of guests where so many bytes are for everything: an eighth is for what keeps them.
+    #[must_use]
+    pub const fn within(bytes: u64) -> Self {
+        Self::bytes(bytes - bytes / 8)
+    }
 }
 
 impl Default for Limit {

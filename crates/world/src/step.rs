@@ -41,6 +41,9 @@ pub struct Turn {
     pub can_go_on: bool,
 }
 
+/// Bytes that take as long as an instruction.
+const BYTES: u64 = 64;
+
 impl World {
     /// Lets a thread go on until it waits, ends, or has used its budget of instructions.
     pub fn advance(
@@ -50,19 +53,27 @@ impl World {
         budget: u64,
         observer: &mut dyn Observer,
     ) -> Result<Turn, Refusal> {
-        let mut executed = 0;
+        let (mut executed, mut moved) = (0, 0);
         while self.settle(tid, observer)? {
-            if executed >= budget {
+            if executed + moved >= budget {
                 return Ok(Turn { executed, can_go_on: true });
             }
-            let stop = self.execute_instructions(tid, code, budget - executed);
+            let stop = self.execute_instructions(tid, code, budget - executed - moved);
             executed += stop.executed;
             self.pass_time(stop.executed * self.pace.instruction);
             if let Some(trap) = stop.trap {
                 self.handle(tid, &trap, observer)?;
+                moved += self.moved(tid, &trap) / BYTES;
             }
         }
         Ok(Turn { executed, can_go_on: false })
+    }
+
+    /// Bytes that a call has moved, if they are many: such calls take as long as thousands of instructions.
+    fn moved(&self, tid: Tid, trap: &Trap) -> u64 {
+        const MANY: std::ops::Range<u64> = 1 << 20..1 << 32;
+        let result = self.cpus.get(&tid).map_or(0, |cpu| cpu.gpr[x86::cpu::RAX]);
+        if *trap == Trap::Syscall && MANY.contains(&result) { result } else { 0 }
     }
 
     pub(crate) fn execute_instructions(&mut self, tid: Tid, code: &mut Code, budget: u64) -> x86::Stop {

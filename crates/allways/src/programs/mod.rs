@@ -179,7 +179,9 @@ fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
 /// What a check may use.
 fn budget(request: &Request) -> Budget {
     let meter: fn() -> Option<u64> = usage::memory_now;
-    let allowance = Allowance { time: request.time_left(), memory: request.memory, meter: Some(meter) };
+    // One step may take much at once.
+    let memory = request.memory.map(|bytes| bytes - bytes / 16);
+    let allowance = Allowance { time: request.time_left(), memory, meter: Some(meter) };
     Budget::new(on_interrupt(), allowance)
 }
 
@@ -187,7 +189,7 @@ fn budget(request: &Request) -> Budget {
 fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Budget) -> Result<Programs, String> {
     let options = Options { budget: budget.clone(), ..wanted.options(&setup.stdin) };
     let asked = wanted.request.memory.filter(|_| wanted.request.memory_asked);
-    let limit = asked.map_or_else(Limit::default, Limit::bytes);
+    let limit = asked.map_or_else(Limit::default, Limit::within);
     let started = Programs::start_services(Host(host.clone()), limit, &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
     for text in &wanted.never {

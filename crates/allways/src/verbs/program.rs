@@ -46,7 +46,7 @@ type Prepared = (World, Vec<Command>, Arc<DeclaredRoots>);
 
 fn prepare(args: &ProgramArgs, seed: Option<u64>) -> Result<Prepared, String> {
     let setup = Setup::new(&args.world)?;
-    let limit = args.mem.map_or_else(Limit::default, Limit::bytes);
+    let limit = args.mem.map_or_else(Limit::default, Limit::within);
     let host = setup.host();
     let mut world = World::new(Host(host.clone()), seed.unwrap_or(1), limit);
     world.kernel.input.bytes = setup.stdin.into();

@@ -75,8 +75,6 @@ mod tests {
         let paths =
             ["/etc/ld.so.cache", "/lib/x86_64-linux-gnu/libc.so.6", "./libown.so", "/usr/lib/locale/locale-archive"];
         assert!(paths.iter().all(|path| is_of_loader(path.as_bytes())));
-        assert!(
-            ["settings", "/etc/passwd", "/srv/lib", "/dev/null"].iter().all(|path| !is_of_loader(path.as_bytes()))
-        );
+        assert!(["settings", "/etc/passwd", "/srv/lib", "/dev/null"].iter().all(|path| !is_of_loader(path.as_bytes())));
     }
 }
