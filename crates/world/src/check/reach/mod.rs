@@ -169,9 +169,15 @@ impl Asked<'_> {
     }
 
     fn futex(&self) -> Vec<Touch> {
-        let mut touches = vec![self.futex_at(self.args[0])];
         const REQUEUE: [u64; 3] = [3, 4, 5];
-        if REQUEUE.contains(&(self.args[1] & 0x7f)) {
+        // `FUTEX_LOCK_PI` and its kin: whether the owner still lives matters.
+        const INHERITING: [u64; 6] = [6, 7, 8, 11, 12, 13];
+        let operation = self.args[1] & 0x7f;
+        if INHERITING.contains(&operation) {
+            return touch::everything();
+        }
+        let mut touches = vec![self.futex_at(self.args[0])];
+        if REQUEUE.contains(&operation) {
             touches.push(self.futex_at(self.args[4]));
         }
         touches
