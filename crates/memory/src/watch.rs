@@ -120,6 +120,11 @@ impl Memory {
         }
     }
 
+    /// Notes that the kernel has found out, without an access, that there would be a fault.
+    pub fn note_fault(&mut self, space: SpaceId, addr: u64) {
+        self.log_fault(space, addr);
+    }
+
     /// Notes an access of the kernel, if it is to the current space.
     pub(crate) fn log_kernel(&mut self, space: SpaceId, piece: Piece, write: bool) {
         if self.log_tag != 0 && self.current == Some(space) {

@@ -45,6 +45,11 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u
     })
 }
 
+/// Whether whatever is written is taken without being looked at.
+pub fn swallows(call: &Call<'_>, description: Id) -> bool {
+    matches!(number(call, description), NULL | ZERO)
+}
+
 fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<usize, Stop> {
     match number(call, description) {
         FULL if !bytes.is_empty() => Err(ENOSPC.into()),
