@@ -254,7 +254,8 @@ impl Traced for Machine {
             std::hint::black_box(fingerprint(state));
         }
         let (state, touches) = (state.clone(), Vec::new());
-        let mut step = Step { program: &self.program, state, me, touches, failure: None, progress: true };
+        let (program, kept) = (&self.program, &*self.kept);
+        let mut step = Step { program, kept, state, me, touches, failure: None, progress: true };
         step.touch(Kind::Thread, me, false);
         step.take(choice.index);
         if step.program.ticks > 0 {

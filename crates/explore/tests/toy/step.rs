@@ -11,6 +11,8 @@ const LOCAL_MAX: usize = 64;
 /// One step being taken.
 pub struct Step<'a> {
     pub program: &'a Program,
+    /// Which locks nobody but their holder gives back: what is done under others is a step of its own.
+    pub kept: &'a [bool],
     pub state: State,
     pub me: usize,
     pub touches: Vec<Touch>,
@@ -39,7 +41,7 @@ impl Step<'_> {
             self.state.threads[self.me].life = Life::Running;
             self.state.owners[mutex] = Some(self.me);
             self.touch(Kind::Mutex, mutex, true);
-            return self.go_on(true);
+            return self.go_on(self.kept[mutex]);
         }
         let op = self.program.threads[self.me][self.state.threads[self.me].pc].clone();
         if op.is_plain() || op.is_local() {
@@ -50,7 +52,7 @@ impl Step<'_> {
         }
         self.state.threads[self.me].pc += 1;
         self.synchronise(&op, choice);
-        self.go_on(matches!(op, Op::Lock(_)));
+        self.go_on(matches!(op, Op::Lock(mutex) if self.kept[mutex]));
     }
 
     /// Whether all pages that an operation accesses are there; it fails if not.

@@ -215,9 +215,10 @@ impl Programs {
             Done::Whole(whole) => self.enter_whole(step, whole),
             Done::Cancelled => self.cancelled(step, hook),
             Done::Unsummarised => self.enter_real(step, hook),
+            // Others cannot come between this and what is done under the lock, unless they take it away.
             Done::Acquired(result) => {
                 self.return_with(step.tid, result);
-                Ok(true)
+                Ok(lock.is_none_or(|lock| self.knowledge.is_kept(lock)) || self.operated(step))
             }
             Done::Returned(result) => {
                 self.return_with(step.tid, result);

@@ -32,15 +32,10 @@ impl Batch {
         let text = |part: fn(&Program) -> &str| programs.iter().map(|(_, program)| part(program)).collect::<String>();
         let (sources, rows) = (text(|program| &program.source), text(|program| &program.row));
         let source = format!("{FRAME}\n{sources}\nconst struct program programs[] = {{\n{rows}}};\n");
-        let folder = inside::folder(&format!("fuzz-{name}"));
+        let folder = inside::folder(&format!("fuzz-{name}-{}", std::process::id()));
         std::fs::write(folder.join("program.c"), source).expect("the folder takes files");
         compile(&folder, &["-O1", "program.c"]);
         Self { folder, programs }
-    }
-
-    /// Leaves nothing on the disk.
-    pub fn remove(self) {
-        let _ = std::fs::remove_dir_all(self.folder);
     }
 
     /// The programs.
@@ -51,6 +46,15 @@ impl Batch {
             seed: *seed,
             program,
         })
+    }
+}
+
+/// Leaves nothing on the disk, unless somebody will want to see what failed.
+impl Drop for Batch {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
     }
 }
 

@@ -285,13 +285,12 @@ impl Operation {
     pub fn words(&self, seen: Seen<'_>) -> Vec<(u64, bool)> {
         use Function as F;
         let first = self.args[0];
-        let lock = self.lock_address() + self.flavour.mutex().lock;
         let writes = |object: u64| self.touches(seen).iter().any(|touch| touch.object == object && touch.write);
         let is_written = || writes(self.object(seen, first, Kind::Lock));
         match self.function {
-            F::Lock | F::TimedLock | F::ClockLock | F::Unlock | F::DestroyMutex => vec![(lock, true)],
-            F::TryLock | F::TryMtx => vec![(lock, is_written())],
-            F::Wait | F::TimedWait | F::ClockWait => vec![(lock, true)],
+            F::Lock | F::TimedLock | F::ClockLock | F::Unlock | F::DestroyMutex => self.mutex_words(true),
+            F::TryLock | F::TryMtx => self.mutex_words(is_written()),
+            F::Wait | F::TimedWait | F::ClockWait => self.mutex_words(true),
             function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
             function if function.is_of_both() => vec![(first, is_written()), (first + 4, is_written())],
             F::SpinLock | F::SpinUnlock | F::SpinTryLock | F::Once => vec![(first, is_written())],
@@ -302,6 +301,16 @@ impl Operation {
             F::BarrierWait => vec![(first + 8, false)],
             _ => Vec::new(),
         }
+    }
+
+    /// The words of a mutex that decide what becomes of an operation on it: who holds it, and what kind it is.
+    fn mutex_words(&self, writes: bool) -> Vec<(u64, bool)> {
+        let (at, layout) = (self.lock_address(), self.flavour.mutex());
+        let mut words = vec![(at + layout.lock, writes), (at + layout.kind, false)];
+        if layout.owner != layout.lock {
+            words.push((at + layout.owner, writes));
+        }
+        words
     }
 
     /// The exclusive lock that the function is about.
