@@ -1,5 +1,7 @@
 //! What this process has used so far, as the host's kernel counts it.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 /// Memory at its peak; `None` where there is no `/proc`.
 pub fn memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -13,6 +15,19 @@ pub fn memory_now() -> Option<u64> {
     let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = sizes.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * 4096)
+}
+
+/// Bytes above which a single call of a guest gets no more memory.
+static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Calls of guests that take much at once end when so many bytes are in use.
+pub fn bound_memory(bytes: u64) {
+    MOST.store(bytes, Relaxed);
+}
+
+/// Whether more memory is in use than [`bound_memory`] has allowed.
+pub fn is_pressed() -> bool {
+    memory_now().is_some_and(|bytes| bytes > MOST.load(Relaxed))
 }
 
 /// Memory that a search may use unless told otherwise: most of what is free, so that it ends with a verdict instead of

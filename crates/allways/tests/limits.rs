@@ -125,6 +125,9 @@ fn a_run_ends_with_its_limits_and_its_readers() {
     let endless = "echo y; echo y; while :; do :; done";
     let told = ended(started(&folder, &["run", "--time", "1s", "--", "sh", "-c", endless]));
     says(&told, 3, &["y\ny\n"]);
+    // Nobody reads what is too much for a pipe.
+    let told = ended(started(&folder, &["run", "--time", "1s", "--", "yes"]));
+    says(&told, 3, &["y\ny\n", "the time is over"]);
     let mut piped = started(&folder, &["run", "--", "yes"]);
     drop(piped.stdout.take());
     says(&ended(piped), 141, &[]);

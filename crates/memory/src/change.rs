@@ -47,12 +47,20 @@ impl Memory {
         true
     }
 
+    /// Whether there is no room for another page.
+    fn is_full(&self) -> bool {
+        /// Pages between two questions: eight megabytes.
+        const ASKED_EVERY: u64 = 2048;
+        let asks = self.resident.is_multiple_of(ASKED_EVERY);
+        self.resident >= self.limit.pages || asks && self.limit.is_pressed.is_some_and(|is_pressed| is_pressed())
+    }
+
     /// Puts a copy that is ours in the page's place.
     fn own_copy(&mut self, place: Place) -> Result<(), Cause> {
         self.bound_dirty();
         let Place { owner, page, under } = place;
         let held = self.stores.table(owner).page(page);
-        if held.is_none() && self.resident >= self.limit.pages {
+        if held.is_none() && self.is_full() {
             return Err(Cause::NoMemory);
         }
         let shown = held.map_or_else(|| self.stores.view(place), |page| page.bytes());

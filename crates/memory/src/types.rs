@@ -149,19 +149,21 @@ pub enum MapError {
 }
 
 /// Bounds of one world's memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// Pages with content of their own that all spaces and objects may hold together.
     pub pages: u64,
     /// Mappings that one space may hold, as `vm.max_map_count`.
     pub mappings: usize,
+    /// Whether the caller has too little memory, besides: asked whenever a few megabytes are added.
+    pub is_pressed: Option<fn() -> bool>,
 }
 
 impl Limit {
     /// So many pages, and Linux's default for mappings.
     #[must_use]
     pub const fn pages(pages: u64) -> Self {
-        Self { pages, mappings: 65_530 }
+        Self { pages, mappings: 65_530, is_pressed: None }
     }
 
     /// So many bytes, rounded down to pages.

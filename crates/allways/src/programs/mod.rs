@@ -189,7 +189,8 @@ fn budget(request: &Request) -> Budget {
 fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Budget) -> Result<Programs, String> {
     let options = Options { budget: budget.clone(), ..wanted.options(&setup.stdin) };
     let asked = wanted.request.memory.filter(|_| wanted.request.memory_asked);
-    let limit = asked.map_or_else(Limit::default, Limit::within);
+    asked.into_iter().for_each(usage::bound_memory);
+    let limit = Limit { is_pressed: Some(usage::is_pressed), ..asked.map_or_else(Limit::default, Limit::within) };
     let started = Programs::start_services(Host(host.clone()), limit, &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
     for text in &wanted.never {

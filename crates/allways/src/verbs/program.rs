@@ -12,7 +12,10 @@ use kernel::descriptor::Console;
 use kernel::host::Host;
 use kernel::kernel::Output as Written;
 use memory::Limit;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use world::host::DeclaredRoots;
@@ -60,6 +63,19 @@ fn budget(args: &ProgramArgs) -> Budget {
     Budget::new(on_interrupt(), Allowance { time: args.time, memory, meter: Some(meter) })
 }
 
+/// Bytes that a pipe takes at once if it takes any (`PIPE_BUF`).
+const PIECE: usize = 4096;
+
+/// Whether a stream takes bytes, or is broken; waits a moment for that.
+fn is_writable(stream: &impl AsFd) -> std::io::Result<bool> {
+    const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    let mut polled = [PollFd::new(stream, PollFlags::OUT)];
+    match poll(&mut polled, Some(&MOMENT)) {
+        Err(Errno::INTR) => Ok(false),
+        ready => Ok(ready? > 0),
+    }
+}
+
 struct Terminal {
     trace: bool,
     tracer: Tracer,
@@ -76,6 +92,19 @@ impl Terminal {
         for (tid, line) in self.tracer.lines.drain(..) {
             stderr(&format!("[{}] {line}\n", tid.0));
         }
+    }
+
+    /// Writes, unless nobody reads until the budget is spent.
+    fn write(&self, mut stream: impl Write + AsFd, bytes: &[u8]) -> std::io::Result<()> {
+        for piece in bytes.chunks(PIECE) {
+            while !self.budget.is_spent() && !is_writable(&stream)? {}
+            if self.budget.is_spent() {
+                return Ok(());
+            }
+            stream.write_all(piece)?;
+            stream.flush()?;
+        }
+        Ok(())
     }
 
     /// Why the run was ended from outside.
@@ -136,11 +165,8 @@ impl Observer for Terminal {
 impl Audience for Terminal {
     fn output(&mut self, written: &Written) {
         let result = match written.stream {
-            Console::Error => std::io::stderr().lock().write_all(&written.bytes),
-            Console::Input | Console::Output => {
-                let mut stdout = std::io::stdout().lock();
-                stdout.write_all(&written.bytes).and_then(|()| stdout.flush())
-            }
+            Console::Error => self.write(std::io::stderr().lock(), &written.bytes),
+            Console::Input | Console::Output => self.write(std::io::stdout().lock(), &written.bytes),
         };
         self.failed = self.failed.take().or(result.err());
     }
