@@ -50,7 +50,7 @@ CASES = [
 
 
 def build(folder):
-    command = ["cargo", "build", "--release", "-q", "-p", "world", "--example", "check"]
+    command = ["cargo", "build", "--release", "-q", "-p", "checker", "--example", "check"]
     subprocess.run(command, cwd=ROOT, check=True)
     target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
     for number, (_, source, macros, _, _) in enumerate(CASES):

@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/world/tests/hostile/subject.rs"]
+#[path = "../../crates/debuginfo/tests/debug/hostile/subject.rs"]
 mod subject;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -121,6 +121,9 @@ pub struct KnowledgeRef {
     /// Whether a process sets the limits of another.
     #[serde(default)]
     pub limits: bool,
+    /// Whether threads are sent signals by others.
+    #[serde(default)]
+    pub signals: bool,
 }
 
 /// Two accesses that can happen at the same time.

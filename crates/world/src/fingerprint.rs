@@ -3,7 +3,7 @@
 use crate::world::World;
 
 /// Parts of a fingerprint are told apart by factors: what a change of one of them is worth does not depend on the others.
-pub(crate) const FACTORS: [u128; 4] = [
+pub const FACTORS: [u128; 4] = [
     0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835,
     0xc2b2_ae3d_27d4_eb4f_1656_67b1_9e37_79f9,
     0xd6e8_feb8_6659_fd93_a076_1d64_78bd_642f,

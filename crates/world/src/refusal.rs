@@ -1,6 +1,5 @@
 //! "We do not model this": an answer with a name, a process and a call stack.
 
-use crate::stack::{self, Frame};
 use crate::strace;
 use crate::world::World;
 use kernel::{Tid, table};
@@ -22,6 +21,31 @@ pub enum Cause {
     Spent,
 }
 
+/// One call on a stack.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// The address: of the instruction, or of the one that a call returns to.
+    pub address: u64,
+    /// The file that is mapped there, and the place in it.
+    pub place: Option<(String, u64)>,
+    /// The function and how far into it.
+    pub function: Option<(String, u64)>,
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.address)?;
+        if let Some((name, offset)) = &self.function {
+            write!(f, "  {name}+{offset:#x}")?;
+        }
+        match &self.place {
+            Some((file, _)) if self.function.is_some() => write!(f, "  ({file})"),
+            Some((file, offset)) => write!(f, "  {file}+{offset:#x}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Something that a guest asked for and that is not modelled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
@@ -35,21 +59,23 @@ pub struct Refusal {
     pub process: String,
     /// The thread that met it.
     pub tid: Tid,
-    /// Where: innermost function first.
+    /// Where: innermost function first. Whoever knows the guest's symbols fills it in.
     pub frames: Vec<Frame>,
 }
 
 impl Refusal {
-    pub(crate) fn new(world: &mut World, tid: Tid, what: String) -> Self {
+    /// Something that is not modelled.
+    #[must_use]
+    pub fn new(world: &World, tid: Tid, what: String) -> Self {
         let pid = world.kernel.threads.get(&tid).map(|thread| thread.pid);
         let process = pid.and_then(|pid| world.kernel.processes.get(&pid));
         let process = process.map_or_else(String::new, |process| process.name.clone());
-        let frames = stack::frames(world, tid);
-        Self { cause: Cause::Unmodelled, what, call: None, process, tid, frames }
+        Self { cause: Cause::Unmodelled, what, call: None, process, tid, frames: Vec::new() }
     }
 
     /// Something met while a thread is in a call, whose number and arguments are still in its registers.
-    pub(crate) fn in_call(world: &mut World, tid: Tid, what: String) -> Self {
+    #[must_use]
+    pub fn in_call(world: &mut World, tid: Tid, what: String) -> Self {
         Self { call: call_text(world, tid), ..Self::new(world, tid, what) }
     }
 }
@@ -109,18 +135,21 @@ const NAMES: &[(u64, &str)] = &[
 
 impl Refusal {
     /// A step for which there is not enough memory.
-    pub(crate) fn memory(world: &mut World, tid: Tid) -> Self {
+    #[must_use]
+    pub fn memory(world: &World, tid: Tid) -> Self {
         Self { cause: Cause::Memory, ..Self::new(world, tid, "the memory limit of this run".to_owned()) }
     }
 
     /// A step that looks at a file of the host that has become another one.
-    pub(crate) fn changed(world: &mut World, tid: Tid, path: &[u8]) -> Self {
+    #[must_use]
+    pub fn changed(world: &World, tid: Tid, path: &[u8]) -> Self {
         let path = String::from_utf8_lossy(path).into_owned();
         Self { cause: Cause::Changed, ..Self::new(world, tid, path) }
     }
 
     /// A step that is given up because a budget is spent.
-    pub(crate) fn spent(tid: Tid) -> Self {
+    #[must_use]
+    pub fn spent(tid: Tid) -> Self {
         let (what, process) = (String::new(), String::new());
         Self { cause: Cause::Spent, what, call: None, process, tid, frames: Vec::new() }
     }

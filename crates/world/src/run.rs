@@ -38,8 +38,6 @@ pub struct Stuck {
     pub tid: Tid,
     /// What it waits for: the call, as strace writes it.
     pub call: String,
-    /// Where.
-    pub frames: Vec<crate::stack::Frame>,
 }
 
 /// What a run tells while it goes on.
@@ -221,6 +219,5 @@ fn stuck(world: &mut World, tid: Tid) -> Stuck {
             None => format!("syscall {number}"),
         },
     );
-    let frames = crate::stack::frames(world, tid);
-    Stuck { process: name, tid, call, frames }
+    Stuck { process: name, tid, call }
 }

@@ -76,7 +76,8 @@ impl World {
         if *trap == Trap::Syscall && MANY.contains(&result) { result } else { 0 }
     }
 
-    pub(crate) fn execute_instructions(&mut self, tid: Tid, code: &mut Code, budget: u64) -> x86::Stop {
+    /// Executes up to `budget` instructions of a thread, until something traps.
+    pub fn execute_instructions(&mut self, tid: Tid, code: &mut Code, budget: u64) -> x86::Stop {
         self.memory.enter(self.space(tid));
         let cpu = self.cpus.get_mut(&tid).expect("a thread has registers");
         let clock = self.kernel.clock.now();
@@ -92,7 +93,7 @@ impl World {
     }
 
     /// Redoes a call whose wait is over and delivers signals; false if the thread cannot execute instructions now.
-    pub(crate) fn settle(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<bool, Refusal> {
+    pub fn settle(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<bool, Refusal> {
         loop {
             let Some(thread) = self.kernel.threads.get(&tid) else {
                 self.forget_ended();
@@ -146,12 +147,16 @@ impl World {
     }
 
     /// The address space of a thread.
-    pub(crate) fn space(&self, tid: Tid) -> SpaceId {
+    pub fn space(&self, tid: Tid) -> SpaceId {
         let pid = self.kernel.threads.get(&tid).expect("it runs").pid;
         self.kernel.processes.get(&pid).expect("a thread has a process").space
     }
 
-    pub(crate) fn handle(&mut self, tid: Tid, trap: &Trap, observer: &mut dyn Observer) -> Result<(), Refusal> {
+    /// Does what a trap asks for: a call, a signal for a fault, an instruction that is executed again.
+    ///
+    /// # Errors
+    /// If it is not modelled.
+    pub fn handle(&mut self, tid: Tid, trap: &Trap, observer: &mut dyn Observer) -> Result<(), Refusal> {
         if *trap == Trap::Syscall {
             return self.call(tid, observer);
         }
@@ -177,7 +182,11 @@ impl World {
         }
     }
 
-    pub(crate) fn call(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<(), Refusal> {
+    /// Makes the call of the kernel that a thread's registers ask for.
+    ///
+    /// # Errors
+    /// If it is not modelled.
+    pub fn call(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<(), Refusal> {
         self.pass_time(self.pace.call);
         let gpr = &self.cpus[&tid].gpr;
         let number = gpr[x86::cpu::RAX];

@@ -176,7 +176,7 @@ impl World {
     }
 
     /// What ends the run because we do not model it, told with the thread that met it.
-    pub(crate) fn refuse(&mut self, tid: Tid, what: String) -> Refusal {
+    pub fn refuse(&mut self, tid: Tid, what: String) -> Refusal {
         Refusal::new(self, tid, what)
     }
 }

@@ -7,12 +7,12 @@ use super::summary::{Libraries, command_lines};
 use super::{record, tell};
 use crate::model::Checked;
 use crate::saved::Saved;
+use checker::narrate::Told;
+use checker::{Depth, Difference, Earlier, Engine, Programs};
 use explore::graph::{Found, Mode, Race};
 use explore::system::Failure;
 use report::Sources;
 use trace::{Choice, Counterexample, FailureKind, RaceRef};
-use world::check::story::Told;
-use world::check::{Depth, Difference, Earlier, Engine, Programs};
 
 /// What a search has shown.
 #[derive(Default)]
@@ -217,7 +217,7 @@ impl Court<'_> {
         }
     }
 
-    fn race(&mut self, race: &Race, way: &[Choice], shown: &world::check::races::Shown) -> Option<Counterexample> {
+    fn race(&mut self, race: &Race, way: &[Choice], shown: &checker::narrate::races::Shown) -> Option<Counterexample> {
         let message = tell::race_message(race, shown);
         let failure = Failure { kind: FailureKind::Race, message, fatal: false };
         let [one, other] = shown.choices;

@@ -20,6 +20,8 @@ use crate::saved::Saved;
 use crate::units;
 use crate::usage;
 use crate::verbs::check;
+use checker::narrate::Growth;
+use checker::{Options, Programs, named};
 use clap::ValueEnum;
 use config::{Check, Config};
 use evidence::Court;
@@ -33,8 +35,6 @@ use setup::{Setup, not_started, tell_hidden};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::FailureKind;
-use world::check::story::Growth;
-use world::check::{Options, Programs, named};
 use world::host::DeclaredRoots;
 use world::{Cause, Refusal};
 

@@ -2,9 +2,9 @@
 
 use super::request::Wanted;
 use super::setup::Setup;
+use checker::narrate::Told;
+use checker::{Depth, Expected, Gate, Programs, Service};
 use trace::{FileRef, ProgramsRef, ServiceRef};
-use world::check::story::Told;
-use world::check::{Depth, Expected, Gate, Programs, Service};
 
 /// Everything that a replay needs.
 pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &Told) -> ProgramsRef {

@@ -9,6 +9,8 @@ use crate::args::ReplayArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::Output;
+use checker::narrate::Told;
+use checker::{Depth, Options, Programs, Service};
 use explore::graph::Race;
 use explore::{Allowance, Budget};
 use kernel::host::{Host, HostFiles};
@@ -18,8 +20,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use trace::{Choice, Counterexample, FailureKind, FileRef, Fingerprint, ProgramsRef, ServiceRef};
 use world::Command;
-use world::check::story::Told;
-use world::check::{Depth, Options, Programs, Service};
 use world::host::DeclaredRoots;
 
 /// Executes a counterexample again and says whether it ends as it did.

@@ -3,10 +3,10 @@
 use super::KINDS;
 use crate::args::{CheckArgs, EngineName, LibcName, ReadsName, Switch, WakesName};
 use crate::request::Request;
+use checker::{Checks, Depth, Engine, Options, Programs, Timeouts};
 use explore::graph::{Bound, Mode};
 use explore::sample;
 use trace::{FailureKind, ViewRef};
-use world::check::{Checks, Depth, Engine, Options, Programs, Timeouts};
 
 /// Steps of one schedule, for engines that do not remember states.
 const DEPTH: u32 = 10_000;
@@ -50,7 +50,7 @@ impl Wanted {
             depth: if args.libc == Some(LibcName::Real) { Depth::Real } else { Depth::Summary },
             timeouts: args.timeouts.unwrap_or(0),
             more: ViewRef {
-                awaits: world::check::awaits(&engine),
+                awaits: checker::awaits(&engine),
                 short_reads: args.reads == Some(ReadsName::Short),
                 longest_sleeper: args.wakes == Some(WakesName::Longest),
                 spurious_wakes: args.wakes == Some(WakesName::Spurious),

@@ -5,6 +5,7 @@ use crate::output::Output;
 use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::usage;
+use checker::{Audited, Outcome, Programs, search_by};
 use explore::graph::Limits;
 use explore::{Budget, Spent, sample};
 use report::{bytes, short_count};
@@ -12,7 +13,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use world::Refusal;
-use world::check::{Audited, Outcome, Programs, search_by};
 
 /// Steps that a search still executes after its first failure, so that the verdict table of a small program is whole.
 const STEPS_AFTER_FAILURE: u64 = 50_000;

@@ -2,11 +2,11 @@
 
 use super::config::{Check, Condition, FinalState, ServiceConfig};
 use super::setup::{Setup, base_environment, base_roots, program_files};
+use checker::{Expected, Gate, Service};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use world::Command;
-use world::check::{Expected, Gate, Service};
 
 /// Programs that one check starts at most: the search tells no more threads apart.
 pub const SERVICES_MAX: usize = 128;

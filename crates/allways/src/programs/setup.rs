@@ -2,11 +2,11 @@
 
 use crate::args::WorldArgs;
 use crate::output::Output;
+use checker::Service;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use world::check::Service;
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 use world::load::LoadError;
 use world::load::elf::ElfError;

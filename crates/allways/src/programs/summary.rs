@@ -7,17 +7,17 @@ use super::setup::Setup;
 use crate::model::Checked;
 use crate::safety::without_violation;
 use crate::usage;
+use checker::{ChoiceKind, Engine};
 use explore::graph::{Bound, Met, Mode, Sorts, Stopped};
 use explore::{Spent, sample};
 use report::{Choices, Covered, End, Property, PropertyVerdict, Summary, count};
 use trace::{Counterexample, FailureKind};
 use world::Cause;
-use world::check::{Choosing, Engine};
 
 /// A verdict for each kind that was asked for, and what was covered.
 pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Evidence) -> Checked {
     let end = end(wanted, searched, &evidence);
-    let named = wanted.never.iter().map(|text| (world::check::named(text).0.to_owned(), FailureKind::Never));
+    let named = wanted.never.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Never));
     let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named);
     let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
     let place = |found: &Counterexample| properties.iter().position(|property| is_about(found, property));
@@ -181,18 +181,18 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
 /// Choices beside who moves that were looked at, and how often they were met.
 fn choices(wanted: &Wanted, sorts: &Sorts) -> Vec<Choices> {
     let view = &wanted.view.more;
-    let is_on = |what: &Choosing| match what {
-        Choosing::Wakes => !view.longest_sleeper,
-        Choosing::Reads => view.short_reads,
+    let is_on = |what: &ChoiceKind| match what {
+        ChoiceKind::Wakes => !view.longest_sleeper,
+        ChoiceKind::Reads => view.short_reads,
         // Whoever moves first takes it: that cannot be switched off.
-        Choosing::Accepts => true,
-        Choosing::Timeouts => wanted.view.timeouts > 0,
+        ChoiceKind::Accepts => true,
+        ChoiceKind::Timeouts => wanted.view.timeouts > 0,
     };
-    let told = |what: Choosing| {
+    let told = |what: ChoiceKind| {
         let Met { states, taken } = sorts.of(what as u8);
         Choices { about: what.told().to_owned(), states, taken }
     };
-    Choosing::ALL.into_iter().filter(is_on).map(told).collect()
+    ChoiceKind::ALL.into_iter().filter(is_on).map(told).collect()
 }
 
 /// What there is to say about engines that do not remember states.

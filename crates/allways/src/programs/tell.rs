@@ -1,6 +1,9 @@
 //! A told schedule as a counterexample: what it says in one line, and where it points to.
 
 use super::record::command_line;
+use checker::named;
+use checker::narrate::Told;
+use checker::narrate::races::Shown;
 use explore::graph::Race;
 use explore::system::Failure;
 use report::Sources;
@@ -8,9 +11,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
     Choice, Counterexample, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef, VERSION, Waiting,
 };
-use world::check::named;
-use world::check::races::Shown;
-use world::check::story::Told;
 
 /// Lines of a program's complaints that are shown.
 const COMPLAINTS_MAX: usize = 4;

@@ -6,6 +6,7 @@ use crate::interrupt::on_interrupt;
 use crate::output::{Output, stderr};
 use crate::programs::setup::{Setup, not_started, tell_hidden};
 use crate::usage;
+use debuginfo::stack::{frames, with_frames};
 use explore::{Allowance, Budget, Spent};
 use kernel::Tid;
 use kernel::descriptor::Console;
@@ -35,7 +36,7 @@ pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
             tell_hidden(&host, output);
             match end {
                 End::Stopped => terminal.tell_stop(output),
-                end => tell(&end, output),
+                end => tell(&world, end, output),
             }
         }
         Err(why) => {
@@ -176,7 +177,7 @@ impl Audience for Terminal {
     }
 }
 
-fn tell(end: &End, output: &Output) -> ExitCode {
+fn tell(world: &World, end: End, output: &Output) -> ExitCode {
     match end {
         End::Ended(status) if status & 0x7f == 0 => return ExitCode::from((status >> 8 & 0xff) as u8),
         End::Ended(status) => {
@@ -184,13 +185,14 @@ fn tell(end: &End, output: &Output) -> ExitCode {
             output.note(&format!("ended by {}", world::strace::signal_name(signal)));
             return ExitCode::from(128 + signal as u8);
         }
-        End::Deadlock(stuck) => output.error(&deadlock(stuck)),
+        End::Deadlock(stuck) => output.error(&deadlock(world, &stuck)),
         End::Refused(refusal) => {
-            output.error(&format!("{refusal}\n  = {}", way_out(refusal)));
+            let refusal = with_frames(refusal, world);
+            output.error(&format!("{refusal}\n  = {}", way_out(&refusal)));
             return Exit::Inconclusive.into();
         }
         End::NotStarted(error) => {
-            output.error(&not_started(error));
+            output.error(&not_started(&error));
             return Exit::Usage.into();
         }
         End::Stopped => return Exit::Interrupted.into(),
@@ -198,11 +200,11 @@ fn tell(end: &End, output: &Output) -> ExitCode {
     Exit::Violated.into()
 }
 
-fn deadlock(stuck: &[Stuck]) -> String {
+fn deadlock(world: &World, stuck: &[Stuck]) -> String {
     let mut text = String::from("deadlock: nobody can go on, and no timer is running");
     for thread in stuck {
         text += &format!("\n  {} (thread {}) waits in {}", thread.process, thread.tid.0, thread.call);
-        for frame in &thread.frames {
+        for frame in frames(world, thread.tid) {
             text += &format!("\n      {frame}");
         }
     }

@@ -171,13 +171,8 @@ impl<T: Traced> Search<'_, T> {
         if frame.find(event.actor).is_some_and(|actor| actor.patient) {
             return;
         }
-        for place in conflicting {
-            if late.is_next_to(&self.run, *place) {
-                let early = &self.run.events[*place];
-                let way = || way_beside(&self.run, *place);
-                compare(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches), way);
-            }
-        }
+        self.note_races(&late);
+        let frame = self.frames.last().expect("it is taken somewhere");
         for (dense, actor) in frame.actors.iter().filter(|(_, actor)| actor.choices == 0) {
             for touch in event.touches.iter().filter(|touch| touch.plain && touch.write) {
                 if actor.awaits.contains(&touch.object) {
@@ -190,6 +185,15 @@ impl<T: Traced> Search<'_, T> {
         }
         for place in late.overtakes(&self.run, &self.frames) {
             self.ask(&late, place);
+        }
+    }
+
+    /// Races of a late step with events that it can happen next to.
+    fn note_races(&mut self, late: &Late<'_>) {
+        for place in late.conflicting.iter().filter(|place| late.is_next_to(&self.run, **place)) {
+            let (early, event) = (&self.run.events[*place], late.event);
+            let way = || way_beside(&self.run, *place);
+            compare(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches), way);
         }
     }
 
@@ -288,6 +292,7 @@ impl<T: Traced> Search<'_, T> {
             let conflicting = self.run.conflicting(actor, &touches);
             let event = self.run.event(actor, 0, touches, &conflicting);
             let late = Late::new(&self.run, &event, &conflicting);
+            self.note_races(&late);
             for place in late.overtakes(&self.run, &self.frames) {
                 self.ask(&late, place);
             }

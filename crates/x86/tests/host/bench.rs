@@ -41,7 +41,7 @@ enum Interpreter {
 
 impl Bench {
     pub fn new(mut host: Host) -> Self {
-        let mut memory = Memory::new(Limit { pages: 64, mappings: 16 });
+        let mut memory = Memory::new(Limit { mappings: 16, ..Limit::pages(64) });
         memory.create_space(SPACE);
         let (read, write) = (Protection::READ, Protection::READ | Protection::WRITE);
         map(&mut memory, CODE & !(PAGE - 1), PAGE, Protection::READ | Protection::EXECUTE);

@@ -1,0 +1,141 @@
+//! Objects that steps touch: words of memory, locks, and what the kernel keeps, each as a number.
+
+use explore::graph::Touch;
+use kernel::{Id, Tid};
+use memory::{Backing, Memory, Sharing, SpaceId};
+
+/// Kinds of objects; an object is a kind and a number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// Everything: read by every visible step, written by those that may touch anything.
+    World,
+    /// Four bytes of private memory.
+    Word,
+    /// Four bytes of memory that processes share, or of a file.
+    SharedWord,
+    /// The mappings of an address space.
+    Space,
+    /// The descriptors of a process.
+    Descriptors,
+    /// Names in the file system: all of them, an entry, or all entries of a directory.
+    Names,
+    /// One file's content and attributes.
+    Inode,
+    /// A pipe, socket pair, event counter: anything that descriptors refer to.
+    File,
+    /// Ports and names of sockets.
+    Ports,
+    /// A process: its life, signals and children.
+    Process,
+    /// A set of System V semaphores, or a queue.
+    Ipc,
+    /// Threads that wait at a word.
+    Futex,
+    /// A lock or semaphore of the C library.
+    Lock,
+    /// A condition variable or barrier of the C library.
+    Condition,
+    /// The life of a thread.
+    Thread,
+    /// One byte of memory, of a word that is used byte by byte.
+    Byte,
+}
+
+/// One number for an object.
+#[must_use]
+pub fn object(kind: Kind, one: u64, two: u64) -> u64 {
+    let mixed = Id(one).child(two).0;
+    mixed << 4 | kind as u64
+}
+
+/// A change of the signals that a thread blocks.
+#[must_use]
+pub fn changes_mask(tid: Tid) -> Touch {
+    Touch { object: object(Kind::Process, u64::from(tid.0), 2), write: true, plain: false }
+}
+
+/// The kind of an object.
+#[must_use]
+pub fn kind(object: u64) -> Kind {
+    const KINDS: [Kind; 16] = [
+        Kind::World,
+        Kind::Word,
+        Kind::SharedWord,
+        Kind::Space,
+        Kind::Descriptors,
+        Kind::Names,
+        Kind::Inode,
+        Kind::File,
+        Kind::Ports,
+        Kind::Process,
+        Kind::Ipc,
+        Kind::Futex,
+        Kind::Lock,
+        Kind::Condition,
+        Kind::Thread,
+        Kind::Byte,
+    ];
+    KINDS[(object & 15) as usize]
+}
+
+/// All names in the file system: read by every call on files.
+pub const ALL_NAMES: u64 = Kind::Names as u64;
+
+/// Tells what stands for a whole directory from what stands for an entry.
+const LISTING: u64 = 16;
+
+/// A name in a directory as an object.
+#[must_use]
+pub fn entry(directory: Id, name: &[u8]) -> u64 {
+    let mixed = name.iter().fold(directory, |id, byte| id.child(u64::from(*byte)));
+    mixed.child(0).0 << 5 | Kind::Names as u64
+}
+
+/// All names of a directory as one object. Who looks at them writes it, who changes one reads it: those do not meet.
+#[must_use]
+pub fn listing(directory: Id) -> u64 {
+    directory.child(0).0 << 5 | LISTING | Kind::Names as u64
+}
+
+/// Whether a touch may have changed something.
+#[must_use]
+pub fn changes(touch: &Touch) -> bool {
+    touch.write && !(kind(touch.object) == Kind::Names && touch.object & LISTING != 0)
+}
+
+pub(crate) fn reads(kind: Kind, one: u64) -> Touch {
+    Touch { object: object(kind, one, 0), write: false, plain: false }
+}
+
+pub(crate) fn writes(kind: Kind, one: u64) -> Touch {
+    Touch { object: object(kind, one, 0), write: true, plain: false }
+}
+
+/// Everything, for steps about which no more is known.
+#[must_use]
+pub fn everything() -> Vec<Touch> {
+    vec![writes(Kind::World, 0)]
+}
+
+/// Whether anybody waits for a time to come, as an object: where time may pass early, it can do so only then.
+#[must_use]
+pub fn deadlines() -> u64 {
+    object(Kind::World, 1, 0)
+}
+
+/// A word of memory as an object.
+#[must_use]
+pub fn word(memory: &Memory, space: SpaceId, address: u64, write: bool, as_kind: Kind) -> Touch {
+    let plain = as_kind == Kind::Word;
+    let object = match memory.mapping_at(space, address) {
+        Some(mapping) if mapping.sharing == Sharing::Shared => match mapping.backing {
+            Backing::Object { id, offset } => {
+                let at = (address - mapping.start + offset) >> 2;
+                object(if plain { Kind::SharedWord } else { as_kind }, id.0, at)
+            }
+            Backing::Anonymous => object(as_kind, space.0, address >> 2),
+        },
+        _ => object(as_kind, space.0, address >> 2),
+    };
+    Touch { object, write, plain }
+}

@@ -1,0 +1,220 @@
+//! Calls on descriptors: what they refer to, and which ones there are.
+
+use super::access::{self, Kind, reads, writes};
+use super::lists::{READING, WRITING};
+use super::names::{all_files, look_at_listing};
+use super::{Asked, Reach, sockets, some};
+use explore::graph::Touch;
+use kernel::descriptor::File;
+use kernel::{Id, table};
+use memory::{Backing, Mapping, Sharing};
+
+/// Requests of `fcntl(2)` about the descriptor or the open file alone: `F_DUPFD`, `F_GETFD`, `F_SETFL`, `F_SETOWN` and kin.
+const NOT_THE_FILE: [u64; 12] = [0, 1, 2, 3, 4, 8, 9, 11, 15, 16, 1027, 1030];
+
+/// Stands for all who wait for locks.
+const WAITING: u64 = u64::MAX;
+
+impl Asked<'_> {
+    /// What a descriptor refers to.
+    pub(super) fn through(&self, fd: i32) -> Reach {
+        some(self.description(fd))
+    }
+
+    /// The caller's descriptors, as far as somebody shares them.
+    pub(super) fn descriptors(&self, write: bool) -> Option<Touch> {
+        let touch = reads(Kind::Descriptors, u64::from(self.pid().0));
+        (!self.is_alone()).then_some(Touch { write, ..touch })
+    }
+
+    /// Whether a call on a descriptor may change which ones there are, or what becomes of them.
+    fn changes_descriptors(&self) -> bool {
+        const CHANGING: [u64; 3] = [0, 2, 1030]; // F_DUPFD, F_SETFD, F_DUPFD_CLOEXEC
+        const ON_EXEC: [u64; 2] = [0x5450, 0x5451]; // FIONCLEX, FIOCLEX
+        match table::row(self.number).map_or("", |row| row.name) {
+            "fcntl" => CHANGING.contains(&self.args[1]),
+            "ioctl" => ON_EXEC.contains(&self.args[1]),
+            "recvmsg" => true,
+            _ => false,
+        }
+    }
+
+    /// A descriptor more for an open file; the one that had its number before is closed.
+    pub(super) fn duplicate(&self, replaces: bool) -> Vec<Touch> {
+        let mut touches: Vec<Touch> = self.descriptors(true).into_iter().collect();
+        touches.extend(self.count_of(self.args[0] as i32));
+        if replaces {
+            touches.extend(self.close_one(self.args[1] as i32));
+        }
+        touches
+    }
+
+    /// The number of descriptors of an open file, if others may have some.
+    fn count_of(&self, fd: i32) -> Option<Touch> {
+        let process = self.kernel.processes.get(&self.pid())?;
+        let id = process.descriptors.get(fd).ok()?.description;
+        let is_shared = self.kernel.descriptions.get(&id).is_some_and(|open| open.was_shared);
+        is_shared.then(|| Touch { object: access::object(Kind::File, id.0, 1), write: true, plain: false })
+    }
+
+    fn description(&self, fd: i32) -> Vec<Touch> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let changes = self.changes_descriptors();
+        let mut touches: Vec<Touch> = self.descriptors(changes).into_iter().collect();
+        if changes {
+            touches.extend(self.count_of(fd));
+        }
+        let Ok(descriptor) = process.descriptors.get(fd) else { return touches };
+        let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return touches };
+        let has_state = !matches!(description.file, File::Console(_) | File::Device(_));
+        if has_state && (description.was_shared || !self.is_alone()) {
+            touches.push(writes(Kind::File, descriptor.description.0));
+        }
+        touches.extend(self.file(description.file));
+        touches
+    }
+
+    /// What the call touches of an open file.
+    fn file(&self, file: File) -> Vec<Touch> {
+        match file {
+            File::Inode(id) => self.inode_through(id),
+            // What it tells of processes is made when it is read.
+            File::Text(_) if !self.is_of_descriptor() => access::everything(),
+            File::Socket(id) => self.socket(id),
+            File::Signal(id) => vec![writes(Kind::File, id.0), writes(Kind::Process, u64::from(self.pid().0))],
+            other => through_file(other),
+        }
+    }
+
+    /// Whether a call is about a descriptor or an open file alone.
+    fn is_of_descriptor(&self) -> bool {
+        match table::row(self.number).map_or("", |row| row.name) {
+            "fcntl" => NOT_THE_FILE.contains(&self.args[1]),
+            name => matches!(name, "close" | "dup" | "dup2" | "dup3"),
+        }
+    }
+
+    /// What the call touches of an inode. Whatever changes a file's content also changes what `stat(2)` tells of it.
+    fn inode_through(&self, id: Id) -> Vec<Touch> {
+        let name = table::row(self.number).map_or("", |row| row.name);
+        let is_of_file = !self.is_of_descriptor();
+        if is_of_file && (self.tells_of_state(id) || self.is_mapped(id, !WRITING.contains(&name))) {
+            return access::everything();
+        }
+        let mut touches = vec![all_files(self.are_watched())];
+        match name {
+            "getdents64" | "fstat" if self.is_directory(id) => {
+                touches.extend([reads(Kind::Inode, id.0), look_at_listing(id)]);
+            }
+            _ if !is_of_file => {}
+            name if READING.contains(&name) => touches.push(reads(Kind::Inode, id.0)),
+            "fchmod" | "fchown" => match self.change(id) {
+                Some(changes) => touches.extend(changes),
+                None => return access::everything(),
+            },
+            _ => touches.push(writes(Kind::Inode, id.0)),
+        }
+        touches.extend(self.may_wait_in_a_circle().then(|| writes(Kind::Inode, WAITING)));
+        touches
+    }
+
+    /// Whether a file's content is also memory: what readers see, somebody may store into who shares it; what writers
+    /// change, anybody sees who maps it.
+    fn is_mapped(&self, id: Id, only_reads: bool) -> bool {
+        let holds = |mapping: &Mapping| {
+            let is_it = matches!(mapping.backing, Backing::Object { id: object, .. } if object.0 == id.0);
+            is_it && (!only_reads || mapping.sharing == Sharing::Shared)
+        };
+        let mut spaces = self.kernel.processes.values().map(|process| process.space);
+        spaces.any(|space| self.memory.space_exists(space) && self.memory.mappings(space).any(holds))
+    }
+
+    /// What a new mapping touches: calls on its file have another footprint from now on.
+    pub(super) fn map(&self) -> Reach {
+        const MAP_ANONYMOUS: u64 = 0x20;
+        let mut touches = match self.own(Kind::Space, self.space().0) {
+            Reach::Nothing => Vec::new(),
+            Reach::Objects(touches) => touches,
+        };
+        if self.args[3] & MAP_ANONYMOUS == 0 {
+            touches.extend(self.descriptors(false));
+            touches.extend(self.mapped_file(self.args[4] as i32));
+        }
+        some(touches)
+    }
+
+    /// A private mapping shows what is written later, too. Whoever writes a file that is mapped touches everything, so a
+    /// file that nobody has changed so far needs no telling: the library's are mapped by everybody.
+    fn mapped_file(&self, fd: i32) -> Option<Touch> {
+        const MAP_PRIVATE: u64 = 2;
+        let process = self.kernel.processes.get(&self.pid())?;
+        let description = process.descriptors.get(fd).ok()?.description;
+        let File::Inode(id) = self.kernel.descriptions.get(&description)?.file else { return None };
+        match self.args[3] & 0xf {
+            MAP_PRIVATE => self.kernel.files.inodes.contains_key(&id).then(|| reads(Kind::Inode, id.0)),
+            _ => Some(writes(Kind::Inode, id.0)),
+        }
+    }
+
+    /// Whether processes that wait for each other's locks are looked for (`EDEADLK`): then it matters who waits already.
+    fn may_wait_in_a_circle(&self) -> bool {
+        const F_SETLKW: u64 = 7;
+        table::row(self.number).is_some_and(|row| row.name == "fcntl") && self.args[1] == F_SETLKW
+    }
+
+    pub(super) fn close(&self) -> Reach {
+        some(self.close_one(self.args[0] as i32).into_iter().chain(self.descriptors(true)).collect())
+    }
+
+    /// Only the last of several descriptors closes a file; whether it is the last depends on the others.
+    pub(super) fn close_one(&self, fd: i32) -> Vec<Touch> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let Ok(descriptor) = process.descriptors.get(fd) else { return Vec::new() };
+        let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return Vec::new() };
+        let count = |write| {
+            let object = access::object(Kind::File, descriptor.description.0, 1);
+            Touch { object, write, plain: false }
+        };
+        let unlocks = self.unlock(description.file);
+        match description.references {
+            0 | 1 => {
+                let others = description.was_shared.then(|| count(true));
+                self.close_file(description.file).into_iter().chain(others).collect()
+            }
+            2 => unlocks.into_iter().chain([count(true)]).collect(),
+            _ => unlocks.into_iter().chain([count(false)]).collect(),
+        }
+    }
+
+    /// Closing any descriptor of a file releases the process's locks on it (`fcntl_locking(2)`).
+    fn unlock(&self, file: File) -> Vec<Touch> {
+        let File::Inode(id) = file else { return Vec::new() };
+        let write = self.kernel.files.locks.contains_key(&id);
+        vec![Touch { write, ..reads(Kind::Inode, id.0) }, all_files(self.are_watched())]
+    }
+
+    fn close_file(&self, file: File) -> Vec<Touch> {
+        match file {
+            File::Inode(_) => self.unlock(file),
+            File::Socket(id) => sockets::end(self.kernel, id),
+            other => through_file(other),
+        }
+    }
+
+    pub(super) fn fds(&self) -> Vec<i32> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        process.descriptors.iter().map(|(fd, _)| fd).collect()
+    }
+}
+
+/// What using a file that is no inode touches.
+pub fn through_file(file: File) -> Vec<Touch> {
+    match file {
+        File::PipeReader(id) | File::PipeWriter(id) | File::PipeBoth(id) => vec![writes(Kind::File, id.0)],
+        File::Event(id) | File::Timer(id) | File::Signal(id) => vec![writes(Kind::File, id.0)],
+        // Whatever happens to files may be told here.
+        File::Inotify(id) => vec![writes(Kind::File, id.0), all_files(false)],
+        File::Device(_) | File::Console(_) | File::Text(_) => Vec::new(),
+        _ => access::everything(),
+    }
+}

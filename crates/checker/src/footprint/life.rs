@@ -1,0 +1,85 @@
+//! Calls that begin and end processes and threads.
+
+use super::Asked;
+use super::access::{self, Kind, reads, writes};
+use super::names::all_files;
+use explore::graph::Touch;
+use kernel::{Id, table};
+
+impl Asked<'_> {
+    /// Whether the call ends a thread that holds robust locks: the kernel hands them on (`get_robust_list(2)`).
+    #[must_use]
+    pub fn is_noticed_end(&self) -> bool {
+        let ends = matches!(table::row(self.number).map_or("", |row| row.name), "exit" | "exit_group");
+        ends && self.holds_robust()
+    }
+
+    fn holds_robust(&self) -> bool {
+        const PENDING: u64 = 16;
+        let word = |address: u64| {
+            let mut bytes = [0; 8];
+            let _ = self.memory.peek(self.space(), address, &mut bytes);
+            u64::from_le_bytes(bytes)
+        };
+        let head = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.robust_list.0);
+        head != 0 && (![0, head].contains(&word(head)) || word(head + PENDING) != 0)
+    }
+
+    /// The end of a process: everything that it has is given back, and its parent is told.
+    pub(super) fn end(&self) -> Vec<Touch> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let is_plain = process.children.is_empty()
+            && self.is_alone()
+            && self.kernel.terminals.is_empty()
+            && !kernel::ipc::notices_end(self.kernel, process.pid)
+            && !self.holds_robust()
+            && !self.kernel.processes.values().any(kernel::Process::is_stopped);
+        if !is_plain {
+            return access::everything();
+        }
+        let mut touches: Vec<Touch> = self.fds().into_iter().flat_map(|fd| self.close_one(fd)).collect();
+        touches.push(writes(Kind::Process, u64::from(process.pid.0)));
+        touches.push(writes(Kind::Process, u64::from(process.parent.0)));
+        touches.push(reads(Kind::Inode, process.directories.working.0));
+        touches
+    }
+
+    /// Another program: some descriptors are closed, and files are read on the way, which ones is not known beforehand.
+    pub(super) fn execute(&self) -> Vec<Touch> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);
+        let mut touches: Vec<Touch> = closed.flat_map(|fd| self.close_one(fd)).collect();
+        touches.extend([self.process(true), writes(Kind::Space, process.space.0), all_files(true)]);
+        touches
+    }
+
+    /// A new process or thread: what it inherits is shared from now on. Memory that is copied is read, all of it.
+    pub(super) fn birth(&self) -> Vec<Touch> {
+        if !self.is_alone() && !self.shares_space() {
+            return access::everything();
+        }
+        let mut touches = vec![writes(Kind::Process, u64::from(self.pid().0)), writes(Kind::Space, self.space().0)];
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let shared = process.descriptors.iter().filter(|(_, descriptor)| {
+            self.kernel.descriptions.get(&descriptor.description).is_some_and(|open| open.was_shared)
+        });
+        let count = |id: Id| Touch { object: access::object(Kind::File, id.0, 1), write: true, plain: false };
+        touches.extend(shared.map(|(_, descriptor)| count(descriptor.description)));
+        touches
+    }
+
+    /// Whether the new one will use the caller's memory.
+    fn shares_space(&self) -> bool {
+        const CLONE_VM: u64 = 0x100;
+        let flags = match table::row(self.number).map_or("", |row| row.name) {
+            "clone" => self.args[0],
+            "clone3" => {
+                let mut bytes = [0; 8];
+                let _ = self.memory.peek(self.space(), self.args[0], &mut bytes);
+                u64::from_le_bytes(bytes)
+            }
+            _ => 0,
+        };
+        flags & CLONE_VM != 0
+    }
+}

@@ -1,0 +1,121 @@
+//! Mappings against accesses: whether an access faults depends on the mapping of its page.
+//!
+//! Every access reads the mapping of its page, and calls that change mappings write it. Most pages are never mapped anew
+//! while several threads use them, so only ranges of addresses for which that was seen are objects of a footprint
+//! (`Knowledge::remapped`, which grows monotonically).
+
+use crate::system::programs::Programs;
+use crate::system::step::Step;
+use explore::graph::Touch;
+use kernel::Tid;
+use memory::{Mapping, PAGE_SIZE, Protection, SpaceId};
+use std::ops::Range;
+
+const MAP_FIXED: u64 = 0x10;
+const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
+/// Kinds of advice that take the content of pages away: `MADV_DONTNEED`, `MADV_FREE`, `MADV_REMOVE`, `MADV_DONTNEED_LOCKED`.
+const DISCARDING: [u64; 4] = [4, 8, 9, 24];
+const MREMAP_FIXED: u64 = 2;
+
+/// The addresses of a mapping.
+fn whole(mapping: &Mapping) -> Range<u64> {
+    mapping.start..mapping.start + mapping.len
+}
+
+/// Where the page of an address begins.
+fn page(address: u64) -> u64 {
+    address & !(PAGE_SIZE - 1)
+}
+
+/// A call that changes mappings, before it is made.
+pub(crate) struct Remap {
+    space: SpaceId,
+    /// Whether the result is the address of a new mapping, of this length.
+    maps: Option<u64>,
+    /// Ranges of pages whose mapping or content it takes away or changes.
+    ranges: Vec<Range<u64>>,
+    /// Whether others go on with other content there, and do not fault.
+    discards: bool,
+}
+
+impl Programs {
+    /// What a call is about to change of the mappings that other threads use.
+    pub(crate) fn remap_of(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> Option<Remap> {
+        let name = kernel::table::row(number)?.name;
+        let space = self.world.space(tid);
+        if !matches!(name, "mmap" | "munmap" | "mprotect" | "mremap" | "madvise" | "brk" | "shmdt")
+            || self.shares_nothing(space)
+            || self.is_life(tid)
+        {
+            return None;
+        }
+        let [first, second, third, fourth, fifth, _] = args;
+        let given = first..first.saturating_add(second);
+        let mut ranges = Vec::new();
+        match name {
+            "munmap" => ranges.extend(self.mapped(space, given, |_| true)),
+            "mprotect" => {
+                let wanted = Protection::from_bits(third);
+                ranges.extend(self.mapped(space, given, |mapping| mapping.protection != wanted));
+            }
+            "madvise" if DISCARDING.contains(&third) => ranges.extend(self.mapped(space, given, |_| true)),
+            "mmap" if fourth & MAP_FIXED != 0 && fourth & MAP_FIXED_NOREPLACE == 0 => {
+                ranges.extend(self.mapped(space, given, |_| true));
+            }
+            "mremap" => {
+                ranges.extend(self.mapped(space, given, |_| true));
+                let moved = fifth..fifth.saturating_add(third);
+                ranges.extend(self.mapped(space, moved, |_| fourth & MREMAP_FIXED != 0));
+            }
+            "shmdt" => ranges.extend(self.world.memory.mapping_at(space, first).map(whole)),
+            "brk" => ranges.extend(self.heap_end(space, first)),
+            _ => {}
+        }
+        let maps = match name {
+            "mmap" => Some(second),
+            "mremap" => Some(third),
+            _ => None,
+        };
+        let discards = matches!(name, "madvise" | "mmap" | "mremap");
+        Some(Remap { space, maps, ranges, discards })
+    }
+
+    /// What `brk(2)` gives back.
+    fn heap_end(&self, space: SpaceId, wanted: u64) -> Option<Range<u64>> {
+        let mut mappings = self.world.memory.mappings(space);
+        let heap = mappings.find(|mapping| mapping.name == memory::Name::Heap).map(whole)?;
+        heap.contains(&wanted).then_some(page(wanted)..heap.end)
+    }
+
+    /// Mappings, as far as they lie in a range.
+    fn mapped(&self, space: SpaceId, range: Range<u64>, is_meant: impl Fn(&Mapping) -> bool) -> Vec<Range<u64>> {
+        let (start, end) = (page(range.start), page(range.end.saturating_add(PAGE_SIZE - 1)));
+        let mappings = self.world.memory.mappings_in(space, start, end).filter(|mapping| is_meant(mapping));
+        mappings.map(whole).map(|mapping| mapping.start.max(start)..mapping.end.min(end)).collect()
+    }
+
+    /// Notes what a call has changed of mappings.
+    pub(crate) fn note_remap(&mut self, step: &mut Step, remap: Option<Remap>, result: u64) {
+        let remap = remap.filter(|_| !self.options.holes.mappings);
+        let Some(Remap { space, maps, ranges, discards }) = remap else { return };
+        for range in &ranges {
+            let is_stack = self.library.stack_of(range.start, Tid(0)).is_some();
+            self.knowledge.remap(space, range.clone(), is_stack);
+            if discards && self.knowledge.is_accessed(space, range) {
+                self.knowledge.discard(space, range.clone());
+            }
+        }
+        let made = maps.filter(|_| (result as i64) >= 0).map(|len| result..result.saturating_add(len));
+        for range in ranges.into_iter().chain(made) {
+            let objects = self.knowledge.remapped(space, range);
+            step.touches.extend(objects.map(|object| Touch { object, write: true, plain: false }));
+        }
+    }
+
+    /// Notes that an access depends on the mapping of its page.
+    pub(crate) fn note_mapping(&mut self, step: &mut Step, space: SpaceId, address: u64, size: u32) {
+        self.knowledge.note_page(space, address);
+        let objects = self.knowledge.remapped(space, address..address + u64::from(size.max(1)));
+        step.touches.extend(objects.map(|object| Touch { object, write: false, plain: false }));
+    }
+}

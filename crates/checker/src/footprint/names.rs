@@ -1,0 +1,376 @@
+//! Calls on paths.
+//!
+//! A path reads every entry on its way. Who makes or removes a name writes one entry; so those who use different names do
+//! not meet, even in one directory. What cannot be told entry by entry (a directory that moves with all that is in it, the
+//! permissions of one, `/proc`, watched files) concerns all names.
+
+use super::access::{self, Kind, entry, listing, reads, writes};
+use super::{Asked, Reach};
+use explore::graph::Touch;
+use kernel::Id;
+use kernel::descriptor::File;
+use kernel::files::walk::{AT_FDCWD, AT_SYMLINK_FOLLOW, AT_SYMLINK_NOFOLLOW, Passed, Walk};
+use kernel::files::{self, Inode, Kind as Sort, Node, Place};
+
+/// What a call does with paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Deed {
+    /// Looks at what is there.
+    Look,
+    /// Looks at what is there, and tells when a directory was changed.
+    Stat,
+    Open,
+    /// Changes what is there.
+    Change,
+    /// Makes a name.
+    Make,
+    /// Removes a name.
+    Remove,
+    RemoveDirectory,
+    /// Makes another name.
+    Link,
+    Rename,
+    /// Changes the working directory.
+    Enter,
+    /// Tells the working directory.
+    Tell,
+}
+
+/// A call: its deed, and which arguments are paths, each with the directory that it starts from.
+type Row = (&'static str, Deed, &'static [(Option<usize>, usize)]);
+
+const HERE: &[(Option<usize>, usize)] = &[(None, 0)];
+const THERE: &[(Option<usize>, usize)] = &[(Some(0), 1)];
+
+const ROWS: &[Row] = &[
+    ("open", Deed::Open, HERE),
+    ("openat", Deed::Open, THERE),
+    ("creat", Deed::Open, HERE),
+    ("stat", Deed::Stat, HERE),
+    ("lstat", Deed::Stat, HERE),
+    ("newfstatat", Deed::Stat, THERE),
+    ("statx", Deed::Stat, THERE),
+    ("access", Deed::Look, HERE),
+    ("faccessat", Deed::Look, THERE),
+    ("faccessat2", Deed::Look, THERE),
+    ("readlink", Deed::Look, HERE),
+    ("readlinkat", Deed::Look, THERE),
+    ("statfs", Deed::Look, HERE),
+    ("unlink", Deed::Remove, HERE),
+    ("unlinkat", Deed::Remove, THERE),
+    ("rmdir", Deed::RemoveDirectory, HERE),
+    ("mkdir", Deed::Make, HERE),
+    ("mkdirat", Deed::Make, THERE),
+    ("symlink", Deed::Make, &[(None, 1)]),
+    ("symlinkat", Deed::Make, &[(Some(1), 2)]),
+    ("link", Deed::Link, &[(None, 0), (None, 1)]),
+    ("linkat", Deed::Link, &[(Some(0), 1), (Some(2), 3)]),
+    ("rename", Deed::Rename, &[(None, 0), (None, 1)]),
+    ("renameat", Deed::Rename, &[(Some(0), 1), (Some(2), 3)]),
+    ("renameat2", Deed::Rename, &[(Some(0), 1), (Some(2), 3)]),
+    ("chmod", Deed::Change, HERE),
+    ("fchmodat", Deed::Change, THERE),
+    ("chown", Deed::Change, HERE),
+    ("lchown", Deed::Change, HERE),
+    ("fchownat", Deed::Change, THERE),
+    ("utimensat", Deed::Change, THERE),
+    ("utime", Deed::Change, HERE),
+    ("truncate", Deed::Change, HERE),
+    ("chdir", Deed::Enter, HERE),
+    ("getcwd", Deed::Tell, &[]),
+];
+
+/// Paths are at most this long.
+const PATH_MAX: usize = 4096;
+const O_CREAT: u64 = 0o100;
+const O_TRUNC: u64 = 0o1000;
+const O_WRITING: u64 = 3; // O_WRONLY, O_RDWR
+const TMPFILE: u64 = 0o20_000_000;
+const AT_REMOVEDIR: u64 = 0x200;
+
+/// Calls that take paths.
+pub const CALLS: &[&str] = &{
+    let mut names = [""; ROWS.len()];
+    let mut index = 0;
+    while index < ROWS.len() {
+        names[index] = ROWS[index].0;
+        index += 1;
+    }
+    names
+};
+
+/// What all calls on files read, and those write that concern every name.
+pub fn all_files(write: bool) -> Touch {
+    Touch { object: access::ALL_NAMES, write, plain: false }
+}
+
+/// A name in a directory comes or goes. Who does so to different names does not meet: only those who look at all names of
+/// the directory, or when it was changed, come before or after. So they write what those who change read.
+fn change_entry(directory: Id, name: &[u8]) -> [Touch; 2] {
+    let touch = |object, write| Touch { object, write, plain: false };
+    [touch(entry(directory, name), true), touch(listing(directory), false)]
+}
+
+/// All names of a directory are looked at, or when it was changed.
+pub fn look_at_listing(directory: Id) -> Touch {
+    Touch { object: listing(directory), write: true, plain: false }
+}
+
+/// What one path leads through, and to.
+struct Way {
+    passed: Vec<Passed>,
+    /// Nothing where the way ends before.
+    place: Option<Place>,
+}
+
+impl Way {
+    /// The inode that is there.
+    fn found(&self) -> Option<Id> {
+        self.place.as_ref().and_then(|place| place.inode().ok())
+    }
+}
+
+impl Asked<'_> {
+    /// What a call on paths touches.
+    pub(super) fn names(&self, name: &str) -> Reach {
+        let Some((_, deed, paths)) = ROWS.iter().find(|row| row.0 == name) else {
+            return Reach::Objects(access::everything());
+        };
+        if *deed == Deed::Enter && !self.is_alone() {
+            // Where paths begin is the business of all threads of a process.
+            return Reach::Objects(access::everything());
+        }
+        let ways: Option<Vec<Way>> = paths.iter().map(|path| self.way(*deed, *path)).collect();
+        let Some(touches) = ways.and_then(|ways| self.deed(*deed, &ways)) else {
+            return Reach::Objects(access::everything());
+        };
+        let mut all = vec![all_files(self.are_watched())];
+        all.extend(touches);
+        match deed {
+            Deed::Open => all.extend(self.descriptors(true)),
+            _ if paths.iter().any(|(from, _)| from.is_some()) => all.extend(self.descriptors(false)),
+            _ => {}
+        }
+        Reach::Objects(all)
+    }
+
+    /// Whether somebody is told what happens to files: then all of it is in one order.
+    pub(super) fn are_watched(&self) -> bool {
+        !self.kernel.files.notifiers.is_empty()
+    }
+
+    /// What a path leads through and to; nothing if that cannot be told by entries.
+    fn way(&self, deed: Deed, (from, path): (Option<usize>, usize)) -> Option<Way> {
+        let process = self.kernel.processes.get(&self.pid())?;
+        let start = from.map_or(AT_FDCWD, |from| self.args[from] as i32);
+        let Some(path) = self.path(self.args[path]) else {
+            // A descriptor instead of a path, or an error.
+            let place = self.inode_at(start).map(|id| at_itself(id, process.directories.working));
+            return Some(Way { passed: Vec::new(), place });
+        };
+        self.way_of(deed, start, &path)
+    }
+
+    fn way_of(&self, deed: Deed, start: i32, path: &[u8]) -> Option<Way> {
+        let process = self.kernel.processes.get(&self.pid())?;
+        let start = match start {
+            _ if path.first() == Some(&b'/') => Some(files::base::root()),
+            AT_FDCWD => Some(process.directories.working),
+            fd => self.inode_at(fd),
+        };
+        let Some(start) = start else { return Some(Way { passed: Vec::new(), place: None }) };
+        if path.is_empty() {
+            return Some(Way { passed: Vec::new(), place: Some(at_itself(start, start)) });
+        }
+        let asker = files::permission::Asker::effective(&process.credentials);
+        let mut walk = Walk::new(self.kernel, process.pid, asker, self.follows(deed)).recording();
+        let place = match deed {
+            Deed::Make | Deed::Remove | Deed::RemoveDirectory | Deed::Rename => walk.entry(start, path),
+            _ => walk.go(start, path),
+        };
+        let way = Way { passed: walk.passed(), place: place.ok() };
+        let is_plain = way.passed.iter().all(|passed| !self.is_made_up(passed)) && !self.leads_outside(&way);
+        is_plain.then_some(way)
+    }
+
+    /// What it touches to look a path up.
+    pub(super) fn look_up(&self, path: &[u8]) -> Vec<Touch> {
+        let Some(way) = self.way_of(Deed::Look, AT_FDCWD, path) else { return access::everything() };
+        std::iter::once(all_files(self.are_watched())).chain(self.on_the_way(&way)).collect()
+    }
+
+    /// Whether a link at the end of a path is followed. Where that makes no difference to what is touched, it is.
+    fn follows(&self, deed: Deed) -> bool {
+        let name = kernel::table::row(self.number).map_or("", |row| row.name);
+        let asks = |argument: usize, flag: u32| self.args[argument] & u64::from(flag) != 0;
+        match name {
+            "link" | "lchown" => false,
+            "linkat" => asks(4, AT_SYMLINK_FOLLOW),
+            "fchownat" => !asks(4, AT_SYMLINK_NOFOLLOW),
+            "utimensat" => !asks(3, AT_SYMLINK_NOFOLLOW),
+            _ => deed != Deed::Link,
+        }
+    }
+
+    /// Whether an entry is made when it is looked at: it tells of processes and terminals.
+    fn is_made_up(&self, passed: &Passed) -> bool {
+        let base = self.kernel.files.known.get(passed.directory);
+        base.is_some_and(|base| is_of_state(&files::base::join(&base.path, &passed.name)))
+    }
+
+    /// Whether a directory lists what is there when it is looked at: processes and terminals.
+    pub(super) fn tells_of_state(&self, id: Id) -> bool {
+        self.kernel.files.known.get(id).is_some_and(|base| is_of_state(&base.path))
+    }
+
+    /// Whether a path leads to an open file that is no inode.
+    fn leads_outside(&self, way: &Way) -> bool {
+        matches!(way.place, Some(Place { node: Some(Node::Open(_)), .. }))
+    }
+
+    fn path(&self, address: u64) -> Option<Vec<u8>> {
+        let mut path = Vec::new();
+        while path.len() < PATH_MAX {
+            let mut byte = [0];
+            self.memory.peek(self.space(), address + path.len() as u64, &mut byte).ok()?;
+            match byte[0] {
+                0 => return Some(path),
+                byte => path.push(byte),
+            }
+        }
+        None
+    }
+
+    /// The inode that a descriptor refers to, or the working directory.
+    fn inode_at(&self, fd: i32) -> Option<Id> {
+        let process = self.kernel.processes.get(&self.pid())?;
+        if fd == AT_FDCWD {
+            return Some(process.directories.working);
+        }
+        let descriptor = process.descriptors.get(fd).ok()?;
+        match self.kernel.descriptions.get(&descriptor.description)?.file {
+            File::Inode(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// What a deed touches at the ends of its ways, and on them; nothing if that cannot be told.
+    fn deed(&self, deed: Deed, ways: &[Way]) -> Option<Vec<Touch>> {
+        let mut touches: Vec<Touch> = ways.iter().flat_map(|way| self.on_the_way(way)).collect();
+        match (deed, ways) {
+            (Deed::Look, _) => {}
+            (Deed::Stat, [way]) => touches.extend(way.found().filter(|id| self.is_directory(*id)).map(look_at_listing)),
+            (Deed::Open, [way]) => touches.extend(self.open(way)?),
+            (Deed::Change, [way]) => touches.extend(way.found().map_or(Some(Vec::new()), |id| self.change(id))?),
+            (Deed::Make, [way]) => touches.extend(make(way)),
+            (Deed::Remove, [way]) if self.args[2] & AT_REMOVEDIR == 0 || !self.has_flags() => {
+                touches.extend(remove(way));
+            }
+            (Deed::Remove | Deed::RemoveDirectory, [way]) => {
+                touches.extend(remove(way));
+                touches.extend(way.found().map(look_at_listing));
+            }
+            (Deed::Link, [old, new]) => {
+                let made = make(new);
+                let counts = old.found().filter(|_| !made.is_empty()).map(|id| writes(Kind::Inode, id.0));
+                touches.extend(made.into_iter().chain(counts));
+            }
+            (Deed::Rename, [old, new]) => touches.extend(self.rename(old, new)),
+            (Deed::Enter | Deed::Tell, _) => touches.extend(self.inode_at(AT_FDCWD).map(|id| reads(Kind::Inode, id.0))),
+            _ => return None,
+        }
+        Some(touches)
+    }
+
+    /// `unlinkat(2)` removes directories, too.
+    fn has_flags(&self) -> bool {
+        kernel::table::row(self.number).is_some_and(|row| row.name == "unlinkat")
+    }
+
+    /// Entries are read, and what links lead to; so is what is at the end.
+    fn on_the_way(&self, way: &Way) -> Vec<Touch> {
+        let read = |object| Touch { object, write: false, plain: false };
+        let mut touches: Vec<Touch> =
+            way.passed.iter().map(|passed| read(entry(passed.directory, &passed.name))).collect();
+        let files = way.passed.iter().filter_map(|passed| passed.found).filter(|id| !self.is_directory(*id));
+        touches.extend(files.chain(way.found()).map(|id| reads(Kind::Inode, id.0)));
+        touches
+    }
+
+    fn inode(&self, id: Id) -> Option<Inode> {
+        self.kernel.inode(id)
+    }
+
+    /// Whether an inode is a directory.
+    pub(super) fn is_directory(&self, id: Id) -> bool {
+        self.inode(id).is_some_and(|inode| inode.is_directory())
+    }
+
+    fn open(&self, way: &Way) -> Option<Vec<Touch>> {
+        let flags = match kernel::table::row(self.number).map_or("", |row| row.name) {
+            "open" => self.args[1],
+            "openat" => self.args[2],
+            _ => O_CREAT | O_TRUNC | 1,
+        };
+        if flags & TMPFILE != 0 {
+            return None;
+        }
+        let Some(id) = way.found() else {
+            return Some(if flags & O_CREAT != 0 { make(way) } else { Vec::new() });
+        };
+        match self.inode(id)?.kind {
+            Sort::Regular if flags & (O_WRITING | O_TRUNC) != 0 && files::is_running(self.kernel, id) => None,
+            Sort::Regular if flags & O_TRUNC != 0 => Some(vec![writes(Kind::Inode, id.0)]),
+            Sort::Character(number) if !files::device::is_known(number) => None,
+            Sort::Fifo | Sort::Magic | Sort::Text => None,
+            _ => Some(Vec::new()),
+        }
+    }
+
+    /// Attributes or content of an inode change; those of a directory decide about all that is in it.
+    pub(super) fn change(&self, id: Id) -> Option<Vec<Touch>> {
+        let inode = self.inode(id)?;
+        let own = writes(Kind::Inode, id.0);
+        match inode.kind {
+            Sort::Directory => Some(vec![own, all_files(true), look_at_listing(id)]),
+            Sort::Regular if files::is_running(self.kernel, id) => None,
+            _ => Some(vec![own]),
+        }
+    }
+
+    fn rename(&self, old: &Way, new: &Way) -> Vec<Touch> {
+        let (Some(from), Some(to), Some(id)) = (&old.place, &new.place, old.found()) else { return Vec::new() };
+        let mut touches: Vec<Touch> =
+            [from, to].iter().flat_map(|place| change_entry(place.parent, &place.name)).collect();
+        for id in [Some(id), new.found()].into_iter().flatten() {
+            touches.push(writes(Kind::Inode, id.0));
+            if self.is_directory(id) {
+                touches.extend([all_files(true), look_at_listing(id)]);
+            }
+        }
+        touches
+    }
+}
+
+/// Whether a path leads to what tells of processes and terminals.
+fn is_of_state(path: &[u8]) -> bool {
+    path.starts_with(b"/proc") || path.starts_with(b"/dev/pts")
+}
+
+/// What is reached without a name.
+fn at_itself(id: Id, parent: Id) -> Place {
+    Place { parent, name: Vec::new(), node: Some(Node::Inode(id)), slash: false, dots: false }
+}
+
+/// A name is made if there is none.
+fn make(way: &Way) -> Vec<Touch> {
+    let place = way.place.as_ref().filter(|place| place.node.is_none());
+    place.map_or_else(Vec::new, |place| change_entry(place.parent, &place.name).into())
+}
+
+/// A name is removed if there is one; so may be what it leads to.
+fn remove(way: &Way) -> Vec<Touch> {
+    let (Some(place), Some(id)) = (&way.place, way.found()) else { return Vec::new() };
+    let [entry, listing] = change_entry(place.parent, &place.name);
+    vec![entry, listing, writes(Kind::Inode, id.0)]
+}

@@ -1,0 +1,97 @@
+//! Calls on sockets, and those that look at many files.
+
+use super::access::{self, Kind, reads, writes};
+use super::descriptors::through_file;
+use super::names::all_files;
+use super::{Asked, sockets};
+use explore::graph::Touch;
+use kernel::descriptor::File;
+use kernel::{Id, table};
+
+impl Asked<'_> {
+    fn socket_at(&self, fd: i32) -> Option<Id> {
+        let process = self.kernel.processes.get(&self.pid())?;
+        let descriptor = process.descriptors.get(fd).ok()?;
+        match self.kernel.descriptions.get(&descriptor.description)?.file {
+            File::Socket(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Calls on a socket that is already there.
+    pub(super) fn socket(&self, id: Id) -> Vec<Touch> {
+        let name = table::row(self.number).map_or("", |row| row.name);
+        let length = match name {
+            "read" | "recvfrom" | "write" | "sendto" => self.args[2],
+            _ => u64::MAX,
+        };
+        match name {
+            "read" | "readv" | "recvfrom" | "recvmsg" => sockets::receive(self.kernel, id, length),
+            "sendto" if self.path_of(self.args[4], self.args[5]).is_some() => access::everything(),
+            "write" | "writev" | "sendto" => sockets::send(self.kernel, id, length),
+            "sendmsg" => access::everything(),
+            "getsockname" | "getpeername" | "getsockopt" | "fstat" => sockets::ask(id),
+            _ => sockets::whole(self.kernel, id),
+        }
+    }
+
+    /// The path that a name of a socket is, if it is one (`unix(7)`).
+    fn path_of(&self, address: u64, length: u64) -> Option<Vec<u8>> {
+        const AF_UNIX: u8 = 1;
+        const LENGTH_MAX: u64 = 110;
+        let mut name = vec![0; length.min(LENGTH_MAX) as usize];
+        self.memory.peek(self.space(), address, &mut name).ok()?;
+        let path = name.strip_prefix(&[AF_UNIX, 0])?.split(|byte| *byte == 0).next()?;
+        (!path.is_empty()).then(|| path.to_vec())
+    }
+
+    pub(super) fn accept(&self) -> Vec<Touch> {
+        let fd = self.args[0] as i32;
+        let mut touches = vec![writes(Kind::Descriptors, u64::from(self.pid().0))];
+        if self.is_alone() {
+            touches.clear();
+        }
+        touches.extend(self.socket_at(fd).map_or_else(access::everything, |id| sockets::accept(self.kernel, id)));
+        touches
+    }
+
+    pub(super) fn shutdown(&self) -> Vec<Touch> {
+        let mut touches =
+            self.socket_at(self.args[0] as i32).map_or_else(access::everything, |id| sockets::end(self.kernel, id));
+        touches.extend(self.descriptors(false));
+        touches
+    }
+
+    pub(super) fn name_socket(&self, connects: bool) -> Vec<Touch> {
+        let Some(id) = self.socket_at(self.args[0] as i32) else { return access::everything() };
+        let mut touches = sockets::whole(self.kernel, id);
+        touches.push(writes(Kind::Ports, 0));
+        touches.extend(self.descriptors(false));
+        match self.path_of(self.args[1], self.args[2]) {
+            Some(path) if connects => touches.extend(self.look_up(&path)),
+            Some(_) => touches.push(all_files(true)),
+            None => {}
+        }
+        if connects {
+            touches.extend(self.kernel.net.listening().flat_map(|listener| sockets::knock(self.kernel, listener)));
+        }
+        touches
+    }
+
+    /// Calls that look at many files: whatever the process has open.
+    pub(super) fn look(&self) -> Vec<Touch> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let mut touches = vec![reads(Kind::Descriptors, u64::from(self.pid().0))];
+        for (_, descriptor) in process.descriptors.iter() {
+            let file = self.kernel.descriptions.get(&descriptor.description).map(|description| description.file);
+            match file {
+                Some(File::Socket(id)) => touches.extend(sockets::look(self.kernel, id)),
+                Some(File::Epoll(id)) => touches.push(writes(Kind::File, id.0)),
+                // Files are always ready.
+                Some(File::Inode(_)) | None => {}
+                Some(other) => touches.extend(through_file(other)),
+            }
+        }
+        touches
+    }
+}

@@ -1,0 +1,22 @@
+//! Searches every schedule of real programs: footprints, reduction, memo, narration.
+//!
+//! [`world`] is the machine that runs programs; this crate makes it a system whose steps report their footprints, which
+//! the engines of [`explore`] search.
+
+pub mod footprint;
+pub mod libc;
+pub mod memo;
+pub mod narrate;
+pub mod options;
+mod refinement;
+pub mod search;
+pub mod system;
+
+pub use memo::audit::Audited;
+pub use options::{Checks, Depth, Holes, Options, Timeouts};
+pub use search::diagnose::Difference;
+pub use search::driver::{Earlier, Engine, Outcome, awaits, search, search_by};
+pub use system::choice_kind::ChoiceKind;
+pub use system::never::named;
+pub use system::programs::{Programs, Snapshot};
+pub use system::service::{Expected, Gate, Service};

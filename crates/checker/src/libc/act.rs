@@ -1,0 +1,286 @@
+//! What synchronising functions do, but for those in which threads sleep.
+
+use super::Library;
+use super::functions::{Function, Whole};
+use super::layout::{Flavour, MutexLayout};
+use super::operation::{Done, Mutex, Operation, Seen};
+use crate::footprint::access::Kind;
+use kernel::map::Map;
+use kernel::{Kernel, Tid};
+use memory::Memory;
+use x86::Cpu;
+
+const EPERM: u64 = 1;
+const EBUSY: u64 = 16;
+const EDEADLK: u64 = 35;
+
+/// An operation in progress.
+pub(super) struct Act<'a> {
+    pub operation: &'a Operation,
+    pub kernel: &'a Kernel,
+    pub memory: &'a mut Memory,
+    pub cpus: &'a Map<Tid, Cpu>,
+    pub library: &'a mut Library,
+}
+
+impl Act<'_> {
+    pub(super) fn seen(&self) -> Seen<'_> {
+        Seen { kernel: self.kernel, memory: self.memory, cpus: self.cpus, library: self.library }
+    }
+
+    pub(super) fn store(&mut self, address: u64, value: u32) {
+        // A lock in memory that cannot be written is found out by whoever made it: `pthread_mutex_init(3)` writes it.
+        let _ = self.memory.write(self.operation.space, address, &value.to_le_bytes());
+    }
+
+    pub(super) fn load(&self, address: u64) -> u32 {
+        self.operation.u32(self.seen(), address)
+    }
+
+    pub(super) fn lock_object(&self) -> u64 {
+        self.operation.object(self.seen(), self.operation.lock_address(), Kind::Lock)
+    }
+
+    pub(super) fn hold(&mut self) {
+        let object = self.lock_object();
+        self.library.member_mut(self.operation.tid).hold(object);
+    }
+
+    pub(super) fn release(&mut self) -> bool {
+        let object = self.lock_object();
+        self.library.member_mut(self.operation.tid).release(object)
+    }
+
+    fn layout(&self) -> (u64, MutexLayout) {
+        (self.operation.lock_address(), self.operation.flavour.mutex())
+    }
+
+    fn is_recursive(&self) -> bool {
+        let (at, layout) = self.layout();
+        self.load(at + layout.kind) & 3 == 1
+    }
+
+    pub(super) fn acquire(&mut self) {
+        let (at, layout) = self.layout();
+        let tid = self.operation.tid.0;
+        self.store(at + layout.lock, 1);
+        self.store(at + layout.owner, tid);
+        if self.operation.flavour == Flavour::Glibc && self.is_recursive() {
+            self.store(at + layout.count, 1);
+        }
+        self.hold();
+    }
+
+    pub(super) fn give_up(&mut self) {
+        let (at, layout) = self.layout();
+        self.store(at + layout.count, 0);
+        self.store(at + layout.owner, 0);
+        self.store(at + layout.lock, 0);
+        self.release();
+    }
+
+    pub(super) fn lock(&mut self, only_tries: bool) -> Done {
+        match self.operation.mutex(self.seen()) {
+            Mutex::Special => Done::Unsummarised,
+            Mutex::Free => {
+                self.acquire();
+                Done::Acquired(0)
+            }
+            Mutex::Mine { recursive: true, .. } => {
+                let (at, layout) = self.layout();
+                let count = self.load(at + layout.count);
+                self.store(at + layout.count, count + 1);
+                Done::Returned(0)
+            }
+            Mutex::Mine { checked: true, .. } if !only_tries => Done::Returned(EDEADLK),
+            _ if only_tries => Done::Returned(EBUSY),
+            _ => Done::Returned(self.operation.too_late(self.seen())),
+        }
+    }
+
+    pub(super) fn unlock(&mut self) -> Done {
+        let (at, layout) = self.layout();
+        let first_of_recursive = if self.operation.flavour == Flavour::Glibc { 1 } else { 0 };
+        match self.operation.mutex(self.seen()) {
+            Mutex::Special => Done::Unsummarised,
+            Mutex::Mine { recursive: true, .. } if self.load(at + layout.count) > first_of_recursive => {
+                let count = self.load(at + layout.count);
+                self.store(at + layout.count, count - 1);
+                Done::Returned(0)
+            }
+            Mutex::Mine { .. } => {
+                self.give_up();
+                Done::Returned(0)
+            }
+            Mutex::Others if self.is_inherited() => {
+                self.give_up();
+                Done::Returned(0)
+            }
+            Mutex::Free => self.wrong_unlock("a mutex is unlocked that nobody holds"),
+            Mutex::Others => self.wrong_unlock("a mutex is unlocked by a thread that does not hold it"),
+        }
+    }
+
+    /// Whether `fork(2)` copied a mutex that does not check its owner, held by the thread that this one is a copy of: handlers
+    /// of `pthread_atfork(3)` give it back.
+    fn is_inherited(&self) -> bool {
+        let (at, layout) = self.layout();
+        let owner = Tid(self.load(at + layout.owner));
+        let is_copy = self.library.member(self.operation.tid).is_some_and(|member| member.copies.contains(&owner));
+        let checks = matches!(self.load(at + layout.kind) & 3, 1 | 2);
+        is_copy && !checks && self.library.holder(self.lock_object()).is_none()
+    }
+
+    /// Kinds that check tell the caller; for others it is undefined, and the library unlocks.
+    fn wrong_unlock(&mut self, what: &'static str) -> Done {
+        let (at, layout) = self.layout();
+        if matches!(self.load(at + layout.kind) & 3, 1 | 2) {
+            return Done::Returned(EPERM);
+        }
+        let object = self.lock_object();
+        if let Some(holder) = self.library.holder(object) {
+            self.library.member_mut(holder).release(object);
+        }
+        self.give_up();
+        Done::Misused(0, what)
+    }
+
+    pub(super) fn destroy_mutex(&mut self) -> Done {
+        match self.operation.mutex(self.seen()) {
+            Mutex::Special => Done::Unsummarised,
+            Mutex::Free => Done::Returned(0),
+            _ => Done::Misused(EBUSY, "a mutex is destroyed while it is held"),
+        }
+    }
+
+    /// Why a lock for readers and writers is not taken. glibc looks at the time even if it could be.
+    fn not_both(&self, is_taken: bool, otherwise: Option<u64>) -> Option<u64> {
+        let seen = self.seen();
+        let is_wrong = self.operation.flavour == Flavour::Glibc && self.operation.has_no_time(seen);
+        let why = || otherwise.unwrap_or_else(|| self.operation.too_late(seen));
+        match self.operation.deadlocks(seen) {
+            true if is_taken && !is_wrong => Some(EDEADLK),
+            _ => (is_taken || is_wrong).then(why),
+        }
+    }
+
+    pub(super) fn read_lock(&mut self, otherwise: Option<u64>) -> Done {
+        let at = self.operation.args[0];
+        if let Some(why) = self.not_both(self.load(at + 4) != 0, otherwise) {
+            return Done::Returned(why);
+        }
+        let readers = self.load(at);
+        self.store(at, readers + 1);
+        let object = self.lock_object();
+        self.library.member_mut(self.operation.tid).shares.push(object);
+        Done::Returned(0)
+    }
+
+    pub(super) fn write_lock(&mut self, otherwise: Option<u64>) -> Done {
+        let at = self.operation.args[0];
+        if let Some(why) = self.not_both(self.operation.u64(self.seen(), at) != 0, otherwise) {
+            return Done::Returned(why);
+        }
+        self.store(at + 4, self.operation.tid.0);
+        self.hold();
+        Done::Acquired(0)
+    }
+
+    pub(super) fn unlock_both(&mut self) -> Done {
+        let at = self.operation.args[0];
+        let (readers, writer) = (self.load(at), self.load(at + 4));
+        if writer == self.operation.tid.0 {
+            self.store(at + 4, 0);
+            self.release();
+            return Done::Returned(0);
+        }
+        if readers == 0 {
+            return Done::Misused(0, "a read-write lock is unlocked by a thread that does not hold it");
+        }
+        self.store(at, readers - 1);
+        let object = self.lock_object();
+        let shares = &mut self.library.member_mut(self.operation.tid).shares;
+        if let Some(at) = shares.iter().rposition(|shared| *shared == object) {
+            shares.remove(at);
+        }
+        Done::Returned(0)
+    }
+
+    pub(super) fn spin_lock(&mut self) -> Done {
+        let (at, free) = (self.operation.args[0], self.operation.flavour.free_spin_lock());
+        if self.load(at) != free {
+            return Done::Returned(EBUSY);
+        }
+        self.store(at, 1 - free);
+        self.hold();
+        Done::Acquired(0)
+    }
+
+    pub(super) fn spin_unlock(&mut self) -> Done {
+        self.store(self.operation.args[0], self.operation.flavour.free_spin_lock());
+        let object = self.lock_object();
+        let holder = self.library.holder(object);
+        if let Some(holder) = holder {
+            self.library.member_mut(holder).release(object);
+        }
+        // If nobody holds it, it may just be made: `pthread_spin_init(3)` is the same code in glibc.
+        match holder.is_none_or(|holder| holder == self.operation.tid) {
+            true => Done::Returned(0),
+            false => Done::Misused(0, "a spin lock is unlocked by a thread that does not hold it"),
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Done {
+        let at = self.operation.args[0];
+        let seen = self.seen();
+        if self.operation.is_cancelled(seen) {
+            return Done::Cancelled;
+        }
+        // glibc looks at the time even if it need not wait.
+        let is_wrong = self.operation.flavour == Flavour::Glibc && self.operation.has_no_time(seen);
+        match self.load(at) {
+            // Too late, or only tried: the library's own code says so, and sets `errno`.
+            0 => Done::Whole(Whole::Stdio),
+            _ if is_wrong => Done::Whole(Whole::Stdio),
+            value => {
+                self.store(at, value - 1);
+                Done::Returned(0)
+            }
+        }
+    }
+
+    pub(super) fn post(&mut self) -> Done {
+        const MOST: u32 = i32::MAX as u32;
+        let at = self.operation.args[0];
+        match self.load(at) {
+            MOST => Done::Whole(Whole::Stdio),
+            value => {
+                self.store(at, value + 1);
+                Done::Returned(0)
+            }
+        }
+    }
+
+    /// The library's own code gives back what a thread had that has ended.
+    pub(super) fn join(&mut self) -> Done {
+        let seen = self.seen();
+        let operation = self.operation;
+        if operation.joined(seen).is_some() {
+            return match operation.function {
+                Function::TryJoin => Done::Returned(EBUSY),
+                _ if operation.is_cancelled(seen) => Done::Cancelled,
+                _ => Done::Returned(operation.too_late(seen)),
+            };
+        }
+        self.library.join(operation.space);
+        Done::Whole(Whole::Join)
+    }
+
+    /// The library's own code tells the other thread; where that sleeps is known only here.
+    pub(super) fn cancel(&mut self) -> Done {
+        if let Some(tid) = self.operation.joined(self.seen()) {
+            self.library.member_mut(self.operation.tid).cancels = Some(tid);
+        }
+        Done::Whole(Whole::Cancel)
+    }
+}

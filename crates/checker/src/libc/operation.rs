@@ -1,0 +1,444 @@
+//! The meaning of synchronising functions: when they can go on, and what they touch.
+
+use super::act::Act;
+use super::asked::{self, Question};
+use super::functions::{Function, Whole};
+use super::layout::{Flavour, MutexLayout};
+use super::{Asleep, Library, Member};
+use crate::footprint::access::{self, Kind};
+use explore::graph::Touch;
+use kernel::map::Map;
+use kernel::{Kernel, Tid};
+use memory::{Memory, SpaceId};
+use x86::Cpu;
+
+const EBUSY: u64 = 16;
+/// `thrd_busy`.
+const THREAD_BUSY: u64 = 1;
+
+/// What an operation looks at.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// All memory.
+    pub memory: &'a Memory,
+    /// All registers.
+    pub cpus: &'a Map<Tid, Cpu>,
+    /// Who sleeps, who holds what.
+    pub library: &'a Library,
+}
+
+/// A thread at the beginning of a synchronising function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operation {
+    /// The function.
+    pub function: Function,
+    /// Of which library.
+    pub flavour: Flavour,
+    /// Who called it.
+    pub tid: Tid,
+    /// In which address space.
+    pub space: SpaceId,
+    /// Its arguments.
+    pub args: [u64; 4],
+    /// Its stack pointer.
+    pub stack_pointer: u64,
+    /// Whether the one who is woken by a signal is a choice.
+    pub any_sleeper: bool,
+    /// Whether a wait at a condition variable may end although nobody has signalled (`pthread_cond_wait(3)`).
+    pub spurious: bool,
+    /// Whether locks for readers and writers may prefer writers. Only tests of the tests say that they may not.
+    pub has_kinds: bool,
+}
+
+/// What came of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Done {
+    /// The function returns this.
+    Returned(u64),
+    /// The function returns this, and an exclusive lock is held now.
+    Acquired(u64),
+    /// The thread sleeps inside.
+    Sleeps,
+    /// The library's own code is to be carried out as a whole.
+    Whole(Whole),
+    /// The library's own code is to be executed, instruction by instruction: a kind of lock that is not summarised.
+    Unsummarised,
+    /// The function returns this, and is not used as it may be.
+    Misused(u64, &'static str),
+    /// The function does not return: the thread was cancelled.
+    Cancelled,
+}
+
+/// How a mutex looks to a thread.
+pub(super) enum Mutex {
+    Free,
+    Mine { recursive: bool, checked: bool },
+    Others,
+    Special,
+}
+
+impl Operation {
+    pub(super) fn object(&self, seen: Seen<'_>, address: u64, kind: Kind) -> u64 {
+        access::word(seen.memory, self.space, address, true, kind).object
+    }
+
+    pub(super) fn u32(&self, seen: Seen<'_>, address: u64) -> u32 {
+        let mut bytes = [0; 4];
+        let _ = seen.memory.peek(self.space, address, &mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    pub(super) fn u64(&self, seen: Seen<'_>, address: u64) -> u64 {
+        let mut bytes = [0; 8];
+        let _ = seen.memory.peek(self.space, address, &mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// The lock that the function is about.
+    pub(super) fn lock_address(&self) -> u64 {
+        match self.function {
+            Function::Wait | Function::TimedWait | Function::ClockWait => self.args[1],
+            _ => self.args[0],
+        }
+    }
+
+    pub(super) fn mutex(&self, seen: Seen<'_>) -> Mutex {
+        let layout = self.flavour.mutex();
+        let mut bytes = [0; MutexLayout::BYTES];
+        let _ = seen.memory.peek(self.space, self.lock_address(), &mut bytes);
+        let word = |at: u64| u32::from_le_bytes(bytes[at as usize..][..4].try_into().expect("four bytes"));
+        let kind = word(layout.kind);
+        if kind & layout.special != 0 {
+            return Mutex::Special;
+        }
+        if word(layout.lock) == 0 {
+            return Mutex::Free;
+        }
+        if word(layout.owner) == self.tid.0 {
+            return Mutex::Mine { recursive: kind & 3 == 1, checked: kind & 3 == 2 };
+        }
+        Mutex::Others
+    }
+
+    fn member<'a>(&self, seen: Seen<'a>) -> Option<&'a Member> {
+        seen.library.member(self.tid)
+    }
+
+    /// How the caller sleeps in this very call.
+    pub(super) fn asleep(&self, seen: Seen<'_>) -> Option<Asleep> {
+        self.member(seen)?.asleep.filter(|asleep| asleep.stack_pointer == self.stack_pointer)
+    }
+
+    /// How many ways the function can go on; 0 if it waits.
+    #[must_use]
+    pub fn choices(&self, seen: Seen<'_>) -> u32 {
+        use Function as F;
+        let can = match self.function {
+            F::Lock | F::TimedLock | F::ClockLock => {
+                let stuck =
+                    matches!(self.mutex(seen), Mutex::Others | Mutex::Mine { recursive: false, checked: false });
+                !stuck || self.is_late(seen)
+            }
+            function if function.is_of_both() && self.prefers_writers(seen) => true,
+            F::ReadLock | F::TimedReadLock | F::ClockReadLock => {
+                self.u32(seen, self.args[0] + 4) == 0 || self.is_late(seen) || self.deadlocks(seen)
+            }
+            F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => {
+                self.u64(seen, self.args[0]) == 0 || self.is_late(seen) || self.deadlocks(seen)
+            }
+            F::SpinLock => self.u32(seen, self.args[0]) == self.flavour.free_spin_lock(),
+            F::Wait | F::TimedWait | F::ClockWait => match self.asleep(seen) {
+                None => true,
+                Some(asleep) => {
+                    let is_over = asleep.woken || self.spurious || self.is_late(seen) || self.is_cancelled(seen);
+                    is_over && matches!(self.mutex(seen), Mutex::Free | Mutex::Special)
+                }
+            },
+            F::BarrierWait => self.asleep(seen).is_none_or(|asleep| asleep.woken),
+            F::SemaphoreWait | F::SemaphoreTimedWait | F::SemaphoreClockWait => {
+                self.u32(seen, self.args[0]) != 0 || self.is_late(seen) || self.is_cancelled(seen)
+            }
+            F::Join | F::TimedJoin | F::ClockJoin => {
+                self.joined(seen).is_none() || self.is_late(seen) || self.is_cancelled(seen)
+            }
+            F::Once => !self.is_under_way(seen),
+            F::Signal if self.any_sleeper => return (self.sleepers(seen).len() as u32).max(1),
+            _ => true,
+        };
+        u32::from(can)
+    }
+
+    /// Whether the caller was cancelled, and has not forbidden that.
+    pub(super) fn is_cancelled(&self, seen: Seen<'_>) -> bool {
+        self.function.is_cancellation_point() && self.member(seen).is_some_and(Member::is_cancelled)
+    }
+
+    /// What `pthread_once(3)` is about: 0, 2 if it was done, with 1 while that is under way.
+    fn is_done(&self, seen: Seen<'_>) -> bool {
+        self.u32(seen, self.args[0]) & 3 == 2
+    }
+
+    /// Whether somebody is in the function that `pthread_once(3)` is to call. In a child of `fork(2)` nobody may be left.
+    fn is_under_way(&self, seen: Seen<'_>) -> bool {
+        let calls = |member: &Member| member.onces.iter().any(|once| once.control == self.args[0]);
+        let is_begun = self.u32(seen, self.args[0]) & 1 != 0;
+        is_begun && seen.library.members().any(|(tid, member)| calls(member) && is_in(seen.kernel, tid, self.space))
+    }
+
+    /// Whether a lock for readers and writers lets nobody read while somebody waits to write
+    /// (`PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`): who came first matters then, and the library's own code decides.
+    pub(super) fn prefers_writers(&self, seen: Seen<'_>) -> bool {
+        const KIND: u64 = 48;
+        const NONRECURSIVE: u32 = 2;
+        self.has_kinds && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + KIND) == NONRECURSIVE
+    }
+
+    /// Whether a lock for readers and writers is wanted by its own writer, who is told so by glibc.
+    pub(super) fn deadlocks(&self, seen: Seen<'_>) -> bool {
+        let only_tries = matches!(self.function, Function::TryReadLock | Function::TryWriteLock);
+        !only_tries && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + 4) == self.tid.0
+    }
+
+    /// Who may be woken at a condition variable. Whoever was cancelled takes no signal from others
+    /// (`pthread_cond_wait(3)`).
+    pub(super) fn sleepers(&self, seen: Seen<'_>) -> Vec<Tid> {
+        let mut sleepers = seen.library.sleepers(self.object(seen, self.args[0], Kind::Condition));
+        sleepers.retain(|tid| !seen.library.member(*tid).is_some_and(Member::is_cancelled));
+        sleepers
+    }
+
+    /// The living thread that the caller wants to join: a `pthread_t` is the base of its thread's local storage.
+    #[must_use]
+    pub fn joined(&self, seen: Seen<'_>) -> Option<Tid> {
+        asked::note(Question::Base(self.args[0], self.space));
+        living(seen.kernel, seen.cpus, self.space, self.args[0])
+    }
+
+    /// What the function touches next.
+    #[must_use]
+    pub fn touches(&self, seen: Seen<'_>) -> Vec<Touch> {
+        use Function as F;
+        let touch = |address, kind, write| Touch { object: self.object(seen, address, kind), write, plain: false };
+        let first = self.args[0];
+        match self.function {
+            F::TryLock | F::TryMtx => vec![touch(first, Kind::Lock, matches!(self.mutex(seen), Mutex::Free))],
+            function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
+            function if function.is_of_both() => self.touches_of_both(seen),
+            F::SpinTryLock => vec![touch(first, Kind::Lock, self.u32(seen, first) == self.flavour.free_spin_lock())],
+            F::Wait | F::TimedWait | F::ClockWait => {
+                let mutex = touch(self.args[1], Kind::Lock, true);
+                match self.asleep(seen) {
+                    Some(asleep) if asleep.woken => vec![mutex],
+                    _ => vec![mutex, touch(first, Kind::Condition, true)],
+                }
+            }
+            F::Signal | F::Broadcast | F::DestroyCondition => vec![touch(first, Kind::Condition, true)],
+            F::BarrierWait => vec![touch(first, Kind::Condition, self.asleep(seen).is_none())],
+            F::SemaphoreTryWait => vec![touch(first, Kind::Lock, self.u32(seen, first) != 0)],
+            F::Join | F::TryJoin | F::TimedJoin | F::ClockJoin => {
+                vec![Touch { object: thread(self.space, first), write: false, plain: false }]
+            }
+            F::Once => vec![touch(first, Kind::Lock, !self.is_done(seen))],
+            // Whatever the other one waits for, it need not wait any longer.
+            F::Cancel => access::everything(),
+            function if !function.synchronises() => Vec::new(),
+            _ => vec![touch(first, Kind::Lock, true)],
+        }
+    }
+
+    /// What functions on a lock for readers and writers touch.
+    ///
+    /// Readers do not keep each other from anything, but they keep writers out and let them in again; so each reader has
+    /// a part of its own, and writers look at all parts. Threads share a few: what a writer touches is always the same.
+    fn touches_of_both(&self, seen: Seen<'_>) -> Vec<Touch> {
+        use Function as F;
+        const PARTS: u32 = 8;
+        let lock = self.object(seen, self.args[0], Kind::Lock);
+        let whole = |write| Touch { object: lock, write, plain: false };
+        let part = |part: u32, write| Touch {
+            object: access::object(Kind::Lock, lock, u64::from(1 + part)),
+            write,
+            plain: false,
+        };
+        let own = part(self.tid.0 % PARTS, true);
+        let everything = |write| [whole(true)].into_iter().chain((0..PARTS).map(move |number| part(number, write)));
+        let shares = self.member(seen).is_some_and(|member| member.shares.contains(&lock));
+        let has_writer = self.u32(seen, self.args[0] + 4) != 0;
+        match self.function {
+            F::TryReadLock if has_writer => vec![whole(false)],
+            F::ReadLock | F::TryReadLock | F::TimedReadLock | F::ClockReadLock => vec![whole(false), own],
+            F::UnlockBoth if has_writer => vec![whole(true)],
+            F::UnlockBoth if shares => vec![own],
+            F::UnlockBoth => everything(true).collect(),
+            F::TryWriteLock if self.u64(seen, self.args[0]) != 0 => {
+                [whole(false)].into_iter().chain(everything(false).skip(1)).collect()
+            }
+            _ => everything(false).collect(),
+        }
+    }
+
+    /// The words of memory in which the lock is kept that the function is about, and whether it writes them. Whatever else
+    /// writes them (initialisation, `memset(3)`, a copy) changes the lock, too.
+    #[must_use]
+    pub fn words(&self, seen: Seen<'_>) -> Vec<(u64, bool)> {
+        use Function as F;
+        let first = self.args[0];
+        let writes = |object: u64| self.touches(seen).iter().any(|touch| touch.object == object && touch.write);
+        let is_written = || writes(self.object(seen, first, Kind::Lock));
+        match self.function {
+            F::Lock | F::TimedLock | F::ClockLock | F::Unlock | F::DestroyMutex => self.mutex_words(true),
+            F::TryLock | F::TryMtx => self.mutex_words(is_written()),
+            F::Wait | F::TimedWait | F::ClockWait => self.mutex_words(true),
+            function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
+            function if function.is_of_both() => vec![(first, is_written()), (first + 4, is_written())],
+            F::SpinLock | F::SpinUnlock | F::SpinTryLock | F::Once => vec![(first, is_written())],
+            F::SemaphoreWait | F::SemaphoreTimedWait | F::SemaphoreClockWait | F::SemaphoreTryWait => {
+                vec![(first, is_written())]
+            }
+            F::SemaphorePost => vec![(first, true)],
+            F::BarrierWait => vec![(first + 8, false)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The words of a mutex that decide what becomes of an operation on it: who holds it, and what kind it is.
+    fn mutex_words(&self, writes: bool) -> Vec<(u64, bool)> {
+        let (at, layout) = (self.lock_address(), self.flavour.mutex());
+        let mut words = vec![(at + layout.lock, writes), (at + layout.kind, false)];
+        if layout.owner != layout.lock {
+            words.push((at + layout.owner, writes));
+        }
+        words
+    }
+
+    /// The exclusive lock that the function is about.
+    #[must_use]
+    pub fn lock(&self, seen: Seen<'_>) -> Option<u64> {
+        let is_lock = self.function.is_of_locks();
+        is_lock.then(|| self.object(seen, self.lock_address(), Kind::Lock))
+    }
+
+    /// The condition at which the caller sleeps, if nobody has woken it and nothing else ends that.
+    fn sleeps_at(&self, seen: Seen<'_>) -> Option<u64> {
+        use Function as F;
+        let may_sleep = matches!(self.function, F::Wait | F::TimedWait | F::ClockWait);
+        let asleep = self.asleep(seen).filter(|asleep| may_sleep && !asleep.woken)?;
+        (!self.spurious && !self.is_late(seen) && !self.is_cancelled(seen)).then_some(asleep.object)
+    }
+
+    /// What has to change before the function can go on.
+    #[must_use]
+    pub fn awaits(&self, seen: Seen<'_>) -> Vec<u64> {
+        match self.sleeps_at(seen) {
+            Some(condition) => vec![condition],
+            None => self.touches(seen).into_iter().map(|touch| touch.object).collect(),
+        }
+    }
+
+    /// Words of memory that let the function go on if they change.
+    #[must_use]
+    pub fn awaited_words(&self, seen: Seen<'_>) -> Vec<u64> {
+        match self.sleeps_at(seen) {
+            Some(_) => Vec::new(),
+            None => self.words(seen).into_iter().map(|(address, _)| address).collect(),
+        }
+    }
+
+    /// The exclusive lock that the function takes, whenever it goes on. Whoever gives up in time may go on without it.
+    #[must_use]
+    pub fn takes(&self, seen: Seen<'_>) -> Option<u64> {
+        use Function as F;
+        let gives_up = matches!(self.function, F::TimedLock | F::ClockLock | F::TimedWriteLock | F::ClockWriteLock);
+        self.wants(seen).filter(|_| !gives_up)
+    }
+
+    /// The exclusive lock that the function takes if it can.
+    #[must_use]
+    pub fn wants(&self, seen: Seen<'_>) -> Option<u64> {
+        use Function as F;
+        let is_lock = match self.function {
+            F::Lock | F::TimedLock | F::ClockLock | F::SpinLock => true,
+            F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => !self.prefers_writers(seen),
+            F::Wait | F::TimedWait | F::ClockWait => self.asleep(seen).is_some(),
+            _ => false,
+        };
+        is_lock.then(|| self.object(seen, self.lock_address(), Kind::Lock))
+    }
+
+    /// Who must move before the function can go on, if that is known.
+    #[must_use]
+    pub fn behind(&self, seen: Seen<'_>) -> Option<Tid> {
+        if self.function.joins() {
+            return self.joined(seen);
+        }
+        if self.asleep(seen).is_some_and(|asleep| !asleep.woken) {
+            return None;
+        }
+        seen.library.holder(self.wants(seen)?)
+    }
+
+    /// Goes on, the `index`-th way.
+    pub fn perform(
+        &self,
+        kernel: &Kernel,
+        memory: &mut Memory,
+        cpus: &Map<Tid, Cpu>,
+        library: &mut Library,
+        index: u32,
+    ) -> Done {
+        use Function as F;
+        let mut act = Act { operation: self, kernel, memory, cpus, library };
+        match self.function {
+            F::Lock | F::TimedLock | F::ClockLock => act.lock(false),
+            F::TryLock => act.lock(true),
+            F::TryMtx => match act.lock(true) {
+                Done::Returned(EBUSY) => Done::Returned(THREAD_BUSY),
+                done => done,
+            },
+            F::Unlock => act.unlock(),
+            F::DestroyMutex => act.destroy_mutex(),
+            function if function.is_of_both() && self.prefers_writers(act.seen()) => Done::Unsummarised,
+            F::ReadLock | F::TimedReadLock | F::ClockReadLock => act.read_lock(None),
+            F::TryReadLock => act.read_lock(Some(EBUSY)),
+            F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => act.write_lock(None),
+            F::TryWriteLock => act.write_lock(Some(EBUSY)),
+            F::UnlockBoth => act.unlock_both(),
+            F::SpinLock | F::SpinTryLock => act.spin_lock(),
+            F::SpinUnlock => act.spin_unlock(),
+            F::Wait | F::TimedWait | F::ClockWait => act.wait(),
+            F::Signal => act.signal(index),
+            F::Broadcast => act.broadcast(),
+            F::DestroyCondition => act.destroy_condition(),
+            F::BarrierWait => act.barrier(),
+            F::SemaphoreWait | F::SemaphoreTryWait | F::SemaphoreTimedWait | F::SemaphoreClockWait => act.take(),
+            F::SemaphorePost => act.post(),
+            F::Join | F::TryJoin | F::TimedJoin | F::ClockJoin => act.join(),
+            F::Once if self.is_done(act.seen()) => Done::Returned(0),
+            F::Once => Done::Whole(Whole::Once),
+            F::Cancel => act.cancel(),
+            F::Whole(whole) => Done::Whole(whole),
+            _ => Done::Unsummarised,
+        }
+    }
+}
+
+/// The living thread of a space whose local storage is there.
+#[must_use]
+pub fn living(kernel: &Kernel, cpus: &Map<Tid, Cpu>, space: SpaceId, base: u64) -> Option<Tid> {
+    let mut named = cpus.iter().filter(|(_, cpu)| cpu.fs_base == base).map(|(tid, _)| *tid);
+    named.find(|tid| is_in(kernel, *tid, space))
+}
+
+/// Whether a living thread is in a space.
+fn is_in(kernel: &Kernel, tid: Tid, space: SpaceId) -> bool {
+    let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
+    process.is_some_and(|process| process.space == space)
+}
+
+/// A thread, for those who wait for its end.
+#[must_use]
+pub fn thread(space: SpaceId, base: u64) -> u64 {
+    access::object(Kind::Thread, space.0, base)
+}

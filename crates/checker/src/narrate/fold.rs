@@ -1,0 +1,119 @@
+//! What of a story is worth telling: what others could notice, and how it came that a file was not what it was taken for.
+
+use super::Story;
+use super::files::{Noted, Use};
+use crate::system::programs::{Programs, TIME};
+use kernel::{Id, Tid};
+use trace::{Change, Trace};
+
+/// Events of whoever moved last that are always told: what went wrong is often the last thing that it tried.
+const LAST_TOLD: usize = 3;
+/// Events of somebody who is alone that are told.
+const ALONE_TOLD: usize = 12;
+/// Calls that failed, of whoever moved last, that are always told.
+const LAST_FAILED: usize = 2;
+
+/// What to do about a file that was not what it was taken for.
+const HELP: &str = "help: what a name stands for can change between two calls; only a single call can look and act at once \
+                    (link, rename, open with O_EXCL), or a lock that everybody takes";
+
+impl Programs {
+    /// Tells what names of files went through, and marks what nobody else could notice.
+    pub(super) fn tell_files(&self, story: &mut Story) {
+        for (noted, named) in story.uses.changes() {
+            let (before, after) = (self.meaning(story, named.before), self.meaning(story, named.after));
+            let change = Change { name: self.below(&named.path), before, after };
+            story.told.trace.steps[noted.step - 1].events[noted.event].changes.push(change);
+        }
+        story.told.notes.extend(self.mistaken(story));
+        story.told.missing = story.uses.missing().map(str::to_owned).collect();
+        mark_local(story);
+    }
+
+    /// What a name stands for, by who made it.
+    fn meaning(&self, story: &Story, inode: Option<Id>) -> String {
+        match inode.map(|inode| story.uses.maker(inode)) {
+            None => "none".to_owned(),
+            Some(None) => "the old one".to_owned(),
+            Some(Some(actor)) => format!("{}'s", self.listener.thread(Tid(actor))),
+        }
+    }
+
+    /// A path as its user would write it.
+    fn below(&self, path: &str) -> String {
+        let rest = path.strip_prefix(&self.listener.folder).and_then(|rest| rest.strip_prefix('/'));
+        rest.unwrap_or(path).to_owned()
+    }
+
+    /// Who acted upon another file than it had looked at, and why.
+    fn mistaken(&self, story: &Story) -> Vec<String> {
+        let Some((look, deed, between)) = story.uses.mistaken() else { return Vec::new() };
+        let Use::Name(named) = &deed.used else { return Vec::new() };
+        let who = self.listener.thread(Tid(deed.actor));
+        let (seen, name) = (look.used.verb(), self.below(&named.path));
+        let others = self.deeds(&between);
+        let text = format!(
+            "{who} {seen} \"{name}\" in step {} and {} it in step {}, when it was another file: {others}",
+            look.step, named.verb, deed.step
+        );
+        vec![text, HELP.to_owned()]
+    }
+
+    /// Who did what, each actor once as long as it is the same.
+    fn deeds(&self, all: &[&Noted]) -> String {
+        let mut told = String::new();
+        let mut last = None;
+        for noted in all {
+            match last.replace(noted.actor) {
+                Some(actor) if actor == noted.actor => told += " and",
+                Some(_) => told += &format!(", {}", self.listener.thread(Tid(noted.actor))),
+                None => told += &self.listener.thread(Tid(noted.actor)),
+            }
+            told += &format!(" {} it in step {}", noted.used.verb(), noted.step);
+        }
+        told
+    }
+}
+
+/// Marks events that nobody else could notice, and steps without any other event. Of somebody who is alone, all are but the
+/// last ones.
+fn mark_local(story: &mut Story) {
+    let trace = &mut story.told.trace;
+    let mut actors: Vec<u32> =
+        trace.steps.iter().map(|step| step.choice.actor).filter(|actor| *actor != TIME).collect();
+    let last = actors.last().copied();
+    actors.sort_unstable();
+    actors.dedup();
+    let is_alone = actors.len() < 2;
+    let kept = last_events(trace, last, if is_alone { ALONE_TOLD } else { LAST_TOLD });
+    for (index, step) in trace.steps.iter_mut().enumerate() {
+        for (number, event) in step.events.iter_mut().enumerate() {
+            let is_silent = event.changes.is_empty() && event.output.is_none() && event.created.is_none();
+            let is_private = || is_alone || story.uses.are_private(index + 1, number) == Some(true);
+            event.is_local = is_silent && !kept.contains(&(index, number)) && is_private();
+        }
+        if step.events.iter().all(|event| event.is_local) {
+            step.is_local = Some(true);
+        }
+    }
+}
+
+/// The last events of an actor, and the last ones that it failed with.
+fn last_events(trace: &Trace, actor: Option<u32>, count: usize) -> Vec<(usize, usize)> {
+    let places = trace.steps.iter().enumerate().flat_map(|(index, step)| {
+        let own = step.events.iter().enumerate().filter(|(_, event)| Some(event.actor) == actor);
+        own.map(move |(number, _)| (index, number))
+    });
+    let places: Vec<(usize, usize)> = places.collect();
+    let failed = |(index, number): &&(usize, usize)| has_failed(&trace.steps[*index].events[*number].text);
+    let failures = places.iter().rev().filter(failed).take(LAST_FAILED);
+    places.iter().rev().take(count).chain(failures).copied().collect()
+}
+
+/// Whether a call came to an error; that files of the system are not there is nothing special.
+fn has_failed(text: &str) -> bool {
+    let is_error =
+        |result: &str| result.len() > 1 && result.starts_with('E') && result.bytes().all(|b| b.is_ascii_uppercase());
+    let is_of_system = ["\"/usr/", "\"/lib", "\"/proc/"].iter().any(|folder| text.contains(folder));
+    !is_of_system && text.rsplit_once(" -> ").is_some_and(|(_, result)| is_error(result))
+}

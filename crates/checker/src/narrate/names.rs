@@ -1,0 +1,89 @@
+//! How processes and threads are called in a story.
+
+use crate::system::programs::{Programs, TIME};
+use kernel::process::State;
+use kernel::{Pid, Tid};
+use trace::{ActorName, Trace};
+
+impl Programs {
+    /// Names whoever is new; gives those.
+    pub(super) fn name_threads(&mut self, trace: &mut Trace) -> Vec<Tid> {
+        if trace.actors.is_empty() {
+            trace.actors.push(ActorName { actor: TIME, name: "time".to_owned() });
+        }
+        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        let new: Vec<Tid> = tids.into_iter().filter(|tid| !self.listener.threads.contains_key(tid)).collect();
+        let routine = self.listener.routine.take();
+        for tid in &new {
+            if let Some(routine) = routine.as_ref().filter(|_| self.pid_of(*tid) != Some(Pid(tid.0))) {
+                self.listener.heard_routines.insert(*tid, routine.clone());
+            }
+            let (short, long) = self.new_name(*tid);
+            let base = self.world.cpus.get(tid).map_or(0, |cpu| cpu.fs_base);
+            self.listener.bases.insert((self.world.space(*tid), base), short.clone());
+            self.listener.threads.insert(*tid, short);
+            trace.actors.push(ActorName { actor: tid.0, name: long });
+        }
+        new
+    }
+
+    /// A short name for texts and a long one for lanes.
+    fn new_name(&mut self, tid: Tid) -> (String, String) {
+        let pid = self.world.kernel.threads.get(&tid).map_or(Pid(tid.0), |thread| thread.pid);
+        let process = self.process_name(pid);
+        let is_only = self.started.len() == 1 && self.world.kernel.processes.values().count() <= 1;
+        if pid.0 == tid.0 {
+            let name = if is_only && self.started.len() == 1 && self.started[0].0 == pid {
+                "main".to_owned()
+            } else {
+                process
+            };
+            return (name.clone(), name);
+        }
+        let of_process = |known: &&Tid| known.0 != pid.0 && self.pid_of(**known) == Some(pid);
+        let number = self.listener.threads.keys().filter(of_process).count() + 1;
+        let prefix = if is_only { String::new() } else { format!("{process} ") };
+        let short = format!("{prefix}T{number}");
+        let routine = self.first_function(tid);
+        let long = if routine.is_empty() { short.clone() } else { format!("{short} {routine}") };
+        (short, long)
+    }
+
+    fn pid_of(&self, tid: Tid) -> Option<Pid> {
+        self.world.kernel.threads.get(&tid).map(|thread| thread.pid)
+    }
+
+    /// A program's name, or its parent's with a number.
+    fn process_name(&self, pid: Pid) -> String {
+        if let Some((_, name)) = self.started.iter().find(|(started, _)| *started == pid) {
+            return name.clone();
+        }
+        let Some(process) = self.world.kernel.processes.get(&pid) else { return format!("process {}", pid.0) };
+        let parent = self.listener.threads.get(&Tid(process.parent.0)).cloned();
+        let parent = parent.filter(|name| name != "main").unwrap_or_else(|| process.name.clone());
+        // Children that have ended keep their numbers, too.
+        let is_sibling = |name: &&String| name.strip_prefix(&parent).is_some_and(|rest| rest.starts_with('>'));
+        let is_child =
+            |name: &&String| is_sibling(name) && name[parent.len() + 1..].bytes().all(|b| b.is_ascii_digit());
+        let number = self.listener.threads.values().filter(is_child).count() + 1;
+        format!("{parent}>{number}")
+    }
+
+    /// The function that a thread was made for: the C libraries leave it where the thread starts.
+    fn first_function(&mut self, tid: Tid) -> String {
+        let made = self.listener.heard_routines.get(&tid).cloned();
+        made.unwrap_or_default()
+    }
+
+    /// How somebody who is no longer there has ended.
+    pub(super) fn end_words(&self, tid: Tid) -> String {
+        let process = self.world.kernel.processes.get(&Pid(tid.0));
+        match process.map(|process| process.state) {
+            Some(State::Zombie(status)) if status & 0x7f == 0 => format!("has ended: exit code {}", status >> 8 & 0xff),
+            Some(State::Zombie(status)) => {
+                format!("is ended by {}", world::strace::signal_name((status & 0x7f) as u64))
+            }
+            _ => "has ended".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Where a thread is in its source.
+
+use debuginfo::DebugInfo;
+use debuginfo::lines::Frame;
+use debuginfo::unwind::Call;
+use kernel::Tid;
+use trace::Location;
+use world::World;
+
+/// Frames of a stack that are told.
+const STACK_MAX: usize = 12;
+/// Where libraries of the system are: what happens inside them is told by what the program called them for.
+const SYSTEM: [&str; 3] = ["/usr/lib", "/lib", "/usr/libexec"];
+
+/// The line of the program's own code that a thread is at, and its call stack there.
+pub fn place_of(info: &mut DebugInfo, world: &World, tid: Tid, folder: &str) -> (Option<Location>, Vec<String>) {
+    let all = info.stack(world, tid);
+    let own: Vec<&Call> = all.iter().filter(|call| is_own(call)).collect();
+    let location = own.iter().flat_map(|call| &call.source).find_map(|frame| located(frame, folder));
+    let calls = if own.is_empty() { all.iter().filter(|call| !is_frame(call)).collect() } else { own };
+    let stack = calls.iter().flat_map(|call| told(call, folder)).take(STACK_MAX).collect();
+    (location, stack)
+}
+
+/// Whether a call is of the program itself or of a library that came with it. What starts `main` is of no interest.
+fn is_own(call: &Call) -> bool {
+    let is_start = call.symbol.as_ref().is_some_and(|symbol| symbol.name == "_start");
+    !is_start && !call.place.as_ref().is_none_or(|(file, _)| is_of_system(file))
+}
+
+/// Whether a call only starts or ends a program.
+fn is_frame(call: &Call) -> bool {
+    const FRAME: [&str; 6] = ["_start", "__libc_start", "exit", "_exit", "__run_exit_handlers", "__GI_exit"];
+    let symbol = call.symbol.as_ref().map(|symbol| symbol.name.as_str());
+    symbol.is_some_and(|name| FRAME.iter().any(|frame| name == *frame || name.starts_with("__libc_start")))
+}
+
+/// Whether a binary is one of the system's libraries.
+pub fn is_of_system(file: &str) -> bool {
+    SYSTEM.iter().any(|folder| file.starts_with(folder))
+}
+
+fn located(frame: &Frame, folder: &str) -> Option<Location> {
+    let (file, line) = (frame.file.as_ref()?, frame.line?);
+    Some(Location { file: below(file, folder), line, column: frame.column.unwrap_or(1), width: 0 })
+}
+
+/// A path as its user would write it.
+fn below(file: &str, folder: &str) -> String {
+    file.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).unwrap_or(file).to_owned()
+}
+
+/// The functions of one call, inlined ones first.
+fn told(call: &Call, folder: &str) -> Vec<String> {
+    let sourced = call.source.iter().map(|frame| {
+        let name = frame.function.as_deref().unwrap_or("?");
+        match (&frame.file, frame.line) {
+            (Some(file), Some(line)) => format!("{name} at {}:{line}", below(file, folder)),
+            _ => match &call.symbol {
+                Some(symbol) => format!("{}+{:#x} in {}", symbol.name, symbol.offset, symbol.module),
+                None => name.to_owned(),
+            },
+        }
+    });
+    let told: Vec<String> = sourced.collect();
+    match (told.is_empty(), &call.place) {
+        (true, Some((file, offset))) => vec![format!("{file}+{offset:#x}")],
+        _ => told,
+    }
+}

@@ -1,0 +1,47 @@
+//! A race, shown again: both accesses come next in one state, and each is made.
+
+use crate::system::programs::{Programs, Snapshot};
+use debuginfo::Variable;
+use explore::graph::{Race, Reached, Traced};
+use memory::SpaceId;
+use trace::Choice;
+
+/// A race that was shown again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shown {
+    /// What is at the word, if anybody knows.
+    pub variable: Option<Variable>,
+    /// The two choices that make the accesses.
+    pub choices: [Choice; 2],
+    /// One place where it is mapped.
+    pub place: (SpaceId, u64),
+}
+
+impl Programs {
+    /// Shows a race again; nothing if it does not happen.
+    pub fn show_race(&mut self, race: &Race, way: &[Choice]) -> Option<Shown> {
+        let mut reached = self.initial();
+        for choice in way {
+            reached = self.step(&reached.state, *choice)?.reached;
+        }
+        let one = self.makes(&reached, race.one, race.object)?;
+        let other = self.makes(&reached, race.other, race.object)?;
+        self.load(&reached.state);
+        let place = *self.words.get(&race.object)?.first()?;
+        let mut info = self.debug_info();
+        let variable = info.variable_at(&self.world, place.0, place.1);
+        self.info = Some(info);
+        Some(Shown { variable, choices: [one, other], place })
+    }
+
+    /// The choice of somebody that touches an object as it should, if there is one.
+    fn makes(&mut self, at: &Reached<Snapshot>, (actor, write): (u32, bool), object: u64) -> Option<Choice> {
+        let choices = at.actors.iter().find(|known| known.number == actor).map_or(0, |actor| actor.choices);
+        let choice = |index| Choice { actor, index };
+        (0..choices).map(choice).find(|choice| {
+            let taken = self.step(&at.state, *choice);
+            let touches = taken.map(|taken| taken.touches).unwrap_or_default();
+            touches.iter().any(|touch| touch.object == object && touch.plain && (touch.write || !write))
+        })
+    }
+}

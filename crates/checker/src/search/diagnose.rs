@@ -1,0 +1,41 @@
+//! Where a replay differs from the search that it repeats: a bug of ours, told so that it can be found.
+
+use crate::system::programs::Programs;
+use explore::graph::{Found, Traced};
+
+/// How a replay differs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Difference {
+    /// The step of this number (from 1) is not possible.
+    NoStep(usize),
+    /// The step of this number leads to another state than the search had there.
+    OtherState(usize),
+    /// All states are the same, and the failure does not come.
+    NoFailure,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoStep(number) => write!(f, "step {number} is not possible when the schedule is executed again"),
+            Self::OtherState(number) => write!(f, "step {number} leads to another state than in the search"),
+            Self::NoFailure => write!(f, "every step is the same, and nothing fails"),
+        }
+    }
+}
+
+impl Programs {
+    /// The first difference between what was found and its replay.
+    pub fn difference(&mut self, found: &Found) -> Difference {
+        let mut state = self.initial().state;
+        for (index, choice) in found.schedule.iter().enumerate() {
+            let Some(taken) = self.step(&state, *choice) else { return Difference::NoStep(index + 1) };
+            let is_same = found.states.get(index).is_none_or(|known| *known == taken.reached.fingerprint);
+            if !is_same {
+                return Difference::OtherState(index + 1);
+            }
+            state = taken.reached.state;
+        }
+        Difference::NoFailure
+    }
+}

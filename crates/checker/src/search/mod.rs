@@ -1,0 +1,5 @@
+//! Searches until no refinement is left, with any of the engines and any number of workers.
+
+pub mod diagnose;
+pub mod driver;
+pub mod worker;

@@ -1,0 +1,82 @@
+//! What went wrong: nobody can go on, a process ended as it should not, a function was used as it may not be.
+
+use crate::system::programs::Programs;
+use crate::system::service::Expected;
+use explore::system::Failure;
+use kernel::Tid;
+use kernel::kernel::Ended;
+use trace::FailureKind;
+
+impl Programs {
+    /// What is wrong where nobody can move. A loop that waits for ever is executed for ever: a livelock.
+    pub(crate) fn stuck(&self) -> Option<Failure> {
+        let tids = || self.world.kernel.threads.keys();
+        let waiting: Vec<String> = tids().map(|tid| self.waits(*tid)).collect();
+        let spins = tids().any(|tid| self.spun(*tid).is_some());
+        let (kind, is_wanted) = match spins {
+            true => (FailureKind::Livelock, self.options.checks.livelock),
+            false => (FailureKind::Deadlock, self.options.checks.deadlock),
+        };
+        if tids().all(|tid| self.may_stay(*tid)) || !is_wanted {
+            return None;
+        }
+        let message = format!("nobody can go on: {}", waiting.join("; "));
+        Some(Failure { kind, message, fatal: true })
+    }
+
+    pub(crate) fn waits(&self, tid: Tid) -> String {
+        let thread = self.world.kernel.threads.get(&tid).expect("it waits");
+        let process = self.world.kernel.processes.get(&thread.pid).map_or("", |process| &process.name);
+        if self.gate(tid).is_some() {
+            return format!("{process}/{} is never started", tid.0);
+        }
+        if self.spun(tid).is_some() {
+            return format!("{process}/{} looks again and again, and nothing changes", tid.0);
+        }
+        if let Some(hook) = self.hook(tid).filter(|hook| hook.function.synchronises()) {
+            return format!("{process}/{} waits in {}", tid.0, hook.function.name());
+        }
+        let call = thread.call.and_then(|(number, _)| kernel::table::row(number)).map_or("?", |row| row.name);
+        format!("{process}/{} waits in {call}", tid.0)
+    }
+
+    /// Processes that have ended since this was asked last.
+    pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
+        // Whoever changes the kernel gets one of its own.
+        if self.world.kernel.ended.is_empty() { Vec::new() } else { std::mem::take(&mut self.world.kernel.ended) }
+    }
+
+    /// What went wrong with processes that have just ended, whether or not somebody waits for them.
+    pub(crate) fn failure(&self, ended: &[Ended]) -> Option<Failure> {
+        ended.iter().find_map(|ended| self.failure_of(ended))
+    }
+
+    fn failure_of(&self, Ended { pid, name, status }: &Ended) -> Option<Failure> {
+        let signal = status & 0x7f;
+        const SIGABRT: i32 = 6;
+        const SIGKILL: i32 = 9;
+        let told = world::strace::signal_name(signal as u64);
+        let failure = |kind, message| Some(Failure { kind, message, fatal: true });
+        match signal {
+            0 if self.options.checks.exit
+                && self.expected(*pid).is_some_and(|expected| !expected.allows(status >> 8)) =>
+            {
+                let but = match self.expected(*pid) {
+                    Some(Expected::Running) => ", but should go on running".to_owned(),
+                    Some(Expected::Code(code)) => format!(" instead of {code}"),
+                    _ => String::new(),
+                };
+                failure(FailureKind::Exit, format!("{name} ends with exit code {}{but}", status >> 8))
+            }
+            SIGABRT if self.options.checks.assert => failure(FailureKind::Assert, format!("{name} is aborted")),
+            0 | SIGABRT | SIGKILL => None,
+            _ if self.options.checks.crash => failure(FailureKind::Crash, format!("{name} is ended by {told}")),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn misused(&self, actor: u32, what: &str) -> Option<Failure> {
+        let message = format!("thread {actor}: {what}");
+        self.options.checks.misuse.then_some(Failure { kind: FailureKind::Misuse, message, fatal: false })
+    }
+}

@@ -1,0 +1,15 @@
+//! Programs as a system to be searched: its state, its actors, its steps.
+
+pub mod actors;
+pub mod choice_kind;
+pub mod failures;
+pub mod never;
+pub mod points;
+pub mod programs;
+pub mod register_liveness;
+pub mod service;
+pub mod spin;
+pub mod startup;
+pub mod step;
+pub mod syscalls;
+pub mod watchpoint;

@@ -1,0 +1,138 @@
+//! What must never be true of programs: propositions that are looked at in every state.
+
+use crate::system::programs::Programs;
+use debuginfo::DebugInfo;
+use explore::system::Failure;
+use kernel::Pid;
+use kernel::descriptor::Console;
+use kernel::host::Host;
+use kernel::map::Map;
+use proposition::{Problem, Proposition, Stream, WorldFacts};
+use trace::FailureKind;
+
+/// What a search keeps of a state besides the world itself.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Beside {
+    /// Services that waited for something and have begun.
+    pub begun: Map<Pid, ()>,
+    /// How often time passed while somebody could move.
+    pub hastened: u32,
+    /// What programs have written, if a proposition asks for it.
+    pub output: Map<(Pid, u8), Vec<u8>>,
+}
+
+/// Propositions that must never be true.
+pub(crate) struct Forbidden {
+    all: Vec<(String, Proposition)>,
+    pub info: DebugInfo,
+    directory: Vec<u8>,
+    reads_output: bool,
+}
+
+impl Forbidden {
+    pub fn new(info: DebugInfo, directory: Vec<u8>) -> Self {
+        Self { all: Vec::new(), info, directory, reads_output: false }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The same for another worker.
+    pub fn twin(&self, host: Host) -> Self {
+        let (all, directory) = (self.all.clone(), self.directory.clone());
+        Self { all, info: DebugInfo::new(host), directory, reads_output: self.reads_output }
+    }
+}
+
+/// A proposition's name, which is its text if it has none, and its text.
+#[must_use]
+pub fn named(text: &str) -> (&str, &str) {
+    match text.split_once(":=") {
+        Some((name, text)) => (name.trim(), text.trim()),
+        None => (text, text),
+    }
+}
+
+impl Programs {
+    /// A proposition must never be true; `NAME := PROPOSITION` gives it a name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or names what is not there.
+    pub fn forbid(&mut self, text: &str) -> Result<(), Problem> {
+        let (name, text) = named(text);
+        let proposition = Proposition::parse(text)?;
+        self.facts(|_, facts| proposition.verify(facts))?;
+        self.forbidden.reads_output |= proposition.reads_output();
+        self.forbidden.all.push((name.to_owned(), proposition));
+        Ok(())
+    }
+
+    /// A proposition that is true from the start.
+    pub fn forbidden_from_the_start(&mut self) -> Option<String> {
+        let initial = explore::graph::Traced::initial(self);
+        drop(initial);
+        let true_now = self.valuation().trailing_zeros() as usize;
+        self.forbidden.all.get(true_now).map(|(text, _)| text.clone())
+    }
+
+    fn facts<R>(&mut self, then: impl FnOnce(&[(String, Proposition)], &mut WorldFacts<'_>) -> R) -> R {
+        let processes: Vec<(String, Pid)> = self.started.iter().map(|(pid, name)| (name.clone(), *pid)).collect();
+        let beside = &self.beside;
+        let output = |pid: Pid, stream: Stream| beside.output.get(&(pid, stream as u8)).cloned().unwrap_or_default();
+        let mut facts = WorldFacts {
+            world: &self.world,
+            info: &mut self.forbidden.info,
+            processes: &processes,
+            output: &output,
+            called: None,
+            directory: &self.forbidden.directory,
+        };
+        then(&self.forbidden.all, &mut facts)
+    }
+
+    /// Which of the propositions are true now, one bit each.
+    pub(crate) fn valuation(&mut self) -> u64 {
+        if self.forbidden.all.is_empty() {
+            return 0;
+        }
+        self.facts(|all, facts| {
+            let holds = all.iter().enumerate().map(|(bit, (_, one))| u64::from(one.holds(facts) == Ok(true)) << bit);
+            holds.fold(0, |all, one| all | one)
+        })
+    }
+
+    /// What has become true that must not.
+    pub(crate) fn forbidden_failure(&self, before: u64, after: u64) -> Option<Failure> {
+        let new = (after & !before).trailing_zeros() as usize;
+        let (text, _) = self.forbidden.all.get(new)?;
+        Some(Failure { kind: FailureKind::Never, message: format!("`{text}` has become true"), fatal: true })
+    }
+
+    /// Takes what programs have written since the last step.
+    pub(crate) fn take_output(&mut self) {
+        self.printed.clear();
+        if self.world.kernel.output.is_empty() {
+            return;
+        }
+        self.printed = std::mem::take(&mut self.world.kernel.output);
+        if !self.forbidden.reads_output {
+            return;
+        }
+        for output in &self.printed {
+            let stream = if output.stream == Console::Error { Stream::Error } else { Stream::Output };
+            let key = (self.service(output.pid), stream as u8);
+            let mut text = self.beside.output.get(&key).cloned().unwrap_or_default();
+            text.extend_from_slice(&output.bytes);
+            self.beside.output.insert(key, text);
+        }
+    }
+
+    /// The program that was started to which a process belongs.
+    pub(crate) fn service(&self, pid: Pid) -> Pid {
+        let parent = |pid: &Pid| self.world.kernel.processes.get(pid).map(|process| process.parent);
+        let is_started = |pid: &Pid| self.started.iter().any(|(started, _)| started == pid);
+        std::iter::successors(Some(pid), parent).take(64).find(is_started).unwrap_or(pid)
+    }
+}

@@ -1,0 +1,80 @@
+//! What comes before `main`: the loader maps libraries, and constructors run.
+//!
+//! Loading is no part of any schedule: it reads files that nobody changes and maps them. Whatever a constructor does
+//! beyond that is a step like any other.
+
+use crate::footprint::is_local;
+use crate::libc::Phase;
+use crate::system::programs::Programs;
+use kernel::{Tid, table};
+
+/// Calls of loaders, beside those that concern nobody but the caller.
+const LOADING: &[&str] =
+    &["brk", "mmap", "mprotect", "munmap", "close", "fstat", "prlimit64", "uname", "sched_getaffinity"];
+
+/// Calls of loaders on paths, and which argument the path is.
+const LOOKING_FOR: &[(&str, usize)] =
+    &[("open", 0), ("openat", 1), ("access", 0), ("newfstatat", 1), ("stat", 0), ("readlink", 0), ("readlinkat", 1)];
+
+/// Calls that read what was opened.
+const READING: &[&str] = &["read", "pread64"];
+
+/// Bytes of the instruction `syscall`.
+const SYSCALL: u64 = 2;
+
+impl Programs {
+    /// Whether a thread has not come to its program's own code.
+    pub(crate) fn starts(&self, tid: Tid) -> bool {
+        self.library.member(tid).is_some_and(|member| member.phase == Phase::Starting)
+    }
+
+    /// The program's own code has begun before `main`.
+    pub(crate) fn begin_early(&mut self, tid: Tid) {
+        self.library.member_mut(tid).phase = Phase::Running;
+    }
+
+    /// A thread that is being started has come to a call of the kernel: whether it is more than loading. Then it is not made
+    /// yet, and the program's own code has begun.
+    pub(crate) fn is_loaded(&mut self, tid: Tid, call: (u64, [u64; 6])) -> bool {
+        if !self.starts(tid) || !self.is_first(tid) || self.loads(tid, call) {
+            return false;
+        }
+        self.begin_early(tid);
+        self.world.cpus.get_mut(&tid).expect("it runs").rip -= SYSCALL;
+        true
+    }
+
+    fn loads(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
+        let Some(row) = table::row(number) else { return false };
+        let path = LOOKING_FOR.iter().find(|(name, _)| *name == row.name).map(|(_, argument)| args[*argument]);
+        if let Some(path) = path {
+            let space = self.world.space(tid);
+            let path = self.world.memory.read_until_nul(space, path, 4096).unwrap_or_default();
+            return is_of_loader(&path);
+        }
+        // Standard input is not opened by a loader.
+        let reads = READING.contains(&row.name) && args[0] > 2;
+        reads || LOADING.contains(&row.name) || is_local(row.name)
+    }
+}
+
+/// Whether a path is one that loaders look at: libraries, and what says where they are.
+fn is_of_loader(path: &[u8]) -> bool {
+    const FOLDERS: [&[u8]; 4] = [b"/lib", b"/usr/lib", b"/etc/ld.so", b"/proc/self/exe"];
+    let is_library = path.windows(3).any(|part| part == b".so");
+    // The loader asks about files by descriptor.
+    path.is_empty() || is_library || FOLDERS.iter().any(|folder| path.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loaders_look_at_libraries_only() {
+        let paths =
+            ["/etc/ld.so.cache", "/lib/x86_64-linux-gnu/libc.so.6", "./libown.so", "/usr/lib/locale/locale-archive"];
+        assert!(paths.iter().all(|path| is_of_loader(path.as_bytes())));
+        assert!(["settings", "/etc/passwd", "/srv/lib", "/dev/null"].iter().all(|path| !is_of_loader(path.as_bytes())));
+    }
+}

@@ -1,0 +1,349 @@
+//! One step of a thread: one operation that others can see, or the instructions up to the next one.
+//!
+//! Whatever follows an operation and touches nothing shared belongs to its step; so does what follows the acquisition of a
+//! lock, up to the next operation. Anything else is a step of its own: to merge what follows a release would hide races.
+
+use crate::footprint::Reach;
+use crate::footprint::access::{self, Kind};
+use crate::libc::{self, Library, Member, Phase, RETURN, Whole};
+use crate::system::programs::Programs;
+use explore::graph::Touch;
+use kernel::map::Map;
+use kernel::shared::Shared;
+use kernel::{Kernel, Process, Tid};
+use memory::{Halt, Mark};
+use world::refusal::Refusal;
+use x86::{Cpu, Trap};
+
+/// Instructions of one step without anything that others can see; a loop that spins is cut here.
+const RUN_MAX: u64 = 20_000;
+
+/// Operations of one step of somebody who is alone; a loop that spins is cut here, too.
+const PARTS_MAX: u32 = 2_000;
+
+/// A step in progress.
+pub(crate) struct Step {
+    pub tid: Tid,
+    /// Which way the operation goes, if there are several.
+    pub index: u32,
+    /// What was touched.
+    pub touches: Vec<Touch>,
+    /// So many of these were looked at for blocks that wait there.
+    pub handed: usize,
+    /// Nothing was done so far.
+    pub is_fresh: bool,
+    /// Where to come back to if the instructions behind the operation turn out to touch something.
+    kept: Option<Kept>,
+    /// An assertion that has failed, as the program tells it.
+    pub assertion: Option<String>,
+    /// A function is used as it may not be.
+    pub misuse: Option<&'static str>,
+    /// The lowest address of the stack that was written.
+    pub lowest: u64,
+    /// Below this address the stack is all zeros.
+    pub clean_below: u64,
+    /// The thread has called the kernel to end itself: the footprint of that call says what others notice.
+    pub exits: bool,
+}
+
+impl Step {
+    /// Gives up all accesses but the first so many.
+    pub fn truncate(&mut self, touches: usize) {
+        self.touches.truncate(touches);
+        self.handed = self.handed.min(touches);
+    }
+}
+
+/// A world just behind an operation.
+struct Kept {
+    mark: Mark,
+    /// Of all threads: what follows may end others.
+    cpus: Map<Tid, Cpu>,
+    kernel: Shared<Kernel>,
+    library: Library,
+    touches: usize,
+    heard: usize,
+    clean_below: u64,
+    misuse: Option<&'static str>,
+}
+
+impl Programs {
+    /// Takes a step of a thread in the world that is loaded. Alone in the world, a thread goes on until it is not, or waits.
+    pub(crate) fn advance(&mut self, tid: Tid, index: u32) -> Result<Step, Refusal> {
+        let is_fresh = true;
+        let (assertion, misuse) = (None, None);
+        let (lowest, clean_below) = (u64::MAX, self.dead_end(tid));
+        let (touches, handed) = (Vec::new(), 0);
+        let (kept, exits) = (None, false);
+        let mut step =
+            Step { tid, index, touches, handed, is_fresh, kept, assertion, misuse, lowest, clean_below, exits };
+        let space = self.world.space(tid);
+        let was_stopped = self.is_stopped(tid);
+        let base = self.world.cpus[&tid].fs_base;
+        self.world.memory.enter(space);
+        self.world.memory.forget_log();
+        self.place_stack(tid);
+        if self.library.member(tid).is_some_and(|member| member.reads_clock) {
+            self.library.member_mut(tid).reads_clock = false;
+        }
+        let mut parts = 0;
+        while parts < PARTS_MAX && self.goes_on(&mut step)? {
+            parts += 1;
+            if self.options.budget.is_spent() {
+                return Err(Refusal::spent(tid));
+            }
+        }
+        self.note_accesses(&mut step);
+        self.clear_dead_stack(&mut step);
+        self.hand_over(&mut step);
+        self.follow_births(tid, space);
+        self.note_end(&mut step, libc::thread(space, base));
+        self.note_signal(&mut step, was_stopped);
+        self.note_sent(tid);
+        step.touches.push(Touch { object: access::object(Kind::World, 0, 0), write: false, plain: false });
+        Ok(step)
+    }
+
+    /// Somebody may wait for a thread's end, however that comes.
+    fn note_end(&self, step: &mut Step, object: u64) {
+        let is_known = step.touches.iter().any(|touch| touch.object == object && touch.write);
+        if !is_known && !self.world.kernel.threads.contains_key(&step.tid) {
+            step.touches.push(Touch { object, write: true, plain: false });
+        }
+    }
+
+    /// A signal that ends, stops or continues a process concerns everybody who waits for it or lives in it.
+    fn note_signal(&self, step: &mut Step, was_stopped: bool) {
+        let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
+        if is_ended && !step.exits || !is_ended && self.is_stopped(step.tid) != was_stopped {
+            step.touches.extend(access::everything());
+        }
+    }
+
+    /// Notices signals that wait for somebody other than the one who has just moved.
+    fn note_sent(&mut self, tid: Tid) {
+        if self.knowledge.sends_signals {
+            return;
+        }
+        let kernel = &self.world.kernel;
+        let own = kernel.threads.get(&tid).map(|thread| thread.pid);
+        let mut threads = kernel.threads.iter();
+        let to_thread = threads.any(|(other, thread)| *other != tid && !thread.pending.is_empty());
+        let is_other = |process: &Process| Some(process.pid) != own || process.threads.len() > 1;
+        let mut processes = kernel.processes.values();
+        if to_thread || processes.any(|process| !process.signals.pending.is_empty() && is_other(process)) {
+            self.knowledge.send_signals();
+        }
+    }
+
+    fn is_stopped(&self, tid: Tid) -> bool {
+        let kernel = &self.world.kernel;
+        let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
+        process.is_some_and(Process::is_stopped)
+    }
+
+    /// Takes the next part of a step; whether there is more.
+    fn goes_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        let was_waiting = self.is_waiting(tid);
+        // A handler blocks its signal: whoever sends another one meanwhile notices.
+        let delivers = self.knowledge.sends_signals && kernel::signal::is_deliverable(&self.world.kernel, tid);
+        if delivers && !self.may_operate(step) {
+            return Ok(false);
+        }
+        if was_waiting {
+            step.touches.extend(self.call_touches(tid));
+        }
+        if delivers {
+            step.touches.push(access::changes_mask(tid));
+        }
+        let settles = self.world.settle(tid, &mut self.listener)?;
+        self.note_kernel(step);
+        if !settles {
+            return Ok(false);
+        }
+        if was_waiting || delivers {
+            step.is_fresh = false;
+            self.look_at_mappings(tid);
+            if !self.operated(step) {
+                return Ok(false);
+            }
+        }
+        let is_quiet = self.is_quiet(tid);
+        let code = if is_quiet { &mut self.quiet } else { &mut self.code };
+        let stop = self.world.execute_instructions(tid, code, RUN_MAX);
+        self.note_accesses(step);
+        if stop.trap.is_some() {
+            self.clear_dead_stack(step);
+        }
+        step.is_fresh &= stop.executed == 0;
+        let goes_on = match stop.trap {
+            // What the library does inside is not cut: others would find it half done.
+            None => is_quiet,
+            Some(Trap::Stop) => self.at_stop(step)?,
+            Some(trap) => self.at_trap(step, &trap)?,
+        };
+        Ok(self.keeps(step) && goes_on)
+    }
+
+    /// Instructions could not go on; whether the step does.
+    pub(crate) fn at_trap(&mut self, step: &mut Step, trap: &Trap) -> Result<bool, Refusal> {
+        match trap {
+            Trap::Memory(Halt::Visible(touch)) => self.at_armed(step, *touch),
+            _ if self.world.cpus[&step.tid].rip == RETURN => self.leave_whole(step),
+            Trap::Syscall => self.quiet_call(step),
+            trap => {
+                step.is_fresh = false;
+                self.world.handle(step.tid, trap, &mut self.listener).map(|()| true)
+            }
+        }
+    }
+
+    /// Whether a thread executes what is nobody's business.
+    pub(crate) fn is_quiet(&self, tid: Tid) -> bool {
+        self.library.member(tid).is_some_and(Member::is_in_library)
+    }
+
+    /// Called behind an operation; whether the step goes on.
+    pub(crate) fn operated(&mut self, step: &mut Step) -> bool {
+        self.clear_dead_stack(step);
+        self.hand_over(step);
+        if !self.options.only_breaks
+            && !self.is_alone()
+            && step.kept.is_none()
+            && !self.is_life(step.tid)
+            && self.world.cpus.contains_key(&step.tid)
+        {
+            step.kept = Some(Kept {
+                mark: self.world.memory.mark(),
+                cpus: self.world.cpus.clone(),
+                kernel: self.world.kernel.clone(),
+                library: self.library.clone(),
+                touches: step.touches.len(),
+                heard: self.listener.heard.len(),
+                clean_below: step.clean_below,
+                misuse: step.misuse,
+            });
+        }
+        true
+    }
+
+    /// Goes back behind the operation if what followed touched something, or failed: others may come between. Whether it did
+    /// neither.
+    fn keeps(&mut self, step: &mut Step) -> bool {
+        let has_failed = step.assertion.is_some() || !self.world.kernel.threads.contains_key(&step.tid);
+        let Some(kept) = step.kept.take_if(|kept| has_failed || step.touches.len() > kept.touches) else {
+            return true;
+        };
+        self.world.memory.undo_to(kept.mark);
+        self.world.memory.forget_log();
+        self.world.cpus = kept.cpus;
+        if !self.options.holes.rollback {
+            self.world.kernel = kept.kernel;
+        }
+        self.library = kept.library;
+        step.truncate(kept.touches);
+        step.clean_below = kept.clean_below;
+        // What has failed behind the operation fails in a step of its own.
+        (step.assertion, step.misuse, step.exits) = (None, kept.misuse, false);
+        self.listener.heard.truncate(kept.heard);
+        false
+    }
+
+    pub(crate) fn is_waiting(&self, tid: Tid) -> bool {
+        self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.wait.is_some())
+    }
+
+    /// Whether nobody else is there to see anything. Where time may pass early, it may do so between any two operations.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.world.kernel.threads.len() == 1 && !self.is_timed()
+    }
+
+    /// Whether an operation may be done now: it is the first thing in the step, or nobody can see it.
+    pub(crate) fn may_operate(&self, step: &Step) -> bool {
+        step.is_fresh || self.options.only_breaks || self.is_alone() || self.is_quiet(step.tid)
+    }
+
+    /// Before something that others may see; whether the step goes on.
+    fn at_stop(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let is_break = self.is_at_break(step.tid);
+        if is_break && !step.is_fresh && !self.is_alone() && !self.is_quiet(step.tid) {
+            return Ok(false);
+        }
+        if let Some(hook) = self.hook(step.tid) {
+            return self.at_hook(step, hook);
+        }
+        match is_break {
+            true if self.is_quiet(step.tid) => self.step_past(step),
+            true => self.first_instruction(step),
+            false => self.at_synchronising(step),
+        }
+    }
+
+    /// Whether the user wants threads to stop where this one is.
+    pub(crate) fn is_at_break(&self, tid: Tid) -> bool {
+        self.hooks.is_break(&self.world.memory, self.world.space(tid), self.world.cpus[&tid].rip)
+    }
+
+    pub(crate) fn at_synchronising(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let reach = self.reach_of_stop(step.tid);
+        // How much a read returns is a choice even if nobody else is there.
+        let has_choices = reach.is_some() && !step.is_fresh && !self.short_reads(step.tid).is_empty();
+        // Where time may pass early, a timer's signal may come before any call.
+        let is_interrupted = reach.is_some() && !step.is_fresh && self.may_be_alarmed(step.tid);
+        match reach {
+            _ if has_choices || is_interrupted => Ok(false),
+            None | Some(Reach::Nothing) => self.at_locked(step),
+            Some(_) if !self.may_operate(step) => Ok(false),
+            reach => {
+                self.pass(step, reach)?;
+                step.is_fresh = false;
+                Ok(self.operated(step))
+            }
+        }
+    }
+
+    /// Before an instruction that locks memory, or a call that concerns only the caller and its memory: others see it only
+    /// if they can reach that memory.
+    fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let (mark, cpus, before) = (self.world.memory.mark(), self.world.cpus.clone(), step.touches.len());
+        let (kernel, heard) = (self.world.kernel.clone(), self.listener.heard.len());
+        let fingerprint = self.world.memory.fingerprint();
+        let trap = self.pass_to_trap(step, None)?;
+        let is_visible = step.touches.len() > before;
+        if is_visible && self.world.memory.fingerprint() == fingerprint {
+            // A failed comparison, or a store of what is there: whoever reads does not notice.
+            step.touches[before..].iter_mut().for_each(|touch| touch.write = false);
+        }
+        if is_visible && !self.may_operate(step) {
+            self.world.memory.undo_to(mark);
+            self.world.memory.forget_log();
+            self.world.cpus = cpus;
+            self.world.kernel = kernel;
+            self.listener.heard.truncate(heard);
+            step.truncate(before);
+            return Ok(false);
+        }
+        step.is_fresh = false;
+        if let Some(trap) = trap {
+            self.world.handle(step.tid, &trap, &mut self.listener)?;
+        }
+        Ok(!is_visible || self.operated(step))
+    }
+
+    /// Whether a thread is being made or ended, where what the library does inside commutes with everything.
+    pub(crate) fn is_life(&self, tid: Tid) -> bool {
+        self.library.member(tid).is_some_and(|member| {
+            let whole = member.within.map(|within| within.whole);
+            let comes_or_goes = matches!(member.phase, Phase::Starting | Phase::Ending);
+            comes_or_goes && self.has_siblings(tid)
+                || matches!(whole, Some(Whole::Create | Whole::Join | Whole::Detach | Whole::Cancel))
+        })
+    }
+
+    pub(crate) fn has_siblings(&self, tid: Tid) -> bool {
+        let process =
+            self.world.kernel.threads.get(&tid).and_then(|thread| self.world.kernel.processes.get(&thread.pid));
+        process.is_some_and(|process| process.threads.len() > 1)
+    }
+}

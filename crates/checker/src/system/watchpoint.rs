@@ -1,0 +1,194 @@
+//! Accesses to words that threads stop at, because they race there.
+//!
+//! What x86 does at once is an access within eight aligned bytes, or an instruction with `lock`. Any other instruction with
+//! several such accesses to words that race is as many steps, whose values are kept in between (`Partial`).
+
+use crate::libc::{Part, Partial};
+use crate::system::programs::Programs;
+use crate::system::step::Step;
+use kernel::Tid;
+use memory::{Access, Logged, SpaceId};
+use world::refusal::Refusal;
+use x86::{Cpu, Machine, Trap};
+
+/// Bytes that are accessed at once if they are aligned.
+const ATOMIC: u64 = 8;
+
+impl Programs {
+    /// Before an access to a page with promoted words; whether the step goes on.
+    pub(crate) fn at_armed(&mut self, step: &mut Step, touch: memory::Touch) -> Result<bool, Refusal> {
+        let (tid, space) = (step.tid, self.world.space(step.tid));
+        let is_visible = self.knowledge.is_visible(space, touch.addr, touch.size);
+        let parts = match self.may_split(tid, touch, is_visible) {
+            true => self.visible_parts(tid, space),
+            false => Vec::new(),
+        };
+        if (is_visible || !parts.is_empty()) && !self.may_operate(step) {
+            return Ok(false);
+        }
+        if let [_, _, ..] = parts[..] {
+            return self.take_part(step, space, &parts);
+        }
+        self.library.member_mut(tid).partial = None;
+        let first = step.touches.len();
+        if is_visible {
+            self.hear_access(tid, space, touch);
+        }
+        self.pass(step, None)?;
+        step.is_fresh = false;
+        // A promoted word is a place to stop at, not one that synchronises: the last search tells its race, too.
+        let is_plain = self.is_plain(tid);
+        step.touches[first..].iter_mut().for_each(|touch| touch.plain = is_plain);
+        Ok(!is_visible && parts.is_empty() || self.operated(step))
+    }
+
+    /// Whether an instruction may access several words that race: it reads first, or what it accesses is no atomic unit, or
+    /// it moves from memory to memory.
+    fn may_split(&self, tid: Tid, touch: memory::Touch, is_visible: bool) -> bool {
+        let is_watched = (self.half_done(tid).is_some() || !self.is_alone()) && !self.options.holes.tears;
+        let is_wide = touch.addr % ATOMIC + u64::from(touch.size) > ATOMIC;
+        let reads_first = touch.access == Access::Read;
+        is_watched && !self.is_quiet(tid) && (is_visible && (reads_first || is_wide) || self.is_string_move(tid))
+    }
+
+    /// Whether the next instruction is `movs` or `cmps`, with any prefixes.
+    fn is_string_move(&self, tid: Tid) -> bool {
+        const LENGTH_MAX: usize = 15;
+        let mut bytes = [0; LENGTH_MAX];
+        let (space, rip) = (self.world.space(tid), self.world.cpus[&tid].rip);
+        if self.world.memory.peek(space, rip, &mut bytes).is_err() {
+            let _ = self.world.memory.peek(space, rip, &mut bytes[..1]);
+        }
+        let is_prefix =
+            |byte: &&u8| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf2 | 0xf3);
+        bytes.iter().find(|byte| !is_prefix(byte)).is_some_and(|opcode| (0xa4..=0xa7).contains(opcode))
+    }
+
+    /// What the instruction that a thread is at has done of its accesses, if it is not over. A handler may run in between.
+    pub(crate) fn half_done(&self, tid: Tid) -> Option<&Partial> {
+        let partial = self.library.member(tid)?.partial.as_ref()?;
+        (partial.rip == self.world.cpus[&tid].rip).then_some(partial)
+    }
+
+    /// The accesses of the next instruction to words that race, in order, as parts that are atomic; with what they write.
+    /// None if it traps.
+    fn visible_parts(&mut self, tid: Tid, space: SpaceId) -> Vec<Part> {
+        let done = self.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
+        let (mark, cpu) = (self.world.memory.mark(), self.world.cpus[&tid].clone());
+        self.put_back(space, &done);
+        let trap = self.execute_one(tid);
+        let mut log = self.world.memory.take_log();
+        log.dedup();
+        let parts = log.into_iter().flat_map(atomic_parts);
+        let mut parts: Vec<Part> =
+            parts.filter(|part| trap.is_none() && self.knowledge.is_visible(space, part.addr, part.size)).collect();
+        for part in &mut parts {
+            part.value = self.part_value(space, part);
+        }
+        self.give_up_trial(tid, mark, cpu);
+        parts
+    }
+
+    fn give_up_trial(&mut self, tid: Tid, mark: memory::Mark, cpu: Cpu) {
+        self.world.memory.undo_to(mark);
+        self.world.memory.forget_log();
+        self.world.cpus.insert(tid, cpu);
+    }
+
+    /// Executes one instruction whose accesses are not stopped.
+    fn execute_one(&mut self, tid: Tid) -> Option<Trap> {
+        self.world.memory.forget_log();
+        let machine = Machine {
+            cpu: self.world.cpus.get_mut(&tid).expect("it runs"),
+            memory: &mut self.world.memory,
+            clock: self.world.kernel.clock.now(),
+        };
+        machine.memory.pass_armed(true);
+        let stop = x86::run_past(machine, &mut self.quiet);
+        self.world.memory.pass_armed(false);
+        stop.trap
+    }
+
+    /// Lets memory show what an instruction has read so far.
+    fn put_back(&mut self, space: SpaceId, done: &[Part]) {
+        for part in done.iter().filter(|part| !part.write) {
+            self.store(space, part, part.value);
+        }
+    }
+
+    fn store(&mut self, space: SpaceId, part: &Part, value: u64) {
+        let _ = self.world.memory.write(space, part.addr, &value.to_le_bytes()[..part.size as usize]);
+    }
+
+    fn part_value(&self, space: SpaceId, part: &Part) -> u64 {
+        let mut bytes = [0; ATOMIC as usize];
+        let _ = self.world.memory.peek(space, part.addr, &mut bytes[..part.size as usize]);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Takes the next part of an instruction; the last one completes it.
+    fn take_part(&mut self, step: &mut Step, space: SpaceId, parts: &[Part]) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        let rip = self.world.cpus[&tid].rip;
+        let mut done = self.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
+        let next = parts[done.len().min(parts.len() - 1)];
+        let access = if next.write { Access::Write } else { Access::Read };
+        self.hear_access(tid, space, memory::Touch { addr: next.addr, size: next.size, access });
+        step.is_fresh = false;
+        if done.len() + 1 >= parts.len() {
+            return self.take_last_part(step, space, (&done, next));
+        }
+        let value = if next.write { next.value } else { self.part_value(space, &next) };
+        if next.write {
+            self.store(space, &next, value);
+        }
+        done.push(Part { value, ..next });
+        self.library.member_mut(tid).partial = Some(Partial { rip, done });
+        self.world.memory.forget_log();
+        let logged = Logged { addr: next.addr, size: next.size, write: next.write };
+        self.note(step, space, logged, self.is_plain(tid));
+        Ok(false)
+    }
+
+    /// Executes an instruction whose parts are done but for the last one. What others have written since to the words of the
+    /// earlier parts stays.
+    fn take_last_part(
+        &mut self,
+        step: &mut Step,
+        space: SpaceId,
+        (done, last): (&[Part], Part),
+    ) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        let others: Vec<(Part, u64)> = done.iter().map(|part| (*part, self.part_value(space, part))).collect();
+        self.library.member_mut(tid).partial = None;
+        self.put_back(space, done);
+        let trap = self.execute_one(tid);
+        let is_earlier = |logged: &Logged| done.iter().any(|part| part.overlaps(logged.addr, logged.size));
+        let is_last = |logged: &Logged| logged.write == last.write && last.overlaps(logged.addr, logged.size);
+        let mut log = self.world.memory.take_log();
+        log.retain(|logged| !is_earlier(logged) && !last.overlaps(logged.addr, logged.size) || is_last(logged));
+        for (part, value) in others.iter().filter(|(part, _)| !last.write || !last.overlaps(part.addr, part.size)) {
+            self.store(space, part, *value);
+        }
+        self.world.memory.forget_log();
+        log.iter_mut().filter(|logged| is_last(logged)).for_each(|logged| {
+            (logged.addr, logged.size) = (last.addr, last.size);
+        });
+        self.note_logged(step, &log);
+        match trap {
+            Some(trap) => self.world.handle(tid, &trap, &mut self.listener).map(|()| true),
+            None => Ok(self.operated(step)),
+        }
+    }
+}
+
+/// Cuts an access into parts that are atomic.
+fn atomic_parts(logged: Logged) -> impl Iterator<Item = Part> {
+    let end = logged.addr + u64::from(logged.size.max(1));
+    let first = logged.addr / ATOMIC;
+    (first..end.div_ceil(ATOMIC)).map(move |unit| {
+        let addr = logged.addr.max(unit * ATOMIC);
+        let size = (end.min((unit + 1) * ATOMIC) - addr) as u32;
+        Part { addr, size, write: logged.write, value: 0 }
+    })
+}

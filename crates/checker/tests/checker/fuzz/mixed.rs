@@ -1,0 +1,520 @@
+//! Programs that mix families of operations, through every engine and on the host.
+//!
+//! `PROGRAMS=20000` tries so many, `PROGRAMS=500..900` those of certain seeds; `FAMILY=unmap` those of one family.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "who lets it run over night wants to see how far it is")]
+
+use crate::fuzz::batch::{Batch, Case};
+use crate::fuzz::compare::{Missing, STATES_MAX, Seen, answer, without_memory};
+use crate::fuzz::generate::Program;
+use crate::fuzz::mix::{self, Mix};
+use crate::fuzz::native;
+use crate::fuzz::table::{FAMILIES, Family, MEMORY, Traits};
+use checker::{Depth, Engine, Holes, Options, Programs, Timeouts, search_by};
+use explore::graph::{Bound, Limits, Mode, Parts};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use world::Cause;
+
+/// Programs that are compiled together.
+const TOGETHER: usize = 50;
+
+/// Another look at a program, and how it is compared with the plain one.
+struct Look {
+    name: &'static str,
+    see: fn(&mut Programs) -> Result<Seen, Missing>,
+    options: fn() -> Options,
+    /// What it is compared with: the full search with these options.
+    plain: fn() -> Options,
+    is_same: fn(&Seen, &Seen) -> bool,
+    applies: fn(&Mix) -> bool,
+    /// One of so many programs is looked at like that.
+    every: u64,
+}
+
+const fn graph(mode: Mode, workers: usize) -> Engine {
+    Engine::Graph { mode, workers, alone: 0 }
+}
+
+fn full(programs: &mut Programs) -> Result<Seen, Missing> {
+    answer(&graph(Mode::Full, 1), programs)
+}
+
+fn reduced(programs: &mut Programs) -> Result<Seen, Missing> {
+    answer(&graph(Mode::Reduced, 1), programs)
+}
+
+fn early() -> Options {
+    Options { timeouts: Timeouts::Any(1), ..Options::default() }
+}
+
+fn is_wrong_alike(one: &Seen, other: &Seen) -> bool {
+    one.is_misused() || one.wrong() == other.wrong()
+}
+
+/// Where the stack of a thread lies depends on whose stacks are free (of detached threads, whoever has ended), and on the
+/// libraries that are loaded by then (`pthread_exit(3)` loads one).
+fn is_same_elsewhere(one: &Seen, other: &Seen) -> bool {
+    (&one.failures, &one.raced) == (&other.failures, &other.raced)
+}
+
+fn moves_stacks(program: &Program) -> bool {
+    program.row.contains("DETACHED") || program.source.contains("pthread_exit(")
+}
+
+/// Which words raced depends on how far steps go; whether something did cannot.
+fn ends_alike(one: &Seen, other: &Seen) -> bool {
+    (&one.failures, &one.ends) == (&other.failures, &other.ends) && one.raced.is_empty() == other.raced.is_empty()
+}
+
+/// The reduced search of every program.
+const REDUCED: Look = Look {
+    name: "reduced",
+    see: reduced,
+    options: Options::default,
+    plain: Options::default,
+    is_same: PartialEq::eq,
+    applies: |_| true,
+    every: 1,
+};
+
+const LOOKS: &[Look] = &[
+    REDUCED,
+    Look {
+        name: "classes",
+        see: |programs| answer(&Engine::Classes { depth: 300 }, programs),
+        // Where loops wait, ends are other states.
+        is_same: |one, other| one.failures == other.failures,
+        applies: |mix| !mix.traits.loops,
+        ..REDUCED
+    },
+    Look {
+        name: "without memory",
+        see: |programs| without_memory(programs).ok_or(Missing::Large),
+        is_same: ends_alike,
+        applies: |mix| !mix.traits.loops,
+        every: 2,
+        ..REDUCED
+    },
+    Look { name: "two workers", see: |programs| answer(&graph(Mode::Reduced, 2), programs), every: 4, ..REDUCED },
+    Look {
+        name: "bounded",
+        see: |programs| answer(&graph(Mode::Bounded(Bound::Preemptions(1000)), 1), programs),
+        every: 4,
+        ..REDUCED
+    },
+    // Whatever is memoized or inherited is executed again: a difference is a panic.
+    Look { name: "audited", options: || Options { audit: Some(1), ..Options::default() }, every: 3, ..REDUCED },
+    Look {
+        name: "real library",
+        options: || Options { depth: Depth::Real, ..Options::default() },
+        is_same: is_wrong_alike,
+        applies: |mix| !mix.traits.loops && !mix.traits.undefined && !signals_threads(mix),
+        every: 3,
+        ..REDUCED
+    },
+    Look {
+        name: "fine steps",
+        see: full,
+        options: || Options { fine: true, ..Options::default() },
+        is_same: is_wrong_alike,
+        every: 4,
+        ..REDUCED
+    },
+    Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
+];
+
+/// Whether threads of one process send each other signals: one that ends blocks them for a moment, in glibc.
+fn signals_threads(mix: &Mix) -> bool {
+    mix.says("hit(") && !mix.needs.contains("PROCESSES")
+}
+
+/// What a look at a program gave.
+enum Answer {
+    Seen(Seen),
+    Missing(Missing),
+    Panicked(String),
+}
+
+/// Time that each way of looking has taken.
+static TIMES: Mutex<BTreeMap<&str, Duration>> = Mutex::new(BTreeMap::new());
+
+fn timed<R>(name: &'static str, look: impl FnOnce() -> R) -> R {
+    let started = Instant::now();
+    let seen = look();
+    *TIMES.lock().expect("nobody panics").entry(name).or_default() += started.elapsed();
+    seen
+}
+
+fn ask(case: &Case<'_>, see: fn(&mut Programs) -> Result<Seen, Missing>, options: Options) -> Answer {
+    let look = || see(&mut case.start_with(options));
+    match catch_unwind(AssertUnwindSafe(look)) {
+        Ok(Ok(seen)) => Answer::Seen(seen),
+        Ok(Err(missing)) => Answer::Missing(missing),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            Answer::Panicked(text.unwrap_or_else(|| panic.downcast_ref::<&str>().map_or("?", |text| text).to_owned()))
+        }
+    }
+}
+
+/// Something that must not be, and by which look.
+struct Difference {
+    look: &'static str,
+    told: String,
+}
+
+/// What came of one program.
+#[derive(Default)]
+struct Judged {
+    compared: bool,
+    refused: Option<String>,
+    difference: Option<Difference>,
+}
+
+/// Looks at a program in all ways that apply, or in one.
+fn judge(mix: &Mix, case: &Case<'_>, only: Option<&str>) -> Judged {
+    let seen = match timed("full", || ask(case, full, Options::default())) {
+        Answer::Seen(seen) => seen,
+        Answer::Missing(Missing::Large) => return Judged::default(),
+        Answer::Missing(Missing::Refused(what)) => return Judged { refused: Some(what), ..Judged::default() },
+        Answer::Panicked(told) => {
+            return Judged { difference: Some(Difference { look: "full", told }), ..Judged::default() };
+        }
+    };
+    let is_meant = |look: &&Look| only.map_or(case.seed.is_multiple_of(look.every), |name| name == look.name);
+    let looks = LOOKS.iter().filter(|look| (look.applies)(mix)).filter(is_meant);
+    // A thread that ends may be sent a signal without effect for a moment, on the host: here it ends at once. And whoever
+    // sleeps for a microsecond may wake before others have moved.
+    // Who waits at a semaphore that is initialised again sleeps on; here it looks again. POSIX leaves that open.
+    let is_exact = !signals_threads(mix) && !mix.says("pause_once") && !mix.says("usleep") && !mix.says("sem_init(");
+    let is_exact = is_exact && (only.is_some() || case.seed.is_multiple_of(NATIVE_EVERY));
+    let asks_host = is_exact && !mix.traits.undefined && only.is_none_or(|name| name == NATIVE);
+    let native = || asks_host.then(|| timed(NATIVE, || on_host(mix, case, &seen))).flatten();
+    let compared = |look: &Look| timed(look.name, || compare(case, look, &seen));
+    let difference = looks.into_iter().find_map(compared).or_else(native);
+    Judged { compared: true, refused: None, difference }
+}
+
+/// The name of the look that the host takes, at one of so many programs.
+const NATIVE: &str = "native";
+const NATIVE_EVERY: u64 = 3;
+
+fn on_host(mix: &Mix, case: &Case<'_>, seen: &Seen) -> Option<Difference> {
+    let unknown = native::unknown(case, mix.traits.times, seen);
+    let told = format!("full: {seen:x?}\nnative: {unknown:?}\n");
+    (!unknown.is_empty()).then_some(Difference { look: NATIVE, told })
+}
+
+fn compare(case: &Case<'_>, look: &Look, seen: &Seen) -> Option<Difference> {
+    let own;
+    let plain = match (look.plain)() == Options::default() {
+        true => seen,
+        false => match ask(case, full, (look.plain)()) {
+            Answer::Seen(seen) => {
+                own = seen;
+                &own
+            }
+            Answer::Missing(_) => return None,
+            Answer::Panicked(told) => return Some(Difference { look: look.name, told }),
+        },
+    };
+    match ask(case, look.see, (look.options)()) {
+        Answer::Seen(seen) if (look.is_same)(plain, &seen) => None,
+        Answer::Seen(seen) if moves_stacks(case.program) && is_same_elsewhere(plain, &seen) => None,
+        Answer::Seen(seen) => {
+            Some(Difference { look: look.name, told: format!("full:  {plain:x?}\nother: {seen:x?}\n") })
+        }
+        Answer::Missing(_) => None,
+        Answer::Panicked(told) => Some(Difference { look: look.name, told: format!("panic: {told}\n") }),
+    }
+}
+
+/// The smallest program with the same difference that leaving out statements leads to.
+fn shrink(name: &str, mix: Mix, difference: Difference) -> (Mix, Difference) {
+    let (mut mix, mut difference) = (mix, difference);
+    loop {
+        let smaller = mix.smaller();
+        let programs = smaller.iter().enumerate().map(|(number, mix)| (0, mix.program(number))).collect();
+        let batch = Batch::of(name, programs);
+        let found = smaller.into_iter().zip(batch.cases()).find_map(|(mix, case)| {
+            let found =
+                judge(&mix, &case, Some(difference.look)).difference.filter(|found| found.look == difference.look);
+            found.map(|found| (mix, found))
+        });
+        let Some(found) = found else { return (mix, difference) };
+        (mix, difference) = found;
+    }
+}
+
+/// What came of many.
+#[derive(Default)]
+pub struct Tally {
+    pub programs: usize,
+    pub compared: usize,
+    pub refused: BTreeMap<String, usize>,
+    pub differences: Vec<String>,
+}
+
+/// Compares the programs of some seeds in all ways.
+fn compare_all(name: &str, mixes: Vec<(u64, Mix)>) -> Tally {
+    let (tally, next) = (Mutex::new(Tally::default()), AtomicUsize::new(0));
+    let batches: Vec<&[(u64, Mix)]> = mixes.chunks(TOGETHER).collect();
+    let work = || {
+        while let Some((number, batch)) = Some(next.fetch_add(1, Relaxed)).and_then(|at| Some((at, batches.get(at)?))) {
+            judge_batch(&format!("{name}-{number}"), batch, &tally);
+        }
+    };
+    std::thread::scope(|scope| {
+        // Programs on the host mostly wait.
+        let count = 1 + std::thread::available_parallelism().map_or(1, usize::from);
+        (0..count).for_each(|_| drop(scope.spawn(work)));
+    });
+    tally.into_inner().expect("nobody panics")
+}
+
+fn judge_batch(name: &str, mixes: &[(u64, Mix)], tally: &Mutex<Tally>) {
+    let programs = mixes.iter().enumerate().map(|(number, (seed, mix))| (*seed, mix.program(number))).collect();
+    let batch = timed("compiling", || Batch::of(name, programs));
+    for ((seed, mix), case) in mixes.iter().zip(batch.cases()) {
+        let judged = judge(mix, &case, None);
+        let difference = judged.difference.map(|difference| {
+            let (small, difference) = shrink(&format!("{name}-small"), mix.clone(), difference);
+            let program = small.program(0);
+            let text = format!("{}{}", program.source, program.row);
+            format!("== seed {seed} {:?}, {}\n{text}{}", mix.families, difference.look, difference.told)
+        });
+        let mut tally = tally.lock().expect("nobody panics");
+        tally.programs += 1;
+        tally.compared += usize::from(judged.compared);
+        judged.refused.into_iter().for_each(|what| *tally.refused.entry(what).or_default() += 1);
+        difference.into_iter().for_each(|told| {
+            eprintln!("{told}");
+            tally.differences.push(told);
+        });
+    }
+    let tally = tally.lock().expect("nobody panics");
+    eprintln!("{} programs, {} compared, {} differ", tally.programs, tally.compared, tally.differences.len());
+}
+
+fn seeds(default: u64) -> Range<u64> {
+    let given = std::env::var("PROGRAMS").unwrap_or_default();
+    match given.split_once("..") {
+        Some((from, to)) => from.parse().unwrap_or(0)..to.parse().unwrap_or(default),
+        None => 0..given.parse().unwrap_or(default),
+    }
+}
+
+/// Seeds can be tried without programs that do what is wanted elsewhere: `WITHOUT=RETURNS,exit`.
+fn is_wanted((_, mix): &(u64, Mix)) -> bool {
+    let without = std::env::var("WITHOUT").unwrap_or_default();
+    let program = mix.program(0);
+    let mut unwanted = without.split(',').filter(|word| !word.is_empty());
+    !unwanted.any(|word| program.source.contains(word) || program.row.contains(word))
+}
+
+fn family(name: &str) -> &'static Family {
+    FAMILIES.iter().find(|family| family.name == name).expect("a family of the table")
+}
+
+fn mixes(default: u64) -> Vec<(u64, Mix)> {
+    let wanted = std::env::var("FAMILY").ok();
+    let family = wanted.map(|name| family(&name));
+    let mix = |seed| family.map_or_else(|| mix::of_seed(seed), |family| mix::of_family(family, seed));
+    seeds(default).map(|seed| (seed, mix(seed))).filter(is_wanted).collect()
+}
+
+/// Programs on which answers once differed, each as small as it gets: what it is about, what it needs, its parts.
+const KNOWN: &[(&str, &[&str], &[&str])] = &[
+    // A step that goes back to its beginning brings back the threads that it has ended.
+    ("main returns while threads begin", &["RETURNS"], &["", ""]),
+    (
+        "a thread ends with a lock that another waits for",
+        &[],
+        &["pthread_mutex_lock(&s->m[1]); ", "r += pthread_mutex_lock(&s->m[1]); "],
+    ),
+    (
+        "the owner of a robust lock ends",
+        &["ROBUST"],
+        &["r += robust(); ", "r += robust(); pthread_mutex_unlock(&s->m[1]); "],
+    ),
+    (
+        "who looks at a semaphore sees posts",
+        &["PROCESSES"],
+        &["r += atomic_fetch_add(&s->a[1], 2); sem_post(&s->sem); ", "r += level(); "],
+    ),
+    (
+        "a semaphore is initialised again",
+        &[],
+        &["sem_init(&s->sem, 0, 0); ", "sem_post(&s->sem); r += sem_trywait(&s->sem) != 0; "],
+    ),
+    (
+        "an assertion right behind an operation",
+        &["MAIN_WORKS"],
+        &["assert(atomic_load(&s->a[1])); ", "atomic_store(&s->a[1], 2); ", ""],
+    ),
+    ("an assertion behind the creation of a thread", &["MAIN_WORKS"], &["assert(V(s->w[0])); ", "s->w[0] = 1; "]),
+    (
+        "a timer and a sleep, where time passes early",
+        &["ALARM", "PIPE", "PROCESSES"],
+        &[
+            "atomic_store(&s->a[1], 2); pause_once(); (void)!read(pipes[0], s->a, 8); ",
+            "atomic_store(&s->a[1], 3); in_a_second(ITIMER_REAL); ",
+        ],
+    ),
+    (
+        "the owner of a lock that inherits priorities ends",
+        &["INHERITED"],
+        &["pthread_mutex_lock(&s->m[1]); ", "r += pthread_mutex_lock(&s->m[1]); "],
+    ),
+    (
+        "a lock is initialised under who holds it",
+        &[],
+        &[
+            "pthread_mutex_lock(&s->m[0]); V(s->w[0])++; pthread_mutex_unlock(&s->m[0]); ",
+            "pthread_mutex_lock(&s->m[0]); V(s->w[0])++; pthread_mutex_unlock(&s->m[0]); ",
+            "pthread_mutex_init(&s->m[0], 0); ",
+        ],
+    ),
+    (
+        "a lock is zeroed word by word",
+        &[],
+        &[
+            "pthread_mutex_init(&s->m[0], 0); pthread_mutex_lock(&s->m[0]); pthread_mutex_unlock(&s->m[0]); ",
+            "memset(&s->m[0], 0, sizeof s->m[0]); ",
+        ],
+    ),
+    ("two replace the program", &[], &["become(2); ", "become(1); "]),
+    (
+        "a page moves under who uses it",
+        &["PAGE"],
+        &["V(page[0])++; ", "page = mremap(page, 4096, 8192, MREMAP_MAYMOVE); "],
+    ),
+    (
+        "a file is mapped and written",
+        &["FILE_", "PROCESSES"],
+        &[
+            "ftruncate(file, 8); { char *p = mmap(0, 4096, PROT_READ, MAP_SHARED, file, 0); r += V(p[0]); } ",
+            "(void)!pwrite(file, \"\\3\", 1, 0); ",
+        ],
+    ),
+    (
+        "a file is mapped privately and written",
+        &["FILE_", "PROCESSES"],
+        &[
+            "ftruncate(file, 8); { char *p = mmap(0, 4096, PROT_READ, MAP_PRIVATE, file, 0); r += V(p[0]); } ",
+            "(void)!pwrite(file, \"\\3\", 1, 0); ",
+        ],
+    ),
+];
+
+fn known(needs: &[&str], parts: &[&str]) -> Mix {
+    let needs = needs.iter().map(|need| (*need).to_owned()).collect();
+    let traits = Traits { times: parts.iter().any(|part| part.contains("pause_once")), ..Traits::default() };
+    let parts = parts.iter().map(|part| vec![(*part).to_owned()]).collect();
+    Mix { needs, parts, families: Vec::new(), traits }
+}
+
+#[test]
+fn programs_on_which_answers_once_differed_have_one() {
+    // Number 0 is looked at in every way.
+    let mixes = KNOWN.iter().map(|(_, needs, parts)| (0, known(needs, parts))).collect();
+    let tally = compare_all("known", mixes);
+    assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n"));
+    assert_eq!(tally.compared, KNOWN.len());
+}
+
+/// The comparison is worth something only if it notices when a part is missing: it must in one of the known programs.
+fn is_noticed(name: &str, about: &str, parts: Parts) {
+    let (_, needs, of) = KNOWN.iter().find(|(known, ..)| *known == about).expect("it is known");
+    let batch = Batch::of(name, vec![(0, known(needs, of).program(0))]);
+    let case = batch.cases().next().expect("there is one");
+    let seen = answer(&graph(Mode::Full, 1), &mut case.start(Depth::Summary)).expect("it is small");
+    let less = answer(&graph(Mode::Partly(parts), 1), &mut case.start(Depth::Summary)).expect("it is small");
+    assert_ne!(seen, less, "nobody notices in: {about}");
+}
+
+#[test]
+fn it_is_noticed_when_who_is_ended_has_no_next_step() {
+    is_noticed("ended", "two replace the program", Parts { ends: false, ..Parts::ALL });
+}
+
+/// Programs of a family that are tried until one shows that a hole is open.
+const TRIED: u64 = 60;
+
+/// Opens a hole: some program of a family must have another answer then.
+fn is_noticed_in(family: &'static Family, holes: Holes) {
+    let mixes: Vec<Mix> = (0..TRIED).map(|seed| mix::of_family(family, seed)).collect();
+    let programs = mixes.iter().enumerate().map(|(number, mix)| (0, mix.program(number))).collect();
+    let batch = Batch::of(&format!("hole-{}", family.name.replace(' ', "-")), programs);
+    let is_different = |case: Case<'_>| {
+        let Answer::Seen(seen) = ask(&case, full, Options::default()) else { return false };
+        match ask(&case, reduced, Options { holes, ..Options::default() }) {
+            Answer::Seen(other) => seen != other,
+            Answer::Missing(_) => false,
+            Answer::Panicked(_) => true,
+        }
+    };
+    assert!(batch.cases().any(is_different), "nobody notices {holes:?} in {TRIED} programs of family {}", family.name);
+}
+
+#[test]
+fn it_is_noticed_when_locks_keep_what_others_take_away() {
+    is_noticed_in(family("renewed locks"), Holes { locks: true, ..Holes::default() });
+}
+
+#[test]
+fn it_is_noticed_when_accesses_do_not_depend_on_mappings() {
+    is_noticed_in(family("unmap"), Holes { mappings: true, ..Holes::default() });
+    is_noticed_in(family("protect"), Holes { mappings: true, ..Holes::default() });
+}
+
+#[test]
+fn it_is_noticed_when_all_locks_of_readers_and_writers_are_alike() {
+    is_noticed_in(family("read-write kinds"), Holes { rwlocks: true, ..Holes::default() });
+}
+
+#[test]
+fn it_is_noticed_when_instructions_are_not_torn() {
+    is_noticed_in(family("copies"), Holes { tears: true, ..Holes::default() });
+}
+
+#[test]
+fn it_is_noticed_when_going_back_leaves_the_kernel_as_it_is() {
+    is_noticed_in(family("leave"), Holes { rollback: true, ..Holes::default() });
+}
+
+#[test]
+fn it_is_noticed_when_memoized_steps_ignore_what_they_look_at() {
+    is_noticed_in(&MEMORY, Holes { memo: true, ..Holes::default() });
+}
+
+#[test]
+fn the_audit_notices_when_memoized_steps_ignore_what_they_look_at() {
+    let programs =
+        (0..TRIED as usize).map(|number| (0, mix::of_family(&MEMORY, number as u64).program(number))).collect();
+    let batch = Batch::of("audit", programs);
+    let holes = Holes { memo: true, ..Holes::default() };
+    let is_noticed = |case: Case<'_>| {
+        let mut programs = case.start_with(Options { audit: Some(1), holes, ..Options::default() });
+        let mut limits = Limits { states: STATES_MAX, failures: usize::MAX, stop: &mut |_, _| false };
+        search_by(&graph(Mode::Reduced, 1), &mut programs, &mut limits);
+        assert!(programs.audited.again == programs.audited.results, "{:?}", programs.audited);
+        programs.refusal.is_some_and(|refusal| refusal.cause == Cause::Differs)
+    };
+    assert!(batch.cases().any(is_noticed), "no difference is reported");
+}
+
+#[test]
+fn every_engine_and_the_host_agree_on_what_threads_do_to_each_other() {
+    let started = Instant::now();
+    let tally = compare_all("mixed", mixes(50));
+    let seconds = started.elapsed().as_secs();
+    println!("{} programs, {} compared, {seconds} s; refused: {:?}", tally.programs, tally.compared, tally.refused);
+    println!("{:.0?}", TIMES.lock().expect("nobody panics"));
+    assert!(tally.differences.is_empty(), "{}:\n{}", tally.differences.len(), tally.differences.join("\n"));
+    assert!(tally.compared * 2 > tally.programs, "only {} of {}", tally.compared, tally.programs);
+}

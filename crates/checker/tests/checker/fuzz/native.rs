@@ -1,0 +1,98 @@
+//! What a program does on the host: some schedule, and our search must know what comes of it.
+
+use crate::fuzz::batch::Case;
+use crate::fuzz::compare::Seen;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Ending {
+    Code(i32),
+    Signal(i32),
+    Waits,
+}
+
+/// How many times a program runs.
+const RUNS: usize = 6;
+
+/// Ends that a search did not tell of.
+pub fn unknown(case: &Case<'_>, times: bool, seen: &Seen) -> Vec<Ending> {
+    // What a broken promise or the end of a child leads to is not followed.
+    if seen.is_misused() || has_failing_child(case, seen) {
+        return Vec::new();
+    }
+    let patience = match (is_known(Ending::Waits, seen), times) {
+        (true, _) => 200,
+        (false, false) => 3_000,
+        (false, true) => 10_000,
+    };
+    let mut ends: Vec<Ending> = Vec::new();
+    for run in 0..RUNS {
+        ends.push(once(case, run, Duration::from_millis(patience)));
+        if ends.last() == Some(&Ending::Waits) {
+            break;
+        }
+    }
+    ends.sort_unstable();
+    ends.dedup();
+    ends.retain(|end| !is_known(*end, seen));
+    ends
+}
+
+fn has_failing_child(case: &Case<'_>, seen: &Seen) -> bool {
+    let fails = |failure: &String| failure.starts_with("crash") || failure.starts_with("assert");
+    let is_forked = case.program.row.contains("PROCESSES") || case.program.source.contains("fork");
+    is_forked && seen.failures.iter().any(fails)
+}
+
+fn is_known(end: Ending, seen: &Seen) -> bool {
+    let starts = |start: &str| seen.failures.iter().any(|failure| failure.starts_with(start));
+    match end {
+        Ending::Code(0) | Ending::Signal(9) => !seen.ends.is_empty(),
+        Ending::Code(code) => seen.failures.contains(&format!("exit: program ends with exit code {code}")),
+        Ending::Signal(6) => starts("assert"),
+        Ending::Signal(_) => starts("crash"),
+        Ending::Waits => starts("deadlock") || starts("livelock"),
+    }
+}
+
+/// One run; every other one has only one processor, so that threads are interrupted at other places.
+fn once(case: &Case<'_>, run: usize, patience: Duration) -> Ending {
+    let (place, number) = case.place();
+    let folder = place.join(format!("native-{number}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the folder takes folders");
+    std::fs::hard_link(place.join("program"), folder.join("program")).expect("it is one file system");
+    // Programs count names.
+    std::fs::write(folder.join("program.c"), "").expect("the folder takes files");
+    let end = ending(&folder, number, run.is_multiple_of(2), patience);
+    let _ = std::fs::remove_dir_all(&folder);
+    end
+}
+
+fn ending(folder: &Path, number: usize, alone: bool, patience: Duration) -> Ending {
+    let processors = if alone { "0" } else { "0-1" };
+    let mut native = Command::new("taskset");
+    native.args(["-c", processors, "./program", &number.to_string()]).current_dir(folder).process_group(0);
+    native.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = native.spawn().expect("it starts");
+    let started = Instant::now();
+    let status = loop {
+        match child.try_wait().expect("it is a child") {
+            Some(status) => break Some(status),
+            None if started.elapsed() > patience => break None,
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    // Whoever is left belongs to nobody.
+    let group = format!("-{}", child.id());
+    let _ = Command::new("kill").args(["-9", "--", &group]).stderr(Stdio::null()).status();
+    let _ = child.wait();
+    match status {
+        Some(status) => status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Code),
+        None => Ending::Waits,
+    }
+}

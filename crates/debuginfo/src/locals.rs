@@ -1,0 +1,201 @@
+//! Variables of functions at work, where the compiler keeps them on the stack.
+//!
+//! Only simple descriptions are understood: so far from the frame, or from the stack or frame pointer. What lies in
+//! registers, or moves about, has no address and is never what an address means.
+
+use super::dwarf::{Dwarf, Entry, Place, Reader, Unit};
+use super::reached::{Search, Thing};
+use super::unwind::Call;
+use super::variable::{Storage, Variable};
+use super::{DebugInfo, Loaded, Modules};
+use gimli::Operation;
+use kernel::Tid;
+use memory::SpaceId;
+use world::World;
+
+/// DWARF's numbers of the frame and the stack pointer (System V ABI, figure 3.36).
+const FRAME_POINTER: gimli::Register = gimli::Register(6);
+const STACK_POINTER: gimli::Register = gimli::Register(7);
+
+/// A variable of a function.
+struct Local {
+    name: String,
+    address: u64,
+    of: Place,
+}
+
+impl DebugInfo {
+    /// The variable of a function of a thread that an address of its stack belongs to.
+    pub(super) fn local_at(&mut self, world: &World, tid: Tid, address: u64) -> Option<Variable> {
+        let stack = self.calls(world, tid);
+        let holds = |call: &&Call| call.frame_end.is_some_and(|end| (call.registers.0..end).contains(&address));
+        let call = stack.iter().find(holds)?;
+        let space = super::unwind::space_of(world, tid)?;
+        let modules = self.modules(&world.memory, space);
+        let (loaded, frame) = frame(&modules, call)?;
+        let dwarf = frame.dwarf;
+        let (local, offset) = frame.find(address)?;
+        let outer = self.location(&world.memory, space, call.within).pop();
+        let storage = Storage::Local(tid, outer.and_then(|frame| frame.function).unwrap_or_default());
+        Some(dwarf.part(&local.name, local.of, offset).told(loaded, dwarf, storage))
+    }
+}
+
+impl DebugInfo {
+    /// The name of an address that some variable of a function at work leads to.
+    pub(super) fn through_locals(
+        &mut self,
+        world: &World,
+        space: SpaceId,
+        address: u64,
+        storage: &Storage,
+    ) -> Option<Variable> {
+        let modules = self.modules(&world.memory, space);
+        let threads = world.kernel.threads.keys().filter(|tid| super::unwind::space_of(world, **tid) == Some(space));
+        let calls: Vec<Call> = threads.flat_map(|tid| self.calls(world, *tid)).collect();
+        calls.iter().find_map(|call| {
+            let (loaded, frame) = frame(&modules, call).filter(|(loaded, _)| modules.is_own(loaded))?;
+            let mut search = Search::new(&world.memory, space, &modules, frame.dwarf);
+            let dwarf = frame.dwarf;
+            for local in frame.all() {
+                search.begin(&Thing { path: local.name, of: local.of, address: local.address });
+            }
+            Some(search.find(address)?.told(loaded, dwarf, storage.clone()))
+        })
+    }
+}
+
+/// A call as a function at work, with the binary that has it.
+fn frame<'a>(modules: &'a Modules, call: &'a Call) -> Option<(&'a Loaded, Frame<'a>)> {
+    let loaded = modules.at(call.within)?;
+    let (dwarf, place) = (loaded.module.dwarf()?, call.within.wrapping_sub(loaded.bias));
+    Some((loaded, Frame { dwarf, call, place, unit: 0, base: None }))
+}
+
+/// A function at work.
+struct Frame<'a> {
+    dwarf: &'a Dwarf,
+    call: &'a Call,
+    /// Where it is, before the base is added.
+    place: u64,
+    unit: usize,
+    /// What its variables are described relative to.
+    base: Option<u64>,
+}
+
+impl Frame<'_> {
+    /// All variables of the function, in whatever unit it is.
+    fn all(mut self) -> Vec<Local> {
+        let mut all = Vec::new();
+        for unit in 0..self.dwarf.units().len() {
+            if self.covers_unit(unit) {
+                self.unit = unit;
+                all.extend(self.locals());
+            }
+        }
+        all
+    }
+
+    fn find(self, address: u64) -> Option<(Local, u64)> {
+        let dwarf = self.dwarf;
+        self.all().into_iter().find_map(|local| inside(dwarf, local, address))
+    }
+
+    fn covers_unit(&self, unit: usize) -> bool {
+        self.dwarf.sections.unit_ranges(&self.dwarf.units()[unit]).is_ok_and(|ranges| self.is_within(ranges))
+    }
+
+    fn is_within(&self, mut ranges: gimli::RangeIter<Reader>) -> bool {
+        while let Ok(Some(range)) = ranges.next() {
+            if (range.begin..range.end).contains(&self.place) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn unit(&self) -> &Unit {
+        &self.dwarf.units()[self.unit]
+    }
+
+    /// The variables of the function and of the blocks that we are in. Blocks that we are not in may use the same bytes.
+    fn locals(&mut self) -> Vec<Local> {
+        let (mut locals, mut skipped) = (Vec::new(), None::<isize>);
+        let dwarf = self.dwarf;
+        let mut cursor = dwarf.units()[self.unit].entries();
+        while let Ok(Some(entry)) = cursor.next_dfs() {
+            if skipped.is_some_and(|depth| entry.depth() > depth) {
+                continue;
+            }
+            skipped = None;
+            match entry.tag() {
+                gimli::DW_TAG_subprogram | gimli::DW_TAG_lexical_block | gimli::DW_TAG_inlined_subroutine => {
+                    let is_here =
+                        dwarf.sections.die_ranges(self.unit(), entry).is_ok_and(|ranges| self.is_within(ranges));
+                    skipped = (!is_here).then(|| entry.depth());
+                    if is_here && entry.tag() == gimli::DW_TAG_subprogram {
+                        self.base = self.frame_base(entry);
+                    }
+                }
+                gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter => locals.extend(self.local(entry)),
+                _ => {}
+            }
+        }
+        // What is declared innermost hides what is around it.
+        locals.reverse();
+        locals
+    }
+
+    fn frame_base(&self, entry: &Entry) -> Option<u64> {
+        let expression = self.expression(entry.attr_value(gimli::DW_AT_frame_base)?)?;
+        let mut operations = expression.operations(self.unit().encoding());
+        let base = match operations.next().ok()?? {
+            Operation::CallFrameCFA => self.call.frame_end?,
+            Operation::Register { register } => self.register(register)?,
+            Operation::RegisterOffset { register, offset, .. } => self.register(register)?.wrapping_add_signed(offset),
+            _ => return None,
+        };
+        operations.next().ok()?.is_none().then_some(base)
+    }
+
+    fn register(&self, register: gimli::Register) -> Option<u64> {
+        match register {
+            STACK_POINTER => Some(self.call.registers.0),
+            FRAME_POINTER => Some(self.call.registers.1),
+            _ => None,
+        }
+    }
+
+    /// The description that holds where we are.
+    fn expression(&self, value: super::dwarf::Value) -> Option<gimli::Expression<Reader>> {
+        if let super::dwarf::Value::Exprloc(expression) = value {
+            return Some(expression);
+        }
+        let mut locations = self.dwarf.sections.attr_locations(self.unit(), value).ok()??;
+        while let Ok(Some(location)) = locations.next() {
+            if (location.range.begin..location.range.end).contains(&self.place) {
+                return Some(location.data);
+            }
+        }
+        None
+    }
+
+    fn local(&self, entry: &Entry) -> Option<Local> {
+        let expression = self.expression(entry.attr_value(gimli::DW_AT_location)?)?;
+        let mut operations = expression.operations(self.unit().encoding());
+        let address = match operations.next().ok()?? {
+            Operation::FrameOffset { offset } => self.base?.wrapping_add_signed(offset),
+            Operation::RegisterOffset { register, offset, .. } => self.register(register)?.wrapping_add_signed(offset),
+            _ => return None,
+        };
+        operations.next().ok()?.is_none().then_some(())?;
+        let name = self.dwarf.name(self.unit, entry)?;
+        Some(Local { name, address, of: self.dwarf.type_of(self.unit, entry)? })
+    }
+}
+
+fn inside(dwarf: &Dwarf, local: Local, address: u64) -> Option<(Local, u64)> {
+    let size = dwarf.size(local.of)?;
+    let offset = address.checked_sub(local.address).filter(|offset| *offset < size)?;
+    Some((local, offset))
+}

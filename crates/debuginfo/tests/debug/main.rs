@@ -1,0 +1,11 @@
+//! What debug information says about programs that stand still inside a world, compared with what they say themselves.
+
+mod damaged;
+mod hostile;
+#[path = "../../../world/tests/machine/inside.rs"]
+mod inside;
+mod lines;
+mod modules;
+mod reached;
+mod standing;
+mod variables;

@@ -1,0 +1,8 @@
+//! Propositions: what they mean, what is said about wrong ones, and that no text makes them panic.
+
+mod in_a_world;
+#[path = "../../../world/tests/machine/inside.rs"]
+mod inside;
+mod meaning;
+mod told;
+mod wrong;

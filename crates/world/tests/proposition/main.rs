@@ -1,8 +1,0 @@
-//! Propositions: what they mean, what is said about wrong ones, and that no text makes them panic.
-
-mod in_a_world;
-#[path = "../inside/mod.rs"]
-mod inside;
-mod meaning;
-mod told;
-mod wrong;
