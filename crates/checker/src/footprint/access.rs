@@ -1,7 +1,7 @@
 //! Objects that steps touch: words of memory, locks, and what the kernel keeps, each as a number.
 
 use explore::graph::Touch;
-use kernel::{Id, Tid};
+use kernel::{Id, Pid, Tid};
 use memory::{Backing, Memory, Sharing, SpaceId};
 
 /// Kinds of objects; an object is a kind and a number.
@@ -48,10 +48,22 @@ pub fn object(kind: Kind, one: u64, two: u64) -> u64 {
     mixed << 4 | kind as u64
 }
 
+/// Parts of the object that all masks of a process are: a thread changes its own part, whoever sends reads all of them.
+const MASKS: u32 = 8;
+
+fn mask_part(pid: Pid, part: u32, write: bool) -> Touch {
+    Touch { object: object(Kind::Process, u64::from(pid.0), u64::from(2 + part)), write, plain: false }
+}
+
 /// A change of the signals that a thread blocks.
 #[must_use]
-pub fn changes_mask(tid: Tid) -> Touch {
-    Touch { object: object(Kind::Process, u64::from(tid.0), 2), write: true, plain: false }
+pub fn changes_mask(pid: Pid, tid: Tid) -> Touch {
+    mask_part(pid, tid.0 % MASKS, true)
+}
+
+/// The signals that threads of a process block.
+pub fn masks(pid: Pid) -> impl Iterator<Item = Touch> {
+    (0..MASKS).map(move |part| mask_part(pid, part, false))
 }
 
 /// The kind of an object.

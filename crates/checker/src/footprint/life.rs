@@ -41,6 +41,8 @@ impl Asked<'_> {
         touches.push(writes(Kind::Process, u64::from(process.pid.0)));
         touches.push(writes(Kind::Process, u64::from(process.parent.0)));
         touches.push(reads(Kind::Inode, process.directories.working.0));
+        // Its parent is sent a signal, which waits if somebody there blocks it.
+        touches.extend(access::masks(process.parent));
         touches
     }
 

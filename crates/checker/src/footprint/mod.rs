@@ -88,7 +88,7 @@ fn everything() -> Reach {
 }
 
 impl Asked<'_> {
-    fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         self.kernel.threads.get(&self.tid).expect("the caller").pid
     }
 

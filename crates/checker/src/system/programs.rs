@@ -487,12 +487,17 @@ impl Traced for Programs {
         self.options.audit.is_some() && self.is_due()
     }
 
-    fn is_same_footprint(&self, one: &[Touch], other: &[Touch]) -> bool {
+    fn covers(&self, inherited: &[Touch], own: &[Touch]) -> bool {
         // Who closes one of many descriptors only counts them, as long as there are many; that counts as reading.
-        let is_same = |(a, b): (&Touch, &Touch)| {
-            a == b || access::kind(a.object) == access::Kind::File && (a.object, a.plain) == (b.object, b.plain)
+        let counts = |touch: &Touch| access::kind(touch.object) == access::Kind::File;
+        let is_covered = |own: &Touch| {
+            let found = inherited.binary_search_by_key(&own.object, |touch| touch.object);
+            found.is_ok_and(|at| {
+                let inherited = &inherited[at];
+                inherited.plain == own.plain && (inherited.write || !own.write || counts(own))
+            })
         };
-        one.len() == other.len() && one.iter().zip(other).all(is_same)
+        own.iter().all(is_covered)
     }
 
     fn differs(&mut self, actor: u32, what: &str) {

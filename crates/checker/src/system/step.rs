@@ -10,7 +10,7 @@ use crate::system::programs::Programs;
 use explore::graph::Touch;
 use kernel::map::Map;
 use kernel::shared::Shared;
-use kernel::{Kernel, Process, Tid};
+use kernel::{Kernel, Pid, Process, Tid};
 use memory::{Halt, Mark};
 use world::refusal::Refusal;
 use x86::{Cpu, Trap};
@@ -80,6 +80,7 @@ impl Programs {
         let space = self.world.space(tid);
         let was_stopped = self.is_stopped(tid);
         let base = self.world.cpus[&tid].fs_base;
+        let pid = self.world.kernel.threads.get(&tid).expect("it runs").pid;
         self.world.memory.enter(space);
         self.world.memory.forget_log();
         self.place_stack(tid);
@@ -98,6 +99,7 @@ impl Programs {
         self.hand_over(&mut step);
         self.follow_births(tid, space);
         self.note_end(&mut step, libc::thread(space, base));
+        self.note_leader(&mut step, pid);
         self.note_signal(&mut step, was_stopped);
         self.note_sent(tid);
         step.touches.push(Touch { object: access::object(Kind::World, 0, 0), write: false, plain: false });
@@ -109,6 +111,17 @@ impl Programs {
         let is_known = step.touches.iter().any(|touch| touch.object == object && touch.write);
         if !is_known && !self.world.kernel.threads.contains_key(&step.tid) {
             step.touches.push(Touch { object, write: true, plain: false });
+        }
+    }
+
+    /// Signals for a process go to its first thread as long as that lives. When it has ended, each other thread may be the
+    /// last one, with which the process ends.
+    fn note_leader(&self, step: &mut Step, pid: Pid) {
+        let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
+        let process = self.world.kernel.processes.get(&pid);
+        let goes_on = process.is_some_and(|process| !process.threads.is_empty());
+        if is_ended && goes_on && !self.world.kernel.threads.contains_key(&Tid(pid.0)) {
+            step.touches.extend(access::everything());
         }
     }
 
@@ -155,7 +168,8 @@ impl Programs {
             step.touches.extend(self.call_touches(tid));
         }
         if delivers {
-            step.touches.push(access::changes_mask(tid));
+            let pid = self.world.kernel.threads.get(&tid).expect("it runs").pid;
+            step.touches.push(access::changes_mask(pid, tid));
         }
         let settles = self.world.settle(tid, &mut self.listener)?;
         self.note_kernel(step);
@@ -335,9 +349,13 @@ impl Programs {
     pub(crate) fn is_life(&self, tid: Tid) -> bool {
         self.library.member(tid).is_some_and(|member| {
             let whole = member.within.map(|within| within.whole);
-            let comes_or_goes = matches!(member.phase, Phase::Starting | Phase::Ending);
-            comes_or_goes && self.has_siblings(tid)
-                || matches!(whole, Some(Whole::Create | Whole::Join | Whole::Detach | Whole::Cancel))
+            // With the last thread ends its process.
+            let comes_or_goes = match member.phase {
+                Phase::Starting => true,
+                Phase::Ending => self.has_siblings(tid),
+                _ => false,
+            };
+            comes_or_goes || matches!(whole, Some(Whole::Create | Whole::Join | Whole::Detach | Whole::Cancel))
         })
     }
 

@@ -155,7 +155,7 @@ impl Programs {
         }
         // A signal that another thread sends is delivered, or not, or to somebody else, by what is blocked then.
         if self.knowledge.sends_signals && sets_mask(call.0) {
-            return Some(Reach::Objects(vec![access::changes_mask(tid)]));
+            return Some(Reach::Objects(vec![access::changes_mask(self.asked(tid, call).pid(), tid)]));
         }
         Some(self.asked(tid, call).reach())
     }

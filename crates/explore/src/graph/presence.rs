@@ -133,7 +133,7 @@ impl<T: Traced> Search<'_, T> {
         let locks = self.graph.touches.locks_of(inherited);
         let again = self.graph.touches.intern(dense, locks, &all);
         let told = [inherited, again].map(|set| self.graph.touches.of(set));
-        if !self.system.is_same_footprint(told[0], told[1]) {
+        if !self.system.covers(told[0], told[1]) {
             let what = format!("the inherited footprint of a step is {:x?}, its own is {:x?}", told[0], told[1]);
             self.system.differs(actor.number, &what);
         }

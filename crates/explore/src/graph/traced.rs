@@ -36,9 +36,9 @@ pub trait Traced {
         false
     }
 
-    /// Whether two footprints are of the same step, in a state and in one behind a step that does not conflict with it.
-    fn is_same_footprint(&self, one: &[Touch], other: &[Touch]) -> bool {
-        one == other
+    /// Whether the footprint of a step, inherited from the state before one that does not conflict with it, contains its own.
+    fn covers(&self, inherited: &[Touch], own: &[Touch]) -> bool {
+        inherited == own
     }
 
     /// An actor, or the footprint of its next step, is not what was inherited.
