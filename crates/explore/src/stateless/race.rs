@@ -60,8 +60,13 @@ impl<'a> Late<'a> {
     /// Whether nothing at all lies between an event and the step: they can happen next to each other.
     pub fn is_next_to(&self, run: &Run, early: usize) -> bool {
         let between = self.conflicting.iter().filter(|place| **place > early);
-        !run.events[early].is_in(&self.past)
+        self.is_apart(run, early)
             && !between.into_iter().any(|place| run.events[early].is_in(&run.events[*place].clock))
+    }
+
+    /// Whether an event does not come before the step whatever happens.
+    pub fn is_apart(&self, run: &Run, early: usize) -> bool {
+        !run.events[early].is_in(&self.past)
     }
 
     /// Whether the step could not be taken before the event because its actor waits there, and goes on waiting.

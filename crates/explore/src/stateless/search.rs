@@ -171,7 +171,7 @@ impl<T: Traced> Search<'_, T> {
         if frame.find(event.actor).is_some_and(|actor| actor.patient) {
             return;
         }
-        self.note_races(&late);
+        self.note_races(&late, |late, run, place| late.is_next_to(run, place));
         let frame = self.frames.last().expect("it is taken somewhere");
         for (dense, actor) in frame.actors.iter().filter(|(_, actor)| actor.choices == 0) {
             for touch in event.touches.iter().filter(|touch| touch.plain && touch.write) {
@@ -189,8 +189,8 @@ impl<T: Traced> Search<'_, T> {
     }
 
     /// Races of a late step with events that it can happen next to.
-    fn note_races(&mut self, late: &Late<'_>) {
-        for place in late.conflicting.iter().filter(|place| late.is_next_to(&self.run, **place)) {
+    fn note_races(&mut self, late: &Late<'_>, can_meet: fn(&Late<'_>, &Run, usize) -> bool) {
+        for place in late.conflicting.iter().filter(|place| can_meet(late, &self.run, **place)) {
             let (early, event) = (&self.run.events[*place], late.event);
             let way = || way_beside(&self.run, *place);
             compare(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches), way);
@@ -292,7 +292,8 @@ impl<T: Traced> Search<'_, T> {
             let conflicting = self.run.conflicting(actor, &touches);
             let event = self.run.event(actor, 0, touches, &conflicting);
             let late = Late::new(&self.run, &event, &conflicting);
-            self.note_races(&late);
+            // It has looked at what it waits for since it came there.
+            self.note_races(&late, |late, run, place| late.is_apart(run, place));
             for place in late.overtakes(&self.run, &self.frames) {
                 self.ask(&late, place);
             }
