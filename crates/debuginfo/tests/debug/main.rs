@@ -2,7 +2,7 @@
 
 mod damaged;
 mod hostile;
-#[path = "../../../world/tests/machine/inside.rs"]
+#[path = "../../../world/tests/all/inside.rs"]
 mod inside;
 mod lines;
 mod modules;

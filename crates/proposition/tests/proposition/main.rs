@@ -1,7 +1,7 @@
 //! Propositions: what they mean, what is said about wrong ones, and that no text makes them panic.
 
 mod in_a_world;
-#[path = "../../../world/tests/machine/inside.rs"]
+#[path = "../../../world/tests/all/inside.rs"]
 mod inside;
 mod meaning;
 mod told;

@@ -1,0 +1,19 @@
+//! The binary as users meet it: verbs, reports, limits, hostile surroundings, SPIN beside it.
+
+mod arrows;
+mod check_programs;
+mod cli;
+mod engines;
+mod faults;
+mod folder;
+mod limits;
+mod models;
+mod newcomer;
+mod programs;
+mod readme;
+mod replays;
+mod robust;
+mod spin;
+mod stock;
+mod tidy;
+mod told;

@@ -1,0 +1,16 @@
+//! Searches of programs: known answers, random programs, footprints of calls, generated documents.
+
+mod allocation;
+mod check;
+mod choices;
+mod depths;
+mod documents;
+mod examples;
+mod footprint;
+mod fuzz;
+#[path = "../../../world/tests/all/inside.rs"]
+mod inside;
+mod library;
+mod livelock;
+mod start;
+mod trust;

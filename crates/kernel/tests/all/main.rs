@@ -1,0 +1,13 @@
+//! The kernel by its calls, without processors.
+
+mod events;
+mod futexes;
+mod guest;
+mod ipc;
+mod locks;
+mod overlay;
+mod processes;
+mod signals;
+mod sockets;
+mod spaces;
+mod timers;

@@ -1,0 +1,12 @@
+//! The language: front end, meaning, faults.
+
+mod agreement;
+mod choices;
+mod faults;
+mod front_corpus;
+mod front_errors;
+mod front_fuzz;
+mod front_gcc;
+mod front_snippets;
+mod front_trees;
+mod notation;
