@@ -7,6 +7,7 @@ pub mod never;
 pub mod points;
 pub mod programs;
 pub mod register_liveness;
+mod savepoint;
 pub mod service;
 pub mod spin;
 pub mod startup;

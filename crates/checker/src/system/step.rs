@@ -3,17 +3,16 @@
 //! Whatever follows an operation and touches nothing shared belongs to its step; so does what follows the acquisition of a
 //! lock, up to the next operation. Anything else is a step of its own: to merge what follows a release would hide races.
 
+use super::savepoint::{Progress, Savepoint};
 use crate::footprint::Reach;
 use crate::footprint::access::{self, Kind};
-use crate::libc::{self, Library, Member, Phase, RETURN, Whole};
+use crate::libc::{self, Member, Phase, RETURN, Whole};
 use crate::system::programs::Programs;
 use explore::graph::Touch;
-use kernel::map::Map;
-use kernel::shared::Shared;
-use kernel::{Kernel, Pid, Process, Tid};
-use memory::{Halt, Mark};
+use kernel::{Pid, Process, Tid};
+use memory::Halt;
 use world::refusal::Refusal;
-use x86::{Cpu, Trap};
+use x86::Trap;
 
 /// Instructions of one step without anything that others can see; a loop that spins is cut here.
 const RUN_MAX: u64 = 20_000;
@@ -33,7 +32,7 @@ pub(crate) struct Step {
     /// Nothing was done so far.
     pub is_fresh: bool,
     /// Where to come back to if the instructions behind the operation turn out to touch something.
-    kept: Option<Kept>,
+    behind: Option<(Savepoint, Progress)>,
     /// An assertion that has failed, as the program tells it.
     pub assertion: Option<String>,
     /// A function is used as it may not be.
@@ -46,27 +45,6 @@ pub(crate) struct Step {
     pub exits: bool,
 }
 
-impl Step {
-    /// Gives up all accesses but the first so many.
-    pub fn truncate(&mut self, touches: usize) {
-        self.touches.truncate(touches);
-        self.handed = self.handed.min(touches);
-    }
-}
-
-/// A world just behind an operation.
-struct Kept {
-    mark: Mark,
-    /// Of all threads: what follows may end others.
-    cpus: Map<Tid, Cpu>,
-    kernel: Shared<Kernel>,
-    library: Library,
-    touches: usize,
-    heard: usize,
-    clean_below: u64,
-    misuse: Option<&'static str>,
-}
-
 impl Programs {
     /// Takes a step of a thread in the world that is loaded. Alone in the world, a thread goes on until it is not, or waits.
     pub(crate) fn advance(&mut self, tid: Tid, index: u32) -> Result<Step, Refusal> {
@@ -74,9 +52,9 @@ impl Programs {
         let (assertion, misuse) = (None, None);
         let (lowest, clean_below) = (u64::MAX, self.dead_end(tid));
         let (touches, handed) = (Vec::new(), 0);
-        let (kept, exits) = (None, false);
+        let (behind, exits) = (None, false);
         let mut step =
-            Step { tid, index, touches, handed, is_fresh, kept, assertion, misuse, lowest, clean_below, exits };
+            Step { tid, index, touches, handed, is_fresh, behind, assertion, misuse, lowest, clean_below, exits };
         let space = self.world.space(tid);
         let was_stopped = self.is_stopped(tid);
         let base = self.world.cpus[&tid].fs_base;
@@ -224,20 +202,11 @@ impl Programs {
         self.hand_over(step);
         if !self.options.only_breaks
             && !self.is_alone()
-            && step.kept.is_none()
+            && step.behind.is_none()
             && !self.is_life(step.tid)
             && self.world.cpus.contains_key(&step.tid)
         {
-            step.kept = Some(Kept {
-                mark: self.world.memory.mark(),
-                cpus: self.world.cpus.clone(),
-                kernel: self.world.kernel.clone(),
-                library: self.library.clone(),
-                touches: step.touches.len(),
-                heard: self.listener.heard.len(),
-                clean_below: step.clean_below,
-                misuse: step.misuse,
-            });
+            step.behind = Some((self.savepoint(), step.progress()));
         }
         true
     }
@@ -246,21 +215,14 @@ impl Programs {
     /// neither.
     fn keeps(&mut self, step: &mut Step) -> bool {
         let has_failed = step.assertion.is_some() || !self.world.kernel.threads.contains_key(&step.tid);
-        let Some(kept) = step.kept.take_if(|kept| has_failed || step.touches.len() > kept.touches) else {
+        let Some((savepoint, progress)) = step.behind.take() else { return true };
+        if !has_failed && !step.has_touched_since(&progress) {
+            step.behind = Some((savepoint, progress));
             return true;
-        };
-        self.world.memory.undo_to(kept.mark);
-        self.world.memory.forget_log();
-        self.world.cpus = kept.cpus;
-        if !self.options.holes.rollback {
-            self.world.kernel = kept.kernel;
         }
-        self.library = kept.library;
-        step.truncate(kept.touches);
-        step.clean_below = kept.clean_below;
         // What has failed behind the operation fails in a step of its own.
-        (step.assertion, step.misuse, step.exits) = (None, kept.misuse, false);
-        self.listener.heard.truncate(kept.heard);
+        self.roll_back(savepoint);
+        step.go_back_to(progress);
         false
     }
 
@@ -320,22 +282,17 @@ impl Programs {
     /// Before an instruction that locks memory, or a call that concerns only the caller and its memory: others see it only
     /// if they can reach that memory.
     fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let (mark, cpus, before) = (self.world.memory.mark(), self.world.cpus.clone(), step.touches.len());
-        let (kernel, heard) = (self.world.kernel.clone(), self.listener.heard.len());
+        let (savepoint, progress) = (self.savepoint(), step.progress());
         let fingerprint = self.world.memory.fingerprint();
         let trap = self.pass_to_trap(step, None)?;
-        let is_visible = step.touches.len() > before;
+        let is_visible = step.has_touched_since(&progress);
         if is_visible && self.world.memory.fingerprint() == fingerprint {
             // A failed comparison, or a store of what is there: whoever reads does not notice.
-            step.touches[before..].iter_mut().for_each(|touch| touch.write = false);
+            progress.since(step).iter_mut().for_each(|touch| touch.write = false);
         }
         if is_visible && !self.may_operate(step) {
-            self.world.memory.undo_to(mark);
-            self.world.memory.forget_log();
-            self.world.cpus = cpus;
-            self.world.kernel = kernel;
-            self.listener.heard.truncate(heard);
-            step.truncate(before);
+            self.roll_back(savepoint);
+            step.go_back_to(progress);
             return Ok(false);
         }
         step.is_fresh = false;

@@ -9,7 +9,7 @@ use crate::system::step::Step;
 use kernel::Tid;
 use memory::{Access, Logged, SpaceId};
 use world::refusal::Refusal;
-use x86::{Cpu, Machine, Trap};
+use x86::{Machine, Trap};
 
 /// Bytes that are accessed at once if they are aligned.
 const ATOMIC: u64 = 8;
@@ -74,7 +74,7 @@ impl Programs {
     /// None if it traps.
     fn visible_parts(&mut self, tid: Tid, space: SpaceId) -> Vec<Part> {
         let done = self.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
-        let (mark, cpu) = (self.world.memory.mark(), self.world.cpus[&tid].clone());
+        let savepoint = self.savepoint();
         self.put_back(space, &done);
         let trap = self.execute_one(tid);
         let mut log = self.world.memory.take_log();
@@ -85,14 +85,8 @@ impl Programs {
         for part in &mut parts {
             part.value = self.part_value(space, part);
         }
-        self.give_up_trial(tid, mark, cpu);
+        self.roll_back(savepoint);
         parts
-    }
-
-    fn give_up_trial(&mut self, tid: Tid, mark: memory::Mark, cpu: Cpu) {
-        self.world.memory.undo_to(mark);
-        self.world.memory.forget_log();
-        self.world.cpus.insert(tid, cpu);
     }
 
     /// Executes one instruction whose accesses are not stopped.

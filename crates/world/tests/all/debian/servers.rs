@@ -7,8 +7,7 @@ use std::path::Path;
 
 /// The text of a script, after the programs in its `# needs:` line were found.
 fn script(name: &str) -> String {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/debian/scripts").join(name).with_extension("sh");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/debian/scripts").join(name).with_extension("sh");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let needs = text.lines().find_map(|line| line.strip_prefix("# needs: ")).expect("a script says what it needs");
     demand(&needs.split(' ').collect::<Vec<_>>());

@@ -1,0 +1,87 @@
+//! The one way back within a step: what was executed since a savepoint is rolled back, all of it.
+
+use super::programs::Programs;
+use super::step::Step;
+use crate::libc::Library;
+use explore::graph::Touch;
+use kernel::map::Map;
+use kernel::shared::Shared;
+use kernel::{Kernel, Tid};
+use memory::Mark;
+use x86::Cpu;
+
+/// The world, what the checker knows of its threads, and what was heard, at some point of a step.
+pub(crate) struct Savepoint {
+    mark: Mark,
+    /// Of all threads: a step may end others.
+    cpus: Map<Tid, Cpu>,
+    kernel: Shared<Kernel>,
+    library: Library,
+    heard: usize,
+}
+
+/// How far a step has come.
+pub(crate) struct Progress {
+    touches: usize,
+    lowest: u64,
+    clean_below: u64,
+    assertion: Option<String>,
+    misuse: Option<&'static str>,
+    exits: bool,
+}
+
+impl Progress {
+    /// Accesses that were noted after this point.
+    pub fn since<'a>(&self, step: &'a mut Step) -> &'a mut [Touch] {
+        &mut step.touches[self.touches..]
+    }
+}
+
+impl Step {
+    pub(crate) fn progress(&self) -> Progress {
+        Progress {
+            touches: self.touches.len(),
+            lowest: self.lowest,
+            clean_below: self.clean_below,
+            assertion: self.assertion.clone(),
+            misuse: self.misuse,
+            exits: self.exits,
+        }
+    }
+
+    /// Whether accesses were noted since.
+    pub(crate) fn has_touched_since(&self, progress: &Progress) -> bool {
+        self.touches.len() > progress.touches
+    }
+
+    pub(crate) fn go_back_to(&mut self, progress: Progress) {
+        let Progress { touches, lowest, clean_below, assertion, misuse, exits } = progress;
+        self.touches.truncate(touches);
+        self.handed = self.handed.min(touches);
+        (self.lowest, self.clean_below) = (lowest, clean_below);
+        (self.assertion, self.misuse, self.exits) = (assertion, misuse, exits);
+    }
+}
+
+impl Programs {
+    pub(crate) fn savepoint(&mut self) -> Savepoint {
+        Savepoint {
+            mark: self.world.memory.mark(),
+            cpus: self.world.cpus.clone(),
+            kernel: self.world.kernel.clone(),
+            library: self.library.clone(),
+            heard: self.listener.heard.len(),
+        }
+    }
+
+    pub(crate) fn roll_back(&mut self, savepoint: Savepoint) {
+        self.world.memory.undo_to(savepoint.mark);
+        self.world.memory.forget_log();
+        self.world.cpus = savepoint.cpus;
+        if !self.options.holes.rollback {
+            self.world.kernel = savepoint.kernel;
+        }
+        self.library = savepoint.library;
+        self.listener.heard.truncate(savepoint.heard);
+    }
+}
