@@ -11,12 +11,12 @@ mod careful;
 mod evidence;
 mod exit;
 mod fault_args;
-mod faulty;
+mod fault_plan;
 mod input;
 mod interrupt;
 mod jobs;
+mod migration_hints;
 mod model;
-mod newcomer;
 mod output;
 mod programs;
 mod progress;
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(exit::our_bug));
     let cli = Cli::try_parse().unwrap_or_else(|error| {
         let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let help = newcomer::help(&error, words);
+        let help = migration_hints::help(&error, words);
         let _ = error.print();
         output::stderr(&help);
         std::process::exit(error.exit_code());

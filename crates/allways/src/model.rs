@@ -3,7 +3,7 @@
 use crate::args::ModelArgs;
 use crate::backend::Backend;
 use crate::evidence::{Describe, SHORTENING, finite};
-use crate::faulty::{Wanted, condition, unfit};
+use crate::fault_plan::{Wanted, condition, unfit};
 use crate::request::Request;
 use crate::runs::{self, Answer, Run};
 use crate::safety::{self, Watch, without_violation};

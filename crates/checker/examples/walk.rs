@@ -3,7 +3,7 @@
 
 use checker::footprint::access;
 use checker::{Options, Programs};
-use explore::graph::Traced;
+use explore::graph::FootprintSystem;
 use kernel::host::Host;
 use memory::Limit;
 use std::os::unix::ffi::OsStringExt;

@@ -14,7 +14,7 @@ use trace::KnowledgeRef;
 
 /// What earlier steps have shown of memory.
 #[derive(Clone, Default)]
-pub struct Knowledge {
+pub struct Refinement {
     /// Words at which threads stop, because a search saw that they race there.
     pub promoted: BTreeSet<(SpaceId, u64)>,
     /// Threads whose stacks others use.
@@ -60,7 +60,7 @@ enum Part {
     Written,
 }
 
-impl Knowledge {
+impl Refinement {
     fn grow(&self, is_new: bool) {
         self.has_grown.fetch_or(is_new, Ordering::Relaxed);
     }

@@ -9,10 +9,10 @@
 
 pub mod bits;
 pub mod budget;
+mod chunked_vec;
 pub mod cycle;
 pub mod graph;
 mod patience;
-mod pieces;
 pub mod random;
 pub mod reduce;
 pub mod sample;

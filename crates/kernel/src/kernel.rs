@@ -8,7 +8,7 @@ use crate::id::{Id, Pid, Tid};
 use crate::map::Map;
 use crate::wait::{Condition, Wait};
 use crate::{
-    Process, Thread, event, files, futex, ipc, lifecycle, net, pipe, short, signal, system, table, terminal, time,
+    Process, Thread, event, files, futex, ipc, lifecycle, net, pipe, short_read, signal, system, table, terminal, time,
 };
 use memory::Memory;
 
@@ -140,7 +140,7 @@ impl Kernel {
         };
         let pid = self.threads.get(&tid).expect("a caller is a thread").pid;
         let mut asked = args;
-        if let Some(most) = self.short.take().filter(|_| short::is_read(number, &args)) {
+        if let Some(most) = self.short.take().filter(|_| short_read::is_read(number, &args)) {
             asked[2] = asked[2].min(most);
         }
         let mut call = Call { kernel: self, memory, tid, pid, number, args: asked, resumed };

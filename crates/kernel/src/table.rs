@@ -98,7 +98,7 @@ const FAMILIES: &[&[Row]] = &[
     crate::futex::ROWS,
     crate::time::ROWS,
     crate::mapping::ROWS,
-    crate::identity::ROWS,
+    crate::credentials::ROWS,
     crate::system::ROWS,
     crate::event::ROWS,
     crate::net::ROWS,

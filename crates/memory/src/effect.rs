@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::memory::Memory;
 use crate::page::{self, Bytes, Page, ZERO};
-use crate::park::Parked;
+use crate::snapshot::Parked;
 use crate::store::Owner;
 use crate::table::{CHUNK, CHUNKS, GROUP, GroupImage, ParkedEntry, TableImage};
 use crate::watch::unpack;

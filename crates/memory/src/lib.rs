@@ -52,14 +52,14 @@ mod memory;
 mod object;
 mod objects;
 mod page;
-mod park;
+mod page_intern;
 mod remap;
+mod snapshot;
 mod space;
 mod spaces;
 mod store;
 mod table;
 mod tlb;
-mod twins;
 mod types;
 mod watch;
 
@@ -70,7 +70,7 @@ pub use layout::USER_END;
 pub use lazy::Source;
 pub use mapping::{Backing, Mapping, Name, Sharing};
 pub use memory::Memory;
-pub use park::Parked;
+pub use snapshot::Parked;
 pub use types::{Access, Cause, Fault, Halt, Limit, Logged, MapError, ObjectId, Protection, SpaceId, Stopped, Touch};
 
 /// Bytes of a page.

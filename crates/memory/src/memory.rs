@@ -8,10 +8,10 @@ use crate::effect::Noted;
 use crate::fingerprint::Dirty;
 use crate::journal::{Journal, Record};
 use crate::page::Pool;
-use crate::park::Neighbour;
+use crate::page_intern::Twins;
+use crate::snapshot::Neighbour;
 use crate::store::Stores;
 use crate::tlb::Tlb;
-use crate::twins::Twins;
 use crate::{Access, Cause, Fault, Halt, Limit, ObjectId, SpaceId};
 
 /// Where the code epochs of the next memory begin: no two memories share any, so that lowered code may serve several worlds.

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 use iced_x86::{Code, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, Mnemonic, OpCodeOperandKind};
 
 use crate::machine::{Machine, Trap, canonical};
-use crate::{Generic, control, integer, miscellaneous, sse, stack, string, system, x87};
+use crate::{Generic, control, integer, nop_and_privileged, sse, stack, string, system, x87};
 
 /// All forms of a mnemonic, and what they do.
 pub(crate) type Row = (Mnemonic, Generic);
 
 /// Families that are told apart by mnemonic.
-const FAMILIES: &[&[&[Row]]] = &[integer::FAMILIES, &[control::TABLE, stack::TABLE, miscellaneous::TABLE]];
+const FAMILIES: &[&[&[Row]]] = &[integer::FAMILIES, &[control::TABLE, stack::TABLE, nop_and_privileged::TABLE]];
 
 static TABLE: LazyLock<Vec<Option<Generic>>> = LazyLock::new(|| Code::values().map(find).collect());
 

@@ -8,7 +8,7 @@ mod image;
 mod integer;
 mod lower;
 mod machine;
-mod miscellaneous;
+mod nop_and_privileged;
 mod softfloat;
 mod sse;
 mod stack;

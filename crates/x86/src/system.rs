@@ -1,6 +1,6 @@
 //! What a program asks of the processor itself: `cpuid`, the time stamp, saved register images, MXCSR.
 
-mod identity;
+mod cpuid;
 
 use iced_x86::{Instruction, Mnemonic};
 
@@ -40,7 +40,7 @@ fn undefined(_: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
 }
 
 fn cpuid(m: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
-    let answer = identity::answer(m.cpu.gpr[RAX] as u32, m.cpu.gpr[RCX] as u32);
+    let answer = cpuid::answer(m.cpu.gpr[RAX] as u32, m.cpu.gpr[RCX] as u32);
     for (register, value) in [RAX, RBX, RCX, RDX].into_iter().zip(answer) {
         m.cpu.gpr[register] = value.into();
     }

@@ -135,7 +135,7 @@ impl Court<'_> {
         let missing: Vec<Found> = earlier.found.iter().filter(missing).cloned().collect();
         if !missing.is_empty() {
             let known = self.programs.learnt();
-            self.programs.know(&earlier.knowledge);
+            self.programs.know(&earlier.refinement);
             self.failures(&missing, evidence);
             self.programs.know(&known);
         }

@@ -3,7 +3,7 @@
 use super::refuse;
 use crate::args::{CheckArgs, CheckFormat};
 use crate::exit::Exit;
-use crate::faulty::Wanted;
+use crate::fault_plan::Wanted;
 use crate::input::look_at;
 use crate::interrupt::on_interrupt;
 use crate::model::{Checked, Model};

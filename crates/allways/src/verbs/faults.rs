@@ -4,7 +4,7 @@ use super::refuse;
 use crate::campaign::{Campaign, campaign};
 use crate::exit::Exit;
 use crate::fault_args::{FaultsArgs, FaultsFormat};
-use crate::faulty::Wanted;
+use crate::fault_plan::Wanted;
 use crate::input::look_at;
 use crate::interrupt::on_interrupt;
 use crate::model::Model;

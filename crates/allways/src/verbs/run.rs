@@ -4,7 +4,7 @@ use super::refuse;
 use crate::args::RunArgs;
 use crate::evidence::Describe;
 use crate::exit::Exit;
-use crate::faulty::Wanted;
+use crate::fault_plan::Wanted;
 use crate::input::look_at;
 use crate::interrupt::on_interrupt;
 use crate::model::Model;

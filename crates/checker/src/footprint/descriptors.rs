@@ -3,7 +3,7 @@
 use super::access::{self, Kind, reads, writes};
 use super::lists::{READING, WRITING};
 use super::names::{all_files, look_at_listing};
-use super::{Asked, Reach, sockets, some};
+use super::{Footprint, PendingCall, sockets, some};
 use explore::graph::Touch;
 use kernel::descriptor::File;
 use kernel::{Id, table};
@@ -15,9 +15,9 @@ const NOT_THE_FILE: [u64; 12] = [0, 1, 2, 3, 4, 8, 9, 11, 15, 16, 1027, 1030];
 /// Stands for all who wait for locks.
 const WAITING: u64 = u64::MAX;
 
-impl Asked<'_> {
+impl PendingCall<'_> {
     /// What a descriptor refers to.
-    pub(super) fn through(&self, fd: i32) -> Reach {
+    pub(super) fn through(&self, fd: i32) -> Footprint {
         some(self.description(fd))
     }
 
@@ -130,11 +130,11 @@ impl Asked<'_> {
     }
 
     /// What a new mapping touches: calls on its file have another footprint from now on.
-    pub(super) fn map(&self) -> Reach {
+    pub(super) fn map(&self) -> Footprint {
         const MAP_ANONYMOUS: u64 = 0x20;
         let mut touches = match self.own(Kind::Space, self.space().0) {
-            Reach::Nothing => Vec::new(),
-            Reach::Objects(touches) => touches,
+            Footprint::Nothing => Vec::new(),
+            Footprint::Objects(touches) => touches,
         };
         if self.args[3] & MAP_ANONYMOUS == 0 {
             touches.extend(self.descriptors(false));
@@ -162,7 +162,7 @@ impl Asked<'_> {
         table::row(self.number).is_some_and(|row| row.name == "fcntl") && self.args[1] == F_SETLKW
     }
 
-    pub(super) fn close(&self) -> Reach {
+    pub(super) fn close(&self) -> Footprint {
         some(self.close_one(self.args[0] as i32).into_iter().chain(self.descriptors(true)).collect())
     }
 

@@ -1,12 +1,12 @@
 //! Calls that begin and end processes and threads.
 
-use super::Asked;
+use super::PendingCall;
 use super::access::{self, Kind, reads, writes};
 use super::names::all_files;
 use explore::graph::Touch;
 use kernel::{Id, table};
 
-impl Asked<'_> {
+impl PendingCall<'_> {
     /// Whether the call ends a thread that holds robust locks: the kernel hands them on (`get_robust_list(2)`).
     #[must_use]
     pub fn is_noticed_end(&self) -> bool {

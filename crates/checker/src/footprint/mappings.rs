@@ -2,7 +2,7 @@
 //!
 //! Every access reads the mapping of its page, and calls that change mappings write it. Most pages are never mapped anew
 //! while several threads use them, so only ranges of addresses for which that was seen are objects of a footprint
-//! (`Knowledge::remapped`, which grows monotonically).
+//! (`Refinement::remapped`, which grows monotonically).
 
 use crate::system::programs::Programs;
 use crate::system::step::Step;
@@ -100,22 +100,22 @@ impl Programs {
         let Some(Remap { space, maps, ranges, discards }) = remap else { return };
         for range in &ranges {
             let is_stack = self.library.stack_of(range.start, Tid(0)).is_some();
-            self.knowledge.remap(space, range.clone(), is_stack);
-            if discards && self.knowledge.is_accessed(space, range) {
-                self.knowledge.discard(space, range.clone());
+            self.refinement.remap(space, range.clone(), is_stack);
+            if discards && self.refinement.is_accessed(space, range) {
+                self.refinement.discard(space, range.clone());
             }
         }
         let made = maps.filter(|_| (result as i64) >= 0).map(|len| result..result.saturating_add(len));
         for range in ranges.into_iter().chain(made) {
-            let objects = self.knowledge.remapped(space, range);
+            let objects = self.refinement.remapped(space, range);
             step.touches.extend(objects.map(|object| Touch { object, write: true, plain: false }));
         }
     }
 
     /// Notes that an access depends on the mapping of its page.
     pub(crate) fn note_mapping(&mut self, step: &mut Step, space: SpaceId, address: u64, size: u32) {
-        self.knowledge.note_page(space, address);
-        let objects = self.knowledge.remapped(space, address..address + u64::from(size.max(1)));
+        self.refinement.note_page(space, address);
+        let objects = self.refinement.remapped(space, address..address + u64::from(size.max(1)));
         step.touches.extend(objects.map(|object| Touch { object, write: false, plain: false }));
     }
 }

@@ -51,8 +51,8 @@ impl Programs {
         let stack = member.and_then(|member| member.stack).unwrap_or_default();
         let plain = self.is_plain(step.tid);
         let is_stdio = member.and_then(|member| member.within).is_some_and(|within| within.whole == Whole::Stdio);
-        let is_exposed = self.knowledge.exposed.contains(&step.tid);
-        let has_remapped = self.knowledge.has_remapped();
+        let is_exposed = self.refinement.exposed.contains(&step.tid);
+        let has_remapped = self.refinement.has_remapped();
         // Asked only if there is something to ask about: most accesses are to the own stack.
         let mut noticed = None;
         let mut lately = [None; LATELY];
@@ -96,7 +96,7 @@ impl Programs {
         let end = logged.addr + u64::from(logged.size.max(1));
         for start in (logged.addr & !3..end).step_by(4) {
             let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
-            if self.knowledge.is_used_outside(word) {
+            if self.refinement.is_used_outside(word) {
                 let (addr, size) = (logged.addr.max(start), end.min(start + 4) - logged.addr.max(start));
                 self.note(step, space, Logged { addr, size: size as u32, write: logged.write }, false);
             }
@@ -110,10 +110,10 @@ impl Programs {
         let mut plain = false;
         for start in (logged.addr & !3..end).step_by(4) {
             let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
-            plain |= self.knowledge.is_used_outside(word);
+            plain |= self.refinement.is_used_outside(word);
         }
-        if plain && self.knowledge.is_visible(space, logged.addr, logged.size) {
-            self.knowledge.split_stdio();
+        if plain && self.refinement.is_visible(space, logged.addr, logged.size) {
+            self.refinement.split_stdio();
         }
         self.note(step, space, logged, plain);
     }
@@ -134,7 +134,7 @@ impl Programs {
         self.note_write(space, range.clone());
         for start in (range.start & !3..range.end).step_by(4) {
             let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
-            let (is_word, is_bytes) = self.knowledge.uses(word);
+            let (is_word, is_bytes) = self.refinement.uses(word);
             if is_word {
                 self.note_part(step, (space, start), (word, true, plain));
             }
@@ -162,7 +162,7 @@ impl Programs {
             self.note_access(step, operation.space, Logged { addr, size: 4, write }, false);
             if let Some(lock) = lock {
                 let word = access::word(&self.world.memory, operation.space, addr, false, Kind::Word).object;
-                self.knowledge.lock_words.insert(word, lock);
+                self.refinement.lock_words.insert(word, lock);
             }
         }
     }
@@ -175,15 +175,15 @@ impl Programs {
 
     /// Something other than a lock operation writes a word: if that is a lock that somebody holds, it is broken.
     fn note_write(&mut self, space: SpaceId, range: Range<u64>) {
-        if self.knowledge.lock_words.is_empty() {
+        if self.refinement.lock_words.is_empty() {
             return;
         }
         for start in (range.start & !3..range.end).step_by(4) {
             let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
-            if let Some(lock) = self.knowledge.lock_words.get(&word).copied()
+            if let Some(lock) = self.refinement.lock_words.get(&word).copied()
                 && self.library.holder(lock).is_some()
             {
-                self.knowledge.break_lock(lock);
+                self.refinement.break_lock(lock);
             }
         }
     }
@@ -207,9 +207,9 @@ impl Programs {
             let range = logged.addr.max(start)..end.min(start + 4);
             let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
             if plain {
-                self.knowledge.use_outside(word);
+                self.refinement.use_outside(word);
             }
-            match self.knowledge.is_bytewise(word, range.end - range.start < 4) {
+            match self.refinement.is_bytewise(word, range.end - range.start < 4) {
                 false => self.note_part(step, (space, start), (word, logged.write, plain)),
                 true => range.for_each(|address| {
                     let byte = access::object(Kind::Byte, word, address & 3);
@@ -220,7 +220,7 @@ impl Programs {
     }
 
     fn note_part(&mut self, step: &mut Step, place: (SpaceId, u64), (object, write, plain): (u64, bool, bool)) {
-        if self.knowledge.matters(object, write) {
+        if self.refinement.matters(object, write) {
             self.place_word(object, place);
             // A step from one point of the user's to the next may lock and unlock: what it does inside is no race.
             step.touches.push(Touch { object, write, plain: plain && !self.options.only_breaks });
@@ -231,9 +231,9 @@ impl Programs {
     pub(crate) fn place_word(&mut self, object: u64, place: (SpaceId, u64)) {
         let places = self.words.entry(object).or_default();
         if !places.contains(&place) {
-            let is_promoted = places.iter().any(|place| self.knowledge.is_promoted(*place));
+            let is_promoted = places.iter().any(|place| self.refinement.is_promoted(*place));
             places.push(place);
-            self.knowledge.promote((is_promoted || self.options.fine).then_some(place));
+            self.refinement.promote((is_promoted || self.options.fine).then_some(place));
         }
     }
 
@@ -243,7 +243,7 @@ impl Programs {
             && self.world.kernel.threads.contains_key(&owner)
             && self.world.space(owner) == space
         {
-            self.knowledge.expose(owner);
+            self.refinement.expose(owner);
         }
     }
 
@@ -263,7 +263,7 @@ impl Programs {
     /// Whether threads have used a thread's memory that are gone, and that nobody waited for: what they did may as well
     /// come later. So may limits that another process sets.
     pub(crate) fn was_shared(&self, tid: Tid) -> bool {
-        self.knowledge.sets_limits || self.library.has_unjoined(self.world.space(tid))
+        self.refinement.sets_limits || self.library.has_unjoined(self.world.space(tid))
     }
 
     /// Notes where the stack of a thread is, at its first step. Of a thread that no library has made it is not known where

@@ -24,7 +24,7 @@ use memory::{Memory, SpaceId};
 
 /// What a syscall touches.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Reach {
+pub enum Footprint {
     /// Nothing that anybody else could notice: it goes on with the instructions around it.
     Nothing,
     /// These objects.
@@ -32,7 +32,7 @@ pub enum Reach {
 }
 
 /// A call about to be made, as far as this file looks at it.
-pub struct Asked<'a> {
+pub struct PendingCall<'a> {
     /// The kernel.
     pub kernel: &'a Kernel,
     /// All memory.
@@ -48,34 +48,34 @@ pub struct Asked<'a> {
 }
 
 /// Calls, and what each of them touches.
-type Row = (&'static [&'static str], fn(&Asked<'_>, &str) -> Reach);
+type Row = (&'static [&'static str], fn(&PendingCall<'_>, &str) -> Footprint);
 
 /// Whatever is not here touches the whole world.
 const ROWS: &[Row] = &[
-    (LOCAL, |_, _| Reach::Nothing),
+    (LOCAL, |_, _| Footprint::Nothing),
     (LOOKING, |asked, name| asked.looks(name)),
     (&["mmap"], |asked, _| asked.map()),
     (OF_SPACE, |asked, _| asked.own(Kind::Space, asked.space().0)),
     (OF_DESCRIPTOR, |asked, _| asked.through(asked.args[0] as i32)),
     (names::CALLS, |asked, name| asked.names(name)),
-    (OF_PROCESS, |asked, _| asked.if_alone(|asked| Reach::Objects(vec![asked.process(true)]))),
+    (OF_PROCESS, |asked, _| asked.if_alone(|asked| Footprint::Objects(vec![asked.process(true)]))),
     // Time that passes ends it, or a signal; both come to everybody.
-    (&["nanosleep", "clock_nanosleep"], |asked, _| Reach::Objects(vec![asked.process(false)])),
-    (&["umask"], |asked, _| asked.if_alone(|_| Reach::Nothing)),
-    (&["execve"], |asked, _| asked.if_alone(|asked| Reach::Objects(asked.execute()))),
-    (&["futex"], |asked, _| Reach::Objects(asked.futex())),
-    (&["exit_group"], |asked, _| Reach::Objects(asked.end())),
+    (&["nanosleep", "clock_nanosleep"], |asked, _| Footprint::Objects(vec![asked.process(false)])),
+    (&["umask"], |asked, _| asked.if_alone(|_| Footprint::Nothing)),
+    (&["execve"], |asked, _| asked.if_alone(|asked| Footprint::Objects(asked.execute()))),
+    (&["futex"], |asked, _| Footprint::Objects(asked.futex())),
+    (&["exit_group"], |asked, _| Footprint::Objects(asked.end())),
     (&["exit"], |asked, _| asked.end_thread()),
-    (&["accept", "accept4"], |asked, _| Reach::Objects(asked.accept())),
-    (POLLING, |asked, _| Reach::Objects(asked.look())),
-    (&["shutdown"], |asked, _| Reach::Objects(asked.shutdown())),
+    (&["accept", "accept4"], |asked, _| Footprint::Objects(asked.accept())),
+    (POLLING, |asked, _| Footprint::Objects(asked.look())),
+    (&["shutdown"], |asked, _| Footprint::Objects(asked.shutdown())),
     (MAKING, |asked, _| asked.own(Kind::Descriptors, u64::from(asked.pid().0))),
     (&["dup", "dup2", "dup3"], |asked, name| some(asked.duplicate(name != "dup"))),
     (&["close"], |asked, _| asked.close()),
-    (&["bind", "listen", "connect"], |asked, name| Reach::Objects(asked.name_socket(name == "connect"))),
-    (&["clone", "clone3", "fork", "vfork"], |asked, _| Reach::Objects(asked.birth())),
-    (&["wait4", "waitid"], |asked, _| Reach::Objects(vec![asked.process(true)])),
-    (OF_IPC, |asked, _| Reach::Objects(vec![writes(Kind::Ipc, asked.args[0])])),
+    (&["bind", "listen", "connect"], |asked, name| Footprint::Objects(asked.name_socket(name == "connect"))),
+    (&["clone", "clone3", "fork", "vfork"], |asked, _| Footprint::Objects(asked.birth())),
+    (&["wait4", "waitid"], |asked, _| Footprint::Objects(vec![asked.process(true)])),
+    (OF_IPC, |asked, _| Footprint::Objects(vec![writes(Kind::Ipc, asked.args[0])])),
 ];
 
 /// Calls that do not always touch the whole world.
@@ -83,11 +83,11 @@ pub fn listed() -> impl Iterator<Item = &'static str> {
     ROWS.iter().flat_map(|(names, _)| names.iter().copied())
 }
 
-fn everything() -> Reach {
-    Reach::Objects(access::everything())
+fn everything() -> Footprint {
+    Footprint::Objects(access::everything())
 }
 
-impl Asked<'_> {
+impl PendingCall<'_> {
     pub(crate) fn pid(&self) -> Pid {
         self.kernel.threads.get(&self.tid).expect("the caller").pid
     }
@@ -105,19 +105,19 @@ impl Asked<'_> {
 
     /// What the call touches.
     #[must_use]
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> Footprint {
         let name = table::row(self.number).map_or("", |row| row.name);
         let listed = ROWS.iter().find(|(names, _)| names.contains(&name));
         listed.map_or_else(everything, |(_, reach)| reach(self, name))
     }
 
     /// What a call touches if nobody shares the caller's memory and descriptors.
-    fn if_alone(&self, reach: impl Fn(&Self) -> Reach) -> Reach {
+    fn if_alone(&self, reach: impl Fn(&Self) -> Footprint) -> Footprint {
         if self.is_alone() { reach(self) } else { everything() }
     }
 
     /// What a call touches that only looks at the caller's own process, if it does not ask about others or change something.
-    fn looks(&self, name: &str) -> Reach {
+    fn looks(&self, name: &str) -> Footprint {
         let is_own = |id: u32| [0, u64::from(id)].contains(&self.args[0]);
         let only_looks = match name {
             "getpgid" | "getsid" => is_own(self.pid().0),
@@ -126,8 +126,8 @@ impl Asked<'_> {
             _ => true,
         };
         match only_looks {
-            true if self.is_constant(name) => Reach::Nothing,
-            true => Reach::Objects(vec![self.process(false)]),
+            true if self.is_constant(name) => Footprint::Nothing,
+            true => Footprint::Objects(vec![self.process(false)]),
             false => everything(),
         }
     }
@@ -145,12 +145,12 @@ impl Asked<'_> {
     }
 
     /// The end of a thread that others do not notice, unless they wait for it.
-    fn end_thread(&self) -> Reach {
+    fn end_thread(&self) -> Footprint {
         if self.threads() <= 1 || self.is_noticed_end() {
             return everything();
         }
         let cleared = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.clear_at_end);
-        Reach::Objects(vec![writes(Kind::Space, self.space().0), self.futex_at(cleared)])
+        Footprint::Objects(vec![writes(Kind::Space, self.space().0), self.futex_at(cleared)])
     }
 
     /// The caller's process: its signals, children and rights.
@@ -167,8 +167,8 @@ impl Asked<'_> {
     }
 
     /// Something that only threads of one process share.
-    fn own(&self, kind: Kind, number: u64) -> Reach {
-        if self.is_alone() { Reach::Nothing } else { Reach::Objects(vec![writes(kind, number)]) }
+    fn own(&self, kind: Kind, number: u64) -> Footprint {
+        if self.is_alone() { Footprint::Nothing } else { Footprint::Objects(vec![writes(kind, number)]) }
     }
 
     fn futex(&self) -> Vec<Touch> {
@@ -197,8 +197,8 @@ pub(crate) fn is_local(name: &str) -> bool {
 }
 
 /// Some objects, or nothing if there are none.
-fn some(touches: Vec<Touch>) -> Reach {
-    if touches.is_empty() { Reach::Nothing } else { Reach::Objects(touches) }
+fn some(touches: Vec<Touch>) -> Footprint {
+    if touches.is_empty() { Footprint::Nothing } else { Footprint::Objects(touches) }
 }
 
 /// What may end a thread's wait: whatever its call touches, and signals.
@@ -207,10 +207,10 @@ pub fn awaited(kernel: &Kernel, memory: &Memory, tid: Tid, was_shared: bool) -> 
     let Some(thread) = kernel.threads.get(&tid) else { return Vec::new() };
     let mut objects = vec![access::object(Kind::Process, u64::from(thread.pid.0), 0)];
     if let Some((number, args)) = thread.call {
-        let asked = Asked { kernel, memory, tid, number, args, was_shared };
+        let asked = PendingCall { kernel, memory, tid, number, args, was_shared };
         match asked.reach() {
-            Reach::Nothing => objects.push(access::object(Kind::World, 0, 0)),
-            Reach::Objects(touches) => objects.extend(touches.iter().map(|touch| touch.object)),
+            Footprint::Nothing => objects.push(access::object(Kind::World, 0, 0)),
+            Footprint::Objects(touches) => objects.extend(touches.iter().map(|touch| touch.object)),
         }
     }
     objects

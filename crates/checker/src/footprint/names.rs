@@ -5,7 +5,7 @@
 //! permissions of one, `/proc`, watched files) concerns all names.
 
 use super::access::{self, Kind, entry, listing, reads, writes};
-use super::{Asked, Reach};
+use super::{Footprint, PendingCall};
 use explore::graph::Touch;
 use kernel::Id;
 use kernel::descriptor::File;
@@ -130,19 +130,19 @@ impl Way {
     }
 }
 
-impl Asked<'_> {
+impl PendingCall<'_> {
     /// What a call on paths touches.
-    pub(super) fn names(&self, name: &str) -> Reach {
+    pub(super) fn names(&self, name: &str) -> Footprint {
         let Some((_, deed, paths)) = ROWS.iter().find(|row| row.0 == name) else {
-            return Reach::Objects(access::everything());
+            return Footprint::Objects(access::everything());
         };
         if *deed == Deed::Enter && !self.is_alone() {
             // Where paths begin is the business of all threads of a process.
-            return Reach::Objects(access::everything());
+            return Footprint::Objects(access::everything());
         }
         let ways: Option<Vec<Way>> = paths.iter().map(|path| self.way(*deed, *path)).collect();
         let Some(touches) = ways.and_then(|ways| self.deed(*deed, &ways)) else {
-            return Reach::Objects(access::everything());
+            return Footprint::Objects(access::everything());
         };
         let mut all = vec![all_files(self.are_watched())];
         all.extend(touches);
@@ -151,7 +151,7 @@ impl Asked<'_> {
             _ if paths.iter().any(|(from, _)| from.is_some()) => all.extend(self.descriptors(false)),
             _ => {}
         }
-        Reach::Objects(all)
+        Footprint::Objects(all)
     }
 
     /// Whether somebody is told what happens to files: then all of it is in one order.

@@ -3,12 +3,12 @@
 use super::access::{self, Kind, reads, writes};
 use super::descriptors::through_file;
 use super::names::all_files;
-use super::{Asked, sockets};
+use super::{PendingCall, sockets};
 use explore::graph::Touch;
 use kernel::descriptor::File;
 use kernel::{Id, table};
 
-impl Asked<'_> {
+impl PendingCall<'_> {
     fn socket_at(&self, fd: i32) -> Option<Id> {
         let process = self.kernel.processes.get(&self.pid())?;
         let descriptor = process.descriptors.get(fd).ok()?;

@@ -147,7 +147,7 @@ impl Programs {
     }
 
     fn has_promoted(&self, space: SpaceId, (start, length): (u64, u64)) -> bool {
-        self.knowledge.promoted.range((space, start & !3)..(space, start + length)).next().is_some()
+        self.refinement.promoted.range((space, start & !3)..(space, start + length)).next().is_some()
     }
 
     /// Freeing a block is writing all of it: whoever uses it at the same time races.

@@ -135,7 +135,7 @@ impl Programs {
             step.touches.push(Touch { object, write: true, plain: false });
         }
         self.hear_operation(step.tid, hook);
-        if whole == Whole::Stdio && self.knowledge.is_stdio_split {
+        if whole == Whole::Stdio && self.refinement.is_stdio_split {
             return self.enter_real(step, hook);
         }
         if let Some(phase) = whole.last_phase() {
@@ -218,7 +218,7 @@ impl Programs {
             // Others cannot come between this and what is done under the lock, unless they take it away.
             Done::Acquired(result) => {
                 self.return_with(step.tid, result);
-                Ok(lock.is_none_or(|lock| self.knowledge.is_kept(lock)) || self.operated(step))
+                Ok(lock.is_none_or(|lock| self.refinement.is_kept(lock)) || self.operated(step))
             }
             Done::Returned(result) => {
                 self.return_with(step.tid, result);
@@ -239,7 +239,7 @@ impl Programs {
             self.library.member_mut(holder).release(lock);
         }
         if (is_taken || !still_holds) && !self.options.holes.locks {
-            self.knowledge.break_lock(lock);
+            self.refinement.break_lock(lock);
         }
     }
 

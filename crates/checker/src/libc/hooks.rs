@@ -41,7 +41,7 @@ struct Tables {
     /// By file and place in it.
     places: FxHashMap<(ObjectId, u64), Hook>,
     /// Files that were looked at.
-    files: HashMap<ObjectId, Known>,
+    files: HashMap<ObjectId, MemoEntry>,
     /// Mappings that were looked at.
     mappings: HashSet<(ObjectId, u64, u64)>,
     /// Places at which users want threads to stop.
@@ -54,7 +54,7 @@ struct Tables {
 
 /// What is known of a file.
 #[derive(Clone, Default)]
-struct Known {
+struct MemoEntry {
     /// Where recognised functions are in it.
     places: Vec<u64>,
     /// Whether it is started by a C library, or is one.
@@ -199,7 +199,7 @@ impl Tables {
         memory.read_object(id, 0, &mut bytes);
         let Found { starts, is_program, found } = functions_in(&bytes).unwrap_or_default();
         let places = found.iter().map(|(place, _)| *place).collect();
-        self.files.insert(id, Known { places, starts, is_program });
+        self.files.insert(id, MemoEntry { places, starts, is_program });
         self.places.extend(found.into_iter().map(|(place, hook)| ((id, place), hook)));
     }
 }

@@ -6,7 +6,6 @@
 
 mod act;
 pub mod allocation;
-pub mod asked;
 pub mod callbacks;
 pub mod calls;
 mod functions;
@@ -14,6 +13,7 @@ mod heap;
 mod hooks;
 mod layout;
 mod operation;
+pub mod read_set;
 mod sleep;
 mod time;
 
@@ -23,7 +23,7 @@ pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
 pub use operation::{Done, Operation, Seen, living, thread};
 
-use self::asked::Question;
+use self::read_set::Dependency;
 use crate::system::spin::Spin;
 use explore::graph::Touch;
 use kernel::Tid;
@@ -176,13 +176,13 @@ impl Library {
     /// A thread's entry.
     #[must_use]
     pub fn member(&self, tid: Tid) -> Option<&Member> {
-        asked::note(Question::Member(tid));
+        read_set::note(Dependency::Member(tid));
         self.members.get(&tid)
     }
 
     /// A thread's entry, made if there is none.
     pub fn member_mut(&mut self, tid: Tid) -> &mut Member {
-        asked::note(Question::Member(tid));
+        read_set::note(Dependency::Member(tid));
         if !self.members.contains_key(&tid) {
             self.members.insert(tid, Member::default());
         }
@@ -215,7 +215,7 @@ impl Library {
 
     /// All threads with an entry.
     pub fn members(&self) -> impl Iterator<Item = (Tid, &Member)> {
-        asked::note(Question::Everybody);
+        read_set::note(Dependency::Everybody);
         self.members.iter().map(|(tid, member)| (*tid, member))
     }
 
@@ -282,7 +282,7 @@ impl Library {
     /// Whose stack an address is in, but for that of a thread.
     #[must_use]
     pub fn stack_of(&self, address: u64, but: Tid) -> Option<Tid> {
-        asked::note(Question::StackOf(address, but));
+        read_set::note(Dependency::StackOf(address, but));
         self.on_stack(address, but)
     }
 
@@ -330,7 +330,7 @@ impl Library {
     /// Whether there are blocks whose owners do not know that they are free.
     #[must_use]
     pub fn has_buried(&self) -> bool {
-        asked::note(Question::Buried);
+        read_set::note(Dependency::Buried);
         self.is_burying()
     }
 
@@ -366,13 +366,13 @@ impl Library {
 
     /// Who sleeps at an object and was not yet woken.
     pub fn sleepers(&self, object: u64) -> Vec<Tid> {
-        asked::note(Question::Sleepers(object));
+        read_set::note(Dependency::Sleepers(object));
         self.sleeping(object)
     }
 
     /// Who holds an exclusive lock.
     pub fn holder(&self, object: u64) -> Option<Tid> {
-        asked::note(Question::Holder(object));
+        read_set::note(Dependency::Holder(object));
         self.holding(object)
     }
 }

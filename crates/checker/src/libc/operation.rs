@@ -1,9 +1,9 @@
 //! The meaning of synchronising functions: when they can go on, and what they touch.
 
 use super::act::Act;
-use super::asked::{self, Question};
 use super::functions::{Function, Whole};
 use super::layout::{Flavour, MutexLayout};
+use super::read_set::{self, Dependency};
 use super::{Asleep, Library, Member};
 use crate::footprint::access::{self, Kind};
 use explore::graph::Touch;
@@ -212,7 +212,7 @@ impl Operation {
     /// The living thread that the caller wants to join: a `pthread_t` is the base of its thread's local storage.
     #[must_use]
     pub fn joined(&self, seen: Seen<'_>) -> Option<Tid> {
-        asked::note(Question::Base(self.args[0], self.space));
+        read_set::note(Dependency::Base(self.args[0], self.space));
         living(seen.kernel, seen.cpus, self.space, self.args[0])
     }
 

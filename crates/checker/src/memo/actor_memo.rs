@@ -1,9 +1,9 @@
 //! Who threads are in a state, told without making the world that state: a thread that was met in the same place, and that finds
 //! the same in memory and in others, is the same. Where debug assertions are on, everybody is told all the same and compared.
 
-use crate::libc::asked::Question;
+use crate::libc::read_set::Dependency;
 use crate::memo::lru::Ways;
-use crate::memo::step_memo::{Place, answers_in, are_answers_in, space_of};
+use crate::memo::step_memo::{MemoKey, answers_in, are_answers_in, space_of};
 use crate::system::actors::Told;
 use crate::system::programs::{Programs, Snapshot};
 use kernel::Tid;
@@ -24,7 +24,7 @@ pub(crate) struct Met {
 /// What a thread finds, and who it is then.
 struct Way {
     looks: Effect,
-    answers: Vec<(Question, u128)>,
+    answers: Vec<(Dependency, u128)>,
     told: Told,
 }
 
@@ -35,7 +35,7 @@ impl Way {
 }
 
 impl Met {
-    fn find(&mut self, place: Place, state: &Snapshot) -> Option<Told> {
+    fn find(&mut self, place: MemoKey, state: &Snapshot) -> Option<Told> {
         let mut find = |place| self.ways.get_mut(&place)?.find(|way| way.fits(state)).map(|way| way.told.clone());
         find(place.silent).or_else(|| find(place.any))
     }
@@ -70,7 +70,13 @@ impl Programs {
         told
     }
 
-    fn note_met(&mut self, place: Option<Place>, (tid, state): (Tid, &Snapshot), asked: Vec<Question>, told: &Told) {
+    fn note_met(
+        &mut self,
+        place: Option<MemoKey>,
+        (tid, state): (Tid, &Snapshot),
+        asked: Vec<Dependency>,
+        told: &Told,
+    ) {
         let Some((place, space)) = place.zip(space_of(state, tid)) else { return };
         let place = if self.is_by_itself(tid) { place.silent } else { place.any };
         let Some(looks) = self.world.memory.effect(space, &state.memory, &state.memory) else { return };

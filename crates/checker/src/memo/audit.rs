@@ -45,7 +45,7 @@ impl Programs {
     /// A result was not what comes out: from now on nothing that this search says can be trusted.
     pub(crate) fn note_difference(&mut self, tid: Tid, what: &str) {
         // What was worked out before is too coarse then, and the search begins anew.
-        if self.knowledge.has_grown.load(Ordering::Relaxed) {
+        if self.refinement.has_grown.load(Ordering::Relaxed) {
             return;
         }
         assert!(self.options.audit.is_some(), "{tid:?}: {what}");

@@ -5,15 +5,15 @@
 //! word that it looks at. Where all of that is the same, so is what it does, and even the change of the fingerprint. Where
 //! debug assertions are on, every such step is executed all the same and compared.
 
-use crate::libc::asked::{self, Question};
+use crate::libc::read_set::{self, Dependency};
 use crate::libc::{Library, Member, living};
 use crate::memo::actor_memo::Met;
 use crate::memo::lru::Ways;
 use crate::options::{Holes, Timeouts};
 use crate::system::actors::{Everybody, Passing, everybody};
 use crate::system::never::Beside;
-use crate::system::programs::{Nowhere, Programs, Snapshot, TIME};
-use explore::graph::{Actor, Around, Reached, Step, Taken, Touch};
+use crate::system::programs::{NoContext, Programs, Snapshot, TIME};
+use explore::graph::{Actor, Reached, Step, StepContext, Taken, Touch};
 use explore::system::Failure;
 use kernel::kernel::Output;
 use kernel::map::{Map, Wide};
@@ -44,24 +44,24 @@ const TRIED_MAX: usize = 1 << 10;
 /// Steps that were taken before.
 #[derive(Default)]
 pub(crate) struct Remembered {
-    steps: FxHashMap<u128, Ways<Known>>,
+    steps: FxHashMap<u128, Ways<MemoEntry>>,
     count: usize,
     /// Kernels as threads see them that ask nothing of them.
     views: FxHashMap<(u128, Tid), u128>,
     /// How many of the last few steps were known, less those that were not.
-    luck: i32,
+    hit_balance: i32,
     /// Steps that were not looked up since one was.
     passed: u32,
     /// Steps that were tried, by the number of the state: most are taken soon.
-    tried: FxHashMap<(u64, u32, u32), Arc<Known>>,
+    tried: FxHashMap<(u64, u32, u32), Arc<MemoEntry>>,
     /// Who threads are.
     pub met: Met,
 }
 
 /// A step that was taken before.
-pub(crate) struct Known {
+pub(crate) struct MemoEntry {
     memory: Effect,
-    answers: Vec<(Question, u128)>,
+    answers: Vec<(Dependency, u128)>,
     /// Registers and entries afterwards, where they changed.
     cpus: Vec<(Tid, Option<Shared<Cpu>>)>,
     members: Vec<(Tid, Option<Shared<Member>>)>,
@@ -83,17 +83,17 @@ pub(crate) struct Known {
 
 /// What stands for all that decides a step, but for memory and other threads: if it asks nothing of the kernel, or if it may.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct MemoKey {
     pub silent: u128,
     pub any: u128,
 }
 
 /// What a step did, as far as its state does not tell.
-pub(crate) struct Deed<'a> {
+pub(crate) struct StepRecord<'a> {
     pub touches: &'a [Touch],
     pub progress: bool,
     pub fingerprint: u128,
-    pub asked: Vec<Question>,
+    pub asked: Vec<Dependency>,
 }
 
 impl Remembered {
@@ -123,23 +123,23 @@ impl Remembered {
     }
 
     /// What stands for all that decides what a thread does, but for memory and other threads.
-    pub fn place_of(&mut self, state: &Snapshot, choice: Choice) -> Option<Place> {
+    pub fn place_of(&mut self, state: &Snapshot, choice: Choice) -> Option<MemoKey> {
         let tid = Tid(choice.actor);
         let (cpu, member) = (state.cpus.shared(&tid)?, state.library.shared(tid)?);
         let view = self.view(&state.kernel, tid)?;
         let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
         let silent = Wide::hash_of_few((choice.actor, choice.index, parts, view));
-        Some(Place { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
+        Some(MemoKey { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
     }
 
     /// Whether it is worth while to look: where nothing comes again, only now and then.
     fn is_worth_a_look(&mut self) -> bool {
-        self.passed = if self.luck > -LUCK_MAX || self.passed >= PASSED_MAX { 0 } else { self.passed + 1 };
+        self.passed = if self.hit_balance > -LUCK_MAX || self.passed >= PASSED_MAX { 0 } else { self.passed + 1 };
         self.passed == 0
     }
 
     /// Notes that a step was tried.
-    fn try_out(&mut self, at: (u64, u32, u32), known: &Arc<Known>) {
+    fn try_out(&mut self, at: (u64, u32, u32), known: &Arc<MemoEntry>) {
         if self.tried.len() >= TRIED_MAX {
             self.tried.clear();
         }
@@ -149,15 +149,15 @@ impl Remembered {
     /// Notes whether a step was known.
     fn note_luck(&mut self, is_known: bool) {
         let more = if is_known { 1 } else { -1 };
-        self.luck = (self.luck + more).clamp(-LUCK_MAX, LUCK_MAX);
+        self.hit_balance = (self.hit_balance + more).clamp(-LUCK_MAX, LUCK_MAX);
     }
 
     /// A step that fits.
-    fn find(&mut self, key: u128, state: &Snapshot, holes: Holes) -> Option<Arc<Known>> {
+    fn find(&mut self, key: u128, state: &Snapshot, holes: Holes) -> Option<Arc<MemoEntry>> {
         self.steps.get_mut(&key)?.find(|known| known.fits(state, holes)).cloned()
     }
 
-    fn add(&mut self, key: u128, known: Known) {
+    fn add(&mut self, key: u128, known: MemoEntry) {
         if self.count >= STEPS_MAX {
             self.clear();
         }
@@ -185,8 +185,8 @@ impl Programs {
         state: &Snapshot,
         choice: Choice,
         is_trial: bool,
-    ) -> Result<Arc<Known>, Option<Place>> {
-        if self.knowledge.has_grown.load(Ordering::Relaxed) {
+    ) -> Result<Arc<MemoEntry>, Option<MemoKey>> {
+        if self.refinement.has_grown.load(Ordering::Relaxed) {
             // Earlier steps were seen too coarsely.
             self.remembered.clear();
             return Err(None);
@@ -210,8 +210,8 @@ impl Programs {
 
     /// Whether a step is to be remembered: the place was seen before, and not too often in other ways, or steps are likely to
     /// come again.
-    pub(crate) fn is_worth(&mut self, place: Place) -> bool {
-        let is_likely = self.remembered.luck > 0;
+    pub(crate) fn is_worth(&mut self, place: MemoKey) -> bool {
+        let is_likely = self.remembered.hit_balance > 0;
         if self.remembered.steps.len() >= PLACES_MAX {
             self.remembered.clear();
         }
@@ -225,25 +225,25 @@ impl Programs {
     /// Notes from now on what a thread looks at.
     pub(crate) fn begin_notes(&mut self, tid: Tid) {
         self.world.memory.note_looks();
-        asked::listen_to(tid);
+        read_set::listen_to(tid);
     }
 
     /// No more is noted; what was asked.
-    pub(crate) fn end_notes(&mut self) -> Vec<Question> {
+    pub(crate) fn end_notes(&mut self) -> Vec<Dependency> {
         self.world.memory.end_looks();
-        asked::heard()
+        read_set::heard()
     }
 
     /// How a memoized step differs from what was executed.
     pub(crate) fn redone_differs(
         &mut self,
         state: &Snapshot,
-        known: &Known,
+        known: &MemoEntry,
         taken: &Step<Snapshot>,
     ) -> Option<&'static str> {
         let (loaded, printed) = (self.loaded, self.printed.clone());
         let after = self.save();
-        let redone = self.redo(state, known, &mut Nowhere);
+        let redone = self.redo(state, known, &mut NoContext);
         let prints_same = self.printed == printed;
         self.load(&after);
         (self.loaded, self.printed) = (loaded, printed);
@@ -268,10 +268,10 @@ impl Programs {
     /// Remembers a step that was taken from a state to the one that the world is in.
     pub(crate) fn remember(
         &mut self,
-        place: Place,
+        place: MemoKey,
         (tid, before): (Tid, &Snapshot),
         after: &Snapshot,
-        deed: &Deed<'_>,
+        deed: &StepRecord<'_>,
     ) {
         // What others make of being disturbed is not noted.
         let is_quiet = before.library.disturbed(tid, deed.touches).is_empty();
@@ -281,9 +281,9 @@ impl Programs {
         let is_silent = after.kernel.is_same(&before.kernel);
         let members = after.library.differing(&before.library);
         let cpus: Vec<Tid> = after.cpus.differing(&before.cpus).into_iter().copied().collect();
-        let others = members.iter().filter(|other| **other != tid).map(|other| Question::Member(*other));
+        let others = members.iter().filter(|other| **other != tid).map(|other| Dependency::Member(*other));
         let questions = deed.asked.iter().copied().chain(others).collect();
-        let known = Known {
+        let known = MemoEntry {
             memory,
             answers: answers_in(before, questions),
             were: cpus.iter().filter(|other| **other != tid).map(|other| (*other, cpu_of(before, *other))).collect(),
@@ -303,7 +303,7 @@ impl Programs {
     }
 
     /// Does a step again.
-    pub(crate) fn redo(&mut self, state: &Snapshot, known: &Known, around: &mut dyn Around) -> Step<Snapshot> {
+    pub(crate) fn redo(&mut self, state: &Snapshot, known: &MemoEntry, around: &mut dyn StepContext) -> Step<Snapshot> {
         let fingerprint = state.fingerprint.wrapping_add(known.change);
         let reached = match around.is_trial() || around.is_known(fingerprint, false) {
             true => Reached::known(fingerprint),
@@ -315,7 +315,7 @@ impl Programs {
 
     /// What a step makes of a state, in which those are as they were before who are named. The world becomes that state only
     /// if something is to be told of it that is not known.
-    fn reached_again(&mut self, state: &Snapshot, known: &Known, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
+    fn reached_again(&mut self, state: &Snapshot, known: &MemoEntry, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
         let fingerprint = state.fingerprint.wrapping_add(known.change);
         let memory = self.world.memory.redone(&state.memory, &known.memory);
         self.saved += 1;
@@ -345,7 +345,7 @@ impl Programs {
     }
 }
 
-impl Known {
+impl MemoEntry {
     /// Makes of a state what the step makes of it, but for memory.
     fn put(
         &self,
@@ -377,22 +377,22 @@ impl Known {
 }
 
 /// The answers that a state gives, to each question once.
-pub(crate) fn answers_in(state: &Snapshot, mut questions: Vec<Question>) -> Vec<(Question, u128)> {
+pub(crate) fn answers_in(state: &Snapshot, mut questions: Vec<Dependency>) -> Vec<(Dependency, u128)> {
     questions.sort_unstable();
     questions.dedup();
     questions.into_iter().map(|question| (question, answer(state, question))).collect()
 }
 
 /// Whether a state gives the same answers.
-pub(crate) fn are_answers_in(state: &Snapshot, answers: &[(Question, u128)]) -> bool {
+pub(crate) fn are_answers_in(state: &Snapshot, answers: &[(Dependency, u128)]) -> bool {
     answers.iter().all(|(question, known)| answer(state, *question) == *known)
 }
 
 /// What stands for the answer to a question.
-fn answer(state: &Snapshot, question: Question) -> u128 {
+fn answer(state: &Snapshot, question: Dependency) -> u128 {
     let living = |space, base| living(&state.kernel, &state.cpus, space, base);
     match question {
-        Question::Base(base, space) => living(space, base).map_or(0, |tid| u128::from(tid.0)),
+        Dependency::Base(base, space) => living(space, base).map_or(0, |tid| u128::from(tid.0)),
         _ => state.library.answer(question),
     }
 }

@@ -1,6 +1,6 @@
 //! Syscalls in words: `read fd 4 (socket) -> 2 bytes`, `connect fd 3 (socket) to 127.0.0.1:7000`.
 
-use super::Heard;
+use super::HeardEvent;
 use super::files::Use;
 use kernel::descriptor::{Console, File};
 use kernel::errno::{ECHILD, ENOENT, Errno};
@@ -82,7 +82,7 @@ const FIRST_PATH_MAX: usize = 15;
 
 /// Whether a call says something. What `fstat(3)` asks has no name; that a standard stream or a socket that nobody knows is
 /// closed interests nobody, nor does that there is no name service daemon or no child.
-pub fn is_told(world: &World, tid: Tid, (name, args): (&str, &[u64; 6]), heard: &Heard, result: u64) -> bool {
+pub fn is_told(world: &World, tid: Tid, (name, args): (&str, &[u64; 6]), heard: &HeardEvent, result: u64) -> bool {
     let is_error = |errno: Errno| result as i64 == -i64::from(errno.0);
     match name {
         "newfstatat" => heard.uses.iter().any(|used| !matches!(used, Use::Content { .. })),

@@ -1,6 +1,6 @@
 //! What a step changed: locks and variables.
 
-use super::Story;
+use super::Narration;
 use crate::system::programs::{Programs, Snapshot};
 use debuginfo::{Storage, Variable};
 use explore::graph::Taken;
@@ -20,7 +20,12 @@ impl Programs {
     }
 
     /// Locks that changed hands.
-    pub(super) fn lock_changes(&self, before: &BTreeMap<u64, Tid>, story: &mut Story, number: usize) -> Vec<Change> {
+    pub(super) fn lock_changes(
+        &self,
+        before: &BTreeMap<u64, Tid>,
+        story: &mut Narration,
+        number: usize,
+    ) -> Vec<Change> {
         let after = self.holders();
         let who = |holder: Option<&Tid>| holder.map_or_else(|| "free".to_owned(), |tid| self.listener.thread(*tid));
         let mut changes = Vec::new();

@@ -15,7 +15,7 @@ pub enum Use {
     /// It named it.
     Name(Named),
     /// It named what cannot be there: a folder on the way is missing.
-    Nowhere(String),
+    NoContext(String),
     /// It went through a descriptor.
     Content {
         /// The file.
@@ -115,7 +115,7 @@ fn is_for_writing(call: &str, args: &[u64; 6]) -> bool {
 fn path(world: &World, tid: Tid, directory: i32, address: u64) -> Option<Use> {
     let path = calls::text_at(world, world.space(tid), address).filter(|path| !path.is_empty())?;
     let named = named(world, tid, directory, &path);
-    Some(named.map_or(Use::Nowhere(path), Use::Name))
+    Some(named.map_or(Use::NoContext(path), Use::Name))
 }
 
 fn named(world: &World, tid: Tid, directory: i32, path: &str) -> Option<Named> {
@@ -211,7 +211,7 @@ impl Uses {
     /// Paths at which nothing was found.
     pub fn missing(&self) -> impl Iterator<Item = &str> {
         self.all.iter().filter_map(|noted| match &noted.used {
-            Use::Nowhere(path) => Some(path.as_str()),
+            Use::NoContext(path) => Some(path.as_str()),
             Use::Name(Named { path, after: None, verb: "looked at" | "looked for" | "opened", .. }) => {
                 Some(path.as_str())
             }
@@ -264,7 +264,7 @@ impl Use {
             Self::Name(named) if named.verb == "opened" => named.is_for_writing,
             Self::Name(named) => !["looked at", "looked for", "found"].contains(&named.verb),
             Self::Content { looks, .. } => !looks,
-            Self::Nowhere(_) => false,
+            Self::NoContext(_) => false,
         }
     }
 
@@ -273,7 +273,7 @@ impl Use {
         match self {
             Self::Name(named) => named.verb,
             Self::Content { .. } => "used",
-            Self::Nowhere(_) => "looked for",
+            Self::NoContext(_) => "looked for",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What of a story is worth telling: what others could notice, and how it came that a file was not what it was taken for.
 
-use super::Story;
+use super::Narration;
 use super::files::{Noted, Use};
 use crate::system::programs::{Programs, TIME};
 use kernel::{Id, Tid};
@@ -19,7 +19,7 @@ const HELP: &str = "help: what a name stands for can change between two calls; o
 
 impl Programs {
     /// Tells what names of files went through, and marks what nobody else could notice.
-    pub(super) fn tell_files(&self, story: &mut Story) {
+    pub(super) fn tell_files(&self, story: &mut Narration) {
         for (noted, named) in story.uses.changes() {
             let (before, after) = (self.meaning(story, named.before), self.meaning(story, named.after));
             let change = Change { name: self.below(&named.path), before, after };
@@ -31,7 +31,7 @@ impl Programs {
     }
 
     /// What a name stands for, by who made it.
-    fn meaning(&self, story: &Story, inode: Option<Id>) -> String {
+    fn meaning(&self, story: &Narration, inode: Option<Id>) -> String {
         match inode.map(|inode| story.uses.maker(inode)) {
             None => "none".to_owned(),
             Some(None) => "the old one".to_owned(),
@@ -46,7 +46,7 @@ impl Programs {
     }
 
     /// Who acted upon another file than it had looked at, and why.
-    fn mistaken(&self, story: &Story) -> Vec<String> {
+    fn mistaken(&self, story: &Narration) -> Vec<String> {
         let Some((look, deed, between)) = story.uses.mistaken() else { return Vec::new() };
         let Use::Name(named) = &deed.used else { return Vec::new() };
         let who = self.listener.thread(Tid(deed.actor));
@@ -77,7 +77,7 @@ impl Programs {
 
 /// Marks events that nobody else could notice, and steps without any other event. Of somebody who is alone, all are but the
 /// last ones.
-fn mark_local(story: &mut Story) {
+fn mark_local(story: &mut Narration) {
     let trace = &mut story.told.trace;
     let mut actors: Vec<u32> =
         trace.steps.iter().map(|step| step.choice.actor).filter(|actor| *actor != TIME).collect();

@@ -1,7 +1,7 @@
 //! What grows for ever: why a program's states never repeat.
 
 use crate::system::programs::Programs;
-use explore::graph::Traced;
+use explore::graph::FootprintSystem;
 use std::collections::BTreeMap;
 use trace::{Change, Choice};
 

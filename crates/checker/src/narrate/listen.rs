@@ -15,7 +15,7 @@ use world::step::Observer;
 
 /// Something that a thread did.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Heard {
+pub struct HeardEvent {
     /// Who.
     pub tid: Tid,
     /// What, in words.
@@ -32,7 +32,7 @@ pub struct Heard {
     pub is_private: bool,
 }
 
-impl Heard {
+impl HeardEvent {
     fn new(tid: Tid, text: String) -> Self {
         let (stack, uses) = (Vec::new(), Vec::new());
         Self { tid, text, location: None, stack, is_signal: false, uses, is_private: false }
@@ -47,9 +47,9 @@ pub struct Listener {
     /// Paths below this folder are told without it.
     pub folder: String,
     /// What was heard since the step began.
-    pub heard: Vec<Heard>,
+    pub heard: Vec<HeardEvent>,
     /// Calls that have not returned.
-    pub(super) begun: BTreeMap<Tid, (u64, [u64; 6], Heard)>,
+    pub(super) begun: BTreeMap<Tid, (u64, [u64; 6], HeardEvent)>,
     /// How locks and their kin are called, by object.
     pub names: HashMap<u64, String>,
     /// The functions that threads were made for.
@@ -76,7 +76,7 @@ impl Listener {
     }
 
     /// The call that a thread is in.
-    pub fn waits_in(&self, tid: Tid) -> Option<&Heard> {
+    pub fn waits_in(&self, tid: Tid) -> Option<&HeardEvent> {
         self.begun.get(&tid).map(|(_, _, heard)| heard)
     }
 
@@ -91,7 +91,7 @@ impl Listener {
     }
 
     /// Calls an open file by its name.
-    fn name_file(&self, heard: &mut Heard) {
+    fn name_file(&self, heard: &mut HeardEvent) {
         if let Some(Use::Content { inode, .. }) = heard.uses.first()
             && let Some(name) = self.files.get(inode)
         {
@@ -99,12 +99,12 @@ impl Listener {
         }
     }
 
-    fn hear(&mut self, world: &World, tid: Tid, text: String) -> Heard {
+    fn hear(&mut self, world: &World, tid: Tid, text: String) -> HeardEvent {
         let Some(info) = &mut self.info else {
-            return Heard::new(tid, text);
+            return HeardEvent::new(tid, text);
         };
         let (location, stack) = place_of(info, world, tid, &self.folder);
-        Heard { location, stack, ..Heard::new(tid, text) }
+        HeardEvent { location, stack, ..HeardEvent::new(tid, text) }
     }
 }
 
@@ -141,7 +141,7 @@ impl Observer for Listener {
     fn signal(&mut self, world: &World, tid: Tid, number: u8) {
         if self.info.is_some() {
             let text = format!("gets {}", world::strace::signal_name(u64::from(number)));
-            let heard = Heard { is_signal: true, ..self.hear(world, tid, text) };
+            let heard = HeardEvent { is_signal: true, ..self.hear(world, tid, text) };
             self.heard.push(heard);
         }
     }

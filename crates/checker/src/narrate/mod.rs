@@ -15,11 +15,11 @@ pub mod races;
 mod words;
 
 pub use growth::Growth;
-pub use listen::{Heard, Listener};
+pub use listen::{HeardEvent, Listener};
 
 use crate::system::programs::{Programs, Snapshot, TIME};
 use debuginfo::DebugInfo;
-use explore::graph::{Reached, Traced};
+use explore::graph::{FootprintSystem, Reached};
 use explore::system::Failure;
 use files::{Noted, Use, Uses};
 use kernel::descriptor::Console;
@@ -60,7 +60,7 @@ const PRINTING: &str = "write to standard";
 
 /// A story in progress.
 #[derive(Default)]
-struct Story {
+struct Narration {
     told: Told,
     /// Since which step locks are held, by object.
     held: HashMap<u64, usize>,
@@ -107,7 +107,7 @@ impl Programs {
     }
 
     fn tell_all(&mut self, schedule: &[Choice]) -> Option<Told> {
-        let mut story = Story::default();
+        let mut story = Narration::default();
         let mut reached = self.initial();
         self.name_threads(&mut story.told.trace);
         story.told.failure = reached.stuck.clone();
@@ -121,7 +121,7 @@ impl Programs {
 
     fn tell_step(
         &mut self,
-        story: &mut Story,
+        story: &mut Narration,
         before: &Reached<Snapshot>,
         choice: Choice,
         number: usize,
@@ -157,7 +157,7 @@ impl Programs {
     }
 
     /// What was heard in a step as events, with the files that they used; something is always told.
-    fn events(&self, choice: Choice, heard: Vec<Heard>) -> Vec<(Event, Vec<Use>)> {
+    fn events(&self, choice: Choice, heard: Vec<HeardEvent>) -> Vec<(Event, Vec<Use>)> {
         let mut events: Vec<(Event, Vec<Use>)> = Vec::new();
         for heard in heard {
             // What is printed piece by piece is told once.
@@ -222,7 +222,7 @@ impl Programs {
     }
 
     /// Who cannot go on at the end, and where the last one who moved is.
-    fn tell_end(&mut self, story: &mut Story, reached: &Reached<Snapshot>) {
+    fn tell_end(&mut self, story: &mut Narration, reached: &Reached<Snapshot>) {
         self.load(&reached.state);
         story.told.complaints = self.complaints(&story.errors);
         self.tell_files(story);
@@ -265,7 +265,7 @@ impl Programs {
     }
 }
 
-impl Story {
+impl Narration {
     /// Keeps what events did with files.
     fn note_uses(&mut self, told: Vec<(Event, Vec<Use>)>, step: usize) -> Vec<Event> {
         let mut events = Vec::new();

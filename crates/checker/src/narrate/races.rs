@@ -2,7 +2,7 @@
 
 use crate::system::programs::{Programs, Snapshot};
 use debuginfo::Variable;
-use explore::graph::{Race, Reached, Traced};
+use explore::graph::{FootprintSystem, Race, Reached};
 use memory::SpaceId;
 use trace::Choice;
 

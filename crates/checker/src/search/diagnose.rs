@@ -1,7 +1,7 @@
 //! Where a replay differs from the search that it repeats: a bug of ours, told so that it can be found.
 
 use crate::system::programs::Programs;
-use explore::graph::{Found, Traced};
+use explore::graph::{FootprintSystem, Found};
 
 /// How a replay differs.
 #[derive(Clone, PartialEq, Eq, Debug)]

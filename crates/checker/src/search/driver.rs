@@ -48,7 +48,7 @@ pub struct Outcome {
     /// Steps executed in all of them.
     pub executed: u64,
     /// What was known at the beginning of the last round.
-    knowledge: KnowledgeRef,
+    refinement: KnowledgeRef,
     /// The last round but one that found something: what it found is real whatever later rounds come to.
     pub earlier: Option<Earlier>,
 }
@@ -59,7 +59,7 @@ pub struct Earlier {
     /// Failures, with their schedules.
     pub found: Vec<Found>,
     /// What was known at the beginning of that round: it decides where steps begin and end.
-    pub knowledge: KnowledgeRef,
+    pub refinement: KnowledgeRef,
 }
 
 /// Searches all schedules as a graph of states.
@@ -77,9 +77,9 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
     let mut crew = Vec::new();
     loop {
         outcome.keep_found();
-        let knowledge = programs.learnt();
+        let refinement = programs.learnt();
         let needs_help = round(engine, (programs, &mut crew), limits, &mut outcome);
-        outcome.knowledge = knowledge;
+        outcome.refinement = refinement;
         programs.learn_from(&mut crew);
         outcome.workers = 1 + crew.len();
         let report = &outcome.report;
@@ -110,8 +110,8 @@ impl Outcome {
     /// Keeps what the last round found, before another one begins.
     fn keep_found(&mut self) {
         if !self.report.found.is_empty() {
-            let (found, knowledge) = (self.report.found.clone(), self.knowledge.clone());
-            self.earlier = Some(Earlier { found, knowledge });
+            let (found, refinement) = (self.report.found.clone(), self.refinement.clone());
+            self.earlier = Some(Earlier { found, refinement });
         }
     }
 }

@@ -40,7 +40,7 @@ impl Programs {
             listener: Listener::default(),
             info: None,
             log: Vec::new(),
-            knowledge: self.knowledge.clone(),
+            refinement: self.refinement.clone(),
             remembered: Remembered::default(),
             audited: Audited::default(),
             options: self.options.clone(),
@@ -52,7 +52,7 @@ impl Programs {
     /// Takes over what others have learnt.
     pub(crate) fn learn_from(&mut self, crew: &mut [Self]) {
         for other in crew.iter_mut() {
-            self.knowledge.merge(&other.knowledge);
+            self.refinement.merge(&other.refinement);
             for (object, places) in &other.words {
                 places.iter().for_each(|place| self.place_word(*object, *place));
             }
@@ -64,7 +64,7 @@ impl Programs {
     /// Tells others what is known.
     pub(crate) fn teach(&self, crew: &mut [Self]) {
         crew.iter_mut().for_each(|other| {
-            other.knowledge = self.knowledge.clone();
+            other.refinement = self.refinement.clone();
             other.words.clone_from(&self.words);
             other.loaded = None;
             other.remembered.clear();

@@ -133,7 +133,7 @@ impl Programs {
             actor.alarms = self.alarms(tid);
             actor.awaits.extend(&actor.alarms);
         }
-        actor.vain = actor.choices > 0 && self.looked_early(tid);
+        actor.redundant = actor.choices > 0 && self.looked_early(tid);
         actor
     }
 
@@ -169,7 +169,7 @@ impl Programs {
                 let words = operation.awaited_words(seen).into_iter();
                 awaits.extend(words.flat_map(|address| self.parts_of(operation.space, address)));
             }
-            let is_kept = operation.wants(seen).is_none_or(|lock| self.knowledge.is_kept(lock));
+            let is_kept = operation.wants(seen).is_none_or(|lock| self.refinement.is_kept(lock));
             let behind = operation.behind(seen).filter(|_| choices == 0 && is_kept);
             // Whoever holds the lock may end without giving it back.
             awaits.extend(behind.and_then(|holder| self.life(holder)));
@@ -202,7 +202,7 @@ impl Programs {
     /// What is known of a thread whatever it does.
     pub(crate) fn nobody(&self, tid: Tid) -> Actor {
         let held = self.library.member(tid).map_or(&[][..], |member| &member.holds);
-        let holds = held.iter().copied().filter(|lock| self.knowledge.is_kept(*lock)).collect();
+        let holds = held.iter().copied().filter(|lock| self.refinement.is_kept(*lock)).collect();
         Actor { number: tid.0, creator: self.creator(tid), holds, ..Actor::default() }
     }
 
@@ -282,5 +282,5 @@ fn time_itself(is_awaited: bool, is_quiet: bool, passing: Passing) -> Option<Act
     // Those who wait for nothing but others do not wait for time.
     let may_pass = is_quiet && (is_awaited || is_spun) || may_hasten;
     let sort = if is_quiet { 0 } else { ChoiceKind::Timeouts as u8 };
-    Some(Actor { choices: u32::from(may_pass), sort, patient: is_patient, last: !may_pass, ..time })
+    Some(Actor { choices: u32::from(may_pass), sort, low_priority: is_patient, last: !may_pass, ..time })
 }

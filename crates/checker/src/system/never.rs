@@ -71,7 +71,7 @@ impl Programs {
 
     /// A proposition that is true from the start.
     pub fn forbidden_from_the_start(&mut self) -> Option<String> {
-        let initial = explore::graph::Traced::initial(self);
+        let initial = explore::graph::FootprintSystem::initial(self);
         drop(initial);
         let true_now = self.valuation().trailing_zeros() as usize;
         self.forbidden.all.get(true_now).map(|(text, _)| text.clone())

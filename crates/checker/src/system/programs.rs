@@ -5,17 +5,17 @@ use super::step;
 use crate::footprint::access;
 use crate::libc::{Flavour, Hooks, Library, Member, Seen};
 use crate::memo::audit::Audited;
-use crate::memo::step_memo::{Deed, Place, Remembered};
+use crate::memo::step_memo::{MemoKey, Remembered, StepRecord};
 use crate::narrate::Listener;
 use crate::options::{Depth, Options};
-use crate::refinement::Knowledge;
+use crate::refinement::Refinement;
 use crate::system::actors::Everybody;
 use crate::system::never::{Beside, Forbidden};
 use crate::system::points::Points;
 use crate::system::service::{Service, Started};
 use debuginfo::DebugInfo;
 use explore::Budget;
-use explore::graph::{Around, Race, Reached, Step, Taken, Touch, Traced};
+use explore::graph::{FootprintSystem, Race, Reached, Step, StepContext, Taken, Touch};
 use explore::system::Failure;
 use kernel::host::Host;
 use kernel::kernel::Output;
@@ -115,7 +115,7 @@ pub struct Programs {
     /// Accesses to memory, on their way to be noted.
     pub(crate) log: Vec<memory::Logged>,
     /// What earlier steps have shown.
-    pub(crate) knowledge: Knowledge,
+    pub(crate) refinement: Refinement,
     /// Steps that were taken before.
     pub(crate) remembered: Remembered,
     /// How many results were memoized or inherited, and how many of them were audited.
@@ -169,7 +169,7 @@ impl Programs {
             listener: Listener::default(),
             info: None,
             log: Vec::new(),
-            knowledge: Knowledge::default(),
+            refinement: Refinement::default(),
             remembered: Remembered::default(),
             audited: Audited::default(),
             options,
@@ -250,12 +250,12 @@ impl Programs {
             self.restore(snapshot);
         }
         // Also where nothing had to be restored: the step before may have made a new process.
-        for (space, address) in &self.knowledge.promoted {
+        for (space, address) in &self.refinement.promoted {
             if self.world.memory.space_exists(*space) {
                 self.world.memory.arm(*space, *address..*address + 4);
             }
         }
-        for (space, range) in self.knowledge.discarded() {
+        for (space, range) in self.refinement.discarded() {
             if self.world.memory.space_exists(*space) {
                 self.world.memory.arm(*space, range.clone());
             }
@@ -280,10 +280,10 @@ impl Programs {
     /// that or because it has shown that earlier steps were seen too coarsely.
     pub fn promote(&mut self, races: &[Race]) -> bool {
         let words = races.iter().filter_map(|race| self.words.get(&race.object));
-        self.knowledge.promote(words.flatten().copied());
-        let has_grown = self.knowledge.has_grown.swap(false, Ordering::Relaxed);
+        self.refinement.promote(words.flatten().copied());
+        let has_grown = self.refinement.has_grown.swap(false, Ordering::Relaxed);
         if has_grown {
-            self.knowledge.begin_round();
+            self.refinement.begin_round();
             self.remembered.clear();
         }
         has_grown
@@ -312,12 +312,12 @@ impl Programs {
     /// What the search has learnt, to be kept with a schedule: without it steps would begin and end elsewhere.
     #[must_use]
     pub fn learnt(&self) -> trace::KnowledgeRef {
-        self.knowledge.exported()
+        self.refinement.exported()
     }
 
     /// Makes steps begin and end where another search had them.
     pub fn know(&mut self, known: &trace::KnowledgeRef) {
-        self.knowledge = Knowledge::imported(known);
+        self.refinement = Refinement::imported(known);
         self.remembered.clear();
         self.loaded = None;
     }
@@ -331,7 +331,7 @@ impl Programs {
     /// How many words of memory threads stop at, because they race there.
     #[must_use]
     pub fn promoted(&self) -> usize {
-        self.knowledge.promoted.len()
+        self.refinement.promoted.len()
     }
 
     /// The C libraries whose functions were recognised, by name; none where their instructions were executed as they stand.
@@ -361,7 +361,7 @@ impl Programs {
 
     /// Tells whether something was learnt that makes the present search useless.
     pub(crate) fn staleness(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.knowledge.has_grown)
+        Arc::clone(&self.refinement.has_grown)
     }
 
     /// What stands for the state that the world is in.
@@ -471,15 +471,15 @@ fn save(world: &mut World, (library, beside): (&Library, &Beside), number: u64) 
 }
 
 /// Nothing is known around a step.
-pub(crate) struct Nowhere;
+pub(crate) struct NoContext;
 
-impl Around for Nowhere {
+impl StepContext for NoContext {
     fn is_known(&self, _: u128, _: bool) -> bool {
         false
     }
 }
 
-impl Traced for Programs {
+impl FootprintSystem for Programs {
     type State = Snapshot;
 
     fn is_audited(&mut self) -> bool {
@@ -513,16 +513,16 @@ impl Traced for Programs {
     }
 
     fn step(&mut self, state: &Snapshot, choice: Choice) -> Option<Taken<Snapshot>> {
-        let taken = self.step_amid(state, choice, &mut Nowhere)?;
+        let taken = self.step_with(state, choice, &mut NoContext)?;
         Some(taken.map(|state| state.expect("nothing is known")))
     }
 
     fn is_news(&self, race: &Race) -> bool {
         let mut places = self.words.get(&race.object).into_iter().flatten();
-        places.any(|place| !self.knowledge.is_promoted(*place))
+        places.any(|place| !self.refinement.is_promoted(*place))
     }
 
-    fn step_amid(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn Around) -> Option<Step<Snapshot>> {
+    fn step_with(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn StepContext) -> Option<Step<Snapshot>> {
         if self.options.budget.is_spent() {
             return None;
         }
@@ -551,8 +551,8 @@ impl Programs {
         &mut self,
         state: &Snapshot,
         choice: Choice,
-        around: &mut dyn Around,
-        place: Option<Place>,
+        around: &mut dyn StepContext,
+        place: Option<MemoKey>,
     ) -> Option<Step<Snapshot>> {
         self.load(state);
         if place.is_some() {
@@ -590,7 +590,7 @@ impl Programs {
         };
         if let Some(place) = place.filter(|_| failure.is_none() && self.refusal.is_none()) {
             let after = reached.state.clone().unwrap_or_else(|| self.save());
-            let deed = Deed { asked, touches: &touches, progress, fingerprint };
+            let deed = StepRecord { asked, touches: &touches, progress, fingerprint };
             self.remember(place, (Tid(choice.actor), state), &after, &deed);
         }
         Some(Taken { failure, progress, visible: before != after, ..Taken::new(reached, touches) })

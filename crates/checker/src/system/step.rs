@@ -4,7 +4,7 @@
 //! lock, up to the next operation. Anything else is a step of its own: to merge what follows a release would hide races.
 
 use super::savepoint::{Progress, Savepoint};
-use crate::footprint::Reach;
+use crate::footprint::Footprint;
 use crate::footprint::access::{self, Kind};
 use crate::libc::{self, Member, Phase, RETURN, Whole};
 use crate::system::programs::Programs;
@@ -113,7 +113,7 @@ impl Programs {
 
     /// Notices signals that wait for somebody other than the one who has just moved.
     fn note_sent(&mut self, tid: Tid) {
-        if self.knowledge.sends_signals {
+        if self.refinement.sends_signals {
             return;
         }
         let kernel = &self.world.kernel;
@@ -123,7 +123,7 @@ impl Programs {
         let is_other = |process: &Process| Some(process.pid) != own || process.threads.len() > 1;
         let mut processes = kernel.processes.values();
         if to_thread || processes.any(|process| !process.signals.pending.is_empty() && is_other(process)) {
-            self.knowledge.send_signals();
+            self.refinement.send_signals();
         }
     }
 
@@ -138,7 +138,7 @@ impl Programs {
         let tid = step.tid;
         let was_waiting = self.is_waiting(tid);
         // A handler blocks its signal: whoever sends another one meanwhile notices.
-        let delivers = self.knowledge.sends_signals && kernel::signal::is_deliverable(&self.world.kernel, tid);
+        let delivers = self.refinement.sends_signals && kernel::signal::is_deliverable(&self.world.kernel, tid);
         if delivers && !self.may_operate(step) {
             return Ok(false);
         }
@@ -269,7 +269,7 @@ impl Programs {
         let is_interrupted = reach.is_some() && !step.is_fresh && self.may_be_alarmed(step.tid);
         match reach {
             _ if has_choices || is_interrupted => Ok(false),
-            None | Some(Reach::Nothing) => self.at_locked(step),
+            None | Some(Footprint::Nothing) => self.at_locked(step),
             Some(_) if !self.may_operate(step) => Ok(false),
             reach => {
                 self.pass(step, reach)?;

@@ -1,7 +1,7 @@
 //! Syscalls as parts of steps: what they touch, and what is new behind them.
 
 use crate::footprint::access::{self, Kind};
-use crate::footprint::{Asked, Reach};
+use crate::footprint::{Footprint, PendingCall};
 use crate::options::Depth;
 use crate::system::programs::Programs;
 use crate::system::step::Step;
@@ -25,7 +25,7 @@ impl Programs {
         step.is_fresh = false;
         let asked = self.asked(step.tid, (number, args));
         let (reach, is_noticed) = (asked.reach(), asked.is_noticed_end() || !self.is_life(step.tid));
-        if let Reach::Objects(objects) = reach
+        if let Footprint::Objects(objects) = reach
             && (is_noticed || self.waits_outside(step.tid, (number, args)))
         {
             step.touches.extend(objects);
@@ -37,7 +37,7 @@ impl Programs {
     /// Whether a call of the library waits or wakes at a word that programs use, too.
     pub(crate) fn waits_outside(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
         let word = access::word(&self.world.memory, self.world.space(tid), args[0], false, Kind::Word).object;
-        kernel::table::row(number).is_some_and(|row| row.name == "futex") && self.knowledge.is_used_outside(word)
+        kernel::table::row(number).is_some_and(|row| row.name == "futex") && self.refinement.is_used_outside(word)
     }
 
     pub(crate) fn call_touches(&self, tid: Tid) -> Vec<Touch> {
@@ -46,19 +46,19 @@ impl Programs {
         };
         let asked = self.asked(tid, (number, args));
         match asked.reach() {
-            Reach::Nothing => Vec::new(),
-            Reach::Objects(touches) => touches,
+            Footprint::Nothing => Vec::new(),
+            Footprint::Objects(touches) => touches,
         }
     }
 
     /// Executes the instruction that a thread was stopped before.
-    pub(crate) fn pass(&mut self, step: &mut Step, reach: Option<Reach>) -> Result<(), Refusal> {
+    pub(crate) fn pass(&mut self, step: &mut Step, reach: Option<Footprint>) -> Result<(), Refusal> {
         let trap = self.pass_to_trap(step, reach)?;
         trap.map_or(Ok(()), |trap| self.world.handle(step.tid, &trap, &mut self.listener))
     }
 
     /// The same, but for the trap that it leads to, if it does not call the kernel.
-    pub(crate) fn pass_to_trap(&mut self, step: &mut Step, reach: Option<Reach>) -> Result<Option<Trap>, Refusal> {
+    pub(crate) fn pass_to_trap(&mut self, step: &mut Step, reach: Option<Footprint>) -> Result<Option<Trap>, Refusal> {
         let tid = step.tid;
         let cpu = self.world.cpus.get_mut(&tid).expect("it runs");
         let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
@@ -68,7 +68,7 @@ impl Programs {
         match stop.trap {
             Some(Trap::Syscall) => {
                 self.call(step, call_of(&self.world.cpus[&tid]))?;
-                if let Some(Reach::Objects(objects)) = reach {
+                if let Some(Footprint::Objects(objects)) = reach {
                     step.touches.extend(objects);
                 }
                 self.note_kernel(step);
@@ -92,7 +92,7 @@ impl Programs {
         }
         let own = self.world.kernel.threads.get(&tid).map_or(0, |thread| thread.pid.0);
         if name == "prlimit64" && args[2] != 0 && ![0, own].contains(&(args[0] as u32)) {
-            self.knowledge.set_limits();
+            self.refinement.set_limits();
         }
         if let Some(addr) = (name == "exit" && !self.is_life(tid)).then(|| self.cleared(tid)).flatten() {
             self.note(step, space, Logged { addr, size: 4, write: true }, false);
@@ -142,20 +142,20 @@ impl Programs {
         }
     }
 
-    pub(crate) fn asked(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> Asked<'_> {
+    pub(crate) fn asked(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> PendingCall<'_> {
         let (kernel, memory) = (&self.world.kernel, &self.world.memory);
-        Asked { kernel, memory, tid, number, args, was_shared: self.was_shared(tid) }
+        PendingCall { kernel, memory, tid, number, args, was_shared: self.was_shared(tid) }
     }
 
     /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
-    pub(crate) fn reach_of_stop(&mut self, tid: Tid) -> Option<Reach> {
+    pub(crate) fn reach_of_stop(&mut self, tid: Tid) -> Option<Footprint> {
         let call = self.call_at(tid)?;
         if self.decides_who_handles(call.0) {
-            return Some(Reach::Objects(access::everything()));
+            return Some(Footprint::Objects(access::everything()));
         }
         // A signal that another thread sends is delivered, or not, or to somebody else, by what is blocked then.
-        if self.knowledge.sends_signals && sets_mask(call.0) {
-            return Some(Reach::Objects(vec![access::changes_mask(self.asked(tid, call).pid(), tid)]));
+        if self.refinement.sends_signals && sets_mask(call.0) {
+            return Some(Footprint::Objects(vec![access::changes_mask(self.asked(tid, call).pid(), tid)]));
         }
         Some(self.asked(tid, call).reach())
     }
@@ -181,7 +181,7 @@ impl Programs {
         }
         let waits_in = kernel.threads.get(&tid).filter(|thread| thread.wait.is_some()).and_then(|thread| thread.call);
         let next = waits_in.or_else(|| self.call_at(tid));
-        next.map_or_else(Vec::new, |(number, args)| kernel::short::amounts(kernel, tid, number, &args))
+        next.map_or_else(Vec::new, |(number, args)| kernel::short_read::amounts(kernel, tid, number, &args))
     }
 }
 

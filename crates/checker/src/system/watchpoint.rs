@@ -18,7 +18,7 @@ impl Programs {
     /// Before an access to a page with promoted words; whether the step goes on.
     pub(crate) fn at_armed(&mut self, step: &mut Step, touch: memory::Touch) -> Result<bool, Refusal> {
         let (tid, space) = (step.tid, self.world.space(step.tid));
-        let is_visible = self.knowledge.is_visible(space, touch.addr, touch.size);
+        let is_visible = self.refinement.is_visible(space, touch.addr, touch.size);
         let parts = match self.may_split(tid, touch, is_visible) {
             true => self.visible_parts(tid, space),
             false => Vec::new(),
@@ -81,7 +81,7 @@ impl Programs {
         log.dedup();
         let parts = log.into_iter().flat_map(atomic_parts);
         let mut parts: Vec<Part> =
-            parts.filter(|part| trap.is_none() && self.knowledge.is_visible(space, part.addr, part.size)).collect();
+            parts.filter(|part| trap.is_none() && self.refinement.is_visible(space, part.addr, part.size)).collect();
         for part in &mut parts {
             part.value = self.part_value(space, part);
         }

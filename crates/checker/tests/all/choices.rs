@@ -4,7 +4,7 @@ use crate::inside;
 use crate::start;
 use checker::system::programs::TIME;
 use checker::{ChoiceKind, Engine, Options, Programs, Snapshot, Timeouts, search_by};
-use explore::graph::{Limits, Mode, Reached, Report, Traced};
+use explore::graph::{FootprintSystem, Limits, Mode, Reached, Report};
 use trace::Choice;
 
 const HEAD: &str = "#include <assert.h>\n#include <netinet/in.h>\n#include <poll.h>\n#include <pthread.h>\n#include <signal.h>\n#include <unistd.h>\n";

@@ -1,6 +1,6 @@
 //! All schedules within a bound of preemptions or delays: places in the order of what they cost, each once.
 
-use super::Traced;
+use super::FootprintSystem;
 use super::node::Node;
 use super::options::{Bound, Limits, Stopped};
 use super::search::Search;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 type Place = (u32, Option<u32>);
 
 /// Searches all places that cost no more than the bound; nothing if all were seen.
-pub fn run<T: Traced>(search: &mut Search<'_, T>, bound: Bound, limits: &mut Limits<'_>) -> Option<Stopped> {
+pub fn run<T: FootprintSystem>(search: &mut Search<'_, T>, bound: Bound, limits: &mut Limits<'_>) -> Option<Stopped> {
     let most = match bound {
         Bound::Preemptions(most) | Bound::Delays(most) => most,
     };
@@ -51,7 +51,7 @@ fn cheapest(open: &mut BTreeMap<u32, VecDeque<Place>>) -> Option<(u32, Place)> {
 }
 
 /// Where an actor's steps lead, taken now or before.
-fn taken<T: Traced>(search: &mut Search<'_, T>, at: u32, actor: u32) -> Vec<u32> {
+fn taken<T: FootprintSystem>(search: &mut Search<'_, T>, at: u32, actor: u32) -> Vec<u32> {
     if !search.graph.node(at).done.contains(actor) {
         search.take_all(at, actor);
     }

@@ -6,14 +6,14 @@ use super::node::{Edge, Node};
 use super::options::Filter;
 use super::present::Present;
 use super::scc;
-use super::stored::Stored;
+use super::state_graph::StateGraph;
 use super::touch::{LockId, UNLOCKED};
 use crate::bits::Bits;
 
 /// States whose future grew are looked at in heaps of this size: together, so that most are looked at once.
 const BATCH: usize = 256;
 
-impl Stored {
+impl StateGraph {
     /// A state has new steps: its future has grown, and so have those before it.
     pub fn look_back(&mut self, at: u32) {
         if self.parts.is_none() {
@@ -111,7 +111,7 @@ impl Stored {
     }
 
     fn can_come_first(&self, edge: &Edge, held: LockId, (rival, locks): (u32, LockId)) -> bool {
-        let comes_last = self.patient.contains(rival) && !self.patient.contains(edge.actor);
+        let comes_last = self.low_priority.contains(rival) && !self.low_priority.contains(edge.actor);
         !comes_last && !self.touches.have_common(held, locks)
     }
 

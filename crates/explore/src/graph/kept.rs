@@ -71,11 +71,11 @@ impl<S: Clone> States<S> {
 type Tried = (u32, u32, u32);
 
 /// Steps that were tried to see what they touch, or taken by somebody else.
-pub struct Trials<S> {
+pub struct TrialCache<S> {
     recent: Recent<Tried, Step<S>>,
 }
 
-impl<S> Trials<S> {
+impl<S> TrialCache<S> {
     /// Room for `max` steps.
     pub fn new(max: usize) -> Self {
         Self { recent: Recent::new(max) }

@@ -9,7 +9,7 @@ use super::node::{Edge, End, Node};
 use super::path::{Hop, shortest};
 use super::scc;
 use crate::bits::Bits;
-use crate::pieces::Pieces;
+use crate::chunked_vec::Pieces;
 use std::collections::BTreeSet;
 
 /// Steps that could be taken for ever without anybody getting on.

@@ -15,11 +15,14 @@
 //! Then every deadlock, failed step and executed operation of the whole graph is found in the explored one.
 
 mod bounded;
-mod doom;
 mod fixpoint;
+mod footprint_system;
 mod future;
+mod graph_report;
+mod inevitable;
 mod kept;
 mod livelock;
+mod lookahead;
 mod node;
 mod options;
 mod path;
@@ -29,18 +32,15 @@ mod race;
 mod report;
 mod scc;
 mod search;
-mod stored;
-mod told;
+mod state_graph;
 mod touch;
-mod traced;
-mod walk;
 mod workers;
 
+pub use footprint_system::{Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken, Touch};
 pub use options::{Bound, Limits, Mode, Options, Stopped};
 #[doc(hidden)]
 pub use options::{Filter, Parts};
 pub use report::{Counts, Found, Livelock, Met, Report, SORTS, Sorts};
 pub use search::{search, search_with};
 pub(crate) use touch::Actors;
-pub use traced::{Actor, Around, Race, Reached, Step, Taken, Touch, Traced};
 pub use workers::search_with_many;

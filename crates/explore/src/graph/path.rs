@@ -1,7 +1,7 @@
 //! The way to a state with the fewest preemptions, then the fewest switches between actors, then the fewest steps.
 
 use super::node::Node;
-use crate::pieces::Pieces;
+use crate::chunked_vec::Pieces;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

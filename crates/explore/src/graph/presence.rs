@@ -8,7 +8,7 @@ use super::options::Mode;
 use super::present::Present;
 use super::search::{By, FoundAt, Search};
 use super::touch::{Actors, LockId, SetId, Touches};
-use super::{Actor, Around, Reached, Step, Touch, Traced};
+use super::{Actor, FootprintSystem, Reached, Step, StepContext, Touch};
 use crate::bits::Bits;
 use rustc_hash::FxHashMap;
 use trace::Choice;
@@ -17,7 +17,7 @@ use trace::Choice;
 type Scene<'a> = (u32, &'a [Present], Bits);
 
 /// What is known around a step that is taken for the graph.
-struct AmidGraph<'a> {
+struct GraphContext<'a> {
     ids: &'a FxHashMap<(u128, bool), u32>,
     touches: &'a mut Touches,
     actors: &'a Actors,
@@ -25,7 +25,7 @@ struct AmidGraph<'a> {
     is_trial: bool,
 }
 
-impl Around for AmidGraph<'_> {
+impl StepContext for GraphContext<'_> {
     fn is_known(&self, fingerprint: u128, fatal: bool) -> bool {
         self.ids.contains_key(&(fingerprint, fatal))
     }
@@ -46,9 +46,9 @@ impl Around for AmidGraph<'_> {
     }
 }
 
-impl<T: Traced> Search<'_, T> {
+impl<T: FootprintSystem> Search<'_, T> {
     /// Takes a step, or tries it; where it leads is not worked out if that is known, nor who is left as before.
-    pub(super) fn step_amid(
+    pub(super) fn step_with(
         &mut self,
         state: &T::State,
         choice: Choice,
@@ -57,8 +57,8 @@ impl<T: Traced> Search<'_, T> {
     ) -> Option<Step<T::State>> {
         self.executed += 1;
         let (ids, graph) = (&self.ids, &mut self.graph);
-        let mut around = AmidGraph { ids, touches: &mut graph.touches, actors: &graph.actors, scene, is_trial };
-        self.system.step_amid(state, choice, &mut around)
+        let mut around = GraphContext { ids, touches: &mut graph.touches, actors: &graph.actors, scene, is_trial };
+        self.system.step_with(state, choice, &mut around)
     }
 
     /// Everybody in a state, with what their next steps touch, who of them is as in the state before, and whose steps fail.
@@ -107,7 +107,7 @@ impl<T: Traced> Search<'_, T> {
             failing = if fails { failing.union(Bits::one(dense)) } else { failing };
         }
         // Who is alone may take longer steps than in company: nobody can conflict with them.
-        let is_alone = reached.actors.iter().filter(|actor| !actor.patient).count() <= 1;
+        let is_alone = reached.actors.iter().filter(|actor| !actor.low_priority).count() <= 1;
         for (place, actor) in inherited {
             if !is_alone && self.system.is_audited() {
                 self.audit(id, reached, actor, (present[place].actor, &present, Bits::EMPTY));
@@ -141,8 +141,8 @@ impl<T: Traced> Search<'_, T> {
 
     /// Somebody in a state, and whether it is known what its next step touches.
     fn look_at(&mut self, actor: &Actor, dense: u32, before: Option<Present>, by: Option<By>) -> (Present, bool) {
-        if actor.patient {
-            self.graph.patient.insert(dense);
+        if actor.low_priority {
+            self.graph.low_priority.insert(dense);
         }
         let creator = self.graph.actors.dense(actor.creator).unwrap_or(dense);
         self.graph.creators.insert(dense, creator);
@@ -216,7 +216,7 @@ impl<T: Traced> Search<'_, T> {
             let place = ahead.iter().position(|(tried, _)| *tried == choice)?;
             Some(ahead.swap_remove(place).1)
         });
-        tried.or_else(|| self.step_amid(reached.new_state(), choice, scene, true))
+        tried.or_else(|| self.step_with(reached.new_state(), choice, scene, true))
     }
 
     /// Whether somebody of whom that is said is as before: where debug assertions are on, all of it is told.

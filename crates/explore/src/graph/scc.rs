@@ -1,7 +1,7 @@
 //! Cycles of the graph: strongly connected components, without recursion, because ways are long.
 
 use super::node::{Edge, Node};
-use crate::pieces::Pieces;
+use crate::chunked_vec::Pieces;
 
 /// Hands every component with a cycle to `found`: of states that are in, over steps that count.
 pub fn components(

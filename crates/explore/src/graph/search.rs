@@ -1,16 +1,16 @@
 //! The search: take what is to be taken, see what it means for the states before, until nothing is left.
 
 use super::bounded;
-use super::kept::{States, Trials};
+use super::kept::{States, TrialCache};
 use super::node::{Edge, End, Node};
 use super::options::{Limits, Mode, Options, Stopped};
 use super::present::Present;
 use super::race::Races;
 use super::report::{Counts, Report};
-use super::stored::Stored;
+use super::state_graph::StateGraph;
 use super::touch::SetId;
 use super::workers::{Ahead, Crew, Standing};
-use super::{Reached, Step, Taken, Traced, told};
+use super::{FootprintSystem, Reached, Step, Taken, graph_report};
 use crate::bits::Bits;
 use crate::system::Failure;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,17 +20,17 @@ use std::sync::PoisonError;
 use trace::Choice;
 
 /// Searches until nothing is left, or a limit is reached.
-pub fn search<T: Traced>(system: &mut T, mode: Mode, limits: &mut Limits<'_>) -> Report {
+pub fn search<T: FootprintSystem>(system: &mut T, mode: Mode, limits: &mut Limits<'_>) -> Report {
     search_with(system, Options::new(mode), limits)
 }
 
 /// The same with more to say about it.
-pub fn search_with<T: Traced>(system: &mut T, options: Options, limits: &mut Limits<'_>) -> Report {
+pub fn search_with<T: FootprintSystem>(system: &mut T, options: Options, limits: &mut Limits<'_>) -> Report {
     search_in(system, options, limits, None)
 }
 
 /// The same, perhaps with others who take steps.
-pub fn search_in<'s, T: Traced>(
+pub fn search_in<'s, T: FootprintSystem>(
     system: &'s mut T,
     options: Options,
     limits: &mut Limits<'_>,
@@ -43,7 +43,7 @@ pub fn search_in<'s, T: Traced>(
         Mode::Bounded(bound) => bounded::run(&mut search, bound, limits),
         _ => search.run(limits),
     };
-    told::report(&search, stopped)
+    graph_report::report(&search, stopped)
 }
 
 /// A step on its way into the graph: from where, who, what it touched.
@@ -67,13 +67,13 @@ pub(super) struct FoundAt {
 }
 
 /// A search under way.
-pub struct Search<'a, T: Traced> {
+pub struct Search<'a, T: FootprintSystem> {
     pub(super) system: &'a mut T,
     pub(super) options: Options,
-    pub(super) graph: Stored,
+    pub(super) graph: StateGraph,
     pub(super) ids: FxHashMap<(u128, bool), u32>,
     pub(super) states: States<T::State>,
-    pub(super) trials: Trials<T::State>,
+    pub(super) trials: TrialCache<T::State>,
     /// Next steps that somebody else has tried in states that are about to be reached.
     pub(super) ahead: HashMap<u128, Vec<Ahead<T::State>>>,
     /// Others who take steps.
@@ -88,15 +88,15 @@ pub struct Search<'a, T: Traced> {
     pub(super) counts: Counts,
 }
 
-impl<'a, T: Traced> Search<'a, T> {
+impl<'a, T: FootprintSystem> Search<'a, T> {
     fn new(system: &'a mut T, options: Options, crew: Option<Crew<'a, T::State>>) -> Self {
         Self {
             system,
             options,
-            graph: Stored::new(options.mode.parts()),
+            graph: StateGraph::new(options.mode.parts()),
             ids: FxHashMap::default(),
             states: States::new(options.kept),
-            trials: Trials::new(options.tried),
+            trials: TrialCache::new(options.tried),
             ahead: HashMap::new(),
             crew,
             posted: FxHashSet::default(),
@@ -194,7 +194,7 @@ impl<'a, T: Traced> Search<'a, T> {
         }
         let state = self.state_of(at)?;
         let present: SmallVec<[Present; 16]> = self.graph.everybody(at).copied().collect();
-        self.step_amid(&state, choice, (actor, &present, Bits::EMPTY), false)
+        self.step_with(&state, choice, (actor, &present, Bits::EMPTY), false)
     }
 
     pub(super) fn fail(&mut self, found: FoundAt) {

@@ -4,12 +4,12 @@
 //! some of those behind them, and what they bring back it need not execute. So what is found depends neither on the number of
 //! workers nor on who is faster.
 
+use super::lookahead::walk;
 use super::options::{Limits, Options};
 use super::present::Present;
 use super::report::Report;
 use super::search::{Search, search_in};
-use super::walk::walk;
-use super::{Step, Touch, Traced};
+use super::{FootprintSystem, Step, Touch};
 use crate::threads;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -148,7 +148,7 @@ impl<S> Drop for Crew<'_, S> {
 /// Searches with the help of others. They must be alike: states of one are states of all.
 pub fn search_with_many<T>(owner: &mut T, others: &mut [T], options: Options, limits: &mut Limits<'_>) -> Report
 where
-    T: Traced + Send,
+    T: FootprintSystem + Send,
     T::State: Send,
 {
     let (known, board) = (Known::default(), Board::new());
@@ -169,7 +169,7 @@ where
     })
 }
 
-impl<T: Traced> Search<'_, T> {
+impl<T: FootprintSystem> Search<'_, T> {
     /// Takes in what others have brought back. Nobody else need take the steps of a state that the owner comes to now.
     pub(super) fn hear(&mut self, at: u32) {
         let Some(crew) = &self.crew else { return };

@@ -6,7 +6,7 @@ use super::run::{Done, Ending, Memory, Walker};
 use super::shrink::shrink;
 use super::strategy::scheduler;
 use super::{Estimate, Limits, Options, Report, Strategy, Tally, estimate};
-use crate::graph::{Actors, Found, Reached, Sorts, Stopped, Traced};
+use crate::graph::{Actors, FootprintSystem, Found, Reached, Sorts, Stopped};
 use crate::random::Random;
 use crate::stateless::{Races, told};
 use crate::system::Failure;
@@ -40,7 +40,7 @@ const TURNS: [Strategy; 20] = {
 };
 
 /// Runs a system at random.
-pub fn sample<T: Traced>(system: &mut T, options: &Options, limits: &mut Limits<'_>) -> Report {
+pub fn sample<T: FootprintSystem>(system: &mut T, options: &Options, limits: &mut Limits<'_>) -> Report {
     let initial = system.initial();
     let mut portfolio = Portfolio {
         memory: Memory {
@@ -74,7 +74,7 @@ struct Portfolio<S> {
 }
 
 impl<S: Clone> Portfolio<S> {
-    fn run<T: Traced<State = S>>(
+    fn run<T: FootprintSystem<State = S>>(
         &mut self,
         system: &mut T,
         initial: &Reached<S>,
@@ -153,7 +153,12 @@ impl<S: Clone> Portfolio<S> {
         }
     }
 
-    fn finish<T: Traced<State = S>>(mut self, system: &mut T, options: &Options, stopped: Option<Stopped>) -> Report {
+    fn finish<T: FootprintSystem<State = S>>(
+        mut self,
+        system: &mut T,
+        options: &Options,
+        stopped: Option<Stopped>,
+    ) -> Report {
         if options.shrink {
             for found in &mut self.report.found {
                 let shrunk = shrink(system, &found.schedule, &found.failure);

@@ -3,7 +3,7 @@
 use super::novelty::Novelties;
 use super::profile::Profile;
 use super::strategy::{Able, Scheduler};
-use crate::graph::{Actor, Actors, Reached, Sorts, Taken, Touch, Traced};
+use crate::graph::{Actor, Actors, FootprintSystem, Reached, Sorts, Taken, Touch};
 use crate::random::Random;
 use crate::stateless::{Races, Run, conflict, normalise, note_races};
 use crate::system::Failure;
@@ -64,7 +64,7 @@ pub struct Done {
 type Tried<S> = BTreeMap<(u32, u32), Taken<S>>;
 
 /// A run under way.
-pub struct Walker<'a, T: Traced> {
+pub struct Walker<'a, T: FootprintSystem> {
     /// What runs.
     pub system: &'a mut T,
     /// What all runs share.
@@ -85,7 +85,7 @@ pub struct Walker<'a, T: Traced> {
 /// schedules would be about short ones.
 const ASKED_EVERY: usize = 1024;
 
-impl<T: Traced> Walker<'_, T> {
+impl<T: FootprintSystem> Walker<'_, T> {
     /// Runs from a state until the end.
     pub fn run(mut self, from: Reached<T::State>, schedule: Vec<Choice>) -> Done {
         let (mut run, mut before) = (Run::default(), Vec::new());

@@ -1,6 +1,6 @@
 //! Schedules with fewer preemptions that fail in the same way: delta debugging, every candidate executed.
 
-use crate::graph::Traced;
+use crate::graph::FootprintSystem;
 use crate::system::Failure;
 use std::collections::{BTreeSet, HashMap};
 use trace::Choice;
@@ -27,7 +27,7 @@ pub struct Shrunk {
 type Turn = (u32, usize, u32);
 
 /// The schedule with the fewest preemptions, then the fewest switches, that could be found to fail like this one.
-pub fn shrink<T: Traced>(system: &mut T, schedule: &[Choice], failure: &Failure) -> Shrunk {
+pub fn shrink<T: FootprintSystem>(system: &mut T, schedule: &[Choice], failure: &Failure) -> Shrunk {
     let mut shrinker = Shrinker::new(system, schedule, failure);
     let all: BTreeSet<Turn> = turns(schedule).into_iter().collect();
     let Some(mut best) = shrinker.run(&all) else {
@@ -80,7 +80,7 @@ impl Executed {
     }
 }
 
-struct Shrinker<'a, T: Traced> {
+struct Shrinker<'a, T: FootprintSystem> {
     system: &'a mut T,
     failure: &'a Failure,
     /// Who moved, first to last: whoever is next when somebody waits.
@@ -91,7 +91,7 @@ struct Shrinker<'a, T: Traced> {
     tries: u32,
 }
 
-impl<'a, T: Traced> Shrinker<'a, T> {
+impl<'a, T: FootprintSystem> Shrinker<'a, T> {
     fn new(system: &'a mut T, schedule: &[Choice], failure: &'a Failure) -> Self {
         let mut indices: HashMap<u32, Vec<u32>> = HashMap::new();
         for choice in schedule {

@@ -2,7 +2,7 @@
 
 use super::options::{Options, Order};
 use super::outcome::{Incomplete, Outcome};
-use super::scout;
+use super::vector_sample;
 use crate::patience::Patience;
 use crate::store::{Bitstate, Fingerprints64, Fingerprints128, Sample, StoreKind, Tree, Visited};
 use crate::system::{Key, TransitionSystem};
@@ -25,7 +25,7 @@ pub fn open<S: TransitionSystem, W: WithStore>(system: &S, options: &Options, pa
     let initial = system.initial(&mut scratch);
     let lossless = matches!(system.key(&initial), Key::Vector(_));
     match options.store {
-        StoreKind::Tree if lossless => tree(with, &scout::sample(system, patience), options.workers),
+        StoreKind::Tree if lossless => tree(with, &vector_sample::sample(system, patience), options.workers),
         StoreKind::Fingerprint64 => search(with, Fingerprints64::new(options.workers)),
         StoreKind::Bitstate { hashes } if !W::NEEDS_NUMBERS => search(with, bits(options, hashes)),
         StoreKind::Tree | StoreKind::Fingerprint128 | StoreKind::Bitstate { .. } => {

@@ -4,8 +4,8 @@
 //! level a state belongs to the first state of the level, in its order, that leads to it, and the next level has the order
 //! that one worker would have given it. Until the level is done, parents are places in it instead of numbers of states.
 
-use super::intake::Frontier;
 use super::shared::Shared;
+use super::successor_batch::Frontier;
 use crate::store::Visited;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,10 +1,10 @@
 //! One worker: takes states, computes their steps, and feeds the successors to its intake.
 
-use super::intake::Intake;
 use super::merge::Merger;
 use super::options::Reduction;
 use super::origin::{Member, Origin};
 use super::shared::Shared;
+use super::successor_batch::Intake;
 use crate::reduce::{self, Reducer};
 use crate::store::Visited;
 use crate::system::{Selection, TransitionSystem};

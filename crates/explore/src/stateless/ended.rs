@@ -5,7 +5,7 @@ use super::race::Late;
 use super::run::normalise;
 use super::search::Search;
 use crate::bits::Bits;
-use crate::graph::{Actor, Reached, Touch, Traced};
+use crate::graph::{Actor, FootprintSystem, Reached, Touch};
 
 /// A step that an event keeps an actor from taking, because it ends the actor.
 pub struct Prevented {
@@ -15,7 +15,7 @@ pub struct Prevented {
     touches: Vec<Touch>,
 }
 
-impl<T: Traced> Search<'_, T> {
+impl<T: FootprintSystem> Search<'_, T> {
     /// Notes whom a step ends that is about to be added to the execution. They may go first.
     pub(super) fn note_ended(&mut self, mover: u32, reached: &Reached<T::State>) {
         let frame = self.frames.last_mut().expect("it is taken somewhere");

@@ -5,7 +5,7 @@ use super::frame::{Asleep, Frame};
 use super::race::{Late, Races, apart, compare, firsts, sleeps_on, told, way_beside};
 use super::run::{Event, Run, conflict, normalise};
 use super::{Limits, Report};
-use crate::graph::{Actors, Found, Race, Reached, Stopped, Taken, Touch, Traced};
+use crate::graph::{Actors, FootprintSystem, Found, Race, Reached, Stopped, Taken, Touch};
 use crate::system::Failure;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ struct News {
 }
 
 /// Executes one schedule of each class until all are seen, or a limit is reached.
-pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
+pub fn search<T: FootprintSystem>(system: &mut T, limits: &mut Limits<'_>) -> Report {
     let initial = system.initial();
     let mut search = Search {
         system,
@@ -44,7 +44,7 @@ pub fn search<T: Traced>(system: &mut T, limits: &mut Limits<'_>) -> Report {
     search.finish(stopped)
 }
 
-pub(super) struct Search<'a, T: Traced> {
+pub(super) struct Search<'a, T: FootprintSystem> {
     system: &'a mut T,
     actors: Actors,
     pub(super) run: Run,
@@ -60,7 +60,7 @@ pub(super) struct Search<'a, T: Traced> {
     report: Report,
 }
 
-impl<T: Traced> Search<'_, T> {
+impl<T: FootprintSystem> Search<'_, T> {
     fn walk(&mut self, limits: &mut Limits<'_>) -> Option<Stopped> {
         while let Some(frame) = self.frames.last_mut() {
             match frame.next() {
@@ -168,10 +168,10 @@ impl<T: Traced> Search<'_, T> {
     fn look(&mut self, event: &Event, conflicting: &[usize]) {
         let late = Late::new(&self.run, event, conflicting);
         let frame = self.frames.last().expect("it is taken somewhere");
-        if frame.find(event.actor).is_some_and(|actor| actor.patient) {
+        if frame.find(event.actor).is_some_and(|actor| actor.low_priority) {
             return;
         }
-        self.note_races(&late, |late, run, place| late.is_next_to(run, place));
+        self.note_races(&late, Late::is_next_to);
         let frame = self.frames.last().expect("it is taken somewhere");
         for (dense, actor) in frame.actors.iter().filter(|(_, actor)| actor.choices == 0) {
             for touch in event.touches.iter().filter(|touch| touch.plain && touch.write) {
@@ -189,7 +189,7 @@ impl<T: Traced> Search<'_, T> {
     }
 
     /// Races of a late step with events that it can happen next to.
-    fn note_races(&mut self, late: &Late<'_>, can_meet: fn(&Late<'_>, &Run, usize) -> bool) {
+    fn note_races<'l>(&mut self, late: &Late<'l>, can_meet: fn(&Late<'l>, &Run, usize) -> bool) {
         for place in late.conflicting.iter().filter(|place| can_meet(late, &self.run, **place)) {
             let (early, event) = (&self.run.events[*place], late.event);
             let way = || way_beside(&self.run, *place);
@@ -293,7 +293,7 @@ impl<T: Traced> Search<'_, T> {
             let event = self.run.event(actor, 0, touches, &conflicting);
             let late = Late::new(&self.run, &event, &conflicting);
             // It has looked at what it waits for since it came there.
-            self.note_races(&late, |late, run, place| late.is_apart(run, place));
+            self.note_races(&late, Late::is_apart);
             for place in late.overtakes(&self.run, &self.frames) {
                 self.ask(&late, place);
             }
@@ -302,10 +302,10 @@ impl<T: Traced> Search<'_, T> {
 
     fn arrive(&mut self, reached: Reached<T::State>, sleep: Vec<Asleep>) {
         let mut actors = Vec::new();
-        let is_vain = reached.actors.iter().any(|actor| actor.vain);
+        let is_vain = reached.actors.iter().any(|actor| actor.redundant);
         for mut actor in reached.actors {
             // Whoever looked too early stays where it is: what others do may still show what came too early besides.
-            actor.choices = if actor.vain { 0 } else { actor.choices };
+            actor.choices = if actor.redundant { 0 } else { actor.choices };
             match self.actors.dense(actor.number) {
                 Some(dense) => actors.push((dense, actor)),
                 None => self.too_many_actors = true,

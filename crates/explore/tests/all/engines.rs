@@ -2,8 +2,8 @@
 
 use crate::toy::{Machine, Program, generate};
 use explore::graph::{
-    Actor, Around, Counts, Filter, Limits, Mode, Options, Parts, Reached, Report, Step, Taken, Traced, search,
-    search_with_many,
+    Actor, Counts, Filter, FootprintSystem, Limits, Mode, Options, Parts, Reached, Report, Step, StepContext, Taken,
+    search, search_with_many,
 };
 use explore::stateless::{self, Run};
 use std::collections::BTreeSet;
@@ -183,7 +183,7 @@ fn it_is_noticed_when_a_fatal_step_hides_what_others_do() {
 /// A machine that leaves open where steps lead that are only tried.
 struct Late(Machine);
 
-impl Traced for Late {
+impl FootprintSystem for Late {
     type State = crate::toy::machine::State;
 
     fn initial(&mut self) -> Reached<Self::State> {
@@ -194,8 +194,13 @@ impl Traced for Late {
         self.0.step(state, choice)
     }
 
-    fn step_amid(&mut self, state: &Self::State, choice: Choice, around: &mut dyn Around) -> Option<Step<Self::State>> {
-        let mut taken = self.0.step_amid(state, choice, around)?;
+    fn step_with(
+        &mut self,
+        state: &Self::State,
+        choice: Choice,
+        around: &mut dyn StepContext,
+    ) -> Option<Step<Self::State>> {
+        let mut taken = self.0.step_with(state, choice, around)?;
         if around.is_trial() {
             taken.reached = Reached::known(taken.reached.fingerprint);
         }
@@ -260,7 +265,7 @@ fn others_take_steps_for_the_owner_of_the_graph() {
 
 fn with_many<T>(machines: &mut [T], limits: &mut Limits<'_>) -> Report
 where
-    T: Traced + Send,
+    T: FootprintSystem + Send,
     T::State: Send,
 {
     let (owner, others) = machines.split_first_mut().expect("there is one");

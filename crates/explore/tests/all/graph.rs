@@ -5,7 +5,7 @@ use crate::toy::code::Compare::Equal;
 use crate::toy::code::{Op, Value};
 use crate::toy::machine::State;
 use crate::toy::{Machine, Program, generate};
-use explore::graph::{Bound, Limits, Mode, Options, Reached, Report, Stopped, Traced, search_with};
+use explore::graph::{Bound, FootprintSystem, Limits, Mode, Options, Reached, Report, Stopped, search_with};
 use std::collections::BTreeSet;
 use trace::{Choice, FailureKind};
 

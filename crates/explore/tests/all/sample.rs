@@ -3,7 +3,7 @@
 use crate::toy::classics::{self, Buffer};
 use crate::toy::code::{Op, Value};
 use crate::toy::{Machine, Program, generate};
-use explore::graph::{self, Mode, Stopped, Traced};
+use explore::graph::{self, FootprintSystem, Mode, Stopped};
 use explore::sample::{Limits, Options, Report, Strategy, sample, shrink};
 use std::collections::BTreeSet;
 use trace::{Choice, FailureKind};

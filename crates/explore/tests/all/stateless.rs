@@ -3,7 +3,7 @@
 use crate::toy::classics::{self, Buffer};
 use crate::toy::code::Op;
 use crate::toy::{Machine, Program};
-use explore::graph::{Stopped, Traced};
+use explore::graph::{FootprintSystem, Stopped};
 use explore::stateless::{Limits, Report, search};
 use trace::FailureKind;
 

@@ -6,8 +6,8 @@
 
 pub mod catalogue;
 pub mod class;
-pub mod deed;
 pub mod fault;
+pub mod fault_effect;
 mod messages;
 mod notes;
 mod plan;

@@ -1,6 +1,6 @@
 //! Deeds told for people.
 
-use super::deed::{Deed, peek};
+use super::fault_effect::{Deed, peek};
 use super::{Faults, Stance};
 use crate::ir::{Model, Shown};
 use crate::run::explain::{process_name, show};

@@ -10,7 +10,7 @@ use super::system::{Scratch, System};
 use super::table::Spot;
 use super::vector::Work;
 use super::{enabled, explain};
-use crate::faults::deed::{Deed, ids, pids};
+use crate::faults::fault_effect::{Deed, ids, pids};
 use crate::faults::{Class, Faults, Stance, Target};
 use crate::ir::{Action, Model};
 use explore::{Bits, CAPACITY, Explained, Failure, Step};

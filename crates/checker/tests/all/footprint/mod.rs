@@ -14,7 +14,7 @@ use calls::{FAMILIES, MADE_BY, OF_THE_LIBRARY, UNNAMED};
 use checker::libc::{FUNCTIONS, Function};
 use checker::system::programs::TIME;
 use checker::{Options, Programs, Snapshot};
-use explore::graph::{Actor, Reached, Touch, Traced};
+use explore::graph::{Actor, FootprintSystem, Reached, Touch};
 use explore::random::Random;
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 use checker::footprint::access::{Kind, kind};
 use checker::system::programs::TIME;
 use checker::{Programs, Snapshot};
-use explore::graph::{Actor, Reached, Taken, Touch, Traced};
+use explore::graph::{Actor, FootprintSystem, Reached, Taken, Touch};
 use explore::random::Random;
 use std::collections::BTreeSet;
 use trace::Choice;

@@ -3,7 +3,7 @@
 
 use super::code::Op;
 use super::step::Step;
-use explore::graph::{Actor, Around, Reached, Step as Stepped, Taken, Touch, Traced};
+use explore::graph::{Actor, FootprintSystem, Reached, Step as Stepped, StepContext, Taken, Touch};
 use explore::system::Failure;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -194,7 +194,7 @@ impl Machine {
         let all = 0..state.threads.len();
         let mut actors: Vec<Actor> = all.filter(present).map(|index| self.actor(&state, index)).collect();
         if state.ticks > 0 && actors.iter().all(|actor| actor.choices == 0) && !actors.is_empty() {
-            actors.push(Actor { number: TIME, choices: 1, creator: TIME, patient: true, ..Actor::default() });
+            actors.push(Actor { number: TIME, choices: 1, creator: TIME, low_priority: true, ..Actor::default() });
         }
         let is_stuck = actors.iter().all(|actor| actor.choices == 0) && !actors.is_empty();
         let stuck = is_stuck.then(|| {
@@ -221,7 +221,7 @@ fn fingerprint(state: &State) -> u128 {
     half(1) << 64 | half(2)
 }
 
-impl Traced for Machine {
+impl FootprintSystem for Machine {
     type State = State;
 
     fn initial(&mut self) -> Reached<State> {
@@ -268,7 +268,7 @@ impl Traced for Machine {
     }
 
     /// Known states are left out, so that whoever asks for one is found out.
-    fn step_amid(&mut self, state: &State, choice: Choice, around: &mut dyn Around) -> Option<Stepped<State>> {
+    fn step_with(&mut self, state: &State, choice: Choice, around: &mut dyn StepContext) -> Option<Stepped<State>> {
         let mut taken = self.step(state, choice)?.map(Some);
         let (fingerprint, fatal) = (taken.reached.fingerprint, taken.is_fatal());
         if around.is_known(fingerprint, fatal) {

@@ -6,13 +6,13 @@ use super::path::{Hop, fewest_switches};
 use super::present::Present;
 use super::report::{Counts, Found, Livelock, Report};
 use super::search::{FoundAt, Search};
-use super::stored::Stored;
-use super::{Race, Traced, doom, livelock};
+use super::state_graph::StateGraph;
+use super::{FootprintSystem, Race, inevitable, livelock};
 use std::collections::BTreeSet;
 use trace::Choice;
 
 /// What a search has seen.
-pub fn report<T: Traced>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Report {
+pub fn report<T: FootprintSystem>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Report {
     let nodes = &search.graph.nodes;
     let number = |dense| search.graph.actors.number(dense);
     let race = |race: &Race| Race {
@@ -42,7 +42,7 @@ pub fn report<T: Traced>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Re
     }
 }
 
-fn counts(graph: &Stored, so_far: Counts) -> Counts {
+fn counts(graph: &StateGraph, so_far: Counts) -> Counts {
     let mut counts = so_far;
     for node in graph.nodes.iter().filter(|node| !node.enabled.is_empty()) {
         let left_out = u64::from(node.enabled.minus(node.done).minus(node.todo).len());
@@ -58,14 +58,14 @@ fn counts(graph: &Stored, so_far: Counts) -> Counts {
     counts
 }
 
-fn found<T: Traced>(search: &Search<'_, T>, complete: bool) -> Vec<Found> {
+fn found<T: FootprintSystem>(search: &Search<'_, T>, complete: bool) -> Vec<Found> {
     if search.found.is_empty() {
         return Vec::new();
     }
     let nodes = &search.graph.nodes;
     let avoidable = match search.options.mode {
         Mode::Bounded(_) => None,
-        _ => Some(doom::avoidable(&search.graph, complete)),
+        _ => Some(inevitable::avoidable(&search.graph, complete)),
     };
     let ways = fewest_switches(nodes, search.found.iter().map(|found| found.at));
     let tell = |FoundAt { failure, at, choice, fingerprint }: &FoundAt| {
@@ -85,7 +85,7 @@ fn found<T: Traced>(search: &Search<'_, T>, complete: bool) -> Vec<Found> {
 /// Races that are told with a way to them; more are hardly read.
 const RACES_MAX: usize = 64;
 
-fn race_ways<T: Traced>(search: &Search<'_, T>) -> Vec<Vec<Choice>> {
+fn race_ways<T: FootprintSystem>(search: &Search<'_, T>) -> Vec<Vec<Choice>> {
     let places: Vec<u32> = search.races.found.values().take(RACES_MAX).copied().collect();
     if places.is_empty() {
         return Vec::new();
@@ -94,7 +94,7 @@ fn race_ways<T: Traced>(search: &Search<'_, T>) -> Vec<Vec<Choice>> {
     places.iter().map(|at| choices(search, &ways[at])).collect()
 }
 
-fn choices<T: Traced>(search: &Search<'_, T>, hops: &[Hop]) -> Vec<Choice> {
+fn choices<T: FootprintSystem>(search: &Search<'_, T>, hops: &[Hop]) -> Vec<Choice> {
     let choice = |hop: &Hop| {
         let edge = &search.graph.nodes[hop.0 as usize].edges[hop.1];
         Choice { actor: search.graph.actors.number(edge.actor), index: edge.index }
@@ -102,7 +102,7 @@ fn choices<T: Traced>(search: &Search<'_, T>, hops: &[Hop]) -> Vec<Choice> {
     hops.iter().map(choice).collect()
 }
 
-fn livelocks<T: Traced>(search: &Search<'_, T>) -> Vec<Livelock> {
+fn livelocks<T: FootprintSystem>(search: &Search<'_, T>) -> Vec<Livelock> {
     if !search.graph.has_cycle() {
         return Vec::new();
     }

@@ -2,11 +2,11 @@
 
 use super::node::{End, Node};
 use super::scc;
-use super::stored::Stored;
+use super::state_graph::StateGraph;
 
 /// For each state whether a failure can still be avoided there: by a good end, or by going on for ever. In a search that
 /// is not complete a state counts as a way out if not everybody's steps were taken there, because nobody knows.
-pub fn avoidable(graph: &Stored, complete: bool) -> Vec<bool> {
+pub fn avoidable(graph: &StateGraph, complete: bool) -> Vec<bool> {
     let nodes = &graph.nodes;
     let way_out = |node: &Node| node.end == End::Good || !complete && node.is_partial();
     let mut avoidable: Vec<bool> = nodes.iter().map(way_out).collect();

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::object::{Base, Object, Shape};
+use crate::page_intern::{Twins, TwinsOf};
 use crate::space::Space;
 use crate::store::{Owner, Stores};
 use crate::table::{CHUNK, ChunkImage, Entry, GROUP, Group, GroupImage, ParkedEntry, Stamp, Table, TableImage};
-use crate::twins::{Twins, TwinsOf};
 use crate::{ObjectId, SpaceId};
 
 /// A state put aside: a whole one that is kept, and the pages that differ from it. Cheap to clone; may go to another thread and

@@ -5,7 +5,7 @@
 //! from there while the world is still in its hands. Nothing depends on how far it comes: what is missing, the owner does.
 
 use super::workers::{Ahead, From, Job, Known, Neighbour, Outcome, Standing};
-use super::{Actor, Around, Step, Touch, Traced};
+use super::{Actor, FootprintSystem, Step, StepContext, Touch};
 use crate::stateless::{conflict, normalise};
 use std::collections::hash_map::Entry;
 use std::sync::PoisonError;
@@ -15,7 +15,7 @@ use trace::Choice;
 const LENGTH: usize = 32;
 
 /// Takes a step, and some of those behind it.
-pub fn walk<T: Traced>(system: &mut T, job: Job<T::State>, known: &Known) -> Outcome<T::State> {
+pub fn walk<T: FootprintSystem>(system: &mut T, job: Job<T::State>, known: &Known) -> Outcome<T::State> {
     let Job { at, actor, choice, from, neighbours } = job;
     let mut walk = Walk { system, known, mover: choice.actor, neighbours: neighbours.to_vec(), executed: 0 };
     let (taken, is_new) = match from {
@@ -44,10 +44,10 @@ struct Walk<'a, T> {
     executed: u64,
 }
 
-impl<T: Traced> Walk<'_, T> {
+impl<T: FootprintSystem> Walk<'_, T> {
     fn step(&mut self, state: &T::State, choice: Choice) -> Option<Step<T::State>> {
         self.executed += 1;
-        self.system.step_amid(state, choice, &mut AmidOthers { known: self.known })
+        self.system.step_with(state, choice, &mut WorkerContext { known: self.known })
     }
 
     /// Tries the next steps of everybody whom a step may have changed.
@@ -87,11 +87,11 @@ fn sorted(mut touches: Vec<Touch>) -> Vec<Touch> {
 }
 
 /// What a worker knows who does not see the graph.
-struct AmidOthers<'a> {
+struct WorkerContext<'a> {
     known: &'a Known,
 }
 
-impl Around for AmidOthers<'_> {
+impl StepContext for WorkerContext<'_> {
     fn is_known(&self, fingerprint: u128, fatal: bool) -> bool {
         let known = || self.known.read().unwrap_or_else(PoisonError::into_inner);
         !fatal && known().get(&fingerprint) == Some(&Standing::Stored)

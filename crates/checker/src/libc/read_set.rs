@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 
 /// A question about other threads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Question {
+pub enum Dependency {
     /// Everything about a thread.
     Member(Tid),
     /// Who sleeps at an object.
@@ -31,7 +31,7 @@ pub enum Question {
 thread_local! {
     /// Who moves; 0 if nobody wants to know what it asks.
     static MOVER: Cell<u32> = const { Cell::new(0) };
-    static ASKED: RefCell<Vec<Question>> = const { RefCell::new(Vec::new()) };
+    static ASKED: RefCell<Vec<Dependency>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Questions of a thread about others are noted from now on.
@@ -41,15 +41,15 @@ pub fn listen_to(mover: Tid) {
 }
 
 /// What was asked since; nothing is noted any more.
-pub fn heard() -> Vec<Question> {
+pub fn heard() -> Vec<Dependency> {
     MOVER.set(0);
     ASKED.take()
 }
 
 /// Notes a question.
 #[inline]
-pub fn note(question: Question) {
-    if MOVER.get() != 0 && question != Question::Member(Tid(MOVER.get())) {
+pub fn note(question: Dependency) {
+    if MOVER.get() != 0 && question != Dependency::Member(Tid(MOVER.get())) {
         ASKED.with_borrow_mut(|asked| asked.push(question));
     }
 }
@@ -57,18 +57,18 @@ pub fn note(question: Question) {
 impl Library {
     /// What stands for the answer to a question.
     #[must_use]
-    pub fn answer(&self, question: Question) -> u128 {
+    pub fn answer(&self, question: Dependency) -> u128 {
         match question {
-            Question::Member(tid) => self.members.shared(&tid).map_or(0, kernel::shared::Shared::identity),
-            Question::Sleepers(object) => match self.sleeping(object) {
+            Dependency::Member(tid) => self.members.shared(&tid).map_or(0, kernel::shared::Shared::identity),
+            Dependency::Sleepers(object) => match self.sleeping(object) {
                 sleepers if sleepers.is_empty() => 0,
                 sleepers => Wide::hash_of(sleepers),
             },
-            Question::Holder(object) => self.holding(object).map_or(0, |tid| u128::from(tid.0)),
-            Question::StackOf(address, but) => self.on_stack(address, but).map_or(0, |tid| u128::from(tid.0)),
-            Question::Buried => u128::from(self.is_burying()),
-            Question::Everybody => self.sum(),
-            Question::Base(..) => 0,
+            Dependency::Holder(object) => self.holding(object).map_or(0, |tid| u128::from(tid.0)),
+            Dependency::StackOf(address, but) => self.on_stack(address, but).map_or(0, |tid| u128::from(tid.0)),
+            Dependency::Buried => u128::from(self.is_burying()),
+            Dependency::Everybody => self.sum(),
+            Dependency::Base(..) => 0,
         }
     }
 

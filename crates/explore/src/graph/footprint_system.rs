@@ -8,7 +8,7 @@ use trace::Choice;
 /// Independent steps must commute bit for bit: two steps of different actors that touch no common object with a write lead
 /// to the same fingerprint in either order. A step reads everything that decides what it does: another's step that touches
 /// none of it with a write has not changed it.
-pub trait Traced {
+pub trait FootprintSystem {
     /// One configuration, cheap to keep.
     type State: Clone;
 
@@ -20,7 +20,12 @@ pub trait Traced {
 
     /// The same for somebody who knows a thing or two about where the step begins and leads: that need not be worked out
     /// again.
-    fn step_amid(&mut self, state: &Self::State, choice: Choice, around: &mut dyn Around) -> Option<Step<Self::State>> {
+    fn step_with(
+        &mut self,
+        state: &Self::State,
+        choice: Choice,
+        around: &mut dyn StepContext,
+    ) -> Option<Step<Self::State>> {
         let _ = around;
         self.step(state, choice).map(|taken| taken.map(Some))
     }
@@ -48,7 +53,7 @@ pub trait Traced {
 }
 
 /// What is known around a step.
-pub trait Around {
+pub trait StepContext {
     /// Whether a state is known, by fingerprint and whether the step to it failed for good.
     fn is_known(&self, fingerprint: u128, fatal: bool) -> bool;
 
@@ -161,13 +166,13 @@ pub struct Actor {
     /// state is. (An attempt that may fail takes nothing.) The step does not also give it back.
     pub takes: Option<u64>,
     /// Whether it moves only when nobody else can: time that passes.
-    pub patient: bool,
+    pub low_priority: bool,
     /// Whether it has looked too early for something to change, and would look again: another schedule stands for whatever
     /// it would do. Only the search that counts schedules asks.
-    pub vain: bool,
+    pub redundant: bool,
     /// Whether it waits for nothing but that nobody gets on: it moves where all others only look, again and again.
     pub last: bool,
-    /// Whether it is as it was before the step, as [`Around::untouched`] says. Then its number and choices are told, and the
+    /// Whether it is as it was before the step, as [`StepContext::untouched`] says. Then its number and choices are told, and the
     /// rest only if `told` says so.
     pub stays: bool,
     /// Whether all is told although it stays: then it is compared.

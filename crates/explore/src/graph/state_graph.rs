@@ -7,14 +7,14 @@ use super::present::{Present, Presents};
 use super::scc;
 use super::touch::{Actors, SetId, Touches};
 use crate::bits::Bits;
-use crate::pieces::Pieces;
+use crate::chunked_vec::Pieces;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::collections::BinaryHeap;
 
 /// The explored graph.
-pub struct Stored {
+pub struct StateGraph {
     /// States, in the order in which they were reached first.
     pub nodes: Pieces<Node>,
     /// Who is in them.
@@ -26,7 +26,7 @@ pub struct Stored {
     /// Everybody.
     pub actors: Actors,
     /// Those who move only when nobody else can.
-    pub patient: Bits,
+    pub low_priority: Bits,
     /// Who created whom.
     pub creators: FxHashMap<u32, u32>,
     /// States with steps to take; the last is next.
@@ -41,7 +41,7 @@ pub struct Stored {
     cyclic: Cell<(u64, bool)>,
 }
 
-impl Stored {
+impl StateGraph {
     /// Nothing yet.
     pub fn new(parts: Option<Parts>) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Stored {
             touches: Touches::default(),
             futures: Futures::default(),
             actors: Actors::default(),
-            patient: Bits::EMPTY,
+            low_priority: Bits::EMPTY,
             creators: FxHashMap::default(),
             open: Vec::new(),
             grown: BinaryHeap::new(),
