@@ -204,7 +204,7 @@ impl Programs {
                 Ok(true)
             }
             Problem::Full => self.fail_for_real(step, hook),
-            Problem::Limit => Err(Refusal::memory(&mut self.world, step.tid)),
+            Problem::Limit => Err(Refusal::memory(&self.world, step.tid)),
             Problem::Occupied => {
                 let what = refused("the program has mapped something at its own wish where blocks should be".into());
                 Err(self.world.refuse(step.tid, what))
