@@ -6,6 +6,7 @@ mod cli;
 mod engines;
 mod faults;
 mod folder;
+mod knots;
 mod limits;
 mod migration_hints;
 mod models;
