@@ -6,6 +6,13 @@ use crate::wait::Wait;
 use crate::{Kernel, Process, Thread};
 use memory::Memory;
 
+/// What a call does differently than usual: chosen by whoever makes it, and no part of any state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Deviation {
+    /// A read returns no more than this.
+    pub most: Option<u64>,
+}
+
 /// A syscall in progress: what its function may see and change.
 pub struct Call<'a> {
     /// The kernel.

@@ -1,6 +1,6 @@
 //! The kernel's whole state, and how a call goes through it.
 
-use crate::call::{Call, Control, Outcome, Stop};
+use crate::call::{Call, Control, Deviation, Outcome, Stop};
 use crate::clock::Clock;
 use crate::descriptor::{self, Console, Description};
 use crate::host::Host;
@@ -47,8 +47,6 @@ pub struct Kernel {
     pub output: Vec<Output>,
     /// Processes that have ended, and of which the world has not been told yet.
     pub ended: Vec<Ended>,
-    /// The next read, if it comes at once, returns no more than this.
-    pub short: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
     /// Files of the host.
@@ -107,7 +105,6 @@ impl Kernel {
             input: Input::default(),
             output: Vec::new(),
             ended: Vec::new(),
-            short: None,
             seed,
             host,
         }
@@ -115,24 +112,34 @@ impl Kernel {
 
     /// Carries out a syscall of a thread.
     pub fn call(&mut self, memory: &mut Memory, tid: Tid, number: u64, args: [u64; 6]) -> Outcome {
-        self.attempt(memory, tid, number, args, None)
+        self.call_as(memory, tid, (number, args), Deviation::default())
+    }
+
+    /// Carries out a syscall of a thread, differently than usual.
+    pub fn call_as(&mut self, memory: &mut Memory, tid: Tid, call: (u64, [u64; 6]), deviation: Deviation) -> Outcome {
+        self.attempt(memory, tid, call, deviation, None)
     }
 
     /// Carries out again the call that a thread waits in.
     pub fn redo(&mut self, memory: &mut Memory, tid: Tid) -> Outcome {
+        self.redo_as(memory, tid, Deviation::default())
+    }
+
+    /// Carries out again the call that a thread waits in, differently than usual.
+    pub fn redo_as(&mut self, memory: &mut Memory, tid: Tid, deviation: Deviation) -> Outcome {
         let now = self.clock.now();
         let thread = self.threads.get_mut(&tid).expect("a waiting thread exists");
-        let (number, args) = thread.call.expect("a waiting thread is in a call");
+        let call = thread.call.expect("a waiting thread is in a call");
         let resumed = thread.stop_waiting(now);
-        self.attempt(memory, tid, number, args, resumed)
+        self.attempt(memory, tid, call, deviation, resumed)
     }
 
     fn attempt(
         &mut self,
         memory: &mut Memory,
         tid: Tid,
-        number: u64,
-        args: [u64; 6],
+        (number, args): (u64, [u64; 6]),
+        deviation: Deviation,
         resumed: Option<Wait>,
     ) -> Outcome {
         let Some(row) = table::row(number) else {
@@ -140,7 +147,7 @@ impl Kernel {
         };
         let pid = self.threads.get(&tid).expect("a caller is a thread").pid;
         let mut asked = args;
-        if let Some(most) = self.short.take().filter(|_| short_read::is_read(number, &args)) {
+        if let Some(most) = deviation.most.filter(|_| short_read::is_read(number, &args)) {
             asked[2] = asked[2].min(most);
         }
         let mut call = Call { kernel: self, memory, tid, pid, number, args: asked, resumed };

@@ -5,6 +5,7 @@ use crate::signal_frame::{self, Entry};
 use crate::trap;
 use crate::world::World;
 use kernel::call::Control;
+use kernel::call::Deviation;
 use kernel::process::SignalInfo;
 use kernel::signal::number::SIGSEGV;
 use kernel::signal::{self, Delivery, Interrupted};
@@ -93,7 +94,18 @@ impl World {
     }
 
     /// Redoes a call whose wait is over and delivers signals; false if the thread cannot execute instructions now.
+    ///
+    /// # Errors
+    /// If something is not modelled.
     pub fn settle(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<bool, Refusal> {
+        self.settle_as(tid, Deviation::default(), observer)
+    }
+
+    /// The same; the call that is redone does something differently than usual.
+    ///
+    /// # Errors
+    /// If something is not modelled.
+    pub fn settle_as(&mut self, tid: Tid, deviation: Deviation, observer: &mut dyn Observer) -> Result<bool, Refusal> {
         loop {
             let Some(thread) = self.kernel.threads.get(&tid) else {
                 self.forget_ended();
@@ -101,7 +113,7 @@ impl World {
             };
             let wait_is_over = thread.wait.as_ref().map(|wait| wait::is_over(wait, tid, &self.kernel, &self.memory));
             if wait_is_over == Some(true) && signal::may_run(&self.kernel, tid) {
-                let outcome = self.kernel.redo(&mut self.memory, tid);
+                let outcome = self.kernel.redo_as(&mut self.memory, tid, deviation);
                 self.finish(tid, outcome, observer)?;
             } else if signal::is_deliverable(&self.kernel, tid) {
                 self.deliver(tid, observer);
@@ -187,6 +199,14 @@ impl World {
     /// # Errors
     /// If it is not modelled.
     pub fn call(&mut self, tid: Tid, observer: &mut dyn Observer) -> Result<(), Refusal> {
+        self.call_as(tid, Deviation::default(), observer)
+    }
+
+    /// The same, differently than usual.
+    ///
+    /// # Errors
+    /// If it is not modelled.
+    pub fn call_as(&mut self, tid: Tid, deviation: Deviation, observer: &mut dyn Observer) -> Result<(), Refusal> {
         self.pass_time(self.pace.call);
         let gpr = &self.cpus[&tid].gpr;
         let number = gpr[x86::cpu::RAX];
@@ -199,7 +219,7 @@ impl World {
             gpr[x86::cpu::R9],
         ];
         observer.begin(self, tid, number, &args);
-        let outcome = self.kernel.call(&mut self.memory, tid, number, args);
+        let outcome = self.kernel.call_as(&mut self.memory, tid, (number, args), deviation);
         self.finish(tid, outcome, observer)
     }
 

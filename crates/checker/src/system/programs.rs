@@ -17,6 +17,7 @@ use debuginfo::DebugInfo;
 use explore::Budget;
 use explore::graph::{FootprintSystem, Race, Reached, Step, StepContext, Taken, Touch};
 use explore::system::Failure;
+use kernel::call::Deviation;
 use kernel::host::Host;
 use kernel::kernel::Output;
 use kernel::map::{Map, Wide};
@@ -204,7 +205,11 @@ impl Programs {
                 && self.refusal.is_none()
                 && !self.options.budget.is_spent()
             {
-                self.refusal = self.advance(tid, 0).err().filter(|refusal| refusal.cause != Cause::Spent);
+                let refusal = self.advance(tid, 0, Deviation::default()).err();
+                refusal
+                    .into_iter()
+                    .filter(|refusal| refusal.cause != Cause::Spent)
+                    .for_each(|refusal| self.refuse(refusal));
             }
             if !self.world.kernel.threads.contains_key(&tid) {
                 // It fails before that: then all of it is looked at.
@@ -416,14 +421,8 @@ impl Programs {
 
     /// Takes a step of a thread; any choice but the first makes a read return less than there is.
     fn advance_shortly(&mut self, tid: Tid, index: u32) -> Result<step::Step, Refusal> {
-        let short = index.checked_sub(1).and_then(|index| self.short_reads(tid).get(index as usize).copied());
-        if short.is_none() {
-            return self.advance(tid, index);
-        }
-        self.world.kernel.short = short;
-        let advanced = self.advance(tid, index);
-        self.world.kernel.short = None;
-        advanced
+        let most = index.checked_sub(1).and_then(|index| self.short_reads(tid).get(index as usize).copied());
+        self.advance(tid, index, Deviation { most })
     }
 }
 

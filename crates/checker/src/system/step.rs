@@ -9,6 +9,7 @@ use crate::footprint::access::{self, Kind};
 use crate::libc::{self, Member, Phase, RETURN, Whole};
 use crate::system::programs::Programs;
 use explore::graph::Touch;
+use kernel::call::Deviation;
 use kernel::{Pid, Process, Tid};
 use memory::Halt;
 use world::refusal::Refusal;
@@ -25,6 +26,8 @@ pub(crate) struct Step {
     pub tid: Tid,
     /// Which way the operation goes, if there are several.
     pub index: u32,
+    /// What its first call does differently than usual.
+    pub deviation: Deviation,
     /// What was touched.
     pub touches: Vec<Touch>,
     /// So many of these were looked at for blocks that wait there.
@@ -47,14 +50,26 @@ pub(crate) struct Step {
 
 impl Programs {
     /// Takes a step of a thread in the world that is loaded. Alone in the world, a thread goes on until it is not, or waits.
-    pub(crate) fn advance(&mut self, tid: Tid, index: u32) -> Result<Step, Refusal> {
+    pub(crate) fn advance(&mut self, tid: Tid, index: u32, deviation: Deviation) -> Result<Step, Refusal> {
         let is_fresh = true;
         let (assertion, misuse) = (None, None);
         let (lowest, clean_below) = (u64::MAX, self.dead_end(tid));
         let (touches, handed) = (Vec::new(), 0);
         let (behind, exits) = (None, false);
-        let mut step =
-            Step { tid, index, touches, handed, is_fresh, behind, assertion, misuse, lowest, clean_below, exits };
+        let mut step = Step {
+            tid,
+            index,
+            deviation,
+            touches,
+            handed,
+            is_fresh,
+            behind,
+            assertion,
+            misuse,
+            lowest,
+            clean_below,
+            exits,
+        };
         let space = self.world.space(tid);
         let was_stopped = self.is_stopped(tid);
         let base = self.world.cpus[&tid].fs_base;
@@ -149,7 +164,8 @@ impl Programs {
             let pid = self.world.kernel.threads.get(&tid).expect("it runs").pid;
             step.touches.push(access::changes_mask(pid, tid));
         }
-        let settles = self.world.settle(tid, &mut self.listener)?;
+        let deviation = if was_waiting { std::mem::take(&mut step.deviation) } else { Deviation::default() };
+        let settles = self.world.settle_as(tid, deviation, &mut self.listener)?;
         self.note_kernel(step);
         if !settles {
             return Ok(false);

@@ -98,7 +98,8 @@ impl Programs {
             self.note(step, space, Logged { addr, size: 4, write: true }, false);
         }
         let stack = (name == "clone3").then(|| self.clone_stack(space, args[0])).flatten();
-        self.world.call(tid, &mut self.listener)?;
+        let deviation = std::mem::take(&mut step.deviation);
+        self.world.call_as(tid, deviation, &mut self.listener)?;
         let result = self.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
         self.note_remap(step, remap, result);
         self.after_call(tid, (number, space));
