@@ -88,7 +88,7 @@ So do the rest of C11's threads (`thrd_create`, `mtx_unlock`, `cnd_wait`, `call_
 The names in the last column are tests of `crates/checker/tests/all/library.rs`: each compares the functions of this page in both depths, reduced and
 not, with glibc and musl, and with the host where the outcome is one.
 
-MemoEntry limits: destructors of C++ objects on the stack of a thread that is cancelled or calls `pthread_exit` belong to the step in which
+Known limits: destructors of C++ objects on the stack of a thread that is cancelled or calls `pthread_exit` belong to the step in which
 it ends. `mallopt` and `malloc_trim` have no effect. A program that maps memory at addresses of its own choice from 16 to 65 TiB may get in the
 way of arenas: then it is refused.
 ";
