@@ -14,4 +14,5 @@ curl -s $url/words; curl -s $url/data | sha256sum; curl -s -r 2-5 $url/words; ec
 curl -s -w '%{http_code} %{size_download} %{num_connects}\n' $url/words $url/missing $url/../../etc/passwd
 curl -s -I $url/words | grep -v -e Date -e ETag; curl -s -X POST -d a=b -o /dev/null -w '%{http_code}\n' $url/words
 for i in 1 2 3 4; do curl -s $url/data | md5sum & jobs="$jobs $!"; done; wait $jobs
-kill $server; wait $server; echo ended $?
+# With connections that are still open it ends with 1, on the host, too: who is faster decides.
+kill $server; wait $server; echo ended
