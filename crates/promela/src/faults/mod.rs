@@ -1,7 +1,7 @@
 //! Faults: what may happen to a model, without touching the model.
 //!
 //! A [`Plan`] says which faults of the [`catalogue`] may happen, and how many in one run. [`prepare`](prepare::prepare)
-//! makes room for them in the model; while it runs, [`deed`] finds what may happen to the state at hand and does it.
+//! makes room for them in the model; while it runs, [`fault_effect`] finds what may happen to the state at hand and does it.
 //! What has happened is part of the state, so that one search answers for every set of faults.
 
 pub mod catalogue;
