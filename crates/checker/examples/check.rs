@@ -1,6 +1,7 @@
 //! Searches the schedules of commands: `cargo run --release -p checker --example check -- [--full] [--count] [--first] [--two] CMD ARGS... [+ CMD ARGS...]`.
 //!
 //! A small sibling of `allways check` that builds in seconds, for work on the engine.
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout)]
 
 use checker::{Checks, Depth, Engine, Options, Programs, Timeouts, search_by};

@@ -1,4 +1,5 @@
 //! Walks one schedule and tells what every step touches: `cargo run -p checker --example walk -- CMD ARGS...`.
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout)]
 
 use checker::footprint::access;

@@ -119,6 +119,7 @@ impl Refinement {
     }
 
     /// What another worker has learnt meanwhile; what was seen too coarsely by either of them makes both begin anew.
+    #[allow(clippy::disallowed_methods, reason = "what comes of it does not depend on the order")]
     pub fn merge(&mut self, other: &Self) {
         for (object, part) in &other.parts {
             let own = self.parts.entry(*object).or_insert(*part);
@@ -162,6 +163,7 @@ impl Refinement {
 
     /// What decides where steps begin and end, as plain data. Hash tables are sorted: files must not depend on their order.
     #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "it is sorted then")]
     pub fn exported(&self) -> KnowledgeRef {
         let sorted = |mut numbers: Vec<u64>| {
             numbers.sort_unstable();
@@ -217,6 +219,7 @@ impl Refinement {
 
     /// Whether a page of a range was accessed while several threads used the space.
     #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "what comes of it does not depend on the order")]
     pub fn is_accessed(&self, space: SpaceId, range: &Range<u64>) -> bool {
         self.accessed.iter().any(|(other, page)| *other == space && range.contains(&(page * PAGE_SIZE)))
     }

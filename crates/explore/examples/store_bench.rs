@@ -1,7 +1,7 @@
 //! Prints what the visited store costs: processor time a step and bytes a state, on synthetic systems.
 //!
 //! `cargo run --release -p explore --example store_bench [workers [small]]`
-
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout)]
 
 use explore::{Control, Options, Outcome, StoreKind, TransitionSystem, search};

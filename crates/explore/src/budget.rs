@@ -2,6 +2,7 @@
 //!
 //! Whatever may take long asks [`Budget::spent`] every few microseconds to milliseconds of its work, and ends when it has
 //! an answer. The answer stays: once a budget is spent, everybody who shares it hears the same.
+#![allow(clippy::disallowed_methods, reason = "limits are of the host's time")]
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};

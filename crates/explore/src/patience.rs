@@ -1,4 +1,5 @@
 //! When to give up a step that takes long.
+#![allow(clippy::disallowed_methods, reason = "limits are of the host's time")]
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,5 @@
 //! The oracle executes what it is given and reports faults.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 use hostcpu::{CODE, Host, Outcome, State, WINDOW};
 

@@ -1,6 +1,6 @@
 //! What a step of the search costs in memory: mark, dirty some pages, fingerprint, undo; and the guest's loads and stores
 //! against a plain slice. `cargo run --release -p memory --example snapshot`
-
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;

@@ -43,6 +43,7 @@ fn copy_object(object: &Object, epoch: u64) -> Box<Object> {
     Box::new(Object { shape: object.shape, base: object.base.clone(), table, code: object.code.clone() })
 }
 
+#[allow(clippy::disallowed_methods, reason = "what comes of it does not depend on the order")]
 fn copy_table(table: &Table, epoch: u64) -> Table {
     let copy = |group: &Group| Group {
         entries: std::array::from_fn(|index| copy_entry(&group.entries[index], epoch)),

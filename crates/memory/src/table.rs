@@ -184,6 +184,7 @@ impl Table {
     }
 
     /// Pages held in a range, in order. Takes time by what is held or by the range, whichever is less.
+    #[allow(clippy::disallowed_methods, reason = "it is sorted then")]
     pub(crate) fn held(&self, start: u64, end: u64) -> Vec<u64> {
         let (first, last) = (start / GROUP, end.div_ceil(GROUP));
         let mut numbers: Vec<u64> = if last - first < self.groups.len() as u64 {

@@ -3,7 +3,7 @@
 //!
 //! Prints states, CPU seconds (the best of several runs, so that a busy machine disturbs less), nanoseconds for each
 //! step, wall-clock seconds and bytes for each state.
-
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout, reason = "an example that prints what it measured")]
 
 use explore::{AfterViolation, Control, Options, Reduction, search};

@@ -2,7 +2,7 @@
 //!
 //! Explores breadth first until there are enough states, then computes the steps of all of them again and again, with
 //! the interpreter and with native code.
-
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout, reason = "an example that prints what it measured")]
 
 use explore::{Selection, TransitionSystem};

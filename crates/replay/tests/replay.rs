@@ -1,4 +1,5 @@
 //! Replaying, confirming and shortening on a toy system.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod toy;
 

@@ -1,4 +1,5 @@
 //! What people read, compared with files beside this one. `BLESS=1 cargo test -p report` writes them anew.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod fixture;
 

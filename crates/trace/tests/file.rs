@@ -1,4 +1,5 @@
 //! Counterexample files: what is written is read back, and nothing that anyone does to a file brings the reader down.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 use trace::*;
 

@@ -1,6 +1,7 @@
 //! Runs commands inside: `cargo run -p world --example run -- [--strace] CMD ARGS... [+ CMD ARGS...]`.
 //!
 //! A small sibling of `allways run` that builds in seconds, for work on the kernel.
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use kernel::Tid;

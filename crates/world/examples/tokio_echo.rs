@@ -1,5 +1,6 @@
 //! A guest for tests: an echo server on tokio and its clients. `tokio_echo serve N` prints its port and serves N
 //! connections; `tokio_echo ask PORT N` makes them.
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout)]
 
 use std::io::{Result, Write};

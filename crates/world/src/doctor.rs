@@ -2,6 +2,7 @@
 //!
 //! A look at the files, not a proof: code is swept from start to end, so data in between may be taken for instructions,
 //! and calls whose number is computed are not seen. What a run meets is refused by name either way.
+#![allow(clippy::disallowed_methods, reason = "looks at a file that the user names")]
 
 use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use kernel::table;

@@ -1,4 +1,5 @@
 //! The binary as users meet it: verbs, reports, limits, hostile surroundings, SPIN beside it.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod arrows;
 mod check_programs;

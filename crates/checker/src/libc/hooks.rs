@@ -98,6 +98,7 @@ impl Hooks {
 
     /// The libraries whose functions were recognised.
     #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "a set has its own order")]
     pub fn flavours(&self) -> BTreeSet<Flavour> {
         self.tables.places.values().map(|hook| hook.flavour).collect()
     }

@@ -1,4 +1,5 @@
 //! What debug information says about programs that stand still inside a world, compared with what they say themselves.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod damaged;
 mod hostile;

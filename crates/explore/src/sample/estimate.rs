@@ -52,6 +52,7 @@ fn log10_mean(ln: &[f64]) -> f64 {
 }
 
 /// How likely the next run shows something new: the part of runs whose class was seen once.
+#[allow(clippy::disallowed_methods, reason = "what comes of it does not depend on the order")]
 pub fn unseen(classes: &HashMap<u128, u64>) -> Option<f64> {
     let runs: u64 = classes.values().sum();
     let once = classes.values().filter(|times| **times == 1).count();

@@ -169,6 +169,7 @@ impl<'a, T: FootprintSystem> Shrinker<'a, T> {
     }
 
     /// Who goes on when somebody waits: the one whose next step came first, then anybody.
+    #[allow(clippy::disallowed_methods, reason = "it is sorted then")]
     fn next(&self, steps: &HashMap<u32, usize>, choices: impl Fn(u32) -> u32) -> Option<u32> {
         let mut seen: HashMap<u32, usize> = HashMap::new();
         let waits = |actor: &&u32| {

@@ -1,4 +1,5 @@
 //! Swarms: many depth-first searches in different random orders, each in a small bitstate store of its own.
+#![allow(clippy::disallowed_methods, reason = "limits are of the host's time")]
 
 use super::options::{AfterViolation, Bounds, Control, Options, Order};
 use super::outcome::{Incomplete, Outcome};

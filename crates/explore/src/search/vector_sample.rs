@@ -1,4 +1,5 @@
 //! A quick look around before a search, to lay out the store.
+#![allow(clippy::disallowed_methods, reason = "limits are of the host's time")]
 
 use crate::patience::Patience;
 use crate::random::Random;

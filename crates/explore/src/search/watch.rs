@@ -1,4 +1,5 @@
 //! Bounds, interruption and progress: everything that ends a search from outside the state space.
+#![allow(clippy::disallowed_methods, reason = "limits are of the host's time")]
 
 use super::options::{Control, Options, Progress};
 use super::outcome::Incomplete;

@@ -1,4 +1,5 @@
 //! The engines against each other, on small systems.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod differential;
 mod engines;

@@ -1,4 +1,5 @@
 //! The kernel by its calls, without processors.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod events;
 mod futexes;

@@ -1,4 +1,5 @@
 //! Memory against a naive one, and against Linux.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod basics;
 mod effect;

@@ -204,6 +204,7 @@ impl Names {
     }
 
     /// A name that looks like `wanted` and could be meant at `place`.
+    #[allow(clippy::disallowed_methods, reason = "it is sorted then")]
     pub(super) fn similar(&self, wanted: &str, place: Use) -> Option<String> {
         let mut candidates: Vec<&str> = self.mtypes.keys().map(|name| &**name).collect();
         let mut scope = Some(place.scope);
@@ -211,6 +212,7 @@ impl Names {
             candidates.extend(self.scopes[at].names.keys().map(|name| &**name));
             scope = self.scopes[at].parent;
         }
+        candidates.sort_unstable();
         closest(wanted, candidates)
     }
 }

@@ -92,6 +92,7 @@ pub trait Reader {
 pub struct HostFiles;
 
 impl Reader for HostFiles {
+    #[allow(clippy::disallowed_methods, reason = "models are files that users name")]
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
         std::fs::read(path)
     }

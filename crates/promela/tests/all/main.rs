@@ -1,4 +1,5 @@
 //! The language: front end, meaning, faults.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod agreement;
 mod choices;

@@ -1,4 +1,5 @@
 //! Propositions: what they mean, what is said about wrong ones, and that no text makes them panic.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod in_a_world;
 #[path = "../../../world/tests/all/inside.rs"]

@@ -2,7 +2,7 @@
 //!
 //! Small C programs are compiled by gcc, run natively for comparison and then inside. The last column says how many times
 //! slower than native that is.
-
+#![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout)]
 
 use std::path::{Path, PathBuf};

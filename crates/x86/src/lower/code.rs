@@ -231,6 +231,7 @@ impl Code {
         }
     }
 
+    #[allow(clippy::disallowed_methods, reason = "a cache: what is dropped is no part of any state")]
     fn switch(&mut self, space: SpaceId, epoch: u64) {
         self.clock += 1;
         let mut view = self.views.remove(&space.0).unwrap_or_else(|| View::new(epoch));

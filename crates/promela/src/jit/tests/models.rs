@@ -1,4 +1,5 @@
 //! Whole models: the same states and steps, whoever executes the statements.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 use crate::ir::Model;
 use crate::jit::{Lazy, Native};

@@ -1,4 +1,5 @@
 //! Our control graphs against the state tables that SPIN's verifier prints (`pan -d`).
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 use crate::ir::{Action, ClaimKind, ControlState, Model};
 use crate::lower::lower;

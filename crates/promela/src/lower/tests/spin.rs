@@ -1,4 +1,5 @@
 //! Our tables against those that SPIN generates, over all models we have.
+#![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 use super::super::{Body, BodyKind, Collected, table};
 use crate::ast::{Item, Program};
