@@ -1,4 +1,8 @@
-//! The engine: transition systems, search, reduction, visited stores, cycles.
+//! The engines: systems, search, reduction, visited stores, cycles.
+//!
+//! There are two kinds of systems. Of a [`TransitionSystem`] (models) it is known what a step will touch, and states are
+//! small vectors: [`search`](mod@search), [`cycle`]. A [`graph::FootprintSystem`] (programs) tells what a step has touched, and
+//! its states are large: [`graph`], [`stateless`], [`sample`].
 //!
 //! Implement [`TransitionSystem`] and everything here works on it: [`search()`] for failed steps and stuck states,
 //! [`find_cycle`] and [`search_monitored`] for properties of whole runs, [`walk()`] and [`swarm()`] for samples.
