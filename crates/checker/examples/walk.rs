@@ -31,15 +31,15 @@ fn main() {
         let choice = Choice { actor: actor.number, index: 0 };
         let Some(taken) = programs.step(&reached.state, choice) else { break };
         let told: Vec<String> = taken
-            .touches
+            .accesses
             .iter()
-            .map(|touch| {
-                let place = programs.words.get(&touch.object).map_or(touch.object, |places| places[0].1);
+            .map(|access| {
+                let place = programs.words.get(&access.object).map_or(access.object, |places| places[0].1);
                 format!(
                     "{:?}{}{}{place:x}",
-                    access::kind(touch.object),
-                    if touch.write { "!" } else { "?" },
-                    if touch.plain { "" } else { "=" }
+                    access::kind(access.object),
+                    if access.write { "!" } else { "?" },
+                    if access.plain { "" } else { "=" }
                 )
             })
             .collect();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::memory::Memory;
 use crate::store::{Owner, Place};
-use crate::{Access, Cause, Fault, Halt, Mapping, PAGE_BYTES, PAGE_SIZE, Sharing, SpaceId, page};
+use crate::{AccessKind, Cause, Fault, Halt, Mapping, PAGE_BYTES, PAGE_SIZE, Sharing, SpaceId, page};
 
 /// The part of an access that lies in one page.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,13 @@ pub(crate) enum Check {
 
 impl Memory {
     /// Finds where an address lives; lets a stack grow for it.
-    pub(crate) fn resolve(&mut self, space: SpaceId, addr: u64, access: Access, check: Check) -> Result<Place, Fault> {
+    pub(crate) fn resolve(
+        &mut self,
+        space: SpaceId,
+        addr: u64,
+        access: AccessKind,
+        check: Check,
+    ) -> Result<Place, Fault> {
         let found = match self.locate(space, addr, access, check) {
             Err(Fault { cause: Cause::Unmapped, .. }) if self.grow_stack(space, addr, access, check) => {
                 self.locate(space, addr, access, check)
@@ -63,7 +69,7 @@ impl Memory {
     }
 
     /// Finds where an address lives.
-    pub(crate) fn locate(&self, space: SpaceId, addr: u64, access: Access, check: Check) -> Result<Place, Fault> {
+    pub(crate) fn locate(&self, space: SpaceId, addr: u64, access: AccessKind, check: Check) -> Result<Place, Fault> {
         let fault = |cause| Fault { addr, access, cause };
         let mapping = self.mapping_at(space, addr).ok_or(fault(Cause::Unmapped))?;
         if check == Check::Permission && !mapping.protection.allows(access) {
@@ -76,7 +82,7 @@ impl Memory {
         Ok(place(space, mapping, addr, under))
     }
 
-    fn grow_stack(&mut self, space: SpaceId, addr: u64, access: Access, check: Check) -> bool {
+    fn grow_stack(&mut self, space: SpaceId, addr: u64, access: AccessKind, check: Check) -> bool {
         let Some((start, stack)) = self.stores.space(space).layout.growth(addr) else { return false };
         let end = stack.start;
         if check == Check::Permission && !stack.protection.allows(access) {
@@ -92,7 +98,7 @@ impl Memory {
     /// At the first byte that cannot be read.
     pub fn read(&mut self, space: SpaceId, addr: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         for piece in pieces(addr, buffer.len()) {
-            let place = self.resolve(space, piece.addr, Access::Read, Check::Permission)?;
+            let place = self.resolve(space, piece.addr, AccessKind::Read, Check::Permission)?;
             self.log_kernel(space, piece, false);
             let bytes = self.stores.view(place);
             buffer[piece.range()].copy_from_slice(&bytes[piece.offset..piece.offset + piece.len]);
@@ -107,7 +113,7 @@ impl Memory {
     pub fn peek(&self, space: SpaceId, addr: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         self.note_peek(space, addr, buffer.len());
         for piece in pieces(addr, buffer.len()) {
-            let place = self.locate(space, piece.addr, Access::Read, Check::Nothing)?;
+            let place = self.locate(space, piece.addr, AccessKind::Read, Check::Nothing)?;
             let bytes = self.stores.view(place);
             buffer[piece.range()].copy_from_slice(&bytes[piece.offset..piece.offset + piece.len]);
         }
@@ -132,8 +138,8 @@ impl Memory {
 
     fn write_checked(&mut self, space: SpaceId, addr: u64, bytes: &[u8], check: Check) -> Result<(), Fault> {
         for piece in pieces(addr, bytes.len()) {
-            let place = self.resolve(space, piece.addr, Access::Write, check)?;
-            let fault = |cause| Fault { addr: piece.addr, access: Access::Write, cause };
+            let place = self.resolve(space, piece.addr, AccessKind::Write, check)?;
+            let fault = |cause| Fault { addr: piece.addr, access: AccessKind::Write, cause };
             page::write(self.own(place).map_err(fault)?, piece.offset, &bytes[piece.range()]);
             self.log_kernel(space, piece, true);
         }
@@ -147,7 +153,7 @@ impl Memory {
     pub fn read_until_nul(&mut self, space: SpaceId, addr: u64, max: usize) -> Result<Vec<u8>, Fault> {
         let mut found = Vec::new();
         for piece in pieces(addr, max) {
-            let place = self.resolve(space, piece.addr, Access::Read, Check::Permission)?;
+            let place = self.resolve(space, piece.addr, AccessKind::Read, Check::Permission)?;
             let bytes = &self.stores.view(place)[piece.offset..piece.offset + piece.len];
             let end = bytes.iter().position(|byte| *byte == 0);
             found.extend_from_slice(&bytes[..end.unwrap_or(piece.len)]);
@@ -200,11 +206,11 @@ impl Memory {
     /// # Errors
     /// If the first byte cannot be executed.
     pub fn fetch(&mut self, addr: u64, buffer: &mut [u8; 16]) -> Result<usize, Halt> {
-        let unmapped = Fault { addr, access: Access::Execute, cause: Cause::Unmapped };
+        let unmapped = Fault { addr, access: AccessKind::Execute, cause: Cause::Unmapped };
         let space = self.current.ok_or(Halt::Fault(unmapped))?;
         let mut count = 0;
         for piece in pieces(addr, buffer.len()) {
-            match self.locate(space, piece.addr, Access::Execute, Check::Permission) {
+            match self.locate(space, piece.addr, AccessKind::Execute, Check::Permission) {
                 Err(fault) if count == 0 => return Err(Halt::Fault(fault)),
                 Err(_) => break,
                 Ok(place) => {

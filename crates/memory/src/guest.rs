@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::store::{Owner, Place};
 use crate::tlb::{LOG, Tlb};
 use crate::watch::pack;
-use crate::{Access, Cause, Fault, Halt, PAGE_BITS, PAGE_BYTES, PAGE_SIZE, SpaceId, Stopped, Touch, page};
+use crate::{AccessKind, Cause, Fault, Halt, PAGE_BITS, PAGE_BYTES, PAGE_SIZE, SpaceId, Stopped, VisibleAccess, page};
 
 mod sealed {
     pub trait Sealed {}
@@ -205,10 +205,11 @@ impl Memory {
     fn load_bytes(&mut self, addr: u64, buffer: &mut [u8]) -> Result<(), Halt> {
         let size = buffer.len();
         if !slot_read(&self.tlb, addr, self.log_tag, buffer) {
-            let space = self.entered(addr, Access::Read)?;
-            self.check(space, Touch { addr, size: size as u32, access: Access::Read })?;
+            let space = self.entered(addr, AccessKind::Read)?;
+            self.check(space, VisibleAccess { addr, size: size as u32, access: AccessKind::Read })?;
             for piece in pieces(addr, size) {
-                let place = self.resolve(space, piece.addr, Access::Read, Check::Permission).map_err(Halt::Fault)?;
+                let place =
+                    self.resolve(space, piece.addr, AccessKind::Read, Check::Permission).map_err(Halt::Fault)?;
                 let bytes = self.stores.view(place);
                 buffer[piece.range()].copy_from_slice(&bytes[piece.offset..piece.offset + piece.len]);
                 let bytes = bytes.as_ptr();
@@ -221,13 +222,14 @@ impl Memory {
 
     fn store_bytes(&mut self, addr: u64, bytes: &[u8]) -> Result<(), Halt> {
         if !slot_write(&self.tlb, addr, self.log_tag, bytes) {
-            let space = self.entered(addr, Access::Write)?;
-            self.check(space, Touch { addr, size: bytes.len() as u32, access: Access::Write })?;
+            let space = self.entered(addr, AccessKind::Write)?;
+            self.check(space, VisibleAccess { addr, size: bytes.len() as u32, access: AccessKind::Write })?;
             if (addr % PAGE_SIZE) as usize + bytes.len() > PAGE_BYTES {
                 self.check_pages(space, addr, bytes.len())?;
             }
             for piece in pieces(addr, bytes.len()) {
-                let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
+                let place =
+                    self.resolve(space, piece.addr, AccessKind::Write, Check::Permission).map_err(Halt::Fault)?;
                 self.check_code(place, addr, bytes.len())?;
                 let own = self.own(place).map_err(|_| Halt::Fault(no_memory(piece.addr)))?;
                 page::write(own, piece.offset, &bytes[piece.range()]);
@@ -242,7 +244,7 @@ impl Memory {
     /// Stops before a store to a page that holds code, when asked to.
     fn check_code(&self, place: Place, addr: u64, size: usize) -> Result<(), Halt> {
         if self.stop_at_code && self.stores.holds_code(place.owner, place.page) {
-            return Err(Halt::Visible(Touch { addr, size: size as u32, access: Access::Write }));
+            return Err(Halt::Visible(VisibleAccess { addr, size: size as u32, access: AccessKind::Write }));
         }
         Ok(())
     }
@@ -251,7 +253,7 @@ impl Memory {
     fn check_pages(&mut self, space: SpaceId, addr: u64, size: usize) -> Result<(), Halt> {
         let mut new = 0;
         for piece in pieces(addr, size) {
-            let place = self.resolve(space, piece.addr, Access::Write, Check::Permission).map_err(Halt::Fault)?;
+            let place = self.resolve(space, piece.addr, AccessKind::Write, Check::Permission).map_err(Halt::Fault)?;
             self.check_code(place, addr, size)?;
             new += u64::from(self.stores.table(place.owner).page(place.page).is_none());
             if new > 0 && self.resident + new > self.limit.pages {
@@ -261,12 +263,12 @@ impl Memory {
         Ok(())
     }
 
-    fn entered(&self, addr: u64, access: Access) -> Result<SpaceId, Halt> {
+    fn entered(&self, addr: u64, access: AccessKind) -> Result<SpaceId, Halt> {
         self.current.ok_or(Halt::Fault(Fault { addr, access, cause: Cause::Unmapped }))
     }
 
     /// Stops before an access to an armed page, whether or not it will fault.
-    fn check(&self, space: SpaceId, touch: Touch) -> Result<(), Halt> {
+    fn check(&self, space: SpaceId, touch: VisibleAccess) -> Result<(), Halt> {
         let armed = self.stores.space(space);
         if self.pass_armed || armed.armed.is_empty() {
             return Ok(());
@@ -317,7 +319,7 @@ impl Memory {
 }
 
 fn no_memory(addr: u64) -> Fault {
-    Fault { addr, access: Access::Write, cause: Cause::NoMemory }
+    Fault { addr, access: AccessKind::Write, cause: Cause::NoMemory }
 }
 
 /// Copies from the slot's page, if the access hits: a hit that the fast path did not see, being logged or long.

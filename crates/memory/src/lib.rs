@@ -71,7 +71,9 @@ pub use lazy::Source;
 pub use mapping::{Backing, Mapping, Name, Sharing};
 pub use memory::Memory;
 pub use snapshot::Parked;
-pub use types::{Access, Cause, Fault, Halt, Limit, Logged, MapError, ObjectId, Protection, SpaceId, Stopped, Touch};
+pub use types::{
+    AccessKind, Cause, Fault, Halt, Limit, Logged, MapError, ObjectId, Protection, SpaceId, Stopped, VisibleAccess,
+};
 
 /// Bytes of a page.
 pub const PAGE_SIZE: u64 = 4096;

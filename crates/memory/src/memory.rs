@@ -12,7 +12,7 @@ use crate::page_intern::Twins;
 use crate::snapshot::Neighbour;
 use crate::store::Stores;
 use crate::tlb::Tlb;
-use crate::{Access, Cause, Fault, Halt, Limit, ObjectId, SpaceId};
+use crate::{AccessKind, Cause, Fault, Halt, Limit, ObjectId, SpaceId};
 
 /// Where the code epochs of the next memory begin: no two memories share any, so that lowered code may serve several worlds.
 /// Nothing that a guest can see depends on it.
@@ -69,7 +69,7 @@ impl Memory {
     /// No spaces, no objects.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
-        let nowhere = Fault { addr: 0, access: Access::Read, cause: Cause::Unmapped };
+        let nowhere = Fault { addr: 0, access: AccessKind::Read, cause: Cause::Unmapped };
         Self {
             tlb: Tlb::default(),
             current: None,

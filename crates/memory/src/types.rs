@@ -55,11 +55,11 @@ impl Protection {
 
     /// Whether `access` is allowed. On x86 whatever can be written or executed can also be read.
     #[must_use]
-    pub const fn allows(self, access: Access) -> bool {
+    pub const fn allows(self, access: AccessKind) -> bool {
         match access {
-            Access::Read => self.0 != 0,
-            Access::Write => self.contains(Self::WRITE),
-            Access::Execute => self.contains(Self::EXECUTE),
+            AccessKind::Read => self.0 != 0,
+            AccessKind::Write => self.contains(Self::WRITE),
+            AccessKind::Execute => self.contains(Self::EXECUTE),
         }
     }
 }
@@ -74,7 +74,7 @@ impl std::ops::BitOr for Protection {
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Access {
+pub enum AccessKind {
     /// A load.
     Read,
     /// A store.
@@ -103,20 +103,20 @@ pub struct Fault {
     /// The first byte that failed.
     pub addr: u64,
     /// What was tried.
-    pub access: Access,
+    pub access: AccessKind,
     /// Why it failed.
     pub cause: Cause,
 }
 
 /// An access to an armed page, about to happen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Touch {
+pub struct VisibleAccess {
     /// First byte of the whole access.
     pub addr: u64,
     /// Bytes of the whole access.
     pub size: u32,
     /// What it does.
-    pub access: Access,
+    pub access: AccessKind,
 }
 
 /// Why a guest access was not done. Nothing was changed, so the instruction can be tried again.
@@ -125,7 +125,7 @@ pub enum Halt {
     /// It cannot be done.
     Fault(Fault),
     /// It is to a page that is armed: somebody wanted to know before.
-    Visible(Touch),
+    Visible(VisibleAccess),
 }
 
 /// A guest access was not done; [`crate::Memory::halt`] says why. Free of content so that the fast path returns in

@@ -6,7 +6,7 @@ use crate::access::{Check, Piece};
 use crate::memory::Memory;
 use crate::store::{Owner, Place};
 use crate::tlb::LOG;
-use crate::{Access, Logged, PAGE_SIZE, SpaceId, hash};
+use crate::{AccessKind, Logged, PAGE_SIZE, SpaceId, hash};
 
 /// Bits of a logged access: address, size, store.
 const SIZE_SHIFT: u32 = 47;
@@ -143,7 +143,7 @@ impl Memory {
     }
 
     fn watch_code(&mut self, id: SpaceId, page: u64) -> Option<Place> {
-        let place = self.locate(id, page * PAGE_SIZE, Access::Execute, Check::Permission).ok()?;
+        let place = self.locate(id, page * PAGE_SIZE, AccessKind::Execute, Check::Permission).ok()?;
         self.is_patched |=
             matches!(place.owner, Owner::Space(_)) && self.stores.table(place.owner).page(page).is_some();
         let space = self.stores.space_mut(id);

@@ -1,7 +1,7 @@
 //! What a processor's trap becomes: a signal, as Linux's `arch/x86/kernel/traps.c` decides.
 
 use kernel::process::SignalInfo;
-use memory::{Access, Cause, Fault};
+use memory::{AccessKind, Cause, Fault};
 use x86::{Cpu, Trap};
 
 /// A signal that an instruction caused, and what the frame tells about the trap.
@@ -56,9 +56,9 @@ fn page_fault(fault: &Fault) -> Option<Raised> {
         Cause::NoMemory => return None,
     };
     let access = match fault.access {
-        Access::Read => 0,
-        Access::Write => 2,
-        Access::Execute => 16,
+        AccessKind::Read => 0,
+        AccessKind::Write => 2,
+        AccessKind::Execute => 16,
     };
     const FROM_USER: u64 = 4;
     Some(Raised { info: info(number, code, fault.addr), trap: (14, FROM_USER | access | present, fault.addr) })
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_store_to_a_read_only_page_is_a_protection_error() {
-        let fault = Fault { addr: 0x1000, access: Access::Write, cause: Cause::Protected };
+        let fault = Fault { addr: 0x1000, access: AccessKind::Write, cause: Cause::Protected };
         let raised = page_fault(&fault).unwrap();
         assert_eq!((raised.info.number, raised.info.code, raised.trap), (SIGSEGV, 2, (14, 7, 0x1000)));
     }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn running_out_of_memory_is_not_the_guests_fault() {
-        let fault = Fault { addr: 0x1000, access: Access::Write, cause: Cause::NoMemory };
+        let fault = Fault { addr: 0x1000, access: AccessKind::Write, cause: Cause::NoMemory };
         assert_eq!(page_fault(&fault), None);
     }
 }

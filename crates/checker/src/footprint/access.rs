@@ -1,6 +1,6 @@
 //! Objects that steps touch: words of memory, locks, and what the kernel keeps, each as a number.
 
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::{Id, Pid, Tid};
 use memory::{Backing, Memory, Sharing, SpaceId};
 
@@ -51,18 +51,18 @@ pub fn object(kind: Kind, one: u64, two: u64) -> u64 {
 /// Parts of the object that all masks of a process are: a thread changes its own part, whoever sends reads all of them.
 const MASKS: u32 = 8;
 
-fn mask_part(pid: Pid, part: u32, write: bool) -> Touch {
-    Touch { object: object(Kind::Process, u64::from(pid.0), u64::from(2 + part)), write, plain: false }
+fn mask_part(pid: Pid, part: u32, write: bool) -> Access {
+    Access { object: object(Kind::Process, u64::from(pid.0), u64::from(2 + part)), write, plain: false }
 }
 
 /// A change of the signals that a thread blocks.
 #[must_use]
-pub fn changes_mask(pid: Pid, tid: Tid) -> Touch {
+pub fn changes_mask(pid: Pid, tid: Tid) -> Access {
     mask_part(pid, tid.0 % MASKS, true)
 }
 
 /// The signals that threads of a process block.
-pub fn masks(pid: Pid) -> impl Iterator<Item = Touch> {
+pub fn masks(pid: Pid) -> impl Iterator<Item = Access> {
     (0..MASKS).map(move |part| mask_part(pid, part, false))
 }
 
@@ -111,21 +111,21 @@ pub fn listing(directory: Id) -> u64 {
 
 /// Whether a touch may have changed something.
 #[must_use]
-pub fn changes(touch: &Touch) -> bool {
-    touch.write && !(kind(touch.object) == Kind::Names && touch.object & LISTING != 0)
+pub fn changes(access: &Access) -> bool {
+    access.write && !(kind(access.object) == Kind::Names && access.object & LISTING != 0)
 }
 
-pub(crate) fn reads(kind: Kind, one: u64) -> Touch {
-    Touch { object: object(kind, one, 0), write: false, plain: false }
+pub(crate) fn reads(kind: Kind, one: u64) -> Access {
+    Access { object: object(kind, one, 0), write: false, plain: false }
 }
 
-pub(crate) fn writes(kind: Kind, one: u64) -> Touch {
-    Touch { object: object(kind, one, 0), write: true, plain: false }
+pub(crate) fn writes(kind: Kind, one: u64) -> Access {
+    Access { object: object(kind, one, 0), write: true, plain: false }
 }
 
 /// Everything, for steps about which no more is known.
 #[must_use]
-pub fn everything() -> Vec<Touch> {
+pub fn everything() -> Vec<Access> {
     vec![writes(Kind::World, 0)]
 }
 
@@ -137,7 +137,7 @@ pub fn deadlines() -> u64 {
 
 /// A word of memory as an object.
 #[must_use]
-pub fn word(memory: &Memory, space: SpaceId, address: u64, write: bool, as_kind: Kind) -> Touch {
+pub fn word(memory: &Memory, space: SpaceId, address: u64, write: bool, as_kind: Kind) -> Access {
     let plain = as_kind == Kind::Word;
     let object = match memory.mapping_at(space, address) {
         Some(mapping) if mapping.sharing == Sharing::Shared => match mapping.backing {
@@ -149,5 +149,5 @@ pub fn word(memory: &Memory, space: SpaceId, address: u64, write: bool, as_kind:
         },
         _ => object(as_kind, space.0, address >> 2),
     };
-    Touch { object, write, plain }
+    Access { object, write, plain }
 }

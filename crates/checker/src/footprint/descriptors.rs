@@ -4,7 +4,7 @@ use super::access::{self, Kind, reads, writes};
 use super::lists::{READING, WRITING};
 use super::names::{all_files, look_at_listing};
 use super::{Footprint, PendingCall, sockets, some};
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::descriptor::File;
 use kernel::{Id, table};
 use memory::{Backing, Mapping, Sharing};
@@ -22,9 +22,9 @@ impl PendingCall<'_> {
     }
 
     /// The caller's descriptors, as far as somebody shares them.
-    pub(super) fn descriptors(&self, write: bool) -> Option<Touch> {
-        let touch = reads(Kind::Descriptors, u64::from(self.pid().0));
-        (!self.is_alone()).then_some(Touch { write, ..touch })
+    pub(super) fn descriptors(&self, write: bool) -> Option<Access> {
+        let access = reads(Kind::Descriptors, u64::from(self.pid().0));
+        (!self.is_alone()).then_some(Access { write, ..access })
     }
 
     /// Whether a call on a descriptor may change which ones there are, or what becomes of them.
@@ -40,42 +40,42 @@ impl PendingCall<'_> {
     }
 
     /// A descriptor more for an open file; the one that had its number before is closed.
-    pub(super) fn duplicate(&self, replaces: bool) -> Vec<Touch> {
-        let mut touches: Vec<Touch> = self.descriptors(true).into_iter().collect();
-        touches.extend(self.count_of(self.args[0] as i32));
+    pub(super) fn duplicate(&self, replaces: bool) -> Vec<Access> {
+        let mut accesses: Vec<Access> = self.descriptors(true).into_iter().collect();
+        accesses.extend(self.count_of(self.args[0] as i32));
         if replaces {
-            touches.extend(self.close_one(self.args[1] as i32));
+            accesses.extend(self.close_one(self.args[1] as i32));
         }
-        touches
+        accesses
     }
 
     /// The number of descriptors of an open file, if others may have some.
-    fn count_of(&self, fd: i32) -> Option<Touch> {
+    fn count_of(&self, fd: i32) -> Option<Access> {
         let process = self.kernel.processes.get(&self.pid())?;
         let id = process.descriptors.get(fd).ok()?.description;
         let is_shared = self.kernel.descriptions.get(&id).is_some_and(|open| open.was_shared);
-        is_shared.then(|| Touch { object: access::object(Kind::File, id.0, 1), write: true, plain: false })
+        is_shared.then(|| Access { object: access::object(Kind::File, id.0, 1), write: true, plain: false })
     }
 
-    fn description(&self, fd: i32) -> Vec<Touch> {
+    fn description(&self, fd: i32) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let changes = self.changes_descriptors();
-        let mut touches: Vec<Touch> = self.descriptors(changes).into_iter().collect();
+        let mut accesses: Vec<Access> = self.descriptors(changes).into_iter().collect();
         if changes {
-            touches.extend(self.count_of(fd));
+            accesses.extend(self.count_of(fd));
         }
-        let Ok(descriptor) = process.descriptors.get(fd) else { return touches };
-        let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return touches };
+        let Ok(descriptor) = process.descriptors.get(fd) else { return accesses };
+        let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return accesses };
         let has_state = !matches!(description.file, File::Console(_) | File::Device(_));
         if has_state && (description.was_shared || !self.is_alone()) {
-            touches.push(writes(Kind::File, descriptor.description.0));
+            accesses.push(writes(Kind::File, descriptor.description.0));
         }
-        touches.extend(self.file(description.file));
-        touches
+        accesses.extend(self.file(description.file));
+        accesses
     }
 
     /// What the call touches of an open file.
-    fn file(&self, file: File) -> Vec<Touch> {
+    fn file(&self, file: File) -> Vec<Access> {
         match file {
             File::Inode(id) => self.inode_through(id),
             // What it tells of processes is made when it is read.
@@ -95,27 +95,27 @@ impl PendingCall<'_> {
     }
 
     /// What the call touches of an inode. Whatever changes a file's content also changes what `stat(2)` tells of it.
-    fn inode_through(&self, id: Id) -> Vec<Touch> {
+    fn inode_through(&self, id: Id) -> Vec<Access> {
         let name = table::row(self.number).map_or("", |row| row.name);
         let is_of_file = !self.is_of_descriptor();
         if is_of_file && (self.tells_of_state(id) || self.is_mapped(id, !WRITING.contains(&name))) {
             return access::everything();
         }
-        let mut touches = vec![all_files(self.are_watched())];
+        let mut accesses = vec![all_files(self.are_watched())];
         match name {
             "getdents64" | "fstat" if self.is_directory(id) => {
-                touches.extend([reads(Kind::Inode, id.0), look_at_listing(id)]);
+                accesses.extend([reads(Kind::Inode, id.0), look_at_listing(id)]);
             }
             _ if !is_of_file => {}
-            name if READING.contains(&name) => touches.push(reads(Kind::Inode, id.0)),
+            name if READING.contains(&name) => accesses.push(reads(Kind::Inode, id.0)),
             "fchmod" | "fchown" => match self.change(id) {
-                Some(changes) => touches.extend(changes),
+                Some(changes) => accesses.extend(changes),
                 None => return access::everything(),
             },
-            _ => touches.push(writes(Kind::Inode, id.0)),
+            _ => accesses.push(writes(Kind::Inode, id.0)),
         }
-        touches.extend(self.may_wait_in_a_circle().then(|| writes(Kind::Inode, WAITING)));
-        touches
+        accesses.extend(self.may_wait_in_a_circle().then(|| writes(Kind::Inode, WAITING)));
+        accesses
     }
 
     /// Whether a file's content is also memory: what readers see, somebody may store into who shares it; what writers
@@ -132,20 +132,20 @@ impl PendingCall<'_> {
     /// What a new mapping touches: calls on its file have another footprint from now on.
     pub(super) fn map(&self) -> Footprint {
         const MAP_ANONYMOUS: u64 = 0x20;
-        let mut touches = match self.own(Kind::Space, self.space().0) {
+        let mut accesses = match self.own(Kind::Space, self.space().0) {
             Footprint::Nothing => Vec::new(),
-            Footprint::Objects(touches) => touches,
+            Footprint::Objects(accesses) => accesses,
         };
         if self.args[3] & MAP_ANONYMOUS == 0 {
-            touches.extend(self.descriptors(false));
-            touches.extend(self.mapped_file(self.args[4] as i32));
+            accesses.extend(self.descriptors(false));
+            accesses.extend(self.mapped_file(self.args[4] as i32));
         }
-        some(touches)
+        some(accesses)
     }
 
     /// A private mapping shows what is written later, too. Whoever writes a file that is mapped touches everything, so a
     /// file that nobody has changed so far needs no telling: the library's are mapped by everybody.
-    fn mapped_file(&self, fd: i32) -> Option<Touch> {
+    fn mapped_file(&self, fd: i32) -> Option<Access> {
         const MAP_PRIVATE: u64 = 2;
         let process = self.kernel.processes.get(&self.pid())?;
         let description = process.descriptors.get(fd).ok()?.description;
@@ -167,13 +167,13 @@ impl PendingCall<'_> {
     }
 
     /// Only the last of several descriptors closes a file; whether it is the last depends on the others.
-    pub(super) fn close_one(&self, fd: i32) -> Vec<Touch> {
+    pub(super) fn close_one(&self, fd: i32) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let Ok(descriptor) = process.descriptors.get(fd) else { return Vec::new() };
         let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return Vec::new() };
         let count = |write| {
             let object = access::object(Kind::File, descriptor.description.0, 1);
-            Touch { object, write, plain: false }
+            Access { object, write, plain: false }
         };
         let unlocks = self.unlock(description.file);
         match description.references {
@@ -187,13 +187,13 @@ impl PendingCall<'_> {
     }
 
     /// Closing any descriptor of a file releases the process's locks on it (`fcntl_locking(2)`).
-    fn unlock(&self, file: File) -> Vec<Touch> {
+    fn unlock(&self, file: File) -> Vec<Access> {
         let File::Inode(id) = file else { return Vec::new() };
         let write = self.kernel.files.locks.contains_key(&id);
-        vec![Touch { write, ..reads(Kind::Inode, id.0) }, all_files(self.are_watched())]
+        vec![Access { write, ..reads(Kind::Inode, id.0) }, all_files(self.are_watched())]
     }
 
-    fn close_file(&self, file: File) -> Vec<Touch> {
+    fn close_file(&self, file: File) -> Vec<Access> {
         match file {
             File::Inode(_) => self.unlock(file),
             File::Socket(id) => sockets::end(self.kernel, id),
@@ -208,7 +208,7 @@ impl PendingCall<'_> {
 }
 
 /// What using a file that is no inode touches.
-pub fn through_file(file: File) -> Vec<Touch> {
+pub fn through_file(file: File) -> Vec<Access> {
     match file {
         File::PipeReader(id) | File::PipeWriter(id) | File::PipeBoth(id) => vec![writes(Kind::File, id.0)],
         File::Event(id) | File::Timer(id) | File::Signal(id) => vec![writes(Kind::File, id.0)],

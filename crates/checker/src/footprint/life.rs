@@ -3,7 +3,7 @@
 use super::PendingCall;
 use super::access::{self, Kind, reads, writes};
 use super::names::all_files;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::{Id, table};
 
 impl PendingCall<'_> {
@@ -26,7 +26,7 @@ impl PendingCall<'_> {
     }
 
     /// The end of a process: everything that it has is given back, and its parent is told.
-    pub(super) fn end(&self) -> Vec<Touch> {
+    pub(super) fn end(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let is_plain = process.children.is_empty()
             && self.is_alone()
@@ -37,37 +37,37 @@ impl PendingCall<'_> {
         if !is_plain {
             return access::everything();
         }
-        let mut touches: Vec<Touch> = self.fds().into_iter().flat_map(|fd| self.close_one(fd)).collect();
-        touches.push(writes(Kind::Process, u64::from(process.pid.0)));
-        touches.push(writes(Kind::Process, u64::from(process.parent.0)));
-        touches.push(reads(Kind::Inode, process.directories.working.0));
+        let mut accesses: Vec<Access> = self.fds().into_iter().flat_map(|fd| self.close_one(fd)).collect();
+        accesses.push(writes(Kind::Process, u64::from(process.pid.0)));
+        accesses.push(writes(Kind::Process, u64::from(process.parent.0)));
+        accesses.push(reads(Kind::Inode, process.directories.working.0));
         // Its parent is sent a signal, which waits if somebody there blocks it.
-        touches.extend(access::masks(process.parent));
-        touches
+        accesses.extend(access::masks(process.parent));
+        accesses
     }
 
     /// Another program: some descriptors are closed, and files are read on the way, which ones is not known beforehand.
-    pub(super) fn execute(&self) -> Vec<Touch> {
+    pub(super) fn execute(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);
-        let mut touches: Vec<Touch> = closed.flat_map(|fd| self.close_one(fd)).collect();
-        touches.extend([self.process(true), writes(Kind::Space, process.space.0), all_files(true)]);
-        touches
+        let mut accesses: Vec<Access> = closed.flat_map(|fd| self.close_one(fd)).collect();
+        accesses.extend([self.process(true), writes(Kind::Space, process.space.0), all_files(true)]);
+        accesses
     }
 
     /// A new process or thread: what it inherits is shared from now on. Memory that is copied is read, all of it.
-    pub(super) fn birth(&self) -> Vec<Touch> {
+    pub(super) fn birth(&self) -> Vec<Access> {
         if !self.is_alone() && !self.shares_space() {
             return access::everything();
         }
-        let mut touches = vec![writes(Kind::Process, u64::from(self.pid().0)), writes(Kind::Space, self.space().0)];
+        let mut accesses = vec![writes(Kind::Process, u64::from(self.pid().0)), writes(Kind::Space, self.space().0)];
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let shared = process.descriptors.iter().filter(|(_, descriptor)| {
             self.kernel.descriptions.get(&descriptor.description).is_some_and(|open| open.was_shared)
         });
-        let count = |id: Id| Touch { object: access::object(Kind::File, id.0, 1), write: true, plain: false };
-        touches.extend(shared.map(|(_, descriptor)| count(descriptor.description)));
-        touches
+        let count = |id: Id| Access { object: access::object(Kind::File, id.0, 1), write: true, plain: false };
+        accesses.extend(shared.map(|(_, descriptor)| count(descriptor.description)));
+        accesses
     }
 
     /// Whether the new one will use the caller's memory.

@@ -6,7 +6,7 @@
 
 use crate::system::programs::Programs;
 use crate::system::step::Step;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::Tid;
 use memory::{Mapping, PAGE_SIZE, Protection, SpaceId};
 use std::ops::Range;
@@ -108,7 +108,7 @@ impl Programs {
         let made = maps.filter(|_| (result as i64) >= 0).map(|len| result..result.saturating_add(len));
         for range in ranges.into_iter().chain(made) {
             let objects = self.refinement.remapped(space, range);
-            step.touches.extend(objects.map(|object| Touch { object, write: true, plain: false }));
+            step.accesses.extend(objects.map(|object| Access { object, write: true, plain: false }));
         }
     }
 
@@ -116,6 +116,6 @@ impl Programs {
     pub(crate) fn note_mapping(&mut self, step: &mut Step, space: SpaceId, address: u64, size: u32) {
         self.refinement.note_page(space, address);
         let objects = self.refinement.remapped(space, address..address + u64::from(size.max(1)));
-        step.touches.extend(objects.map(|object| Touch { object, write: false, plain: false }));
+        step.accesses.extend(objects.map(|object| Access { object, write: false, plain: false }));
     }
 }

@@ -6,7 +6,7 @@ use crate::options::Depth;
 use crate::system::programs::Programs;
 use crate::system::step::Step;
 use crate::system::syscalls::CONTROL_BLOCK;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::Tid;
 use memory::{Logged, Name, Protection, Sharing, SpaceId};
 use std::ops::Range;
@@ -120,9 +120,9 @@ impl Programs {
 
     /// The same for accesses that are no plain ones: those of the kernel in a call, and of instructions that lock memory.
     pub(crate) fn note_kernel(&mut self, step: &mut Step) {
-        let first = step.touches.len();
+        let first = step.accesses.len();
         self.note_accesses(step);
-        step.touches[first..].iter_mut().for_each(|touch| touch.plain = false);
+        step.accesses[first..].iter_mut().for_each(|access| access.plain = false);
     }
 
     /// Notes that memory is written to which all other uses must be over. What its words are used as need not be known
@@ -223,7 +223,7 @@ impl Programs {
         if self.refinement.matters(object, write) {
             self.place_word(object, place);
             // A step from one point of the user's to the next may lock and unlock: what it does inside is no race.
-            step.touches.push(Touch { object, write, plain: plain && !self.options.only_breaks });
+            step.accesses.push(Access { object, write, plain: plain && !self.options.only_breaks });
         }
     }
 

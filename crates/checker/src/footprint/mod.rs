@@ -17,7 +17,7 @@ mod net;
 mod sockets;
 
 use self::access::{Kind, writes};
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::{Kernel, Pid, Tid, table};
 use lists::{Changers, LOCAL, LOOKING, MAKING, OF_DESCRIPTOR, OF_IPC, OF_PROCESS, OF_SPACE, POLLING, changers};
 use memory::{Memory, SpaceId};
@@ -28,7 +28,7 @@ pub enum Footprint {
     /// Nothing that anybody else could notice: it goes on with the instructions around it.
     Nothing,
     /// These objects.
-    Objects(Vec<Touch>),
+    Objects(Vec<Access>),
 }
 
 /// A call about to be made, as far as this file looks at it.
@@ -154,8 +154,8 @@ impl PendingCall<'_> {
     }
 
     /// The caller's process: its signals, children and rights.
-    fn process(&self, write: bool) -> Touch {
-        Touch { write, ..writes(Kind::Process, u64::from(self.pid().0)) }
+    fn process(&self, write: bool) -> Access {
+        Access { write, ..writes(Kind::Process, u64::from(self.pid().0)) }
     }
 
     fn threads(&self) -> usize {
@@ -171,7 +171,7 @@ impl PendingCall<'_> {
         if self.is_alone() { Footprint::Nothing } else { Footprint::Objects(vec![writes(kind, number)]) }
     }
 
-    fn futex(&self) -> Vec<Touch> {
+    fn futex(&self) -> Vec<Access> {
         const REQUEUE: [u64; 3] = [3, 4, 5];
         // `FUTEX_LOCK_PI` and its kin: whether the owner still lives matters.
         const INHERITING: [u64; 6] = [6, 7, 8, 11, 12, 13];
@@ -179,15 +179,15 @@ impl PendingCall<'_> {
         if INHERITING.contains(&operation) {
             return access::everything();
         }
-        let mut touches = vec![self.futex_at(self.args[0])];
+        let mut accesses = vec![self.futex_at(self.args[0])];
         if REQUEUE.contains(&operation) {
-            touches.push(self.futex_at(self.args[4]));
+            accesses.push(self.futex_at(self.args[4]));
         }
-        touches
+        accesses
     }
 
-    fn futex_at(&self, address: u64) -> Touch {
-        Touch { write: true, ..access::word(self.memory, self.space(), address, false, Kind::Futex) }
+    fn futex_at(&self, address: u64) -> Access {
+        Access { write: true, ..access::word(self.memory, self.space(), address, false, Kind::Futex) }
     }
 }
 
@@ -197,8 +197,8 @@ pub(crate) fn is_local(name: &str) -> bool {
 }
 
 /// Some objects, or nothing if there are none.
-fn some(touches: Vec<Touch>) -> Footprint {
-    if touches.is_empty() { Footprint::Nothing } else { Footprint::Objects(touches) }
+fn some(accesses: Vec<Access>) -> Footprint {
+    if accesses.is_empty() { Footprint::Nothing } else { Footprint::Objects(accesses) }
 }
 
 /// What may end a thread's wait: whatever its call touches, and signals.
@@ -210,7 +210,7 @@ pub fn awaited(kernel: &Kernel, memory: &Memory, tid: Tid, was_shared: bool) -> 
         let asked = PendingCall { kernel, memory, tid, number, args, was_shared };
         match asked.reach() {
             Footprint::Nothing => objects.push(access::object(Kind::World, 0, 0)),
-            Footprint::Objects(touches) => objects.extend(touches.iter().map(|touch| touch.object)),
+            Footprint::Objects(accesses) => objects.extend(accesses.iter().map(|access| access.object)),
         }
     }
     objects

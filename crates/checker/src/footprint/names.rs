@@ -6,7 +6,7 @@
 
 use super::access::{self, Kind, entry, listing, reads, writes};
 use super::{Footprint, PendingCall};
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::Id;
 use kernel::descriptor::File;
 use kernel::files::walk::{AT_FDCWD, AT_SYMLINK_FOLLOW, AT_SYMLINK_NOFOLLOW, Passed, Walk};
@@ -100,20 +100,20 @@ pub const CALLS: &[&str] = &{
 };
 
 /// What all calls on files read, and those write that concern every name.
-pub fn all_files(write: bool) -> Touch {
-    Touch { object: access::ALL_NAMES, write, plain: false }
+pub fn all_files(write: bool) -> Access {
+    Access { object: access::ALL_NAMES, write, plain: false }
 }
 
 /// A name in a directory comes or goes. Who does so to different names does not meet: only those who look at all names of
 /// the directory, or when it was changed, come before or after. So they write what those who change read.
-fn change_entry(directory: Id, name: &[u8]) -> [Touch; 2] {
-    let touch = |object, write| Touch { object, write, plain: false };
-    [touch(entry(directory, name), true), touch(listing(directory), false)]
+fn change_entry(directory: Id, name: &[u8]) -> [Access; 2] {
+    let access = |object, write| Access { object, write, plain: false };
+    [access(entry(directory, name), true), access(listing(directory), false)]
 }
 
 /// All names of a directory are looked at, or when it was changed.
-pub fn look_at_listing(directory: Id) -> Touch {
-    Touch { object: listing(directory), write: true, plain: false }
+pub fn look_at_listing(directory: Id) -> Access {
+    Access { object: listing(directory), write: true, plain: false }
 }
 
 /// What one path leads through, and to.
@@ -141,11 +141,11 @@ impl PendingCall<'_> {
             return Footprint::Objects(access::everything());
         }
         let ways: Option<Vec<Way>> = paths.iter().map(|path| self.way(*deed, *path)).collect();
-        let Some(touches) = ways.and_then(|ways| self.deed(*deed, &ways)) else {
+        let Some(accesses) = ways.and_then(|ways| self.deed(*deed, &ways)) else {
             return Footprint::Objects(access::everything());
         };
         let mut all = vec![all_files(self.are_watched())];
-        all.extend(touches);
+        all.extend(accesses);
         match deed {
             Deed::Open => all.extend(self.descriptors(true)),
             _ if paths.iter().any(|(from, _)| from.is_some()) => all.extend(self.descriptors(false)),
@@ -194,7 +194,7 @@ impl PendingCall<'_> {
     }
 
     /// What it touches to look a path up.
-    pub(super) fn look_up(&self, path: &[u8]) -> Vec<Touch> {
+    pub(super) fn look_up(&self, path: &[u8]) -> Vec<Access> {
         let Some(way) = self.way_of(Deed::Look, AT_FDCWD, path) else { return access::everything() };
         std::iter::once(all_files(self.are_watched())).chain(self.on_the_way(&way)).collect()
     }
@@ -255,31 +255,35 @@ impl PendingCall<'_> {
     }
 
     /// What a deed touches at the ends of its ways, and on them; nothing if that cannot be told.
-    fn deed(&self, deed: Deed, ways: &[Way]) -> Option<Vec<Touch>> {
-        let mut touches: Vec<Touch> = ways.iter().flat_map(|way| self.on_the_way(way)).collect();
+    fn deed(&self, deed: Deed, ways: &[Way]) -> Option<Vec<Access>> {
+        let mut accesses: Vec<Access> = ways.iter().flat_map(|way| self.on_the_way(way)).collect();
         match (deed, ways) {
             (Deed::Look, _) => {}
-            (Deed::Stat, [way]) => touches.extend(way.found().filter(|id| self.is_directory(*id)).map(look_at_listing)),
-            (Deed::Open, [way]) => touches.extend(self.open(way)?),
-            (Deed::Change, [way]) => touches.extend(way.found().map_or(Some(Vec::new()), |id| self.change(id))?),
-            (Deed::Make, [way]) => touches.extend(make(way)),
+            (Deed::Stat, [way]) => {
+                accesses.extend(way.found().filter(|id| self.is_directory(*id)).map(look_at_listing))
+            }
+            (Deed::Open, [way]) => accesses.extend(self.open(way)?),
+            (Deed::Change, [way]) => accesses.extend(way.found().map_or(Some(Vec::new()), |id| self.change(id))?),
+            (Deed::Make, [way]) => accesses.extend(make(way)),
             (Deed::Remove, [way]) if self.args[2] & AT_REMOVEDIR == 0 || !self.has_flags() => {
-                touches.extend(remove(way));
+                accesses.extend(remove(way));
             }
             (Deed::Remove | Deed::RemoveDirectory, [way]) => {
-                touches.extend(remove(way));
-                touches.extend(way.found().map(look_at_listing));
+                accesses.extend(remove(way));
+                accesses.extend(way.found().map(look_at_listing));
             }
             (Deed::Link, [old, new]) => {
                 let made = make(new);
                 let counts = old.found().filter(|_| !made.is_empty()).map(|id| writes(Kind::Inode, id.0));
-                touches.extend(made.into_iter().chain(counts));
+                accesses.extend(made.into_iter().chain(counts));
             }
-            (Deed::Rename, [old, new]) => touches.extend(self.rename(old, new)),
-            (Deed::Enter | Deed::Tell, _) => touches.extend(self.inode_at(AT_FDCWD).map(|id| reads(Kind::Inode, id.0))),
+            (Deed::Rename, [old, new]) => accesses.extend(self.rename(old, new)),
+            (Deed::Enter | Deed::Tell, _) => {
+                accesses.extend(self.inode_at(AT_FDCWD).map(|id| reads(Kind::Inode, id.0)))
+            }
             _ => return None,
         }
-        Some(touches)
+        Some(accesses)
     }
 
     /// `unlinkat(2)` removes directories, too.
@@ -288,13 +292,13 @@ impl PendingCall<'_> {
     }
 
     /// Entries are read, and what links lead to; so is what is at the end.
-    fn on_the_way(&self, way: &Way) -> Vec<Touch> {
-        let read = |object| Touch { object, write: false, plain: false };
-        let mut touches: Vec<Touch> =
+    fn on_the_way(&self, way: &Way) -> Vec<Access> {
+        let read = |object| Access { object, write: false, plain: false };
+        let mut accesses: Vec<Access> =
             way.passed.iter().map(|passed| read(entry(passed.directory, &passed.name))).collect();
         let files = way.passed.iter().filter_map(|passed| passed.found).filter(|id| !self.is_directory(*id));
-        touches.extend(files.chain(way.found()).map(|id| reads(Kind::Inode, id.0)));
-        touches
+        accesses.extend(files.chain(way.found()).map(|id| reads(Kind::Inode, id.0)));
+        accesses
     }
 
     fn inode(&self, id: Id) -> Option<Inode> {
@@ -306,7 +310,7 @@ impl PendingCall<'_> {
         self.inode(id).is_some_and(|inode| inode.is_directory())
     }
 
-    fn open(&self, way: &Way) -> Option<Vec<Touch>> {
+    fn open(&self, way: &Way) -> Option<Vec<Access>> {
         let flags = match kernel::table::row(self.number).map_or("", |row| row.name) {
             "open" => self.args[1],
             "openat" => self.args[2],
@@ -328,7 +332,7 @@ impl PendingCall<'_> {
     }
 
     /// Attributes or content of an inode change; those of a directory decide about all that is in it.
-    pub(super) fn change(&self, id: Id) -> Option<Vec<Touch>> {
+    pub(super) fn change(&self, id: Id) -> Option<Vec<Access>> {
         let inode = self.inode(id)?;
         let own = writes(Kind::Inode, id.0);
         match inode.kind {
@@ -338,17 +342,17 @@ impl PendingCall<'_> {
         }
     }
 
-    fn rename(&self, old: &Way, new: &Way) -> Vec<Touch> {
+    fn rename(&self, old: &Way, new: &Way) -> Vec<Access> {
         let (Some(from), Some(to), Some(id)) = (&old.place, &new.place, old.found()) else { return Vec::new() };
-        let mut touches: Vec<Touch> =
+        let mut accesses: Vec<Access> =
             [from, to].iter().flat_map(|place| change_entry(place.parent, &place.name)).collect();
         for id in [Some(id), new.found()].into_iter().flatten() {
-            touches.push(writes(Kind::Inode, id.0));
+            accesses.push(writes(Kind::Inode, id.0));
             if self.is_directory(id) {
-                touches.extend([all_files(true), look_at_listing(id)]);
+                accesses.extend([all_files(true), look_at_listing(id)]);
             }
         }
-        touches
+        accesses
     }
 }
 
@@ -363,13 +367,13 @@ fn at_itself(id: Id, parent: Id) -> Place {
 }
 
 /// A name is made if there is none.
-fn make(way: &Way) -> Vec<Touch> {
+fn make(way: &Way) -> Vec<Access> {
     let place = way.place.as_ref().filter(|place| place.node.is_none());
     place.map_or_else(Vec::new, |place| change_entry(place.parent, &place.name).into())
 }
 
 /// A name is removed if there is one; so may be what it leads to.
-fn remove(way: &Way) -> Vec<Touch> {
+fn remove(way: &Way) -> Vec<Access> {
     let (Some(place), Some(id)) = (&way.place, way.found()) else { return Vec::new() };
     let [entry, listing] = change_entry(place.parent, &place.name);
     vec![entry, listing, writes(Kind::Inode, id.0)]

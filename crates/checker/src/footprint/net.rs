@@ -4,7 +4,7 @@ use super::access::{self, Kind, reads, writes};
 use super::descriptors::through_file;
 use super::names::all_files;
 use super::{PendingCall, sockets};
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::descriptor::File;
 use kernel::{Id, table};
 
@@ -19,7 +19,7 @@ impl PendingCall<'_> {
     }
 
     /// Calls on a socket that is already there.
-    pub(super) fn socket(&self, id: Id) -> Vec<Touch> {
+    pub(super) fn socket(&self, id: Id) -> Vec<Access> {
         let name = table::row(self.number).map_or("", |row| row.name);
         let length = match name {
             "read" | "recvfrom" | "write" | "sendto" => self.args[2],
@@ -45,53 +45,53 @@ impl PendingCall<'_> {
         (!path.is_empty()).then(|| path.to_vec())
     }
 
-    pub(super) fn accept(&self) -> Vec<Touch> {
+    pub(super) fn accept(&self) -> Vec<Access> {
         let fd = self.args[0] as i32;
-        let mut touches = vec![writes(Kind::Descriptors, u64::from(self.pid().0))];
+        let mut accesses = vec![writes(Kind::Descriptors, u64::from(self.pid().0))];
         if self.is_alone() {
-            touches.clear();
+            accesses.clear();
         }
-        touches.extend(self.socket_at(fd).map_or_else(access::everything, |id| sockets::accept(self.kernel, id)));
-        touches
+        accesses.extend(self.socket_at(fd).map_or_else(access::everything, |id| sockets::accept(self.kernel, id)));
+        accesses
     }
 
-    pub(super) fn shutdown(&self) -> Vec<Touch> {
-        let mut touches =
+    pub(super) fn shutdown(&self) -> Vec<Access> {
+        let mut accesses =
             self.socket_at(self.args[0] as i32).map_or_else(access::everything, |id| sockets::end(self.kernel, id));
-        touches.extend(self.descriptors(false));
-        touches
+        accesses.extend(self.descriptors(false));
+        accesses
     }
 
-    pub(super) fn name_socket(&self, connects: bool) -> Vec<Touch> {
+    pub(super) fn name_socket(&self, connects: bool) -> Vec<Access> {
         let Some(id) = self.socket_at(self.args[0] as i32) else { return access::everything() };
-        let mut touches = sockets::whole(self.kernel, id);
-        touches.push(writes(Kind::Ports, 0));
-        touches.extend(self.descriptors(false));
+        let mut accesses = sockets::whole(self.kernel, id);
+        accesses.push(writes(Kind::Ports, 0));
+        accesses.extend(self.descriptors(false));
         match self.path_of(self.args[1], self.args[2]) {
-            Some(path) if connects => touches.extend(self.look_up(&path)),
-            Some(_) => touches.push(all_files(true)),
+            Some(path) if connects => accesses.extend(self.look_up(&path)),
+            Some(_) => accesses.push(all_files(true)),
             None => {}
         }
         if connects {
-            touches.extend(self.kernel.net.listening().flat_map(|listener| sockets::knock(self.kernel, listener)));
+            accesses.extend(self.kernel.net.listening().flat_map(|listener| sockets::knock(self.kernel, listener)));
         }
-        touches
+        accesses
     }
 
     /// Calls that look at many files: whatever the process has open.
-    pub(super) fn look(&self) -> Vec<Touch> {
+    pub(super) fn look(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
-        let mut touches = vec![reads(Kind::Descriptors, u64::from(self.pid().0))];
+        let mut accesses = vec![reads(Kind::Descriptors, u64::from(self.pid().0))];
         for (_, descriptor) in process.descriptors.iter() {
             let file = self.kernel.descriptions.get(&descriptor.description).map(|description| description.file);
             match file {
-                Some(File::Socket(id)) => touches.extend(sockets::look(self.kernel, id)),
-                Some(File::Epoll(id)) => touches.push(writes(Kind::File, id.0)),
+                Some(File::Socket(id)) => accesses.extend(sockets::look(self.kernel, id)),
+                Some(File::Epoll(id)) => accesses.push(writes(Kind::File, id.0)),
                 // Files are always ready.
                 Some(File::Inode(_)) | None => {}
-                Some(other) => touches.extend(through_file(other)),
+                Some(other) => accesses.extend(through_file(other)),
             }
         }
-        touches
+        accesses
     }
 }

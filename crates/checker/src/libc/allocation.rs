@@ -4,7 +4,7 @@ use crate::footprint::access::{self, Kind};
 use crate::libc::{Allocation, Buried, Flavour, Function, Heap, Hook, Problem, Whole};
 use crate::system::programs::Programs;
 use crate::system::step::Step;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::Tid;
 use kernel::process::limit;
 use memory::{Logged, PAGE_SIZE, SpaceId};
@@ -83,7 +83,7 @@ impl Programs {
             self.library.bury(step.tid, buried);
         }
         if is_elsewhere && !self.has_private_memory(step.tid) {
-            step.touches.push(access::writes(Kind::Space, space.0));
+            step.accesses.push(access::writes(Kind::Space, space.0));
         }
         if let Wish::Stored(pointer, ..) = wish {
             let _ = self.world.memory.write(space, pointer, &value.to_le_bytes());
@@ -257,20 +257,20 @@ impl Programs {
     /// can be used again follows from the order of steps that depend on each other anyway. Called behind every operation:
     /// who is alone does several in one step, and leaves nothing at what it wrote before.
     pub(crate) fn hand_over(&mut self, step: &mut Step) {
-        let touches = &step.touches[step.handed..];
-        step.handed = step.touches.len();
+        let accesses = &step.accesses[step.handed..];
+        step.handed = step.accesses.len();
         if !self.library.has_buried() || !self.world.kernel.threads.contains_key(&step.tid) {
             return;
         }
         let heap = self.heap(step.tid);
-        let meets = |touch: &&Touch| touch.write && !touch.plain || access::kind(touch.object) == Kind::Thread;
-        for touch in touches.iter().filter(meets) {
-            for buried in self.library.collect(touch.object, heap.space, step.tid) {
+        let meets = |access: &&Access| access.write && !access.plain || access::kind(access.object) == Kind::Thread;
+        for access in accesses.iter().filter(meets) {
+            for buried in self.library.collect(access.object, heap.space, step.tid) {
                 // It is there: it was taken all the time.
                 let _ = heap.unearth(&mut self.world.memory, &buried);
             }
         }
-        if let Some(first) = touches.iter().find(|touch| touch.write && !touch.plain) {
+        if let Some(first) = accesses.iter().find(|access| access.write && !access.plain) {
             self.library.leave(step.tid, first.object);
         }
         self.world.memory.forget_log();

@@ -55,7 +55,7 @@ impl Programs {
             && self.library.member(other).is_some()
         {
             self.library.member_mut(other).cancelled = true;
-            step.touches.extend(access::everything());
+            step.accesses.extend(access::everything());
         }
     }
 
@@ -136,7 +136,7 @@ impl Programs {
     /// The program's function has returned: from now on it is done.
     fn finish_once(&mut self, step: &mut Step, once: Once) -> Result<bool, Refusal> {
         let space = self.world.space(step.tid);
-        step.touches.push(access::word(&self.world.memory, space, once.control, true, Kind::Lock));
+        step.accesses.push(access::word(&self.world.memory, space, once.control, true, Kind::Lock));
         let member = self.library.member_mut(step.tid);
         member.onces.iter_mut().last().expect("it is in one").inside = None;
         member.within = Some(Within { return_to: once.end.address, whole: Whole::Once });

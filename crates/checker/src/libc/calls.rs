@@ -3,7 +3,7 @@
 use crate::libc::{self, Done, Function, Hook, Operation, Phase, RETURN, Whole, Within};
 use crate::system::programs::Programs;
 use crate::system::step::Step;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::Tid;
 use world::refusal::Refusal;
 use x86::cpu::{RAX, RCX, RDI, RDX, RSI, RSP};
@@ -109,7 +109,7 @@ impl Programs {
     pub(crate) fn end(&mut self, step: &mut Step, phase: Phase) {
         let base = self.world.cpus[&step.tid].fs_base;
         let object = libc::thread(self.world.space(step.tid), base);
-        step.touches.push(Touch { object, write: true, plain: false });
+        step.accesses.push(Access { object, write: true, plain: false });
         self.library.leave(step.tid, object);
         let member = self.library.member_mut(step.tid);
         (member.phase, member.ends) = (phase, true);
@@ -132,7 +132,7 @@ impl Programs {
         }
         if whole == Whole::Detach {
             let object = libc::thread(self.world.space(step.tid), self.world.cpus[&step.tid].gpr[RDI]);
-            step.touches.push(Touch { object, write: true, plain: false });
+            step.accesses.push(Access { object, write: true, plain: false });
         }
         self.hear_operation(step.tid, hook);
         if whole == Whole::Stdio && self.refinement.is_stdio_split {
@@ -196,7 +196,7 @@ impl Programs {
         }
         let lock = operation.lock(seen);
         if !self.is_life(step.tid) {
-            step.touches.extend(operation.touches(seen));
+            step.accesses.extend(operation.accesses(seen));
             self.note_lock(step, &operation);
         }
         self.hear_operation(step.tid, hook);

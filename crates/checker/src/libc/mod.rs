@@ -25,7 +25,7 @@ pub use operation::{Done, Operation, Seen, living, thread};
 
 use self::read_set::Dependency;
 use crate::system::spin::Spin;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::Tid;
 use kernel::map::Map;
 use kernel::shared::Shared;
@@ -264,8 +264,8 @@ impl Library {
 
     /// Who has looked at what a step writes, in a loop that may wait for it. Whoever remembers a step asks that once more.
     #[must_use]
-    pub fn disturbed(&self, by: Tid, touches: &[Touch]) -> Vec<Tid> {
-        let is_concerned = |(tid, member): &(&Tid, &Member)| **tid != by && member.spin.concerns(touches);
+    pub fn disturbed(&self, by: Tid, accesses: &[Access]) -> Vec<Tid> {
+        let is_concerned = |(tid, member): &(&Tid, &Member)| **tid != by && member.spin.concerns(accesses);
         self.members.iter().filter(is_concerned).map(|(tid, _)| *tid).collect()
     }
 

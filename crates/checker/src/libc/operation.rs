@@ -6,7 +6,7 @@ use super::layout::{Flavour, MutexLayout};
 use super::read_set::{self, Dependency};
 use super::{Asleep, Library, Member};
 use crate::footprint::access::{self, Kind};
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::map::Map;
 use kernel::{Kernel, Tid};
 use memory::{Memory, SpaceId};
@@ -218,33 +218,33 @@ impl Operation {
 
     /// What the function touches next.
     #[must_use]
-    pub fn touches(&self, seen: Seen<'_>) -> Vec<Touch> {
+    pub fn accesses(&self, seen: Seen<'_>) -> Vec<Access> {
         use Function as F;
-        let touch = |address, kind, write| Touch { object: self.object(seen, address, kind), write, plain: false };
+        let access = |address, kind, write| Access { object: self.object(seen, address, kind), write, plain: false };
         let first = self.args[0];
         match self.function {
-            F::TryLock | F::TryMtx => vec![touch(first, Kind::Lock, matches!(self.mutex(seen), Mutex::Free))],
+            F::TryLock | F::TryMtx => vec![access(first, Kind::Lock, matches!(self.mutex(seen), Mutex::Free))],
             function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
-            function if function.is_of_both() => self.touches_of_both(seen),
-            F::SpinTryLock => vec![touch(first, Kind::Lock, self.u32(seen, first) == self.flavour.free_spin_lock())],
+            function if function.is_of_both() => self.accesses_of_both(seen),
+            F::SpinTryLock => vec![access(first, Kind::Lock, self.u32(seen, first) == self.flavour.free_spin_lock())],
             F::Wait | F::TimedWait | F::ClockWait => {
-                let mutex = touch(self.args[1], Kind::Lock, true);
+                let mutex = access(self.args[1], Kind::Lock, true);
                 match self.asleep(seen) {
                     Some(asleep) if asleep.woken => vec![mutex],
-                    _ => vec![mutex, touch(first, Kind::Condition, true)],
+                    _ => vec![mutex, access(first, Kind::Condition, true)],
                 }
             }
-            F::Signal | F::Broadcast | F::DestroyCondition => vec![touch(first, Kind::Condition, true)],
-            F::BarrierWait => vec![touch(first, Kind::Condition, self.asleep(seen).is_none())],
-            F::SemaphoreTryWait => vec![touch(first, Kind::Lock, self.u32(seen, first) != 0)],
+            F::Signal | F::Broadcast | F::DestroyCondition => vec![access(first, Kind::Condition, true)],
+            F::BarrierWait => vec![access(first, Kind::Condition, self.asleep(seen).is_none())],
+            F::SemaphoreTryWait => vec![access(first, Kind::Lock, self.u32(seen, first) != 0)],
             F::Join | F::TryJoin | F::TimedJoin | F::ClockJoin => {
-                vec![Touch { object: thread(self.space, first), write: false, plain: false }]
+                vec![Access { object: thread(self.space, first), write: false, plain: false }]
             }
-            F::Once => vec![touch(first, Kind::Lock, !self.is_done(seen))],
+            F::Once => vec![access(first, Kind::Lock, !self.is_done(seen))],
             // Whatever the other one waits for, it need not wait any longer.
             F::Cancel => access::everything(),
             function if !function.synchronises() => Vec::new(),
-            _ => vec![touch(first, Kind::Lock, true)],
+            _ => vec![access(first, Kind::Lock, true)],
         }
     }
 
@@ -252,12 +252,12 @@ impl Operation {
     ///
     /// Readers do not keep each other from anything, but they keep writers out and let them in again; so each reader has
     /// a part of its own, and writers look at all parts. Threads share a few: what a writer touches is always the same.
-    fn touches_of_both(&self, seen: Seen<'_>) -> Vec<Touch> {
+    fn accesses_of_both(&self, seen: Seen<'_>) -> Vec<Access> {
         use Function as F;
         const PARTS: u32 = 8;
         let lock = self.object(seen, self.args[0], Kind::Lock);
-        let whole = |write| Touch { object: lock, write, plain: false };
-        let part = |part: u32, write| Touch {
+        let whole = |write| Access { object: lock, write, plain: false };
+        let part = |part: u32, write| Access {
             object: access::object(Kind::Lock, lock, u64::from(1 + part)),
             write,
             plain: false,
@@ -285,7 +285,7 @@ impl Operation {
     pub fn words(&self, seen: Seen<'_>) -> Vec<(u64, bool)> {
         use Function as F;
         let first = self.args[0];
-        let writes = |object: u64| self.touches(seen).iter().any(|touch| touch.object == object && touch.write);
+        let writes = |object: u64| self.accesses(seen).iter().any(|access| access.object == object && access.write);
         let is_written = || writes(self.object(seen, first, Kind::Lock));
         match self.function {
             F::Lock | F::TimedLock | F::ClockLock | F::Unlock | F::DestroyMutex => self.mutex_words(true),
@@ -333,7 +333,7 @@ impl Operation {
     pub fn awaits(&self, seen: Seen<'_>) -> Vec<u64> {
         match self.sleeps_at(seen) {
             Some(condition) => vec![condition],
-            None => self.touches(seen).into_iter().map(|touch| touch.object).collect(),
+            None => self.accesses(seen).into_iter().map(|access| access.object).collect(),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::options::{Holes, Timeouts};
 use crate::system::actors::{Everybody, Passing, everybody};
 use crate::system::never::Beside;
 use crate::system::programs::{NoContext, Programs, Snapshot, TIME};
-use explore::graph::{Actor, Reached, Step, StepContext, Taken, Touch};
+use explore::graph::{Access, Actor, Reached, Step, StepContext, Taken};
 use explore::system::Failure;
 use kernel::kernel::Output;
 use kernel::map::{Map, Wide};
@@ -77,7 +77,7 @@ pub(crate) struct MemoEntry {
     /// What it adds to the fingerprint.
     change: u128,
     by: Tid,
-    touches: Vec<Touch>,
+    accesses: Vec<Access>,
     progress: bool,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct MemoKey {
 
 /// What a step did, as far as its state does not tell.
 pub(crate) struct StepRecord<'a> {
-    pub touches: &'a [Touch],
+    pub accesses: &'a [Access],
     pub progress: bool,
     pub fingerprint: u128,
     pub asked: Vec<Dependency>,
@@ -249,13 +249,13 @@ impl Programs {
         (self.loaded, self.printed) = (loaded, printed);
         // Whoever stays as it was is not told again.
         let actors =
-            taken.reached.state.is_some() && taken.reached.actors.iter().all(|actor| !actor.stays || actor.told);
+            taken.reached.state.is_some() && taken.reached.actors.iter().all(|actor| !actor.unchanged || actor.told);
         let everybody =
             |reached: &Reached<Option<Snapshot>>| -> Vec<Actor> { reached.actors.iter().map(unmarked).collect() };
         let differences = [
             (taken.failure.is_some(), "a memoized step fails"),
             (redone.reached.fingerprint != taken.reached.fingerprint, "a memoized step leads elsewhere"),
-            (redone.touches != taken.touches, "a memoized step has another footprint"),
+            (redone.accesses != taken.accesses, "a memoized step has another footprint"),
             (redone.progress != taken.progress, "a memoized step is progress, or is none"),
             (!prints_same, "a memoized step prints something else"),
             (redone.reached.new_state().parts() != after.parts(), "a memoized step leads to another state"),
@@ -274,7 +274,7 @@ impl Programs {
         deed: &StepRecord<'_>,
     ) {
         // What others make of being disturbed is not noted.
-        let is_quiet = before.library.disturbed(tid, deed.touches).is_empty();
+        let is_quiet = before.library.disturbed(tid, deed.accesses).is_empty();
         let Some(space) = space_of(before, tid).filter(|_| is_quiet) else { return };
         let Some(memory) = self.world.memory.effect(space, &before.memory, &after.memory) else { return };
         // Whoever asks the kernel for anything needs it to itself.
@@ -296,7 +296,7 @@ impl Programs {
             printed: self.printed.clone(),
             change: deed.fingerprint.wrapping_sub(before.fingerprint),
             by: tid,
-            touches: deed.touches.to_vec(),
+            accesses: deed.accesses.to_vec(),
             progress: deed.progress,
         };
         self.remembered.add(if is_silent { place.silent } else { place.any }, known);
@@ -307,10 +307,10 @@ impl Programs {
         let fingerprint = state.fingerprint.wrapping_add(known.change);
         let reached = match around.is_trial() || around.is_known(fingerprint, false) {
             true => Reached::known(fingerprint),
-            false => self.reached_again(state, known, &around.untouched(&known.touches)).map(Some),
+            false => self.reached_again(state, known, &around.untouched(&known.accesses)).map(Some),
         };
         self.printed.clone_from(&known.printed);
-        Taken { progress: known.progress, ..Taken::new(reached, known.touches.clone()) }
+        Taken { progress: known.progress, ..Taken::new(reached, known.accesses.clone()) }
     }
 
     /// What a step makes of a state, in which those are as they were before who are named. The world becomes that state only
@@ -370,7 +370,7 @@ impl MemoEntry {
     /// Whether a step would find what it found.
     fn fits(&self, state: &Snapshot, holes: Holes) -> bool {
         (holes.memo || state.memory.shows(&self.memory))
-            && state.library.disturbed(self.by, &self.touches).is_empty()
+            && state.library.disturbed(self.by, &self.accesses).is_empty()
             && self.were.iter().all(|(tid, known)| cpu_of(state, *tid) == *known)
             && are_answers_in(state, &self.answers)
     }
@@ -409,5 +409,5 @@ pub(crate) fn space_of(state: &Snapshot, tid: Tid) -> Option<memory::SpaceId> {
 
 /// Somebody, whether or not it is said to be as before.
 fn unmarked(actor: &Actor) -> Actor {
-    Actor { stays: false, told: false, ..actor.clone() }
+    Actor { unchanged: false, told: false, ..actor.clone() }
 }

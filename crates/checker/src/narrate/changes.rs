@@ -42,8 +42,8 @@ impl Programs {
 
     /// Named variables that a step wrote and others can see.
     pub(super) fn value_changes(&mut self, before: &Snapshot, taken: &Taken<Snapshot>) -> Vec<Change> {
-        let written = taken.touches.iter().filter(|touch| touch.write);
-        let places = written.filter_map(|touch| self.words.get(&touch.object)?.first().copied());
+        let written = taken.accesses.iter().filter(|access| access.write);
+        let places = written.filter_map(|access| self.words.get(&access.object)?.first().copied());
         let places: Vec<(SpaceId, u64)> = places.collect();
         let mut found: Vec<(SpaceId, Variable, String)> = Vec::new();
         for (space, address) in places {

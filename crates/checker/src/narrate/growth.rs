@@ -45,7 +45,7 @@ impl Programs {
             let (Some(actor), None) = (able.next().map(|actor| actor.number), able.next()) else { return None };
             let Some(taken) = self.step(&reached.state, Choice { actor, index: 0 }) else { break };
             steps += 1;
-            let is_quiet = taken.failure.is_none() && taken.touches.iter().all(|touch| !touch.write);
+            let is_quiet = taken.failure.is_none() && taken.accesses.iter().all(|access| !access.write);
             quiet = if is_quiet { quiet + 1 } else { 0 };
             last = Some(kernel::Tid(actor));
             reached = taken.reached;

@@ -7,7 +7,7 @@ use crate::libc::{Function, Hook, Member, Whole};
 use crate::system::programs::Programs;
 use debuginfo::DebugInfo;
 use kernel::{Id, Tid, table};
-use memory::{Access, SpaceId};
+use memory::{AccessKind, SpaceId};
 use std::collections::{BTreeMap, HashMap};
 use trace::Location;
 use world::World;
@@ -175,10 +175,10 @@ impl Programs {
     }
 
     /// Hears an access to a word that threads stop at.
-    pub(crate) fn hear_access(&mut self, tid: Tid, space: SpaceId, touch: memory::Touch) {
+    pub(crate) fn hear_access(&mut self, tid: Tid, space: SpaceId, access: memory::VisibleAccess) {
         if self.listener.info.is_some() {
-            let does = if touch.access == Access::Read { "reads" } else { "writes" };
-            let text = format!("{does} {}", self.name_at(space, touch.addr));
+            let does = if access.access == AccessKind::Read { "reads" } else { "writes" };
+            let text = format!("{does} {}", self.name_at(space, access.addr));
             let heard = self.listener.hear(&self.world, tid, text);
             self.listener.heard.push(heard);
         }

@@ -40,8 +40,8 @@ impl Programs {
         let choice = |index| Choice { actor, index };
         (0..choices).map(choice).find(|choice| {
             let taken = self.step(&at.state, *choice);
-            let touches = taken.map(|taken| taken.touches).unwrap_or_default();
-            touches.iter().any(|touch| touch.object == object && touch.plain && (touch.write || !write))
+            let accesses = taken.map(|taken| taken.accesses).unwrap_or_default();
+            accesses.iter().any(|access| access.object == object && access.plain && (access.write || !write))
         })
     }
 }

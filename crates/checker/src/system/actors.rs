@@ -6,7 +6,7 @@ use crate::libc::{self, Library, Operation};
 use crate::options::Timeouts;
 use crate::system::choice_kind::ChoiceKind;
 use crate::system::programs::{Programs, TIME};
-use explore::graph::{Actor, Touch};
+use explore::graph::{Access, Actor};
 use kernel::{Kernel, Tid, event, signal, time};
 
 /// Somebody, and when the function that it is in gives up.
@@ -130,15 +130,15 @@ impl Programs {
     pub(crate) fn actor(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
         let mut actor = self.moving(tid, operation);
         if actor.choices == 0 {
-            actor.alarms = self.alarms(tid);
-            actor.awaits.extend(&actor.alarms);
+            actor.interrupts = self.interrupts(tid);
+            actor.awaits.extend(&actor.interrupts);
         }
         actor.redundant = actor.choices > 0 && self.looked_early(tid);
         actor
     }
 
     /// What ends any wait: signals. Whatever concerns everybody may send one; so may the end of a child.
-    pub(crate) fn alarms(&self, tid: Tid) -> Vec<u64> {
+    pub(crate) fn interrupts(&self, tid: Tid) -> Vec<u64> {
         const SIGCHLD: usize = 17;
         const SIG_IGN: u64 = 1;
         let thread = self.world.kernel.threads.get(&tid).expect("it waits");
@@ -177,7 +177,7 @@ impl Programs {
             // A longer step may also give it back.
             let takes = operation.takes(seen).filter(|_| !self.options.only_breaks && is_kept);
             let sort = if choices > 1 { ChoiceKind::Wakes as u8 } else { 0 };
-            return Actor { choices, sort, awaits, behind, takes, ..self.nobody(tid) };
+            return Actor { choices, choice_kind: sort, awaits, blocked_by: behind, takes, ..self.nobody(tid) };
         }
         let awaits = match can_move {
             true => Vec::new(),
@@ -190,7 +190,7 @@ impl Programs {
             1 => 0,
             _ => ChoiceKind::Reads as u8,
         };
-        Actor { choices, sort, awaits, ..self.nobody(tid) }
+        Actor { choices, choice_kind: sort, awaits, ..self.nobody(tid) }
     }
 
     /// The life of a thread, as those see it who wait for its end.
@@ -217,7 +217,7 @@ impl Programs {
     }
 
     /// Lets time pass to the next moment at which something happens.
-    pub(crate) fn pass_time(&mut self) -> Vec<Touch> {
+    pub(crate) fn pass_time(&mut self) -> Vec<Access> {
         let tids = || self.world.kernel.threads.keys();
         let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
         let next = next_deadline(&self.world.kernel, self.deadlines());
@@ -255,14 +255,14 @@ pub(crate) fn everybody(
     for tid in kernel.threads.keys().copied() {
         let stays = untouched.iter().find(|(number, _)| *number == tid.0);
         if let Some((number, choices)) = stays.filter(|_| !was_timed && !due.contains(&tid.0)) {
-            actors.push(Actor { number: *number, choices: *choices, stays: true, ..Actor::default() });
+            actors.push(Actor { number: *number, choices: *choices, unchanged: true, ..Actor::default() });
             continue;
         }
         let (actor, deadline) = tell(tid);
         let is_changed = |(_, choices): &(u32, u32)| !was_timed && deadline.is_some() || *choices != actor.choices;
         differs = differs.or_else(|| stays.is_some_and(is_changed).then_some(tid));
         deadlines.extend(deadline);
-        actors.push(Actor { stays: stays.is_some(), told: true, ..actor });
+        actors.push(Actor { unchanged: stays.is_some(), told: true, ..actor });
     }
     let is_timed = !deadlines.is_empty();
     let is_quiet = actors.iter().all(|actor| actor.choices == 0);
@@ -282,5 +282,11 @@ fn time_itself(is_awaited: bool, is_quiet: bool, passing: Passing) -> Option<Act
     // Those who wait for nothing but others do not wait for time.
     let may_pass = is_quiet && (is_awaited || is_spun) || may_hasten;
     let sort = if is_quiet { 0 } else { ChoiceKind::Timeouts as u8 };
-    Some(Actor { choices: u32::from(may_pass), sort, low_priority: is_patient, last: !may_pass, ..time })
+    Some(Actor {
+        choices: u32::from(may_pass),
+        choice_kind: sort,
+        low_priority: is_patient,
+        on_quiescence: !may_pass,
+        ..time
+    })
 }

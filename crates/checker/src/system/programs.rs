@@ -15,7 +15,7 @@ use crate::system::points::Points;
 use crate::system::service::{Service, Started};
 use debuginfo::DebugInfo;
 use explore::Budget;
-use explore::graph::{FootprintSystem, Race, Reached, Step, StepContext, Taken, Touch};
+use explore::graph::{Access, FootprintSystem, Race, Reached, Step, StepContext, Taken};
 use explore::system::Failure;
 use kernel::call::Deviation;
 use kernel::host::Host;
@@ -66,7 +66,7 @@ impl Snapshot {
 /// What came of somebody's move.
 #[derive(Default)]
 struct Moved {
-    touches: Vec<Touch>,
+    accesses: Vec<Access>,
     misuse: Option<&'static str>,
     assertion: Option<String>,
 }
@@ -390,7 +390,7 @@ impl Programs {
     /// Lets somebody move in the world that is loaded; nothing if it cannot.
     fn moved(&mut self, state: &Snapshot, choice: Choice) -> Option<Moved> {
         if choice.actor == TIME {
-            return Some(Moved { touches: self.pass_time(), ..Moved::default() });
+            return Some(Moved { accesses: self.pass_time(), ..Moved::default() });
         }
         let tid = Tid(choice.actor);
         if !self.world.can_move(tid) {
@@ -401,13 +401,13 @@ impl Programs {
                 if self.options.awaits {
                     self.follow_spin(&step, state);
                 }
-                Some(Moved { touches: step.touches, misuse: step.misuse, assertion: step.assertion })
+                Some(Moved { accesses: step.accesses, misuse: step.misuse, assertion: step.assertion })
             }
             // Half a step is none: nothing that it has done is believed.
             Err(refusal) if refusal.cause == Cause::Spent => None,
             Err(refusal) => {
                 self.refuse(refusal);
-                Some(Moved { touches: access::everything(), ..Moved::default() })
+                Some(Moved { accesses: access::everything(), ..Moved::default() })
             }
         }
     }
@@ -486,11 +486,11 @@ impl FootprintSystem for Programs {
         self.options.audit.is_some() && self.is_due()
     }
 
-    fn covers(&self, inherited: &[Touch], own: &[Touch]) -> bool {
+    fn covers(&self, inherited: &[Access], own: &[Access]) -> bool {
         // Who closes one of many descriptors only counts them, as long as there are many; that counts as reading.
-        let counts = |touch: &Touch| access::kind(touch.object) == access::Kind::File;
-        let is_covered = |own: &Touch| {
-            let found = inherited.binary_search_by_key(&own.object, |touch| touch.object);
+        let counts = |access: &Access| access::kind(access.object) == access::Kind::File;
+        let is_covered = |own: &Access| {
+            let found = inherited.binary_search_by_key(&own.object, |access| access.object);
             found.is_ok_and(|at| {
                 let inherited = &inherited[at];
                 inherited.plain == own.plain && (inherited.write || !own.write || counts(own))
@@ -563,17 +563,17 @@ impl Programs {
         let recipients = signal::recipients(&self.world.kernel, &several);
         let moved = self.moved(state, choice);
         let asked = self.end_notes();
-        let Moved { mut touches, misuse, assertion } = moved?;
-        touches.extend(self.gate_touches(Tid(choice.actor), &gates));
+        let Moved { mut accesses, misuse, assertion } = moved?;
+        accesses.extend(self.gate_accesses(Tid(choice.actor), &gates));
         if timing != self.timing(Tid(choice.actor)) {
-            touches.push(Touch { object: access::deadlines(), write: true, plain: false });
+            accesses.push(Access { object: access::deadlines(), write: true, plain: false });
         }
         // Another's mask decides who handles a signal: whoever handles one, or could, looks at everything.
         if recipients != signal::recipients(&self.world.kernel, &several) {
-            touches.extend(access::everything());
+            accesses.extend(access::everything());
         }
         // Whoever only looks does not get on.
-        let progress = touches.iter().any(access::changes);
+        let progress = accesses.iter().any(access::changes);
         self.take_output();
         let ended = self.take_ended();
         let after = self.valuation();
@@ -585,13 +585,13 @@ impl Programs {
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
         let reached = match around.is_known(fingerprint, is_fatal) {
             true => Reached::known(fingerprint),
-            false => self.reached(fingerprint, (state, &around.untouched(&touches))).map(Some),
+            false => self.reached(fingerprint, (state, &around.untouched(&accesses))).map(Some),
         };
         if let Some(place) = place.filter(|_| failure.is_none() && self.refusal.is_none()) {
             let after = reached.state.clone().unwrap_or_else(|| self.save());
-            let deed = StepRecord { asked, touches: &touches, progress, fingerprint };
+            let deed = StepRecord { asked, accesses: &accesses, progress, fingerprint };
             self.remember(place, (Tid(choice.actor), state), &after, &deed);
         }
-        Some(Taken { failure, progress, visible: before != after, ..Taken::new(reached, touches) })
+        Some(Taken { failure, progress, visible: before != after, ..Taken::new(reached, accesses) })
     }
 }

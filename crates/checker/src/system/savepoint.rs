@@ -3,7 +3,7 @@
 use super::programs::Programs;
 use super::step::Step;
 use crate::libc::Library;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::map::Map;
 use kernel::shared::Shared;
 use kernel::{Kernel, Tid};
@@ -22,7 +22,7 @@ pub(crate) struct Savepoint {
 
 /// How far a step has come.
 pub(crate) struct Progress {
-    touches: usize,
+    accesses: usize,
     lowest: u64,
     clean_below: u64,
     assertion: Option<String>,
@@ -32,15 +32,15 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Accesses that were noted after this point.
-    pub fn since<'a>(&self, step: &'a mut Step) -> &'a mut [Touch] {
-        &mut step.touches[self.touches..]
+    pub fn since<'a>(&self, step: &'a mut Step) -> &'a mut [Access] {
+        &mut step.accesses[self.accesses..]
     }
 }
 
 impl Step {
     pub(crate) fn progress(&self) -> Progress {
         Progress {
-            touches: self.touches.len(),
+            accesses: self.accesses.len(),
             lowest: self.lowest,
             clean_below: self.clean_below,
             assertion: self.assertion.clone(),
@@ -51,13 +51,13 @@ impl Step {
 
     /// Whether accesses were noted since.
     pub(crate) fn has_touched_since(&self, progress: &Progress) -> bool {
-        self.touches.len() > progress.touches
+        self.accesses.len() > progress.accesses
     }
 
     pub(crate) fn go_back_to(&mut self, progress: Progress) {
-        let Progress { touches, lowest, clean_below, assertion, misuse, exits } = progress;
-        self.touches.truncate(touches);
-        self.handed = self.handed.min(touches);
+        let Progress { accesses, lowest, clean_below, assertion, misuse, exits } = progress;
+        self.accesses.truncate(accesses);
+        self.handed = self.handed.min(accesses);
         (self.lowest, self.clean_below) = (lowest, clean_below);
         (self.assertion, self.misuse, self.exits) = (assertion, misuse, exits);
     }

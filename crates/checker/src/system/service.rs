@@ -2,7 +2,7 @@
 
 use crate::footprint::access::{self, Kind};
 use crate::system::programs::Programs;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::net::address::Name;
 use kernel::net::socket::Stage;
 use kernel::process::State;
@@ -117,16 +117,16 @@ impl Programs {
     }
 
     /// What a step touched of gates: those that it opened or shut, and that of a service that begins with it.
-    pub(crate) fn gate_touches(&mut self, by: Tid, before: &[(Pid, bool)]) -> Vec<Touch> {
+    pub(crate) fn gate_accesses(&mut self, by: Tid, before: &[(Pid, bool)]) -> Vec<Access> {
         let after = self.gates();
         let changed = before.iter().zip(&after).filter(|(before, after)| before != after);
-        let touch = |pid, write| Touch { object: gate_object(pid), write, plain: false };
-        let mut touches: Vec<Touch> = changed.map(|((pid, _), _)| touch(*pid, true)).collect();
+        let access = |pid, write| Access { object: gate_object(pid), write, plain: false };
+        let mut accesses: Vec<Access> = changed.map(|((pid, _), _)| access(*pid, true)).collect();
         if let Some((pid, _)) = before.iter().find(|(pid, _)| pid.0 == by.0 && !self.beside.begun.contains_key(pid)) {
             self.beside.begun.insert(*pid, ());
-            touches.push(touch(*pid, false));
+            accesses.push(access(*pid, false));
         }
-        touches
+        accesses
     }
 
     /// How a program that was started is expected to end; nothing for its children.

@@ -13,7 +13,7 @@ use crate::libc::Member;
 use crate::system::programs::{Programs, Snapshot};
 use crate::system::register_liveness;
 use crate::system::step::Step;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::map::Wide;
 use kernel::{Tid, signal};
 
@@ -115,16 +115,16 @@ impl Spin {
     }
 
     /// Whether a step that touches this writes what was looked at.
-    pub fn concerns(&self, touches: &[Touch]) -> bool {
-        self.trail.iter().any(|look| !look.is_stale && look.is_written_by(touches))
+    pub fn concerns(&self, accesses: &[Access]) -> bool {
+        self.trail.iter().any(|look| !look.is_stale && look.is_written_by(accesses))
     }
 
     /// Notes that what it has read is written.
     fn disturb(&mut self, step: &Step) {
-        self.trail.iter_mut().filter(|look| look.is_written_by(&step.touches)).for_each(|look| look.is_stale = true);
+        self.trail.iter_mut().filter(|look| look.is_written_by(&step.accesses)).for_each(|look| look.is_stale = true);
         match self.turn {
             Turn::Looks | Turn::Vain => {}
-            _ if !self.round.iter().any(|object| writes(&step.touches, *object)) => {}
+            _ if !self.round.iter().any(|object| writes(&step.accesses, *object)) => {}
             Turn::Waits => self.turn = Turn::Vain,
             Turn::Excused => self.begin_here(),
         }
@@ -132,13 +132,13 @@ impl Spin {
 }
 
 impl Look {
-    fn is_written_by(&self, touches: &[Touch]) -> bool {
-        self.reads.iter().any(|object| writes(touches, *object))
+    fn is_written_by(&self, accesses: &[Access]) -> bool {
+        self.reads.iter().any(|object| writes(accesses, *object))
     }
 }
 
-fn writes(touches: &[Touch], object: u64) -> bool {
-    touches.iter().any(|touch| touch.write && touch.object == object)
+fn writes(accesses: &[Access], object: u64) -> bool {
+    accesses.iter().any(|access| access.write && access.object == object)
 }
 
 impl Programs {
@@ -146,11 +146,11 @@ impl Programs {
     pub(crate) fn follow_spin(&mut self, step: &Step, before: &Snapshot) {
         self.disturb(step);
         let Some(place) = self.way_on(step.tid) else { return };
-        let is_idle = !step.touches.iter().any(access::changes) && self.world.kernel == before.kernel;
+        let is_idle = !step.accesses.iter().any(access::changes) && self.world.kernel == before.kernel;
         let drift = self.world.memory.fingerprint().wrapping_sub(before.memory.fingerprint());
         let spin = &mut self.library.member_mut(step.tid).spin;
         match is_idle {
-            true => spin.look(place, drift, step.touches.iter().map(|touch| touch.object).collect()),
+            true => spin.look(place, drift, step.accesses.iter().map(|access| access.object).collect()),
             false => spin.begin(place),
         }
     }
@@ -170,7 +170,7 @@ impl Programs {
 
     /// Whoever has read what a step writes hears of it.
     fn disturb(&mut self, step: &Step) {
-        for tid in self.library.disturbed(step.tid, &step.touches) {
+        for tid in self.library.disturbed(step.tid, &step.accesses) {
             self.library.member_mut(tid).spin.disturb(step);
         }
     }

@@ -8,7 +8,7 @@ use crate::footprint::Footprint;
 use crate::footprint::access::{self, Kind};
 use crate::libc::{self, Member, Phase, RETURN, Whole};
 use crate::system::programs::Programs;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::call::Deviation;
 use kernel::{Pid, Process, Tid};
 use memory::Halt;
@@ -29,7 +29,7 @@ pub(crate) struct Step {
     /// What its first call does differently than usual.
     pub deviation: Deviation,
     /// What was touched.
-    pub touches: Vec<Touch>,
+    pub accesses: Vec<Access>,
     /// So many of these were looked at for blocks that wait there.
     pub handed: usize,
     /// Nothing was done so far.
@@ -54,13 +54,13 @@ impl Programs {
         let is_fresh = true;
         let (assertion, misuse) = (None, None);
         let (lowest, clean_below) = (u64::MAX, self.dead_end(tid));
-        let (touches, handed) = (Vec::new(), 0);
+        let (accesses, handed) = (Vec::new(), 0);
         let (behind, exits) = (None, false);
         let mut step = Step {
             tid,
             index,
             deviation,
-            touches,
+            accesses,
             handed,
             is_fresh,
             behind,
@@ -95,15 +95,15 @@ impl Programs {
         self.note_leader(&mut step, pid);
         self.note_signal(&mut step, was_stopped);
         self.note_sent(tid);
-        step.touches.push(Touch { object: access::object(Kind::World, 0, 0), write: false, plain: false });
+        step.accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
         Ok(step)
     }
 
     /// Somebody may wait for a thread's end, however that comes.
     fn note_end(&self, step: &mut Step, object: u64) {
-        let is_known = step.touches.iter().any(|touch| touch.object == object && touch.write);
+        let is_known = step.accesses.iter().any(|access| access.object == object && access.write);
         if !is_known && !self.world.kernel.threads.contains_key(&step.tid) {
-            step.touches.push(Touch { object, write: true, plain: false });
+            step.accesses.push(Access { object, write: true, plain: false });
         }
     }
 
@@ -114,7 +114,7 @@ impl Programs {
         let process = self.world.kernel.processes.get(&pid);
         let goes_on = process.is_some_and(|process| !process.threads.is_empty());
         if is_ended && goes_on && !self.world.kernel.threads.contains_key(&Tid(pid.0)) {
-            step.touches.extend(access::everything());
+            step.accesses.extend(access::everything());
         }
     }
 
@@ -122,7 +122,7 @@ impl Programs {
     fn note_signal(&self, step: &mut Step, was_stopped: bool) {
         let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
         if is_ended && !step.exits || !is_ended && self.is_stopped(step.tid) != was_stopped {
-            step.touches.extend(access::everything());
+            step.accesses.extend(access::everything());
         }
     }
 
@@ -158,11 +158,11 @@ impl Programs {
             return Ok(false);
         }
         if was_waiting {
-            step.touches.extend(self.call_touches(tid));
+            step.accesses.extend(self.call_accesses(tid));
         }
         if delivers {
             let pid = self.world.kernel.threads.get(&tid).expect("it runs").pid;
-            step.touches.push(access::changes_mask(pid, tid));
+            step.accesses.push(access::changes_mask(pid, tid));
         }
         let deviation = if was_waiting { std::mem::take(&mut step.deviation) } else { Deviation::default() };
         let settles = self.world.settle_as(tid, deviation, &mut self.listener)?;
@@ -197,7 +197,7 @@ impl Programs {
     /// Instructions could not go on; whether the step does.
     pub(crate) fn at_trap(&mut self, step: &mut Step, trap: &Trap) -> Result<bool, Refusal> {
         match trap {
-            Trap::Memory(Halt::Visible(touch)) => self.at_armed(step, *touch),
+            Trap::Memory(Halt::Visible(access)) => self.at_armed(step, *access),
             _ if self.world.cpus[&step.tid].rip == RETURN => self.leave_whole(step),
             Trap::Syscall => self.quiet_call(step),
             trap => {
@@ -304,7 +304,7 @@ impl Programs {
         let is_visible = step.has_touched_since(&progress);
         if is_visible && self.world.memory.fingerprint() == fingerprint {
             // A failed comparison, or a store of what is there: whoever reads does not notice.
-            progress.since(step).iter_mut().for_each(|touch| touch.write = false);
+            progress.since(step).iter_mut().for_each(|access| access.write = false);
         }
         if is_visible && !self.may_operate(step) {
             self.roll_back(savepoint);

@@ -5,7 +5,7 @@ use crate::footprint::{Footprint, PendingCall};
 use crate::options::Depth;
 use crate::system::programs::Programs;
 use crate::system::step::Step;
-use explore::graph::Touch;
+use explore::graph::Access;
 use kernel::Tid;
 use memory::{Logged, SpaceId};
 use world::refusal::Refusal;
@@ -28,7 +28,7 @@ impl Programs {
         if let Footprint::Objects(objects) = reach
             && (is_noticed || self.waits_outside(step.tid, (number, args)))
         {
-            step.touches.extend(objects);
+            step.accesses.extend(objects);
         }
         self.call(step, (number, args))?;
         Ok(true)
@@ -40,14 +40,14 @@ impl Programs {
         kernel::table::row(number).is_some_and(|row| row.name == "futex") && self.refinement.is_used_outside(word)
     }
 
-    pub(crate) fn call_touches(&self, tid: Tid) -> Vec<Touch> {
+    pub(crate) fn call_accesses(&self, tid: Tid) -> Vec<Access> {
         let Some((number, args)) = self.world.kernel.threads.get(&tid).and_then(|thread| thread.call) else {
             return Vec::new();
         };
         let asked = self.asked(tid, (number, args));
         match asked.reach() {
             Footprint::Nothing => Vec::new(),
-            Footprint::Objects(touches) => touches,
+            Footprint::Objects(accesses) => accesses,
         }
     }
 
@@ -69,7 +69,7 @@ impl Programs {
             Some(Trap::Syscall) => {
                 self.call(step, call_of(&self.world.cpus[&tid]))?;
                 if let Some(Footprint::Objects(objects)) = reach {
-                    step.touches.extend(objects);
+                    step.accesses.extend(objects);
                 }
                 self.note_kernel(step);
                 Ok(None)

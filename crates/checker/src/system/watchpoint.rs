@@ -7,7 +7,7 @@ use crate::libc::{Part, Partial};
 use crate::system::programs::Programs;
 use crate::system::step::Step;
 use kernel::Tid;
-use memory::{Access, Logged, SpaceId};
+use memory::{AccessKind, Logged, SpaceId};
 use world::refusal::Refusal;
 use x86::{Machine, Trap};
 
@@ -16,10 +16,10 @@ const ATOMIC: u64 = 8;
 
 impl Programs {
     /// Before an access to a page with promoted words; whether the step goes on.
-    pub(crate) fn at_armed(&mut self, step: &mut Step, touch: memory::Touch) -> Result<bool, Refusal> {
+    pub(crate) fn at_armed(&mut self, step: &mut Step, access: memory::VisibleAccess) -> Result<bool, Refusal> {
         let (tid, space) = (step.tid, self.world.space(step.tid));
-        let is_visible = self.refinement.is_visible(space, touch.addr, touch.size);
-        let parts = match self.may_split(tid, touch, is_visible) {
+        let is_visible = self.refinement.is_visible(space, access.addr, access.size);
+        let parts = match self.may_split(tid, access, is_visible) {
             true => self.visible_parts(tid, space),
             false => Vec::new(),
         };
@@ -30,24 +30,24 @@ impl Programs {
             return self.take_part(step, space, &parts);
         }
         self.library.member_mut(tid).partial = None;
-        let first = step.touches.len();
+        let first = step.accesses.len();
         if is_visible {
-            self.hear_access(tid, space, touch);
+            self.hear_access(tid, space, access);
         }
         self.pass(step, None)?;
         step.is_fresh = false;
         // A promoted word is a place to stop at, not one that synchronises: the last search tells its race, too.
         let is_plain = self.is_plain(tid);
-        step.touches[first..].iter_mut().for_each(|touch| touch.plain = is_plain);
+        step.accesses[first..].iter_mut().for_each(|access| access.plain = is_plain);
         Ok(!is_visible && parts.is_empty() || self.operated(step))
     }
 
     /// Whether an instruction may access several words that race: it reads first, or what it accesses is no atomic unit, or
     /// it moves from memory to memory.
-    fn may_split(&self, tid: Tid, touch: memory::Touch, is_visible: bool) -> bool {
+    fn may_split(&self, tid: Tid, access: memory::VisibleAccess, is_visible: bool) -> bool {
         let is_watched = (self.half_done(tid).is_some() || !self.is_alone()) && !self.options.holes.tears;
-        let is_wide = touch.addr % ATOMIC + u64::from(touch.size) > ATOMIC;
-        let reads_first = touch.access == Access::Read;
+        let is_wide = access.addr % ATOMIC + u64::from(access.size) > ATOMIC;
+        let reads_first = access.access == AccessKind::Read;
         is_watched && !self.is_quiet(tid) && (is_visible && (reads_first || is_wide) || self.is_string_move(tid))
     }
 
@@ -126,8 +126,8 @@ impl Programs {
         let rip = self.world.cpus[&tid].rip;
         let mut done = self.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
         let next = parts[done.len().min(parts.len() - 1)];
-        let access = if next.write { Access::Write } else { Access::Read };
-        self.hear_access(tid, space, memory::Touch { addr: next.addr, size: next.size, access });
+        let access = if next.write { AccessKind::Write } else { AccessKind::Read };
+        self.hear_access(tid, space, memory::VisibleAccess { addr: next.addr, size: next.size, access });
         step.is_fresh = false;
         if done.len() + 1 >= parts.len() {
             return self.take_last_part(step, space, (&done, next));

@@ -1,5 +1,6 @@
 //! The conditions under which steps may be left out, enforced until nothing changes.
 
+use super::footprint_table::{LockId, UNLOCKED};
 use super::future::FutureId;
 use super::livelock::{fair_components, is_idle};
 use super::node::{Edge, Node};
@@ -7,7 +8,6 @@ use super::options::Filter;
 use super::present::Present;
 use super::scc;
 use super::state_graph::StateGraph;
-use super::touch::{LockId, UNLOCKED};
 use crate::bits::Bits;
 
 /// States whose future grew are looked at in heaps of this size: together, so that most are looked at once.
@@ -83,8 +83,8 @@ impl StateGraph {
             if edge.ends && self.parts.is_some_and(|parts| parts.ends) {
                 more = more.union(self.conflicting_pending(node, edge, held));
             }
-            for own in self.touches.shared(edge.set) {
-                for (id, rival) in self.touches.rivals(*own) {
+            for own in self.accesses.shared(edge.set) {
+                for (id, rival) in self.accesses.rivals(*own) {
                     if !seen.contains(rival.actor)
                         && self.futures.contains(future, id)
                         && self.can_come_first(edge, held, (rival.actor, rival.locks))
@@ -102,8 +102,9 @@ impl StateGraph {
     fn conflicting_pending(&self, node: &Node, edge: &Edge, held: LockId) -> Bits {
         let mut more = Bits::EMPTY;
         for other in self.presents.of(node.present) {
-            let locks = self.touches.locks_of(other.pending);
-            if self.touches.conflict(edge.set, other.pending) && self.can_come_first(edge, held, (other.actor, locks)) {
+            let locks = self.accesses.locks_of(other.pending);
+            if self.accesses.conflict(edge.set, other.pending) && self.can_come_first(edge, held, (other.actor, locks))
+            {
                 more = more.union(self.needed(node, other.actor));
             }
         }
@@ -112,7 +113,7 @@ impl StateGraph {
 
     fn can_come_first(&self, edge: &Edge, held: LockId, (rival, locks): (u32, LockId)) -> bool {
         let comes_last = self.low_priority.contains(rival) && !self.low_priority.contains(edge.actor);
-        !comes_last && !self.touches.have_common(held, locks)
+        !comes_last && !self.accesses.have_common(held, locks)
     }
 
     /// The filter of locks: whoever holds one must move before anybody does something under it.
@@ -120,7 +121,7 @@ impl StateGraph {
         match self.parts.map_or(Filter::Off, |parts| parts.locks) {
             Filter::Off => UNLOCKED,
             Filter::Held => self.find(node, edge.actor).map_or(UNLOCKED, |present| present.holds),
-            Filter::Broken => self.touches.locks_of(edge.set),
+            Filter::Broken => self.accesses.locks_of(edge.set),
         }
     }
 
@@ -155,8 +156,8 @@ impl StateGraph {
             Some(behind) => (Bits::one(behind), present.alarms),
             None => (Bits::EMPTY, present.pending),
         };
-        for own in self.touches.shared(awaited) {
-            for (id, rival) in self.touches.rivals(*own) {
+        for own in self.accesses.shared(awaited) {
+            for (id, rival) in self.accesses.rivals(*own) {
                 if rival.write && self.futures.contains(node.future, id) {
                     writers.insert(rival.actor);
                 }
@@ -168,7 +169,7 @@ impl StateGraph {
     /// Objects that turned out to be shared change what earlier steps mean.
     pub fn settle(&mut self) {
         self.propagate();
-        while self.parts.is_some() && self.touches.take_grown() {
+        while self.parts.is_some() && self.accesses.take_grown() {
             self.forget_set_futures();
             for at in 0..self.nodes.len() as u32 {
                 let pending = self.pending_future(at);

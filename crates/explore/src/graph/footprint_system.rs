@@ -42,7 +42,7 @@ pub trait FootprintSystem {
     }
 
     /// Whether the footprint of a step, inherited from the state before one that does not conflict with it, contains its own.
-    fn covers(&self, inherited: &[Touch], own: &[Touch]) -> bool {
+    fn covers(&self, inherited: &[Access], own: &[Access]) -> bool {
         inherited == own
     }
 
@@ -63,8 +63,8 @@ pub trait StepContext {
     }
 
     /// Those whom a step that touches this leaves as they are, by number and with how many choices they have.
-    fn untouched(&mut self, touches: &[Touch]) -> Vec<(u32, u32)> {
-        let _ = touches;
+    fn untouched(&mut self, accesses: &[Access]) -> Vec<(u32, u32)> {
+        let _ = accesses;
         Vec::new()
     }
 }
@@ -90,8 +90,8 @@ pub struct Reached<S> {
 pub struct Taken<S> {
     /// Where it led.
     pub reached: Reached<S>,
-    /// What it touched.
-    pub touches: Vec<Touch>,
+    /// Its footprint.
+    pub accesses: Vec<Access>,
     /// What went wrong on the way.
     pub failure: Option<Failure>,
     /// Whether somebody got on with its work: a cycle without such a step is a livelock.
@@ -127,8 +127,8 @@ impl<S> Reached<Option<S>> {
 impl<S> Taken<S> {
     /// The same with another state.
     pub fn map<R>(self, change: impl FnOnce(S) -> R) -> Taken<R> {
-        let Self { reached, touches, failure, progress, visible } = self;
-        Taken { reached: reached.map(change), touches, failure, progress, visible }
+        let Self { reached, accesses, failure, progress, visible } = self;
+        Taken { reached: reached.map(change), accesses, failure, progress, visible }
     }
 
     /// Whether it failed so that nothing follows.
@@ -136,8 +136,8 @@ impl<S> Taken<S> {
         self.failure.as_ref().is_some_and(|failure| failure.fatal)
     }
     /// A step that went well, is progress, and changed no proposition.
-    pub fn new(reached: Reached<S>, touches: Vec<Touch>) -> Self {
-        Self { reached, touches, failure: None, progress: true, visible: false }
+    pub fn new(reached: Reached<S>, accesses: Vec<Access>) -> Self {
+        Self { reached, accesses, failure: None, progress: true, visible: false }
     }
 }
 
@@ -146,47 +146,47 @@ impl<S> Taken<S> {
 pub struct Actor {
     /// Its number, the same in every state and every order of creation.
     pub number: u32,
-    /// How many choices it has; 0 if it waits.
+    /// How many choices it has; 0 if it is blocked.
     pub choices: u32,
     /// What its choices are about, where they are choices: a number of the system's below [`super::SORTS`], from 1.
-    pub sort: u8,
-    /// What it waits for: it stays as it is until one of these objects is written.
+    pub choice_kind: u8,
+    /// The objects that it waits for: it stays blocked until one of them is written.
     pub awaits: Vec<u64>,
-    /// Who must move first, if that is known: the holder of the lock that it waits for. Only alarms come before. Nothing if
-    /// somebody else may free the lock in some schedule.
-    pub behind: Option<u32>,
-    /// Those of the objects it waits for that end its wait whoever is to move first: a signal may come at any time.
-    pub alarms: Vec<u64>,
-    /// Who created it; itself if it was there from the start.
+    /// The holder of the lock that it waits for: that actor must move first, unless an interrupt comes. Nothing if another
+    /// actor may free the lock in some schedule.
+    pub blocked_by: Option<u32>,
+    /// Those of the objects it waits for that end its wait whoever blocks it: a signal may come at any time.
+    pub interrupts: Vec<u64>,
+    /// The actor that created it; itself if it was there from the start.
     pub creator: u32,
-    /// Exclusive locks that it holds, and that nobody else gives back in any schedule (by initialising, overwriting or
+    /// Exclusive locks that it holds, and that no other actor releases in any schedule (by initialising, overwriting or
     /// unlocking what it does not hold).
     pub holds: Vec<u64>,
-    /// The lock that its next step takes, moving or waiting: that step cannot happen while another holds it, whatever the
-    /// state is. (An attempt that may fail takes nothing.) The step does not also give it back.
+    /// The lock that its next step acquires, enabled or blocked: that step is disabled while another holds it, whatever the
+    /// state is. (An attempt that may fail acquires nothing.) The step does not also release it.
     pub takes: Option<u64>,
-    /// Whether it moves only when nobody else can: time that passes.
+    /// Whether it moves only when no other actor can: time that passes.
     pub low_priority: bool,
-    /// Whether it has looked too early for something to change, and would look again: another schedule stands for whatever
-    /// it would do. Only the search that counts schedules asks.
+    /// Whether its next step re-reads what has not changed: an equivalent execution without this iteration covers it. Only
+    /// the search that counts trace classes asks.
     pub redundant: bool,
-    /// Whether it waits for nothing but that nobody gets on: it moves where all others only look, again and again.
-    pub last: bool,
-    /// Whether it is as it was before the step, as [`StepContext::untouched`] says. Then its number and choices are told, and the
-    /// rest only if `told` says so.
-    pub stays: bool,
-    /// Whether all is told although it stays: then it is compared.
+    /// Whether it is enabled only at quiescence: where all other actors re-read the same values for ever.
+    pub on_quiescence: bool,
+    /// Whether it is as it was before the step, as [`StepContext::untouched`] says. Then its number and choices are set, and
+    /// the rest only if `told` says so.
+    pub unchanged: bool,
+    /// Whether all is set although it is unchanged: then it is compared.
     pub told: bool,
 }
 
-/// Something that a step touched.
+/// An access of a step to an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Touch {
-    /// What: a word of memory, a pipe, a lock.
+pub struct Access {
+    /// The object: a word of memory, a pipe, a lock.
     pub object: u64,
     /// Whether it may have been changed.
     pub write: bool,
-    /// Whether by a plain access to memory, which must not happen at the same time as another's.
+    /// Whether it is a plain (not atomic) access to memory, which races with concurrent ones.
     pub plain: bool,
 }
 

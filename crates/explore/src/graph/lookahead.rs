@@ -5,7 +5,7 @@
 //! from there while the world is still in its hands. Nothing depends on how far it comes: what is missing, the owner does.
 
 use super::workers::{Ahead, From, Job, Known, Neighbour, Outcome, Standing};
-use super::{Actor, FootprintSystem, Step, StepContext, Touch};
+use super::{Access, Actor, FootprintSystem, Step, StepContext};
 use crate::stateless::{conflict, normalise};
 use std::collections::hash_map::Entry;
 use std::sync::PoisonError;
@@ -52,14 +52,14 @@ impl<T: FootprintSystem> Walk<'_, T> {
 
     /// Tries the next steps of everybody whom a step may have changed.
     fn look_around(&mut self, last: &Step<T::State>) -> Vec<Ahead<T::State>> {
-        let touches = sorted(last.touches.clone());
+        let accesses = sorted(last.accesses.clone());
         let is_mover = |actor: &&Actor| actor.number == self.mover;
         let (movers, others): (Vec<&Actor>, Vec<&Actor>) = last.reached.actors.iter().partition(is_mover);
         let (mut tried, mut neighbours) = (Vec::new(), Vec::new());
         for actor in others.into_iter().chain(movers).filter(|actor| actor.choices > 0) {
             let same = |other: &&Neighbour| (other.number, other.choices) == (actor.number, actor.choices);
             let before = self.neighbours.iter().find(same).filter(|before| before.number != self.mover);
-            let neighbour = match before.filter(|before| !conflict(&before.touches, &touches)) {
+            let neighbour = match before.filter(|before| !conflict(&before.accesses, &accesses)) {
                 Some(before) => before.clone(),
                 None => self.try_out(last, actor, &mut tried),
             };
@@ -76,14 +76,14 @@ impl<T: FootprintSystem> Walk<'_, T> {
             let choice = Choice { actor: actor.number, index };
             tried.extend(self.step(last.reached.new_state(), choice).map(|taken| (choice, taken)));
         }
-        let touches = tried[from..].iter().flat_map(|(_, step)| step.touches.iter().copied()).collect();
-        Neighbour { number: actor.number, choices: actor.choices, touches: sorted(touches).into() }
+        let accesses = tried[from..].iter().flat_map(|(_, step)| step.accesses.iter().copied()).collect();
+        Neighbour { number: actor.number, choices: actor.choices, accesses: sorted(accesses).into() }
     }
 }
 
-fn sorted(mut touches: Vec<Touch>) -> Vec<Touch> {
-    normalise(&mut touches);
-    touches
+fn sorted(mut accesses: Vec<Access>) -> Vec<Access> {
+    normalise(&mut accesses);
+    accesses
 }
 
 /// What a worker knows who does not see the graph.

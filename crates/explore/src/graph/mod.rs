@@ -17,6 +17,7 @@
 mod bounded;
 mod fixpoint;
 mod footprint_system;
+mod footprint_table;
 mod future;
 mod graph_report;
 mod inevitable;
@@ -33,14 +34,13 @@ mod report;
 mod scc;
 mod search;
 mod state_graph;
-mod touch;
 mod workers;
 
-pub use footprint_system::{Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken, Touch};
+pub use footprint_system::{Access, Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken};
+pub(crate) use footprint_table::Actors;
 pub use options::{Bound, Limits, Mode, Options, Stopped};
 #[doc(hidden)]
 pub use options::{Filter, Parts};
 pub use report::{Counts, Found, Livelock, Met, Report, SORTS, Sorts};
 pub use search::{search, search_with};
-pub(crate) use touch::Actors;
 pub use workers::search_with_many;

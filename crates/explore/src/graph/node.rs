@@ -1,8 +1,8 @@
 //! One explored state.
 
+use super::footprint_table::FootprintId;
 use super::future::{FutureId, NOTHING};
 use super::present::Everybody;
-use super::touch::SetId;
 use crate::bits::Bits;
 use smallvec::SmallVec;
 use trace::Choice;
@@ -56,7 +56,7 @@ pub struct Edge {
     /// By whom.
     pub actor: u32,
     /// What it touched.
-    pub set: SetId,
+    pub set: FootprintId,
     /// Where it led.
     pub to: u32,
     /// Whether somebody got on.

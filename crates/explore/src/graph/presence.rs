@@ -4,11 +4,11 @@
 //! that it conflicts with. Those are taken over from the state before; the others are looked at, and the next steps of
 //! those who can move are tried.
 
+use super::footprint_table::{Actors, FootprintId, FootprintTable, LockId};
 use super::options::Mode;
 use super::present::Present;
 use super::search::{By, FoundAt, Search};
-use super::touch::{Actors, LockId, SetId, Touches};
-use super::{Actor, FootprintSystem, Reached, Step, StepContext, Touch};
+use super::{Access, Actor, FootprintSystem, Reached, Step, StepContext};
 use crate::bits::Bits;
 use rustc_hash::FxHashMap;
 use trace::Choice;
@@ -19,7 +19,7 @@ type Scene<'a> = (u32, &'a [Present], Bits);
 /// What is known around a step that is taken for the graph.
 struct GraphContext<'a> {
     ids: &'a FxHashMap<(u128, bool), u32>,
-    touches: &'a mut Touches,
+    accesses: &'a mut FootprintTable,
     actors: &'a Actors,
     scene: Scene<'a>,
     is_trial: bool,
@@ -34,11 +34,11 @@ impl StepContext for GraphContext<'_> {
         self.is_trial
     }
 
-    fn untouched(&mut self, touches: &[Touch]) -> Vec<(u32, u32)> {
+    fn untouched(&mut self, accesses: &[Access]) -> Vec<(u32, u32)> {
         let (mover, present, unknown) = self.scene;
         let Some(own) = present.iter().find(|present| present.actor == mover) else { return Vec::new() };
-        let set = self.touches.intern(mover, self.touches.locks_of(own.pending), touches);
-        let touched = &*self.touches;
+        let set = self.accesses.intern(mover, self.accesses.locks_of(own.pending), accesses);
+        let touched = &*self.accesses;
         // Nobody else gives a lock back, unless by mistake.
         let is_touched = |other: &Present| touched.conflict(set, other.pending) || touched.writes(set, other.holds);
         let stays = |other: &&Present| other.actor != mover && !unknown.contains(other.actor) && !is_touched(other);
@@ -57,7 +57,7 @@ impl<T: FootprintSystem> Search<'_, T> {
     ) -> Option<Step<T::State>> {
         self.executed += 1;
         let (ids, graph) = (&self.ids, &mut self.graph);
-        let mut around = GraphContext { ids, touches: &mut graph.touches, actors: &graph.actors, scene, is_trial };
+        let mut around = GraphContext { ids, accesses: &mut graph.accesses, actors: &graph.actors, scene, is_trial };
         self.system.step_with(state, choice, &mut around)
     }
 
@@ -77,7 +77,7 @@ impl<T: FootprintSystem> Search<'_, T> {
                 continue;
             };
             let before = by.and_then(|by| self.graph.find(self.graph.node(by.at), dense)).copied();
-            if let Some(before) = before.filter(|_| actor.stays) {
+            if let Some(before) = before.filter(|_| actor.unchanged) {
                 if actor.told && !self.is_as_before(actor, before) {
                     self.system.differs(actor.number, "a step has changed an actor that it does not conflict with");
                 }
@@ -127,12 +127,12 @@ impl<T: FootprintSystem> Search<'_, T> {
         for index in 0..actor.choices {
             let choice = Choice { actor: actor.number, index };
             let Some(taken) = self.try_out(reached, choice, scene) else { return };
-            all.extend_from_slice(&taken.touches);
+            all.extend_from_slice(&taken.accesses);
             self.trials.put(id, dense, index, taken);
         }
-        let locks = self.graph.touches.locks_of(inherited);
-        let again = self.graph.touches.intern(dense, locks, &all);
-        let told = [inherited, again].map(|set| self.graph.touches.of(set));
+        let locks = self.graph.accesses.locks_of(inherited);
+        let again = self.graph.accesses.intern(dense, locks, &all);
+        let told = [inherited, again].map(|set| self.graph.accesses.of(set));
         if !self.system.covers(told[0], told[1]) {
             let what = format!("the inherited footprint of a step is {:x?}, its own is {:x?}", told[0], told[1]);
             self.system.differs(actor.number, &what);
@@ -146,16 +146,16 @@ impl<T: FootprintSystem> Search<'_, T> {
         }
         let creator = self.graph.actors.dense(actor.creator).unwrap_or(dense);
         self.graph.creators.insert(dense, creator);
-        let behind = actor.behind.and_then(|behind| self.graph.actors.dense(behind));
-        let touches = &mut self.graph.touches;
-        let holds = touches.locks(actor.holds.iter().copied());
-        let locks = touches.locks(actor.holds.iter().chain(&actor.takes).copied());
-        let alarms = touches.intern(dense, locks, &read(&actor.alarms));
+        let behind = actor.blocked_by.and_then(|behind| self.graph.actors.dense(behind));
+        let accesses = &mut self.graph.accesses;
+        let holds = accesses.locks(actor.holds.iter().copied());
+        let locks = accesses.locks(actor.holds.iter().chain(&actor.takes).copied());
+        let alarms = accesses.intern(dense, locks, &read(&actor.interrupts));
         let known = match actor.choices {
-            0 => Some(touches.intern(dense, locks, &read(&actor.awaits))),
+            0 => Some(accesses.intern(dense, locks, &read(&actor.awaits))),
             _ => self.as_before(actor.choices, (dense, locks), before, by),
         };
-        let (choices, last, sort) = (actor.choices, actor.last, actor.sort);
+        let (choices, last, sort) = (actor.choices, actor.on_quiescence, actor.choice_kind);
         let pending = known.unwrap_or(alarms);
         (Present { actor: dense, choices, pending, behind, alarms, holds, last, sort }, known.is_some())
     }
@@ -167,11 +167,11 @@ impl<T: FootprintSystem> Search<'_, T> {
         (dense, locks): (u32, LockId),
         before: Option<Present>,
         by: Option<By>,
-    ) -> Option<SetId> {
+    ) -> Option<FootprintId> {
         let (before, by) = (before?, by?);
-        let touches = &self.graph.touches;
-        let is_same = before.choices == choices && touches.locks_of(before.pending) == locks;
-        (by.actor != dense && is_same && !touches.conflict(by.set, before.pending)).then_some(before.pending)
+        let accesses = &self.graph.accesses;
+        let is_same = before.choices == choices && accesses.locks_of(before.pending) == locks;
+        (by.actor != dense && is_same && !accesses.conflict(by.set, before.pending)).then_some(before.pending)
     }
 
     /// Tries the next steps of somebody to see what they touch, and whether one fails; they are kept in case that they are
@@ -182,7 +182,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         reached: &Reached<Option<T::State>>,
         actor: &Actor,
         scene: Scene<'_>,
-    ) -> (SetId, bool) {
+    ) -> (FootprintId, bool) {
         let dense = scene.0;
         let (mut all, mut fails) = (Vec::new(), false);
         // Beyond a bound nothing counts.
@@ -196,12 +196,12 @@ impl<T: FootprintSystem> Search<'_, T> {
                     let fingerprint = taken.reached.fingerprint;
                     self.fail(FoundAt { failure, at: id, choice: Some(choice), fingerprint });
                 }
-                all.extend_from_slice(&taken.touches);
+                all.extend_from_slice(&taken.accesses);
                 self.trials.put(id, dense, index, taken);
             }
         }
-        let locks = self.graph.touches.locks(actor.holds.iter().chain(&actor.takes).copied());
-        (self.graph.touches.intern(dense, locks, &all), fails)
+        let locks = self.graph.accesses.locks(actor.holds.iter().chain(&actor.takes).copied());
+        (self.graph.accesses.intern(dense, locks, &all), fails)
     }
 
     /// Takes a step to see what it touches, unless somebody else has done so.
@@ -223,13 +223,13 @@ impl<T: FootprintSystem> Search<'_, T> {
     fn is_as_before(&mut self, actor: &Actor, before: Present) -> bool {
         let (now, is_known) = self.look_at(actor, before.actor, Some(before), None);
         let pending =
-            is_known || self.graph.touches.locks_of(now.pending) == self.graph.touches.locks_of(before.pending);
+            is_known || self.graph.accesses.locks_of(now.pending) == self.graph.accesses.locks_of(before.pending);
         let same = |one: Present| (one.choices, one.behind, one.alarms, one.holds, one.last, one.sort);
         same(now) == same(before) && pending && (!is_known || now.pending == before.pending)
     }
 }
 
 /// Objects that somebody looks at.
-fn read(objects: &[u64]) -> Vec<Touch> {
-    objects.iter().map(|object| Touch { object: *object, write: false, plain: false }).collect()
+fn read(objects: &[u64]) -> Vec<Access> {
+    objects.iter().map(|object| Access { object: *object, write: false, plain: false }).collect()
 }

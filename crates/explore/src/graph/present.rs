@@ -1,6 +1,6 @@
 //! Who is in a state, and how. The same come in thousands of states: each is kept once.
 
-use super::touch::{LockId, SetId};
+use super::footprint_table::{FootprintId, LockId};
 use rustc_hash::FxHashMap;
 
 /// Somebody in a state; actors by their dense numbers.
@@ -11,11 +11,11 @@ pub struct Present {
     /// How many choices; 0 if it waits.
     pub choices: u32,
     /// What its next step touches, or what it waits for.
-    pub pending: SetId,
+    pub pending: FootprintId,
     /// Who must move first, but for alarms.
     pub behind: Option<u32>,
     /// What ends its wait in any case.
-    pub alarms: SetId,
+    pub alarms: FootprintId,
     /// The locks that it holds.
     pub holds: LockId,
     /// Whether it moves where nobody gets on.
@@ -98,10 +98,10 @@ impl Presents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::touch::UNLOCKED;
+    use crate::graph::footprint_table::UNLOCKED;
 
     fn present(actor: u32, choices: u32) -> Present {
-        let (pending, alarms) = (SetId(0), SetId(0));
+        let (pending, alarms) = (FootprintId(0), FootprintId(0));
         Present { actor, choices, pending, behind: None, alarms, holds: UNLOCKED, last: false, sort: 0 }
     }
 

@@ -1,6 +1,7 @@
 //! The search: take what is to be taken, see what it means for the states before, until nothing is left.
 
 use super::bounded;
+use super::footprint_table::FootprintId;
 use super::kept::{States, TrialCache};
 use super::node::{Edge, End, Node};
 use super::options::{Limits, Mode, Options, Stopped};
@@ -8,7 +9,6 @@ use super::present::Present;
 use super::race::Races;
 use super::report::{Counts, Report};
 use super::state_graph::StateGraph;
-use super::touch::SetId;
 use super::workers::{Ahead, Crew, Standing};
 use super::{FootprintSystem, Reached, Step, Taken, graph_report};
 use crate::bits::Bits;
@@ -52,7 +52,7 @@ pub struct By {
     pub(super) at: u32,
     choice: Choice,
     pub(super) actor: u32,
-    pub(super) set: SetId,
+    pub(super) set: FootprintId,
 }
 
 /// A failure, and where it was met.
@@ -166,10 +166,10 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         let choice = Choice { actor: self.graph.actors.number(actor), index };
         let Some(taken) = self.execute(at, actor, choice) else { return };
         let fatal = taken.is_fatal();
-        let Taken { reached, touches, failure, progress, visible } = taken;
+        let Taken { reached, accesses, failure, progress, visible } = taken;
         let mover = self.graph.find(self.graph.node(at), actor);
-        let locks = mover.map(|present| self.graph.touches.locks_of(present.pending));
-        let set = self.graph.touches.intern(actor, locks.expect("who moves is there"), &touches);
+        let locks = mover.map(|present| self.graph.accesses.locks_of(present.pending));
+        let set = self.graph.accesses.intern(actor, locks.expect("who moves is there"), &accesses);
         let failed = failure.is_some();
         if let Some(failure) = failure {
             self.fail(FoundAt { failure, at, choice: Some(choice), fingerprint: reached.fingerprint });
@@ -221,7 +221,7 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         }
         let (present, stay, failing) = self.present(id, &reached, by);
         self.ahead.remove(&reached.fingerprint);
-        self.races.look(id, &present, stay, &self.graph.touches);
+        self.races.look(id, &present, stay, &self.graph.accesses);
         let depth = by.map_or(0, |by| self.graph.node(by.at).depth + 1);
         let enabled = present.iter().filter(|present| present.choices > 0).map(|present| present.actor).collect();
         let everybody = (self.graph.presents.add(&present), enabled);

@@ -1,11 +1,11 @@
 //! The explored graph, and everything that is kept once for all of it.
 
+use super::footprint_table::{Actors, FootprintId, FootprintTable};
 use super::future::{FutureId, Futures, NOTHING};
 use super::node::Node;
 use super::options::{Filter, Parts};
 use super::present::{Present, Presents};
 use super::scc;
-use super::touch::{Actors, SetId, Touches};
 use crate::bits::Bits;
 use crate::chunked_vec::Pieces;
 use rustc_hash::FxHashMap;
@@ -20,7 +20,7 @@ pub struct StateGraph {
     /// Who is in them.
     pub presents: Presents,
     /// What steps touch.
-    pub touches: Touches,
+    pub accesses: FootprintTable,
     /// What happens behind states.
     pub futures: Futures,
     /// Everybody.
@@ -47,7 +47,7 @@ impl StateGraph {
         Self {
             nodes: Pieces::default(),
             presents: Presents::default(),
-            touches: Touches::default(),
+            accesses: FootprintTable::default(),
             futures: Futures::default(),
             actors: Actors::default(),
             low_priority: Bits::EMPTY,
@@ -126,7 +126,7 @@ impl StateGraph {
     fn first(&self, id: u32, last: Option<u32>) -> Option<u32> {
         let able = self.everybody(id).filter(|present| present.choices > 0);
         let key = |present: &&Present| {
-            let holds_nothing = present.holds == super::touch::UNLOCKED;
+            let holds_nothing = present.holds == super::footprint_table::UNLOCKED;
             (self.is_exposed(present), Some(present.actor) != last, holds_nothing, present.actor)
         };
         able.min_by_key(key).map(|present| present.actor)
@@ -134,26 +134,26 @@ impl StateGraph {
 
     /// Whether a next step touches what others touch, and they could come first.
     fn is_exposed(&self, present: &Present) -> bool {
-        let shared = self.touches.shared(present.pending);
+        let shared = self.accesses.shared(present.pending);
         let uses_locks = self.parts.is_some_and(|parts| parts.locks != Filter::Off);
-        let held = |locks| uses_locks && self.touches.have_common(present.holds, locks);
-        shared.iter().any(|own| self.touches.rivals(*own).any(|(_, rival)| !held(rival.locks)))
+        let held = |locks| uses_locks && self.accesses.have_common(present.holds, locks);
+        shared.iter().any(|own| self.accesses.rivals(*own).any(|(_, rival)| !held(rival.locks)))
     }
 
     /// What is about to happen in a state.
     pub(super) fn pending_future(&mut self, id: u32) -> FutureId {
-        let pending: SmallVec<[SetId; 16]> = self.everybody(id).map(|present| present.pending).collect();
+        let pending: SmallVec<[FootprintId; 16]> = self.everybody(id).map(|present| present.pending).collect();
         let futures: SmallVec<[FutureId; 16]> = pending.into_iter().map(|set| self.set_future(set)).collect();
         self.futures.union_of(futures.into_iter())
     }
 
     /// The accesses of a step that may matter.
-    pub(super) fn set_future(&mut self, set: SetId) -> FutureId {
+    pub(super) fn set_future(&mut self, set: FootprintId) -> FutureId {
         let index = set.0 as usize;
         if let Some(Some(future)) = self.set_futures.get(index) {
             return *future;
         }
-        let future = self.futures.with(NOTHING, self.touches.shared(set));
+        let future = self.futures.with(NOTHING, self.accesses.shared(set));
         self.set_futures.resize(self.set_futures.len().max(index + 1), None);
         self.set_futures[index] = Some(future);
         future
@@ -171,7 +171,7 @@ impl StateGraph {
         self.nodes.len() as u64 * node as u64
             + edges
             + self.presents.bytes()
-            + self.touches.bytes()
+            + self.accesses.bytes()
             + self.futures.bytes()
     }
 }

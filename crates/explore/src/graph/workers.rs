@@ -9,7 +9,7 @@ use super::options::{Limits, Options};
 use super::present::Present;
 use super::report::Report;
 use super::search::{Search, search_in};
-use super::{FootprintSystem, Step, Touch};
+use super::{Access, FootprintSystem, Step};
 use crate::threads;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -54,7 +54,7 @@ pub struct Neighbour {
     /// How many choices it has.
     pub choices: u32,
     /// What its next step touches; sorted.
-    pub touches: Arc<[Touch]>,
+    pub accesses: Arc<[Access]>,
 }
 
 /// A step that was taken, and steps behind it.
@@ -212,7 +212,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         let neighbour = |present: &Present| Neighbour {
             number: self.graph.actors.number(present.actor),
             choices: present.choices,
-            touches: Arc::clone(self.graph.touches.all(present.pending)),
+            accesses: Arc::clone(self.graph.accesses.all(present.pending)),
         };
         let able = self.graph.everybody(at).filter(|present| present.choices > 0);
         let neighbours: Arc<[Neighbour]> = able.map(neighbour).collect();

@@ -1,6 +1,6 @@
 //! What earlier runs have shown: how much everybody does, and to what.
 
-use crate::graph::Touch;
+use crate::graph::Access;
 use std::collections::BTreeMap;
 
 /// What earlier runs have shown; actors by their dense numbers.
@@ -22,10 +22,10 @@ impl Profile {
     }
 
     /// A step was taken.
-    pub fn note(&mut self, actor: u32, touches: &[Touch], length: usize) {
+    pub fn note(&mut self, actor: u32, accesses: &[Access], length: usize) {
         *self.steps.entry(actor).or_default() += 1;
-        for touch in touches {
-            *self.objects.entry(touch.object).or_default().entry(actor).or_default() += 1;
+        for access in accesses {
+            *self.objects.entry(access.object).or_default().entry(actor).or_default() += 1;
         }
         self.length_max = self.length_max.max(length);
     }

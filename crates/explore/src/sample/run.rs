@@ -3,7 +3,7 @@
 use super::novelty::Novelties;
 use super::profile::Profile;
 use super::strategy::{Able, Scheduler};
-use crate::graph::{Actor, Actors, FootprintSystem, Reached, Sorts, Taken, Touch};
+use crate::graph::{Access, Actor, Actors, FootprintSystem, Reached, Sorts, Taken};
 use crate::random::Random;
 use crate::stateless::{Races, Run, conflict, normalise, note_races};
 use crate::system::Failure;
@@ -123,8 +123,8 @@ impl<T: FootprintSystem> Walker<'_, T> {
             let taken = tried.remove(&(dense, choice.index)).or_else(|| self.step(&reached.state, choice));
             let Some(taken) = taken else { break Ending::GivenUp };
             done.schedule.push(choice);
-            let touches = self.took(&mut run, (dense, choice.index), taken.touches, &able, &mut pending);
-            self.memory.profile.note(dense, &touches, done.schedule.len());
+            let accesses = self.took(&mut run, (dense, choice.index), taken.accesses, &able, &mut pending);
+            self.memory.profile.note(dense, &accesses, done.schedule.len());
             reached = taken.reached;
             match taken.failure {
                 Some(failure) if failure.fatal => {
@@ -144,7 +144,7 @@ impl<T: FootprintSystem> Walker<'_, T> {
         let has_room = self.memory.states.len() < self.memory.states_max;
         if has_room && self.memory.states.insert(reached.fingerprint) {
             let choosing = reached.actors.iter().filter(|actor| actor.choices > 0);
-            self.memory.sorts.meet(choosing.map(|actor| actor.sort));
+            self.memory.sorts.meet(choosing.map(|actor| actor.choice_kind));
         }
         self.memory.novelties.visit(reached, schedule);
     }
@@ -170,7 +170,7 @@ impl<T: FootprintSystem> Walker<'_, T> {
         &mut self,
         state: &T::State,
         able: &[&(u32, Actor)],
-        pending: &mut BTreeMap<u32, Vec<Touch>>,
+        pending: &mut BTreeMap<u32, Vec<Access>>,
     ) -> Tried<T::State> {
         let mut tried = BTreeMap::new();
         if !self.scheduler.asks() {
@@ -180,23 +180,23 @@ impl<T: FootprintSystem> Walker<'_, T> {
             if pending.contains_key(dense) {
                 continue;
             }
-            let mut touches = Vec::new();
+            let mut accesses = Vec::new();
             for index in 0..actor.choices {
                 if let Some(taken) = self.step(state, Choice { actor: actor.number, index }) {
-                    touches.extend_from_slice(&taken.touches);
+                    accesses.extend_from_slice(&taken.accesses);
                     tried.insert((*dense, index), taken);
                 }
             }
-            normalise(&mut touches);
-            pending.insert(*dense, touches);
+            normalise(&mut accesses);
+            pending.insert(*dense, accesses);
         }
         tried
     }
 
-    fn pick(&mut self, able: &[&(u32, Actor)], pending: &BTreeMap<u32, Vec<Touch>>) -> (u32, Choice) {
+    fn pick(&mut self, able: &[&(u32, Actor)], pending: &BTreeMap<u32, Vec<Access>>) -> (u32, Choice) {
         let place = self.scheduler.pick(&views(able, pending), &mut self.random);
         let (dense, actor) = able[place];
-        self.memory.sorts.take(actor.sort);
+        self.memory.sorts.take(actor.choice_kind);
         (*dense, Choice { actor: actor.number, index: self.random.below(actor.choices as usize) as u32 })
     }
 
@@ -205,21 +205,21 @@ impl<T: FootprintSystem> Walker<'_, T> {
         &mut self,
         run: &mut Run,
         (dense, index): (u32, u32),
-        mut touches: Vec<Touch>,
+        mut accesses: Vec<Access>,
         able: &[&(u32, Actor)],
-        pending: &mut BTreeMap<u32, Vec<Touch>>,
-    ) -> Vec<Touch> {
-        normalise(&mut touches);
-        note_races(run, (dense, &touches), &self.led, &mut self.memory.races);
-        run.take(dense, index, touches.clone());
+        pending: &mut BTreeMap<u32, Vec<Access>>,
+    ) -> Vec<Access> {
+        normalise(&mut accesses);
+        note_races(run, (dense, &accesses), &self.led, &mut self.memory.races);
+        run.take(dense, index, accesses.clone());
         let others: Vec<&(u32, Actor)> = able.iter().copied().filter(|(other, _)| *other != dense).collect();
-        self.scheduler.took(dense, &touches, &views(&others, pending));
-        pending.retain(|other, pending| *other != dense && !conflict(pending, &touches));
-        touches
+        self.scheduler.took(dense, &accesses, &views(&others, pending));
+        pending.retain(|other, pending| *other != dense && !conflict(pending, &accesses));
+        accesses
     }
 }
 
-fn views<'a>(able: &[&(u32, Actor)], pending: &'a BTreeMap<u32, Vec<Touch>>) -> Vec<Able<'a>> {
-    let view = |(dense, _): &&(u32, Actor)| Able { actor: *dense, touches: pending.get(dense).map_or(&[], |all| all) };
+fn views<'a>(able: &[&(u32, Actor)], pending: &'a BTreeMap<u32, Vec<Access>>) -> Vec<Able<'a>> {
+    let view = |(dense, _): &&(u32, Actor)| Able { actor: *dense, accesses: pending.get(dense).map_or(&[], |all| all) };
     able.iter().map(view).collect()
 }

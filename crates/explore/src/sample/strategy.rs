@@ -2,7 +2,7 @@
 
 use super::Strategy;
 use super::profile::Profile;
-use crate::graph::Touch;
+use crate::graph::Access;
 use crate::random::Random;
 use crate::stateless::conflict;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub struct Able<'a> {
     /// Who.
     pub actor: u32,
     /// What its next step touches, sorted; empty for strategies that do not ask.
-    pub touches: &'a [Touch],
+    pub accesses: &'a [Access],
 }
 
 /// Decides who moves in one run.
@@ -21,8 +21,8 @@ pub trait Scheduler {
     fn pick(&mut self, able: &[Able<'_>], random: &mut Random) -> usize;
 
     /// The one who was picked has taken its step.
-    fn took(&mut self, actor: u32, touches: &[Touch], others: &[Able<'_>]) {
-        let _ = (actor, touches, others);
+    fn took(&mut self, actor: u32, accesses: &[Access], others: &[Able<'_>]) {
+        let _ = (actor, accesses, others);
     }
 
     /// Whether it wants to know what next steps touch.
@@ -97,9 +97,9 @@ impl Scheduler for Steps {
         (0..able.len()).max_by_key(|place| self.ranks[&able[*place].actor]).expect("somebody can move")
     }
 
-    fn took(&mut self, actor: u32, touches: &[Touch], others: &[Able<'_>]) {
+    fn took(&mut self, actor: u32, accesses: &[Access], others: &[Able<'_>]) {
         self.ranks.remove(&actor);
-        for other in others.iter().filter(|other| conflict(other.touches, touches)) {
+        for other in others.iter().filter(|other| conflict(other.accesses, accesses)) {
             self.ranks.remove(&other.actor);
         }
     }
@@ -135,8 +135,8 @@ impl Weights {
         Self { chosen, left: BTreeMap::new(), usual, meant: None }
     }
 
-    fn counts(&self, touches: &[Touch]) -> bool {
-        self.chosen.is_empty() || touches.iter().any(|touch| self.chosen.contains(&touch.object))
+    fn counts(&self, accesses: &[Access]) -> bool {
+        self.chosen.is_empty() || accesses.iter().any(|access| self.chosen.contains(&access.object))
     }
 
     /// Draws by what is left to do; nobody has nothing left, because what is usual is only a guess.
@@ -160,13 +160,13 @@ impl Scheduler for Weights {
         if !able.iter().any(|one| Some(one.actor) == self.meant) {
             self.meant = Some(self.draw(able, random));
         }
-        let allowed = |place: &usize| Some(able[*place].actor) == self.meant || !self.counts(able[*place].touches);
+        let allowed = |place: &usize| Some(able[*place].actor) == self.meant || !self.counts(able[*place].accesses);
         let places: Vec<usize> = (0..able.len()).filter(allowed).collect();
         places[random.below(places.len())]
     }
 
-    fn took(&mut self, actor: u32, touches: &[Touch], _: &[Able<'_>]) {
-        if !self.counts(touches) {
+    fn took(&mut self, actor: u32, accesses: &[Access], _: &[Able<'_>]) {
+        if !self.counts(accesses) {
             return;
         }
         let usual = self.usual.iter().find(|usual| usual.0 == actor).map_or(1.0, |usual| usual.1);

@@ -5,14 +5,14 @@ use super::race::Late;
 use super::run::normalise;
 use super::search::Search;
 use crate::bits::Bits;
-use crate::graph::{Actor, FootprintSystem, Reached, Touch};
+use crate::graph::{Access, Actor, FootprintSystem, Reached};
 
 /// A step that an event keeps an actor from taking, because it ends the actor.
 pub struct Prevented {
     /// The event's place in the execution.
     place: usize,
     actor: u32,
-    touches: Vec<Touch>,
+    accesses: Vec<Access>,
 }
 
 impl<T: FootprintSystem> Search<'_, T> {
@@ -28,28 +28,28 @@ impl<T: FootprintSystem> Search<'_, T> {
         frame.backtrack = frame.backtrack.union(ended.intersection(frame.able()));
         self.look_at_waiting(|dense| ended.contains(dense));
         for actor in ended.iter() {
-            let (place, touches) = (self.run.events.len(), self.pending(actor));
-            self.prevented.push(Prevented { place, actor, touches });
+            let (place, accesses) = (self.run.events.len(), self.pending(actor));
+            self.prevented.push(Prevented { place, actor, accesses });
         }
     }
 
     /// What the next step of an actor touches in the last state, or what it waits for.
-    fn pending(&mut self, actor: u32) -> Vec<Touch> {
+    fn pending(&mut self, actor: u32) -> Vec<Access> {
         let last = self.frames.len() - 1;
         let waiting = self.frames[last].find(actor).filter(|actor| actor.choices == 0);
-        let Some(waiting) = waiting else { return self.touches_at(last, actor).to_vec() };
-        let read = |object: &u64| Touch { object: *object, write: false, plain: false };
-        let mut touches: Vec<Touch> = waiting.awaits.iter().map(read).collect();
-        normalise(&mut touches);
-        touches
+        let Some(waiting) = waiting else { return self.accesses_at(last, actor).to_vec() };
+        let read = |object: &u64| Access { object: *object, write: false, plain: false };
+        let mut accesses: Vec<Access> = waiting.awaits.iter().map(read).collect();
+        normalise(&mut accesses);
+        accesses
     }
 
     /// Lets those who were ended come before the events that ended them, also behind what happened besides.
     pub(super) fn look_at_ended(&mut self) {
         let prevented = std::mem::take(&mut self.prevented);
-        for Prevented { place, actor, touches } in &prevented {
-            let conflicting = self.run.conflicting(*actor, touches);
-            let event = self.run.event(*actor, 0, touches.clone(), &conflicting);
+        for Prevented { place, actor, accesses } in &prevented {
+            let conflicting = self.run.conflicting(*actor, accesses);
+            let event = self.run.event(*actor, 0, accesses.clone(), &conflicting);
             self.ask(&Late::new(&self.run, &event, &conflicting), *place);
         }
         self.prevented = prevented;

@@ -1,7 +1,7 @@
 //! One state of the execution, and what is explored there.
 
 use crate::bits::Bits;
-use crate::graph::{Actor, Touch};
+use crate::graph::{Access, Actor};
 use std::rc::Rc;
 
 /// A step that need not be taken: everything behind it was explored.
@@ -12,7 +12,7 @@ pub struct Asleep {
     /// Which of its choices.
     pub index: u32,
     /// What it touches.
-    pub touches: Rc<[Touch]>,
+    pub accesses: Rc<[Access]>,
 }
 
 /// One state of the execution, and what is explored there.
@@ -32,7 +32,7 @@ pub struct Frame<S> {
     /// Whether a failure ended everything here.
     pub failed: bool,
     /// What next steps touch, where that was asked.
-    pub tried: Vec<(u32, Rc<[Touch]>)>,
+    pub tried: Vec<(u32, Rc<[Access]>)>,
 }
 
 impl<S> Frame<S> {

@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::frame::Frame;
 use super::run::{Event, Run, conflict};
-use crate::graph::{Actors, Race, Touch};
+use crate::graph::{Access, Actors, Race};
 use std::collections::BTreeMap;
 use trace::Choice;
 
@@ -75,8 +75,8 @@ impl<'a> Late<'a> {
         let moves = rest.iter().any(|place| run.events[*place].actor == actor);
         let Some(waiting) = frame.find(actor) else { return false };
         let written = |place: &usize| {
-            let mut touches = run.events[*place].touches.iter();
-            touches.any(|touch| touch.write && waiting.awaits.contains(&touch.object))
+            let mut accesses = run.events[*place].accesses.iter();
+            accesses.any(|access| access.write && waiting.awaits.contains(&access.object))
         };
         !moves && waiting.choices == 0 && !rest.iter().any(written)
     }
@@ -101,8 +101,8 @@ pub fn firsts<'r>(run: &'r Run, rest: &[usize]) -> Vec<&'r Event> {
 }
 
 /// Whether a step that sleeps goes on sleeping when another is taken.
-pub fn sleeps_on(asleep: (u32, &[Touch]), event: &Event) -> bool {
-    asleep.0 != event.actor && !conflict(asleep.1, &event.touches)
+pub fn sleeps_on(asleep: (u32, &[Access]), event: &Event) -> bool {
+    asleep.0 != event.actor && !conflict(asleep.1, &event.accesses)
 }
 
 /// All steps but the one at `early` and what depends on it: the step is next then, and so is whoever could overtake it.
@@ -112,9 +112,9 @@ pub fn way_beside(run: &Run, early: usize) -> Way {
 }
 
 /// Plain accesses of two steps that can happen next to each other, at the end of a way.
-pub fn compare(races: &mut Races, one: (u32, &[Touch]), other: (u32, &[Touch]), way: impl Fn() -> Way) {
+pub fn compare(races: &mut Races, one: (u32, &[Access]), other: (u32, &[Access]), way: impl Fn() -> Way) {
     for a in one.1 {
-        let Ok(place) = other.1.binary_search_by_key(&a.object, |touch| touch.object) else { continue };
+        let Ok(place) = other.1.binary_search_by_key(&a.object, |access| access.object) else { continue };
         let b = &other.1[place];
         if (a.write || b.write) && (a.plain || b.plain) {
             let (one, other) = ((one.0, a.write), (other.0, b.write));
@@ -126,16 +126,16 @@ pub fn compare(races: &mut Races, one: (u32, &[Touch]), other: (u32, &[Touch]), 
 }
 
 /// Races of a step that is about to be added with what happened so far, behind the steps that led to where that began.
-pub fn note_races(run: &Run, (actor, touches): (u32, &[Touch]), led: &[(u32, u32)], races: &mut Races) {
-    let conflicting = run.conflicting(actor, touches);
-    if touches.iter().all(|touch| !touch.plain) && conflicting.is_empty() {
+pub fn note_races(run: &Run, (actor, accesses): (u32, &[Access]), led: &[(u32, u32)], races: &mut Races) {
+    let conflicting = run.conflicting(actor, accesses);
+    if accesses.iter().all(|access| !access.plain) && conflicting.is_empty() {
         return;
     }
-    let event = run.event(actor, 0, touches.to_vec(), &conflicting);
+    let event = run.event(actor, 0, accesses.to_vec(), &conflicting);
     let late = Late::new(run, &event, &conflicting);
     for place in conflicting.iter().filter(|place| late.is_next_to(run, **place)) {
         let early = &run.events[*place];
         let way = || led.iter().copied().chain(way_beside(run, *place)).collect();
-        compare(races, (early.actor, &early.touches), (actor, touches), way);
+        compare(races, (early.actor, &early.accesses), (actor, accesses), way);
     }
 }

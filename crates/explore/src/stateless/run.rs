@@ -1,7 +1,7 @@
 //! The execution under way: its events, and what happened before what.
 
 use super::clock::Clock;
-use crate::graph::{Actor, Touch};
+use crate::graph::{Access, Actor};
 use std::collections::HashMap;
 
 /// A step of the execution; actors by their dense numbers.
@@ -14,7 +14,7 @@ pub struct Event {
     /// The how-manieth event of its actor, from 1.
     pub number: u32,
     /// What it touched; sorted, one entry for each object.
-    pub touches: Vec<Touch>,
+    pub accesses: Vec<Access>,
     /// What happened before it, itself included.
     pub clock: Clock,
 }
@@ -52,9 +52,9 @@ pub struct Run {
 }
 
 /// Sorts, and keeps one entry for each object: the strongest.
-pub fn normalise(touches: &mut Vec<Touch>) {
-    touches.sort_unstable();
-    touches.dedup_by(|later, earlier| {
+pub fn normalise(accesses: &mut Vec<Access>) {
+    accesses.sort_unstable();
+    accesses.dedup_by(|later, earlier| {
         let same = later.object == earlier.object;
         if same {
             earlier.write |= later.write;
@@ -65,7 +65,7 @@ pub fn normalise(touches: &mut Vec<Touch>) {
 }
 
 /// Whether the order of two steps with these touches matters; both are sorted.
-pub fn conflict(one: &[Touch], other: &[Touch]) -> bool {
+pub fn conflict(one: &[Access], other: &[Access]) -> bool {
     let (mut left, mut right) = (0, 0);
     while let (Some(a), Some(b)) = (one.get(left), other.get(right)) {
         if a.object == b.object && (a.write || b.write) {
@@ -126,11 +126,11 @@ impl Run {
     }
 
     /// Events of others that conflict with these touches, in order.
-    pub fn conflicting(&self, actor: u32, touches: &[Touch]) -> Vec<usize> {
+    pub fn conflicting(&self, actor: u32, accesses: &[Access]) -> Vec<usize> {
         let mut all = Vec::new();
-        for touch in touches {
-            let Some([writes, reads]) = self.objects.get(&touch.object) else { continue };
-            let reads: &[usize] = if touch.write { reads } else { &[] };
+        for access in accesses {
+            let Some([writes, reads]) = self.objects.get(&access.object) else { continue };
+            let reads: &[usize] = if access.write { reads } else { &[] };
             all.extend(writes.iter().chain(reads).filter(|event| self.events[**event].actor != actor));
         }
         all.sort_unstable();
@@ -139,21 +139,21 @@ impl Run {
     }
 
     /// An event that may be added: `conflicting` are the events whose order with it matters.
-    pub fn event(&self, actor: u32, index: u32, touches: Vec<Touch>, conflicting: &[usize]) -> Event {
+    pub fn event(&self, actor: u32, index: u32, accesses: Vec<Access>, conflicting: &[usize]) -> Event {
         let mut clock = self.past(actor);
         let last = self.last_of(actor);
         let lets_go = self.let_go.get(actor as usize).into_iter().flatten().filter(|event| last < Some(**event));
         conflicting.iter().chain(lets_go).for_each(|event| clock.join(&self.events[*event].clock));
         let number = self.own.get(actor as usize).map_or(0, Vec::len) as u32 + 1;
         clock.set(actor, number);
-        Event { actor, index, number, touches, clock }
+        Event { actor, index, number, accesses, clock }
     }
 
     /// Adds a step with what it touched.
-    pub fn take(&mut self, actor: u32, index: u32, mut touches: Vec<Touch>) {
-        normalise(&mut touches);
-        let conflicting = self.conflicting(actor, &touches);
-        let event = self.event(actor, index, touches, &conflicting);
+    pub fn take(&mut self, actor: u32, index: u32, mut accesses: Vec<Access>) {
+        normalise(&mut accesses);
+        let conflicting = self.conflicting(actor, &accesses);
+        let event = self.event(actor, index, accesses, &conflicting);
         self.push(event);
     }
 
@@ -175,8 +175,8 @@ impl Run {
         let place = self.events.len();
         self.room(event.actor);
         self.own[event.actor as usize].push(place);
-        for touch in &event.touches {
-            self.objects.entry(touch.object).or_default()[usize::from(!touch.write)].push(place);
+        for access in &event.accesses {
+            self.objects.entry(access.object).or_default()[usize::from(!access.write)].push(place);
         }
         self.events.push(event);
     }
@@ -186,8 +186,8 @@ impl Run {
         let event = self.events.pop()?;
         let left = self.events.len();
         self.own[event.actor as usize].pop();
-        for touch in &event.touches {
-            self.objects.get_mut(&touch.object).expect("it was touched")[usize::from(!touch.write)].pop();
+        for access in &event.accesses {
+            self.objects.get_mut(&access.object).expect("it was touched")[usize::from(!access.write)].pop();
         }
         for born in &mut self.born {
             *born = born.take().filter(|(events, _)| *events <= left);

@@ -5,7 +5,7 @@ use super::frame::{Asleep, Frame};
 use super::race::{Late, Races, apart, compare, firsts, sleeps_on, told, way_beside};
 use super::run::{Event, Run, conflict, normalise};
 use super::{Limits, Report};
-use crate::graph::{Actors, FootprintSystem, Found, Race, Reached, Stopped, Taken, Touch};
+use crate::graph::{Access, Actors, FootprintSystem, Found, Race, Reached, Stopped, Taken};
 use crate::system::Failure;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -99,7 +99,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         let Some(event) = self.run.pop() else { return };
         self.forget_prevented();
         let frame = self.frames.last_mut().expect("an event starts somewhere");
-        frame.sleep.push(Asleep { actor: event.actor, index: event.index, touches: event.touches.into() });
+        frame.sleep.push(Asleep { actor: event.actor, index: event.index, accesses: event.accesses.into() });
     }
 
     fn take(&mut self, actor: u32, index: u32, depth: usize) {
@@ -107,15 +107,15 @@ impl<T: FootprintSystem> Search<'_, T> {
         let choice = Choice { actor: self.actors.number(actor), index };
         self.report.executed += 1;
         let Some(taken) = self.system.step(&frame.state, choice) else { return };
-        self.report.sorts.take(frame.find(actor).map_or(0, |actor| actor.sort));
-        let Taken { reached, mut touches, failure, .. } = taken;
-        normalise(&mut touches);
-        let conflicting = self.run.conflicting(actor, &touches);
-        let event = self.run.event(actor, index, touches, &conflicting);
+        self.report.sorts.take(frame.find(actor).map_or(0, |actor| actor.choice_kind));
+        let Taken { reached, mut accesses, failure, .. } = taken;
+        normalise(&mut accesses);
+        let conflicting = self.run.conflicting(actor, &accesses);
+        let event = self.run.event(actor, index, accesses, &conflicting);
         self.look(&event, &conflicting);
         self.note_ended(actor, &reached);
         let frame = self.frames.last().expect("it is taken somewhere");
-        let stays = |asleep: &&Asleep| sleeps_on((asleep.actor, &asleep.touches), &event);
+        let stays = |asleep: &&Asleep| sleeps_on((asleep.actor, &asleep.accesses), &event);
         let sleep: Vec<Asleep> = frame.sleep.iter().filter(stays).cloned().collect();
         self.run.push(event);
         self.report.depth_max = self.report.depth_max.max(self.run.events.len());
@@ -155,7 +155,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         let event = self.run.pop().expect("just executed");
         self.forget_prevented();
         let frame = self.frames.last_mut().expect("a step starts somewhere");
-        frame.sleep.push(Asleep { actor: event.actor, index: event.index, touches: event.touches.into() });
+        frame.sleep.push(Asleep { actor: event.actor, index: event.index, accesses: event.accesses.into() });
     }
 
     /// Nothing more is taken in the last state.
@@ -174,11 +174,11 @@ impl<T: FootprintSystem> Search<'_, T> {
         self.note_races(&late, Late::is_next_to);
         let frame = self.frames.last().expect("it is taken somewhere");
         for (dense, actor) in frame.actors.iter().filter(|(_, actor)| actor.choices == 0) {
-            for touch in event.touches.iter().filter(|touch| touch.plain && touch.write) {
-                if actor.awaits.contains(&touch.object) {
+            for access in event.accesses.iter().filter(|access| access.plain && access.write) {
+                if actor.awaits.contains(&access.object) {
                     let (one, other) = ((event.actor, true), (*dense, false));
                     let (one, other) = (one.min(other), one.max(other));
-                    let race = Race { object: touch.object, plain: false, one, other };
+                    let race = Race { object: access.object, plain: false, one, other };
                     self.races.entry(race).or_insert_with(|| self.run.way());
                 }
             }
@@ -193,7 +193,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         for place in late.conflicting.iter().filter(|place| can_meet(late, &self.run, **place)) {
             let (early, event) = (&self.run.events[*place], late.event);
             let way = || way_beside(&self.run, *place);
-            compare(&mut self.races, (early.actor, &early.touches), (event.actor, &event.touches), way);
+            compare(&mut self.races, (early.actor, &early.accesses), (event.actor, &event.accesses), way);
         }
     }
 
@@ -231,26 +231,26 @@ impl<T: FootprintSystem> Search<'_, T> {
         if rest.is_empty() {
             return true;
         }
-        let touches = self.touches_at(early, actor);
-        !rest.iter().any(|place| conflict(&touches, &self.run.events[*place].touches))
+        let accesses = self.accesses_at(early, actor);
+        !rest.iter().any(|place| conflict(&accesses, &self.run.events[*place].accesses))
     }
 
     /// What the next step of an actor touches in an earlier state.
-    pub(super) fn touches_at(&mut self, early: usize, actor: u32) -> Rc<[Touch]> {
+    pub(super) fn accesses_at(&mut self, early: usize, actor: u32) -> Rc<[Access]> {
         let frame = &self.frames[early];
-        if let Some((_, touches)) = frame.tried.iter().find(|(other, _)| *other == actor) {
-            return Rc::clone(touches);
+        if let Some((_, accesses)) = frame.tried.iter().find(|(other, _)| *other == actor) {
+            return Rc::clone(accesses);
         }
-        let mut touches = Vec::new();
+        let mut accesses = Vec::new();
         for index in 0..frame.choices(actor) {
             self.report.executed += 1;
             let choice = Choice { actor: self.actors.number(actor), index };
-            touches.extend(self.system.step(&frame.state, choice).into_iter().flat_map(|taken| taken.touches));
+            accesses.extend(self.system.step(&frame.state, choice).into_iter().flat_map(|taken| taken.accesses));
         }
-        normalise(&mut touches);
-        let touches: Rc<[Touch]> = touches.into();
-        self.frames[early].tried.push((actor, Rc::clone(&touches)));
-        touches
+        normalise(&mut accesses);
+        let accesses: Rc<[Access]> = accesses.into();
+        self.frames[early].tried.push((actor, Rc::clone(&accesses)));
+        accesses
     }
 
     /// Nothing happens after a failure that could race with it: looks at all steps that were possible there instead.
@@ -264,7 +264,7 @@ impl<T: FootprintSystem> Search<'_, T> {
                 let is_locked = locks(one.actor).any(|lock| locks(other.actor).any(|held| held == lock));
                 if one.actor != other.actor && !is_locked {
                     let way = || self.run.way();
-                    compare(&mut self.races, (one.actor, &one.touches), (other.actor, &other.touches), way);
+                    compare(&mut self.races, (one.actor, &one.accesses), (other.actor, &other.accesses), way);
                 }
             }
         }
@@ -286,11 +286,11 @@ impl<T: FootprintSystem> Search<'_, T> {
             .map(|(dense, actor)| (*dense, actor.awaits.clone()))
             .collect();
         for (actor, awaits) in waiting {
-            let mut touches: Vec<Touch> =
-                awaits.iter().map(|object| Touch { object: *object, write: false, plain: false }).collect();
-            normalise(&mut touches);
-            let conflicting = self.run.conflicting(actor, &touches);
-            let event = self.run.event(actor, 0, touches, &conflicting);
+            let mut accesses: Vec<Access> =
+                awaits.iter().map(|object| Access { object: *object, write: false, plain: false }).collect();
+            normalise(&mut accesses);
+            let conflicting = self.run.conflicting(actor, &accesses);
+            let event = self.run.event(actor, 0, accesses, &conflicting);
             let late = Late::new(&self.run, &event, &conflicting);
             // It has looked at what it waits for since it came there.
             self.note_races(&late, Late::is_apart);
@@ -312,7 +312,7 @@ impl<T: FootprintSystem> Search<'_, T> {
             }
         }
         self.run.meet(self.frames.last().map_or(&[], |frame| &frame.actors), &actors);
-        let choosing = actors.iter().filter(|(_, actor)| actor.choices > 0).map(|(_, actor)| actor.sort);
+        let choosing = actors.iter().filter(|(_, actor)| actor.choices > 0).map(|(_, actor)| actor.choice_kind);
         self.report.sorts.meet(choosing);
         let frame = Frame::new(reached.state, actors, sleep);
         let (able, first) = (frame.able(), self.first(&frame));

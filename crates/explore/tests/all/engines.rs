@@ -88,7 +88,7 @@ fn enumerate(
         if taken.failure.is_some() {
             return None;
         }
-        run.take(dense(actor), index, taken.touches);
+        run.take(dense(actor), index, taken.accesses);
         enumerate(machine, run, &now, &taken.reached, classes, left)?;
         run.pop();
     }

@@ -1,8 +1,8 @@
 //! What every user of the crate relies on.
 
 use memory::{
-    Access, Backing, Cause, Fault, Halt, Limit, MapError, Mapping, Memory, ObjectId, PAGE_SIZE, Protection, Sharing,
-    SpaceId, Touch,
+    AccessKind, Backing, Cause, Fault, Halt, Limit, MapError, Mapping, Memory, ObjectId, PAGE_SIZE, Protection,
+    Sharing, SpaceId, VisibleAccess,
 };
 
 const A: SpaceId = SpaceId(1);
@@ -23,7 +23,7 @@ fn object(start: u64, pages: u64, sharing: Sharing) -> Mapping {
     Mapping { backing, sharing, ..Mapping::anonymous(start, pages * PAGE_SIZE, RW) }
 }
 
-fn fault(addr: u64, access: Access, cause: Cause) -> Halt {
+fn fault(addr: u64, access: AccessKind, cause: Cause) -> Halt {
     Halt::Fault(Fault { addr, access, cause })
 }
 
@@ -46,9 +46,9 @@ fn an_access_across_pages_is_one_access() {
     assert_eq!(m.load_u64(across), Ok(0x1122_3344_5566_7788));
     assert_eq!(m.load_u8(START + PAGE_SIZE), Ok(0x55));
     let end = START + 2 * PAGE_SIZE;
-    assert_eq!(m.store_u64(end - 4, u64::MAX), Err(fault(end, Access::Write, Cause::Unmapped)));
+    assert_eq!(m.store_u64(end - 4, u64::MAX), Err(fault(end, AccessKind::Write, Cause::Unmapped)));
     assert_eq!(m.load_u32(end - 4), Ok(0), "nothing of it was done");
-    assert_eq!(m.load_u64(u64::MAX - 2), Err(fault(u64::MAX - 2, Access::Read, Cause::Unmapped)));
+    assert_eq!(m.load_u64(u64::MAX - 2), Err(fault(u64::MAX - 2, AccessKind::Read, Cause::Unmapped)));
 }
 
 #[test]
@@ -56,11 +56,11 @@ fn forbidden_accesses_fault_where_they_are_forbidden() {
     let mut m = memory(1);
     m.store_u8(START, 1).unwrap();
     m.protect(A, START, PAGE_SIZE, Protection::READ).unwrap();
-    assert_eq!(m.store_u8(START, 2), Err(fault(START, Access::Write, Cause::Protected)));
+    assert_eq!(m.store_u8(START, 2), Err(fault(START, AccessKind::Write, Cause::Protected)));
     assert_eq!(m.load_u8(START), Ok(1));
     m.protect(A, START, PAGE_SIZE, Protection::NONE).unwrap();
-    assert_eq!(m.load_u8(START), Err(fault(START, Access::Read, Cause::Protected)));
-    assert_eq!(m.fetch(START, &mut [0; 16]), Err(fault(START, Access::Execute, Cause::Protected)));
+    assert_eq!(m.load_u8(START), Err(fault(START, AccessKind::Read, Cause::Protected)));
+    assert_eq!(m.fetch(START, &mut [0; 16]), Err(fault(START, AccessKind::Execute, Cause::Protected)));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn pages_behind_the_end_of_an_object_are_bus_errors_and_its_last_page_ends_in_ze
     assert_eq!(m.load_u8(0x20_0000 + PAGE_SIZE + 4), Ok(7));
     assert_eq!(m.load_u8(0x20_0000 + PAGE_SIZE + 5), Ok(0));
     let beyond = 0x20_0000 + 2 * PAGE_SIZE;
-    assert_eq!(m.load_u8(beyond), Err(fault(beyond, Access::Read, Cause::BeyondEnd)));
+    assert_eq!(m.load_u8(beyond), Err(fault(beyond, AccessKind::Read, Cause::BeyondEnd)));
 }
 
 #[test]
@@ -154,7 +154,10 @@ fn an_armed_page_stops_the_access_before_it_happens() {
     let mut m = memory(2);
     m.store_u8(START, 1).unwrap();
     m.arm(A, START..START + 1);
-    assert_eq!(m.store_u16(START, 7), Err(Halt::Visible(Touch { addr: START, size: 2, access: Access::Write })));
+    assert_eq!(
+        m.store_u16(START, 7),
+        Err(Halt::Visible(VisibleAccess { addr: START, size: 2, access: AccessKind::Write }))
+    );
     assert_eq!(m.load_u8(START + PAGE_SIZE), Ok(0));
     m.pass_armed(true);
     m.store_u8(START, 7).unwrap();
@@ -173,7 +176,7 @@ fn the_limit_of_pages_is_a_fault() {
     m.store_u8(START, 1).unwrap();
     m.store_u8(START + PAGE_SIZE, 1).unwrap();
     let third = START + 2 * PAGE_SIZE;
-    assert_eq!(m.store_u8(third, 1), Err(fault(third, Access::Write, Cause::NoMemory)));
+    assert_eq!(m.store_u8(third, 1), Err(fault(third, AccessKind::Write, Cause::NoMemory)));
     assert_eq!(m.load_u8(third), Ok(0));
     assert_eq!(m.fork_space(A, B), Err(MapError::NoMemory));
     m.create_object(ObjectId(1), 10);

@@ -1,8 +1,8 @@
 //! What Linux does and programs rely on: mappings of files, stacks, moves, discards.
 
 use memory::{
-    Access, Backing, Cause, Fault, Halt, Limit, MapError, Mapping, Memory, ObjectId, PAGE_SIZE, Protection, Sharing,
-    SpaceId, USER_END,
+    AccessKind, Backing, Cause, Fault, Halt, Limit, MapError, Mapping, Memory, ObjectId, PAGE_SIZE, Protection,
+    Sharing, SpaceId, USER_END,
 };
 
 const A: SpaceId = SpaceId(1);
@@ -189,10 +189,10 @@ fn the_kernels_accesses_report_how_far_they_came() {
     m.map(A, Mapping::anonymous(START, PAGE_SIZE, RW)).unwrap();
     let (end, mut buffer) = (START + PAGE_SIZE, [9; 8]);
     let unmapped = |access| Fault { addr: end, access, cause: Cause::Unmapped };
-    assert_eq!(m.write(A, end - 3, &[1; 8]), Err(unmapped(Access::Write)));
-    assert_eq!(m.read(A, end - 3, &mut buffer), Err(unmapped(Access::Read)));
+    assert_eq!(m.write(A, end - 3, &[1; 8]), Err(unmapped(AccessKind::Write)));
+    assert_eq!(m.read(A, end - 3, &mut buffer), Err(unmapped(AccessKind::Read)));
     assert_eq!(buffer, [1, 1, 1, 9, 9, 9, 9, 9]);
-    assert_eq!(m.read_until_nul(A, end - 3, 100), Err(unmapped(Access::Read)));
+    assert_eq!(m.read_until_nul(A, end - 3, 100), Err(unmapped(AccessKind::Read)));
     assert_eq!(m.read_until_nul(A, end - 3, 3), Ok(vec![1; 3]));
     assert_eq!(m.read_until_nul(A, end - 5, 100), Ok(vec![]));
     assert_eq!(m.write(A, u64::MAX - 1, &[1; 8]).unwrap_err().addr, u64::MAX - 1);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::naive::{Naive, PAGE};
 use memory::{
-    Access, Backing, Halt, Limit, Logged, Mapping, Mark, Memory, ObjectId, Parked, Protection, Sharing, SpaceId,
+    AccessKind, Backing, Halt, Limit, Logged, Mapping, Mark, Memory, ObjectId, Parked, Protection, Sharing, SpaceId,
 };
 
 /// A small generator: the tests must not depend on a library's choice of numbers.
@@ -199,7 +199,7 @@ impl Pair {
             8 => self.real.load_u64(addr).map(|value| value.to_le_bytes().to_vec()),
             _ => self.real.load_u128(addr).map(|value| value.to_le_bytes().to_vec()),
         };
-        let naive = self.naive.read(space, addr, size, Access::Read).map_err(Halt::Fault);
+        let naive = self.naive.read(space, addr, size, AccessKind::Read).map_err(Halt::Fault);
         assert_eq!(real, naive, "load of {size} at {addr:#x}");
         self.note(addr, size, false, &naive);
     }
@@ -214,7 +214,7 @@ impl Pair {
             8 => self.real.store_u64(addr, wide as u64),
             _ => self.real.store_u128(addr, wide),
         };
-        let naive = self.naive.read(space, addr, size, Access::Write).map_err(Halt::Fault).map(|_| ());
+        let naive = self.naive.read(space, addr, size, AccessKind::Write).map_err(Halt::Fault).map(|_| ());
         assert_eq!(real, naive, "store of {size} at {addr:#x}");
         if naive.is_ok() {
             self.naive.write(space, addr, &vec![byte; size as usize]).unwrap();
@@ -240,7 +240,7 @@ impl Pair {
         let (addr, len) = (self.addr(), self.random.pick(&[0, 3, 200, 5000]));
         let mut buffer = vec![0; len as usize];
         let real = self.real.read(SpaceId(space), addr, &mut buffer).map(|()| buffer);
-        assert!(real == self.naive.read(space, addr, len, Access::Read), "read of {len} at {addr:#x}");
+        assert!(real == self.naive.read(space, addr, len, AccessKind::Read), "read of {len} at {addr:#x}");
         let bytes = vec![self.random.pick(&[0, 1]); len as usize];
         assert_eq!(self.real.write(SpaceId(space), addr, &bytes), self.naive.write(space, addr, &bytes));
     }
@@ -365,7 +365,7 @@ impl Pair {
         let Some(space) = self.space() else { return };
         let (page, _) = self.pages();
         let version = self.real.code_version(SpaceId(space), page);
-        match self.naive.page(space, page, Access::Execute) {
+        match self.naive.page(space, page, AccessKind::Execute) {
             Ok(bytes) => {
                 assert_eq!(*self.versions.entry(bytes.clone()).or_insert(version), version);
                 self.note_code(space, page, bytes);
@@ -388,7 +388,7 @@ impl Pair {
             return;
         }
         for ((space, page), bytes) in &self.code {
-            let shown = self.naive.page(*space, *page, Access::Execute);
+            let shown = self.naive.page(*space, *page, AccessKind::Execute);
             assert!(shown.as_ref() == Ok(bytes), "space {space} page {page:#x}");
         }
     }
@@ -424,7 +424,7 @@ impl Pair {
     }
 
     fn compare_page(&mut self, space: u64, page: u64) {
-        let naive = self.naive.page(space, page, Access::Read);
+        let naive = self.naive.page(space, page, AccessKind::Read);
         let real = self.real.load::<{ PAGE as usize }>(page * PAGE);
         assert!(real.map(Vec::from).ok() == naive.clone().ok(), "space {space} page {page:#x}");
         // Once more through the translations.

@@ -1,7 +1,7 @@
 //! Armed pages, pages that hold code, the log of accesses.
 
 use memory::{
-    Access, Backing, Halt, Limit, Logged, Mapping, Memory, ObjectId, PAGE_SIZE, Protection, Sharing, SpaceId,
+    AccessKind, Backing, Halt, Limit, Logged, Mapping, Memory, ObjectId, PAGE_SIZE, Protection, Sharing, SpaceId,
 };
 
 const A: SpaceId = SpaceId(1);
@@ -106,9 +106,9 @@ fn an_access_that_reaches_into_an_armed_page_stops_whole() {
     m.store_u64(START + PAGE_SIZE, 1).unwrap();
     m.arm(A, START + PAGE_SIZE..START + 2 * PAGE_SIZE);
     let across = START + PAGE_SIZE - 4;
-    for access in [Access::Read, Access::Write] {
+    for access in [AccessKind::Read, AccessKind::Write] {
         let halt = match access {
-            Access::Write => m.store_u64(across, u64::MAX).unwrap_err(),
+            AccessKind::Write => m.store_u64(across, u64::MAX).unwrap_err(),
             _ => m.load_u64(across).unwrap_err(),
         };
         let Halt::Visible(touch) = halt else { panic!("{halt:?}") };

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use memory::{Access, Halt};
+use memory::{AccessKind, Halt};
 
 use super::Code;
 use super::ops::host;
@@ -78,7 +78,7 @@ fn step_plainly(m: &mut Machine<'_>, code: &mut Code, exec: &mut Exec) -> Result
 
 /// A store that was stopped, maybe only because blocks were made from its page.
 fn is_code_store(trap: &Trap) -> bool {
-    matches!(trap, Trap::Memory(Halt::Visible(touch)) if touch.access == Access::Write)
+    matches!(trap, Trap::Memory(Halt::Visible(touch)) if touch.access == AccessKind::Write)
 }
 
 /// One instruction by the reference, stores to code included.

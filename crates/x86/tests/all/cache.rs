@@ -1,6 +1,6 @@
 //! Lowered code outlives forks, snapshots and rewriting, and never shows.
 
-use memory::{Access, Cause, Fault, Halt, Limit, Mapping, Memory, PAGE_SIZE, Protection, SpaceId, Touch};
+use memory::{AccessKind, Cause, Fault, Halt, Limit, Mapping, Memory, PAGE_SIZE, Protection, SpaceId, VisibleAccess};
 use x86::cpu::{RAX, RBX, RCX};
 use x86::{Code, Cpu, Machine, Stop, Trap};
 
@@ -103,7 +103,7 @@ fn code_that_may_no_longer_be_executed_faults() {
         let mut code = Code::new();
         assert_eq!(sum(&mut memory, PARENT, &mut code), 50);
         memory.protect(PARENT, START, PAGE_SIZE, protection).expect("mapped");
-        let fault = Fault { addr: START, access: Access::Execute, cause: Cause::Protected };
+        let fault = Fault { addr: START, access: AccessKind::Execute, cause: Cause::Protected };
         let stop = run(&mut memory, PARENT, &mut code, &mut cpu());
         assert_eq!(stop, Stop { executed: 0, trap: Some(Trap::Memory(Halt::Fault(fault))) });
     }
@@ -127,7 +127,7 @@ fn a_run_stops_before_an_armed_page_with_nothing_done() {
     let mut memory = memory(&program, Protection::READ_EXECUTE);
     let (mut cpu, mut code) = (cpu(), Code::new());
     memory.arm(PARENT, DATA..DATA + 8);
-    let touch = Touch { addr: DATA, size: 4, access: Access::Read };
+    let touch = VisibleAccess { addr: DATA, size: 4, access: AccessKind::Read };
     let before = Stop { executed: 1, trap: Some(Trap::Memory(Halt::Visible(touch))) };
     assert_eq!(run(&mut memory, PARENT, &mut code, &mut cpu), before);
     assert_eq!((cpu.rip, cpu.gpr[RAX]), (START + 5, 1));
@@ -144,7 +144,7 @@ fn a_repeated_copy_stops_at_the_byte_that_faults_and_goes_on_from_there() {
     cpu.gpr[x86::cpu::RSI] = DATA;
     cpu.gpr[x86::cpu::RDI] = DATA + PAGE_SIZE - 4;
     let stop = run(&mut memory, PARENT, &mut code, &mut cpu);
-    let fault = Fault { addr: DATA + PAGE_SIZE, access: Access::Write, cause: Cause::Unmapped };
+    let fault = Fault { addr: DATA + PAGE_SIZE, access: AccessKind::Write, cause: Cause::Unmapped };
     assert_eq!(stop, Stop { executed: 4, trap: Some(Trap::Memory(Halt::Fault(fault))) });
     assert_eq!((cpu.rip, cpu.gpr[RCX]), (START, 6));
     memory.map(PARENT, Mapping::anonymous(DATA + PAGE_SIZE, PAGE_SIZE, Protection::READ_WRITE)).expect("free");

@@ -14,7 +14,7 @@ use calls::{FAMILIES, MADE_BY, OF_THE_LIBRARY, UNNAMED};
 use checker::libc::{FUNCTIONS, Function};
 use checker::system::programs::TIME;
 use checker::{Options, Programs, Snapshot};
-use explore::graph::{Actor, FootprintSystem, Reached, Touch};
+use explore::graph::{Access, Actor, FootprintSystem, Reached};
 use explore::random::Random;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -116,15 +116,15 @@ const STEPS_MAX: usize = 60;
 
 impl Bench {
     /// Lets somebody go on until it waits; where that leads, and the footprint of all its steps. Nothing if it fails.
-    fn let_go(&mut self, from: &Reached<Snapshot>, actor: u32) -> Option<(Reached<Snapshot>, Vec<Touch>)> {
-        let (mut reached, mut touches) = (from.clone(), Vec::new());
+    fn let_go(&mut self, from: &Reached<Snapshot>, actor: u32) -> Option<(Reached<Snapshot>, Vec<Access>)> {
+        let (mut reached, mut accesses) = (from.clone(), Vec::new());
         for _ in 0..STEPS_MAX {
             let can_move = reached.actors.iter().any(|other| other.number == actor && other.choices > 0);
             if !can_move {
-                return Some((reached, diamond::sorted(&touches)));
+                return Some((reached, diamond::sorted(&accesses)));
             }
             let taken = self.programs.step(&reached.state, Choice { actor, index: 0 })?;
-            touches.extend(&taken.touches);
+            accesses.extend(&taken.accesses);
             reached = Some(taken).filter(|taken| taken.failure.is_none())?.reached;
         }
         None
@@ -134,7 +134,7 @@ impl Bench {
     fn local(&mut self) -> Vec<usize> {
         let mut footprints = Vec::new();
         for chosen in self.chosen.clone() {
-            footprints.push(self.let_go(&chosen, self.one).map(|(_, touches)| touches));
+            footprints.push(self.let_go(&chosen, self.one).map(|(_, accesses)| accesses));
         }
         let none = self.calls.iter().position(|call| *call == "0").expect("there is one that does nothing");
         let is_local = |call: &usize| footprints[*call] == footprints[none] && !is_plain_access(self.calls[*call]);

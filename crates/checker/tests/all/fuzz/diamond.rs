@@ -3,7 +3,7 @@
 use checker::footprint::access::{Kind, kind};
 use checker::system::programs::TIME;
 use checker::{Programs, Snapshot};
-use explore::graph::{Actor, FootprintSystem, Reached, Taken, Touch};
+use explore::graph::{Access, Actor, FootprintSystem, Reached, Taken};
 use explore::random::Random;
 use std::collections::BTreeSet;
 use trace::Choice;
@@ -41,10 +41,10 @@ pub fn exchange_all(
         let others = steps[index + 1..].iter().filter(|other| other.choice.actor != one.choice.actor);
         for other in others.filter(|other| is_independent(one, other)) {
             exchange(programs, one, other)?;
-            let touches = one.taken.touches.iter().chain(&other.taken.touches);
-            touched.extend(touches.map(|touch| kind(touch.object)));
+            let accesses = one.taken.accesses.iter().chain(&other.taken.accesses);
+            touched.extend(accesses.map(|access| kind(access.object)));
         }
-        let mut waiting = reached.actors.iter().filter(|actor| actor.choices == 0 && !actor.last);
+        let mut waiting = reached.actors.iter().filter(|actor| actor.choices == 0 && !actor.on_quiescence);
         waiting.try_for_each(|actor| stays(actor, one))?;
     }
     Ok(touched)
@@ -67,13 +67,13 @@ pub fn is_fatal(step: &Step) -> bool {
     step.taken.failure.as_ref().is_some_and(|failure| failure.fatal)
 }
 
-fn conflict(one: &[Touch], other: &[Touch]) -> bool {
+fn conflict(one: &[Access], other: &[Access]) -> bool {
     one.iter().any(|a| other.iter().any(|b| a.object == b.object && (a.write || b.write)))
 }
 
 /// Nobody moves after a fatal step, whatever it touches.
 fn is_independent(one: &Step, other: &Step) -> bool {
-    !is_fatal(one) && !is_fatal(other) && !conflict(&one.taken.touches, &other.taken.touches)
+    !is_fatal(one) && !is_fatal(other) && !conflict(&one.taken.accesses, &other.taken.accesses)
 }
 
 /// Alone in the world, a thread goes on until it is not: its step is longer there.
@@ -101,8 +101,8 @@ fn follow(programs: &mut Programs, first: &Step, then: &Step) -> Result<Taken<Sn
     let Some(taken) = programs.step(&first.taken.reached.state, then.choice) else {
         return Err(format!("{}: the second cannot move any more", pair(first, then)));
     };
-    if sorted(&taken.touches) != sorted(&then.taken.touches) {
-        let now = sorted(&taken.touches);
+    if sorted(&taken.accesses) != sorted(&then.taken.accesses) {
+        let now = sorted(&taken.accesses);
         return Err(format!("{}: the second touches something else: {now:x?}", pair(first, then)));
     }
     if taken.failure != then.taken.failure {
@@ -112,28 +112,30 @@ fn follow(programs: &mut Programs, first: &Step, then: &Step) -> Result<Taken<Sn
 }
 
 /// Who closes one of many descriptors only counts them, as long as there are many; that counts as reading.
-pub fn sorted(touches: &[Touch]) -> Vec<Touch> {
-    let mut touches = touches.to_vec();
-    touches.iter_mut().filter(|touch| kind(touch.object) == Kind::File).for_each(|touch| touch.write = true);
-    touches.sort_unstable();
-    touches.dedup();
-    touches
+pub fn sorted(accesses: &[Access]) -> Vec<Access> {
+    let mut accesses = accesses.to_vec();
+    accesses.iter_mut().filter(|access| kind(access.object) == Kind::File).for_each(|access| access.write = true);
+    accesses.sort_unstable();
+    accesses.dedup();
+    accesses
 }
 
 /// Somebody who waits goes on waiting until something is written that it waits for.
 fn stays(waiting: &Actor, step: &Step) -> Result<(), String> {
-    if is_fatal(step) || step.taken.touches.iter().any(|touch| touch.write && waiting.awaits.contains(&touch.object)) {
+    if is_fatal(step)
+        || step.taken.accesses.iter().any(|access| access.write && waiting.awaits.contains(&access.object))
+    {
         return Ok(());
     }
     let after = step.taken.reached.actors.iter().find(|actor| actor.number == waiting.number);
     match after {
         Some(after) if after.choices == 0 => Ok(()),
-        _ => Err(format!("{:?} wakes {waiting:x?}, touching only {:x?}", step.choice, sorted(&step.taken.touches))),
+        _ => Err(format!("{:?} wakes {waiting:x?}, touching only {:x?}", step.choice, sorted(&step.taken.accesses))),
     }
 }
 
 fn pair(one: &Step, other: &Step) -> String {
-    let told = |step: &Step| format!("{:?} touching {:x?}", step.choice, sorted(&step.taken.touches));
+    let told = |step: &Step| format!("{:?} touching {:x?}", step.choice, sorted(&step.taken.accesses));
     format!("{} and {}", told(one), told(other))
 }
 

@@ -3,7 +3,7 @@
 
 use super::code::Op;
 use super::step::Step;
-use explore::graph::{Actor, FootprintSystem, Reached, Step as Stepped, StepContext, Taken, Touch};
+use explore::graph::{Access, Actor, FootprintSystem, Reached, Step as Stepped, StepContext, Taken};
 use explore::system::Failure;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -161,7 +161,7 @@ impl Machine {
             actor.awaits.extend(owner.map(|owner| object(Kind::Thread, owner)));
             // Somebody who is dead, or who waits for itself, moves no more: others have to free the lock.
             let moves = |owner: &usize| *owner != index && state.threads[*owner].life != Life::Dead;
-            actor.behind = owner.filter(|owner| self.kept[mutex] && moves(owner)).map(|owner| owner as u32);
+            actor.blocked_by = owner.filter(|owner| self.kept[mutex] && moves(owner)).map(|owner| owner as u32);
             return actor;
         }
         match (thread.life, self.op(thread, index)) {
@@ -174,7 +174,7 @@ impl Machine {
                 actor.awaits.push(object(Kind::Channel, *channel));
             }
             (_, Op::Join(other)) => {
-                actor.behind = Some(*other as u32).filter(|_| state.threads[*other].life != Life::Unborn);
+                actor.blocked_by = Some(*other as u32).filter(|_| state.threads[*other].life != Life::Unborn);
                 actor.awaits.push(object(Kind::Thread, *other));
             }
             _ => {}
@@ -185,8 +185,8 @@ impl Machine {
     fn pass_time(&self, mut state: State) -> Taken<State> {
         state.ticks -= 1;
         state.vars[0] += 1;
-        let touch = |kind, index| Touch { object: object(kind, index), write: true, plain: false };
-        Taken::new(self.reached(state), vec![touch(Kind::World, 0), touch(Kind::Var, 0)])
+        let access = |kind, index| Access { object: object(kind, index), write: true, plain: false };
+        Taken::new(self.reached(state), vec![access(Kind::World, 0), access(Kind::Var, 0)])
     }
 
     fn reached(&self, state: State) -> Reached<State> {
@@ -253,18 +253,18 @@ impl FootprintSystem for Machine {
         for _ in 0..self.cost {
             std::hint::black_box(fingerprint(state));
         }
-        let (state, touches) = (state.clone(), Vec::new());
+        let (state, accesses) = (state.clone(), Vec::new());
         let (program, kept) = (&self.program, &*self.kept);
-        let mut step = Step { program, kept, state, me, touches, failure: None, progress: true };
-        step.touch(Kind::Thread, me, false);
+        let mut step = Step { program, kept, state, me, accesses, failure: None, progress: true };
+        step.access(Kind::Thread, me, false);
         step.take(choice.index);
         if step.program.ticks > 0 {
-            step.touch(Kind::World, 0, false);
+            step.access(Kind::World, 0, false);
         }
-        let (state, touches, failure, progress) = (step.state, step.touches, step.failure, step.progress);
-        let visible =
-            self.program.watched && touches.iter().any(|touch| touch.write && touch.object >> 32 == Kind::Var as u64);
-        Some(Taken { failure, progress, visible, ..Taken::new(self.reached(state), touches) })
+        let (state, accesses, failure, progress) = (step.state, step.accesses, step.failure, step.progress);
+        let visible = self.program.watched
+            && accesses.iter().any(|access| access.write && access.object >> 32 == Kind::Var as u64);
+        Some(Taken { failure, progress, visible, ..Taken::new(self.reached(state), accesses) })
     }
 
     /// Known states are left out, so that whoever asks for one is found out.
@@ -274,11 +274,11 @@ impl FootprintSystem for Machine {
         if around.is_known(fingerprint, fatal) {
             return Some(Taken { reached: Reached::known(fingerprint), ..taken });
         }
-        for (number, choices) in around.untouched(&taken.touches) {
+        for (number, choices) in around.untouched(&taken.accesses) {
             let left = taken.reached.actors.iter_mut().filter(|actor| actor.number == number && number != TIME);
             left.for_each(|actor| {
                 assert_eq!(actor.choices, choices, "{number} was touched");
-                actor.stays = true;
+                actor.unchanged = true;
             });
         }
         Some(taken)

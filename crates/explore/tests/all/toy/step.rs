@@ -2,7 +2,7 @@
 
 use super::code::{Op, Value, Whom};
 use super::machine::{Kind, Life, Program, State, object, sleepers};
-use explore::graph::Touch;
+use explore::graph::Access;
 use explore::system::Failure;
 use trace::FailureKind;
 
@@ -15,14 +15,14 @@ pub struct Step<'a> {
     pub kept: &'a [bool],
     pub state: State,
     pub me: usize,
-    pub touches: Vec<Touch>,
+    pub accesses: Vec<Access>,
     pub failure: Option<Failure>,
     pub progress: bool,
 }
 
 impl Step<'_> {
-    pub fn touch(&mut self, kind: Kind, index: usize, write: bool) {
-        self.touches.push(Touch { object: object(kind, index), write, plain: matches!(kind, Kind::Word) });
+    pub fn access(&mut self, kind: Kind, index: usize, write: bool) {
+        self.accesses.push(Access { object: object(kind, index), write, plain: matches!(kind, Kind::Word) });
     }
 
     fn value(&self, value: Value) -> i8 {
@@ -40,7 +40,7 @@ impl Step<'_> {
         if let Life::Woken { mutex } = self.state.threads[self.me].life {
             self.state.threads[self.me].life = Life::Running;
             self.state.owners[mutex] = Some(self.me);
-            self.touch(Kind::Mutex, mutex, true);
+            self.access(Kind::Mutex, mutex, true);
             return self.go_on(self.kept[mutex]);
         }
         let op = self.program.threads[self.me][self.state.threads[self.me].pc].clone();
@@ -66,7 +66,7 @@ impl Step<'_> {
     }
 
     fn is_mapped(&mut self, page: usize) -> bool {
-        self.touch(Kind::Page, page, false);
+        self.access(Kind::Page, page, false);
         if !self.state.mapped[page] {
             let message = format!("thread {} finds no page {page}", self.me);
             self.fail(FailureKind::Crash, message);
@@ -82,23 +82,23 @@ impl Step<'_> {
     fn synchronise(&mut self, op: &Op, choice: u32) {
         match *op {
             Op::Load { var, into } => {
-                self.touch(Kind::Var, var, false);
+                self.access(Kind::Var, var, false);
                 *self.register(into) = self.state.vars[var];
                 self.progress = false;
             }
             Op::Store { var, value } => {
-                self.touch(Kind::Var, var, true);
+                self.access(Kind::Var, var, true);
                 self.state.vars[var] = self.value(value);
             }
             Op::Add { var, value, old } => {
-                self.touch(Kind::Var, var, true);
+                self.access(Kind::Var, var, true);
                 *self.register(old) = self.state.vars[var];
                 self.state.vars[var] = self.state.vars[var].wrapping_add(value);
             }
             Op::Swap { var, expected, new, done } => {
                 let now = self.state.vars[var];
                 let same = now == *self.register(expected);
-                self.touch(Kind::Var, var, same);
+                self.access(Kind::Var, var, same);
                 if same {
                     self.state.vars[var] = self.value(new);
                 }
@@ -106,25 +106,25 @@ impl Step<'_> {
                 *self.register(done) = i8::from(same);
                 self.progress = same;
             }
-            Op::Await(ref any) => any.iter().for_each(|(var, ..)| self.touch(Kind::Var, *var, false)),
+            Op::Await(ref any) => any.iter().for_each(|(var, ..)| self.access(Kind::Var, *var, false)),
             Op::Send { channel, value } => {
-                self.touch(Kind::Channel, channel, true);
+                self.access(Kind::Channel, channel, true);
                 let value = self.value(value);
                 self.state.channels[channel].push(value);
             }
             Op::Receive { channel, into } => {
-                self.touch(Kind::Channel, channel, true);
+                self.access(Kind::Channel, channel, true);
                 *self.register(into) = self.state.channels[channel].remove(0);
             }
             Op::Spawn(child) => {
-                self.touch(Kind::Thread, child, true);
+                self.access(Kind::Thread, child, true);
                 self.state.threads[child].life = Life::Running;
             }
-            Op::Join(other) => self.touch(Kind::Thread, other, false),
+            Op::Join(other) => self.access(Kind::Thread, other, false),
             Op::Choose { into, .. } => *self.register(into) = choice as i8,
             Op::Kill(whom) => self.kill(whom),
             Op::Unmap(page) | Op::Map(page) => {
-                self.touch(Kind::Page, page, true);
+                self.access(Kind::Page, page, true);
                 self.state.mapped[page] = matches!(op, Op::Map(_));
             }
             _ => self.lock(op, choice),
@@ -134,12 +134,12 @@ impl Step<'_> {
     fn lock(&mut self, op: &Op, choice: u32) {
         match *op {
             Op::Lock(mutex) => {
-                self.touch(Kind::Mutex, mutex, true);
+                self.access(Kind::Mutex, mutex, true);
                 self.state.owners[mutex] = Some(self.me);
             }
             Op::TryLock { mutex, done } => {
                 let free = self.state.owners[mutex].is_none();
-                self.touch(Kind::Mutex, mutex, free);
+                self.access(Kind::Mutex, mutex, free);
                 if free {
                     self.state.owners[mutex] = Some(self.me);
                 }
@@ -149,16 +149,16 @@ impl Step<'_> {
             Op::Unlock(mutex) | Op::Free(mutex) => self.unlock(mutex),
             Op::Sleep { queue, mutex } => {
                 self.unlock(mutex);
-                self.touch(Kind::Queue, queue, true);
+                self.access(Kind::Queue, queue, true);
                 self.state.threads[self.me].life = Life::Asleep { queue, mutex };
             }
             Op::Signal(queue) => {
-                self.touch(Kind::Queue, queue, true);
+                self.access(Kind::Queue, queue, true);
                 let woken = sleepers(&self.state, queue).get(choice as usize).copied();
                 woken.into_iter().for_each(|thread| self.wake(thread));
             }
             Op::Broadcast(queue) => {
-                self.touch(Kind::Queue, queue, true);
+                self.access(Kind::Queue, queue, true);
                 sleepers(&self.state, queue).into_iter().for_each(|thread| self.wake(thread));
             }
             _ => unreachable!("{op:?} does not synchronise"),
@@ -166,7 +166,7 @@ impl Step<'_> {
     }
 
     fn unlock(&mut self, mutex: usize) {
-        self.touch(Kind::Mutex, mutex, true);
+        self.access(Kind::Mutex, mutex, true);
         self.state.owners[mutex] = None;
     }
 
@@ -184,9 +184,9 @@ impl Step<'_> {
     fn end(&mut self, thread: usize) {
         let life = self.state.threads[thread].life;
         let ends = !matches!(life, Life::Unborn | Life::Dead);
-        self.touch(Kind::Thread, thread, ends);
+        self.access(Kind::Thread, thread, ends);
         if let Life::Asleep { queue, .. } = life {
-            self.touch(Kind::Queue, queue, true);
+            self.access(Kind::Queue, queue, true);
         }
         if ends {
             self.state.threads[thread].life = Life::Dead;
@@ -218,7 +218,7 @@ impl Step<'_> {
         if !self.is_mapped(word) {
             return None;
         }
-        self.touch(Kind::Word, word, write);
+        self.access(Kind::Word, word, write);
         Some(&mut self.state.words[word])
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memory::{Access, Cause, Fault, MapError, Protection, Sharing};
+use memory::{AccessKind, Cause, Fault, MapError, Protection, Sharing};
 
 pub const PAGE: u64 = memory::PAGE_SIZE;
 
@@ -72,7 +72,7 @@ impl Naive {
     }
 
     /// What a page shows, or why an access to it fails.
-    pub fn page(&self, space: u64, page: u64, access: Access) -> Result<Bytes, Cause> {
+    pub fn page(&self, space: u64, page: u64, access: AccessKind) -> Result<Bytes, Cause> {
         let mapped = self.spaces[&space].get(&page).ok_or(Cause::Unmapped)?;
         if !Protection::from_bits(u64::from(mapped.protection)).allows(access) {
             return Err(Cause::Protected);
@@ -87,7 +87,7 @@ impl Naive {
     }
 
     /// What bytes an access finds, or where it fails.
-    pub fn read(&self, space: u64, addr: u64, len: u64, access: Access) -> Result<Vec<u8>, Fault> {
+    pub fn read(&self, space: u64, addr: u64, len: u64, access: AccessKind) -> Result<Vec<u8>, Fault> {
         let byte = |at: u64| {
             let page = self.page(space, at / PAGE, access).map_err(|cause| Fault { addr: at, access, cause })?;
             Ok(page[(at % PAGE) as usize])
@@ -98,8 +98,8 @@ impl Naive {
     /// Writes up to the first byte that fails.
     pub fn write(&mut self, space: u64, addr: u64, bytes: &[u8]) -> Result<(), Fault> {
         for (at, byte) in (addr..).zip(bytes) {
-            let fault = |cause| Fault { addr: at, access: Access::Write, cause };
-            let mut page = self.page(space, at / PAGE, Access::Write).map_err(fault)?;
+            let fault = |cause| Fault { addr: at, access: AccessKind::Write, cause };
+            let mut page = self.page(space, at / PAGE, AccessKind::Write).map_err(fault)?;
             page[(at % PAGE) as usize] = *byte;
             self.put(space, at / PAGE, page);
         }

@@ -1,6 +1,6 @@
-//! What steps touch, kept once for all states: objects that only one actor ever touches cannot matter.
+//! Footprints of steps, interned for all states. An object that only one actor ever accesses takes part in no conflict.
 
-use super::Touch;
+use super::Access;
 use crate::bits::CAPACITY;
 use crate::stateless::normalise;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -10,9 +10,9 @@ use std::sync::Arc;
 /// Sets that are found without being put in order.
 const LATELY_MAX: usize = 1 << 14;
 
-/// The touches of one step of one actor, by number.
+/// The footprint of one step of one actor, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct SetId(pub u32);
+pub struct FootprintId(pub u32);
 
 /// A set of locks, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -23,7 +23,7 @@ pub const UNLOCKED: LockId = LockId(0);
 
 /// An access that may matter: actor, object, whether it writes, under which locks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Access {
+pub struct SharedAccess {
     /// Who.
     pub actor: u32,
     /// What, by its number among shared objects.
@@ -34,34 +34,34 @@ pub struct Access {
     pub locks: LockId,
 }
 
-/// The touches of one step.
+/// The footprint of one step.
 struct Set {
     actor: u32,
     locks: LockId,
     /// Sorted by object; one entry for each.
-    touches: Arc<[Touch]>,
+    accesses: Arc<[Access]>,
     /// Numbers of the accesses to shared objects.
     shared: Vec<u32>,
 }
 
-/// Who touched an object so far.
+/// The actors that accessed an object so far.
 enum Owner {
     /// One actor; the sets in which it did.
-    One(u32, Vec<SetId>),
+    One(u32, Vec<FootprintId>),
     /// Several: its number among shared objects.
     Shared(u32),
 }
 
-/// All touches of all steps.
+/// The footprints of all steps.
 #[derive(Default)]
-pub struct Touches {
+pub struct FootprintTable {
     sets: Vec<Set>,
-    ids: FxHashMap<(u32, LockId, u128), SetId>,
-    /// The same by what was asked for lately, which is in no order: steps tell their touches in the same one each time.
-    lately: FxHashMap<u64, (Box<[Touch]>, SetId)>,
+    ids: FxHashMap<(u32, LockId, u128), FootprintId>,
+    /// The same by unsorted footprint, for those asked for lately: a step reports its accesses in the same order each time.
+    lately: FxHashMap<u64, (Box<[Access]>, FootprintId)>,
     owners: FxHashMap<u64, Owner>,
-    accesses: Vec<Access>,
-    access_ids: FxHashMap<Access, u32>,
+    shared_accesses: Vec<SharedAccess>,
+    shared_ids: FxHashMap<SharedAccess, u32>,
     /// Accesses to each shared object: those that write, those that read.
     by_object: Vec<[Vec<u32>; 2]>,
     /// Sets of locks; the first is empty.
@@ -71,35 +71,35 @@ pub struct Touches {
     grown: bool,
 }
 
-impl Touches {
-    /// The number of a step's touches, which need not be in order.
-    pub fn intern(&mut self, actor: u32, locks: LockId, touches: &[Touch]) -> SetId {
-        let hash = FxBuildHasher.hash_one((actor, locks, touches));
+impl FootprintTable {
+    /// The number of a footprint, whose accesses need not be in order.
+    pub fn intern(&mut self, actor: u32, locks: LockId, accesses: &[Access]) -> FootprintId {
+        let hash = FxBuildHasher.hash_one((actor, locks, accesses));
         if let Some((known, id)) = self.lately.get(&hash) {
             let set = &self.sets[id.0 as usize];
-            if (set.actor, set.locks, &**known) == (actor, locks, touches) {
+            if (set.actor, set.locks, &**known) == (actor, locks, accesses) {
                 return *id;
             }
         }
-        let id = self.intern_ordered(actor, locks, touches.to_vec());
+        let id = self.intern_ordered(actor, locks, accesses.to_vec());
         if self.lately.len() >= LATELY_MAX {
             self.lately.clear();
         }
-        self.lately.insert(hash, (touches.into(), id));
+        self.lately.insert(hash, (accesses.into(), id));
         id
     }
 
-    fn intern_ordered(&mut self, actor: u32, locks: LockId, mut touches: Vec<Touch>) -> SetId {
-        normalise(&mut touches);
-        let key = (actor, locks, fingerprint(&touches));
+    fn intern_ordered(&mut self, actor: u32, locks: LockId, mut accesses: Vec<Access>) -> FootprintId {
+        normalise(&mut accesses);
+        let key = (actor, locks, fingerprint(&accesses));
         if let Some(id) = self.ids.get(&key) {
             return *id;
         }
-        let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
+        let id = FootprintId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         self.ids.insert(key, id);
-        let touches: Arc<[Touch]> = touches.into();
-        self.sets.push(Set { actor, locks, touches: Arc::clone(&touches), shared: Vec::new() });
-        touches.iter().for_each(|touch| self.touch(id, actor, touch));
+        let accesses: Arc<[Access]> = accesses.into();
+        self.sets.push(Set { actor, locks, accesses: Arc::clone(&accesses), shared: Vec::new() });
+        accesses.iter().for_each(|access| self.add(id, actor, access));
         id
     }
 
@@ -133,71 +133,71 @@ impl Touches {
     }
 
     /// Whether a step may change one of these locks.
-    pub fn writes(&self, set: SetId, locks: LockId) -> bool {
-        let is_written = |lock: &u64| self.find(set, *lock).is_some_and(|touch| touch.write);
+    pub fn writes(&self, set: FootprintId, locks: LockId) -> bool {
+        let is_written = |lock: &u64| self.find(set, *lock).is_some_and(|access| access.write);
         locks != UNLOCKED && self.locks[locks.0 as usize].iter().any(is_written)
     }
 
     /// The locks under which a step happens.
-    pub fn locks_of(&self, set: SetId) -> LockId {
+    pub fn locks_of(&self, set: FootprintId) -> LockId {
         self.sets[set.0 as usize].locks
     }
 
-    fn touch(&mut self, id: SetId, actor: u32, touch: &Touch) {
-        match self.owners.entry(touch.object).or_insert_with(|| Owner::One(actor, Vec::new())) {
+    fn add(&mut self, id: FootprintId, actor: u32, access: &Access) {
+        match self.owners.entry(access.object).or_insert_with(|| Owner::One(actor, Vec::new())) {
             Owner::One(owner, sets) if *owner == actor => sets.push(id),
             Owner::Shared(object) => {
                 let object = *object;
-                self.share(id, object, touch.write);
+                self.share(id, object, access.write);
             }
             Owner::One(_, sets) => {
                 let object = u32::try_from(self.by_object.len()).expect("fewer than 2^32 objects");
                 let earlier = std::mem::take(sets);
                 self.by_object.push([Vec::new(), Vec::new()]);
-                self.owners.insert(touch.object, Owner::Shared(object));
+                self.owners.insert(access.object, Owner::Shared(object));
                 for set in earlier {
-                    let write = self.find(set, touch.object).is_some_and(|touch| touch.write);
+                    let write = self.find(set, access.object).is_some_and(|access| access.write);
                     self.share(set, object, write);
                 }
-                self.share(id, object, touch.write);
+                self.share(id, object, access.write);
                 self.grown = true;
             }
         }
     }
 
-    fn share(&mut self, set: SetId, object: u32, write: bool) {
+    fn share(&mut self, set: FootprintId, object: u32, write: bool) {
         let Set { actor, locks, .. } = self.sets[set.0 as usize];
-        let access = self.access_id(Access { actor, object, write, locks });
-        self.sets[set.0 as usize].shared.push(access);
+        let shared = self.shared_id(SharedAccess { actor, object, write, locks });
+        self.sets[set.0 as usize].shared.push(shared);
     }
 
-    fn access_id(&mut self, access: Access) -> u32 {
-        let next = u32::try_from(self.accesses.len()).expect("fewer than 2^32 accesses");
-        *self.access_ids.entry(access).or_insert_with(|| {
-            self.accesses.push(access);
-            self.by_object[access.object as usize][usize::from(!access.write)].push(next);
+    fn shared_id(&mut self, shared: SharedAccess) -> u32 {
+        let next = u32::try_from(self.shared_accesses.len()).expect("fewer than 2^32 accesses");
+        *self.shared_ids.entry(shared).or_insert_with(|| {
+            self.shared_accesses.push(shared);
+            self.by_object[shared.object as usize][usize::from(!shared.write)].push(next);
             next
         })
     }
 
-    /// The touches of a set.
-    pub fn of(&self, set: SetId) -> &[Touch] {
-        &self.sets[set.0 as usize].touches
+    /// The accesses of a footprint.
+    pub fn of(&self, set: FootprintId) -> &[Access] {
+        &self.sets[set.0 as usize].accesses
     }
 
-    fn find(&self, set: SetId, object: u64) -> Option<&Touch> {
-        let touches = &self.sets[set.0 as usize].touches;
-        touches.binary_search_by_key(&object, |touch| touch.object).ok().map(|index| &touches[index])
+    fn find(&self, set: FootprintId, object: u64) -> Option<&Access> {
+        let accesses = &self.sets[set.0 as usize].accesses;
+        accesses.binary_search_by_key(&object, |access| access.object).ok().map(|index| &accesses[index])
     }
 
     /// Numbers of the accesses of a set to shared objects.
-    pub fn shared(&self, set: SetId) -> &[u32] {
+    pub fn shared(&self, set: FootprintId) -> &[u32] {
         &self.sets[set.0 as usize].shared
     }
 
     /// Everything in a set.
-    pub fn all(&self, set: SetId) -> &Arc<[Touch]> {
-        &self.sets[set.0 as usize].touches
+    pub fn all(&self, set: FootprintId) -> &Arc<[Access]> {
+        &self.sets[set.0 as usize].accesses
     }
 
     /// Whether sets grew since the last time this was asked.
@@ -206,12 +206,12 @@ impl Touches {
     }
 
     /// Whether the order of two steps may matter.
-    pub fn conflict(&self, one: SetId, other: SetId) -> bool {
+    pub fn conflict(&self, one: FootprintId, other: FootprintId) -> bool {
         let (one, other) = (&self.sets[one.0 as usize], &self.sets[other.0 as usize]);
         let meets = |a: u32| {
-            let a = self.accesses[a as usize];
+            let a = self.shared_accesses[a as usize];
             other.shared.iter().any(|b| {
-                let b = self.accesses[*b as usize];
+                let b = self.shared_accesses[*b as usize];
                 a.object == b.object && (a.write || b.write)
             })
         };
@@ -219,40 +219,41 @@ impl Touches {
     }
 
     /// Accesses of others that conflict with this one.
-    pub fn rivals(&self, access: u32) -> impl Iterator<Item = (u32, Access)> + '_ {
-        let own = self.accesses[access as usize];
+    pub fn rivals(&self, shared: u32) -> impl Iterator<Item = (u32, SharedAccess)> + '_ {
+        let own = self.shared_accesses[shared as usize];
         let [writes, reads] = &self.by_object[own.object as usize];
         let reads: &[u32] = if own.write { reads } else { &[] };
-        let all = writes.iter().chain(reads).map(|id| (*id, self.accesses[*id as usize]));
+        let all = writes.iter().chain(reads).map(|id| (*id, self.shared_accesses[*id as usize]));
         all.filter(move |(_, other)| other.actor != own.actor)
     }
 
     /// Bytes, roughly.
     pub fn bytes(&self) -> u64 {
-        self.sets.iter().map(|set| 200 + 40 * set.touches.len() as u64).sum::<u64>() + 64 * self.accesses.len() as u64
+        self.sets.iter().map(|set| 200 + 40 * set.accesses.len() as u64).sum::<u64>()
+            + 64 * self.shared_accesses.len() as u64
     }
 }
 
-/// What stands for sorted touches.
-fn fingerprint(touches: &[Touch]) -> u128 {
-    let packed = |touch: &Touch| {
+/// Fingerprint of sorted accesses.
+fn fingerprint(accesses: &[Access]) -> u128 {
+    let packed = |access: &Access| {
         let mut bytes = [0; PACKED];
-        bytes[..8].copy_from_slice(&touch.object.to_le_bytes());
-        bytes[8] = u8::from(touch.write) | u8::from(touch.plain) << 1;
+        bytes[..8].copy_from_slice(&access.object.to_le_bytes());
+        bytes[8] = u8::from(access.write) | u8::from(access.plain) << 1;
         bytes
     };
     // Most steps touch few things: no need to ask for memory.
     let mut few = [[0; PACKED]; 32];
-    match few.get_mut(..touches.len()) {
+    match few.get_mut(..accesses.len()) {
         Some(few) => {
-            few.iter_mut().zip(touches).for_each(|(bytes, touch)| *bytes = packed(touch));
+            few.iter_mut().zip(accesses).for_each(|(bytes, access)| *bytes = packed(access));
             twox_hash::XxHash3_128::oneshot(few.as_flattened())
         }
-        None => twox_hash::XxHash3_128::oneshot(touches.iter().map(packed).collect::<Vec<_>>().as_flattened()),
+        None => twox_hash::XxHash3_128::oneshot(accesses.iter().map(packed).collect::<Vec<_>>().as_flattened()),
     }
 }
 
-/// Bytes of a touch that stand for it.
+/// Bytes of an access that decide its fingerprint.
 const PACKED: usize = 9;
 
 /// Dense numbers of actors.
@@ -287,26 +288,26 @@ impl Actors {
 mod tests {
     use super::*;
 
-    fn touch(object: u64, write: bool) -> Touch {
-        Touch { object, write, plain: false }
+    fn access(object: u64, write: bool) -> Access {
+        Access { object, write, plain: false }
     }
 
     #[test]
     fn an_object_counts_from_the_second_actor_on() {
-        let mut touches = Touches::default();
-        let one = touches.intern(0, UNLOCKED, &[touch(7, true), touch(8, true)]);
-        assert!(touches.shared(one).is_empty());
-        let other = touches.intern(1, UNLOCKED, &[touch(7, false)]);
-        assert!(touches.take_grown());
-        assert_eq!((touches.shared(one).len(), touches.shared(other).len()), (1, 1));
-        assert!(touches.conflict(one, other));
+        let mut table = FootprintTable::default();
+        let one = table.intern(0, UNLOCKED, &[access(7, true), access(8, true)]);
+        assert!(table.shared(one).is_empty());
+        let other = table.intern(1, UNLOCKED, &[access(7, false)]);
+        assert!(table.take_grown());
+        assert_eq!((table.shared(one).len(), table.shared(other).len()), (1, 1));
+        assert!(table.conflict(one, other));
     }
 
     #[test]
     fn two_readers_do_not_conflict() {
-        let mut touches = Touches::default();
-        let one = touches.intern(0, UNLOCKED, &[touch(7, false)]);
-        let other = touches.intern(1, UNLOCKED, &[touch(7, false)]);
-        assert!(!touches.conflict(one, other));
+        let mut table = FootprintTable::default();
+        let one = table.intern(0, UNLOCKED, &[access(7, false)]);
+        let other = table.intern(1, UNLOCKED, &[access(7, false)]);
+        assert!(!table.conflict(one, other));
     }
 }
