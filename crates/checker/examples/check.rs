@@ -95,7 +95,7 @@ fn main() {
     for race in &outcome.races {
         println!(
             "race on {:x?}: {:?} {:?} plain {}",
-            programs.words.get(&race.object),
+            programs.words().get(&race.object),
             race.one,
             race.other,
             race.plain

@@ -34,7 +34,7 @@ fn main() {
             .accesses
             .iter()
             .map(|access| {
-                let place = programs.words.get(&access.object).map_or(access.object, |places| places[0].1);
+                let place = programs.words().get(&access.object).map_or(access.object, |places| places[0].1);
                 format!(
                     "{:?}{}{}{place:x}",
                     access::kind(access.object),

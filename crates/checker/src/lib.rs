@@ -18,5 +18,6 @@ pub use search::diagnose::Difference;
 pub use search::driver::{Earlier, Engine, Outcome, awaits, search, search_by};
 pub use system::choice_kind::ChoiceKind;
 pub use system::never::named;
-pub use system::programs::{Programs, Snapshot};
+pub use system::programs::Programs;
 pub use system::service::{Expected, Gate, Service};
+pub use system::state::Snapshot;

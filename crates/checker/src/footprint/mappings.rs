@@ -4,8 +4,10 @@
 //! while several threads use them, so only ranges of addresses for which that was seen are objects of a footprint
 //! (`Refinement::remapped`, which grows monotonically).
 
-use crate::system::programs::Programs;
+use crate::system::executor::Executor;
+use crate::system::state::State;
 use crate::system::step::Step;
+use crate::system::stepper::Stepper;
 use explore::graph::Access;
 use kernel::Tid;
 use memory::{Mapping, PAGE_SIZE, Protection, SpaceId};
@@ -38,7 +40,7 @@ pub(crate) struct Remap {
     discards: bool,
 }
 
-impl Programs {
+impl State {
     /// What a call is about to change of the mappings that other threads use.
     pub(crate) fn remap_of(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> Option<Remap> {
         let name = kernel::table::row(number)?.name;
@@ -93,25 +95,29 @@ impl Programs {
         let mappings = self.world.memory.mappings_in(space, start, end).filter(|mapping| is_meant(mapping));
         mappings.map(whole).map(|mapping| mapping.start.max(start)..mapping.end.min(end)).collect()
     }
+}
 
+impl Stepper<'_> {
     /// Notes what a call has changed of mappings.
     pub(crate) fn note_remap(&mut self, step: &mut Step, remap: Option<Remap>, result: u64) {
-        let remap = remap.filter(|_| !self.options.holes.mappings);
+        let remap = remap.filter(|_| !self.workload.options.holes.mappings);
         let Some(Remap { space, maps, ranges, discards }) = remap else { return };
         for range in &ranges {
-            let is_stack = self.library.stack_of(range.start, Tid(0)).is_some();
-            self.refinement.remap(space, range.clone(), is_stack);
-            if discards && self.refinement.is_accessed(space, range) {
-                self.refinement.discard(space, range.clone());
+            let is_stack = self.state.library.stack_of(range.start, Tid(0)).is_some();
+            self.executor.refinement.remap(space, range.clone(), is_stack);
+            if discards && self.executor.refinement.is_accessed(space, range) {
+                self.executor.refinement.discard(space, range.clone());
             }
         }
         let made = maps.filter(|_| (result as i64) >= 0).map(|len| result..result.saturating_add(len));
         for range in ranges.into_iter().chain(made) {
-            let objects = self.refinement.remapped(space, range);
+            let objects = self.executor.refinement.remapped(space, range);
             step.accesses.extend(objects.map(|object| Access { object, write: true, plain: false }));
         }
     }
+}
 
+impl Executor {
     /// Notes that an access depends on the mapping of its page.
     pub(crate) fn note_mapping(&mut self, step: &mut Step, space: SpaceId, address: u64, size: u32) {
         self.refinement.note_page(space, address);

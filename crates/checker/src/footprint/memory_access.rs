@@ -3,9 +3,11 @@
 use crate::footprint::access::{self, Kind};
 use crate::libc::{Member, Operation, Phase, Whole};
 use crate::options::Depth;
-use crate::system::programs::Programs;
+use crate::system::state::State;
 use crate::system::step::Step;
+use crate::system::stepper::Stepper;
 use crate::system::syscalls::CONTROL_BLOCK;
+use crate::system::view::View;
 use explore::graph::Access;
 use kernel::Tid;
 use memory::{Logged, Name, Protection, Sharing, SpaceId};
@@ -34,25 +36,25 @@ const LATELY: usize = 16;
 /// How far the first stack of a process grows.
 const STACK_MAX: u64 = 8 << 20;
 
-impl Programs {
+impl Stepper<'_> {
     /// Turns logged accesses into touches: those that another thread or process could make, too.
     pub(crate) fn note_accesses(&mut self, step: &mut Step) {
-        let mut log = std::mem::take(&mut self.log);
-        self.world.memory.take_log_into(&mut log);
-        if !log.is_empty() && self.world.kernel.threads.contains_key(&step.tid) {
+        let mut log = std::mem::take(&mut self.executor.log);
+        self.state.world.memory.take_log_into(&mut log);
+        if !log.is_empty() && self.state.world.kernel.threads.contains_key(&step.tid) {
             self.note_logged(step, &log);
         }
-        self.log = log;
+        self.executor.log = log;
     }
 
     pub(crate) fn note_logged(&mut self, step: &mut Step, log: &[Logged]) {
-        let space = self.world.space(step.tid);
-        let member = self.library.member(step.tid);
+        let space = self.state.world.space(step.tid);
+        let member = self.state.library.member(step.tid);
         let stack = member.and_then(|member| member.stack).unwrap_or_default();
-        let plain = self.is_plain(step.tid);
+        let plain = self.state.is_plain(step.tid);
         let is_stdio = member.and_then(|member| member.within).is_some_and(|within| within.whole == Whole::Stdio);
-        let is_exposed = self.refinement.exposed.contains(&step.tid);
-        let has_remapped = self.refinement.has_remapped();
+        let is_exposed = self.executor.refinement.exposed.contains(&step.tid);
+        let has_remapped = self.executor.refinement.has_remapped();
         // Asked only if there is something to ask about: most accesses are to the own stack.
         let mut noticed = None;
         let mut lately = [None; LATELY];
@@ -66,9 +68,9 @@ impl Programs {
             if is_own && !is_exposed && !has_remapped || same.replace(logged) == Some(logged) {
                 continue;
             }
-            let noticed = *noticed.get_or_insert_with(|| self.noticed(step.tid));
+            let noticed = *noticed.get_or_insert_with(|| self.state.noticed(step.tid));
             if matches!(noticed, Noticed::Yes) {
-                self.note_mapping(step, space, logged.addr, logged.size);
+                self.executor.note_mapping(step, space, logged.addr, logged.size);
             }
             if is_own && !is_exposed {
                 continue;
@@ -82,21 +84,12 @@ impl Programs {
         }
     }
 
-    /// Whether others could notice what a thread does to memory.
-    fn noticed(&self, tid: Tid) -> Noticed {
-        match () {
-            () if self.has_private_memory(tid) => Noticed::No,
-            () if self.is_life(tid) => Noticed::Outside,
-            () => Noticed::Yes,
-        }
-    }
-
     /// Notes what is done to make or end a thread, where programs look at the same word.
     fn note_life(&mut self, step: &mut Step, space: SpaceId, logged: Logged) {
         let end = logged.addr + u64::from(logged.size.max(1));
         for start in (logged.addr & !3..end).step_by(4) {
-            let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
-            if self.refinement.is_used_outside(word) {
+            let word = access::word(&self.state.world.memory, space, start, false, Kind::Word).object;
+            if self.executor.refinement.is_used_outside(word) {
                 let (addr, size) = (logged.addr.max(start), end.min(start + 4) - logged.addr.max(start));
                 self.note(step, space, Logged { addr, size: size as u32, write: logged.write }, false);
             }
@@ -109,11 +102,11 @@ impl Programs {
         let end = logged.addr + u64::from(logged.size.max(1));
         let mut plain = false;
         for start in (logged.addr & !3..end).step_by(4) {
-            let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
-            plain |= self.refinement.is_used_outside(word);
+            let word = access::word(&self.state.world.memory, space, start, false, Kind::Word).object;
+            plain |= self.executor.refinement.is_used_outside(word);
         }
-        if plain && self.refinement.is_visible(space, logged.addr, logged.size) {
-            self.refinement.split_stdio();
+        if plain && self.executor.refinement.is_visible(space, logged.addr, logged.size) {
+            self.executor.refinement.split_stdio();
         }
         self.note(step, space, logged, plain);
     }
@@ -128,13 +121,13 @@ impl Programs {
     /// Notes that memory is written to which all other uses must be over. What its words are used as need not be known
     /// for that, and is not learnt: the next one to get the memory may use it otherwise.
     pub(crate) fn note_loss(&mut self, step: &mut Step, space: SpaceId, range: Range<u64>, plain: bool) {
-        if !self.is_shared(space, range.start) {
+        if !self.state.is_shared(space, range.start) {
             return;
         }
         self.note_write(space, range.clone());
         for start in (range.start & !3..range.end).step_by(4) {
-            let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
-            let (is_word, is_bytes) = self.refinement.uses(word);
+            let word = access::word(&self.state.world.memory, space, start, false, Kind::Word).object;
+            let (is_word, is_bytes) = self.executor.refinement.uses(word);
             if is_word {
                 self.note_part(step, (space, start), (word, true, plain));
             }
@@ -145,45 +138,32 @@ impl Programs {
         }
     }
 
-    /// Whether others can write what is at an address, or this one what others see.
-    fn is_shared(&self, space: SpaceId, address: u64) -> bool {
-        let Some(mapping) = self.world.memory.mapping_at(space, address) else { return false };
-        let is_writable = mapping.protection.contains(Protection::WRITE);
-        mapping.sharing == Sharing::Shared || is_writable && !self.shares_nothing(space)
-    }
-
     /// Notes that a function is about a lock in memory.
     pub(crate) fn note_lock(&mut self, step: &mut Step, operation: &Operation) {
-        if self.options.holes.locks {
+        if self.workload.options.holes.locks {
             return;
         }
-        let lock = operation.lock(self.seen());
-        for (addr, write) in operation.words(self.seen()) {
+        let lock = operation.lock(self.state.seen());
+        for (addr, write) in operation.words(self.state.seen()) {
             self.note_access(step, operation.space, Logged { addr, size: 4, write }, false);
             if let Some(lock) = lock {
-                let word = access::word(&self.world.memory, operation.space, addr, false, Kind::Word).object;
-                self.refinement.lock_words.insert(word, lock);
+                let word = access::word(&self.state.world.memory, operation.space, addr, false, Kind::Word).object;
+                self.executor.refinement.lock_words.insert(word, lock);
             }
         }
     }
 
-    /// A word of memory and its bytes, as objects: whoever waits for it to change need not know in what parts it is written.
-    pub(crate) fn parts_of(&self, space: SpaceId, address: u64) -> impl Iterator<Item = u64> + use<> {
-        let word = access::word(&self.world.memory, space, address, false, Kind::Word).object;
-        std::iter::once(word).chain((0..4).map(move |byte| access::object(Kind::Byte, word, byte)))
-    }
-
     /// Something other than a lock operation writes a word: if that is a lock that somebody holds, it is broken.
     fn note_write(&mut self, space: SpaceId, range: Range<u64>) {
-        if self.refinement.lock_words.is_empty() {
+        if self.executor.refinement.lock_words.is_empty() {
             return;
         }
         for start in (range.start & !3..range.end).step_by(4) {
-            let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
-            if let Some(lock) = self.refinement.lock_words.get(&word).copied()
-                && self.library.holder(lock).is_some()
+            let word = access::word(&self.state.world.memory, space, start, false, Kind::Word).object;
+            if let Some(lock) = self.executor.refinement.lock_words.get(&word).copied()
+                && self.state.library.holder(lock).is_some()
             {
-                self.refinement.break_lock(lock);
+                self.executor.refinement.break_lock(lock);
             }
         }
     }
@@ -198,18 +178,18 @@ impl Programs {
 
     /// Notes an access, unless nobody else can make one there.
     fn note_access(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
-        if !self.is_shared(space, logged.addr) {
+        if !self.state.is_shared(space, logged.addr) {
             return;
         }
         self.expose(step.tid, space, logged.addr);
         let end = logged.addr + u64::from(logged.size.max(1));
         for start in (logged.addr & !3..end).step_by(4) {
             let range = logged.addr.max(start)..end.min(start + 4);
-            let word = access::word(&self.world.memory, space, start, false, Kind::Word).object;
+            let word = access::word(&self.state.world.memory, space, start, false, Kind::Word).object;
             if plain {
-                self.refinement.use_outside(word);
+                self.executor.refinement.use_outside(word);
             }
-            match self.refinement.is_bytewise(word, range.end - range.start < 4) {
+            match self.executor.refinement.is_bytewise(word, range.end - range.start < 4) {
                 false => self.note_part(step, (space, start), (word, logged.write, plain)),
                 true => range.for_each(|address| {
                     let byte = access::object(Kind::Byte, word, address & 3);
@@ -220,31 +200,126 @@ impl Programs {
     }
 
     fn note_part(&mut self, step: &mut Step, place: (SpaceId, u64), (object, write, plain): (u64, bool, bool)) {
-        if self.refinement.matters(object, write) {
+        if self.executor.refinement.matters(object, write) {
             self.place_word(object, place);
             // A step from one point of the user's to the next may lock and unlock: what it does inside is no race.
-            step.accesses.push(Access { object, write, plain: plain && !self.options.only_breaks });
+            step.accesses.push(Access { object, write, plain: plain && !self.workload.options.only_breaks });
         }
     }
 
     /// A part of memory is at this place, too.
     pub(crate) fn place_word(&mut self, object: u64, place: (SpaceId, u64)) {
-        let places = self.words.entry(object).or_default();
+        let places = self.executor.words.entry(object).or_default();
         if !places.contains(&place) {
-            let is_promoted = places.iter().any(|place| self.refinement.is_promoted(*place));
+            let is_promoted = places.iter().any(|place| self.executor.refinement.is_promoted(*place));
             places.push(place);
-            self.refinement.promote((is_promoted || self.options.fine).then_some(place));
+            self.executor.refinement.promote((is_promoted || self.workload.options.fine).then_some(place));
         }
     }
 
     /// Somebody else's stack is used: what its owner does there matters from now on.
     fn expose(&mut self, tid: Tid, space: SpaceId, address: u64) {
-        if let Some(owner) = self.library.stack_of(address, tid)
-            && self.world.kernel.threads.contains_key(&owner)
-            && self.world.space(owner) == space
+        if let Some(owner) = self.state.library.stack_of(address, tid)
+            && self.state.world.kernel.threads.contains_key(&owner)
+            && self.state.world.space(owner) == space
         {
-            self.refinement.expose(owner);
+            self.executor.refinement.expose(owner);
         }
+    }
+
+    /// Notes where the stack of a thread is, at its first step. Of a thread that no library has made it is not known where
+    /// its stack ends: that may lie anywhere among what it shares with others.
+    pub(crate) fn place_stack(&mut self, tid: Tid) {
+        let member = self.state.library.member(tid);
+        let knows = member.is_some_and(|member| member.stack.is_some());
+        let is_made = member.is_some_and(|member| member.phase == Phase::Starting);
+        if knows || !self.state.is_first(tid) && (self.workload.options.depth == Depth::Real || !is_made) {
+            return;
+        }
+        let (space, pointer) = (self.state.world.space(tid), self.state.world.cpus[&tid].gpr[RSP]);
+        let Some(mapping) = self.state.world.memory.mapping_at(space, pointer) else { return };
+        let end = mapping.start + mapping.len;
+        let range = match mapping.name {
+            Name::Stack => (end.saturating_sub(STACK_MAX), end),
+            _ => (mapping.start, end.min(self.state.world.cpus[&tid].fs_base.saturating_add(CONTROL_BLOCK))),
+        };
+        if self.state.is_first(tid) == (mapping.name == Name::Stack) {
+            self.state.library.member_mut(tid).stack = Some(range);
+        }
+    }
+
+    /// Zeroes what is left below the stack pointer: nobody will read it, and equal states should look equal.
+    ///
+    /// That happens wherever a step could end, even if it goes on because nobody else is there: the next function must find
+    /// the same behind it in either case.
+    pub(crate) fn clear_dead_stack(&mut self, step: &mut Step) {
+        let Some(stack) = self.state.library.member(step.tid).and_then(|member| member.stack) else { return };
+        let end = self.state.dead_end(step.tid);
+        if !(stack.0..stack.1).contains(&end) {
+            return;
+        }
+        self.note_accesses(step);
+        if (stack.0..end).contains(&step.clean_below) {
+            let space = self.state.world.space(step.tid);
+            for start in (step.clean_below..end).step_by(ZEROS.len()) {
+                let zeros = &ZEROS[..ZEROS.len().min((end - start) as usize)];
+                let _ = self.state.world.memory.write(space, start, zeros);
+            }
+            self.state.world.memory.forget_log();
+        }
+        step.clean_below = end;
+    }
+
+    /// Threads that a step made or ended get or lose their entries.
+    pub(crate) fn follow_births(&mut self, by: Tid, space: SpaceId) {
+        // In most steps nobody comes or goes.
+        if !self.state.library.tids().eq(self.state.world.kernel.threads.keys().copied()) {
+            self.state.enter_and_forget(by, space);
+        }
+        let memory = &self.state.world.memory;
+        self.state.library.forget_spaces(|space| memory.space_exists(space));
+        if self.state.world.kernel.threads.contains_key(&by) && self.state.world.space(by) != space {
+            *self.state.library.member_mut(by) = Member { phase: self.first_phase(by), ..Member::default() };
+        }
+    }
+
+    /// Where a program begins that was just loaded.
+    pub(crate) fn first_phase(&mut self, tid: Tid) -> Phase {
+        let space = self.state.world.space(tid);
+        let is_known = self.workload.options.depth == Depth::Summary && self.knows_library(space);
+        if is_known { Phase::Starting } else { Phase::Running }
+    }
+
+    /// Whether a program will come to `main` through a library that we know: its interpreter will map one, or it has one.
+    fn knows_library(&mut self, space: SpaceId) -> bool {
+        if self.executor.hooks.look(&self.state.world.memory, space) {
+            self.executor.refresh_stops();
+        }
+        self.executor.hooks.begins(&self.state.world.memory, space)
+    }
+}
+
+impl State {
+    /// Whether others could notice what a thread does to memory.
+    fn noticed(&self, tid: Tid) -> Noticed {
+        match () {
+            () if self.has_private_memory(tid) => Noticed::No,
+            () if self.is_life(tid) => Noticed::Outside,
+            () => Noticed::Yes,
+        }
+    }
+
+    /// Whether others can write what is at an address, or this one what others see.
+    fn is_shared(&self, space: SpaceId, address: u64) -> bool {
+        let Some(mapping) = self.world.memory.mapping_at(space, address) else { return false };
+        let is_writable = mapping.protection.contains(Protection::WRITE);
+        mapping.sharing == Sharing::Shared || is_writable && !self.shares_nothing(space)
+    }
+
+    /// A word of memory and its bytes, as objects: whoever waits for it to change need not know in what parts it is written.
+    pub(crate) fn parts_of(&self, space: SpaceId, address: u64) -> impl Iterator<Item = u64> + use<> {
+        let word = access::word(&self.world.memory, space, address, false, Kind::Word).object;
+        std::iter::once(word).chain((0..4).map(move |byte| access::object(Kind::Byte, word, byte)))
     }
 
     /// Whether nobody shares any memory with a thread.
@@ -260,33 +335,6 @@ impl Programs {
         users.map(|process| process.threads.len()).sum::<usize>() <= 1 && !self.library.has_unjoined(space)
     }
 
-    /// Whether threads have used a thread's memory that are gone, and that nobody waited for: what they did may as well
-    /// come later. So may limits that another process sets.
-    pub(crate) fn was_shared(&self, tid: Tid) -> bool {
-        self.refinement.sets_limits || self.library.has_unjoined(self.world.space(tid))
-    }
-
-    /// Notes where the stack of a thread is, at its first step. Of a thread that no library has made it is not known where
-    /// its stack ends: that may lie anywhere among what it shares with others.
-    pub(crate) fn place_stack(&mut self, tid: Tid) {
-        let member = self.library.member(tid);
-        let knows = member.is_some_and(|member| member.stack.is_some());
-        let is_made = member.is_some_and(|member| member.phase == Phase::Starting);
-        if knows || !self.is_first(tid) && (self.options.depth == Depth::Real || !is_made) {
-            return;
-        }
-        let (space, pointer) = (self.world.space(tid), self.world.cpus[&tid].gpr[RSP]);
-        let Some(mapping) = self.world.memory.mapping_at(space, pointer) else { return };
-        let end = mapping.start + mapping.len;
-        let range = match mapping.name {
-            Name::Stack => (end.saturating_sub(STACK_MAX), end),
-            _ => (mapping.start, end.min(self.world.cpus[&tid].fs_base.saturating_add(CONTROL_BLOCK))),
-        };
-        if self.is_first(tid) == (mapping.name == Name::Stack) {
-            self.library.member_mut(tid).stack = Some(range);
-        }
-    }
-
     /// Whether a thread is the first one of its process.
     pub(crate) fn is_first(&self, tid: Tid) -> bool {
         self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0)
@@ -295,41 +343,6 @@ impl Programs {
     /// Where the part of a thread's stack ends that nobody will read.
     pub(crate) fn dead_end(&self, tid: Tid) -> u64 {
         self.world.cpus.get(&tid).map_or(0, |cpu| cpu.gpr[RSP].saturating_sub(RED_ZONE))
-    }
-
-    /// Zeroes what is left below the stack pointer: nobody will read it, and equal states should look equal.
-    ///
-    /// That happens wherever a step could end, even if it goes on because nobody else is there: the next function must find
-    /// the same behind it in either case.
-    pub(crate) fn clear_dead_stack(&mut self, step: &mut Step) {
-        let Some(stack) = self.library.member(step.tid).and_then(|member| member.stack) else { return };
-        let end = self.dead_end(step.tid);
-        if !(stack.0..stack.1).contains(&end) {
-            return;
-        }
-        self.note_accesses(step);
-        if (stack.0..end).contains(&step.clean_below) {
-            let space = self.world.space(step.tid);
-            for start in (step.clean_below..end).step_by(ZEROS.len()) {
-                let zeros = &ZEROS[..ZEROS.len().min((end - start) as usize)];
-                let _ = self.world.memory.write(space, start, zeros);
-            }
-            self.world.memory.forget_log();
-        }
-        step.clean_below = end;
-    }
-
-    /// Threads that a step made or ended get or lose their entries.
-    pub(crate) fn follow_births(&mut self, by: Tid, space: SpaceId) {
-        // In most steps nobody comes or goes.
-        if !self.library.tids().eq(self.world.kernel.threads.keys().copied()) {
-            self.enter_and_forget(by, space);
-        }
-        let memory = &self.world.memory;
-        self.library.forget_spaces(|space| memory.space_exists(space));
-        if self.world.kernel.threads.contains_key(&by) && self.world.space(by) != space {
-            *self.library.member_mut(by) = Member { phase: self.first_phase(by), ..Member::default() };
-        }
     }
 
     fn enter_and_forget(&mut self, by: Tid, space: SpaceId) {
@@ -369,19 +382,12 @@ impl Programs {
         let phase = if is_made { Phase::Starting } else { Phase::Running };
         Member { phase, creator: Some(by), ..Member::default() }
     }
+}
 
-    /// Where a program begins that was just loaded.
-    pub(crate) fn first_phase(&mut self, tid: Tid) -> Phase {
-        let space = self.world.space(tid);
-        let is_known = self.options.depth == Depth::Summary && self.knows_library(space);
-        if is_known { Phase::Starting } else { Phase::Running }
-    }
-
-    /// Whether a program will come to `main` through a library that we know: its interpreter will map one, or it has one.
-    fn knows_library(&mut self, space: SpaceId) -> bool {
-        if self.hooks.look(&self.world.memory, space) {
-            self.refresh_stops();
-        }
-        self.hooks.begins(&self.world.memory, space)
+impl View<'_> {
+    /// Whether threads have used a thread's memory that are gone, and that nobody waited for: what they did may as well
+    /// come later. So may limits that another process sets.
+    pub(crate) fn was_shared(&self, tid: Tid) -> bool {
+        self.executor.refinement.sets_limits || self.state.library.has_unjoined(self.state.world.space(tid))
     }
 }

@@ -2,8 +2,11 @@
 
 use crate::footprint::access::{self, Kind};
 use crate::libc::{Allocation, Buried, Flavour, Function, Heap, Hook, Problem, Whole};
-use crate::system::programs::Programs;
+use crate::system::executor::Executor;
+use crate::system::state::State;
 use crate::system::step::Step;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
 use explore::graph::Access;
 use kernel::Tid;
 use kernel::process::limit;
@@ -49,14 +52,14 @@ impl Granted {
     }
 }
 
-impl Programs {
+impl Stepper<'_> {
     /// A function that allocates or frees: done at once, and no operation of its own unless others can notice it.
     pub(crate) fn at_allocation(&mut self, step: &mut Step, hook: Hook, asked: Allocation) -> Result<bool, Refusal> {
-        let wish = self.wish(step.tid, hook, asked);
-        let (heap, space) = (self.heap(step.tid), self.world.space(step.tid));
-        let lost = self.lost(&heap, wish);
-        let is_visible = lost.is_some_and(|range| self.has_promoted(space, range));
-        if is_visible && !self.may_operate(step) {
+        let wish = self.state.wish(step.tid, hook, asked);
+        let (heap, space) = (self.state.heap(step.tid), self.state.world.space(step.tid));
+        let lost = self.state.lost(&heap, wish);
+        let is_visible = lost.is_some_and(|range| self.executor.has_promoted(space, range));
+        if is_visible && !self.view().may_operate(step) {
             return Ok(false);
         }
         if is_visible {
@@ -66,8 +69,8 @@ impl Programs {
             self.note_freed(step, space, range);
         }
         step.is_fresh = false;
-        let granted = self.grant(&heap, wish);
-        self.world.memory.forget_log();
+        let granted = self.state.grant(&heap, wish);
+        self.state.world.memory.forget_log();
         match granted {
             Ok(granted) => {
                 self.granted(step, (space, wish), granted);
@@ -80,19 +83,96 @@ impl Programs {
     fn granted(&mut self, step: &mut Step, (space, wish): (SpaceId, Wish), granted: Granted) {
         let Granted { value, buried, is_elsewhere } = granted;
         if let Some(buried) = buried {
-            self.library.bury(step.tid, buried);
+            self.state.library.bury(step.tid, buried);
         }
-        if is_elsewhere && !self.has_private_memory(step.tid) {
+        if is_elsewhere && !self.state.has_private_memory(step.tid) {
             step.accesses.push(access::writes(Kind::Space, space.0));
         }
         if let Wish::Stored(pointer, ..) = wish {
-            let _ = self.world.memory.write(space, pointer, &value.to_le_bytes());
+            let _ = self.state.world.memory.write(space, pointer, &value.to_le_bytes());
             self.note_accesses(step);
-            return self.return_with(step.tid, 0);
+            return self.state.return_with(step.tid, 0);
         }
-        self.return_with(step.tid, value);
+        self.state.return_with(step.tid, value);
     }
 
+    /// Freeing a block is writing all of it: whoever uses it at the same time races.
+    fn note_freed(&mut self, step: &mut Step, space: SpaceId, (start, length): (u64, u64)) {
+        if self.state.is_life(step.tid) || self.state.has_private_memory(step.tid) {
+            return;
+        }
+        let plain = self.state.is_plain(step.tid);
+        // What others wrote in front of a block decides whether it can be freed.
+        if start.is_multiple_of(16) {
+            self.note(step, space, Logged { addr: start - 8, size: 8, write: false }, false);
+        }
+        if length <= LARGE {
+            return self.note_loss(step, space, start..start + length, plain);
+        }
+        let mut content = vec![0; PAGE_SIZE as usize];
+        for page in (start..start + length).step_by(PAGE_SIZE as usize) {
+            let size = PAGE_SIZE.min(start + length - page);
+            let is_used = self.state.world.memory.peek(space, page, &mut content[..size as usize]).is_ok();
+            if is_used && content[..size as usize].iter().any(|byte| *byte != 0) {
+                self.note_loss(step, space, page..page + size, plain);
+            }
+        }
+    }
+
+    fn not_granted(&mut self, step: &mut Step, hook: Hook, (wish, problem): (Wish, Problem)) -> Result<bool, Refusal> {
+        let name = hook.function.name();
+        let refused = |what: String| format!("{name}: {what}, where allocation is summarised (--libc real may help)");
+        match problem {
+            Problem::Full if matches!(wish, Wish::Stored(..)) => {
+                self.state.return_with(step.tid, ENOMEM);
+                Ok(true)
+            }
+            Problem::Full => self.fail_for_real(step, hook),
+            Problem::Limit => Err(Refusal::memory(&self.state.world, step.tid)),
+            Problem::Occupied => {
+                let what = refused("the program has mapped something at its own wish where blocks should be".into());
+                Err(self.state.world.refuse(step.tid, what))
+            }
+            Problem::Unknown => {
+                let [first, second] = [RDI, RSI].map(|register| self.state.world.cpus[&step.tid].gpr[register]);
+                Err(self.state.world.refuse(step.tid, refused(format!("with {first:#x}, {second:#x}"))))
+            }
+            Problem::Wrong(what) => {
+                let address = self.state.world.cpus[&step.tid].gpr[RDI];
+                self.abort(step, hook, format!("{name}({address:#x}): {what}"))
+            }
+        }
+    }
+
+    /// Only the library knows where `errno` is: it is asked for what nobody can give.
+    fn fail_for_real(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        let malloc = self.view().sibling(step.tid, Function::Allocate(Allocation::Malloc));
+        let Some(address) = malloc else {
+            let what = format!("{} without memory left", hook.function.name());
+            return Err(self.state.world.refuse(step.tid, what));
+        };
+        let cpu = self.state.world.cpus.get_mut(&step.tid).expect("it runs");
+        (cpu.rip, cpu.gpr[RDI]) = (address, u64::MAX);
+        match self.state.is_quiet(step.tid) {
+            true => self.step_past(step),
+            false => self.enter_whole(step, Whole::Allocate),
+        }
+    }
+
+    /// The library ends the program: glibc by `abort(3)`, musl by an instruction that is not allowed.
+    fn abort(&mut self, step: &mut Step, hook: Hook, what: String) -> Result<bool, Refusal> {
+        self.hear_operation(step.tid, hook);
+        let abort = self.view().sibling(step.tid, Function::Abort).filter(|_| hook.flavour == Flavour::Glibc);
+        if hook.flavour == Flavour::Glibc && self.workload.options.checks.assert {
+            step.assertion = Some(what);
+            return Ok(false);
+        }
+        self.state.world.cpus.get_mut(&step.tid).expect("it runs").rip = abort.unwrap_or(0);
+        Ok(true)
+    }
+}
+
+impl State {
     /// The arena of a thread, and what it may do there.
     fn heap(&self, tid: Tid) -> Heap {
         let space = self.world.space(tid);
@@ -146,33 +226,6 @@ impl Programs {
         Some(heap.given_up(memory, &block, size)).filter(|(_, length)| *length > 0)
     }
 
-    fn has_promoted(&self, space: SpaceId, (start, length): (u64, u64)) -> bool {
-        self.refinement.promoted.range((space, start & !3)..(space, start + length)).next().is_some()
-    }
-
-    /// Freeing a block is writing all of it: whoever uses it at the same time races.
-    fn note_freed(&mut self, step: &mut Step, space: SpaceId, (start, length): (u64, u64)) {
-        if self.is_life(step.tid) || self.has_private_memory(step.tid) {
-            return;
-        }
-        let plain = self.is_plain(step.tid);
-        // What others wrote in front of a block decides whether it can be freed.
-        if start.is_multiple_of(16) {
-            self.note(step, space, Logged { addr: start - 8, size: 8, write: false }, false);
-        }
-        if length <= LARGE {
-            return self.note_loss(step, space, start..start + length, plain);
-        }
-        let mut content = vec![0; PAGE_SIZE as usize];
-        for page in (start..start + length).step_by(PAGE_SIZE as usize) {
-            let size = PAGE_SIZE.min(start + length - page);
-            let is_used = self.world.memory.peek(space, page, &mut content[..size as usize]).is_ok();
-            if is_used && content[..size as usize].iter().any(|byte| *byte != 0) {
-                self.note_loss(step, space, page..page + size, plain);
-            }
-        }
-    }
-
     fn grant(&mut self, heap: &Heap, wish: Wish) -> Result<Granted, Problem> {
         let memory = &mut self.world.memory;
         match wish {
@@ -193,63 +246,6 @@ impl Programs {
             Wish::Value(value) => Ok(Granted::value(value)),
             Wish::Unknown => Err(Problem::Unknown),
         }
-    }
-
-    fn not_granted(&mut self, step: &mut Step, hook: Hook, (wish, problem): (Wish, Problem)) -> Result<bool, Refusal> {
-        let name = hook.function.name();
-        let refused = |what: String| format!("{name}: {what}, where allocation is summarised (--libc real may help)");
-        match problem {
-            Problem::Full if matches!(wish, Wish::Stored(..)) => {
-                self.return_with(step.tid, ENOMEM);
-                Ok(true)
-            }
-            Problem::Full => self.fail_for_real(step, hook),
-            Problem::Limit => Err(Refusal::memory(&self.world, step.tid)),
-            Problem::Occupied => {
-                let what = refused("the program has mapped something at its own wish where blocks should be".into());
-                Err(self.world.refuse(step.tid, what))
-            }
-            Problem::Unknown => {
-                let [first, second] = [RDI, RSI].map(|register| self.world.cpus[&step.tid].gpr[register]);
-                Err(self.world.refuse(step.tid, refused(format!("with {first:#x}, {second:#x}"))))
-            }
-            Problem::Wrong(what) => {
-                let address = self.world.cpus[&step.tid].gpr[RDI];
-                self.abort(step, hook, format!("{name}({address:#x}): {what}"))
-            }
-        }
-    }
-
-    /// Only the library knows where `errno` is: it is asked for what nobody can give.
-    fn fail_for_real(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
-        let malloc = self.sibling(step.tid, Function::Allocate(Allocation::Malloc));
-        let Some(address) = malloc else {
-            let what = format!("{} without memory left", hook.function.name());
-            return Err(self.world.refuse(step.tid, what));
-        };
-        let cpu = self.world.cpus.get_mut(&step.tid).expect("it runs");
-        (cpu.rip, cpu.gpr[RDI]) = (address, u64::MAX);
-        match self.is_quiet(step.tid) {
-            true => self.step_past(step),
-            false => self.enter_whole(step, Whole::Allocate),
-        }
-    }
-
-    /// The library ends the program: glibc by `abort(3)`, musl by an instruction that is not allowed.
-    fn abort(&mut self, step: &mut Step, hook: Hook, what: String) -> Result<bool, Refusal> {
-        self.hear_operation(step.tid, hook);
-        let abort = self.sibling(step.tid, Function::Abort).filter(|_| hook.flavour == Flavour::Glibc);
-        if hook.flavour == Flavour::Glibc && self.options.checks.assert {
-            step.assertion = Some(what);
-            return Ok(false);
-        }
-        self.world.cpus.get_mut(&step.tid).expect("it runs").rip = abort.unwrap_or(0);
-        Ok(true)
-    }
-
-    /// Where another function is of the library in which a thread is.
-    pub(crate) fn sibling(&self, tid: Tid, function: Function) -> Option<u64> {
-        self.hooks.sibling(&self.world.memory, self.world.space(tid), self.world.cpus[&tid].rip, function)
     }
 
     /// Blocks that others have freed find their way back to their owners along what synchronises them: whoever has freed
@@ -274,5 +270,23 @@ impl Programs {
             self.library.leave(step.tid, first.object);
         }
         self.world.memory.forget_log();
+    }
+}
+
+impl Executor {
+    fn has_promoted(&self, space: SpaceId, (start, length): (u64, u64)) -> bool {
+        self.refinement.promoted.range((space, start & !3)..(space, start + length)).next().is_some()
+    }
+}
+
+impl View<'_> {
+    /// Where another function is of the library in which a thread is.
+    pub(crate) fn sibling(&self, tid: Tid, function: Function) -> Option<u64> {
+        self.executor.hooks.sibling(
+            &self.state.world.memory,
+            self.state.world.space(tid),
+            self.state.world.cpus[&tid].rip,
+            function,
+        )
     }
 }

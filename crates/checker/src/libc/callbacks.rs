@@ -3,26 +3,27 @@
 
 use crate::footprint::access::{self, Kind};
 use crate::libc::{Function, Hook, Member, Once, Phase, Return, Whole, Within};
-use crate::system::programs::Programs;
+use crate::system::state::State;
 use crate::system::step::Step;
+use crate::system::stepper::Stepper;
 use kernel::Tid;
 use world::refusal::Refusal;
 use x86::cpu::{RDI, RDX, RSI, RSP};
 
-impl Programs {
+impl Stepper<'_> {
     /// The first call of `pthread_once(3)`: the library's code is executed as a whole, but for the program's function.
     pub(crate) fn enter_once(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let tid = step.tid;
-        let cpu = &self.world.cpus[&tid];
+        let cpu = &self.state.world.cpus[&tid];
         let (control, routine, stack_pointer) = (cpu.gpr[RDI], cpu.gpr[RSI], cpu.gpr[RSP]);
-        let Some(address) = self.return_address(tid).filter(|_| !self.is_quiet(tid)) else {
+        let Some(address) = self.state.return_address(tid).filter(|_| !self.state.is_quiet(tid)) else {
             return self.step_past(step);
         };
         let is_seen = self.watch_for(tid, routine, Hook { function: Function::Callback, ..hook })
             && self.watch_for(tid, address, Hook { function: Function::Back, ..hook });
         if is_seen {
             let end = Return { address, stack_pointer: stack_pointer + 8 };
-            let member = self.library.member_mut(tid);
+            let member = self.state.library.member_mut(tid);
             // Whoever has left one by an exception is not in it any more.
             member.onces.retain(|once| once.end.stack_pointer > stack_pointer);
             member.onces.push(Once { control, end, inside: None });
@@ -33,16 +34,157 @@ impl Programs {
 
     /// Executes the library's own code, instruction by instruction. It synchronises in its own way: no access is a race.
     pub(crate) fn enter_real(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
-        let (tid, here) = (step.tid, self.standing(step.tid));
-        if let Some(address) = self.return_address(tid).filter(|_| !self.is_quiet(tid))
+        let (tid, here) = (step.tid, self.state.standing(step.tid));
+        if let Some(address) = self.state.return_address(tid).filter(|_| !self.state.is_quiet(tid))
             && self.watch_for(tid, address, Hook { function: Function::Back, ..hook })
         {
             let stack_pointer = here.stack_pointer + 8;
-            self.library.member_mut(tid).real = Some(Return { address, stack_pointer });
+            self.state.library.member_mut(tid).real = Some(Return { address, stack_pointer });
         }
         self.step_past(step)
     }
 
+    /// Makes threads stop at an address; whether they do.
+    fn watch_for(&mut self, tid: Tid, address: u64, hook: Hook) -> bool {
+        self.add_hook(tid, address, hook);
+        self.executor.hooks.at(&self.state.world.memory, self.state.world.space(tid), address).is_some()
+    }
+
+    /// The program's function begins: what it does is a part of the program again.
+    pub(crate) fn at_callback(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        let Some(address) = self.state.return_address(tid).filter(|_| self.state.is_called_back(tid)) else {
+            return self.go_on(step);
+        };
+        let back = Return { address, stack_pointer: self.state.standing(tid).stack_pointer + 8 };
+        if !self.watch_for(tid, address, Hook { function: Function::Back, ..hook }) {
+            return self.go_on(step);
+        }
+        let member = self.state.library.member_mut(tid);
+        match member.within.take() {
+            Some(_) => member.onces.iter_mut().last().expect("it is called back").inside = Some(back),
+            None => (member.phase, member.cleans_up) = (Phase::Running, Some(back)),
+        }
+        Ok(self.operated(step))
+    }
+
+    /// The program's function may have returned, or the library's function that has called it.
+    pub(crate) fn at_back(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let (tid, here) = (step.tid, Some(self.state.standing(step.tid)));
+        let Some(member) = self.state.library.member(tid) else { return self.go_on(step) };
+        let once = member.onces.last().copied();
+        let has_called = once.is_some_and(|once| once.inside == here);
+        let is_over = once.is_some_and(|once| Some(once.end) == here)
+            && member.within.is_some_and(|within| within.whole == Whole::Once);
+        let has_cleaned = member.cleans_up == here;
+        let is_real_over = member.real == here;
+        if (has_called || has_cleaned) && !self.view().may_operate(step) {
+            return Ok(false);
+        }
+        if is_real_over {
+            self.state.library.member_mut(tid).real = None;
+        }
+        match once {
+            Some(once) if has_called => self.finish_once(step, once),
+            _ if is_over => {
+                let member = self.state.library.member_mut(tid);
+                member.onces.pop();
+                member.within = None;
+                Ok(self.operated(step))
+            }
+            _ if has_cleaned => {
+                self.state.library.member_mut(tid).cleans_up = None;
+                self.state.end(step, Phase::Ending);
+                self.step_past(step)
+            }
+            _ => self.go_on(step),
+        }
+    }
+
+    /// The program's function has returned: from now on it is done.
+    fn finish_once(&mut self, step: &mut Step, once: Once) -> Result<bool, Refusal> {
+        let space = self.state.world.space(step.tid);
+        step.accesses.push(access::word(&self.state.world.memory, space, once.control, true, Kind::Lock));
+        let member = self.state.library.member_mut(step.tid);
+        member.onces.iter_mut().last().expect("it is in one").inside = None;
+        member.within = Some(Within { return_to: once.end.address, whole: Whole::Once });
+        // The function is not called again: nobody comes to its beginning from here.
+        self.step_past(step)
+    }
+
+    /// What a function is given to be called later.
+    pub(crate) fn at_registers(&mut self, step: &mut Step, hook: Hook, number: u8) -> Result<bool, Refusal> {
+        let register = [RDI, RSI, RDX][usize::from(number)];
+        let address = self.state.world.cpus[&step.tid].gpr[register];
+        self.add_hook(step.tid, address, Hook { function: Function::Callback, ..hook });
+        self.go_on(step)
+    }
+
+    /// A place of the program to which a thread may come back from the library.
+    pub(crate) fn at_landing(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        let (space, here) = (self.state.world.space(step.tid), self.state.world.cpus[&step.tid].rip);
+        let is_own =
+            |address: &u64| self.executor.hooks.is_one_library(&self.state.world.memory, space, here, *address);
+        let caller = self.state.return_address(step.tid).filter(|address| !is_own(address));
+        if let Some(address) = caller.filter(|_| !self.state.is_quiet(step.tid)) {
+            self.add_hook(step.tid, address, Hook { function: Function::Landed, ..hook });
+        }
+        self.go_on(step)
+    }
+
+    /// A thread may have come back from the library, to clean up before it ends.
+    pub(crate) fn at_landed(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let ends = |member: &Member| member.phase == Phase::Ending && member.within.is_none();
+        if self.state.library.member(step.tid).is_some_and(ends) {
+            self.state.library.member_mut(step.tid).phase = Phase::Running;
+            return Ok(self.operated(step));
+        }
+        self.go_on(step)
+    }
+
+    /// A thread forbids to be cancelled, or allows it.
+    pub(crate) fn at_cancel_state(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        const DISABLE: u64 = 1;
+        let wanted = self.state.world.cpus[&step.tid].gpr[RDI] & 0xffff_ffff;
+        if wanted <= DISABLE {
+            self.state.library.member_mut(step.tid).is_shielded = wanted == DISABLE;
+        }
+        self.go_on(step)
+    }
+
+    /// Where a thread ends if it was cancelled.
+    pub(crate) fn at_test_cancel(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let is_cancelled = self.state.library.member(step.tid).is_some_and(Member::is_cancelled);
+        if !is_cancelled || self.state.is_quiet(step.tid) {
+            return self.go_on(step);
+        }
+        if !self.view().may_operate(step) {
+            return Ok(false);
+        }
+        self.state.end(step, Phase::Ending);
+        self.step_past(step)
+    }
+
+    /// A thread was cancelled while it waited: it does what it would do in `pthread_testcancel(3)`, which does not return.
+    pub(crate) fn cancelled(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        let Some(address) = self.view().sibling(step.tid, Function::TestCancel) else {
+            return Err(self
+                .state
+                .world
+                .refuse(step.tid, format!("a thread is cancelled in {}", hook.function.name())));
+        };
+        self.state.end(step, Phase::Ending);
+        self.state.world.cpus.get_mut(&step.tid).expect("it runs").rip = address;
+        self.step_past(step)
+    }
+
+    /// Executes an instruction at a place that is watched for others' sake.
+    fn go_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        if self.state.is_quiet(step.tid) { self.step_past(step) } else { self.first_instruction(step) }
+    }
+}
+
+impl State {
     /// Whether a thread's accesses are the program's own.
     pub(crate) fn is_plain(&self, tid: Tid) -> bool {
         let is_real = |member: &Member| member.is_in_library() || member.real.is_some();
@@ -57,12 +199,6 @@ impl Programs {
             self.library.member_mut(other).cancelled = true;
             step.accesses.extend(access::everything());
         }
-    }
-
-    /// Makes threads stop at an address; whether they do.
-    fn watch_for(&mut self, tid: Tid, address: u64, hook: Hook) -> bool {
-        self.add_hook(tid, address, hook);
-        self.hooks.at(&self.world.memory, self.world.space(tid), address).is_some()
     }
 
     /// Where a thread is that may just have returned from a function.
@@ -80,134 +216,5 @@ impl Programs {
             None => member.phase == Phase::Ending,
         };
         self.library.member(tid).is_some_and(is_first)
-    }
-
-    /// The program's function begins: what it does is a part of the program again.
-    pub(crate) fn at_callback(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
-        let tid = step.tid;
-        let Some(address) = self.return_address(tid).filter(|_| self.is_called_back(tid)) else {
-            return self.go_on(step);
-        };
-        let back = Return { address, stack_pointer: self.standing(tid).stack_pointer + 8 };
-        if !self.watch_for(tid, address, Hook { function: Function::Back, ..hook }) {
-            return self.go_on(step);
-        }
-        let member = self.library.member_mut(tid);
-        match member.within.take() {
-            Some(_) => member.onces.iter_mut().last().expect("it is called back").inside = Some(back),
-            None => (member.phase, member.cleans_up) = (Phase::Running, Some(back)),
-        }
-        Ok(self.operated(step))
-    }
-
-    /// The program's function may have returned, or the library's function that has called it.
-    pub(crate) fn at_back(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let (tid, here) = (step.tid, Some(self.standing(step.tid)));
-        let Some(member) = self.library.member(tid) else { return self.go_on(step) };
-        let once = member.onces.last().copied();
-        let has_called = once.is_some_and(|once| once.inside == here);
-        let is_over = once.is_some_and(|once| Some(once.end) == here)
-            && member.within.is_some_and(|within| within.whole == Whole::Once);
-        let has_cleaned = member.cleans_up == here;
-        let is_real_over = member.real == here;
-        if (has_called || has_cleaned) && !self.may_operate(step) {
-            return Ok(false);
-        }
-        if is_real_over {
-            self.library.member_mut(tid).real = None;
-        }
-        match once {
-            Some(once) if has_called => self.finish_once(step, once),
-            _ if is_over => {
-                let member = self.library.member_mut(tid);
-                member.onces.pop();
-                member.within = None;
-                Ok(self.operated(step))
-            }
-            _ if has_cleaned => {
-                self.library.member_mut(tid).cleans_up = None;
-                self.end(step, Phase::Ending);
-                self.step_past(step)
-            }
-            _ => self.go_on(step),
-        }
-    }
-
-    /// The program's function has returned: from now on it is done.
-    fn finish_once(&mut self, step: &mut Step, once: Once) -> Result<bool, Refusal> {
-        let space = self.world.space(step.tid);
-        step.accesses.push(access::word(&self.world.memory, space, once.control, true, Kind::Lock));
-        let member = self.library.member_mut(step.tid);
-        member.onces.iter_mut().last().expect("it is in one").inside = None;
-        member.within = Some(Within { return_to: once.end.address, whole: Whole::Once });
-        // The function is not called again: nobody comes to its beginning from here.
-        self.step_past(step)
-    }
-
-    /// What a function is given to be called later.
-    pub(crate) fn at_registers(&mut self, step: &mut Step, hook: Hook, number: u8) -> Result<bool, Refusal> {
-        let register = [RDI, RSI, RDX][usize::from(number)];
-        let address = self.world.cpus[&step.tid].gpr[register];
-        self.add_hook(step.tid, address, Hook { function: Function::Callback, ..hook });
-        self.go_on(step)
-    }
-
-    /// A place of the program to which a thread may come back from the library.
-    pub(crate) fn at_landing(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
-        let (space, here) = (self.world.space(step.tid), self.world.cpus[&step.tid].rip);
-        let is_own = |address: &u64| self.hooks.is_one_library(&self.world.memory, space, here, *address);
-        let caller = self.return_address(step.tid).filter(|address| !is_own(address));
-        if let Some(address) = caller.filter(|_| !self.is_quiet(step.tid)) {
-            self.add_hook(step.tid, address, Hook { function: Function::Landed, ..hook });
-        }
-        self.go_on(step)
-    }
-
-    /// A thread may have come back from the library, to clean up before it ends.
-    pub(crate) fn at_landed(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let ends = |member: &Member| member.phase == Phase::Ending && member.within.is_none();
-        if self.library.member(step.tid).is_some_and(ends) {
-            self.library.member_mut(step.tid).phase = Phase::Running;
-            return Ok(self.operated(step));
-        }
-        self.go_on(step)
-    }
-
-    /// A thread forbids to be cancelled, or allows it.
-    pub(crate) fn at_cancel_state(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        const DISABLE: u64 = 1;
-        let wanted = self.world.cpus[&step.tid].gpr[RDI] & 0xffff_ffff;
-        if wanted <= DISABLE {
-            self.library.member_mut(step.tid).is_shielded = wanted == DISABLE;
-        }
-        self.go_on(step)
-    }
-
-    /// Where a thread ends if it was cancelled.
-    pub(crate) fn at_test_cancel(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let is_cancelled = self.library.member(step.tid).is_some_and(Member::is_cancelled);
-        if !is_cancelled || self.is_quiet(step.tid) {
-            return self.go_on(step);
-        }
-        if !self.may_operate(step) {
-            return Ok(false);
-        }
-        self.end(step, Phase::Ending);
-        self.step_past(step)
-    }
-
-    /// A thread was cancelled while it waited: it does what it would do in `pthread_testcancel(3)`, which does not return.
-    pub(crate) fn cancelled(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
-        let Some(address) = self.sibling(step.tid, Function::TestCancel) else {
-            return Err(self.world.refuse(step.tid, format!("a thread is cancelled in {}", hook.function.name())));
-        };
-        self.end(step, Phase::Ending);
-        self.world.cpus.get_mut(&step.tid).expect("it runs").rip = address;
-        self.step_past(step)
-    }
-
-    /// Executes an instruction at a place that is watched for others' sake.
-    fn go_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        if self.is_quiet(step.tid) { self.step_past(step) } else { self.first_instruction(step) }
     }
 }

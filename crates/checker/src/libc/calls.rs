@@ -1,30 +1,50 @@
 //! Recognised functions of the C library, where threads come to them.
 
 use crate::libc::{self, Done, Function, Hook, Operation, Phase, RETURN, Whole, Within};
-use crate::system::programs::Programs;
+use crate::system::state::State;
 use crate::system::step::Step;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
 use explore::graph::Access;
 use kernel::Tid;
 use world::refusal::Refusal;
 use x86::cpu::{RAX, RCX, RDI, RDX, RSI, RSP};
 use x86::{Machine, Trap};
 
-impl Programs {
+impl View<'_> {
     /// The recognised function that a thread is at.
     pub(crate) fn hook(&self, tid: Tid) -> Option<Hook> {
-        let cpu = self.world.cpus.get(&tid)?;
-        self.hooks.at(&self.world.memory, self.world.space(tid), cpu.rip)
+        let cpu = self.state.world.cpus.get(&tid)?;
+        self.executor.hooks.at(&self.state.world.memory, self.state.world.space(tid), cpu.rip)
     }
 
+    /// The synchronising function that a thread is at.
+    pub(crate) fn operation(&self, tid: Tid, hook: Hook) -> Operation {
+        let cpu = &self.state.world.cpus[&tid];
+        Operation {
+            function: hook.function,
+            flavour: hook.flavour,
+            tid,
+            space: self.state.world.space(tid),
+            args: [cpu.gpr[RDI], cpu.gpr[RSI], cpu.gpr[RDX], cpu.gpr[RCX]],
+            stack_pointer: cpu.gpr[RSP],
+            any_sleeper: self.workload.options.any_sleeper,
+            spurious: self.workload.options.spurious,
+            has_kinds: !self.workload.options.holes.rwlocks,
+        }
+    }
+}
+
+impl Stepper<'_> {
     pub(crate) fn at_hook(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         match hook.function {
-            Function::AssertFail if self.options.checks.assert => {
+            Function::AssertFail if self.workload.options.checks.assert => {
                 self.hear_operation(step.tid, hook);
-                self.at_failed_assertion(step)
+                self.state.at_failed_assertion(step)
             }
             Function::AssertFail | Function::Abort => self.step_past(step),
             Function::StartMain => self.at_start_main(step, hook),
-            Function::Begin if !self.is_called_back(step.tid) => self.at_begin(step, hook),
+            Function::Begin if !self.state.is_called_back(step.tid) => self.at_begin(step, hook),
             Function::Begin | Function::Callback => self.at_callback(step, hook),
             Function::Back => self.at_back(step),
             Function::Registers(number) => self.at_registers(step, hook, number),
@@ -32,7 +52,7 @@ impl Programs {
             Function::Landed => self.at_landed(step),
             Function::CancelState => self.at_cancel_state(step),
             Function::TestCancel => self.at_test_cancel(step),
-            function if function.joins() && self.is_joining(step.tid) => self.step_past(step),
+            function if function.joins() && self.state.is_joining(step.tid) => self.step_past(step),
             Function::Return => self.at_return(step),
             Function::Whole(whole) => self.at_whole(step, hook, whole),
             Function::Allocate(asked) => self.at_allocation(step, hook, asked),
@@ -40,6 +60,185 @@ impl Programs {
         }
     }
 
+    pub(crate) fn at_start_main(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        self.add_hook(step.tid, self.state.world.cpus[&step.tid].gpr[RDI], Hook { function: Function::Begin, ..hook });
+        self.step_past(step)
+    }
+
+    /// The program's own code begins.
+    pub(crate) fn at_begin(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        if self.state.library.member(tid).is_some_and(|member| member.phase == Phase::Starting) {
+            self.state.library.member_mut(tid).phase = Phase::Running;
+            if self.is_starting {
+                return Ok(false);
+            }
+            let is_first = self.state.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0);
+            if !is_first && let Some(address) = self.state.return_address(tid) {
+                self.add_hook(tid, address, Hook { function: Function::Return, ..hook });
+            }
+        }
+        if self.state.is_quiet(tid) { self.step_past(step) } else { self.first_instruction(step) }
+    }
+
+    /// The first instruction of the program's own code is like any other: others may see it.
+    pub(crate) fn first_instruction(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let stop = self.state.world.execute_instructions(step.tid, &mut self.executor.unhooked, 1);
+        self.note_accesses(step);
+        step.is_fresh &= stop.executed == 0;
+        match stop.trap {
+            None => Ok(true),
+            Some(Trap::Stop) => self.at_synchronising(step),
+            Some(trap) => self.at_trap(step, &trap),
+        }
+    }
+
+    /// The function that a thread was made for has returned.
+    pub(crate) fn at_return(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let is_over = self.state.library.member(step.tid).is_some_and(|member| member.phase == Phase::Running);
+        if is_over {
+            if !self.view().may_operate(step) {
+                return Ok(false);
+            }
+            self.state.end(step, Phase::Ending);
+        }
+        self.step_past(step)
+    }
+
+    pub(crate) fn at_whole(&mut self, step: &mut Step, hook: Hook, whole: Whole) -> Result<bool, Refusal> {
+        if whole == Whole::Create && self.state.starts(step.tid) && self.state.is_first(step.tid) {
+            self.state.begin_early(step.tid);
+            return Ok(!self.is_starting);
+        }
+        if self.state.is_quiet(step.tid) || whole == Whole::Stdio && self.state.has_private_memory(step.tid) {
+            return self.step_past(step);
+        }
+        if !self.view().may_operate(step) {
+            return Ok(false);
+        }
+        if whole == Whole::Create {
+            let routine = self.state.world.cpus[&step.tid].gpr[RDX];
+            self.add_hook(step.tid, routine, Hook { function: Function::Begin, ..hook });
+        }
+        if whole == Whole::Detach {
+            let object = libc::thread(self.state.world.space(step.tid), self.state.world.cpus[&step.tid].gpr[RDI]);
+            step.accesses.push(Access { object, write: true, plain: false });
+        }
+        self.hear_operation(step.tid, hook);
+        if whole == Whole::Stdio && self.executor.refinement.is_stdio_split {
+            return self.enter_real(step, hook);
+        }
+        if let Some(phase) = whole.last_phase() {
+            self.state.end(step, phase);
+            return self.step_past(step);
+        }
+        self.enter_whole(step, whole)
+    }
+
+    /// Carries out a function as a whole: it returns to where nothing is mapped.
+    pub(crate) fn enter_whole(&mut self, step: &mut Step, whole: Whole) -> Result<bool, Refusal> {
+        let Some(return_to) = self.state.return_address(step.tid) else { return self.step_past(step) };
+        let (space, pointer) = (self.state.world.space(step.tid), self.state.world.cpus[&step.tid].gpr[RSP]);
+        if self.state.world.memory.write(space, pointer, &RETURN.to_le_bytes()).is_ok() {
+            self.state.library.member_mut(step.tid).within = Some(Within { return_to, whole });
+        }
+        self.step_past(step)
+    }
+
+    pub(crate) fn leave_whole(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        step.is_fresh = false;
+        let Some(within) = self.state.library.member_mut(step.tid).within.take() else { return Ok(false) };
+        self.state.world.cpus.get_mut(&step.tid).expect("it runs").rip = within.return_to;
+        if within.whole == Whole::Cancel {
+            self.state.has_cancelled(step);
+        }
+        Ok(within.whole == Whole::Allocate || self.operated(step))
+    }
+
+    pub(crate) fn at_operation(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        let operation = self.view().operation(step.tid, hook);
+        let seen = self.state.seen();
+        if !self.view().may_operate(step) || operation.choices(seen) == 0 {
+            return Ok(false);
+        }
+        let lock = operation.lock(seen);
+        if !self.state.is_life(step.tid) {
+            step.accesses.extend(operation.accesses(seen));
+            self.note_lock(step, &operation);
+        }
+        self.hear_operation(step.tid, hook);
+        let holder = lock.and_then(|lock| self.state.library.holder(lock)).filter(|holder| *holder != step.tid);
+        let world = &mut self.state.world;
+        let index = std::mem::take(&mut step.index);
+        let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.state.library, index);
+        if let Some((lock, holder)) = lock.zip(holder) {
+            self.look_at_broken(lock, holder, matches!(done, Done::Acquired(_)));
+        }
+        self.state.world.memory.forget_log();
+        step.is_fresh = false;
+        match done {
+            Done::Sleeps => Ok(false),
+            Done::Whole(Whole::Once) => self.enter_once(step, hook),
+            Done::Whole(whole) => self.enter_whole(step, whole),
+            Done::Cancelled => self.cancelled(step, hook),
+            Done::Unsummarised => self.enter_real(step, hook),
+            // Others cannot come between this and what is done under the lock, unless they take it away.
+            Done::Acquired(result) => {
+                self.state.return_with(step.tid, result);
+                Ok(lock.is_none_or(|lock| self.executor.refinement.is_kept(lock)) || self.operated(step))
+            }
+            Done::Returned(result) => {
+                self.state.return_with(step.tid, result);
+                Ok(self.state.is_quiet(step.tid) || self.operated(step))
+            }
+            Done::Misused(result, what) => {
+                step.misuse = Some(what);
+                self.state.return_with(step.tid, result);
+                Ok(self.operated(step))
+            }
+        }
+    }
+
+    /// Somebody has used a lock that another thread holds: if it took the lock, or gave it back, holding keeps nobody out.
+    fn look_at_broken(&mut self, lock: u64, holder: Tid, is_taken: bool) {
+        let still_holds = self.state.library.member(holder).is_some_and(|member| member.holds.contains(&lock));
+        if is_taken && still_holds {
+            self.state.library.member_mut(holder).release(lock);
+        }
+        if (is_taken || !still_holds) && !self.workload.options.holes.locks {
+            self.executor.refinement.break_lock(lock);
+        }
+    }
+
+    /// Executes the first instruction of a recognised function like any other.
+    pub(crate) fn step_past(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        self.pass_quietly(step)?;
+        step.is_fresh = false;
+        Ok(true)
+    }
+
+    pub(crate) fn pass_quietly(&mut self, step: &mut Step) -> Result<(), Refusal> {
+        let cpu = self.state.world.cpus.get_mut(&step.tid).expect("it runs");
+        let machine = Machine { cpu, memory: &mut self.state.world.memory, clock: self.state.world.kernel.clock.now() };
+        machine.memory.pass_armed(true);
+        let stop = x86::run_past(machine, &mut self.executor.quiet);
+        self.state.world.memory.pass_armed(false);
+        self.note_accesses(step);
+        match stop.trap {
+            Some(trap) => self.state.world.handle(step.tid, &trap, self.listener),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn add_hook(&mut self, tid: Tid, address: u64, hook: Hook) {
+        let space = self.state.world.space(tid);
+        if self.executor.hooks.add(&self.state.world.memory, space, address, hook) {
+            self.executor.refresh_stops();
+        }
+    }
+}
+
+impl State {
     /// `assert(3)` has failed: what it would print, and nothing behind it.
     pub(crate) fn at_failed_assertion(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (space, cpu) = (self.world.space(step.tid), &self.world.cpus[&step.tid]);
@@ -52,51 +251,6 @@ impl Programs {
         step.assertion = Some(format!("{file}:{line}: {function}: assertion `{text}` failed", line = line as u32));
         self.world.memory.forget_log();
         Ok(false)
-    }
-
-    pub(crate) fn at_start_main(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
-        self.add_hook(step.tid, self.world.cpus[&step.tid].gpr[RDI], Hook { function: Function::Begin, ..hook });
-        self.step_past(step)
-    }
-
-    /// The program's own code begins.
-    pub(crate) fn at_begin(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
-        let tid = step.tid;
-        if self.library.member(tid).is_some_and(|member| member.phase == Phase::Starting) {
-            self.library.member_mut(tid).phase = Phase::Running;
-            if self.is_starting {
-                return Ok(false);
-            }
-            let is_first = self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0);
-            if !is_first && let Some(address) = self.return_address(tid) {
-                self.add_hook(tid, address, Hook { function: Function::Return, ..hook });
-            }
-        }
-        if self.is_quiet(tid) { self.step_past(step) } else { self.first_instruction(step) }
-    }
-
-    /// The first instruction of the program's own code is like any other: others may see it.
-    pub(crate) fn first_instruction(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let stop = self.world.execute_instructions(step.tid, &mut self.unhooked, 1);
-        self.note_accesses(step);
-        step.is_fresh &= stop.executed == 0;
-        match stop.trap {
-            None => Ok(true),
-            Some(Trap::Stop) => self.at_synchronising(step),
-            Some(trap) => self.at_trap(step, &trap),
-        }
-    }
-
-    /// The function that a thread was made for has returned.
-    pub(crate) fn at_return(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let is_over = self.library.member(step.tid).is_some_and(|member| member.phase == Phase::Running);
-        if is_over {
-            if !self.may_operate(step) {
-                return Ok(false);
-            }
-            self.end(step, Phase::Ending);
-        }
-        self.step_past(step)
     }
 
     /// Whether a thread is in a function that joins: of some, another one is the inner part.
@@ -115,132 +269,11 @@ impl Programs {
         (member.phase, member.ends) = (phase, true);
     }
 
-    pub(crate) fn at_whole(&mut self, step: &mut Step, hook: Hook, whole: Whole) -> Result<bool, Refusal> {
-        if whole == Whole::Create && self.starts(step.tid) && self.is_first(step.tid) {
-            self.begin_early(step.tid);
-            return Ok(!self.is_starting);
-        }
-        if self.is_quiet(step.tid) || whole == Whole::Stdio && self.has_private_memory(step.tid) {
-            return self.step_past(step);
-        }
-        if !self.may_operate(step) {
-            return Ok(false);
-        }
-        if whole == Whole::Create {
-            let routine = self.world.cpus[&step.tid].gpr[RDX];
-            self.add_hook(step.tid, routine, Hook { function: Function::Begin, ..hook });
-        }
-        if whole == Whole::Detach {
-            let object = libc::thread(self.world.space(step.tid), self.world.cpus[&step.tid].gpr[RDI]);
-            step.accesses.push(Access { object, write: true, plain: false });
-        }
-        self.hear_operation(step.tid, hook);
-        if whole == Whole::Stdio && self.refinement.is_stdio_split {
-            return self.enter_real(step, hook);
-        }
-        if let Some(phase) = whole.last_phase() {
-            self.end(step, phase);
-            return self.step_past(step);
-        }
-        self.enter_whole(step, whole)
-    }
-
-    /// Carries out a function as a whole: it returns to where nothing is mapped.
-    pub(crate) fn enter_whole(&mut self, step: &mut Step, whole: Whole) -> Result<bool, Refusal> {
-        let Some(return_to) = self.return_address(step.tid) else { return self.step_past(step) };
-        let (space, pointer) = (self.world.space(step.tid), self.world.cpus[&step.tid].gpr[RSP]);
-        if self.world.memory.write(space, pointer, &RETURN.to_le_bytes()).is_ok() {
-            self.library.member_mut(step.tid).within = Some(Within { return_to, whole });
-        }
-        self.step_past(step)
-    }
-
-    pub(crate) fn leave_whole(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        step.is_fresh = false;
-        let Some(within) = self.library.member_mut(step.tid).within.take() else { return Ok(false) };
-        self.world.cpus.get_mut(&step.tid).expect("it runs").rip = within.return_to;
-        if within.whole == Whole::Cancel {
-            self.has_cancelled(step);
-        }
-        Ok(within.whole == Whole::Allocate || self.operated(step))
-    }
-
     pub(crate) fn return_address(&self, tid: Tid) -> Option<u64> {
         let mut bytes = [0; 8];
         let pointer = self.world.cpus[&tid].gpr[RSP];
         self.world.memory.peek(self.world.space(tid), pointer, &mut bytes).ok()?;
         Some(u64::from_le_bytes(bytes))
-    }
-
-    /// The synchronising function that a thread is at.
-    pub(crate) fn operation(&self, tid: Tid, hook: Hook) -> Operation {
-        let cpu = &self.world.cpus[&tid];
-        Operation {
-            function: hook.function,
-            flavour: hook.flavour,
-            tid,
-            space: self.world.space(tid),
-            args: [cpu.gpr[RDI], cpu.gpr[RSI], cpu.gpr[RDX], cpu.gpr[RCX]],
-            stack_pointer: cpu.gpr[RSP],
-            any_sleeper: self.options.any_sleeper,
-            spurious: self.options.spurious,
-            has_kinds: !self.options.holes.rwlocks,
-        }
-    }
-
-    pub(crate) fn at_operation(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
-        let operation = self.operation(step.tid, hook);
-        let seen = self.seen();
-        if !self.may_operate(step) || operation.choices(seen) == 0 {
-            return Ok(false);
-        }
-        let lock = operation.lock(seen);
-        if !self.is_life(step.tid) {
-            step.accesses.extend(operation.accesses(seen));
-            self.note_lock(step, &operation);
-        }
-        self.hear_operation(step.tid, hook);
-        let holder = lock.and_then(|lock| self.library.holder(lock)).filter(|holder| *holder != step.tid);
-        let world = &mut self.world;
-        let index = std::mem::take(&mut step.index);
-        let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.library, index);
-        if let Some((lock, holder)) = lock.zip(holder) {
-            self.look_at_broken(lock, holder, matches!(done, Done::Acquired(_)));
-        }
-        self.world.memory.forget_log();
-        step.is_fresh = false;
-        match done {
-            Done::Sleeps => Ok(false),
-            Done::Whole(Whole::Once) => self.enter_once(step, hook),
-            Done::Whole(whole) => self.enter_whole(step, whole),
-            Done::Cancelled => self.cancelled(step, hook),
-            Done::Unsummarised => self.enter_real(step, hook),
-            // Others cannot come between this and what is done under the lock, unless they take it away.
-            Done::Acquired(result) => {
-                self.return_with(step.tid, result);
-                Ok(lock.is_none_or(|lock| self.refinement.is_kept(lock)) || self.operated(step))
-            }
-            Done::Returned(result) => {
-                self.return_with(step.tid, result);
-                Ok(self.is_quiet(step.tid) || self.operated(step))
-            }
-            Done::Misused(result, what) => {
-                step.misuse = Some(what);
-                self.return_with(step.tid, result);
-                Ok(self.operated(step))
-            }
-        }
-    }
-
-    /// Somebody has used a lock that another thread holds: if it took the lock, or gave it back, holding keeps nobody out.
-    fn look_at_broken(&mut self, lock: u64, holder: Tid, is_taken: bool) {
-        let still_holds = self.library.member(holder).is_some_and(|member| member.holds.contains(&lock));
-        if is_taken && still_holds {
-            self.library.member_mut(holder).release(lock);
-        }
-        if (is_taken || !still_holds) && !self.options.holes.locks {
-            self.refinement.break_lock(lock);
-        }
     }
 
     /// Returns from a function that was just called.
@@ -250,32 +283,5 @@ impl Programs {
         cpu.gpr[RAX] = result;
         cpu.gpr[RSP] += 8;
         cpu.rip = address.unwrap_or(0);
-    }
-
-    /// Executes the first instruction of a recognised function like any other.
-    pub(crate) fn step_past(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        self.pass_quietly(step)?;
-        step.is_fresh = false;
-        Ok(true)
-    }
-
-    pub(crate) fn pass_quietly(&mut self, step: &mut Step) -> Result<(), Refusal> {
-        let cpu = self.world.cpus.get_mut(&step.tid).expect("it runs");
-        let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
-        machine.memory.pass_armed(true);
-        let stop = x86::run_past(machine, &mut self.quiet);
-        self.world.memory.pass_armed(false);
-        self.note_accesses(step);
-        match stop.trap {
-            Some(trap) => self.world.handle(step.tid, &trap, &mut self.listener),
-            None => Ok(()),
-        }
-    }
-
-    pub(crate) fn add_hook(&mut self, tid: Tid, address: u64, hook: Hook) {
-        let space = self.world.space(tid);
-        if self.hooks.add(&self.world.memory, space, address, hook) {
-            self.refresh_stops();
-        }
     }
 }

@@ -3,9 +3,11 @@
 
 use crate::libc::read_set::Dependency;
 use crate::memo::lru::Ways;
-use crate::memo::step_memo::{MemoKey, answers_in, are_answers_in, space_of};
+use crate::memo::step_memo::{MemoKey, answers_in, are_answers_in};
 use crate::system::actors::Told;
-use crate::system::programs::{Programs, Snapshot};
+use crate::system::programs::Programs;
+use crate::system::state::Snapshot;
+use crate::system::view::View;
 use kernel::Tid;
 use memory::Effect;
 use rustc_hash::FxHashMap;
@@ -59,9 +61,9 @@ impl Programs {
             return known.clone();
         }
         self.become_state(state);
-        self.begin_notes(tid);
-        let told = self.told(tid);
-        let asked = self.end_notes();
+        self.state.begin_notes(tid);
+        let told = self.view().told(tid);
+        let asked = self.state.end_notes();
         match known {
             Some(known) if known != told => self.note_difference(tid, "a thread is not who it was in the same place"),
             Some(_) => {}
@@ -77,16 +79,18 @@ impl Programs {
         asked: Vec<Dependency>,
         told: &Told,
     ) {
-        let Some((place, space)) = place.zip(space_of(state, tid)) else { return };
-        let place = if self.is_by_itself(tid) { place.silent } else { place.any };
-        let Some(looks) = self.world.memory.effect(space, &state.memory, &state.memory) else { return };
+        let Some((place, space)) = place.zip(state.space(tid)) else { return };
+        let place = if self.view().is_by_itself(tid) { place.silent } else { place.any };
+        let Some(looks) = self.state.world.memory.effect(space, &state.memory, &state.memory) else { return };
         self.remembered.met.add(place, Way { looks, answers: answers_in(state, asked), told: told.clone() });
     }
+}
 
+impl View<'_> {
     /// Whether no other thread in the kernel decides who a thread is: it is at a function of the library, and waits for
     /// nothing in the kernel, nor for another service.
     fn is_by_itself(&self, tid: Tid) -> bool {
-        let waits = self.world.kernel.threads.get(&tid).is_none_or(|thread| thread.wait.is_some());
+        let waits = self.state.world.kernel.threads.get(&tid).is_none_or(|thread| thread.wait.is_some());
         !waits && self.pending_operation(tid).is_some() && self.gate(tid).is_none()
     }
 }

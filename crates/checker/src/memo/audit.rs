@@ -36,7 +36,7 @@ impl Audited {
 impl Programs {
     /// Whether a memoized or inherited result is to be worked out again.
     pub(crate) fn is_due(&mut self) -> bool {
-        match self.options.audit {
+        match self.workload.options.audit {
             Some(one_in) => self.audited.is_due(one_in),
             None => cfg!(debug_assertions),
         }
@@ -45,11 +45,11 @@ impl Programs {
     /// A result was not what comes out: from now on nothing that this search says can be trusted.
     pub(crate) fn note_difference(&mut self, tid: Tid, what: &str) {
         // What was worked out before is too coarse then, and the search begins anew.
-        if self.refinement.has_grown.load(Ordering::Relaxed) {
+        if self.executor.refinement.has_grown.load(Ordering::Relaxed) {
             return;
         }
-        assert!(self.options.audit.is_some(), "{tid:?}: {what}");
-        let refusal = Refusal { cause: Cause::Differs, ..Refusal::new(&self.world, tid, what.to_owned()) };
+        assert!(self.workload.options.audit.is_some(), "{tid:?}: {what}");
+        let refusal = Refusal { cause: Cause::Differs, ..Refusal::new(&self.state.world, tid, what.to_owned()) };
         self.refuse(refusal);
     }
 }

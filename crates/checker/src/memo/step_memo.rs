@@ -12,7 +12,9 @@ use crate::memo::lru::Ways;
 use crate::options::{Holes, Timeouts};
 use crate::system::actors::{Everybody, Passing, everybody};
 use crate::system::never::Beside;
-use crate::system::programs::{NoContext, Programs, Snapshot, TIME};
+use crate::system::programs::Programs;
+use crate::system::programs::{NoContext, TIME};
+use crate::system::state::{Snapshot, State};
 use explore::graph::{Access, Actor, Reached, Step, StepContext, Taken};
 use explore::system::Failure;
 use kernel::kernel::Output;
@@ -56,6 +58,8 @@ pub(crate) struct Remembered {
     tried: FxHashMap<(u64, u32, u32), Arc<MemoEntry>>,
     /// Who threads are.
     pub met: Met,
+    /// The version of the executor that entries were made with.
+    version: u64,
 }
 
 /// A step that was taken before.
@@ -98,7 +102,14 @@ pub(crate) struct StepRecord<'a> {
 
 impl Remembered {
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { version: self.version, ..Self::default() };
+    }
+
+    /// Drops entries of an earlier version of the executor.
+    fn follow(&mut self, version: u64) {
+        if self.version != version {
+            *self = Self { version, ..Self::default() };
+        }
     }
 
     /// What stands for the kernel as a thread sees it that asks nothing of it: of the others it can tell only whether there
@@ -171,12 +182,12 @@ impl Programs {
     fn may_remember(&self, choice: Choice) -> bool {
         choice.actor != TIME
             && !self.is_starting
-            && self.options.timeouts == Timeouts::Quiet
+            && self.workload.options.timeouts == Timeouts::Quiet
             && self.listener.info.is_none()
-            && self.points.matched.is_empty()
-            && self.forbidden.is_empty()
+            && self.workload.points.matched.is_empty()
+            && self.workload.forbidden.is_empty()
             && self.refusal.is_none()
-            && !self.world.memory.is_patched()
+            && !self.state.world.memory.is_patched()
     }
 
     /// A step that was taken before, and would go the same way; or where it is to be looked for.
@@ -186,11 +197,12 @@ impl Programs {
         choice: Choice,
         is_trial: bool,
     ) -> Result<Arc<MemoEntry>, Option<MemoKey>> {
-        if self.refinement.has_grown.load(Ordering::Relaxed) {
+        if self.executor.refinement.has_grown.load(Ordering::Relaxed) {
             // Earlier steps were seen too coarsely.
             self.remembered.clear();
             return Err(None);
         }
+        self.remembered.follow(self.executor.version);
         let at = (state.number, choice.actor, choice.index);
         if let Some(known) = self.remembered.tried.remove(&at) {
             self.remembered.note_luck(true);
@@ -198,7 +210,7 @@ impl Programs {
         }
         let may_look = self.may_remember(choice) && self.remembered.is_worth_a_look();
         let place = may_look.then(|| self.remembered.place_of(state, choice)).flatten().ok_or(None)?;
-        let holes = self.options.holes;
+        let holes = self.workload.options.holes;
         let mut find = |key| self.remembered.find(key, state, holes);
         let known = find(place.silent).or_else(|| find(place.any));
         self.remembered.note_luck(known.is_some());
@@ -220,18 +232,6 @@ impl Programs {
         let is_full =
             steps.entry(place.silent).or_default().is_full() || steps.get(&place.any).is_some_and(Ways::is_full);
         is_likely || is_seen && !is_full
-    }
-
-    /// Notes from now on what a thread looks at.
-    pub(crate) fn begin_notes(&mut self, tid: Tid) {
-        self.world.memory.note_looks();
-        read_set::listen_to(tid);
-    }
-
-    /// No more is noted; what was asked.
-    pub(crate) fn end_notes(&mut self) -> Vec<Dependency> {
-        self.world.memory.end_looks();
-        read_set::heard()
     }
 
     /// How a memoized step differs from what was executed.
@@ -275,8 +275,8 @@ impl Programs {
     ) {
         // What others make of being disturbed is not noted.
         let is_quiet = before.library.disturbed(tid, deed.accesses).is_empty();
-        let Some(space) = space_of(before, tid).filter(|_| is_quiet) else { return };
-        let Some(memory) = self.world.memory.effect(space, &before.memory, &after.memory) else { return };
+        let Some(space) = before.space(tid).filter(|_| is_quiet) else { return };
+        let Some(memory) = self.state.world.memory.effect(space, &before.memory, &after.memory) else { return };
         // Whoever asks the kernel for anything needs it to itself.
         let is_silent = after.kernel.is_same(&before.kernel);
         let members = after.library.differing(&before.library);
@@ -286,7 +286,7 @@ impl Programs {
         let known = MemoEntry {
             memory,
             answers: answers_in(before, questions),
-            were: cpus.iter().filter(|other| **other != tid).map(|other| (*other, cpu_of(before, *other))).collect(),
+            were: cpus.iter().filter(|other| **other != tid).map(|other| (*other, before.cpu(*other))).collect(),
             cpus: cpus.into_iter().map(|tid| (tid, after.cpus.shared(&tid).cloned())).collect(),
             members: members.into_iter().map(|tid| (tid, after.library.shared(tid).cloned())).collect(),
             kernel: (!is_silent).then(|| after.kernel.clone()),
@@ -317,7 +317,7 @@ impl Programs {
     /// if something is to be told of it that is not known.
     fn reached_again(&mut self, state: &Snapshot, known: &MemoEntry, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
         let fingerprint = state.fingerprint.wrapping_add(known.change);
-        let memory = self.world.memory.redone(&state.memory, &known.memory);
+        let memory = self.state.world.memory.redone(&state.memory, &known.memory);
         self.saved += 1;
         let (aside, number) = (known.identity, self.saved);
         let mut after = Snapshot { memory, aside, fingerprint, number, ..state.clone() };
@@ -339,9 +339,23 @@ impl Programs {
     /// What is wrong with a state in which nobody can move.
     fn stuck_in(&mut self, state: &Snapshot) -> Option<Failure> {
         self.become_state(state);
-        let stuck = self.stuck();
+        let stuck = self.view().stuck();
         self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
         stuck
+    }
+}
+
+impl State {
+    /// Notes from now on what a thread looks at.
+    pub(crate) fn begin_notes(&mut self, tid: Tid) {
+        self.world.memory.note_looks();
+        read_set::listen_to(tid);
+    }
+
+    /// No more is noted; what was asked.
+    pub(crate) fn end_notes(&mut self) -> Vec<Dependency> {
+        self.world.memory.end_looks();
+        read_set::heard()
     }
 }
 
@@ -371,7 +385,7 @@ impl MemoEntry {
     fn fits(&self, state: &Snapshot, holes: Holes) -> bool {
         (holes.memo || state.memory.shows(&self.memory))
             && state.library.disturbed(self.by, &self.accesses).is_empty()
-            && self.were.iter().all(|(tid, known)| cpu_of(state, *tid) == *known)
+            && self.were.iter().all(|(tid, known)| state.cpu(*tid) == *known)
             && are_answers_in(state, &self.answers)
     }
 }
@@ -395,16 +409,6 @@ fn answer(state: &Snapshot, question: Dependency) -> u128 {
         Dependency::Base(base, space) => living(space, base).map_or(0, |tid| u128::from(tid.0)),
         _ => state.library.answer(question),
     }
-}
-
-fn cpu_of(state: &Snapshot, tid: Tid) -> u128 {
-    state.cpus.shared(&tid).map_or(0, Shared::identity)
-}
-
-/// The space that a thread is in.
-pub(crate) fn space_of(state: &Snapshot, tid: Tid) -> Option<memory::SpaceId> {
-    let thread = state.kernel.threads.get(&tid)?;
-    state.kernel.processes.get(&thread.pid).map(|process| process.space)
 }
 
 /// Somebody, whether or not it is said to be as before.

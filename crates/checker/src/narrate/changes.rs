@@ -1,7 +1,8 @@
 //! What a step changed: locks and variables.
 
 use super::Narration;
-use crate::system::programs::{Programs, Snapshot};
+use crate::system::programs::Programs;
+use crate::system::state::{Snapshot, State};
 use debuginfo::{Storage, Variable};
 use explore::graph::Taken;
 use kernel::Tid;
@@ -12,13 +13,15 @@ use trace::Change;
 /// Variables of one step that are told.
 const VALUES_MAX: usize = 4;
 
-impl Programs {
+impl State {
     /// Who holds which exclusive lock.
     pub(super) fn holders(&self) -> BTreeMap<u64, Tid> {
         let held = self.library.members().flat_map(|(tid, member)| member.holds.iter().map(move |lock| (*lock, tid)));
         held.collect()
     }
+}
 
+impl Programs {
     /// Locks that changed hands.
     pub(super) fn lock_changes(
         &self,
@@ -26,7 +29,7 @@ impl Programs {
         story: &mut Narration,
         number: usize,
     ) -> Vec<Change> {
-        let after = self.holders();
+        let after = self.state.holders();
         let who = |holder: Option<&Tid>| holder.map_or_else(|| "free".to_owned(), |tid| self.listener.thread(*tid));
         let mut changes = Vec::new();
         for lock in before.keys().chain(after.keys().filter(|lock| !before.contains_key(lock))) {
@@ -43,7 +46,7 @@ impl Programs {
     /// Named variables that a step wrote and others can see.
     pub(super) fn value_changes(&mut self, before: &Snapshot, taken: &Taken<Snapshot>) -> Vec<Change> {
         let written = taken.accesses.iter().filter(|access| access.write);
-        let places = written.filter_map(|access| self.words.get(&access.object)?.first().copied());
+        let places = written.filter_map(|access| self.executor.words.get(&access.object)?.first().copied());
         let places: Vec<(SpaceId, u64)> = places.collect();
         let mut found: Vec<(SpaceId, Variable, String)> = Vec::new();
         for (space, address) in places {
@@ -63,7 +66,7 @@ impl Programs {
     }
 
     fn value_at(&mut self, space: SpaceId, address: u64) -> Option<(Variable, String)> {
-        let (world, info) = (&self.world, self.listener.info.as_mut()?);
+        let (world, info) = (&self.state.world, self.listener.info.as_mut()?);
         let variable = info.variable_at(world, space, address)?;
         if variable.storage != Storage::Global || variable.module.is_empty() {
             return None;
@@ -73,7 +76,7 @@ impl Programs {
     }
 
     fn value_of(&mut self, space: SpaceId, path: &str) -> Option<String> {
-        let (memory, info) = (&self.world.memory, self.listener.info.as_mut()?);
+        let (memory, info) = (&self.state.world.memory, self.listener.info.as_mut()?);
         let place = info.global(memory, space, path).ok()??;
         Some(place.read(memory, space)?.to_string())
     }

@@ -54,8 +54,8 @@ impl Programs {
         let tid = last.filter(|_| steps >= STEPS_MIN && quiet >= steps / 2)?;
         self.listen("");
         let (place, _) = self.place(tid);
-        let name = self.world.kernel.threads.get(&tid).map(|thread| thread.pid);
-        let name = name.and_then(|pid| self.world.kernel.processes.get(&pid)).map(|process| process.name.clone());
+        let name = self.state.world.kernel.threads.get(&tid).map(|thread| thread.pid);
+        let name = name.and_then(|pid| self.state.world.kernel.processes.get(&pid)).map(|process| process.name.clone());
         self.stop_listening();
         name.map(|name| (name, place))
     }

@@ -4,7 +4,7 @@ use super::calls;
 use super::files::{self, Named, Use};
 use super::place::{self, place_of};
 use crate::libc::{Function, Hook, Member, Whole};
-use crate::system::programs::Programs;
+use crate::system::stepper::Stepper;
 use debuginfo::DebugInfo;
 use kernel::{Id, Tid, table};
 use memory::{AccessKind, SpaceId};
@@ -147,11 +147,12 @@ impl Observer for Listener {
     }
 }
 
-impl Programs {
+impl Stepper<'_> {
     /// Hears an operation of the C library that is about to be carried out.
     pub(crate) fn hear_operation(&mut self, tid: Tid, hook: Hook) {
         // What the library does inside is not what the program does, nor is what it does with locks of its own.
-        let is_own = !self.library.member(tid).is_some_and(Member::is_in_library) && !self.is_of_system(tid, hook);
+        let is_own =
+            !self.state.library.member(tid).is_some_and(Member::is_in_library) && !self.is_of_system(tid, hook);
         if self.listener.info.is_some()
             && is_own
             && let Some(text) = self.operation_words(tid, hook)
@@ -159,15 +160,15 @@ impl Programs {
             if hook.function == Function::Whole(Whole::Create) {
                 self.listener.routine = Some(self.routine(tid));
             }
-            let heard = self.listener.hear(&self.world, tid, text);
+            let heard = self.listener.hear(&self.state.world, tid, text);
             self.listener.heard.push(heard);
         }
     }
 
     /// Whether an operation is about a variable of a library of the system.
     fn is_of_system(&mut self, tid: Tid, hook: Hook) -> bool {
-        let operation = self.operation(tid, hook);
-        let world = &self.world;
+        let operation = self.view().operation(tid, hook);
+        let world = &self.state.world;
         let info = self.listener.info.as_mut();
         let variable = info.and_then(|info| info.variable_at(world, operation.space, operation.args[0]));
         let is_lock = hook.function.synchronises() && hook.function != Function::Join;
@@ -179,14 +180,14 @@ impl Programs {
         if self.listener.info.is_some() {
             let does = if access.access == AccessKind::Read { "reads" } else { "writes" };
             let text = format!("{does} {}", self.name_at(space, access.addr));
-            let heard = self.listener.hear(&self.world, tid, text);
+            let heard = self.listener.hear(&self.state.world, tid, text);
             self.listener.heard.push(heard);
         }
     }
 
     /// How the program calls what is at an address.
     pub(super) fn name_at(&mut self, space: SpaceId, address: u64) -> String {
-        let world = &self.world;
+        let world = &self.state.world;
         let variable = self.listener.info.as_mut().and_then(|info| info.variable_at(world, space, address));
         match variable.filter(|variable| !variable.module.is_empty()) {
             Some(variable) => variable.path,

@@ -17,7 +17,9 @@ mod words;
 pub use growth::Growth;
 pub use listen::{HeardEvent, Listener};
 
-use crate::system::programs::{Programs, Snapshot, TIME};
+use crate::system::programs::Programs;
+use crate::system::programs::TIME;
+use crate::system::state::Snapshot;
 use debuginfo::DebugInfo;
 use explore::graph::{FootprintSystem, Reached};
 use explore::system::Failure;
@@ -89,8 +91,10 @@ impl Programs {
 
     /// What binaries say about themselves; to be given back for the next one who asks.
     pub(crate) fn debug_info(&mut self) -> Box<DebugInfo> {
-        let budget = self.options.budget.clone();
-        self.info.take().unwrap_or_else(|| Box::new(DebugInfo::new(self.world.kernel.host.clone()).within(budget)))
+        let budget = self.workload.options.budget.clone();
+        self.info
+            .take()
+            .unwrap_or_else(|| Box::new(DebugInfo::new(self.state.world.kernel.host.clone()).within(budget)))
     }
 
     /// Executes a schedule without telling it: what goes wrong at its end, and the fingerprint there; nothing if it cannot be
@@ -128,10 +132,10 @@ impl Programs {
     ) -> Option<Reached<Snapshot>> {
         self.listener.heard.clear();
         self.load(&before.state);
-        let (holders, since) = (self.holders(), self.world.kernel.clock.now());
-        let watched = self.watched();
+        let (holders, since) = (self.state.holders(), self.state.world.kernel.clock.now());
+        let watched = self.workload.watched(&self.state);
         let taken = self.step(&before.state, choice)?;
-        let watched = self.watched_changes(watched);
+        let watched = self.workload.watched_changes(&self.state, watched);
         let heard = std::mem::take(&mut self.listener.heard);
         let started = self.name_threads(&mut story.told.trace);
         story.told.stack = heard.last().map(|heard| heard.stack.clone()).unwrap_or_default();
@@ -168,12 +172,12 @@ impl Programs {
             }
         }
         let tid = Tid(choice.actor);
-        if let Some(waits) = self.listener.waits_in(tid).filter(|_| self.is_waiting(tid)) {
+        if let Some(waits) = self.listener.waits_in(tid).filter(|_| self.state.is_waiting(tid)) {
             let is_plain = waits.text.starts_with("sleep ") || waits.text == "vfork";
             let suffix = if is_plain { "" } else { ": waits" };
             events.push((event(tid, format!("{}{suffix}", waits.text), waits.location.clone()), Vec::new()));
         }
-        if choice.actor != TIME && !self.world.kernel.threads.contains_key(&tid) {
+        if choice.actor != TIME && !self.state.world.kernel.threads.contains_key(&tid) {
             events.retain(|(event, _)| !event.text.starts_with("exit("));
             events.push((event(tid, self.end_words(tid), None), Vec::new()));
         }
@@ -186,7 +190,7 @@ impl Programs {
     /// Who was started in a step: a thread by what was told already, a process by a line of its own.
     fn tell_births(&self, events: &mut Vec<Event>, choice: Choice, started: &[Tid]) {
         for tid in started {
-            let is_process = self.world.kernel.threads.get(tid).is_some_and(|thread| thread.pid.0 == tid.0);
+            let is_process = self.state.world.kernel.threads.get(tid).is_some_and(|thread| thread.pid.0 == tid.0);
             let is_told = events.last().is_some_and(|last| last.text == "vfork" && last.created.is_none());
             if is_process && !is_told {
                 events.retain(|event| event.text != IDLE);
@@ -200,7 +204,7 @@ impl Programs {
 
     /// Time passes; whoever could have moved is slow.
     fn time_event(&self, before: &Reached<Snapshot>, since: u64) -> Event {
-        let passed = calls::span(self.world.kernel.clock.now() - since);
+        let passed = calls::span(self.state.world.kernel.clock.now() - since);
         let able = before.actors.iter().filter(|actor| actor.choices > 0 && actor.number != TIME);
         let slow: Vec<String> = able.map(|actor| self.listener.thread(Tid(actor.number))).collect();
         let verb = if slow.len() == 1 { "is" } else { "are" };
@@ -210,7 +214,7 @@ impl Programs {
 
     /// Whose wait has ended because time has passed.
     fn first_woken(&self) -> Tid {
-        let kernel = &self.world.kernel;
+        let kernel = &self.state.world.kernel;
         let is_over = |thread: &kernel::Thread| {
             thread
                 .wait
@@ -226,7 +230,7 @@ impl Programs {
         self.load(&reached.state);
         story.told.complaints = self.complaints(&story.errors);
         self.tell_files(story);
-        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
         let mut behind = HashMap::new();
         for tid in &tids {
             let held = &story.held;
@@ -244,7 +248,7 @@ impl Programs {
     }
 
     fn place(&mut self, tid: Tid) -> (Option<Location>, Vec<String>) {
-        let (world, folder) = (&self.world, self.listener.folder.clone());
+        let (world, folder) = (&self.state.world, self.listener.folder.clone());
         match &mut self.listener.info {
             Some(info) => place::place_of(info, world, tid, &folder),
             None => (None, Vec::new()),
@@ -256,8 +260,11 @@ impl Programs {
     /// What programs wrote to standard error; of several, with who did.
     fn complaints(&self, errors: &BTreeMap<Pid, Vec<u8>>) -> Vec<String> {
         let lines = errors.iter().flat_map(|(pid, bytes)| {
-            let who =
-                if self.started.len() > 1 { format!("{}: ", self.listener.thread(Tid(pid.0))) } else { String::new() };
+            let who = if self.workload.started.len() > 1 {
+                format!("{}: ", self.listener.thread(Tid(pid.0)))
+            } else {
+                String::new()
+            };
             let text = String::from_utf8_lossy(bytes).into_owned();
             text.lines().map(|line| format!("{who}{line}")).collect::<Vec<_>>()
         });

@@ -1,7 +1,9 @@
 //! How processes and threads are called in a story.
 
-use crate::system::programs::{Programs, TIME};
-use kernel::process::State;
+use crate::system::programs::Programs;
+use crate::system::programs::TIME;
+use crate::system::state::State;
+use kernel::process;
 use kernel::{Pid, Tid};
 use trace::{ActorName, Trace};
 
@@ -11,16 +13,16 @@ impl Programs {
         if trace.actors.is_empty() {
             trace.actors.push(ActorName { actor: TIME, name: "time".to_owned() });
         }
-        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
         let new: Vec<Tid> = tids.into_iter().filter(|tid| !self.listener.threads.contains_key(tid)).collect();
         let routine = self.listener.routine.take();
         for tid in &new {
-            if let Some(routine) = routine.as_ref().filter(|_| self.pid_of(*tid) != Some(Pid(tid.0))) {
+            if let Some(routine) = routine.as_ref().filter(|_| self.state.pid_of(*tid) != Some(Pid(tid.0))) {
                 self.listener.heard_routines.insert(*tid, routine.clone());
             }
             let (short, long) = self.new_name(*tid);
-            let base = self.world.cpus.get(tid).map_or(0, |cpu| cpu.fs_base);
-            self.listener.bases.insert((self.world.space(*tid), base), short.clone());
+            let base = self.state.world.cpus.get(tid).map_or(0, |cpu| cpu.fs_base);
+            self.listener.bases.insert((self.state.world.space(*tid), base), short.clone());
             self.listener.threads.insert(*tid, short);
             trace.actors.push(ActorName { actor: tid.0, name: long });
         }
@@ -29,18 +31,18 @@ impl Programs {
 
     /// A short name for texts and a long one for lanes.
     fn new_name(&mut self, tid: Tid) -> (String, String) {
-        let pid = self.world.kernel.threads.get(&tid).map_or(Pid(tid.0), |thread| thread.pid);
+        let pid = self.state.world.kernel.threads.get(&tid).map_or(Pid(tid.0), |thread| thread.pid);
         let process = self.process_name(pid);
-        let is_only = self.started.len() == 1 && self.world.kernel.processes.values().count() <= 1;
+        let is_only = self.workload.started.len() == 1 && self.state.world.kernel.processes.values().count() <= 1;
         if pid.0 == tid.0 {
-            let name = if is_only && self.started.len() == 1 && self.started[0].0 == pid {
+            let name = if is_only && self.workload.started.len() == 1 && self.workload.started[0].0 == pid {
                 "main".to_owned()
             } else {
                 process
             };
             return (name.clone(), name);
         }
-        let of_process = |known: &&Tid| known.0 != pid.0 && self.pid_of(**known) == Some(pid);
+        let of_process = |known: &&Tid| known.0 != pid.0 && self.state.pid_of(**known) == Some(pid);
         let number = self.listener.threads.keys().filter(of_process).count() + 1;
         let prefix = if is_only { String::new() } else { format!("{process} ") };
         let short = format!("{prefix}T{number}");
@@ -49,16 +51,12 @@ impl Programs {
         (short, long)
     }
 
-    fn pid_of(&self, tid: Tid) -> Option<Pid> {
-        self.world.kernel.threads.get(&tid).map(|thread| thread.pid)
-    }
-
     /// A program's name, or its parent's with a number.
     fn process_name(&self, pid: Pid) -> String {
-        if let Some((_, name)) = self.started.iter().find(|(started, _)| *started == pid) {
+        if let Some((_, name)) = self.workload.started.iter().find(|(started, _)| *started == pid) {
             return name.clone();
         }
-        let Some(process) = self.world.kernel.processes.get(&pid) else { return format!("process {}", pid.0) };
+        let Some(process) = self.state.world.kernel.processes.get(&pid) else { return format!("process {}", pid.0) };
         let parent = self.listener.threads.get(&Tid(process.parent.0)).cloned();
         let parent = parent.filter(|name| name != "main").unwrap_or_else(|| process.name.clone());
         // Children that have ended keep their numbers, too.
@@ -77,13 +75,21 @@ impl Programs {
 
     /// How somebody who is no longer there has ended.
     pub(super) fn end_words(&self, tid: Tid) -> String {
-        let process = self.world.kernel.processes.get(&Pid(tid.0));
+        let process = self.state.world.kernel.processes.get(&Pid(tid.0));
         match process.map(|process| process.state) {
-            Some(State::Zombie(status)) if status & 0x7f == 0 => format!("has ended: exit code {}", status >> 8 & 0xff),
-            Some(State::Zombie(status)) => {
+            Some(process::State::Zombie(status)) if status & 0x7f == 0 => {
+                format!("has ended: exit code {}", status >> 8 & 0xff)
+            }
+            Some(process::State::Zombie(status)) => {
                 format!("is ended by {}", world::strace::signal_name((status & 0x7f) as u64))
             }
             _ => "has ended".to_owned(),
         }
+    }
+}
+
+impl State {
+    fn pid_of(&self, tid: Tid) -> Option<Pid> {
+        self.world.kernel.threads.get(&tid).map(|thread| thread.pid)
     }
 }

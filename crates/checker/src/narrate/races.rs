@@ -1,6 +1,7 @@
 //! A race, shown again: both accesses come next in one state, and each is made.
 
-use crate::system::programs::{Programs, Snapshot};
+use crate::system::programs::Programs;
+use crate::system::state::Snapshot;
 use debuginfo::Variable;
 use explore::graph::{FootprintSystem, Race, Reached};
 use memory::SpaceId;
@@ -27,9 +28,9 @@ impl Programs {
         let one = self.makes(&reached, race.one, race.object)?;
         let other = self.makes(&reached, race.other, race.object)?;
         self.load(&reached.state);
-        let place = *self.words.get(&race.object)?.first()?;
+        let place = *self.executor.words.get(&race.object)?.first()?;
         let mut info = self.debug_info();
-        let variable = info.variable_at(&self.world, place.0, place.1);
+        let variable = info.variable_at(&self.state.world, place.0, place.1);
         self.info = Some(info);
         Some(Shown { variable, choices: [one, other], place })
     }

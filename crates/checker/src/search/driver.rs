@@ -72,7 +72,7 @@ pub fn search(programs: &mut Programs, mode: Mode, limits: &mut Limits<'_>) -> O
 /// Whenever a step shows that earlier ones were seen too coarsely, the search begins anew with what is known now.
 pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'_>) -> Outcome {
     // A loop that only waits for a word to change is one operation: without states, nothing else would end it.
-    programs.options.awaits = awaits(engine);
+    programs.workload.options.awaits = awaits(engine);
     let mut outcome = Outcome::default();
     let mut crew = Vec::new();
     loop {
@@ -93,7 +93,7 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
         let has_learnt = programs.promote(&report.races);
         programs.teach(&mut crew);
         if needs_help {
-            crew = (1..engine.workers()).map(|_| programs.twin()).collect();
+            crew = (1..engine.workers()).map(|_| programs.for_worker()).collect();
             continue;
         }
         let was_stopped = programs.refusal.is_some() || (limits.stop)(report.states, report.executed);

@@ -5,7 +5,11 @@ use crate::footprint::access;
 use crate::libc::{self, Library, Operation};
 use crate::options::Timeouts;
 use crate::system::choice_kind::ChoiceKind;
-use crate::system::programs::{Programs, TIME};
+use crate::system::programs::Programs;
+use crate::system::programs::TIME;
+use crate::system::state::State;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
 use explore::graph::{Access, Actor};
 use kernel::{Kernel, Tid, event, signal, time};
 
@@ -61,11 +65,15 @@ impl Programs {
     /// Everybody in the world as it is.
     pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> Everybody {
         let due = self.due(untouched);
-        let is_patient = self.options.timeouts == Timeouts::Quiet;
-        let quiet = Passing::quiet(&self.world.kernel, &self.library);
-        let passing = Passing { may_hasten: self.may_hasten(), is_patient, ..quiet };
-        let everybody =
-            everybody(&self.world.kernel, (was_timed, untouched), passing, (&due, &mut |tid| self.told(tid)));
+        let is_patient = self.workload.options.timeouts == Timeouts::Quiet;
+        let quiet = Passing::quiet(&self.state.world.kernel, &self.state.library);
+        let passing = Passing { may_hasten: self.view().may_hasten(), is_patient, ..quiet };
+        let everybody = everybody(
+            &self.state.world.kernel,
+            (was_timed, untouched),
+            passing,
+            (&due, &mut |tid| self.view().told(tid)),
+        );
         self.note_not_as_before(everybody.differs);
         everybody
     }
@@ -80,30 +88,32 @@ impl Programs {
             self.note_difference(tid, "a step has changed a thread that it does not conflict with");
         }
     }
+}
 
+impl View<'_> {
     /// Somebody, and when the function that it is in gives up.
     pub(crate) fn told(&self, tid: Tid) -> Told {
         let operation = self.pending_operation(tid);
-        let deadline = operation.and_then(|operation| operation.deadline(self.seen()));
+        let deadline = operation.and_then(|operation| operation.deadline(self.state.seen()));
         (self.actor(tid, operation.as_ref()), deadline)
     }
 
     /// Whether anybody waits for a time to come, or looks at clocks, where that decides whether time can pass early.
     pub(crate) fn is_timed(&self) -> bool {
-        let is_awaited = || next_deadline(&self.world.kernel, self.deadlines()).is_some();
-        self.may_hasten() && (self.library.reads_clock() || is_awaited())
+        let is_awaited = || next_deadline(&self.state.world.kernel, self.deadlines()).is_some();
+        self.may_hasten() && (self.state.library.reads_clock() || is_awaited())
     }
 
     /// What decides whether time can pass early, and how far, as far as a thread has to do with it: whether anybody waits for
     /// it, and the deadlines of the thread and its process. Nothing where time never passes early.
     pub(crate) fn timing(&self, tid: Tid) -> Option<(bool, Vec<u64>)> {
-        if self.options.timeouts == Timeouts::Quiet {
+        if self.workload.options.timeouts == Timeouts::Quiet {
             return None;
         }
-        let kernel = &self.world.kernel;
+        let kernel = &self.state.world.kernel;
         let thread = kernel.threads.get(&tid);
         let waits = thread.and_then(|thread| thread.wait.as_ref()?.deadline);
-        let operation = thread.and_then(|_| self.pending_operation(tid)?.deadline(self.seen()));
+        let operation = thread.and_then(|_| self.pending_operation(tid)?.deadline(self.state.seen()));
         let timers = thread.into_iter().flat_map(|thread| time::alarms(kernel, thread.pid));
         let own = waits.into_iter().chain(operation).chain(timers).chain(event::next_deadline(kernel));
         Some((self.is_timed(), own.collect()))
@@ -111,14 +121,14 @@ impl Programs {
 
     /// Whether time that passes early may send a thread a signal.
     pub(crate) fn may_be_alarmed(&self, tid: Tid) -> bool {
-        let kernel = &self.world.kernel;
+        let kernel = &self.state.world.kernel;
         self.may_hasten() && kernel.threads.get(&tid).is_some_and(|thread| time::has_alarm(kernel, thread.pid))
     }
 
     /// When the functions that threads are in give up.
     fn deadlines(&self) -> impl Iterator<Item = u64> {
-        let operations = self.world.kernel.threads.keys().filter_map(|tid| self.pending_operation(*tid));
-        operations.filter_map(|operation| operation.deadline(self.seen()))
+        let operations = self.state.world.kernel.threads.keys().filter_map(|tid| self.pending_operation(*tid));
+        operations.filter_map(|operation| operation.deadline(self.state.seen()))
     }
 
     /// The synchronising function that a thread is at, if it is at one.
@@ -130,13 +140,71 @@ impl Programs {
     pub(crate) fn actor(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
         let mut actor = self.moving(tid, operation);
         if actor.choices == 0 {
-            actor.interrupts = self.interrupts(tid);
+            actor.interrupts = self.state.interrupts(tid);
             actor.awaits.extend(&actor.interrupts);
         }
-        actor.redundant = actor.choices > 0 && self.looked_early(tid);
+        actor.redundant = actor.choices > 0 && self.state.looked_early(tid);
         actor
     }
 
+    /// What a thread can do, and what it waits for if it cannot.
+    pub(crate) fn moving(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
+        let can_move = self.state.world.can_move(tid);
+        if let Some(gate) = self.gate(tid) {
+            return Actor { awaits: vec![gate], ..self.nobody(tid) };
+        }
+        if let Some(awaits) = self.state.spun(tid) {
+            return Actor { awaits, ..self.nobody(tid) };
+        }
+        if let Some(operation) = operation.filter(|_| can_move) {
+            let seen = self.state.seen();
+            let choices = match signal::is_deliverable(&self.state.world.kernel, tid) {
+                true => 1,
+                false => operation.choices(seen),
+            };
+            let mut awaits = if choices == 0 { operation.awaits(seen) } else { Vec::new() };
+            if choices == 0 {
+                let words = operation.awaited_words(seen).into_iter();
+                awaits.extend(words.flat_map(|address| self.state.parts_of(operation.space, address)));
+            }
+            let is_kept = operation.wants(seen).is_none_or(|lock| self.executor.refinement.is_kept(lock));
+            let behind = operation.behind(seen).filter(|_| choices == 0 && is_kept);
+            // Whoever holds the lock may end without giving it back.
+            awaits.extend(behind.and_then(|holder| self.state.life(holder)));
+            let behind = behind.map(|tid| tid.0);
+            // A longer step may also give it back.
+            let takes = operation.takes(seen).filter(|_| !self.workload.options.only_breaks && is_kept);
+            let sort = if choices > 1 { ChoiceKind::Wakes as u8 } else { 0 };
+            return Actor { choices, choice_kind: sort, awaits, blocked_by: behind, takes, ..self.nobody(tid) };
+        }
+        let awaits = match can_move {
+            true => Vec::new(),
+            false => footprint::awaited(&self.state.world.kernel, &self.state.world.memory, tid, self.was_shared(tid)),
+        };
+        let choices = if can_move { 1 + self.short_reads(tid).len() as u32 } else { 0 };
+        let sort = match choices {
+            0 => 0,
+            1 if self.state.competes(tid) => ChoiceKind::Accepts as u8,
+            1 => 0,
+            _ => ChoiceKind::Reads as u8,
+        };
+        Actor { choices, choice_kind: sort, awaits, ..self.nobody(tid) }
+    }
+
+    /// What is known of a thread whatever it does.
+    pub(crate) fn nobody(&self, tid: Tid) -> Actor {
+        let held = self.state.library.member(tid).map_or(&[][..], |member| &member.holds);
+        let holds = held.iter().copied().filter(|lock| self.executor.refinement.is_kept(*lock)).collect();
+        Actor { number: tid.0, creator: self.state.creator(tid), holds, ..Actor::default() }
+    }
+
+    /// Whether time may pass although somebody can move.
+    pub(crate) fn may_hasten(&self) -> bool {
+        matches!(self.workload.options.timeouts, Timeouts::Any(most) if self.state.beside.hastened < most)
+    }
+}
+
+impl State {
     /// What ends any wait: signals. Whatever concerns everybody may send one; so may the end of a child.
     pub(crate) fn interrupts(&self, tid: Tid) -> Vec<u64> {
         const SIGCHLD: usize = 17;
@@ -149,87 +217,33 @@ impl Programs {
         std::iter::once(access::object(access::Kind::World, 0, 0)).chain(of_children).collect()
     }
 
-    /// What a thread can do, and what it waits for if it cannot.
-    pub(crate) fn moving(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
-        let can_move = self.world.can_move(tid);
-        if let Some(gate) = self.gate(tid) {
-            return Actor { awaits: vec![gate], ..self.nobody(tid) };
-        }
-        if let Some(awaits) = self.spun(tid) {
-            return Actor { awaits, ..self.nobody(tid) };
-        }
-        if let Some(operation) = operation.filter(|_| can_move) {
-            let seen = self.seen();
-            let choices = match signal::is_deliverable(&self.world.kernel, tid) {
-                true => 1,
-                false => operation.choices(seen),
-            };
-            let mut awaits = if choices == 0 { operation.awaits(seen) } else { Vec::new() };
-            if choices == 0 {
-                let words = operation.awaited_words(seen).into_iter();
-                awaits.extend(words.flat_map(|address| self.parts_of(operation.space, address)));
-            }
-            let is_kept = operation.wants(seen).is_none_or(|lock| self.refinement.is_kept(lock));
-            let behind = operation.behind(seen).filter(|_| choices == 0 && is_kept);
-            // Whoever holds the lock may end without giving it back.
-            awaits.extend(behind.and_then(|holder| self.life(holder)));
-            let behind = behind.map(|tid| tid.0);
-            // A longer step may also give it back.
-            let takes = operation.takes(seen).filter(|_| !self.options.only_breaks && is_kept);
-            let sort = if choices > 1 { ChoiceKind::Wakes as u8 } else { 0 };
-            return Actor { choices, choice_kind: sort, awaits, blocked_by: behind, takes, ..self.nobody(tid) };
-        }
-        let awaits = match can_move {
-            true => Vec::new(),
-            false => footprint::awaited(&self.world.kernel, &self.world.memory, tid, self.was_shared(tid)),
-        };
-        let choices = if can_move { 1 + self.short_reads(tid).len() as u32 } else { 0 };
-        let sort = match choices {
-            0 => 0,
-            1 if self.competes(tid) => ChoiceKind::Accepts as u8,
-            1 => 0,
-            _ => ChoiceKind::Reads as u8,
-        };
-        Actor { choices, choice_kind: sort, awaits, ..self.nobody(tid) }
-    }
-
     /// The life of a thread, as those see it who wait for its end.
     fn life(&self, tid: Tid) -> Option<u64> {
         let cpu = self.world.cpus.get(&tid)?;
         Some(libc::thread(self.world.space(tid), cpu.fs_base))
     }
 
-    /// What is known of a thread whatever it does.
-    pub(crate) fn nobody(&self, tid: Tid) -> Actor {
-        let held = self.library.member(tid).map_or(&[][..], |member| &member.holds);
-        let holds = held.iter().copied().filter(|lock| self.refinement.is_kept(*lock)).collect();
-        Actor { number: tid.0, creator: self.creator(tid), holds, ..Actor::default() }
-    }
-
     /// Who made a thread; itself if it was there from the start.
     pub(crate) fn creator(&self, tid: Tid) -> u32 {
         self.library.member(tid).and_then(|member| member.creator).unwrap_or(tid).0
     }
+}
 
-    /// Whether time may pass although somebody can move.
-    pub(crate) fn may_hasten(&self) -> bool {
-        matches!(self.options.timeouts, Timeouts::Any(most) if self.beside.hastened < most)
-    }
-
+impl Stepper<'_> {
     /// Lets time pass to the next moment at which something happens.
     pub(crate) fn pass_time(&mut self) -> Vec<Access> {
-        let tids = || self.world.kernel.threads.keys();
-        let can_move = |tid: &Tid| self.actor(*tid, self.pending_operation(*tid).as_ref()).choices > 0;
-        let next = next_deadline(&self.world.kernel, self.deadlines());
-        let is_ahead = next.is_some_and(|next| next > self.world.kernel.clock.now());
-        let polled = next_poll(&self.world.kernel);
-        let next = next.or(Some(polled).filter(|_| self.library.reads_clock()));
-        let hastens = (is_ahead || next == Some(polled)) && self.may_hasten() && tids().any(can_move);
-        self.beside.hastened += u32::from(hastens);
-        self.excuse();
+        let tids = || self.state.world.kernel.threads.keys();
+        let can_move = |tid: &Tid| self.view().actor(*tid, self.view().pending_operation(*tid).as_ref()).choices > 0;
+        let next = next_deadline(&self.state.world.kernel, self.view().deadlines());
+        let is_ahead = next.is_some_and(|next| next > self.state.world.kernel.clock.now());
+        let polled = next_poll(&self.state.world.kernel);
+        let next = next.or(Some(polled).filter(|_| self.state.library.reads_clock()));
+        let hastens = (is_ahead || next == Some(polled)) && self.view().may_hasten() && tids().any(can_move);
+        self.state.beside.hastened += u32::from(hastens);
+        self.state.excuse();
         if let Some(next) = next {
-            self.world.kernel.clock.advance_to(next);
-            time::expire(&mut self.world.kernel, &mut self.world.memory);
+            self.state.world.kernel.clock.advance_to(next);
+            time::expire(&mut self.state.world.kernel, &mut self.state.world.memory);
         }
         access::everything()
     }

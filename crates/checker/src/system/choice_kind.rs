@@ -1,6 +1,6 @@
 //! Choices beside who moves, by what they are about.
 
-use crate::system::programs::Programs;
+use crate::system::state::State;
 use kernel::descriptor::File;
 use kernel::{Id, Tid, table};
 
@@ -33,7 +33,7 @@ impl ChoiceKind {
     }
 }
 
-impl Programs {
+impl State {
     /// Whether several threads that wait could take the same connection.
     pub(crate) fn competes(&self, tid: Tid) -> bool {
         let Some(listener) = self.accepts(tid) else { return false };

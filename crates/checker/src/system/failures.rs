@@ -1,21 +1,23 @@
 //! What went wrong: nobody can go on, a process ended as it should not, a function was used as it may not be.
 
-use crate::system::programs::Programs;
 use crate::system::service::Expected;
+use crate::system::state::State;
+use crate::system::view::View;
+use crate::system::workload::Workload;
 use explore::system::Failure;
 use kernel::Tid;
 use kernel::kernel::Ended;
 use trace::FailureKind;
 
-impl Programs {
+impl View<'_> {
     /// What is wrong where nobody can move. A loop that waits for ever is executed for ever: a livelock.
     pub(crate) fn stuck(&self) -> Option<Failure> {
-        let tids = || self.world.kernel.threads.keys();
+        let tids = || self.state.world.kernel.threads.keys();
         let waiting: Vec<String> = tids().map(|tid| self.waits(*tid)).collect();
-        let spins = tids().any(|tid| self.spun(*tid).is_some());
+        let spins = tids().any(|tid| self.state.spun(*tid).is_some());
         let (kind, is_wanted) = match spins {
-            true => (FailureKind::Livelock, self.options.checks.livelock),
-            false => (FailureKind::Deadlock, self.options.checks.deadlock),
+            true => (FailureKind::Livelock, self.workload.options.checks.livelock),
+            false => (FailureKind::Deadlock, self.workload.options.checks.deadlock),
         };
         if tids().all(|tid| self.may_stay(*tid)) || !is_wanted {
             return None;
@@ -25,12 +27,12 @@ impl Programs {
     }
 
     pub(crate) fn waits(&self, tid: Tid) -> String {
-        let thread = self.world.kernel.threads.get(&tid).expect("it waits");
-        let process = self.world.kernel.processes.get(&thread.pid).map_or("", |process| &process.name);
+        let thread = self.state.world.kernel.threads.get(&tid).expect("it waits");
+        let process = self.state.world.kernel.processes.get(&thread.pid).map_or("", |process| &process.name);
         if self.gate(tid).is_some() {
             return format!("{process}/{} is never started", tid.0);
         }
-        if self.spun(tid).is_some() {
+        if self.state.spun(tid).is_some() {
             return format!("{process}/{} looks again and again, and nothing changes", tid.0);
         }
         if let Some(hook) = self.hook(tid).filter(|hook| hook.function.synchronises()) {
@@ -39,13 +41,17 @@ impl Programs {
         let call = thread.call.and_then(|(number, _)| kernel::table::row(number)).map_or("?", |row| row.name);
         format!("{process}/{} waits in {call}", tid.0)
     }
+}
 
+impl State {
     /// Processes that have ended since this was asked last.
     pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
         // Whoever changes the kernel gets one of its own.
         if self.world.kernel.ended.is_empty() { Vec::new() } else { std::mem::take(&mut self.world.kernel.ended) }
     }
+}
 
+impl Workload {
     /// What went wrong with processes that have just ended, whether or not somebody waits for them.
     pub(crate) fn failure(&self, ended: &[Ended]) -> Option<Failure> {
         ended.iter().find_map(|ended| self.failure_of(ended))

@@ -2,6 +2,7 @@
 
 pub mod actors;
 pub mod choice_kind;
+pub mod executor;
 pub mod failures;
 pub mod never;
 pub mod points;
@@ -11,6 +12,10 @@ mod savepoint;
 pub mod service;
 pub mod spin;
 pub mod startup;
+pub mod state;
 pub mod step;
+pub mod stepper;
 pub mod syscalls;
+pub mod view;
 pub mod watchpoint;
+pub mod workload;

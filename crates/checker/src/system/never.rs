@@ -1,6 +1,9 @@
 //! What must never be true of programs: propositions that are looked at in every state.
 
 use crate::system::programs::Programs;
+use crate::system::state::State;
+use crate::system::view::View;
+use crate::system::workload::Workload;
 use debuginfo::DebugInfo;
 use explore::system::Failure;
 use kernel::Pid;
@@ -55,34 +58,13 @@ pub fn named(text: &str) -> (&str, &str) {
     }
 }
 
-impl Programs {
-    /// A proposition must never be true; `NAME := PROPOSITION` gives it a name.
-    ///
-    /// # Errors
-    /// If it cannot be read, or names what is not there.
-    pub fn forbid(&mut self, text: &str) -> Result<(), Problem> {
-        let (name, text) = named(text);
-        let proposition = Proposition::parse(text)?;
-        self.facts(|_, facts| proposition.verify(facts))?;
-        self.forbidden.reads_output |= proposition.reads_output();
-        self.forbidden.all.push((name.to_owned(), proposition));
-        Ok(())
-    }
-
-    /// A proposition that is true from the start.
-    pub fn forbidden_from_the_start(&mut self) -> Option<String> {
-        let initial = explore::graph::FootprintSystem::initial(self);
-        drop(initial);
-        let true_now = self.valuation().trailing_zeros() as usize;
-        self.forbidden.all.get(true_now).map(|(text, _)| text.clone())
-    }
-
-    fn facts<R>(&mut self, then: impl FnOnce(&[(String, Proposition)], &mut WorldFacts<'_>) -> R) -> R {
+impl Workload {
+    fn facts<R>(&mut self, state: &State, then: impl FnOnce(&[(String, Proposition)], &mut WorldFacts<'_>) -> R) -> R {
         let processes: Vec<(String, Pid)> = self.started.iter().map(|(pid, name)| (name.clone(), *pid)).collect();
-        let beside = &self.beside;
+        let beside = &state.beside;
         let output = |pid: Pid, stream: Stream| beside.output.get(&(pid, stream as u8)).cloned().unwrap_or_default();
         let mut facts = WorldFacts {
-            world: &self.world,
+            world: &state.world,
             info: &mut self.forbidden.info,
             processes: &processes,
             output: &output,
@@ -93,11 +75,11 @@ impl Programs {
     }
 
     /// Which of the propositions are true now, one bit each.
-    pub(crate) fn valuation(&mut self) -> u64 {
+    pub(crate) fn valuation(&mut self, state: &State) -> u64 {
         if self.forbidden.all.is_empty() {
             return 0;
         }
-        self.facts(|all, facts| {
+        self.facts(state, |all, facts| {
             let holds = all.iter().enumerate().map(|(bit, (_, one))| u64::from(one.holds(facts) == Ok(true)) << bit);
             holds.fold(0, |all, one| all | one)
         })
@@ -109,30 +91,55 @@ impl Programs {
         let (text, _) = self.forbidden.all.get(new)?;
         Some(Failure { kind: FailureKind::Never, message: format!("`{text}` has become true"), fatal: true })
     }
+}
+
+impl View<'_> {
+    /// The program that was started to which a process belongs.
+    pub(crate) fn service(&self, pid: Pid) -> Pid {
+        let parent = |pid: &Pid| self.state.world.kernel.processes.get(pid).map(|process| process.parent);
+        let is_started = |pid: &Pid| self.workload.started.iter().any(|(started, _)| started == pid);
+        std::iter::successors(Some(pid), parent).take(64).find(is_started).unwrap_or(pid)
+    }
+}
+
+impl Programs {
+    /// A proposition must never be true; `NAME := PROPOSITION` gives it a name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or names what is not there.
+    pub fn forbid(&mut self, text: &str) -> Result<(), Problem> {
+        let (name, text) = named(text);
+        let proposition = Proposition::parse(text)?;
+        self.workload.facts(&self.state, |_, facts| proposition.verify(facts))?;
+        self.workload.forbidden.reads_output |= proposition.reads_output();
+        self.workload.forbidden.all.push((name.to_owned(), proposition));
+        Ok(())
+    }
+
+    /// A proposition that is true from the start.
+    pub fn forbidden_from_the_start(&mut self) -> Option<String> {
+        let initial = explore::graph::FootprintSystem::initial(self);
+        drop(initial);
+        let true_now = self.workload.valuation(&self.state).trailing_zeros() as usize;
+        self.workload.forbidden.all.get(true_now).map(|(text, _)| text.clone())
+    }
 
     /// Takes what programs have written since the last step.
     pub(crate) fn take_output(&mut self) {
         self.printed.clear();
-        if self.world.kernel.output.is_empty() {
+        if self.state.world.kernel.output.is_empty() {
             return;
         }
-        self.printed = std::mem::take(&mut self.world.kernel.output);
-        if !self.forbidden.reads_output {
+        self.printed = std::mem::take(&mut self.state.world.kernel.output);
+        if !self.workload.forbidden.reads_output {
             return;
         }
         for output in &self.printed {
             let stream = if output.stream == Console::Error { Stream::Error } else { Stream::Output };
-            let key = (self.service(output.pid), stream as u8);
-            let mut text = self.beside.output.get(&key).cloned().unwrap_or_default();
+            let key = (self.view().service(output.pid), stream as u8);
+            let mut text = self.state.beside.output.get(&key).cloned().unwrap_or_default();
             text.extend_from_slice(&output.bytes);
-            self.beside.output.insert(key, text);
+            self.state.beside.output.insert(key, text);
         }
-    }
-
-    /// The program that was started to which a process belongs.
-    pub(crate) fn service(&self, pid: Pid) -> Pid {
-        let parent = |pid: &Pid| self.world.kernel.processes.get(pid).map(|process| process.parent);
-        let is_started = |pid: &Pid| self.started.iter().any(|(started, _)| started == pid);
-        std::iter::successors(Some(pid), parent).take(64).find(is_started).unwrap_or(pid)
     }
 }

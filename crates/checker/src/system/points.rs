@@ -1,8 +1,10 @@
 //! Points that users place: where threads stop besides, and what tells states apart.
 
 use crate::system::programs::Programs;
+use crate::system::state::State;
+use crate::system::workload::Workload;
 use kernel::map::Wide;
-use kernel::process::State;
+use kernel::process;
 use memory::SpaceId;
 use trace::Change;
 
@@ -15,6 +17,88 @@ pub(crate) struct Points {
     pub watched: Vec<String>,
 }
 
+impl Workload {
+    /// Whether some program has a variable.
+    fn known(&mut self, state: &State, variable: &str) -> Result<(), String> {
+        let mut why = format!("no program has a variable `{variable}`");
+        for space in self.spaces(state) {
+            match self.forbidden.info.global(&state.world.memory, space, variable) {
+                Ok(_) => return Ok(()),
+                Err(problem) => why = problem.0,
+            }
+        }
+        Err(why)
+    }
+
+    fn addresses_of(&mut self, state: &State, space: SpaceId, point: &str) -> Vec<u64> {
+        let (info, memory) = (&mut self.forbidden.info, &state.world.memory);
+        let line = point.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+        match line {
+            Some((file, line)) => info.addresses_of_line(memory, space, file, line),
+            None => info.functions(memory, space, &[point]).iter().map(|function| function.address).collect(),
+        }
+    }
+
+    /// What stands for a state, if named variables do.
+    pub(crate) fn abstraction(&mut self, state: &State) -> Option<u128> {
+        if self.points.matched.is_empty() {
+            return None;
+        }
+        let kernel = &state.world.kernel;
+        let place = |tid| state.world.cpus.get(tid).map(|cpu: &x86::Cpu| (cpu.rip, cpu.gpr[x86::cpu::RSP]));
+        let threads: Vec<_> =
+            kernel.threads.iter().map(|(tid, thread)| (*tid, place(tid), thread.wait.is_some())).collect();
+        let ended = |state: &process::State| match state {
+            process::State::Zombie(status) => Some(*status),
+            _ => None,
+        };
+        let processes: Vec<_> =
+            kernel.processes.values().map(|process| (process.pid, ended(&process.state), process.space)).collect();
+        let names = self.points.matched.clone();
+        let mut values = Vec::new();
+        for (pid, status, space) in processes {
+            values.push(format!("{} {status:?}", pid.0));
+            if state.world.memory.space_exists(space) {
+                values.extend(names.iter().map(|name| self.value_in(state, space, name).unwrap_or_default()));
+            }
+        }
+        Some(Wide::hash_of((threads, values)))
+    }
+
+    /// The value of a variable now, as a program would print it.
+    fn value_in(&mut self, state: &State, space: SpaceId, name: &str) -> Option<String> {
+        let place = self.forbidden.info.global(&state.world.memory, space, name).ok()??;
+        Some(place.read(&state.world.memory, space)?.to_string())
+    }
+
+    /// Values of the watched variables: one list for each program.
+    pub(crate) fn watched(&mut self, state: &State) -> Vec<(String, Option<String>)> {
+        let names = self.points.watched.clone();
+        let spaces = if names.is_empty() { Vec::new() } else { self.spaces(state) };
+        let mut values = Vec::new();
+        for space in spaces {
+            for name in &names {
+                values.push((name.clone(), self.value_in(state, space, name)));
+            }
+        }
+        values
+    }
+
+    /// Watched variables that are others than before.
+    pub(crate) fn watched_changes(&mut self, state: &State, before: Vec<(String, Option<String>)>) -> Vec<Change> {
+        let after = self.watched(state);
+        let told = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
+        let pairs = before.into_iter().zip(after).filter(|(before, after)| before != after);
+        pairs.map(|((name, before), (_, after))| Change { name, before: told(before), after: told(after) }).collect()
+    }
+
+    /// Address spaces of the programs that were started.
+    fn spaces(&self, state: &State) -> Vec<SpaceId> {
+        let processes = self.started.iter().filter_map(|(pid, _)| state.world.kernel.processes.get(pid));
+        processes.map(|process| process.space).filter(|space| state.world.memory.space_exists(*space)).collect()
+    }
+}
+
 impl Programs {
     /// Makes threads stop before a place, too: `file.c:42`, or the beginning of a function.
     ///
@@ -22,13 +106,13 @@ impl Programs {
     /// If there is no such code.
     pub fn break_at(&mut self, point: &str) -> Result<(), String> {
         let mut is_somewhere = false;
-        for space in self.spaces() {
-            for address in self.addresses_of(space, point) {
-                self.hooks.add_break(&self.world.memory, space, address);
+        for space in self.workload.spaces(&self.state) {
+            for address in self.workload.addresses_of(&self.state, space, point) {
+                self.executor.hooks.add_break(&self.state.world.memory, space, address);
                 is_somewhere = true;
             }
         }
-        self.refresh_stops();
+        self.executor.refresh_stops();
         match is_somewhere {
             true => Ok(()),
             false => Err(format!(
@@ -42,8 +126,8 @@ impl Programs {
     /// # Errors
     /// If there is no such variable.
     pub fn match_by(&mut self, variable: &str) -> Result<(), String> {
-        self.known(variable)?;
-        self.points.matched.push(variable.to_owned());
+        self.workload.known(&self.state, variable)?;
+        self.workload.points.matched.push(variable.to_owned());
         Ok(())
     }
 
@@ -52,88 +136,8 @@ impl Programs {
     /// # Errors
     /// If there is no such variable.
     pub fn watch(&mut self, variable: &str) -> Result<(), String> {
-        self.known(variable)?;
-        self.points.watched.push(variable.to_owned());
+        self.workload.known(&self.state, variable)?;
+        self.workload.points.watched.push(variable.to_owned());
         Ok(())
-    }
-
-    /// Whether some program has a variable.
-    fn known(&mut self, variable: &str) -> Result<(), String> {
-        let mut why = format!("no program has a variable `{variable}`");
-        for space in self.spaces() {
-            match self.forbidden.info.global(&self.world.memory, space, variable) {
-                Ok(_) => return Ok(()),
-                Err(problem) => why = problem.0,
-            }
-        }
-        Err(why)
-    }
-
-    /// Address spaces of the programs that were started.
-    fn spaces(&self) -> Vec<SpaceId> {
-        let processes = self.started.iter().filter_map(|(pid, _)| self.world.kernel.processes.get(pid));
-        processes.map(|process| process.space).filter(|space| self.world.memory.space_exists(*space)).collect()
-    }
-
-    fn addresses_of(&mut self, space: SpaceId, point: &str) -> Vec<u64> {
-        let (info, memory) = (&mut self.forbidden.info, &self.world.memory);
-        let line = point.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
-        match line {
-            Some((file, line)) => info.addresses_of_line(memory, space, file, line),
-            None => info.functions(memory, space, &[point]).iter().map(|function| function.address).collect(),
-        }
-    }
-
-    /// What stands for a state, if named variables do.
-    pub(crate) fn abstraction(&mut self) -> Option<u128> {
-        if self.points.matched.is_empty() {
-            return None;
-        }
-        let kernel = &self.world.kernel;
-        let place = |tid| self.world.cpus.get(tid).map(|cpu: &x86::Cpu| (cpu.rip, cpu.gpr[x86::cpu::RSP]));
-        let threads: Vec<_> =
-            kernel.threads.iter().map(|(tid, thread)| (*tid, place(tid), thread.wait.is_some())).collect();
-        let ended = |state: &State| match state {
-            State::Zombie(status) => Some(*status),
-            _ => None,
-        };
-        let processes: Vec<_> =
-            kernel.processes.values().map(|process| (process.pid, ended(&process.state), process.space)).collect();
-        let names = self.points.matched.clone();
-        let mut values = Vec::new();
-        for (pid, status, space) in processes {
-            values.push(format!("{} {status:?}", pid.0));
-            if self.world.memory.space_exists(space) {
-                values.extend(names.iter().map(|name| self.value_in(space, name).unwrap_or_default()));
-            }
-        }
-        Some(Wide::hash_of((threads, values)))
-    }
-
-    /// The value of a variable now, as a program would print it.
-    fn value_in(&mut self, space: SpaceId, name: &str) -> Option<String> {
-        let place = self.forbidden.info.global(&self.world.memory, space, name).ok()??;
-        Some(place.read(&self.world.memory, space)?.to_string())
-    }
-
-    /// Values of the watched variables: one list for each program.
-    pub(crate) fn watched(&mut self) -> Vec<(String, Option<String>)> {
-        let names = self.points.watched.clone();
-        let spaces = if names.is_empty() { Vec::new() } else { self.spaces() };
-        let mut values = Vec::new();
-        for space in spaces {
-            for name in &names {
-                values.push((name.clone(), self.value_in(space, name)));
-            }
-        }
-        values
-    }
-
-    /// Watched variables that are others than before.
-    pub(crate) fn watched_changes(&mut self, before: Vec<(String, Option<String>)>) -> Vec<Change> {
-        let after = self.watched();
-        let told = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
-        let pairs = before.into_iter().zip(after).filter(|(before, after)| before != after);
-        pairs.map(|((name, before), (_, after))| Change { name, before: told(before), after: told(after) }).collect()
     }
 }

@@ -3,16 +3,19 @@
 
 use super::step;
 use crate::footprint::access;
-use crate::libc::{Flavour, Hooks, Library, Member, Seen};
+use crate::libc::{Flavour, Member};
 use crate::memo::audit::Audited;
 use crate::memo::step_memo::{MemoKey, Remembered, StepRecord};
 use crate::narrate::Listener;
 use crate::options::{Depth, Options};
 use crate::refinement::Refinement;
 use crate::system::actors::Everybody;
-use crate::system::never::{Beside, Forbidden};
-use crate::system::points::Points;
-use crate::system::service::{Service, Started};
+use crate::system::executor::Executor;
+use crate::system::service::Service;
+use crate::system::state::{Snapshot, State, first_number};
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
+use crate::system::workload::Workload;
 use debuginfo::DebugInfo;
 use explore::Budget;
 use explore::graph::{Access, FootprintSystem, Race, Reached, Step, StepContext, Taken};
@@ -20,48 +23,18 @@ use explore::system::Failure;
 use kernel::call::Deviation;
 use kernel::host::Host;
 use kernel::kernel::Output;
-use kernel::map::{Map, Wide};
-use kernel::shared::Shared;
-use kernel::{Kernel, Pid, Tid, signal};
-use memory::{Limit, Parked};
+use kernel::{Pid, Tid, signal};
+use memory::Limit;
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trace::{Choice, FailureKind, Fingerprint};
-use world::fingerprint::FACTORS;
 use world::refusal::{Cause, Refusal};
 use world::{Command, Pace, StartError, World};
-use x86::{Code, Cpu, Stops};
 
 /// The actor that lets time pass when nobody else can move.
 pub const TIME: u32 = 0;
-
-/// A world put aside.
-#[derive(Clone)]
-pub struct Snapshot {
-    pub(crate) kernel: Shared<Kernel>,
-    pub(crate) memory: Parked,
-    pub(crate) cpus: Map<Tid, Cpu>,
-    pub(crate) library: Library,
-    pub(crate) beside: Beside,
-    /// What stands for what the library knows beside threads, and for what else belongs to the state.
-    pub(crate) aside: u128,
-    /// What stands for all of it.
-    pub(crate) fingerprint: u128,
-    /// Somebody may be in a function that gives up at a certain time.
-    pub(crate) is_timed: bool,
-    /// Tells snapshots apart.
-    pub(crate) number: u64,
-}
-
-impl Snapshot {
-    /// What stands for each of its parts, for comparison.
-    pub(crate) fn parts(&self) -> [u128; 6] {
-        let memory = [self.memory.fingerprint(), self.memory.ground()];
-        [self.kernel.identity(), memory[0], memory[1], self.cpus.sum(), self.library.sum(), self.aside]
-    }
-}
 
 /// What came of somebody's move.
 #[derive(Default)]
@@ -73,55 +46,30 @@ struct Moved {
 
 /// Programs whose schedules are to be searched.
 pub struct Programs {
-    pub(crate) world: World,
-    /// What the C library knows, as part of the state.
-    pub(crate) library: Library,
-    /// What else belongs to the state.
-    pub(crate) beside: Beside,
-    /// What must never be true.
-    pub(crate) forbidden: Forbidden,
-    /// Where its functions are.
-    pub(crate) hooks: Hooks,
-    /// Code that stops before whatever others can see.
-    pub(crate) code: Code,
-    /// Code inside functions that are carried out as a whole.
-    pub(crate) quiet: Code,
-    /// Code that stops before whatever others can see, but not at functions.
-    pub(crate) unhooked: Code,
-    /// The processes that were started, with their names.
-    pub started: Vec<(Pid, String)>,
-    /// What they wait for, and how they are expected to end.
-    pub(crate) services: Vec<Started>,
+    pub(crate) state: State,
+    pub(crate) executor: Executor,
+    pub(crate) workload: Workload,
     pub(crate) initial: Snapshot,
-    /// The snapshot that the world is as of now, if it is.
+    /// The snapshot that the state is equal to now, if it is.
     pub(crate) loaded: Option<u64>,
-    /// How many snapshots were made.
+    /// The number of the last snapshot.
     pub(crate) saved: u64,
     /// Programs are still brought to their beginning.
     pub(crate) is_starting: bool,
-    /// Words of memory by object, for reports.
-    pub words: FxHashMap<u64, Vec<(memory::SpaceId, u64)>>,
     /// Something that is not modelled was met: no verdict can be given.
     pub refusal: Option<Refusal>,
     /// How many steps and states failed so far, whether or not they were met before.
     pub failures: Arc<AtomicU64>,
     /// What the last step wrote to the standard streams.
     pub printed: Vec<Output>,
-    /// What users want to be looked at besides.
-    pub(crate) points: Points,
-    /// Hears what happens while a story is told.
+    /// Collects events while a schedule is narrated.
     pub(crate) listener: Listener,
-    /// What binaries say about themselves, between two stories.
+    /// Debug information, between two narrations.
     pub(crate) info: Option<Box<DebugInfo>>,
-    /// Accesses to memory, on their way to be noted.
-    pub(crate) log: Vec<memory::Logged>,
-    /// What earlier steps have shown.
-    pub(crate) refinement: Refinement,
-    /// Steps that were taken before.
+    /// Memoized steps.
     pub(crate) remembered: Remembered,
     /// How many results were memoized or inherited, and how many of them were audited.
     pub audited: Audited,
-    pub(crate) options: Options,
 }
 
 impl Programs {
@@ -135,61 +83,75 @@ impl Programs {
     pub fn start_services(host: Host, limit: Limit, all: &[Service], options: Options) -> Result<Self, StartError> {
         let mut world = World::new(host, 1, limit);
         world.kernel.input.bytes = options.input.clone();
-        let (mut started, mut services) = (Vec::new(), Vec::new());
-        for service in all {
-            let tid = world.start(&service.command)?;
-            let pid = world.kernel.threads.get(&tid).expect("just started").pid;
-            let own = world.kernel.processes.get(&pid).map_or_else(String::new, |process| process.name.clone());
-            started.push((pid, if service.name.is_empty() { own } else { service.name.clone() }));
-            services.push(Started { pid, after: service.after.clone(), expected: service.expected });
-        }
-        number_replicas(&mut started);
-        world.memory.log_accesses(true);
-        world.pace = Pace::NONE;
-        let directory = all.first().map_or_else(Vec::new, |service| service.command.directory.clone());
-        let mut programs = Self {
-            initial: save(&mut world, (&Library::default(), &Beside::default()), 0),
-            beside: Beside::default(),
-            forbidden: Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory),
-            loaded: None,
-            saved: numbers(),
-            is_starting: false,
-            world,
-            library: Library::default(),
-            hooks: Hooks::default(),
-            code: Code::default(),
-            quiet: Code::default(),
-            unhooked: Code::default(),
-            started,
-            services,
-            words: FxHashMap::default(),
-            refusal: None,
-            failures: Arc::default(),
-            printed: Vec::new(),
-            points: Points::default(),
-            listener: Listener::default(),
-            info: None,
-            log: Vec::new(),
-            refinement: Refinement::default(),
-            remembered: Remembered::default(),
-            audited: Audited::default(),
-            options,
-        };
-        programs.refresh_stops();
+        let workload = Workload::start(&mut world, all, options)?;
+        let mut programs = Self::new(world, workload, Executor::default(), None);
+        programs.executor.refresh_stops();
         programs.admit();
         Ok(programs)
     }
 
+    /// Another worker for the same search: snapshots of one can be restored by the other.
+    pub(crate) fn for_worker(&self) -> Self {
+        let host = &self.state.world.kernel.host;
+        let world = World::new(host.clone(), 1, self.state.world.memory.limit());
+        let workload = self.workload.for_worker(host.clone());
+        let worker = Self::new(world, workload, self.executor.for_worker(), Some(self.initial.clone()));
+        Self { failures: Arc::clone(&self.failures), ..worker }
+    }
+
+    fn new(mut world: World, workload: Workload, executor: Executor, initial: Option<Snapshot>) -> Self {
+        world.memory.log_accesses(true);
+        world.pace = Pace::NONE;
+        let mut state = State::new(world);
+        Self {
+            initial: initial.unwrap_or_else(|| state.save(0)),
+            state,
+            executor,
+            workload,
+            loaded: None,
+            saved: first_number(),
+            is_starting: false,
+            refusal: None,
+            failures: Arc::default(),
+            printed: Vec::new(),
+            listener: Listener::default(),
+            info: None,
+            remembered: Remembered::default(),
+            audited: Audited::default(),
+        }
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        View { state: &self.state, executor: &self.executor, workload: &self.workload }
+    }
+
+    pub(crate) fn stepper(&mut self) -> Stepper<'_> {
+        let Self { state, executor, workload, listener, is_starting, .. } = self;
+        Stepper { state, executor, workload, listener, is_starting: *is_starting }
+    }
+
+    /// The processes that were started, with their names.
+    #[must_use]
+    pub fn started(&self) -> &[(Pid, String)] {
+        &self.workload.started
+    }
+
+    /// Words of memory by object, for reports.
+    #[must_use]
+    pub fn words(&self) -> &FxHashMap<u64, Vec<(memory::SpaceId, u64)>> {
+        &self.executor.words
+    }
+
     /// Enters the first threads of all processes.
     fn admit(&mut self) {
-        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
         for tid in tids {
-            let phase = self.first_phase(tid);
-            *self.library.member_mut(tid) = Member { phase, ..Member::default() };
+            let phase = self.stepper().first_phase(tid);
+            *self.state.library.member_mut(tid) = Member { phase, ..Member::default() };
         }
         self.begin();
-        self.world.kernel.output.clear();
-        self.world.kernel.ended.clear();
+        self.state.world.kernel.output.clear();
+        self.state.world.kernel.ended.clear();
         self.initial = self.save();
     }
 
@@ -197,74 +159,45 @@ impl Programs {
     /// reads files and maps them, and in which order programs are started changes nothing.
     fn begin(&mut self) {
         self.is_starting = true;
-        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
         for tid in tids {
             let before = self.save();
-            while self.starts(tid)
-                && self.world.can_move(tid)
+            while self.state.starts(tid)
+                && self.state.world.can_move(tid)
                 && self.refusal.is_none()
-                && !self.options.budget.is_spent()
+                && !self.workload.options.budget.is_spent()
             {
-                let refusal = self.advance(tid, 0, Deviation::default()).err();
+                let refusal = self.stepper().advance(tid, 0, Deviation::default()).err();
                 refusal
                     .into_iter()
                     .filter(|refusal| refusal.cause != Cause::Spent)
                     .for_each(|refusal| self.refuse(refusal));
             }
-            if !self.world.kernel.threads.contains_key(&tid) {
+            if !self.state.world.kernel.threads.contains_key(&tid) {
                 // It fails before that: then all of it is looked at.
                 self.loaded = None;
                 self.load(&before);
-                self.begin_early(tid);
+                self.state.begin_early(tid);
             }
         }
         self.is_starting = false;
     }
 
-    /// Puts the world aside.
+    /// Saves the state.
     pub(crate) fn save(&mut self) -> Snapshot {
         self.saved += 1;
         self.loaded = Some(self.saved);
-        save(&mut self.world, (&self.library, &self.beside), self.saved)
+        self.state.save(self.saved)
     }
 
-    /// Makes threads stop where they have to.
-    pub(crate) fn refresh_stops(&mut self) {
-        self.remembered.clear();
-        let addresses = self.hooks.addresses().clone();
-        self.code.stop_before(Stops { synchronising: true, addresses: addresses.clone() });
-        self.quiet.stop_before(Stops { synchronising: false, addresses });
-        self.unhooked.stop_before(Stops { synchronising: true, addresses: BTreeSet::new() });
-    }
-
-    pub(crate) fn seen(&self) -> Seen<'_> {
-        let World { kernel, memory, cpus, .. } = &self.world;
-        Seen { kernel, memory, cpus, library: &self.library }
-    }
-
-    /// Takes over what others have found of where functions are.
-    fn catch_up(&mut self) {
-        if self.hooks.catch_up() {
-            self.refresh_stops();
-        }
-    }
-
+    /// Restores a state, to take a step from it.
     pub(crate) fn load(&mut self, snapshot: &Snapshot) {
-        self.catch_up();
+        self.executor.catch_up();
         if self.loaded.take() != Some(snapshot.number) {
-            self.restore(snapshot);
+            self.state.restore(snapshot);
         }
         // Also where nothing had to be restored: the step before may have made a new process.
-        for (space, address) in &self.refinement.promoted {
-            if self.world.memory.space_exists(*space) {
-                self.world.memory.arm(*space, *address..*address + 4);
-            }
-        }
-        for (space, range) in self.refinement.discarded() {
-            if self.world.memory.space_exists(*space) {
-                self.world.memory.arm(*space, range.clone());
-            }
-        }
+        self.executor.arm(&mut self.state);
     }
 
     /// Makes the world a state to be looked at.
@@ -273,23 +206,15 @@ impl Programs {
         self.loaded = Some(snapshot.number);
     }
 
-    fn restore(&mut self, snapshot: &Snapshot) {
-        self.world.kernel = snapshot.kernel.clone();
-        self.world.memory.restore(&snapshot.memory);
-        self.world.cpus = snapshot.cpus.clone();
-        self.library = snapshot.library.clone();
-        self.beside = snapshot.beside.clone();
-    }
-
     /// Makes threads stop before every access to the words of these races; whether the search has to begin anew, because of
     /// that or because it has shown that earlier steps were seen too coarsely.
     pub fn promote(&mut self, races: &[Race]) -> bool {
-        let words = races.iter().filter_map(|race| self.words.get(&race.object));
-        self.refinement.promote(words.flatten().copied());
-        let has_grown = self.refinement.has_grown.swap(false, Ordering::Relaxed);
+        let words = races.iter().filter_map(|race| self.executor.words.get(&race.object));
+        self.executor.refinement.promote(words.flatten().copied());
+        let has_grown = self.executor.refinement.has_grown.swap(false, Ordering::Relaxed);
         if has_grown {
-            self.refinement.begin_round();
-            self.remembered.clear();
+            self.executor.refinement.begin_round();
+            self.executor.version += 1;
         }
         has_grown
     }
@@ -298,15 +223,15 @@ impl Programs {
     pub fn files(&mut self) -> BTreeMap<String, String> {
         self.become_state(&self.initial.clone());
         let mut files = BTreeMap::new();
-        let spaces = self.started.iter().filter_map(|(pid, _)| self.world.kernel.processes.get(pid));
-        for process in spaces.filter(|process| self.world.memory.space_exists(process.space)) {
-            for mapping in self.world.memory.mappings(process.space) {
+        let spaces = self.workload.started.iter().filter_map(|(pid, _)| self.state.world.kernel.processes.get(pid));
+        for process in spaces.filter(|process| self.state.world.memory.space_exists(process.space)) {
+            for mapping in self.state.world.memory.mappings(process.space) {
                 if let (memory::Name::Path(path), memory::Backing::Object { id, .. }) =
                     (&mapping.name, &mapping.backing)
                     && mapping.protection.contains(memory::Protection::EXECUTE)
                 {
-                    let mut content = vec![0; self.world.memory.object_len(*id) as usize];
-                    self.world.memory.read_object(*id, 0, &mut content);
+                    let mut content = vec![0; self.state.world.memory.object_len(*id) as usize];
+                    self.state.world.memory.read_object(*id, 0, &mut content);
                     files.entry(path.to_string()).or_insert(Fingerprint::new().with(&content).to_string());
                 }
             }
@@ -317,43 +242,42 @@ impl Programs {
     /// What the search has learnt, to be kept with a schedule: without it steps would begin and end elsewhere.
     #[must_use]
     pub fn learnt(&self) -> trace::KnowledgeRef {
-        self.refinement.exported()
+        self.executor.refinement.exported()
     }
 
     /// Makes steps begin and end where another search had them.
     pub fn know(&mut self, known: &trace::KnowledgeRef) {
-        self.refinement = Refinement::imported(known);
-        self.remembered.clear();
+        self.executor.set_refinement(Refinement::imported(known));
         self.loaded = None;
     }
 
     /// How deep into the C library the search looks, where that is recognised.
     #[must_use]
     pub fn depth(&self) -> Depth {
-        self.options.depth
+        self.workload.options.depth
     }
 
     /// How many words of memory threads stop at, because they race there.
     #[must_use]
     pub fn promoted(&self) -> usize {
-        self.refinement.promoted.len()
+        self.executor.refinement.promoted.len()
     }
 
     /// The C libraries whose functions were recognised, by name; none where their instructions were executed as they stand.
     #[must_use]
     pub fn libraries(&self) -> Vec<&'static str> {
-        self.hooks.flavours().into_iter().map(Flavour::name).collect()
+        self.executor.hooks.flavours().into_iter().map(Flavour::name).collect()
     }
 
     /// What may be used.
     #[must_use]
     pub fn budget(&self) -> &Budget {
-        &self.options.budget
+        &self.workload.options.budget
     }
 
     /// What may be used from now on.
     pub fn set_budget(&mut self, budget: Budget) {
-        self.options.budget = budget;
+        self.workload.options.budget = budget;
         // What it has read before was read within the old one.
         self.info = None;
     }
@@ -361,18 +285,18 @@ impl Programs {
     /// Whether nothing is left of what may be used: no step is taken any more.
     #[must_use]
     pub fn is_spent(&self) -> bool {
-        self.options.budget.is_spent()
+        self.workload.options.budget.is_spent()
     }
 
     /// Tells whether something was learnt that makes the present search useless.
     pub(crate) fn staleness(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.refinement.has_grown)
+        Arc::clone(&self.executor.refinement.has_grown)
     }
 
-    /// What stands for the state that the world is in.
+    /// Fingerprint of the state, or of what users want to be compared of it.
     pub(crate) fn fingerprint(&mut self) -> u128 {
-        let whole = whole(&mut self.world, &self.library, aside(&self.library, &self.beside));
-        self.abstraction().unwrap_or(whole)
+        let whole = self.state.fingerprint();
+        self.workload.abstraction(&self.state).unwrap_or(whole)
     }
 
     /// The world as a state, in which those are as they were before who are named with how many choices they have.
@@ -382,7 +306,7 @@ impl Programs {
         (before, untouched): (&Snapshot, &[(u32, u32)]),
     ) -> Reached<Snapshot> {
         let Everybody { actors, is_timed, .. } = self.actors(before.is_timed, untouched);
-        let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
+        let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.view().stuck() };
         self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
         Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
     }
@@ -390,16 +314,16 @@ impl Programs {
     /// Lets somebody move in the world that is loaded; nothing if it cannot.
     fn moved(&mut self, state: &Snapshot, choice: Choice) -> Option<Moved> {
         if choice.actor == TIME {
-            return Some(Moved { accesses: self.pass_time(), ..Moved::default() });
+            return Some(Moved { accesses: self.stepper().pass_time(), ..Moved::default() });
         }
         let tid = Tid(choice.actor);
-        if !self.world.can_move(tid) {
+        if !self.state.world.can_move(tid) {
             return None;
         }
         match self.advance_shortly(tid, choice.index) {
             Ok(step) => {
-                if self.options.awaits {
-                    self.follow_spin(&step, state);
+                if self.workload.options.awaits {
+                    self.stepper().follow_spin(&step, state);
                 }
                 Some(Moved { accesses: step.accesses, misuse: step.misuse, assertion: step.assertion })
             }
@@ -415,57 +339,14 @@ impl Programs {
     /// Keeps the first refusal, with the call stack of where it was met.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         if self.refusal.is_none() {
-            self.refusal = Some(debuginfo::stack::with_frames(refusal, &self.world));
+            self.refusal = Some(debuginfo::stack::with_frames(refusal, &self.state.world));
         }
     }
 
     /// Takes a step of a thread; any choice but the first makes a read return less than there is.
     fn advance_shortly(&mut self, tid: Tid, index: u32) -> Result<step::Step, Refusal> {
-        let most = index.checked_sub(1).and_then(|index| self.short_reads(tid).get(index as usize).copied());
-        self.advance(tid, index, Deviation { most })
-    }
-}
-
-/// Where the numbers of a worker's snapshots begin: no two workers give the same.
-pub(crate) fn numbers() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1 << 40, Ordering::Relaxed)
-}
-
-/// Programs of the same name are told apart by numbers: `name.1`, `name.2`.
-fn number_replicas(started: &mut [(Pid, String)]) {
-    let names: Vec<String> = started.iter().map(|(_, name)| name.clone()).collect();
-    for (index, (_, name)) in started.iter_mut().enumerate() {
-        if names.iter().filter(|other| **other == *name).count() > 1 {
-            let before = names[..index].iter().filter(|other| **other == *name).count();
-            *name = format!("{name}.{}", before + 1);
-        }
-    }
-}
-
-/// What stands for what the library knows beside threads, and for what else belongs to a state.
-fn aside(library: &Library, beside: &Beside) -> u128 {
-    Wide::hash_of((library.aside(), beside))
-}
-
-/// What stands for a whole state.
-fn whole(world: &mut World, library: &Library, aside: u128) -> u128 {
-    let (aside, members) = (aside.wrapping_mul(FACTORS[3]), library.sum().wrapping_mul(FACTORS[2]));
-    world.fingerprint().wrapping_add(members).wrapping_add(aside)
-}
-
-fn save(world: &mut World, (library, beside): (&Library, &Beside), number: u64) -> Snapshot {
-    let aside = aside(library, beside);
-    Snapshot {
-        fingerprint: whole(world, library, aside),
-        is_timed: true,
-        aside,
-        kernel: world.kernel.clone(),
-        memory: world.memory.park(),
-        cpus: world.cpus.clone(),
-        library: library.clone(),
-        beside: beside.clone(),
-        number,
+        let most = index.checked_sub(1).and_then(|index| self.view().short_reads(tid).get(index as usize).copied());
+        self.stepper().advance(tid, index, Deviation { most })
     }
 }
 
@@ -483,7 +364,7 @@ impl FootprintSystem for Programs {
 
     fn is_audited(&mut self) -> bool {
         // Where nobody has asked, what comes of the search is compared by tests.
-        self.options.audit.is_some() && self.is_due()
+        self.workload.options.audit.is_some() && self.is_due()
     }
 
     fn covers(&self, inherited: &[Access], own: &[Access]) -> bool {
@@ -517,15 +398,15 @@ impl FootprintSystem for Programs {
     }
 
     fn is_news(&self, race: &Race) -> bool {
-        let mut places = self.words.get(&race.object).into_iter().flatten();
-        places.any(|place| !self.refinement.is_promoted(*place))
+        let mut places = self.executor.words.get(&race.object).into_iter().flatten();
+        places.any(|place| !self.executor.refinement.is_promoted(*place))
     }
 
     fn step_with(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn StepContext) -> Option<Step<Snapshot>> {
-        if self.options.budget.is_spent() {
+        if self.workload.options.budget.is_spent() {
             return None;
         }
-        self.catch_up();
+        self.executor.catch_up();
         let known = self.recall(state, choice, around.is_trial());
         if let Ok(known) = &known
             && !self.is_due()
@@ -555,31 +436,32 @@ impl Programs {
     ) -> Option<Step<Snapshot>> {
         self.load(state);
         if place.is_some() {
-            self.begin_notes(Tid(choice.actor));
+            self.state.begin_notes(Tid(choice.actor));
         }
-        let (before, gates) = (self.valuation(), self.gates());
-        let timing = self.timing(Tid(choice.actor));
-        let several = signal::shared(&self.world.kernel);
-        let recipients = signal::recipients(&self.world.kernel, &several);
+        let (before, gates) = (self.workload.valuation(&self.state), self.view().gates());
+        let timing = self.view().timing(Tid(choice.actor));
+        let several = signal::shared(&self.state.world.kernel);
+        let recipients = signal::recipients(&self.state.world.kernel, &several);
         let moved = self.moved(state, choice);
-        let asked = self.end_notes();
+        let asked = self.state.end_notes();
         let Moved { mut accesses, misuse, assertion } = moved?;
-        accesses.extend(self.gate_accesses(Tid(choice.actor), &gates));
-        if timing != self.timing(Tid(choice.actor)) {
+        accesses.extend(self.stepper().gate_accesses(Tid(choice.actor), &gates));
+        if timing != self.view().timing(Tid(choice.actor)) {
             accesses.push(Access { object: access::deadlines(), write: true, plain: false });
         }
         // Another's mask decides who handles a signal: whoever handles one, or could, looks at everything.
-        if recipients != signal::recipients(&self.world.kernel, &several) {
+        if recipients != signal::recipients(&self.state.world.kernel, &several) {
             accesses.extend(access::everything());
         }
         // Whoever only looks does not get on.
         let progress = accesses.iter().any(access::changes);
         self.take_output();
-        let ended = self.take_ended();
-        let after = self.valuation();
+        let ended = self.state.take_ended();
+        let after = self.workload.valuation(&self.state);
         let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
-        let failure = failed.or_else(|| self.failure(&ended)).or_else(|| self.forbidden_failure(before, after));
-        let failure = failure.or_else(|| self.misused(choice.actor, misuse?));
+        let failure =
+            failed.or_else(|| self.workload.failure(&ended)).or_else(|| self.workload.forbidden_failure(before, after));
+        let failure = failure.or_else(|| self.workload.misused(choice.actor, misuse?));
         self.failures.fetch_add(u64::from(failure.is_some()), Ordering::Relaxed);
         let fingerprint = self.fingerprint();
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);

@@ -1,8 +1,8 @@
 //! The one way back within a step: what was executed since a savepoint is rolled back, all of it.
 
-use super::programs::Programs;
 use super::step::Step;
 use crate::libc::Library;
+use crate::system::stepper::Stepper;
 use explore::graph::Access;
 use kernel::map::Map;
 use kernel::shared::Shared;
@@ -63,25 +63,25 @@ impl Step {
     }
 }
 
-impl Programs {
+impl Stepper<'_> {
     pub(crate) fn savepoint(&mut self) -> Savepoint {
         Savepoint {
-            mark: self.world.memory.mark(),
-            cpus: self.world.cpus.clone(),
-            kernel: self.world.kernel.clone(),
-            library: self.library.clone(),
+            mark: self.state.world.memory.mark(),
+            cpus: self.state.world.cpus.clone(),
+            kernel: self.state.world.kernel.clone(),
+            library: self.state.library.clone(),
             heard: self.listener.heard.len(),
         }
     }
 
     pub(crate) fn roll_back(&mut self, savepoint: Savepoint) {
-        self.world.memory.undo_to(savepoint.mark);
-        self.world.memory.forget_log();
-        self.world.cpus = savepoint.cpus;
-        if !self.options.holes.rollback {
-            self.world.kernel = savepoint.kernel;
+        self.state.world.memory.undo_to(savepoint.mark);
+        self.state.world.memory.forget_log();
+        self.state.world.cpus = savepoint.cpus;
+        if !self.workload.options.holes.rollback {
+            self.state.world.kernel = savepoint.kernel;
         }
-        self.library = savepoint.library;
+        self.state.library = savepoint.library;
         self.listener.heard.truncate(savepoint.heard);
     }
 }

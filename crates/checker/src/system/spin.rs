@@ -10,9 +10,11 @@
 
 use crate::footprint::access;
 use crate::libc::Member;
-use crate::system::programs::{Programs, Snapshot};
 use crate::system::register_liveness;
+use crate::system::state::{Snapshot, State};
 use crate::system::step::Step;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
 use explore::graph::Access;
 use kernel::map::Wide;
 use kernel::{Tid, signal};
@@ -141,33 +143,37 @@ fn writes(accesses: &[Access], object: u64) -> bool {
     accesses.iter().any(|access| access.write && access.object == object)
 }
 
-impl Programs {
+impl Stepper<'_> {
     /// Notes whether a step only read, and whether its thread is back where it was.
     pub(crate) fn follow_spin(&mut self, step: &Step, before: &Snapshot) {
-        self.disturb(step);
-        let Some(place) = self.way_on(step.tid) else { return };
-        let is_idle = !step.accesses.iter().any(access::changes) && self.world.kernel == before.kernel;
-        let drift = self.world.memory.fingerprint().wrapping_sub(before.memory.fingerprint());
-        let spin = &mut self.library.member_mut(step.tid).spin;
+        self.state.disturb(step);
+        let Some(place) = self.view().way_on(step.tid) else { return };
+        let is_idle = !step.accesses.iter().any(access::changes) && self.state.world.kernel == before.kernel;
+        let drift = self.state.world.memory.fingerprint().wrapping_sub(before.memory.fingerprint());
+        let spin = &mut self.state.library.member_mut(step.tid).spin;
         match is_idle {
             true => spin.look(place, drift, step.accesses.iter().map(|access| access.object).collect()),
             false => spin.begin(place),
         }
     }
+}
 
+impl View<'_> {
     /// The next instruction of a thread, and all that decides how it goes on beside memory.
     fn way_on(&self, tid: Tid) -> Option<Place> {
-        let (cpu, member) = (self.world.cpus.get(&tid)?, self.library.member(tid)?);
+        let (cpu, member) = (self.state.world.cpus.get(&tid)?, self.state.library.member(tid)?);
         // What a function of the library does is known by its name, not by its instructions.
         let cpu = match self.hook(tid) {
             Some(_) => cpu.clone(),
-            None => register_liveness::without_dead(&self.world.memory, self.world.space(tid), cpu),
+            None => register_liveness::without_dead(&self.state.world.memory, self.state.world.space(tid), cpu),
         };
         let inside = (&member.partial, member.within, member.phase, &member.asleep, &member.onces);
         let ends = (&member.real, &member.cleans_up, member.is_shielded, member.ends);
         Some((cpu.rip, Wide::hash_of((cpu, inside, ends, (&member.holds, &member.shares)))))
     }
+}
 
+impl State {
     /// Whoever has read what a step writes hears of it.
     fn disturb(&mut self, step: &Step) {
         for tid in self.library.disturbed(step.tid, &step.accesses) {

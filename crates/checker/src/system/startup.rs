@@ -5,7 +5,7 @@
 
 use crate::footprint::is_local;
 use crate::libc::Phase;
-use crate::system::programs::Programs;
+use crate::system::state::State;
 use kernel::{Tid, table};
 
 /// Calls of loaders, beside those that concern nobody but the caller.
@@ -22,7 +22,7 @@ const READING: &[&str] = &["read", "pread64"];
 /// Bytes of the instruction `syscall`.
 const SYSCALL: u64 = 2;
 
-impl Programs {
+impl State {
     /// Whether a thread has not come to its program's own code.
     pub(crate) fn starts(&self, tid: Tid) -> bool {
         self.library.member(tid).is_some_and(|member| member.phase == Phase::Starting)

@@ -3,8 +3,10 @@
 use crate::footprint::access::{self, Kind};
 use crate::footprint::{Footprint, PendingCall};
 use crate::options::Depth;
-use crate::system::programs::Programs;
+use crate::system::state::State;
 use crate::system::step::Step;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
 use explore::graph::Access;
 use kernel::Tid;
 use memory::{Logged, SpaceId};
@@ -15,16 +17,16 @@ use x86::{Cpu, Machine, Trap};
 /// Bytes that a library keeps for a thread above its local storage; less than any library takes is safe.
 pub(crate) const CONTROL_BLOCK: u64 = 0x700;
 
-impl Programs {
+impl Stepper<'_> {
     /// A call of the kernel from inside a function that is carried out as a whole.
     pub(crate) fn quiet_call(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let (number, args) = call_of(&self.world.cpus[&step.tid]);
-        if self.is_loaded(step.tid, (number, args)) {
+        let (number, args) = call_of(&self.state.world.cpus[&step.tid]);
+        if self.state.is_loaded(step.tid, (number, args)) {
             return Ok(!self.is_starting);
         }
         step.is_fresh = false;
-        let asked = self.asked(step.tid, (number, args));
-        let (reach, is_noticed) = (asked.reach(), asked.is_noticed_end() || !self.is_life(step.tid));
+        let asked = self.view().asked(step.tid, (number, args));
+        let (reach, is_noticed) = (asked.reach(), asked.is_noticed_end() || !self.state.is_life(step.tid));
         if let Footprint::Objects(objects) = reach
             && (is_noticed || self.waits_outside(step.tid, (number, args)))
         {
@@ -36,38 +38,29 @@ impl Programs {
 
     /// Whether a call of the library waits or wakes at a word that programs use, too.
     pub(crate) fn waits_outside(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
-        let word = access::word(&self.world.memory, self.world.space(tid), args[0], false, Kind::Word).object;
-        kernel::table::row(number).is_some_and(|row| row.name == "futex") && self.refinement.is_used_outside(word)
-    }
-
-    pub(crate) fn call_accesses(&self, tid: Tid) -> Vec<Access> {
-        let Some((number, args)) = self.world.kernel.threads.get(&tid).and_then(|thread| thread.call) else {
-            return Vec::new();
-        };
-        let asked = self.asked(tid, (number, args));
-        match asked.reach() {
-            Footprint::Nothing => Vec::new(),
-            Footprint::Objects(accesses) => accesses,
-        }
+        let word =
+            access::word(&self.state.world.memory, self.state.world.space(tid), args[0], false, Kind::Word).object;
+        kernel::table::row(number).is_some_and(|row| row.name == "futex")
+            && self.executor.refinement.is_used_outside(word)
     }
 
     /// Executes the instruction that a thread was stopped before.
     pub(crate) fn pass(&mut self, step: &mut Step, reach: Option<Footprint>) -> Result<(), Refusal> {
         let trap = self.pass_to_trap(step, reach)?;
-        trap.map_or(Ok(()), |trap| self.world.handle(step.tid, &trap, &mut self.listener))
+        trap.map_or(Ok(()), |trap| self.state.world.handle(step.tid, &trap, self.listener))
     }
 
     /// The same, but for the trap that it leads to, if it does not call the kernel.
     pub(crate) fn pass_to_trap(&mut self, step: &mut Step, reach: Option<Footprint>) -> Result<Option<Trap>, Refusal> {
         let tid = step.tid;
-        let cpu = self.world.cpus.get_mut(&tid).expect("it runs");
-        let machine = Machine { cpu, memory: &mut self.world.memory, clock: self.world.kernel.clock.now() };
+        let cpu = self.state.world.cpus.get_mut(&tid).expect("it runs");
+        let machine = Machine { cpu, memory: &mut self.state.world.memory, clock: self.state.world.kernel.clock.now() };
         machine.memory.pass_armed(true);
-        let stop = x86::run_past(machine, &mut self.code);
-        self.world.memory.pass_armed(false);
+        let stop = x86::run_past(machine, &mut self.executor.code);
+        self.state.world.memory.pass_armed(false);
         match stop.trap {
             Some(Trap::Syscall) => {
-                self.call(step, call_of(&self.world.cpus[&tid]))?;
+                self.call(step, call_of(&self.state.world.cpus[&tid]))?;
                 if let Some(Footprint::Objects(objects)) = reach {
                     step.accesses.extend(objects);
                 }
@@ -83,30 +76,92 @@ impl Programs {
 
     /// Makes a call of the kernel, and notes what it does to mappings.
     fn call(&mut self, step: &mut Step, (number, args): (u64, [u64; 6])) -> Result<(), Refusal> {
-        let (tid, space) = (step.tid, self.world.space(step.tid));
-        let remap = self.remap_of(tid, (number, args));
+        let (tid, space) = (step.tid, self.state.world.space(step.tid));
+        let remap = self.state.remap_of(tid, (number, args));
         let name = kernel::table::row(number).map_or("", |row| row.name);
         step.exits |= matches!(name, "exit" | "exit_group");
         if matches!(name, "clock_gettime" | "gettimeofday" | "time") && !self.is_starting {
-            self.library.member_mut(tid).reads_clock = true;
+            self.state.library.member_mut(tid).reads_clock = true;
         }
-        let own = self.world.kernel.threads.get(&tid).map_or(0, |thread| thread.pid.0);
+        let own = self.state.world.kernel.threads.get(&tid).map_or(0, |thread| thread.pid.0);
         if name == "prlimit64" && args[2] != 0 && ![0, own].contains(&(args[0] as u32)) {
-            self.refinement.set_limits();
+            self.executor.refinement.set_limits();
         }
-        if let Some(addr) = (name == "exit" && !self.is_life(tid)).then(|| self.cleared(tid)).flatten() {
+        if let Some(addr) = (name == "exit" && !self.state.is_life(tid)).then(|| self.state.cleared(tid)).flatten() {
             self.note(step, space, Logged { addr, size: 4, write: true }, false);
         }
-        let stack = (name == "clone3").then(|| self.clone_stack(space, args[0])).flatten();
+        let stack = (name == "clone3").then(|| self.state.clone_stack(space, args[0])).flatten();
         let deviation = std::mem::take(&mut step.deviation);
-        self.world.call_as(tid, deviation, &mut self.listener)?;
-        let result = self.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
+        self.state.world.call_as(tid, deviation, self.listener)?;
+        let result = self.state.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
         self.note_remap(step, remap, result);
         self.after_call(tid, (number, space));
-        self.library.place_stacks(tid, stack);
+        self.state.library.place_stacks(tid, stack);
         Ok(())
     }
 
+    /// There may be new threads and new code.
+    pub(crate) fn after_call(&mut self, tid: Tid, (number, space): (u64, SpaceId)) {
+        const MAPPING: [&str; 5] = ["mmap", "mprotect", "mremap", "execve", "execveat"];
+        self.follow_births(tid, space);
+        if kernel::table::row(number).is_some_and(|row| MAPPING.contains(&row.name)) {
+            self.look_at_mappings(tid);
+        }
+    }
+
+    pub(crate) fn look_at_mappings(&mut self, tid: Tid) {
+        if self.workload.options.depth == Depth::Summary && self.state.world.kernel.threads.contains_key(&tid) {
+            let space = self.state.world.space(tid);
+            if self.executor.hooks.look(&self.state.world.memory, space) {
+                self.executor.refresh_stops();
+            }
+        }
+    }
+
+    /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
+    pub(crate) fn reach_of_stop(&mut self, tid: Tid) -> Option<Footprint> {
+        let call = self.state.call_at(tid)?;
+        if self.state.decides_who_handles(call.0) {
+            return Some(Footprint::Objects(access::everything()));
+        }
+        // A signal that another thread sends is delivered, or not, or to somebody else, by what is blocked then.
+        if self.executor.refinement.sends_signals && sets_mask(call.0) {
+            return Some(Footprint::Objects(vec![access::changes_mask(self.view().asked(tid, call).pid(), tid)]));
+        }
+        Some(self.view().asked(tid, call).reach())
+    }
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn asked(self, tid: Tid, (number, args): (u64, [u64; 6])) -> PendingCall<'a> {
+        let (kernel, memory) = (&self.state.world.kernel, &self.state.world.memory);
+        PendingCall { kernel, memory, tid, number, args, was_shared: self.was_shared(tid) }
+    }
+
+    pub(crate) fn call_accesses(&self, tid: Tid) -> Vec<Access> {
+        let Some((number, args)) = self.state.world.kernel.threads.get(&tid).and_then(|thread| thread.call) else {
+            return Vec::new();
+        };
+        let asked = self.asked(tid, (number, args));
+        match asked.reach() {
+            Footprint::Nothing => Vec::new(),
+            Footprint::Objects(accesses) => accesses,
+        }
+    }
+
+    /// What the read that comes next may return instead of all that there is.
+    pub(crate) fn short_reads(&self, tid: Tid) -> Vec<u64> {
+        let kernel = &self.state.world.kernel;
+        if !self.workload.options.short_reads || kernel::signal::is_deliverable(kernel, tid) {
+            return Vec::new();
+        }
+        let waits_in = kernel.threads.get(&tid).filter(|thread| thread.wait.is_some()).and_then(|thread| thread.call);
+        let next = waits_in.or_else(|| self.state.call_at(tid));
+        next.map_or_else(Vec::new, |(number, args)| kernel::short_read::amounts(kernel, tid, number, &args))
+    }
+}
+
+impl State {
     /// The word that the kernel clears when a thread ends (`set_tid_address(2)`).
     fn cleared(&self, tid: Tid) -> Option<u64> {
         let thread = self.world.kernel.threads.get(&tid)?;
@@ -125,42 +180,6 @@ impl Programs {
         (size > 0).then_some((start, block))
     }
 
-    /// There may be new threads and new code.
-    pub(crate) fn after_call(&mut self, tid: Tid, (number, space): (u64, SpaceId)) {
-        const MAPPING: [&str; 5] = ["mmap", "mprotect", "mremap", "execve", "execveat"];
-        self.follow_births(tid, space);
-        if kernel::table::row(number).is_some_and(|row| MAPPING.contains(&row.name)) {
-            self.look_at_mappings(tid);
-        }
-    }
-
-    pub(crate) fn look_at_mappings(&mut self, tid: Tid) {
-        if self.options.depth == Depth::Summary && self.world.kernel.threads.contains_key(&tid) {
-            let space = self.world.space(tid);
-            if self.hooks.look(&self.world.memory, space) {
-                self.refresh_stops();
-            }
-        }
-    }
-
-    pub(crate) fn asked(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> PendingCall<'_> {
-        let (kernel, memory) = (&self.world.kernel, &self.world.memory);
-        PendingCall { kernel, memory, tid, number, args, was_shared: self.was_shared(tid) }
-    }
-
-    /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
-    pub(crate) fn reach_of_stop(&mut self, tid: Tid) -> Option<Footprint> {
-        let call = self.call_at(tid)?;
-        if self.decides_who_handles(call.0) {
-            return Some(Footprint::Objects(access::everything()));
-        }
-        // A signal that another thread sends is delivered, or not, or to somebody else, by what is blocked then.
-        if self.refinement.sends_signals && sets_mask(call.0) {
-            return Some(Footprint::Objects(vec![access::changes_mask(self.asked(tid, call).pid(), tid)]));
-        }
-        Some(self.asked(tid, call).reach())
-    }
-
     /// Whether a call may change which thread of its process handles a signal that waits.
     fn decides_who_handles(&self, number: u64) -> bool {
         sets_mask(number) && !kernel::signal::recipients(&self.world.kernel, &[]).is_empty()
@@ -172,17 +191,6 @@ impl Programs {
         let mut bytes = [0; 2];
         self.world.memory.peek(self.world.space(tid), cpu.rip, &mut bytes).ok()?;
         (bytes == [0x0f, 0x05]).then(|| call_of(cpu))
-    }
-
-    /// What the read that comes next may return instead of all that there is.
-    pub(crate) fn short_reads(&self, tid: Tid) -> Vec<u64> {
-        let kernel = &self.world.kernel;
-        if !self.options.short_reads || kernel::signal::is_deliverable(kernel, tid) {
-            return Vec::new();
-        }
-        let waits_in = kernel.threads.get(&tid).filter(|thread| thread.wait.is_some()).and_then(|thread| thread.call);
-        let next = waits_in.or_else(|| self.call_at(tid));
-        next.map_or_else(Vec::new, |(number, args)| kernel::short_read::amounts(kernel, tid, number, &args))
     }
 }
 

@@ -4,8 +4,10 @@
 //! several such accesses to words that race is as many steps, whose values are kept in between (`Partial`).
 
 use crate::libc::{Part, Partial};
-use crate::system::programs::Programs;
+use crate::system::state::State;
 use crate::system::step::Step;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
 use kernel::Tid;
 use memory::{AccessKind, Logged, SpaceId};
 use world::refusal::Refusal;
@@ -14,22 +16,22 @@ use x86::{Machine, Trap};
 /// Bytes that are accessed at once if they are aligned.
 const ATOMIC: u64 = 8;
 
-impl Programs {
+impl Stepper<'_> {
     /// Before an access to a page with promoted words; whether the step goes on.
     pub(crate) fn at_armed(&mut self, step: &mut Step, access: memory::VisibleAccess) -> Result<bool, Refusal> {
-        let (tid, space) = (step.tid, self.world.space(step.tid));
-        let is_visible = self.refinement.is_visible(space, access.addr, access.size);
-        let parts = match self.may_split(tid, access, is_visible) {
+        let (tid, space) = (step.tid, self.state.world.space(step.tid));
+        let is_visible = self.executor.refinement.is_visible(space, access.addr, access.size);
+        let parts = match self.view().may_split(tid, access, is_visible) {
             true => self.visible_parts(tid, space),
             false => Vec::new(),
         };
-        if (is_visible || !parts.is_empty()) && !self.may_operate(step) {
+        if (is_visible || !parts.is_empty()) && !self.view().may_operate(step) {
             return Ok(false);
         }
         if let [_, _, ..] = parts[..] {
             return self.take_part(step, space, &parts);
         }
-        self.library.member_mut(tid).partial = None;
+        self.state.library.member_mut(tid).partial = None;
         let first = step.accesses.len();
         if is_visible {
             self.hear_access(tid, space, access);
@@ -37,20 +39,116 @@ impl Programs {
         self.pass(step, None)?;
         step.is_fresh = false;
         // A promoted word is a place to stop at, not one that synchronises: the last search tells its race, too.
-        let is_plain = self.is_plain(tid);
+        let is_plain = self.state.is_plain(tid);
         step.accesses[first..].iter_mut().for_each(|access| access.plain = is_plain);
         Ok(!is_visible && parts.is_empty() || self.operated(step))
     }
 
+    /// The accesses of the next instruction to words that race, in order, as parts that are atomic; with what they write.
+    /// None if it traps.
+    fn visible_parts(&mut self, tid: Tid, space: SpaceId) -> Vec<Part> {
+        let done = self.state.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
+        let savepoint = self.savepoint();
+        self.state.put_back(space, &done);
+        let trap = self.execute_one(tid);
+        let mut log = self.state.world.memory.take_log();
+        log.dedup();
+        let parts = log.into_iter().flat_map(atomic_parts);
+        let mut parts: Vec<Part> = parts
+            .filter(|part| trap.is_none() && self.executor.refinement.is_visible(space, part.addr, part.size))
+            .collect();
+        for part in &mut parts {
+            part.value = self.state.part_value(space, part);
+        }
+        self.roll_back(savepoint);
+        parts
+    }
+
+    /// Executes one instruction whose accesses are not stopped.
+    fn execute_one(&mut self, tid: Tid) -> Option<Trap> {
+        self.state.world.memory.forget_log();
+        let machine = Machine {
+            cpu: self.state.world.cpus.get_mut(&tid).expect("it runs"),
+            memory: &mut self.state.world.memory,
+            clock: self.state.world.kernel.clock.now(),
+        };
+        machine.memory.pass_armed(true);
+        let stop = x86::run_past(machine, &mut self.executor.quiet);
+        self.state.world.memory.pass_armed(false);
+        stop.trap
+    }
+
+    /// Takes the next part of an instruction; the last one completes it.
+    fn take_part(&mut self, step: &mut Step, space: SpaceId, parts: &[Part]) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        let rip = self.state.world.cpus[&tid].rip;
+        let mut done = self.state.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
+        let next = parts[done.len().min(parts.len() - 1)];
+        let access = if next.write { AccessKind::Write } else { AccessKind::Read };
+        self.hear_access(tid, space, memory::VisibleAccess { addr: next.addr, size: next.size, access });
+        step.is_fresh = false;
+        if done.len() + 1 >= parts.len() {
+            return self.take_last_part(step, space, (&done, next));
+        }
+        let value = if next.write { next.value } else { self.state.part_value(space, &next) };
+        if next.write {
+            self.state.store(space, &next, value);
+        }
+        done.push(Part { value, ..next });
+        self.state.library.member_mut(tid).partial = Some(Partial { rip, done });
+        self.state.world.memory.forget_log();
+        let logged = Logged { addr: next.addr, size: next.size, write: next.write };
+        self.note(step, space, logged, self.state.is_plain(tid));
+        Ok(false)
+    }
+
+    /// Executes an instruction whose parts are done but for the last one. What others have written since to the words of the
+    /// earlier parts stays.
+    fn take_last_part(
+        &mut self,
+        step: &mut Step,
+        space: SpaceId,
+        (done, last): (&[Part], Part),
+    ) -> Result<bool, Refusal> {
+        let tid = step.tid;
+        let others: Vec<(Part, u64)> = done.iter().map(|part| (*part, self.state.part_value(space, part))).collect();
+        self.state.library.member_mut(tid).partial = None;
+        self.state.put_back(space, done);
+        let trap = self.execute_one(tid);
+        let is_earlier = |logged: &Logged| done.iter().any(|part| part.overlaps(logged.addr, logged.size));
+        let is_last = |logged: &Logged| logged.write == last.write && last.overlaps(logged.addr, logged.size);
+        let mut log = self.state.world.memory.take_log();
+        log.retain(|logged| !is_earlier(logged) && !last.overlaps(logged.addr, logged.size) || is_last(logged));
+        for (part, value) in others.iter().filter(|(part, _)| !last.write || !last.overlaps(part.addr, part.size)) {
+            self.state.store(space, part, *value);
+        }
+        self.state.world.memory.forget_log();
+        log.iter_mut().filter(|logged| is_last(logged)).for_each(|logged| {
+            (logged.addr, logged.size) = (last.addr, last.size);
+        });
+        self.note_logged(step, &log);
+        match trap {
+            Some(trap) => self.state.world.handle(tid, &trap, self.listener).map(|()| true),
+            None => Ok(self.operated(step)),
+        }
+    }
+}
+
+impl View<'_> {
     /// Whether an instruction may access several words that race: it reads first, or what it accesses is no atomic unit, or
     /// it moves from memory to memory.
     fn may_split(&self, tid: Tid, access: memory::VisibleAccess, is_visible: bool) -> bool {
-        let is_watched = (self.half_done(tid).is_some() || !self.is_alone()) && !self.options.holes.tears;
+        let is_watched =
+            (self.state.half_done(tid).is_some() || !self.is_alone()) && !self.workload.options.holes.tears;
         let is_wide = access.addr % ATOMIC + u64::from(access.size) > ATOMIC;
         let reads_first = access.access == AccessKind::Read;
-        is_watched && !self.is_quiet(tid) && (is_visible && (reads_first || is_wide) || self.is_string_move(tid))
+        is_watched
+            && !self.state.is_quiet(tid)
+            && (is_visible && (reads_first || is_wide) || self.state.is_string_move(tid))
     }
+}
 
+impl State {
     /// Whether the next instruction is `movs` or `cmps`, with any prefixes.
     fn is_string_move(&self, tid: Tid) -> bool {
         const LENGTH_MAX: usize = 15;
@@ -70,39 +168,6 @@ impl Programs {
         (partial.rip == self.world.cpus[&tid].rip).then_some(partial)
     }
 
-    /// The accesses of the next instruction to words that race, in order, as parts that are atomic; with what they write.
-    /// None if it traps.
-    fn visible_parts(&mut self, tid: Tid, space: SpaceId) -> Vec<Part> {
-        let done = self.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
-        let savepoint = self.savepoint();
-        self.put_back(space, &done);
-        let trap = self.execute_one(tid);
-        let mut log = self.world.memory.take_log();
-        log.dedup();
-        let parts = log.into_iter().flat_map(atomic_parts);
-        let mut parts: Vec<Part> =
-            parts.filter(|part| trap.is_none() && self.refinement.is_visible(space, part.addr, part.size)).collect();
-        for part in &mut parts {
-            part.value = self.part_value(space, part);
-        }
-        self.roll_back(savepoint);
-        parts
-    }
-
-    /// Executes one instruction whose accesses are not stopped.
-    fn execute_one(&mut self, tid: Tid) -> Option<Trap> {
-        self.world.memory.forget_log();
-        let machine = Machine {
-            cpu: self.world.cpus.get_mut(&tid).expect("it runs"),
-            memory: &mut self.world.memory,
-            clock: self.world.kernel.clock.now(),
-        };
-        machine.memory.pass_armed(true);
-        let stop = x86::run_past(machine, &mut self.quiet);
-        self.world.memory.pass_armed(false);
-        stop.trap
-    }
-
     /// Lets memory show what an instruction has read so far.
     fn put_back(&mut self, space: SpaceId, done: &[Part]) {
         for part in done.iter().filter(|part| !part.write) {
@@ -118,61 +183,6 @@ impl Programs {
         let mut bytes = [0; ATOMIC as usize];
         let _ = self.world.memory.peek(space, part.addr, &mut bytes[..part.size as usize]);
         u64::from_le_bytes(bytes)
-    }
-
-    /// Takes the next part of an instruction; the last one completes it.
-    fn take_part(&mut self, step: &mut Step, space: SpaceId, parts: &[Part]) -> Result<bool, Refusal> {
-        let tid = step.tid;
-        let rip = self.world.cpus[&tid].rip;
-        let mut done = self.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
-        let next = parts[done.len().min(parts.len() - 1)];
-        let access = if next.write { AccessKind::Write } else { AccessKind::Read };
-        self.hear_access(tid, space, memory::VisibleAccess { addr: next.addr, size: next.size, access });
-        step.is_fresh = false;
-        if done.len() + 1 >= parts.len() {
-            return self.take_last_part(step, space, (&done, next));
-        }
-        let value = if next.write { next.value } else { self.part_value(space, &next) };
-        if next.write {
-            self.store(space, &next, value);
-        }
-        done.push(Part { value, ..next });
-        self.library.member_mut(tid).partial = Some(Partial { rip, done });
-        self.world.memory.forget_log();
-        let logged = Logged { addr: next.addr, size: next.size, write: next.write };
-        self.note(step, space, logged, self.is_plain(tid));
-        Ok(false)
-    }
-
-    /// Executes an instruction whose parts are done but for the last one. What others have written since to the words of the
-    /// earlier parts stays.
-    fn take_last_part(
-        &mut self,
-        step: &mut Step,
-        space: SpaceId,
-        (done, last): (&[Part], Part),
-    ) -> Result<bool, Refusal> {
-        let tid = step.tid;
-        let others: Vec<(Part, u64)> = done.iter().map(|part| (*part, self.part_value(space, part))).collect();
-        self.library.member_mut(tid).partial = None;
-        self.put_back(space, done);
-        let trap = self.execute_one(tid);
-        let is_earlier = |logged: &Logged| done.iter().any(|part| part.overlaps(logged.addr, logged.size));
-        let is_last = |logged: &Logged| logged.write == last.write && last.overlaps(logged.addr, logged.size);
-        let mut log = self.world.memory.take_log();
-        log.retain(|logged| !is_earlier(logged) && !last.overlaps(logged.addr, logged.size) || is_last(logged));
-        for (part, value) in others.iter().filter(|(part, _)| !last.write || !last.overlaps(part.addr, part.size)) {
-            self.store(space, part, *value);
-        }
-        self.world.memory.forget_log();
-        log.iter_mut().filter(|logged| is_last(logged)).for_each(|logged| {
-            (logged.addr, logged.size) = (last.addr, last.size);
-        });
-        self.note_logged(step, &log);
-        match trap {
-            Some(trap) => self.world.handle(tid, &trap, &mut self.listener).map(|()| true),
-            None => Ok(self.operated(step)),
-        }
     }
 }
 

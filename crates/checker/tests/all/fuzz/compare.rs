@@ -43,7 +43,7 @@ impl Seen {
 
 fn seen(programs: &Programs, found: &[Found], races: &[Race], ends: &[u128]) -> Seen {
     let failures = found.iter().map(|found| format!("{}: {}", found.failure.kind, found.failure.message)).collect();
-    let places = races.iter().filter_map(|race| programs.words.get(&race.object)).flatten();
+    let places = races.iter().filter_map(|race| programs.words().get(&race.object)).flatten();
     Seen { failures, raced: places.map(|(_, address)| address & !3).collect(), ends: ends.to_vec() }
 }
 

@@ -1,0 +1,75 @@
+//! What executes steps and outlives them: code caches, hooks of library functions, and the refinement. A worker has its own;
+//! hooks are shared between workers, refinements are merged after each round.
+
+use crate::libc::Hooks;
+use crate::refinement::Refinement;
+use crate::system::state::State;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use x86::{Code, Stops};
+
+#[derive(Default)]
+pub(crate) struct Executor {
+    /// Where functions of the C library are.
+    pub hooks: Hooks,
+    /// Code that stops before visible operations and at hooks.
+    pub code: Code,
+    /// Code inside functions that are executed as a whole: it stops at hooks alone.
+    pub quiet: Code,
+    /// Code that stops before visible operations, but not at hooks.
+    pub unhooked: Code,
+    /// What earlier steps have shown.
+    pub refinement: Refinement,
+    /// Words of memory by object, for reports and for watchpoints.
+    pub words: FxHashMap<u64, Vec<(memory::SpaceId, u64)>>,
+    /// A buffer for the log of memory accesses, kept for its capacity.
+    pub log: Vec<memory::Logged>,
+    /// Grows whenever steps may begin or end elsewhere than before: memoized steps are void then.
+    pub version: u64,
+}
+
+impl Executor {
+    /// Another worker's, with the same hooks and refinement.
+    pub fn for_worker(&self) -> Self {
+        let (hooks, refinement) = (self.hooks.clone(), self.refinement.clone());
+        let mut executor = Self { hooks, refinement, ..Self::default() };
+        executor.refresh_stops();
+        executor
+    }
+
+    /// Makes code stop where hooks are now.
+    pub fn refresh_stops(&mut self) {
+        self.version += 1;
+        let addresses = self.hooks.addresses().clone();
+        self.code.stop_before(Stops { synchronising: true, addresses: addresses.clone() });
+        self.quiet.stop_before(Stops { synchronising: false, addresses });
+        self.unhooked.stop_before(Stops { synchronising: true, addresses: BTreeSet::new() });
+    }
+
+    /// Takes over hooks that other workers have found.
+    pub fn catch_up(&mut self) {
+        if self.hooks.catch_up() {
+            self.refresh_stops();
+        }
+    }
+
+    pub fn set_refinement(&mut self, refinement: Refinement) {
+        self.refinement = refinement;
+        self.version += 1;
+    }
+
+    /// Sets watchpoints on visible words and on discarded pages, in all address spaces that exist now.
+    pub fn arm(&self, state: &mut State) {
+        let memory = &mut state.world.memory;
+        for (space, address) in &self.refinement.promoted {
+            if memory.space_exists(*space) {
+                memory.arm(*space, *address..*address + 4);
+            }
+        }
+        for (space, range) in self.refinement.discarded() {
+            if memory.space_exists(*space) {
+                memory.arm(*space, range.clone());
+            }
+        }
+    }
+}

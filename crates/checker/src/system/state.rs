@@ -1,0 +1,115 @@
+//! The state of programs under check: what is saved, restored and fingerprinted.
+
+use crate::libc::{Library, Seen};
+use crate::system::never::Beside;
+use kernel::map::{Map, Wide};
+use kernel::shared::Shared;
+use kernel::{Kernel, Tid};
+use memory::Parked;
+use std::sync::atomic::{AtomicU64, Ordering};
+use world::World;
+use world::fingerprint::FACTORS;
+use x86::Cpu;
+
+/// The world, and what the checker keeps of it besides.
+pub(crate) struct State {
+    pub world: World,
+    /// What the C library knows of its threads and locks.
+    pub library: Library,
+    /// Gates that were passed, time that passed early, output that propositions read.
+    pub beside: Beside,
+}
+
+/// A saved state.
+#[derive(Clone)]
+pub struct Snapshot {
+    pub(crate) kernel: Shared<Kernel>,
+    pub(crate) memory: Parked,
+    pub(crate) cpus: Map<Tid, Cpu>,
+    pub(crate) library: Library,
+    pub(crate) beside: Beside,
+    /// Fingerprint of what the library knows besides its threads, and of `beside`.
+    pub(crate) aside: u128,
+    /// Fingerprint of the whole state.
+    pub(crate) fingerprint: u128,
+    /// Some thread may be in a timed wait.
+    pub(crate) is_timed: bool,
+    /// Tells snapshots apart, also those of different workers.
+    pub(crate) number: u64,
+}
+
+impl Snapshot {
+    /// Fingerprints of its parts, for comparison.
+    pub(crate) fn parts(&self) -> [u128; 6] {
+        let memory = [self.memory.fingerprint(), self.memory.ground()];
+        [self.kernel.identity(), memory[0], memory[1], self.cpus.sum(), self.library.sum(), self.aside]
+    }
+
+    /// Fingerprint of a thread's registers; 0 if there is no such thread.
+    pub(crate) fn cpu(&self, tid: Tid) -> u128 {
+        self.cpus.shared(&tid).map_or(0, Shared::identity)
+    }
+
+    /// The address space of a thread.
+    pub(crate) fn space(&self, tid: Tid) -> Option<memory::SpaceId> {
+        let thread = self.kernel.threads.get(&tid)?;
+        self.kernel.processes.get(&thread.pid).map(|process| process.space)
+    }
+}
+
+impl State {
+    pub fn new(world: World) -> Self {
+        Self { world, library: Library::default(), beside: Beside::default() }
+    }
+
+    /// What functions of the C library look at.
+    pub fn seen(&self) -> Seen<'_> {
+        let World { kernel, memory, cpus, .. } = &self.world;
+        Seen { kernel, memory, cpus, library: &self.library }
+    }
+
+    /// Saves the state under a number.
+    pub fn save(&mut self, number: u64) -> Snapshot {
+        let aside = self.aside();
+        Snapshot {
+            fingerprint: self.fingerprint_with(aside),
+            is_timed: true,
+            aside,
+            kernel: self.world.kernel.clone(),
+            memory: self.world.memory.park(),
+            cpus: self.world.cpus.clone(),
+            library: self.library.clone(),
+            beside: self.beside.clone(),
+            number,
+        }
+    }
+
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.world.kernel = snapshot.kernel.clone();
+        self.world.memory.restore(&snapshot.memory);
+        self.world.cpus = snapshot.cpus.clone();
+        self.library = snapshot.library.clone();
+        self.beside = snapshot.beside.clone();
+    }
+
+    /// Fingerprint of the whole state.
+    pub fn fingerprint(&mut self) -> u128 {
+        let aside = self.aside();
+        self.fingerprint_with(aside)
+    }
+
+    fn fingerprint_with(&mut self, aside: u128) -> u128 {
+        let (aside, members) = (aside.wrapping_mul(FACTORS[3]), self.library.sum().wrapping_mul(FACTORS[2]));
+        self.world.fingerprint().wrapping_add(members).wrapping_add(aside)
+    }
+
+    fn aside(&self) -> u128 {
+        Wide::hash_of((self.library.aside(), &self.beside))
+    }
+}
+
+/// The first number of a worker's snapshots: no two workers use the same numbers.
+pub(crate) fn first_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1 << 40, Ordering::Relaxed)
+}

@@ -1,0 +1,24 @@
+//! One step of one actor: it changes the state, notes its footprint, and collects events where they are narrated. A stepper
+//! lives for one step.
+
+use crate::narrate::Listener;
+use crate::system::executor::Executor;
+use crate::system::state::State;
+use crate::system::view::View;
+use crate::system::workload::Workload;
+
+pub(crate) struct Stepper<'a> {
+    pub state: &'a mut State,
+    pub executor: &'a mut Executor,
+    pub workload: &'a Workload,
+    /// Collects events, if the step is narrated.
+    pub listener: &'a mut Listener,
+    /// Programs are still brought to their beginning.
+    pub is_starting: bool,
+}
+
+impl Stepper<'_> {
+    pub fn view(&self) -> View<'_> {
+        View { state: self.state, executor: self.executor, workload: self.workload }
+    }
+}

@@ -1,0 +1,62 @@
+//! What is checked, and what is asked about it: the services, the points that users place, the propositions, the options.
+
+use crate::options::Options;
+use crate::system::never::Forbidden;
+use crate::system::points::Points;
+use crate::system::service::{Service, Started};
+use debuginfo::DebugInfo;
+use kernel::Pid;
+use kernel::host::Host;
+use world::{StartError, World};
+
+pub(crate) struct Workload {
+    /// The processes that were started, with their names.
+    pub started: Vec<(Pid, String)>,
+    /// What they wait for, and how they are expected to end.
+    pub services: Vec<Started>,
+    /// What users want to be looked at besides.
+    pub points: Points,
+    /// Propositions that must never be true.
+    pub forbidden: Forbidden,
+    pub options: Options,
+}
+
+impl Workload {
+    /// Loads services into a world.
+    pub fn start(world: &mut World, all: &[Service], options: Options) -> Result<Self, StartError> {
+        let (mut started, mut services) = (Vec::new(), Vec::new());
+        for service in all {
+            let tid = world.start(&service.command)?;
+            let pid = world.kernel.threads.get(&tid).expect("just started").pid;
+            let own = world.kernel.processes.get(&pid).map_or_else(String::new, |process| process.name.clone());
+            started.push((pid, if service.name.is_empty() { own } else { service.name.clone() }));
+            services.push(Started { pid, after: service.after.clone(), expected: service.expected });
+        }
+        number_replicas(&mut started);
+        let directory = all.first().map_or_else(Vec::new, |service| service.command.directory.clone());
+        let forbidden = Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory);
+        Ok(Self { started, services, points: Points::default(), forbidden, options })
+    }
+
+    /// The same for another worker.
+    pub fn for_worker(&self, host: Host) -> Self {
+        Self {
+            started: self.started.clone(),
+            services: self.services.clone(),
+            points: self.points.clone(),
+            forbidden: self.forbidden.twin(host),
+            options: self.options.clone(),
+        }
+    }
+}
+
+/// Programs of the same name are told apart by numbers: `name.1`, `name.2`.
+fn number_replicas(started: &mut [(Pid, String)]) {
+    let names: Vec<String> = started.iter().map(|(_, name)| name.clone()).collect();
+    for (index, (_, name)) in started.iter_mut().enumerate() {
+        if names.iter().filter(|other| **other == *name).count() > 1 {
+            let before = names[..index].iter().filter(|other| **other == *name).count();
+            *name = format!("{name}.{}", before + 1);
+        }
+    }
+}
