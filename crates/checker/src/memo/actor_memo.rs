@@ -1,9 +1,10 @@
-//! Who threads are in a state, told without making the world that state: a thread that was met in the same place, and that finds
-//! the same in memory and in others, is the same. Where debug assertions are on, everybody is told all the same and compared.
+//! Memoized actors: an actor's record is kept under its key and validated against its read set, so that the state need not be
+//! restored to compute it.
 
+use super::key::MemoKey;
 use crate::libc::read_set::Dependency;
 use crate::memo::lru::Ways;
-use crate::memo::step_memo::{MemoKey, answers_in, are_answers_in};
+use crate::memo::step_memo::{answers_in, are_answers_in};
 use crate::system::actors::Told;
 use crate::system::programs::Programs;
 use crate::system::state::Snapshot;
@@ -11,85 +12,60 @@ use crate::system::view::View;
 use kernel::Tid;
 use memory::Effect;
 use rustc_hash::FxHashMap;
-use trace::Choice;
 
-/// Threads that are remembered at most.
-const MET_MAX: usize = 1 << 14;
+/// Entries at most.
+const ACTORS_MAX: usize = 1 << 14;
 
-/// Threads that were met before.
+/// Memoized actors of one search.
 #[derive(Default)]
-pub(crate) struct Met {
-    ways: FxHashMap<u128, Ways<Way>>,
+pub(crate) struct ActorMemo {
+    actors: FxHashMap<u128, Ways<ActorEntry>>,
     count: usize,
 }
 
-/// What a thread finds, and who it is then.
-struct Way {
-    looks: Effect,
+/// A read set, and the actor that it decides.
+struct ActorEntry {
+    memory: Effect,
     answers: Vec<(Dependency, u128)>,
     told: Told,
 }
 
-impl Way {
+impl ActorEntry {
     fn fits(&self, state: &Snapshot) -> bool {
-        state.memory.shows(&self.looks) && are_answers_in(state, &self.answers)
+        state.memory.shows(&self.memory) && are_answers_in(state, &self.answers)
     }
 }
 
-impl Met {
-    fn find(&mut self, place: MemoKey, state: &Snapshot) -> Option<Told> {
-        let mut find = |place| self.ways.get_mut(&place)?.find(|way| way.fits(state)).map(|way| way.told.clone());
-        find(place.silent).or_else(|| find(place.any))
+impl ActorMemo {
+    /// An actor whose read set is the same in a state.
+    pub fn find(&mut self, key: MemoKey, state: &Snapshot) -> Option<Told> {
+        let mut find = |key| self.actors.get_mut(&key)?.find(|entry| entry.fits(state)).map(|entry| entry.told.clone());
+        find(key.silent).or_else(|| find(key.any))
     }
 
-    fn add(&mut self, place: u128, way: Way) {
-        if self.count >= MET_MAX {
+    /// Keeps an actor that was just computed in a state.
+    pub fn add(
+        &mut self,
+        key: MemoKey,
+        programs: &mut Programs,
+        (tid, state): (Tid, &Snapshot),
+        (told, reads): (&Told, Vec<Dependency>),
+    ) {
+        let key = if programs.view().is_by_itself(tid) { key.silent } else { key.any };
+        let effect = |space| programs.state.world.memory.effect(space, &state.memory, &state.memory);
+        let Some(memory) = state.space(tid).and_then(effect) else { return };
+        if self.count >= ACTORS_MAX {
             *self = Self::default();
         }
-        self.count += self.ways.entry(place).or_default().add(way);
-    }
-}
-
-impl Programs {
-    /// Somebody in a state, which becomes the world only if that is not known.
-    pub(crate) fn meet(&mut self, state: &Snapshot, tid: Tid) -> Told {
-        let place = self.remembered.place_of(state, Choice { actor: tid.0, index: 0 });
-        let known = place.and_then(|place| self.remembered.met.find(place, state));
-        if let Some(known) = known.as_ref()
-            && !self.is_due()
-        {
-            return known.clone();
-        }
-        self.become_state(state);
-        self.state.begin_notes(tid);
-        let told = self.view().told(tid);
-        let asked = self.state.end_notes();
-        match known {
-            Some(known) if known != told => self.note_difference(tid, "a thread is not who it was in the same place"),
-            Some(_) => {}
-            None => self.note_met(place, (tid, state), asked, &told),
-        }
-        told
-    }
-
-    fn note_met(
-        &mut self,
-        place: Option<MemoKey>,
-        (tid, state): (Tid, &Snapshot),
-        asked: Vec<Dependency>,
-        told: &Told,
-    ) {
-        let Some((place, space)) = place.zip(state.space(tid)) else { return };
-        let place = if self.view().is_by_itself(tid) { place.silent } else { place.any };
-        let Some(looks) = self.state.world.memory.effect(space, &state.memory, &state.memory) else { return };
-        self.remembered.met.add(place, Way { looks, answers: answers_in(state, asked), told: told.clone() });
+        let entry = ActorEntry { memory, answers: answers_in(state, reads), told: told.clone() };
+        self.count += self.actors.entry(key).or_default().add(entry);
     }
 }
 
 impl View<'_> {
-    /// Whether no other thread in the kernel decides who a thread is: it is at a function of the library, and waits for
+    /// Whether no other thread in the kernel decides what a thread can do: it is at a function of the library, and waits for
     /// nothing in the kernel, nor for another service.
-    fn is_by_itself(&self, tid: Tid) -> bool {
+    fn is_by_itself(self, tid: Tid) -> bool {
         let waits = self.state.world.kernel.threads.get(&tid).is_none_or(|thread| thread.wait.is_some());
         !waits && self.pending_operation(tid).is_some() && self.gate(tid).is_none()
     }

@@ -1,6 +1,10 @@
-//! Memoized steps and actors: results that are kept with all that they depended on, and the audit that executes them again.
+//! Memoized steps and actors: results kept with all that they depended on, and the audit that computes them again.
+//!
+//! [`memoized::Memoized`] wraps [`crate::Programs`]: a search runs with or without it, and finds the same.
 
 pub mod actor_memo;
 pub mod audit;
+pub mod key;
 pub mod lru;
+pub mod memoized;
 pub mod step_memo;

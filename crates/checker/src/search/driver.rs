@@ -1,5 +1,6 @@
 //! Search until nothing more is learnt: a race makes a word visible, and then everything is looked at again.
 
+use crate::memo::memoized::Memoized;
 use crate::system::programs::Programs;
 use explore::graph::{self, Counts, Found, Limits, Mode, Race, Report, Stopped};
 use explore::{sample, stateless};
@@ -152,19 +153,25 @@ fn round(
     match engine {
         Engine::Graph { mode, .. } => {
             let (options, mut limits) = (graph::Options::new(*mode), Limits { states, failures, stop: &mut stop });
-            outcome.report = match crew.is_empty() {
-                true => graph::search_with(programs, options, &mut limits),
-                false => graph::search_with_many(programs, crew, options, &mut limits),
+            let mut workers: Vec<Memoized<'_>> = crew.iter_mut().map(Memoized::new).collect();
+            let mut owner = Memoized::new(programs);
+            outcome.report = match workers.is_empty() {
+                true => graph::search_with(&mut owner, options, &mut limits),
+                false => graph::search_with_many(&mut owner, &mut workers, options, &mut limits),
             };
         }
         Engine::Classes { depth } => {
             let mut own = stateless::Limits { depth: *depth, executions: u64::MAX, failures, stop: &mut stop };
-            let report = stateless::search(programs, &mut own);
+            let report = stateless::search(&mut Memoized::new(programs), &mut own);
             outcome.report = of_classes(&report);
             outcome.classes = Some(report);
         }
         Engine::Sample(options) => {
-            let report = sample::sample(programs, options, &mut sample::Limits { failures, stop: &mut stop });
+            let report = sample::sample(
+                &mut Memoized::new(programs),
+                options,
+                &mut sample::Limits { failures, stop: &mut stop },
+            );
             outcome.report = of_sample(&report);
             outcome.sampled = Some(report);
         }

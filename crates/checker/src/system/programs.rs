@@ -3,9 +3,9 @@
 
 use super::step;
 use crate::footprint::access;
+use crate::libc::read_set::Dependency;
 use crate::libc::{Flavour, Member};
 use crate::memo::audit::Audited;
-use crate::memo::step_memo::{MemoKey, Remembered, StepRecord};
 use crate::narrate::Listener;
 use crate::options::{Depth, Options};
 use crate::refinement::Refinement;
@@ -66,8 +66,6 @@ pub struct Programs {
     pub(crate) listener: Listener,
     /// Debug information, between two narrations.
     pub(crate) info: Option<Box<DebugInfo>>,
-    /// Memoized steps.
-    pub(crate) remembered: Remembered,
     /// How many results were memoized or inherited, and how many of them were audited.
     pub audited: Audited,
 }
@@ -116,7 +114,6 @@ impl Programs {
             printed: Vec::new(),
             listener: Listener::default(),
             info: None,
-            remembered: Remembered::default(),
             audited: Audited::default(),
         }
     }
@@ -185,9 +182,15 @@ impl Programs {
 
     /// Saves the state.
     pub(crate) fn save(&mut self) -> Snapshot {
+        let number = self.next_number();
+        self.loaded = Some(number);
+        self.state.save(number)
+    }
+
+    /// The number of a new snapshot.
+    pub(crate) fn next_number(&mut self) -> u64 {
         self.saved += 1;
-        self.loaded = Some(self.saved);
-        self.state.save(self.saved)
+        self.saved
     }
 
     /// Restores a state, to take a step from it.
@@ -311,7 +314,15 @@ impl Programs {
         Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
     }
 
-    /// Lets somebody move in the world that is loaded; nothing if it cannot.
+    /// What is wrong with a state in which no actor can move.
+    pub(crate) fn stuck_in(&mut self, state: &Snapshot) -> Option<Failure> {
+        self.become_state(state);
+        let stuck = self.view().stuck();
+        self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
+        stuck
+    }
+
+    /// Takes a choice in the state that is loaded; nothing if it is not enabled.
     fn moved(&mut self, state: &Snapshot, choice: Choice) -> Option<Moved> {
         if choice.actor == TIME {
             return Some(Moved { accesses: self.stepper().pass_time(), ..Moved::default() });
@@ -407,73 +418,74 @@ impl FootprintSystem for Programs {
             return None;
         }
         self.executor.catch_up();
-        let known = self.recall(state, choice, around.is_trial());
-        if let Ok(known) = &known
-            && !self.is_due()
-        {
-            return Some(self.redo(state, known, around));
-        }
-        let place = known.as_ref().err().copied().flatten().filter(|place| self.is_worth(*place));
-        let taken = self.execute(state, choice, around, place)?;
-        let Ok(known) = known else { return Some(taken) };
-        if let Some(what) = self.redone_differs(state, &known, &taken) {
-            self.note_difference(Tid(choice.actor), what);
-        }
-        // As without the comparison.
-        let reached = if around.is_trial() { Reached::known(taken.reached.fingerprint) } else { taken.reached };
-        Some(Taken { reached, ..taken })
+        self.execute(state, choice, around, false).map(|executed| executed.step)
     }
 }
 
+/// A step that was executed, and what it read of other threads if that was noted.
+pub(crate) struct Executed {
+    pub step: Step<Snapshot>,
+    pub reads: Vec<Dependency>,
+}
+
 impl Programs {
-    /// Executes a step, and remembers it if its place is given.
-    fn execute(
+    /// Executes a step; notes what it reads, if asked for: memory in the memory itself, other threads in the result.
+    pub(crate) fn execute(
         &mut self,
         state: &Snapshot,
         choice: Choice,
         around: &mut dyn StepContext,
-        place: Option<MemoKey>,
-    ) -> Option<Step<Snapshot>> {
+        notes_reads: bool,
+    ) -> Option<Executed> {
+        let tid = Tid(choice.actor);
         self.load(state);
-        if place.is_some() {
-            self.state.begin_notes(Tid(choice.actor));
+        if notes_reads {
+            self.state.begin_notes(tid);
         }
         let (before, gates) = (self.workload.valuation(&self.state), self.view().gates());
-        let timing = self.view().timing(Tid(choice.actor));
+        let timing = self.view().timing(tid);
         let several = signal::shared(&self.state.world.kernel);
         let recipients = signal::recipients(&self.state.world.kernel, &several);
         let moved = self.moved(state, choice);
-        let asked = self.state.end_notes();
+        let reads = self.state.end_notes();
         let Moved { mut accesses, misuse, assertion } = moved?;
-        accesses.extend(self.stepper().gate_accesses(Tid(choice.actor), &gates));
-        if timing != self.view().timing(Tid(choice.actor)) {
+        accesses.extend(self.stepper().gate_accesses(tid, &gates));
+        if timing != self.view().timing(tid) {
             accesses.push(Access { object: access::deadlines(), write: true, plain: false });
         }
         // Another's mask decides who handles a signal: whoever handles one, or could, looks at everything.
         if recipients != signal::recipients(&self.state.world.kernel, &several) {
             accesses.extend(access::everything());
         }
-        // Whoever only looks does not get on.
+        // A step that only reads is no progress.
         let progress = accesses.iter().any(access::changes);
         self.take_output();
-        let ended = self.state.take_ended();
         let after = self.workload.valuation(&self.state);
-        let failed = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
-        let failure =
-            failed.or_else(|| self.workload.failure(&ended)).or_else(|| self.workload.forbidden_failure(before, after));
-        let failure = failure.or_else(|| self.workload.misused(choice.actor, misuse?));
-        self.failures.fetch_add(u64::from(failure.is_some()), Ordering::Relaxed);
+        let failure = self.failed(choice.actor, (misuse, assertion), (before, after));
         let fingerprint = self.fingerprint();
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
         let reached = match around.is_known(fingerprint, is_fatal) {
             true => Reached::known(fingerprint),
             false => self.reached(fingerprint, (state, &around.untouched(&accesses))).map(Some),
         };
-        if let Some(place) = place.filter(|_| failure.is_none() && self.refusal.is_none()) {
-            let after = reached.state.clone().unwrap_or_else(|| self.save());
-            let deed = StepRecord { asked, accesses: &accesses, progress, fingerprint };
-            self.remember(place, (Tid(choice.actor), state), &after, &deed);
-        }
-        Some(Taken { failure, progress, visible: before != after, ..Taken::new(reached, accesses) })
+        let step = Taken { failure, progress, visible: before != after, ..Taken::new(reached, accesses) };
+        Some(Executed { step, reads })
+    }
+
+    /// What went wrong in the step that was executed.
+    fn failed(
+        &mut self,
+        actor: u32,
+        (misuse, assertion): (Option<&'static str>, Option<String>),
+        (before, after): (u64, u64),
+    ) -> Option<Failure> {
+        let ended = self.state.take_ended();
+        let asserted = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
+        let failure = asserted
+            .or_else(|| self.workload.failure(&ended))
+            .or_else(|| self.workload.forbidden_failure(before, after))
+            .or_else(|| self.workload.misused(actor, misuse?));
+        self.failures.fetch_add(u64::from(failure.is_some()), Ordering::Relaxed);
+        failure
     }
 }

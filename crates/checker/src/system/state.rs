@@ -1,5 +1,6 @@
 //! The state of programs under check: what is saved, restored and fingerprinted.
 
+use crate::libc::read_set::{self, Dependency};
 use crate::libc::{Library, Seen};
 use crate::system::never::Beside;
 use kernel::map::{Map, Wide};
@@ -82,6 +83,18 @@ impl State {
             beside: self.beside.clone(),
             number,
         }
+    }
+
+    /// Notes from now on what a thread reads: words of memory, and other threads.
+    pub fn begin_notes(&mut self, tid: Tid) {
+        self.world.memory.note_looks();
+        read_set::listen_to(tid);
+    }
+
+    /// Ends that; what was read of other threads.
+    pub fn end_notes(&mut self) -> Vec<Dependency> {
+        self.world.memory.end_looks();
+        read_set::heard()
     }
 
     pub fn restore(&mut self, snapshot: &Snapshot) {

@@ -1,0 +1,58 @@
+//! Memo keys: fingerprints of all that decides a step, but for memory and other threads.
+
+use crate::system::state::Snapshot;
+use kernel::map::Wide;
+use kernel::shared::Shared;
+use kernel::{Kernel, Tid};
+use rustc_hash::FxHashMap;
+use trace::Choice;
+
+/// Kernels whose views are kept at most.
+const VIEWS_MAX: usize = 1 << 17;
+
+/// The key of a step: `silent` if it makes no syscall, `any` if it may make one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MemoKey {
+    pub silent: u128,
+    pub any: u128,
+}
+
+/// Computes keys.
+#[derive(Default)]
+pub(crate) struct Keys {
+    /// Fingerprints of kernels as threads see them that make no syscall.
+    views: FxHashMap<(u128, Tid), u128>,
+}
+
+impl Keys {
+    /// The key of a step of a thread; nothing if there is no such thread.
+    pub fn of(&mut self, state: &Snapshot, choice: Choice) -> Option<MemoKey> {
+        let tid = Tid(choice.actor);
+        let (cpu, member) = (state.cpus.shared(&tid)?, state.library.shared(tid)?);
+        let view = self.view(&state.kernel, tid)?;
+        let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
+        let silent = Wide::hash_of_few((choice.actor, choice.index, parts, view));
+        Some(MemoKey { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
+    }
+
+    /// Fingerprint of the kernel as a thread sees it that makes no syscall: of other threads it depends only on whether there
+    /// are any. Which thread handles a signal that is sent to a process depends on all of its threads.
+    fn view(&mut self, kernel: &Shared<Kernel>, tid: Tid) -> Option<u128> {
+        let pid = kernel.threads.get(&tid)?.pid;
+        let view = || {
+            if kernel.processes.values().any(|process| !process.signals.pending.is_empty()) {
+                return kernel.identity();
+            }
+            let mut own = Kernel::clone(kernel);
+            own.threads.retain(|other| *other == tid);
+            let threads = &mut own.processes.get_mut(&pid).expect("a thread has a process").threads;
+            let others = threads.iter().find(|other| **other != tid).map(|_| Tid(0));
+            *threads = others.into_iter().chain([tid]).collect();
+            Wide::hash_of((own, kernel.threads.len() > 1))
+        };
+        if self.views.len() >= VIEWS_MAX {
+            self.views.clear();
+        }
+        Some(*self.views.entry((kernel.identity(), tid)).or_insert_with(view))
+    }
+}

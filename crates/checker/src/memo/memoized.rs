@@ -1,0 +1,234 @@
+//! Programs whose steps are memoized: a wrapper that executes a step only if no entry has its read set.
+//!
+//! Where debug assertions are on, or an audit is due, a memoized step is executed all the same and compared.
+
+use super::actor_memo::ActorMemo;
+use super::key::{Keys, MemoKey};
+use super::step_memo::{MemoEntry, StepMemo};
+use crate::options::Timeouts;
+use crate::system::actors::{Everybody, Passing, Told, everybody};
+use crate::system::programs::{Executed, NoContext, Programs, TIME};
+use crate::system::state::Snapshot;
+use explore::graph::{Access, Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken};
+use kernel::Tid;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use trace::Choice;
+
+/// Programs with memoized steps and actors. It lives for one round of a search.
+pub struct Memoized<'a> {
+    programs: &'a mut Programs,
+    memo: Memo,
+}
+
+#[derive(Default)]
+struct Memo {
+    keys: Keys,
+    steps: StepMemo,
+    actors: ActorMemo,
+    /// The version of the executor that entries were made with.
+    version: u64,
+}
+
+impl<'a> Memoized<'a> {
+    /// Programs whose steps are memoized from now on.
+    pub fn new(programs: &'a mut Programs) -> Self {
+        Self { programs, memo: Memo::default() }
+    }
+
+    /// Whether a step may be memoized: its entry would keep all that it does.
+    fn is_memoizable(&self, choice: Choice) -> bool {
+        let Programs { workload, refusal, state, .. } = &*self.programs;
+        choice.actor != TIME
+            && workload.options.timeouts == Timeouts::Quiet
+            && workload.points.matched.is_empty()
+            && workload.forbidden.is_empty()
+            && refusal.is_none()
+            && !state.world.memory.is_patched()
+    }
+
+    /// An entry that fits, or the key to add one under.
+    fn look_up(&mut self, state: &Snapshot, choice: Choice, is_trial: bool) -> Result<Arc<MemoEntry>, Option<MemoKey>> {
+        let executor = &self.programs.executor;
+        let has_grown = executor.refinement.has_grown.load(Ordering::Relaxed);
+        if has_grown || self.memo.version != executor.version {
+            // Steps begin or end elsewhere now.
+            self.memo = Memo { version: executor.version, ..Memo::default() };
+        }
+        if has_grown {
+            return Err(None);
+        }
+        let at = (state.number, choice.actor, choice.index);
+        if let Some(entry) = self.memo.steps.take_tried(at) {
+            return Ok(entry);
+        }
+        let may_look = self.is_memoizable(choice) && self.memo.steps.pays();
+        let key = may_look.then(|| self.memo.keys.of(state, choice)).flatten().ok_or(None)?;
+        let entry = self.memo.steps.find(key, state, self.programs.workload.options.holes).ok_or(Some(key))?;
+        if is_trial {
+            self.memo.steps.keep_tried(at, &entry);
+        }
+        Ok(entry)
+    }
+
+    /// Executes a step, and memoizes it under a key.
+    fn execute_as(
+        &mut self,
+        key: Option<MemoKey>,
+        state: &Snapshot,
+        choice: Choice,
+        around: &mut dyn StepContext,
+    ) -> Option<Step<Snapshot>> {
+        let key = key.filter(|key| self.memo.steps.is_wanted(*key));
+        let executed = self.programs.execute(state, choice, around, key.is_some())?;
+        let is_clean = executed.step.failure.is_none() && self.programs.refusal.is_none();
+        if let Some(key) = key.filter(|_| is_clean) {
+            self.memoize(key, Tid(choice.actor), state, &executed);
+        }
+        Some(executed.step)
+    }
+
+    fn memoize(&mut self, key: MemoKey, tid: Tid, state: &Snapshot, executed: &Executed) {
+        let after = executed.step.reached.state.clone().unwrap_or_else(|| self.programs.save());
+        if let Some(entry) = MemoEntry::new(self.programs, tid, (state, &after), executed) {
+            self.memo.steps.add(key, entry);
+        }
+    }
+
+    /// Takes a memoized step.
+    fn apply(&mut self, state: &Snapshot, entry: &MemoEntry, around: &mut dyn StepContext) -> Step<Snapshot> {
+        let fingerprint = entry.fingerprint_after(state);
+        let reached = match around.is_trial() || around.is_known(fingerprint, false) {
+            true => Reached::known(fingerprint),
+            false => self.reached(state, entry, &around.untouched(&entry.accesses)).map(Some),
+        };
+        self.programs.printed.clone_from(&entry.printed);
+        Taken { progress: entry.progress, ..Taken::new(reached, entry.accesses.clone()) }
+    }
+
+    /// The state that a memoized step leads to, in which untouched actors are as before. It is restored only if something is
+    /// to be computed of it that is not memoized.
+    fn reached(&mut self, state: &Snapshot, entry: &MemoEntry, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
+        let after = entry.apply(self.programs, state);
+        let fingerprint = after.fingerprint;
+        if after.memory.is_far() {
+            self.programs.load(&after);
+            return self.programs.reached(fingerprint, (state, untouched));
+        }
+        let passing = Passing::quiet(&after.kernel, &after.library);
+        let due = self.programs.due(untouched);
+        let before = (state.is_timed, untouched);
+        let Everybody { actors, is_timed, differs } =
+            everybody(&after.kernel, before, passing, (&due, &mut |tid| self.actor(&after, tid)));
+        self.programs.note_not_as_before(differs);
+        let is_stuck = actors.iter().all(|actor| actor.choices == 0);
+        let stuck = if is_stuck { self.programs.stuck_in(&after) } else { None };
+        Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck }
+    }
+
+    /// An actor of a state, which is restored only if the actor is not memoized.
+    fn actor(&mut self, state: &Snapshot, tid: Tid) -> Told {
+        let key = self.memo.keys.of(state, Choice { actor: tid.0, index: 0 });
+        let known = key.and_then(|key| self.memo.actors.find(key, state));
+        if let Some(known) = known.as_ref()
+            && !self.programs.is_due()
+        {
+            return known.clone();
+        }
+        self.programs.become_state(state);
+        self.programs.state.begin_notes(tid);
+        let told = self.programs.view().told(tid);
+        let reads = self.programs.state.end_notes();
+        match (known, key) {
+            (Some(known), _) if known != told => {
+                self.programs.note_difference(tid, "a thread is not who it was in the same place");
+            }
+            (None, Some(key)) => {
+                self.memo.actors.add(key, self.programs, (tid, state), (&told, reads));
+            }
+            _ => {}
+        }
+        told
+    }
+
+    /// How a memoized step differs from what was executed.
+    fn difference(&mut self, state: &Snapshot, entry: &MemoEntry, taken: &Step<Snapshot>) -> Option<&'static str> {
+        let (loaded, printed) = (self.programs.loaded, self.programs.printed.clone());
+        let after = self.programs.save();
+        let applied = self.apply(state, entry, &mut NoContext);
+        let prints_same = self.programs.printed == printed;
+        self.programs.load(&after);
+        (self.programs.loaded, self.programs.printed) = (loaded, printed);
+        // Of unchanged actors only the numbers are set.
+        let actors =
+            taken.reached.state.is_some() && taken.reached.actors.iter().all(|actor| !actor.unchanged || actor.told);
+        let unmarked =
+            |reached: &Reached<Option<Snapshot>>| -> Vec<Actor> { reached.actors.iter().map(unmarked).collect() };
+        let differences = [
+            (taken.failure.is_some(), "a memoized step fails"),
+            (applied.reached.fingerprint != taken.reached.fingerprint, "a memoized step leads elsewhere"),
+            (applied.accesses != taken.accesses, "a memoized step has another footprint"),
+            (applied.progress != taken.progress, "a memoized step is progress, or is none"),
+            (!prints_same, "a memoized step prints something else"),
+            (applied.reached.new_state().parts() != after.parts(), "a memoized step leads to another state"),
+            (actors && unmarked(&taken.reached) != unmarked(&applied.reached), "others differ after a memoized step"),
+            (actors && taken.reached.stuck != applied.reached.stuck, "a memoized step leads to the end, or does not"),
+        ];
+        differences.into_iter().find(|(is_different, _)| *is_different).map(|(_, what)| what)
+    }
+}
+
+/// An actor without the marks of how it was computed.
+fn unmarked(actor: &Actor) -> Actor {
+    Actor { unchanged: false, told: false, ..actor.clone() }
+}
+
+impl FootprintSystem for Memoized<'_> {
+    type State = Snapshot;
+
+    fn initial(&mut self) -> Reached<Snapshot> {
+        self.programs.initial()
+    }
+
+    fn step(&mut self, state: &Snapshot, choice: Choice) -> Option<Taken<Snapshot>> {
+        let taken = self.step_with(state, choice, &mut NoContext)?;
+        Some(taken.map(|state| state.expect("nothing is known")))
+    }
+
+    fn step_with(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn StepContext) -> Option<Step<Snapshot>> {
+        if self.programs.is_spent() {
+            return None;
+        }
+        self.programs.executor.catch_up();
+        let entry = match self.look_up(state, choice, around.is_trial()) {
+            Ok(entry) => entry,
+            Err(key) => return self.execute_as(key, state, choice, around),
+        };
+        if !self.programs.is_due() {
+            return Some(self.apply(state, &entry, around));
+        }
+        let taken = self.execute_as(None, state, choice, around)?;
+        if let Some(what) = self.difference(state, &entry, &taken) {
+            self.programs.note_difference(Tid(choice.actor), what);
+        }
+        // As without the audit.
+        let reached = if around.is_trial() { Reached::known(taken.reached.fingerprint) } else { taken.reached };
+        Some(Taken { reached, ..taken })
+    }
+
+    fn is_news(&self, race: &Race) -> bool {
+        self.programs.is_news(race)
+    }
+
+    fn is_audited(&mut self) -> bool {
+        self.programs.is_audited()
+    }
+
+    fn covers(&self, inherited: &[Access], own: &[Access]) -> bool {
+        self.programs.covers(inherited, own)
+    }
+
+    fn differs(&mut self, actor: u32, what: &str) {
+        self.programs.differs(actor, what);
+    }
+}
