@@ -103,7 +103,7 @@ impl Stepper<'_> {
         let remap = remap.filter(|_| !self.workload.options.holes.mappings);
         let Some(Remap { space, maps, ranges, discards }) = remap else { return };
         for range in &ranges {
-            let is_stack = self.state.library.stack_of(range.start, Tid(0)).is_some();
+            let is_stack = self.state.overlay.stack_of(range.start, Tid(0)).is_some();
             self.executor.refinement.remap(space, range.clone(), is_stack);
             if discards && self.executor.refinement.is_accessed(space, range) {
                 self.executor.refinement.discard(space, range.clone());

@@ -1,8 +1,9 @@
 //! Accesses to memory, as far as others could notice them.
 
 use crate::footprint::access::{self, Kind};
-use crate::libc::{Member, Operation, Phase, Whole};
+use crate::libc::{Operation, Whole};
 use crate::options::Depth;
+use crate::system::overlay::{Phase, ThreadOverlay};
 use crate::system::state::State;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
@@ -49,10 +50,10 @@ impl Stepper<'_> {
 
     pub(crate) fn note_logged(&mut self, step: &mut Step, log: &[Logged]) {
         let space = self.state.world.space(step.tid);
-        let member = self.state.library.member(step.tid);
-        let stack = member.and_then(|member| member.stack).unwrap_or_default();
+        let overlay = self.state.overlay.thread(step.tid);
+        let stack = overlay.and_then(|overlay| overlay.stack).unwrap_or_default();
         let plain = self.state.is_plain(step.tid);
-        let is_stdio = member.and_then(|member| member.within).is_some_and(|within| within.whole == Whole::Stdio);
+        let is_stdio = overlay.and_then(|overlay| overlay.within).is_some_and(|within| within.whole == Whole::Stdio);
         let is_exposed = self.executor.refinement.exposed.contains(&step.tid);
         let has_remapped = self.executor.refinement.has_remapped();
         // Asked only if there is something to ask about: most accesses are to the own stack.
@@ -161,7 +162,7 @@ impl Stepper<'_> {
         for start in (range.start & !3..range.end).step_by(4) {
             let word = access::word(&self.state.world.memory, space, start, false, Kind::Word).object;
             if let Some(lock) = self.executor.refinement.lock_words.get(&word).copied()
-                && self.state.library.holder(lock).is_some()
+                && self.state.overlay.holder(lock).is_some()
             {
                 self.executor.refinement.break_lock(lock);
             }
@@ -219,7 +220,7 @@ impl Stepper<'_> {
 
     /// Somebody else's stack is used: what its owner does there matters from now on.
     fn expose(&mut self, tid: Tid, space: SpaceId, address: u64) {
-        if let Some(owner) = self.state.library.stack_of(address, tid)
+        if let Some(owner) = self.state.overlay.stack_of(address, tid)
             && self.state.world.kernel.threads.contains_key(&owner)
             && self.state.world.space(owner) == space
         {
@@ -230,9 +231,9 @@ impl Stepper<'_> {
     /// Notes where the stack of a thread is, at its first step. Of a thread that no library has made it is not known where
     /// its stack ends: that may lie anywhere among what it shares with others.
     pub(crate) fn place_stack(&mut self, tid: Tid) {
-        let member = self.state.library.member(tid);
-        let knows = member.is_some_and(|member| member.stack.is_some());
-        let is_made = member.is_some_and(|member| member.phase == Phase::Starting);
+        let overlay = self.state.overlay.thread(tid);
+        let knows = overlay.is_some_and(|overlay| overlay.stack.is_some());
+        let is_made = overlay.is_some_and(|overlay| overlay.phase == Phase::Starting);
         if knows || !self.state.is_first(tid) && (self.workload.options.depth == Depth::Real || !is_made) {
             return;
         }
@@ -244,7 +245,7 @@ impl Stepper<'_> {
             _ => (mapping.start, end.min(self.state.world.cpus[&tid].fs_base.saturating_add(CONTROL_BLOCK))),
         };
         if self.state.is_first(tid) == (mapping.name == Name::Stack) {
-            self.state.library.member_mut(tid).stack = Some(range);
+            self.state.overlay.thread_mut(tid).stack = Some(range);
         }
     }
 
@@ -253,7 +254,7 @@ impl Stepper<'_> {
     /// That happens wherever a step could end, even if it goes on because nobody else is there: the next function must find
     /// the same behind it in either case.
     pub(crate) fn clear_dead_stack(&mut self, step: &mut Step) {
-        let Some(stack) = self.state.library.member(step.tid).and_then(|member| member.stack) else { return };
+        let Some(stack) = self.state.overlay.thread(step.tid).and_then(|overlay| overlay.stack) else { return };
         let end = self.state.dead_end(step.tid);
         if !(stack.0..stack.1).contains(&end) {
             return;
@@ -273,13 +274,14 @@ impl Stepper<'_> {
     /// Threads that a step made or ended get or lose their entries.
     pub(crate) fn follow_births(&mut self, by: Tid, space: SpaceId) {
         // In most steps nobody comes or goes.
-        if !self.state.library.tids().eq(self.state.world.kernel.threads.keys().copied()) {
+        if !self.state.overlay.tids().eq(self.state.world.kernel.threads.keys().copied()) {
             self.state.enter_and_forget(by, space);
         }
         let memory = &self.state.world.memory;
-        self.state.library.forget_spaces(|space| memory.space_exists(space));
+        self.state.overlay.forget_spaces(|space| memory.space_exists(space));
         if self.state.world.kernel.threads.contains_key(&by) && self.state.world.space(by) != space {
-            *self.state.library.member_mut(by) = Member { phase: self.first_phase(by), ..Member::default() };
+            *self.state.overlay.thread_mut(by) =
+                ThreadOverlay { phase: self.first_phase(by), ..ThreadOverlay::default() };
         }
     }
 
@@ -332,7 +334,7 @@ impl State {
     /// Whether one thread alone uses an address space.
     pub(crate) fn shares_nothing(&self, space: SpaceId) -> bool {
         let users = self.world.kernel.processes.values().filter(|process| process.space == space);
-        users.map(|process| process.threads.len()).sum::<usize>() <= 1 && !self.library.has_unjoined(space)
+        users.map(|process| process.threads.len()).sum::<usize>() <= 1 && !self.overlay.has_unjoined(space)
     }
 
     /// Whether a thread is the first one of its process.
@@ -346,28 +348,28 @@ impl State {
     }
 
     fn enter_and_forget(&mut self, by: Tid, space: SpaceId) {
-        let members: Vec<Tid> = self.library.tids().collect();
-        for tid in members.into_iter().filter(|tid| !self.world.kernel.threads.contains_key(tid)) {
-            self.library.forget(tid);
+        let overlays: Vec<Tid> = self.overlay.tids().collect();
+        for tid in overlays.into_iter().filter(|tid| !self.world.kernel.threads.contains_key(tid)) {
+            self.overlay.forget(tid);
             if tid == by {
-                self.library.end_unjoined(space);
+                self.overlay.end_unjoined(space);
             }
         }
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         for tid in tids {
-            if !self.library.knows(tid) {
-                *self.library.member_mut(tid) = self.born(by, tid);
+            if !self.overlay.knows(tid) {
+                *self.overlay.thread_mut(tid) = self.born(by, tid);
             }
         }
     }
 
     /// How a new thread begins: in the library if that made it, where its parent is if it is a copy.
-    fn born(&self, by: Tid, tid: Tid) -> Member {
-        let mut parent = self.library.member(by).cloned().unwrap_or_default();
+    fn born(&self, by: Tid, tid: Tid) -> ThreadOverlay {
+        let mut parent = self.overlay.thread(by).cloned().unwrap_or_default();
         let is_made = parent.within.is_some_and(|within| within.whole == Whole::Create);
         if self.is_first(tid) {
             parent.copies.push(by);
-            return Member {
+            return ThreadOverlay {
                 asleep: None,
                 holds: Vec::new(),
                 shares: Vec::new(),
@@ -380,7 +382,7 @@ impl State {
             };
         }
         let phase = if is_made { Phase::Starting } else { Phase::Running };
-        Member { phase, creator: Some(by), ..Member::default() }
+        ThreadOverlay { phase, creator: Some(by), ..ThreadOverlay::default() }
     }
 }
 
@@ -388,6 +390,6 @@ impl View<'_> {
     /// Whether threads have used a thread's memory that are gone, and that nobody waited for: what they did may as well
     /// come later. So may limits that another process sets.
     pub(crate) fn was_shared(&self, tid: Tid) -> bool {
-        self.executor.refinement.sets_limits || self.state.library.has_unjoined(self.state.world.space(tid))
+        self.executor.refinement.sets_limits || self.state.overlay.has_unjoined(self.state.world.space(tid))
     }
 }

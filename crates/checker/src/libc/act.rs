@@ -1,10 +1,10 @@
 //! What synchronising functions do, but for those in which threads sleep.
 
-use super::Library;
 use super::functions::{Function, Whole};
 use super::layout::{Flavour, MutexLayout};
 use super::operation::{Done, Mutex, Operation, Seen};
 use crate::footprint::access::Kind;
+use crate::system::read_set::LiveOverlay;
 use kernel::map::Map;
 use kernel::{Kernel, Tid};
 use memory::Memory;
@@ -20,12 +20,12 @@ pub(super) struct Act<'a> {
     pub kernel: &'a Kernel,
     pub memory: &'a mut Memory,
     pub cpus: &'a Map<Tid, Cpu>,
-    pub library: &'a mut Library,
+    pub overlay: &'a mut LiveOverlay,
 }
 
 impl Act<'_> {
     pub(super) fn seen(&self) -> Seen<'_> {
-        Seen { kernel: self.kernel, memory: self.memory, cpus: self.cpus, library: self.library }
+        Seen { kernel: self.kernel, memory: self.memory, cpus: self.cpus, overlay: self.overlay }
     }
 
     pub(super) fn store(&mut self, address: u64, value: u32) {
@@ -43,12 +43,12 @@ impl Act<'_> {
 
     pub(super) fn hold(&mut self) {
         let object = self.lock_object();
-        self.library.member_mut(self.operation.tid).hold(object);
+        self.overlay.thread_mut(self.operation.tid).hold(object);
     }
 
     pub(super) fn release(&mut self) -> bool {
         let object = self.lock_object();
-        self.library.member_mut(self.operation.tid).release(object)
+        self.overlay.thread_mut(self.operation.tid).release(object)
     }
 
     fn layout(&self) -> (u64, MutexLayout) {
@@ -126,9 +126,9 @@ impl Act<'_> {
     fn is_inherited(&self) -> bool {
         let (at, layout) = self.layout();
         let owner = Tid(self.load(at + layout.owner));
-        let is_copy = self.library.member(self.operation.tid).is_some_and(|member| member.copies.contains(&owner));
+        let is_copy = self.overlay.thread(self.operation.tid).is_some_and(|overlay| overlay.copies.contains(&owner));
         let checks = matches!(self.load(at + layout.kind) & 3, 1 | 2);
-        is_copy && !checks && self.library.holder(self.lock_object()).is_none()
+        is_copy && !checks && self.overlay.holder(self.lock_object()).is_none()
     }
 
     /// Kinds that check tell the caller; for others it is undefined, and the library unlocks.
@@ -138,8 +138,8 @@ impl Act<'_> {
             return Done::Returned(EPERM);
         }
         let object = self.lock_object();
-        if let Some(holder) = self.library.holder(object) {
-            self.library.member_mut(holder).release(object);
+        if let Some(holder) = self.overlay.holder(object) {
+            self.overlay.thread_mut(holder).release(object);
         }
         self.give_up();
         Done::Misused(0, what)
@@ -172,7 +172,7 @@ impl Act<'_> {
         let readers = self.load(at);
         self.store(at, readers + 1);
         let object = self.lock_object();
-        self.library.member_mut(self.operation.tid).shares.push(object);
+        self.overlay.thread_mut(self.operation.tid).shares.push(object);
         Done::Returned(0)
     }
 
@@ -199,7 +199,7 @@ impl Act<'_> {
         }
         self.store(at, readers - 1);
         let object = self.lock_object();
-        let shares = &mut self.library.member_mut(self.operation.tid).shares;
+        let shares = &mut self.overlay.thread_mut(self.operation.tid).shares;
         if let Some(at) = shares.iter().rposition(|shared| *shared == object) {
             shares.remove(at);
         }
@@ -219,9 +219,9 @@ impl Act<'_> {
     pub(super) fn spin_unlock(&mut self) -> Done {
         self.store(self.operation.args[0], self.operation.flavour.free_spin_lock());
         let object = self.lock_object();
-        let holder = self.library.holder(object);
+        let holder = self.overlay.holder(object);
         if let Some(holder) = holder {
-            self.library.member_mut(holder).release(object);
+            self.overlay.thread_mut(holder).release(object);
         }
         // If nobody holds it, it may just be made: `pthread_spin_init(3)` is the same code in glibc.
         match holder.is_none_or(|holder| holder == self.operation.tid) {
@@ -272,14 +272,14 @@ impl Act<'_> {
                 _ => Done::Returned(operation.too_late(seen)),
             };
         }
-        self.library.join(operation.space);
+        self.overlay.join(operation.space);
         Done::Whole(Whole::Join)
     }
 
     /// The library's own code tells the other thread; where that sleeps is known only here.
     pub(super) fn cancel(&mut self) -> Done {
         if let Some(tid) = self.operation.joined(self.seen()) {
-            self.library.member_mut(self.operation.tid).cancels = Some(tid);
+            self.overlay.thread_mut(self.operation.tid).cancels = Some(tid);
         }
         Done::Whole(Whole::Cancel)
     }

@@ -83,7 +83,7 @@ impl Stepper<'_> {
     fn granted(&mut self, step: &mut Step, (space, wish): (SpaceId, Wish), granted: Granted) {
         let Granted { value, buried, is_elsewhere } = granted;
         if let Some(buried) = buried {
-            self.state.library.bury(step.tid, buried);
+            self.state.overlay.bury(step.tid, buried);
         }
         if is_elsewhere && !self.state.has_private_memory(step.tid) {
             step.accesses.push(access::writes(Kind::Space, space.0));
@@ -255,19 +255,19 @@ impl State {
     pub(crate) fn hand_over(&mut self, step: &mut Step) {
         let accesses = &step.accesses[step.handed..];
         step.handed = step.accesses.len();
-        if !self.library.has_buried() || !self.world.kernel.threads.contains_key(&step.tid) {
+        if !self.overlay.has_buried() || !self.world.kernel.threads.contains_key(&step.tid) {
             return;
         }
         let heap = self.heap(step.tid);
         let meets = |access: &&Access| access.write && !access.plain || access::kind(access.object) == Kind::Thread;
         for access in accesses.iter().filter(meets) {
-            for buried in self.library.collect(access.object, heap.space, step.tid) {
+            for buried in self.overlay.collect(access.object, heap.space, step.tid) {
                 // It is there: it was taken all the time.
                 let _ = heap.unearth(&mut self.world.memory, &buried);
             }
         }
         if let Some(first) = accesses.iter().find(|access| access.write && !access.plain) {
-            self.library.leave(step.tid, first.object);
+            self.overlay.leave(step.tid, first.object);
         }
         self.world.memory.forget_log();
     }

@@ -2,7 +2,8 @@
 //! there on the library's code is nobody's business; what the program does in between is.
 
 use crate::footprint::access::{self, Kind};
-use crate::libc::{Function, Hook, Member, Once, Phase, Return, Whole, Within};
+use crate::libc::{Function, Hook, Whole};
+use crate::system::overlay::{Once, Phase, Return, ThreadOverlay, Within};
 use crate::system::state::State;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
@@ -23,11 +24,11 @@ impl Stepper<'_> {
             && self.watch_for(tid, address, Hook { function: Function::Back, ..hook });
         if is_seen {
             let end = Return { address, stack_pointer: stack_pointer + 8 };
-            let member = self.state.library.member_mut(tid);
+            let overlay = self.state.overlay.thread_mut(tid);
             // Whoever has left one by an exception is not in it any more.
-            member.onces.retain(|once| once.end.stack_pointer > stack_pointer);
-            member.onces.push(Once { control, end, inside: None });
-            member.within = Some(Within { return_to: address, whole: Whole::Once });
+            overlay.onces.retain(|once| once.end.stack_pointer > stack_pointer);
+            overlay.onces.push(Once { control, end, inside: None });
+            overlay.within = Some(Within { return_to: address, whole: Whole::Once });
         }
         self.step_past(step)
     }
@@ -39,7 +40,7 @@ impl Stepper<'_> {
             && self.watch_for(tid, address, Hook { function: Function::Back, ..hook })
         {
             let stack_pointer = here.stack_pointer + 8;
-            self.state.library.member_mut(tid).real = Some(Return { address, stack_pointer });
+            self.state.overlay.thread_mut(tid).real = Some(Return { address, stack_pointer });
         }
         self.step_past(step)
     }
@@ -60,10 +61,10 @@ impl Stepper<'_> {
         if !self.watch_for(tid, address, Hook { function: Function::Back, ..hook }) {
             return self.go_on(step);
         }
-        let member = self.state.library.member_mut(tid);
-        match member.within.take() {
-            Some(_) => member.onces.iter_mut().last().expect("it is called back").inside = Some(back),
-            None => (member.phase, member.cleans_up) = (Phase::Running, Some(back)),
+        let overlay = self.state.overlay.thread_mut(tid);
+        match overlay.within.take() {
+            Some(_) => overlay.onces.iter_mut().last().expect("it is called back").inside = Some(back),
+            None => (overlay.phase, overlay.cleans_up) = (Phase::Running, Some(back)),
         }
         Ok(self.operated(step))
     }
@@ -71,29 +72,29 @@ impl Stepper<'_> {
     /// The program's function may have returned, or the library's function that has called it.
     pub(crate) fn at_back(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (tid, here) = (step.tid, Some(self.state.standing(step.tid)));
-        let Some(member) = self.state.library.member(tid) else { return self.go_on(step) };
-        let once = member.onces.last().copied();
+        let Some(overlay) = self.state.overlay.thread(tid) else { return self.go_on(step) };
+        let once = overlay.onces.last().copied();
         let has_called = once.is_some_and(|once| once.inside == here);
         let is_over = once.is_some_and(|once| Some(once.end) == here)
-            && member.within.is_some_and(|within| within.whole == Whole::Once);
-        let has_cleaned = member.cleans_up == here;
-        let is_real_over = member.real == here;
+            && overlay.within.is_some_and(|within| within.whole == Whole::Once);
+        let has_cleaned = overlay.cleans_up == here;
+        let is_real_over = overlay.real == here;
         if (has_called || has_cleaned) && !self.view().may_operate(step) {
             return Ok(false);
         }
         if is_real_over {
-            self.state.library.member_mut(tid).real = None;
+            self.state.overlay.thread_mut(tid).real = None;
         }
         match once {
             Some(once) if has_called => self.finish_once(step, once),
             _ if is_over => {
-                let member = self.state.library.member_mut(tid);
-                member.onces.pop();
-                member.within = None;
+                let overlay = self.state.overlay.thread_mut(tid);
+                overlay.onces.pop();
+                overlay.within = None;
                 Ok(self.operated(step))
             }
             _ if has_cleaned => {
-                self.state.library.member_mut(tid).cleans_up = None;
+                self.state.overlay.thread_mut(tid).cleans_up = None;
                 self.state.end(step, Phase::Ending);
                 self.step_past(step)
             }
@@ -105,9 +106,9 @@ impl Stepper<'_> {
     fn finish_once(&mut self, step: &mut Step, once: Once) -> Result<bool, Refusal> {
         let space = self.state.world.space(step.tid);
         step.accesses.push(access::word(&self.state.world.memory, space, once.control, true, Kind::Lock));
-        let member = self.state.library.member_mut(step.tid);
-        member.onces.iter_mut().last().expect("it is in one").inside = None;
-        member.within = Some(Within { return_to: once.end.address, whole: Whole::Once });
+        let overlay = self.state.overlay.thread_mut(step.tid);
+        overlay.onces.iter_mut().last().expect("it is in one").inside = None;
+        overlay.within = Some(Within { return_to: once.end.address, whole: Whole::Once });
         // The function is not called again: nobody comes to its beginning from here.
         self.step_past(step)
     }
@@ -134,9 +135,9 @@ impl Stepper<'_> {
 
     /// A thread may have come back from the library, to clean up before it ends.
     pub(crate) fn at_landed(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let ends = |member: &Member| member.phase == Phase::Ending && member.within.is_none();
-        if self.state.library.member(step.tid).is_some_and(ends) {
-            self.state.library.member_mut(step.tid).phase = Phase::Running;
+        let ends = |overlay: &ThreadOverlay| overlay.phase == Phase::Ending && overlay.within.is_none();
+        if self.state.overlay.thread(step.tid).is_some_and(ends) {
+            self.state.overlay.thread_mut(step.tid).phase = Phase::Running;
             return Ok(self.operated(step));
         }
         self.go_on(step)
@@ -147,14 +148,14 @@ impl Stepper<'_> {
         const DISABLE: u64 = 1;
         let wanted = self.state.world.cpus[&step.tid].gpr[RDI] & 0xffff_ffff;
         if wanted <= DISABLE {
-            self.state.library.member_mut(step.tid).is_shielded = wanted == DISABLE;
+            self.state.overlay.thread_mut(step.tid).is_shielded = wanted == DISABLE;
         }
         self.go_on(step)
     }
 
     /// Where a thread ends if it was cancelled.
     pub(crate) fn at_test_cancel(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let is_cancelled = self.state.library.member(step.tid).is_some_and(Member::is_cancelled);
+        let is_cancelled = self.state.overlay.thread(step.tid).is_some_and(ThreadOverlay::is_cancelled);
         if !is_cancelled || self.state.is_quiet(step.tid) {
             return self.go_on(step);
         }
@@ -187,16 +188,16 @@ impl Stepper<'_> {
 impl State {
     /// Whether a thread's accesses are the program's own.
     pub(crate) fn is_plain(&self, tid: Tid) -> bool {
-        let is_real = |member: &Member| member.is_in_library() || member.real.is_some();
-        !self.library.member(tid).is_some_and(is_real)
+        let is_real = |overlay: &ThreadOverlay| overlay.is_in_library() || overlay.real.is_some();
+        !self.overlay.thread(tid).is_some_and(is_real)
     }
 
     /// `pthread_cancel(3)` has told the other thread.
     pub(crate) fn has_cancelled(&mut self, step: &mut Step) {
-        if let Some(other) = self.library.member_mut(step.tid).cancels.take()
-            && self.library.member(other).is_some()
+        if let Some(other) = self.overlay.thread_mut(step.tid).cancels.take()
+            && self.overlay.thread(other).is_some()
         {
-            self.library.member_mut(other).cancelled = true;
+            self.overlay.thread_mut(other).cancelled = true;
             step.accesses.extend(access::everything());
         }
     }
@@ -209,12 +210,12 @@ impl State {
 
     /// Whether the library has just called the program's function.
     pub(crate) fn is_called_back(&self, tid: Tid) -> bool {
-        let is_first = |member: &Member| match member.within {
+        let is_first = |overlay: &ThreadOverlay| match overlay.within {
             Some(within) => {
-                within.whole == Whole::Once && member.onces.last().is_some_and(|once| once.inside.is_none())
+                within.whole == Whole::Once && overlay.onces.last().is_some_and(|once| once.inside.is_none())
             }
-            None => member.phase == Phase::Ending,
+            None => overlay.phase == Phase::Ending,
         };
-        self.library.member(tid).is_some_and(is_first)
+        self.overlay.thread(tid).is_some_and(is_first)
     }
 }

@@ -1,6 +1,7 @@
 //! Recognised functions of the C library, where threads come to them.
 
-use crate::libc::{self, Done, Function, Hook, Operation, Phase, RETURN, Whole, Within};
+use crate::libc::{self, Done, Function, Hook, Operation, RETURN, Whole};
+use crate::system::overlay::{Phase, Within};
 use crate::system::state::State;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
@@ -68,8 +69,8 @@ impl Stepper<'_> {
     /// The program's own code begins.
     pub(crate) fn at_begin(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let tid = step.tid;
-        if self.state.library.member(tid).is_some_and(|member| member.phase == Phase::Starting) {
-            self.state.library.member_mut(tid).phase = Phase::Running;
+        if self.state.overlay.thread(tid).is_some_and(|overlay| overlay.phase == Phase::Starting) {
+            self.state.overlay.thread_mut(tid).phase = Phase::Running;
             if self.is_starting {
                 return Ok(false);
             }
@@ -95,7 +96,7 @@ impl Stepper<'_> {
 
     /// The function that a thread was made for has returned.
     pub(crate) fn at_return(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let is_over = self.state.library.member(step.tid).is_some_and(|member| member.phase == Phase::Running);
+        let is_over = self.state.overlay.thread(step.tid).is_some_and(|overlay| overlay.phase == Phase::Running);
         if is_over {
             if !self.view().may_operate(step) {
                 return Ok(false);
@@ -140,14 +141,14 @@ impl Stepper<'_> {
         let Some(return_to) = self.state.return_address(step.tid) else { return self.step_past(step) };
         let (space, pointer) = (self.state.world.space(step.tid), self.state.world.cpus[&step.tid].gpr[RSP]);
         if self.state.world.memory.write(space, pointer, &RETURN.to_le_bytes()).is_ok() {
-            self.state.library.member_mut(step.tid).within = Some(Within { return_to, whole });
+            self.state.overlay.thread_mut(step.tid).within = Some(Within { return_to, whole });
         }
         self.step_past(step)
     }
 
     pub(crate) fn leave_whole(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         step.is_fresh = false;
-        let Some(within) = self.state.library.member_mut(step.tid).within.take() else { return Ok(false) };
+        let Some(within) = self.state.overlay.thread_mut(step.tid).within.take() else { return Ok(false) };
         self.state.world.cpus.get_mut(&step.tid).expect("it runs").rip = within.return_to;
         if within.whole == Whole::Cancel {
             self.state.has_cancelled(step);
@@ -167,10 +168,10 @@ impl Stepper<'_> {
             self.note_lock(step, &operation);
         }
         self.hear_operation(step.tid, hook);
-        let holder = lock.and_then(|lock| self.state.library.holder(lock)).filter(|holder| *holder != step.tid);
+        let holder = lock.and_then(|lock| self.state.overlay.holder(lock)).filter(|holder| *holder != step.tid);
         let world = &mut self.state.world;
         let index = std::mem::take(&mut step.index);
-        let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.state.library, index);
+        let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.state.overlay, index);
         if let Some((lock, holder)) = lock.zip(holder) {
             self.look_at_broken(lock, holder, matches!(done, Done::Acquired(_)));
         }
@@ -201,9 +202,9 @@ impl Stepper<'_> {
 
     /// Somebody has used a lock that another thread holds: if it took the lock, or gave it back, holding keeps nobody out.
     fn look_at_broken(&mut self, lock: u64, holder: Tid, is_taken: bool) {
-        let still_holds = self.state.library.member(holder).is_some_and(|member| member.holds.contains(&lock));
+        let still_holds = self.state.overlay.thread(holder).is_some_and(|overlay| overlay.holds.contains(&lock));
         if is_taken && still_holds {
-            self.state.library.member_mut(holder).release(lock);
+            self.state.overlay.thread_mut(holder).release(lock);
         }
         if (is_taken || !still_holds) && !self.workload.options.holes.locks {
             self.executor.refinement.break_lock(lock);
@@ -255,7 +256,7 @@ impl State {
 
     /// Whether a thread is in a function that joins: of some, another one is the inner part.
     pub(crate) fn is_joining(&self, tid: Tid) -> bool {
-        let within = self.library.member(tid).and_then(|member| member.within);
+        let within = self.overlay.thread(tid).and_then(|overlay| overlay.within);
         within.is_some_and(|within| within.whole == Whole::Join)
     }
 
@@ -264,9 +265,9 @@ impl State {
         let base = self.world.cpus[&step.tid].fs_base;
         let object = libc::thread(self.world.space(step.tid), base);
         step.accesses.push(Access { object, write: true, plain: false });
-        self.library.leave(step.tid, object);
-        let member = self.library.member_mut(step.tid);
-        (member.phase, member.ends) = (phase, true);
+        self.overlay.leave(step.tid, object);
+        let overlay = self.overlay.thread_mut(step.tid);
+        (overlay.phase, overlay.ends) = (phase, true);
     }
 
     pub(crate) fn return_address(&self, tid: Tid) -> Option<u64> {

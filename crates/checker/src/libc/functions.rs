@@ -232,7 +232,8 @@ impl Whole {
     }
 }
 
-use super::{Allocation, Phase};
+use super::Allocation;
+use crate::system::overlay::Phase;
 use Allocation as A;
 use Function as F;
 

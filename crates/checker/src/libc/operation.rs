@@ -3,9 +3,9 @@
 use super::act::Act;
 use super::functions::{Function, Whole};
 use super::layout::{Flavour, MutexLayout};
-use super::read_set::{self, Dependency};
-use super::{Asleep, Library, Member};
 use crate::footprint::access::{self, Kind};
+use crate::system::overlay::{Asleep, ThreadOverlay};
+use crate::system::read_set::{Dependency, LiveOverlay};
 use explore::graph::Access;
 use kernel::map::Map;
 use kernel::{Kernel, Tid};
@@ -26,7 +26,7 @@ pub struct Seen<'a> {
     /// All registers.
     pub cpus: &'a Map<Tid, Cpu>,
     /// Who sleeps, who holds what.
-    pub library: &'a Library,
+    pub overlay: &'a LiveOverlay,
 }
 
 /// A thread at the beginning of a synchronising function.
@@ -122,13 +122,13 @@ impl Operation {
         Mutex::Others
     }
 
-    fn member<'a>(&self, seen: Seen<'a>) -> Option<&'a Member> {
-        seen.library.member(self.tid)
+    fn overlay<'a>(&self, seen: Seen<'a>) -> Option<&'a ThreadOverlay> {
+        seen.overlay.thread(self.tid)
     }
 
     /// How the caller sleeps in this very call.
     pub(super) fn asleep(&self, seen: Seen<'_>) -> Option<Asleep> {
-        self.member(seen)?.asleep.filter(|asleep| asleep.stack_pointer == self.stack_pointer)
+        self.overlay(seen)?.asleep.filter(|asleep| asleep.stack_pointer == self.stack_pointer)
     }
 
     /// How many ways the function can go on; 0 if it waits.
@@ -172,7 +172,7 @@ impl Operation {
 
     /// Whether the caller was cancelled, and has not forbidden that.
     pub(super) fn is_cancelled(&self, seen: Seen<'_>) -> bool {
-        self.function.is_cancellation_point() && self.member(seen).is_some_and(Member::is_cancelled)
+        self.function.is_cancellation_point() && self.overlay(seen).is_some_and(ThreadOverlay::is_cancelled)
     }
 
     /// What `pthread_once(3)` is about: 0, 2 if it was done, with 1 while that is under way.
@@ -182,9 +182,9 @@ impl Operation {
 
     /// Whether somebody is in the function that `pthread_once(3)` is to call. In a child of `fork(2)` nobody may be left.
     fn is_under_way(&self, seen: Seen<'_>) -> bool {
-        let calls = |member: &Member| member.onces.iter().any(|once| once.control == self.args[0]);
+        let calls = |overlay: &ThreadOverlay| overlay.onces.iter().any(|once| once.control == self.args[0]);
         let is_begun = self.u32(seen, self.args[0]) & 1 != 0;
-        is_begun && seen.library.members().any(|(tid, member)| calls(member) && is_in(seen.kernel, tid, self.space))
+        is_begun && seen.overlay.threads().any(|(tid, overlay)| calls(overlay) && is_in(seen.kernel, tid, self.space))
     }
 
     /// Whether a lock for readers and writers lets nobody read while somebody waits to write
@@ -204,15 +204,15 @@ impl Operation {
     /// Who may be woken at a condition variable. Whoever was cancelled takes no signal from others
     /// (`pthread_cond_wait(3)`).
     pub(super) fn sleepers(&self, seen: Seen<'_>) -> Vec<Tid> {
-        let mut sleepers = seen.library.sleepers(self.object(seen, self.args[0], Kind::Condition));
-        sleepers.retain(|tid| !seen.library.member(*tid).is_some_and(Member::is_cancelled));
+        let mut sleepers = seen.overlay.sleepers(self.object(seen, self.args[0], Kind::Condition));
+        sleepers.retain(|tid| !seen.overlay.thread(*tid).is_some_and(ThreadOverlay::is_cancelled));
         sleepers
     }
 
     /// The living thread that the caller wants to join: a `pthread_t` is the base of its thread's local storage.
     #[must_use]
     pub fn joined(&self, seen: Seen<'_>) -> Option<Tid> {
-        read_set::note(Dependency::Base(self.args[0], self.space));
+        seen.overlay.note(Dependency::Base(self.args[0], self.space));
         living(seen.kernel, seen.cpus, self.space, self.args[0])
     }
 
@@ -264,7 +264,7 @@ impl Operation {
         };
         let own = part(self.tid.0 % PARTS, true);
         let everything = |write| [whole(true)].into_iter().chain((0..PARTS).map(move |number| part(number, write)));
-        let shares = self.member(seen).is_some_and(|member| member.shares.contains(&lock));
+        let shares = self.overlay(seen).is_some_and(|overlay| overlay.shares.contains(&lock));
         let has_writer = self.u32(seen, self.args[0] + 4) != 0;
         match self.function {
             F::TryReadLock if has_writer => vec![whole(false)],
@@ -376,7 +376,7 @@ impl Operation {
         if self.asleep(seen).is_some_and(|asleep| !asleep.woken) {
             return None;
         }
-        seen.library.holder(self.wants(seen)?)
+        seen.overlay.holder(self.wants(seen)?)
     }
 
     /// Goes on, the `index`-th way.
@@ -385,11 +385,11 @@ impl Operation {
         kernel: &Kernel,
         memory: &mut Memory,
         cpus: &Map<Tid, Cpu>,
-        library: &mut Library,
+        overlay: &mut LiveOverlay,
         index: u32,
     ) -> Done {
         use Function as F;
-        let mut act = Act { operation: self, kernel, memory, cpus, library };
+        let mut act = Act { operation: self, kernel, memory, cpus, overlay };
         match self.function {
             F::Lock | F::TimedLock | F::ClockLock => act.lock(false),
             F::TryLock => act.lock(true),

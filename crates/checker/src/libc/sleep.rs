@@ -1,10 +1,10 @@
 //! Functions in which threads sleep until others wake them: condition variables and barriers.
 
-use super::Asleep;
 use super::act::Act;
 use super::layout::Flavour;
 use super::operation::{Done, Mutex};
 use crate::footprint::access::Kind;
+use crate::system::overlay::Asleep;
 use kernel::Tid;
 
 const EPERM: u64 = 1;
@@ -15,8 +15,8 @@ const SERIAL_THREAD: u64 = 0xffff_ffff;
 impl Act<'_> {
     fn sleep(&mut self, object: u64) -> Done {
         let stack_pointer = self.operation.stack_pointer;
-        let member = self.library.member_mut(self.operation.tid);
-        member.asleep = Some(Asleep { object, woken: false, stack_pointer });
+        let overlay = self.overlay.thread_mut(self.operation.tid);
+        overlay.asleep = Some(Asleep { object, woken: false, stack_pointer });
         Done::Sleeps
     }
 
@@ -34,7 +34,7 @@ impl Act<'_> {
             (Some(asleep), _) => {
                 let is_cancelled = self.operation.is_cancelled(self.seen());
                 let late = self.operation.too_late(self.seen());
-                self.library.member_mut(self.operation.tid).asleep = None;
+                self.overlay.thread_mut(self.operation.tid).asleep = None;
                 self.acquire();
                 match asleep.woken {
                     true => Done::Acquired(0),
@@ -48,7 +48,7 @@ impl Act<'_> {
     }
 
     fn wake(&mut self, tid: Tid) {
-        if let Some(asleep) = &mut self.library.member_mut(tid).asleep {
+        if let Some(asleep) = &mut self.overlay.thread_mut(tid).asleep {
             asleep.woken = true;
         }
     }
@@ -95,10 +95,10 @@ impl Act<'_> {
     pub(super) fn barrier(&mut self) -> Done {
         let object = self.operation.object(self.seen(), self.operation.args[0], Kind::Condition);
         if self.operation.asleep(self.seen()).is_some() {
-            self.library.member_mut(self.operation.tid).asleep = None;
+            self.overlay.thread_mut(self.operation.tid).asleep = None;
             return Done::Returned(0);
         }
-        let sleepers = self.library.sleepers(object);
+        let sleepers = self.overlay.sleepers(object);
         let size = self.operation.flavour.barrier_size(self.load(self.operation.args[0] + 8));
         if (sleepers.len() as u32) + 1 < size {
             return self.sleep(object);

@@ -2,11 +2,11 @@
 //! restored to compute it.
 
 use super::key::MemoKey;
-use crate::libc::read_set::Dependency;
 use crate::memo::lru::Ways;
 use crate::memo::step_memo::{answers_in, are_answers_in};
 use crate::system::actors::Told;
 use crate::system::programs::Programs;
+use crate::system::read_set::Dependency;
 use crate::system::state::Snapshot;
 use crate::system::view::View;
 use kernel::Tid;

@@ -28,9 +28,9 @@ impl Keys {
     /// The key of a step of a thread; nothing if there is no such thread.
     pub fn of(&mut self, state: &Snapshot, choice: Choice) -> Option<MemoKey> {
         let tid = Tid(choice.actor);
-        let (cpu, member) = (state.cpus.shared(&tid)?, state.library.shared(tid)?);
+        let (cpu, overlay) = (state.cpus.shared(&tid)?, state.overlay.shared(tid)?);
         let view = self.view(&state.kernel, tid)?;
-        let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
+        let parts = [cpu.identity(), overlay.identity(), state.memory.ground(), state.aside];
         let silent = Wide::hash_of_few((choice.actor, choice.index, parts, view));
         Some(MemoKey { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
     }

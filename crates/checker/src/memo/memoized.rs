@@ -115,7 +115,7 @@ impl<'a> Memoized<'a> {
             self.programs.load(&after);
             return self.programs.reached(fingerprint, (state, untouched));
         }
-        let passing = Passing::quiet(&after.kernel, &after.library);
+        let passing = Passing::quiet(&after.kernel, &after.overlay);
         let due = self.programs.due(untouched);
         let before = (state.is_timed, untouched);
         let Everybody { actors, is_timed, differs } =

@@ -5,12 +5,13 @@
 //! entry) and its effect, even the change of the fingerprint. Where the read set is the same, so is the effect.
 
 use super::key::MemoKey;
-use crate::libc::read_set::Dependency;
-use crate::libc::{Library, Member, living};
+use crate::libc::living;
 use crate::memo::lru::Ways;
 use crate::options::Holes;
 use crate::system::never::Beside;
+use crate::system::overlay::{Overlay, ThreadOverlay};
 use crate::system::programs::{Executed, Programs};
+use crate::system::read_set::Dependency;
 use crate::system::state::Snapshot;
 use explore::graph::Access;
 use kernel::kernel::Output;
@@ -57,13 +58,13 @@ pub(crate) struct MemoEntry {
     answers: Vec<(Dependency, u128)>,
     /// Registers and overlays afterwards, where they changed.
     cpus: Vec<(Tid, Option<Shared<Cpu>>)>,
-    members: Vec<(Tid, Option<Shared<Member>>)>,
+    overlays: Vec<(Tid, Option<Shared<ThreadOverlay>>)>,
     /// Registers before, of other threads whose registers changed.
     were: Vec<(Tid, u128)>,
     /// The kernel afterwards, if the step made a syscall.
     kernel: Option<Shared<Kernel>>,
     /// What the library knows besides threads, and what else the checker keeps, afterwards.
-    library: Library,
+    overlay: Overlay,
     beside: Beside,
     /// Fingerprint of these two.
     aside: u128,
@@ -142,21 +143,21 @@ impl MemoEntry {
     ) -> Option<Self> {
         let Executed { step, reads } = executed;
         // How spinning threads react to its writes is not in the read set.
-        let is_quiet = before.library.disturbed(by, &step.accesses).is_empty();
+        let is_quiet = before.overlay.disturbed(by, &step.accesses).is_empty();
         let space = before.space(by).filter(|_| is_quiet)?;
         let memory = programs.state.world.memory.effect(space, &before.memory, &after.memory)?;
         let is_silent = after.kernel.is_same(&before.kernel);
-        let members = after.library.differing(&before.library);
+        let overlays = after.overlay.differing(&before.overlay);
         let cpus: Vec<Tid> = after.cpus.differing(&before.cpus).into_iter().copied().collect();
-        let others = members.iter().filter(|other| **other != by).map(|other| Dependency::Member(*other));
+        let others = overlays.iter().filter(|other| **other != by).map(|other| Dependency::Thread(*other));
         Some(Self {
             memory,
             answers: answers_in(before, reads.iter().copied().chain(others).collect()),
             were: cpus.iter().filter(|other| **other != by).map(|other| (*other, before.cpu(*other))).collect(),
             cpus: cpus.into_iter().map(|tid| (tid, after.cpus.shared(&tid).cloned())).collect(),
-            members: members.into_iter().map(|tid| (tid, after.library.shared(tid).cloned())).collect(),
+            overlays: overlays.into_iter().map(|tid| (tid, after.overlay.shared(tid).cloned())).collect(),
             kernel: (!is_silent).then(|| after.kernel.clone()),
-            library: after.library.without_members(),
+            overlay: after.overlay.without_threads(),
             beside: after.beside.clone(),
             aside: after.aside,
             printed: programs.printed.clone(),
@@ -189,15 +190,15 @@ impl MemoEntry {
                 None => drop(after.cpus.remove(tid)),
             }
         }
-        self.members.iter().for_each(|(tid, member)| after.library.put(*tid, member.clone()));
-        after.library.know_aside(&self.library);
+        self.overlays.iter().for_each(|(tid, overlay)| after.overlay.put(*tid, overlay.clone()));
+        after.overlay.know_aside(&self.overlay);
         after
     }
 
     /// Whether its read set is the same in a state.
     fn fits(&self, state: &Snapshot, holes: Holes) -> bool {
         (holes.memo || state.memory.shows(&self.memory))
-            && state.library.disturbed(self.by, &self.accesses).is_empty()
+            && state.overlay.disturbed(self.by, &self.accesses).is_empty()
             && self.were.iter().all(|(tid, known)| state.cpu(*tid) == *known)
             && are_answers_in(state, &self.answers)
     }
@@ -220,6 +221,6 @@ fn answer(state: &Snapshot, read: Dependency) -> u128 {
     let living = |space, base| living(&state.kernel, &state.cpus, space, base);
     match read {
         Dependency::Base(base, space) => living(space, base).map_or(0, |tid| u128::from(tid.0)),
-        _ => state.library.answer(read),
+        _ => state.overlay.answer(read),
     }
 }

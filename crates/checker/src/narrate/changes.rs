@@ -16,7 +16,7 @@ const VALUES_MAX: usize = 4;
 impl State {
     /// Who holds which exclusive lock.
     pub(super) fn holders(&self) -> BTreeMap<u64, Tid> {
-        let held = self.library.members().flat_map(|(tid, member)| member.holds.iter().map(move |lock| (*lock, tid)));
+        let held = self.overlay.threads().flat_map(|(tid, overlay)| overlay.holds.iter().map(move |lock| (*lock, tid)));
         held.collect()
     }
 }

@@ -3,7 +3,8 @@
 use super::calls;
 use super::files::{self, Named, Use};
 use super::place::{self, place_of};
-use crate::libc::{Function, Hook, Member, Whole};
+use crate::libc::{Function, Hook, Whole};
+use crate::system::overlay::ThreadOverlay;
 use crate::system::stepper::Stepper;
 use debuginfo::DebugInfo;
 use kernel::{Id, Tid, table};
@@ -152,7 +153,7 @@ impl Stepper<'_> {
     pub(crate) fn hear_operation(&mut self, tid: Tid, hook: Hook) {
         // What the library does inside is not what the program does, nor is what it does with locks of its own.
         let is_own =
-            !self.state.library.member(tid).is_some_and(Member::is_in_library) && !self.is_of_system(tid, hook);
+            !self.state.overlay.thread(tid).is_some_and(ThreadOverlay::is_in_library) && !self.is_of_system(tid, hook);
         if self.listener.info.is_some()
             && is_own
             && let Some(text) = self.operation_words(tid, hook)

@@ -83,7 +83,7 @@ impl Stepper<'_> {
 
 impl State {
     fn wait_words(&self, operation: &Operation, what: &str) -> String {
-        let asleep = self.library.member(operation.tid).and_then(|member| member.asleep);
+        let asleep = self.overlay.thread(operation.tid).and_then(|overlay| overlay.asleep);
         match asleep {
             Some(_) => format!("wake up at {what}"),
             None => format!("sleep at {what}"),
@@ -114,7 +114,7 @@ impl Programs {
             return (format!("waits for the end of {}", self.stepper().joined_name(&operation)), other);
         }
         let is_asleep =
-            self.state.library.member(tid).is_some_and(|member| member.asleep.is_some_and(|asleep| !asleep.woken));
+            self.state.overlay.thread(tid).is_some_and(|overlay| overlay.asleep.is_some_and(|asleep| !asleep.woken));
         if is_asleep {
             let (verb, nobody) = match hook.function {
                 F::BarrierWait => ("waits at barrier", "not all have come"),
@@ -124,7 +124,7 @@ impl Programs {
         }
         if let Some(lock) = operation.takes(seen) {
             let name = self.listener.names.get(&lock).cloned().unwrap_or(what);
-            let Some(holder) = seen.library.holder(lock) else { return (format!("waits for {name}"), None) };
+            let Some(holder) = seen.overlay.holder(lock) else { return (format!("waits for {name}"), None) };
             let since = since(lock).map(|step| format!(" since step {step}")).unwrap_or_default();
             let who =
                 if holder == tid { "by itself".to_owned() } else { format!("by {}", self.listener.thread(holder)) };

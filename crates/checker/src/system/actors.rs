@@ -2,9 +2,10 @@
 
 use crate::footprint;
 use crate::footprint::access;
-use crate::libc::{self, Library, Operation};
+use crate::libc::{self, Operation};
 use crate::options::Timeouts;
 use crate::system::choice_kind::ChoiceKind;
+use crate::system::overlay::Overlay;
 use crate::system::programs::Programs;
 use crate::system::programs::TIME;
 use crate::system::state::State;
@@ -31,9 +32,9 @@ pub(crate) struct Passing {
 
 impl Passing {
     /// When nobody else can move, or all go round and read clocks.
-    pub fn quiet(kernel: &Kernel, library: &Library) -> Self {
-        let is_polled = library.reads_clock() && may_poll(kernel);
-        Self { may_hasten: false, is_patient: true, is_polled, is_spun: library.is_spun() }
+    pub fn quiet(kernel: &Kernel, overlay: &Overlay) -> Self {
+        let is_polled = overlay.reads_clock() && may_poll(kernel);
+        Self { may_hasten: false, is_patient: true, is_polled, is_spun: overlay.is_spun() }
     }
 }
 
@@ -66,7 +67,7 @@ impl Programs {
     pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> Everybody {
         let due = self.due(untouched);
         let is_patient = self.workload.options.timeouts == Timeouts::Quiet;
-        let quiet = Passing::quiet(&self.state.world.kernel, &self.state.library);
+        let quiet = Passing::quiet(&self.state.world.kernel, &self.state.overlay);
         let passing = Passing { may_hasten: self.view().may_hasten(), is_patient, ..quiet };
         let everybody = everybody(
             &self.state.world.kernel,
@@ -101,7 +102,7 @@ impl View<'_> {
     /// Whether anybody waits for a time to come, or looks at clocks, where that decides whether time can pass early.
     pub(crate) fn is_timed(&self) -> bool {
         let is_awaited = || next_deadline(&self.state.world.kernel, self.deadlines()).is_some();
-        self.may_hasten() && (self.state.library.reads_clock() || is_awaited())
+        self.may_hasten() && (self.state.overlay.reads_clock() || is_awaited())
     }
 
     /// What decides whether time can pass early, and how far, as far as a thread has to do with it: whether anybody waits for
@@ -193,7 +194,7 @@ impl View<'_> {
 
     /// What is known of a thread whatever it does.
     pub(crate) fn nobody(&self, tid: Tid) -> Actor {
-        let held = self.state.library.member(tid).map_or(&[][..], |member| &member.holds);
+        let held = self.state.overlay.thread(tid).map_or(&[][..], |overlay| &overlay.holds);
         let holds = held.iter().copied().filter(|lock| self.executor.refinement.is_kept(*lock)).collect();
         Actor { number: tid.0, creator: self.state.creator(tid), holds, ..Actor::default() }
     }
@@ -225,7 +226,7 @@ impl State {
 
     /// Who made a thread; itself if it was there from the start.
     pub(crate) fn creator(&self, tid: Tid) -> u32 {
-        self.library.member(tid).and_then(|member| member.creator).unwrap_or(tid).0
+        self.overlay.thread(tid).and_then(|overlay| overlay.creator).unwrap_or(tid).0
     }
 }
 
@@ -237,7 +238,7 @@ impl Stepper<'_> {
         let next = next_deadline(&self.state.world.kernel, self.view().deadlines());
         let is_ahead = next.is_some_and(|next| next > self.state.world.kernel.clock.now());
         let polled = next_poll(&self.state.world.kernel);
-        let next = next.or(Some(polled).filter(|_| self.state.library.reads_clock()));
+        let next = next.or(Some(polled).filter(|_| self.state.overlay.reads_clock()));
         let hastens = (is_ahead || next == Some(polled)) && self.view().may_hasten() && tids().any(can_move);
         self.state.beside.hastened += u32::from(hastens);
         self.state.excuse();
@@ -252,8 +253,8 @@ impl Stepper<'_> {
 /// When something happens by itself: a timer, or the first of the functions that threads wait in gives up.
 fn next_deadline(kernel: &Kernel, of_functions: impl Iterator<Item = u64>) -> Option<u64> {
     let now = kernel.clock.now();
-    let library = of_functions.filter(|next| *next > now).min();
-    [time::next_deadline(kernel), event::next_deadline(kernel), library].into_iter().flatten().min()
+    let overlay = of_functions.filter(|next| *next > now).min();
+    [time::next_deadline(kernel), event::next_deadline(kernel), overlay].into_iter().flatten().min()
 }
 
 /// Everybody; those who are named with how many choices they have are as they were, when somebody was in a function that

@@ -3,14 +3,15 @@
 
 use super::step;
 use crate::footprint::access;
-use crate::libc::read_set::Dependency;
-use crate::libc::{Flavour, Member};
+use crate::libc::Flavour;
 use crate::memo::audit::Audited;
 use crate::narrate::Listener;
 use crate::options::{Depth, Options};
 use crate::refinement::Refinement;
 use crate::system::actors::Everybody;
 use crate::system::executor::Executor;
+use crate::system::overlay::ThreadOverlay;
+use crate::system::read_set::Dependency;
 use crate::system::service::Service;
 use crate::system::state::{Snapshot, State, first_number};
 use crate::system::stepper::Stepper;
@@ -144,7 +145,7 @@ impl Programs {
         let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
         for tid in tids {
             let phase = self.stepper().first_phase(tid);
-            *self.state.library.member_mut(tid) = Member { phase, ..Member::default() };
+            *self.state.overlay.thread_mut(tid) = ThreadOverlay { phase, ..ThreadOverlay::default() };
         }
         self.begin();
         self.state.world.kernel.output.clear();

@@ -1,7 +1,7 @@
 //! The one way back within a step: what was executed since a savepoint is rolled back, all of it.
 
 use super::step::Step;
-use crate::libc::Library;
+use crate::system::overlay::Overlay;
 use crate::system::stepper::Stepper;
 use explore::graph::Access;
 use kernel::map::Map;
@@ -16,7 +16,7 @@ pub(crate) struct Savepoint {
     /// Of all threads: a step may end others.
     cpus: Map<Tid, Cpu>,
     kernel: Shared<Kernel>,
-    library: Library,
+    overlay: Overlay,
     heard: usize,
 }
 
@@ -69,7 +69,7 @@ impl Stepper<'_> {
             mark: self.state.world.memory.mark(),
             cpus: self.state.world.cpus.clone(),
             kernel: self.state.world.kernel.clone(),
-            library: self.state.library.clone(),
+            overlay: Overlay::clone(&self.state.overlay),
             heard: self.listener.heard.len(),
         }
     }
@@ -81,7 +81,7 @@ impl Stepper<'_> {
         if !self.workload.options.holes.rollback {
             self.state.world.kernel = savepoint.kernel;
         }
-        self.state.library = savepoint.library;
+        self.state.overlay.restore(&savepoint.overlay);
         self.listener.heard.truncate(savepoint.heard);
     }
 }

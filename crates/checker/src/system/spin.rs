@@ -9,7 +9,7 @@
 //! Time passes only when nobody can move: for that a round had to be gone, and it is not in vain.
 
 use crate::footprint::access;
-use crate::libc::Member;
+use crate::system::overlay::ThreadOverlay;
 use crate::system::register_liveness;
 use crate::system::state::{Snapshot, State};
 use crate::system::step::Step;
@@ -150,7 +150,7 @@ impl Stepper<'_> {
         let Some(place) = self.view().way_on(step.tid) else { return };
         let is_idle = !step.accesses.iter().any(access::changes) && self.state.world.kernel == before.kernel;
         let drift = self.state.world.memory.fingerprint().wrapping_sub(before.memory.fingerprint());
-        let spin = &mut self.state.library.member_mut(step.tid).spin;
+        let spin = &mut self.state.overlay.thread_mut(step.tid).spin;
         match is_idle {
             true => spin.look(place, drift, step.accesses.iter().map(|access| access.object).collect()),
             false => spin.begin(place),
@@ -161,31 +161,31 @@ impl Stepper<'_> {
 impl View<'_> {
     /// The next instruction of a thread, and all that decides how it goes on beside memory.
     fn way_on(&self, tid: Tid) -> Option<Place> {
-        let (cpu, member) = (self.state.world.cpus.get(&tid)?, self.state.library.member(tid)?);
+        let (cpu, overlay) = (self.state.world.cpus.get(&tid)?, self.state.overlay.thread(tid)?);
         // What a function of the library does is known by its name, not by its instructions.
         let cpu = match self.hook(tid) {
             Some(_) => cpu.clone(),
             None => register_liveness::without_dead(&self.state.world.memory, self.state.world.space(tid), cpu),
         };
-        let inside = (&member.partial, member.within, member.phase, &member.asleep, &member.onces);
-        let ends = (&member.real, &member.cleans_up, member.is_shielded, member.ends);
-        Some((cpu.rip, Wide::hash_of((cpu, inside, ends, (&member.holds, &member.shares)))))
+        let inside = (&overlay.partial, overlay.within, overlay.phase, &overlay.asleep, &overlay.onces);
+        let ends = (&overlay.real, &overlay.cleans_up, overlay.is_shielded, overlay.ends);
+        Some((cpu.rip, Wide::hash_of((cpu, inside, ends, (&overlay.holds, &overlay.shares)))))
     }
 }
 
 impl State {
     /// Whoever has read what a step writes hears of it.
     fn disturb(&mut self, step: &Step) {
-        for tid in self.library.disturbed(step.tid, &step.accesses) {
-            self.library.member_mut(tid).spin.disturb(step);
+        for tid in self.overlay.disturbed(step.tid, &step.accesses) {
+            self.overlay.thread_mut(tid).spin.disturb(step);
         }
     }
 
     /// Time passes: whoever waits in a loop had to look before.
     pub(crate) fn excuse(&mut self) {
-        let looking = self.library.members().filter(|(_, member)| !member.spin.trail.is_empty()).map(|(tid, _)| tid);
+        let looking = self.overlay.threads().filter(|(_, overlay)| !overlay.spin.trail.is_empty()).map(|(tid, _)| tid);
         for tid in looking.collect::<Vec<_>>() {
-            let Member { spin, reads_clock, .. } = self.library.member_mut(tid);
+            let ThreadOverlay { spin, reads_clock, .. } = self.overlay.thread_mut(tid);
             match spin.turn {
                 // Whoever looks at clocks finds another time.
                 _ if *reads_clock => spin.begin_here(),
@@ -198,13 +198,13 @@ impl State {
 
     /// What a thread waits for in a loop.
     pub(crate) fn spun(&self, tid: Tid) -> Option<Vec<u64>> {
-        let spin = &self.library.member(tid)?.spin;
+        let spin = &self.overlay.thread(tid)?.spin;
         let waits = spin.waits() && !signal::is_deliverable(&self.world.kernel, tid);
         waits.then(|| spin.round.clone())
     }
 
     /// Whether a thread could look again at what has changed since it went round.
     pub(crate) fn looked_early(&self, tid: Tid) -> bool {
-        self.library.member(tid).is_some_and(|member| member.spin.turn == Turn::Vain)
+        self.overlay.thread(tid).is_some_and(|overlay| overlay.spin.turn == Turn::Vain)
     }
 }

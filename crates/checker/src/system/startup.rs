@@ -4,7 +4,7 @@
 //! beyond that is a step like any other.
 
 use crate::footprint::is_local;
-use crate::libc::Phase;
+use crate::system::overlay::Phase;
 use crate::system::state::State;
 use kernel::{Tid, table};
 
@@ -25,12 +25,12 @@ const SYSCALL: u64 = 2;
 impl State {
     /// Whether a thread has not come to its program's own code.
     pub(crate) fn starts(&self, tid: Tid) -> bool {
-        self.library.member(tid).is_some_and(|member| member.phase == Phase::Starting)
+        self.overlay.thread(tid).is_some_and(|overlay| overlay.phase == Phase::Starting)
     }
 
     /// The program's own code has begun before `main`.
     pub(crate) fn begin_early(&mut self, tid: Tid) {
-        self.library.member_mut(tid).phase = Phase::Running;
+        self.overlay.thread_mut(tid).phase = Phase::Running;
     }
 
     /// A thread that is being started has come to a call of the kernel: whether it is more than loading. Then it is not made

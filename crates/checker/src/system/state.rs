@@ -1,8 +1,9 @@
 //! The state of programs under check: what is saved, restored and fingerprinted.
 
-use crate::libc::read_set::{self, Dependency};
-use crate::libc::{Library, Seen};
+use crate::libc::Seen;
 use crate::system::never::Beside;
+use crate::system::overlay::Overlay;
+use crate::system::read_set::{Dependency, LiveOverlay};
 use kernel::map::{Map, Wide};
 use kernel::shared::Shared;
 use kernel::{Kernel, Tid};
@@ -15,8 +16,8 @@ use x86::Cpu;
 /// The world, and what the checker keeps of it besides.
 pub(crate) struct State {
     pub world: World,
-    /// What the C library knows of its threads and locks.
-    pub library: Library,
+    /// What the checker keeps of threads.
+    pub overlay: LiveOverlay,
     /// Gates that were passed, time that passed early, output that propositions read.
     pub beside: Beside,
 }
@@ -27,7 +28,7 @@ pub struct Snapshot {
     pub(crate) kernel: Shared<Kernel>,
     pub(crate) memory: Parked,
     pub(crate) cpus: Map<Tid, Cpu>,
-    pub(crate) library: Library,
+    pub(crate) overlay: Overlay,
     pub(crate) beside: Beside,
     /// Fingerprint of what the library knows besides its threads, and of `beside`.
     pub(crate) aside: u128,
@@ -43,7 +44,7 @@ impl Snapshot {
     /// Fingerprints of its parts, for comparison.
     pub(crate) fn parts(&self) -> [u128; 6] {
         let memory = [self.memory.fingerprint(), self.memory.ground()];
-        [self.kernel.identity(), memory[0], memory[1], self.cpus.sum(), self.library.sum(), self.aside]
+        [self.kernel.identity(), memory[0], memory[1], self.cpus.sum(), self.overlay.sum(), self.aside]
     }
 
     /// Fingerprint of a thread's registers; 0 if there is no such thread.
@@ -60,13 +61,13 @@ impl Snapshot {
 
 impl State {
     pub fn new(world: World) -> Self {
-        Self { world, library: Library::default(), beside: Beside::default() }
+        Self { world, overlay: LiveOverlay::default(), beside: Beside::default() }
     }
 
     /// What functions of the C library look at.
     pub fn seen(&self) -> Seen<'_> {
         let World { kernel, memory, cpus, .. } = &self.world;
-        Seen { kernel, memory, cpus, library: &self.library }
+        Seen { kernel, memory, cpus, overlay: &self.overlay }
     }
 
     /// Saves the state under a number.
@@ -79,7 +80,7 @@ impl State {
             kernel: self.world.kernel.clone(),
             memory: self.world.memory.park(),
             cpus: self.world.cpus.clone(),
-            library: self.library.clone(),
+            overlay: Overlay::clone(&self.overlay),
             beside: self.beside.clone(),
             number,
         }
@@ -88,20 +89,20 @@ impl State {
     /// Notes from now on what a thread reads: words of memory, and other threads.
     pub fn begin_notes(&mut self, tid: Tid) {
         self.world.memory.note_looks();
-        read_set::listen_to(tid);
+        self.overlay.begin_notes(tid);
     }
 
     /// Ends that; what was read of other threads.
     pub fn end_notes(&mut self) -> Vec<Dependency> {
         self.world.memory.end_looks();
-        read_set::heard()
+        self.overlay.end_notes()
     }
 
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.world.kernel = snapshot.kernel.clone();
         self.world.memory.restore(&snapshot.memory);
         self.world.cpus = snapshot.cpus.clone();
-        self.library = snapshot.library.clone();
+        self.overlay.restore(&snapshot.overlay);
         self.beside = snapshot.beside.clone();
     }
 
@@ -112,12 +113,12 @@ impl State {
     }
 
     fn fingerprint_with(&mut self, aside: u128) -> u128 {
-        let (aside, members) = (aside.wrapping_mul(FACTORS[3]), self.library.sum().wrapping_mul(FACTORS[2]));
-        self.world.fingerprint().wrapping_add(members).wrapping_add(aside)
+        let (aside, overlays) = (aside.wrapping_mul(FACTORS[3]), self.overlay.sum().wrapping_mul(FACTORS[2]));
+        self.world.fingerprint().wrapping_add(overlays).wrapping_add(aside)
     }
 
     fn aside(&self) -> u128 {
-        Wide::hash_of((self.library.aside(), &self.beside))
+        Wide::hash_of((self.overlay.aside(), &self.beside))
     }
 }
 

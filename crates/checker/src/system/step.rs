@@ -6,7 +6,8 @@
 use super::savepoint::{Progress, Savepoint};
 use crate::footprint::Footprint;
 use crate::footprint::access::{self, Kind};
-use crate::libc::{self, Member, Phase, RETURN, Whole};
+use crate::libc::{self, RETURN, Whole};
+use crate::system::overlay::{Phase, ThreadOverlay};
 use crate::system::state::State;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
@@ -79,8 +80,8 @@ impl Stepper<'_> {
         self.state.world.memory.enter(space);
         self.state.world.memory.forget_log();
         self.place_stack(tid);
-        if self.state.library.member(tid).is_some_and(|member| member.reads_clock) {
-            self.state.library.member_mut(tid).reads_clock = false;
+        if self.state.overlay.thread(tid).is_some_and(|overlay| overlay.reads_clock) {
+            self.state.overlay.thread_mut(tid).reads_clock = false;
         }
         let mut parts = 0;
         while parts < PARTS_MAX && self.goes_on(&mut step)? {
@@ -301,7 +302,7 @@ impl State {
 
     /// Whether a thread executes what is nobody's business.
     pub(crate) fn is_quiet(&self, tid: Tid) -> bool {
-        self.library.member(tid).is_some_and(Member::is_in_library)
+        self.overlay.thread(tid).is_some_and(ThreadOverlay::is_in_library)
     }
 
     pub(crate) fn is_waiting(&self, tid: Tid) -> bool {
@@ -310,10 +311,10 @@ impl State {
 
     /// Whether a thread is being made or ended, where what the library does inside commutes with everything.
     pub(crate) fn is_life(&self, tid: Tid) -> bool {
-        self.library.member(tid).is_some_and(|member| {
-            let whole = member.within.map(|within| within.whole);
+        self.overlay.thread(tid).is_some_and(|overlay| {
+            let whole = overlay.within.map(|within| within.whole);
             // With the last thread ends its process.
-            let comes_or_goes = match member.phase {
+            let comes_or_goes = match overlay.phase {
                 Phase::Starting => true,
                 Phase::Ending => self.has_siblings(tid),
                 _ => false,

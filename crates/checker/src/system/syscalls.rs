@@ -81,7 +81,7 @@ impl Stepper<'_> {
         let name = kernel::table::row(number).map_or("", |row| row.name);
         step.exits |= matches!(name, "exit" | "exit_group");
         if matches!(name, "clock_gettime" | "gettimeofday" | "time") && !self.is_starting {
-            self.state.library.member_mut(tid).reads_clock = true;
+            self.state.overlay.thread_mut(tid).reads_clock = true;
         }
         let own = self.state.world.kernel.threads.get(&tid).map_or(0, |thread| thread.pid.0);
         if name == "prlimit64" && args[2] != 0 && ![0, own].contains(&(args[0] as u32)) {
@@ -96,7 +96,7 @@ impl Stepper<'_> {
         let result = self.state.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
         self.note_remap(step, remap, result);
         self.after_call(tid, (number, space));
-        self.state.library.place_stacks(tid, stack);
+        self.state.overlay.place_stacks(tid, stack);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 //! What x86 does at once is an access within eight aligned bytes, or an instruction with `lock`. Any other instruction with
 //! several such accesses to words that race is as many steps, whose values are kept in between (`Partial`).
 
-use crate::libc::{Part, Partial};
+use crate::system::overlay::{Part, Partial};
 use crate::system::state::State;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
@@ -31,7 +31,7 @@ impl Stepper<'_> {
         if let [_, _, ..] = parts[..] {
             return self.take_part(step, space, &parts);
         }
-        self.state.library.member_mut(tid).partial = None;
+        self.state.overlay.thread_mut(tid).partial = None;
         let first = step.accesses.len();
         if is_visible {
             self.hear_access(tid, space, access);
@@ -95,7 +95,7 @@ impl Stepper<'_> {
             self.state.store(space, &next, value);
         }
         done.push(Part { value, ..next });
-        self.state.library.member_mut(tid).partial = Some(Partial { rip, done });
+        self.state.overlay.thread_mut(tid).partial = Some(Partial { rip, done });
         self.state.world.memory.forget_log();
         let logged = Logged { addr: next.addr, size: next.size, write: next.write };
         self.note(step, space, logged, self.state.is_plain(tid));
@@ -112,7 +112,7 @@ impl Stepper<'_> {
     ) -> Result<bool, Refusal> {
         let tid = step.tid;
         let others: Vec<(Part, u64)> = done.iter().map(|part| (*part, self.state.part_value(space, part))).collect();
-        self.state.library.member_mut(tid).partial = None;
+        self.state.overlay.thread_mut(tid).partial = None;
         self.state.put_back(space, done);
         let trap = self.execute_one(tid);
         let is_earlier = |logged: &Logged| done.iter().any(|part| part.overlaps(logged.addr, logged.size));
@@ -164,7 +164,7 @@ impl State {
 
     /// What the instruction that a thread is at has done of its accesses, if it is not over. A handler may run in between.
     pub(crate) fn half_done(&self, tid: Tid) -> Option<&Partial> {
-        let partial = self.library.member(tid)?.partial.as_ref()?;
+        let partial = self.overlay.thread(tid)?.partial.as_ref()?;
         (partial.rip == self.world.cpus[&tid].rip).then_some(partial)
     }
 
