@@ -159,7 +159,7 @@ impl Stepper<'_> {
     pub(crate) fn at_operation(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let operation = self.view().operation(step.tid, hook);
         let seen = self.state.seen();
-        if !self.view().may_operate(step) || operation.choices(seen) == 0 {
+        if !self.view().may_operate(step) || !operation.is_enabled(seen) {
             return Ok(false);
         }
         let lock = operation.lock(seen);
@@ -170,8 +170,8 @@ impl Stepper<'_> {
         self.hear_operation(step.tid, hook);
         let holder = lock.and_then(|lock| self.state.overlay.holder(lock)).filter(|holder| *holder != step.tid);
         let world = &mut self.state.world;
-        let index = std::mem::take(&mut step.index);
-        let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.state.overlay, index);
+        let woken = step.alternative.take_wake();
+        let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.state.overlay, woken);
         if let Some((lock, holder)) = lock.zip(holder) {
             self.look_at_broken(lock, holder, matches!(done, Done::Acquired(_)));
         }

@@ -131,11 +131,20 @@ impl Operation {
         self.overlay(seen)?.asleep.filter(|asleep| asleep.stack_pointer == self.stack_pointer)
     }
 
-    /// How many ways the function can go on; 0 if it waits.
+    /// The threads of which it wakes one, if that is a choice.
     #[must_use]
-    pub fn choices(&self, seen: Seen<'_>) -> u32 {
+    pub fn wakes(&self, seen: Seen<'_>) -> Vec<Tid> {
+        match self.function {
+            Function::Signal if self.any_sleeper => self.sleepers(seen),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the function can go on.
+    #[must_use]
+    pub fn is_enabled(&self, seen: Seen<'_>) -> bool {
         use Function as F;
-        let can = match self.function {
+        match self.function {
             F::Lock | F::TimedLock | F::ClockLock => {
                 let stuck =
                     matches!(self.mutex(seen), Mutex::Others | Mutex::Mine { recursive: false, checked: false });
@@ -164,10 +173,8 @@ impl Operation {
                 self.joined(seen).is_none() || self.is_late(seen) || self.is_cancelled(seen)
             }
             F::Once => !self.is_under_way(seen),
-            F::Signal if self.any_sleeper => return (self.sleepers(seen).len() as u32).max(1),
             _ => true,
-        };
-        u32::from(can)
+        }
     }
 
     /// Whether the caller was cancelled, and has not forbidden that.
@@ -379,14 +386,14 @@ impl Operation {
         seen.overlay.holder(self.wants(seen)?)
     }
 
-    /// Goes on, the `index`-th way.
+    /// Goes on. A signal wakes the thread that is named, or the first sleeper.
     pub fn perform(
         &self,
         kernel: &Kernel,
         memory: &mut Memory,
         cpus: &Map<Tid, Cpu>,
         overlay: &mut LiveOverlay,
-        index: u32,
+        woken: Option<Tid>,
     ) -> Done {
         use Function as F;
         let mut act = Act { operation: self, kernel, memory, cpus, overlay };
@@ -408,7 +415,7 @@ impl Operation {
             F::SpinLock | F::SpinTryLock => act.spin_lock(),
             F::SpinUnlock => act.spin_unlock(),
             F::Wait | F::TimedWait | F::ClockWait => act.wait(),
-            F::Signal => act.signal(index),
+            F::Signal => act.signal(woken),
             F::Broadcast => act.broadcast(),
             F::DestroyCondition => act.destroy_condition(),
             F::BarrierWait => act.barrier(),

@@ -63,13 +63,13 @@ impl Act<'_> {
         is_used != 0 && self.operation.sleepers(seen).is_empty()
     }
 
-    pub(super) fn signal(&mut self, index: u32) -> Done {
+    pub(super) fn signal(&mut self, woken: Option<Tid>) -> Done {
         if self.is_used_for_real() {
             return Done::Unsummarised;
         }
         let sleepers = self.operation.sleepers(self.seen());
-        if let Some(tid) = sleepers.get(index as usize) {
-            self.wake(*tid);
+        if let Some(tid) = woken.or(sleepers.first().copied()) {
+            self.wake(tid);
         }
         Done::Returned(0)
     }

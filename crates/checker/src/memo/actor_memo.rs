@@ -4,7 +4,7 @@
 use super::key::MemoKey;
 use crate::memo::lru::Ways;
 use crate::memo::step_memo::{answers_in, are_answers_in};
-use crate::system::actors::Told;
+use crate::system::actors::ActorRecord;
 use crate::system::programs::Programs;
 use crate::system::read_set::Dependency;
 use crate::system::state::Snapshot;
@@ -27,7 +27,7 @@ pub(crate) struct ActorMemo {
 struct ActorEntry {
     memory: Effect,
     answers: Vec<(Dependency, u128)>,
-    told: Told,
+    told: ActorRecord,
 }
 
 impl ActorEntry {
@@ -38,7 +38,7 @@ impl ActorEntry {
 
 impl ActorMemo {
     /// An actor whose read set is the same in a state.
-    pub fn find(&mut self, key: MemoKey, state: &Snapshot) -> Option<Told> {
+    pub fn find(&mut self, key: MemoKey, state: &Snapshot) -> Option<ActorRecord> {
         let mut find = |key| self.actors.get_mut(&key)?.find(|entry| entry.fits(state)).map(|entry| entry.told.clone());
         find(key.silent).or_else(|| find(key.any))
     }
@@ -49,7 +49,7 @@ impl ActorMemo {
         key: MemoKey,
         programs: &mut Programs,
         (tid, state): (Tid, &Snapshot),
-        (told, reads): (&Told, Vec<Dependency>),
+        (told, reads): (&ActorRecord, Vec<Dependency>),
     ) {
         let key = if programs.view().is_by_itself(tid) { key.silent } else { key.any };
         let effect = |space| programs.state.world.memory.effect(space, &state.memory, &state.memory);

@@ -6,7 +6,7 @@ use super::actor_memo::ActorMemo;
 use super::key::{Keys, MemoKey};
 use super::step_memo::{MemoEntry, StepMemo};
 use crate::options::Timeouts;
-use crate::system::actors::{Everybody, Passing, Told, everybody};
+use crate::system::actors::{ActorRecord, ActorTable, Passing, actor_table};
 use crate::system::programs::{Executed, NoContext, Programs, TIME};
 use crate::system::state::Snapshot;
 use explore::graph::{Access, Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken};
@@ -118,8 +118,8 @@ impl<'a> Memoized<'a> {
         let passing = Passing::quiet(&after.kernel, &after.overlay);
         let due = self.programs.due(untouched);
         let before = (state.is_timed, untouched);
-        let Everybody { actors, is_timed, differs } =
-            everybody(&after.kernel, before, passing, (&due, &mut |tid| self.actor(&after, tid)));
+        let ActorTable { actors, is_timed, differs } =
+            actor_table(&after.kernel, before, passing, (&due, &mut |tid| self.actor(&after, tid)));
         self.programs.note_not_as_before(differs);
         let is_stuck = actors.iter().all(|actor| actor.choices == 0);
         let stuck = if is_stuck { self.programs.stuck_in(&after) } else { None };
@@ -127,7 +127,7 @@ impl<'a> Memoized<'a> {
     }
 
     /// An actor of a state, which is restored only if the actor is not memoized.
-    fn actor(&mut self, state: &Snapshot, tid: Tid) -> Told {
+    fn actor(&mut self, state: &Snapshot, tid: Tid) -> ActorRecord {
         let key = self.memo.keys.of(state, Choice { actor: tid.0, index: 0 });
         let known = key.and_then(|key| self.memo.actors.find(key, state));
         if let Some(known) = known.as_ref()
@@ -137,7 +137,7 @@ impl<'a> Memoized<'a> {
         }
         self.programs.become_state(state);
         self.programs.state.begin_notes(tid);
-        let told = self.programs.view().told(tid);
+        let told = self.programs.view().actor_record(tid);
         let reads = self.programs.state.end_notes();
         match (known, key) {
             (Some(known), _) if known != told => {

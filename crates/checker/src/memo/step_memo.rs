@@ -8,10 +8,10 @@ use super::key::MemoKey;
 use crate::libc::living;
 use crate::memo::lru::Ways;
 use crate::options::Holes;
-use crate::system::never::Beside;
 use crate::system::overlay::{Overlay, ThreadOverlay};
 use crate::system::programs::{Executed, Programs};
 use crate::system::read_set::Dependency;
+use crate::system::state::History;
 use crate::system::state::Snapshot;
 use explore::graph::Access;
 use kernel::kernel::Output;
@@ -65,7 +65,7 @@ pub(crate) struct MemoEntry {
     kernel: Option<Shared<Kernel>>,
     /// What the library knows besides threads, and what else the checker keeps, afterwards.
     overlay: Overlay,
-    beside: Beside,
+    history: History,
     /// Fingerprint of these two.
     aside: u128,
     pub printed: Vec<Output>,
@@ -158,7 +158,7 @@ impl MemoEntry {
             overlays: overlays.into_iter().map(|tid| (tid, after.overlay.shared(tid).cloned())).collect(),
             kernel: (!is_silent).then(|| after.kernel.clone()),
             overlay: after.overlay.without_threads(),
-            beside: after.beside.clone(),
+            history: after.history.clone(),
             aside: after.aside,
             printed: programs.printed.clone(),
             change: step.reached.fingerprint.wrapping_sub(before.fingerprint),
@@ -180,7 +180,7 @@ impl MemoEntry {
             aside: self.aside,
             fingerprint: self.fingerprint_after(state),
             number: programs.next_number(),
-            beside: self.beside.clone(),
+            history: self.history.clone(),
             kernel: self.kernel.as_ref().unwrap_or(&state.kernel).clone(),
             ..state.clone()
         };

@@ -12,10 +12,10 @@ use crate::system::state::State;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::{Access, Actor};
-use kernel::{Kernel, Tid, event, signal, time};
+use kernel::{Kernel, Tid, event, time};
 
 /// Somebody, and when the function that it is in gives up.
-pub(crate) type Told = (Actor, Option<u64>);
+pub(crate) type ActorRecord = (Actor, Option<u64>);
 
 /// How time passes.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ fn next_poll(kernel: &Kernel) -> u64 {
 }
 
 /// Everybody in a state.
-pub(crate) struct Everybody {
+pub(crate) struct ActorTable {
     pub actors: Vec<Actor>,
     /// Whether somebody is in a function that gives up at a certain time.
     pub is_timed: bool,
@@ -64,19 +64,19 @@ pub(crate) struct Everybody {
 
 impl Programs {
     /// Everybody in the world as it is.
-    pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> Everybody {
+    pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> ActorTable {
         let due = self.due(untouched);
         let is_patient = self.workload.options.timeouts == Timeouts::Quiet;
         let quiet = Passing::quiet(&self.state.world.kernel, &self.state.overlay);
         let passing = Passing { may_hasten: self.view().may_hasten(), is_patient, ..quiet };
-        let everybody = everybody(
+        let actor_table = actor_table(
             &self.state.world.kernel,
             (was_timed, untouched),
             passing,
-            (&due, &mut |tid| self.view().told(tid)),
+            (&due, &mut |tid| self.view().actor_record(tid)),
         );
-        self.note_not_as_before(everybody.differs);
-        everybody
+        self.note_not_as_before(actor_table.differs);
+        actor_table
     }
 
     /// Those who stay as they were and are told all the same.
@@ -93,7 +93,7 @@ impl Programs {
 
 impl View<'_> {
     /// Somebody, and when the function that it is in gives up.
-    pub(crate) fn told(&self, tid: Tid) -> Told {
+    pub(crate) fn actor_record(&self, tid: Tid) -> ActorRecord {
         let operation = self.pending_operation(tid);
         let deadline = operation.and_then(|operation| operation.deadline(self.state.seen()));
         (self.actor(tid, operation.as_ref()), deadline)
@@ -159,10 +159,7 @@ impl View<'_> {
         }
         if let Some(operation) = operation.filter(|_| can_move) {
             let seen = self.state.seen();
-            let choices = match signal::is_deliverable(&self.state.world.kernel, tid) {
-                true => 1,
-                false => operation.choices(seen),
-            };
+            let (choices, kind) = self.alternatives_at(tid, operation);
             let mut awaits = if choices == 0 { operation.awaits(seen) } else { Vec::new() };
             if choices == 0 {
                 let words = operation.awaited_words(seen).into_iter();
@@ -175,21 +172,16 @@ impl View<'_> {
             let behind = behind.map(|tid| tid.0);
             // A longer step may also give it back.
             let takes = operation.takes(seen).filter(|_| !self.workload.options.only_breaks && is_kept);
-            let sort = if choices > 1 { ChoiceKind::Wakes as u8 } else { 0 };
-            return Actor { choices, choice_kind: sort, awaits, blocked_by: behind, takes, ..self.nobody(tid) };
+            let choice_kind = kind.map_or(0, |kind| kind as u8);
+            return Actor { choices, choice_kind, awaits, blocked_by: behind, takes, ..self.nobody(tid) };
         }
         let awaits = match can_move {
             true => Vec::new(),
             false => footprint::awaited(&self.state.world.kernel, &self.state.world.memory, tid, self.was_shared(tid)),
         };
-        let choices = if can_move { 1 + self.short_reads(tid).len() as u32 } else { 0 };
-        let sort = match choices {
-            0 => 0,
-            1 if self.state.competes(tid) => ChoiceKind::Accepts as u8,
-            1 => 0,
-            _ => ChoiceKind::Reads as u8,
-        };
-        Actor { choices, choice_kind: sort, awaits, ..self.nobody(tid) }
+        let (choices, kind) = if can_move { self.alternatives_elsewhere(tid) } else { (0, None) };
+        let choice_kind = kind.map_or(0, |kind| kind as u8);
+        Actor { choices, choice_kind, awaits, ..self.nobody(tid) }
     }
 
     /// What is known of a thread whatever it does.
@@ -201,7 +193,7 @@ impl View<'_> {
 
     /// Whether time may pass although somebody can move.
     pub(crate) fn may_hasten(&self) -> bool {
-        matches!(self.workload.options.timeouts, Timeouts::Any(most) if self.state.beside.hastened < most)
+        matches!(self.workload.options.timeouts, Timeouts::Any(most) if self.state.history.hastened < most)
     }
 }
 
@@ -240,7 +232,7 @@ impl Stepper<'_> {
         let polled = next_poll(&self.state.world.kernel);
         let next = next.or(Some(polled).filter(|_| self.state.overlay.reads_clock()));
         let hastens = (is_ahead || next == Some(polled)) && self.view().may_hasten() && tids().any(can_move);
-        self.state.beside.hastened += u32::from(hastens);
+        self.state.history.hastened += u32::from(hastens);
         self.state.excuse();
         if let Some(next) = next {
             self.state.world.kernel.clock.advance_to(next);
@@ -259,12 +251,12 @@ fn next_deadline(kernel: &Kernel, of_functions: impl Iterator<Item = u64>) -> Op
 
 /// Everybody; those who are named with how many choices they have are as they were, when somebody was in a function that
 /// gives up at a certain time, or nobody was. The others are told, and so are those who are due to be compared.
-pub(crate) fn everybody(
+pub(crate) fn actor_table(
     kernel: &Kernel,
     (was_timed, untouched): (bool, &[(u32, u32)]),
     passing: Passing,
-    (due, tell): (&[u32], &mut dyn FnMut(Tid) -> Told),
-) -> Everybody {
+    (due, tell): (&[u32], &mut dyn FnMut(Tid) -> ActorRecord),
+) -> ActorTable {
     let mut actors = Vec::with_capacity(kernel.threads.len() + 1);
     let (mut deadlines, mut differs) = (Vec::new(), None);
     for tid in kernel.threads.keys().copied() {
@@ -283,7 +275,7 @@ pub(crate) fn everybody(
     let is_quiet = actors.iter().all(|actor| actor.choices == 0);
     let is_awaited = next_deadline(kernel, deadlines.into_iter()).is_some();
     actors.extend(time_itself(is_awaited, is_quiet, passing));
-    Everybody { actors, is_timed, differs }
+    ActorTable { actors, is_timed, differs }
 }
 
 /// Time, if somebody waits for it or it could have passed.

@@ -1,6 +1,7 @@
 //! Programs as a system to be searched: its state, its actors, its steps.
 
 pub mod actors;
+pub mod choice;
 pub mod choice_kind;
 pub mod executor;
 pub mod failures;

@@ -9,20 +9,8 @@ use explore::system::Failure;
 use kernel::Pid;
 use kernel::descriptor::Console;
 use kernel::host::Host;
-use kernel::map::Map;
 use proposition::{Problem, Proposition, Stream, WorldFacts};
 use trace::FailureKind;
-
-/// What a search keeps of a state besides the world itself.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Beside {
-    /// Services that waited for something and have begun.
-    pub begun: Map<Pid, ()>,
-    /// How often time passed while somebody could move.
-    pub hastened: u32,
-    /// What programs have written, if a proposition asks for it.
-    pub output: Map<(Pid, u8), Vec<u8>>,
-}
 
 /// Propositions that must never be true.
 pub(crate) struct Forbidden {
@@ -61,8 +49,8 @@ pub fn named(text: &str) -> (&str, &str) {
 impl Workload {
     fn facts<R>(&mut self, state: &State, then: impl FnOnce(&[(String, Proposition)], &mut WorldFacts<'_>) -> R) -> R {
         let processes: Vec<(String, Pid)> = self.started.iter().map(|(pid, name)| (name.clone(), *pid)).collect();
-        let beside = &state.beside;
-        let output = |pid: Pid, stream: Stream| beside.output.get(&(pid, stream as u8)).cloned().unwrap_or_default();
+        let history = &state.history;
+        let output = |pid: Pid, stream: Stream| history.output.get(&(pid, stream as u8)).cloned().unwrap_or_default();
         let mut facts = WorldFacts {
             world: &state.world,
             info: &mut self.forbidden.info,
@@ -137,9 +125,9 @@ impl Programs {
         for output in &self.printed {
             let stream = if output.stream == Console::Error { Stream::Error } else { Stream::Output };
             let key = (self.view().service(output.pid), stream as u8);
-            let mut text = self.state.beside.output.get(&key).cloned().unwrap_or_default();
+            let mut text = self.state.history.output.get(&key).cloned().unwrap_or_default();
             text.extend_from_slice(&output.bytes);
-            self.state.beside.output.insert(key, text);
+            self.state.history.output.insert(key, text);
         }
     }
 }

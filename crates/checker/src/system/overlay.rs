@@ -292,7 +292,7 @@ impl Overlay {
             Dependency::Holder(object) => self.holding(object).map_or(0, |tid| u128::from(tid.0)),
             Dependency::StackOf(address, but) => self.on_stack(address, but).map_or(0, |tid| u128::from(tid.0)),
             Dependency::Buried => u128::from(self.is_burying()),
-            Dependency::Everybody => self.sum(),
+            Dependency::AllThreads => self.sum(),
             Dependency::Base(..) => 0,
         }
     }

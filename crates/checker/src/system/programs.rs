@@ -1,14 +1,14 @@
 //! Worlds as something to be searched: threads are the actors, and a step is one operation that others can see, or the
 //! instructions up to the next one.
 
-use super::step;
 use crate::footprint::access;
 use crate::libc::Flavour;
 use crate::memo::audit::Audited;
 use crate::narrate::Listener;
 use crate::options::{Depth, Options};
 use crate::refinement::Refinement;
-use crate::system::actors::Everybody;
+use crate::system::actors::ActorTable;
+use crate::system::choice::Alternative;
 use crate::system::executor::Executor;
 use crate::system::overlay::ThreadOverlay;
 use crate::system::read_set::Dependency;
@@ -21,7 +21,6 @@ use debuginfo::DebugInfo;
 use explore::Budget;
 use explore::graph::{Access, FootprintSystem, Race, Reached, Step, StepContext, Taken};
 use explore::system::Failure;
-use kernel::call::Deviation;
 use kernel::host::Host;
 use kernel::kernel::Output;
 use kernel::{Pid, Tid, signal};
@@ -165,7 +164,7 @@ impl Programs {
                 && self.refusal.is_none()
                 && !self.workload.options.budget.is_spent()
             {
-                let refusal = self.stepper().advance(tid, 0, Deviation::default()).err();
+                let refusal = self.stepper().advance(tid, Alternative::Run).err();
                 refusal
                     .into_iter()
                     .filter(|refusal| refusal.cause != Cause::Spent)
@@ -309,7 +308,7 @@ impl Programs {
         fingerprint: u128,
         (before, untouched): (&Snapshot, &[(u32, u32)]),
     ) -> Reached<Snapshot> {
-        let Everybody { actors, is_timed, .. } = self.actors(before.is_timed, untouched);
+        let ActorTable { actors, is_timed, .. } = self.actors(before.is_timed, untouched);
         let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.view().stuck() };
         self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
         Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
@@ -325,14 +324,15 @@ impl Programs {
 
     /// Takes a choice in the state that is loaded; nothing if it is not enabled.
     fn moved(&mut self, state: &Snapshot, choice: Choice) -> Option<Moved> {
-        if choice.actor == TIME {
+        let alternative = self.view().alternative(choice)?;
+        if alternative == Alternative::TimePasses {
             return Some(Moved { accesses: self.stepper().pass_time(), ..Moved::default() });
         }
         let tid = Tid(choice.actor);
         if !self.state.world.can_move(tid) {
             return None;
         }
-        match self.advance_shortly(tid, choice.index) {
+        match self.stepper().advance(tid, alternative) {
             Ok(step) => {
                 if self.workload.options.awaits {
                     self.stepper().follow_spin(&step, state);
@@ -353,12 +353,6 @@ impl Programs {
         if self.refusal.is_none() {
             self.refusal = Some(debuginfo::stack::with_frames(refusal, &self.state.world));
         }
-    }
-
-    /// Takes a step of a thread; any choice but the first makes a read return less than there is.
-    fn advance_shortly(&mut self, tid: Tid, index: u32) -> Result<step::Step, Refusal> {
-        let most = index.checked_sub(1).and_then(|index| self.view().short_reads(tid).get(index as usize).copied());
-        self.stepper().advance(tid, index, Deviation { most })
     }
 }
 

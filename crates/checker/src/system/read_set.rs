@@ -21,7 +21,7 @@ pub enum Dependency {
     /// Whether blocks are on their way back to their owners.
     Buried,
     /// Everything about everybody.
-    Everybody,
+    AllThreads,
     /// Whose local storage is there in a space; the answer is not the library's.
     Base(u64, SpaceId),
 }
@@ -94,7 +94,7 @@ impl LiveOverlay {
 
     /// All threads with an entry.
     pub fn threads(&self) -> impl Iterator<Item = (Tid, &ThreadOverlay)> {
-        self.note(Dependency::Everybody);
+        self.note(Dependency::AllThreads);
         self.overlay.threads.iter().map(|(tid, overlay)| (*tid, overlay))
     }
 

@@ -108,7 +108,7 @@ impl View<'_> {
     /// What a thread waits for that may not start yet.
     pub(crate) fn gate(&self, tid: Tid) -> Option<u64> {
         let service = self.service_of(tid).filter(|service| !service.after.is_empty())?;
-        let is_shut = !self.state.beside.begun.contains_key(&service.pid) && !self.is_open(service);
+        let is_shut = !self.state.history.begun.contains_key(&service.pid) && !self.is_open(service);
         is_shut.then(|| gate_object(service.pid))
     }
 
@@ -135,9 +135,9 @@ impl Stepper<'_> {
         let access = |pid, write| Access { object: gate_object(pid), write, plain: false };
         let mut accesses: Vec<Access> = changed.map(|((pid, _), _)| access(*pid, true)).collect();
         if let Some((pid, _)) =
-            before.iter().find(|(pid, _)| pid.0 == by.0 && !self.state.beside.begun.contains_key(pid))
+            before.iter().find(|(pid, _)| pid.0 == by.0 && !self.state.history.begun.contains_key(pid))
         {
-            self.state.beside.begun.insert(*pid, ());
+            self.state.history.begun.insert(*pid, ());
             accesses.push(access(*pid, false));
         }
         accesses

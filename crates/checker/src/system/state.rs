@@ -1,12 +1,11 @@
 //! The state of programs under check: what is saved, restored and fingerprinted.
 
 use crate::libc::Seen;
-use crate::system::never::Beside;
 use crate::system::overlay::Overlay;
 use crate::system::read_set::{Dependency, LiveOverlay};
 use kernel::map::{Map, Wide};
 use kernel::shared::Shared;
-use kernel::{Kernel, Tid};
+use kernel::{Kernel, Pid, Tid};
 use memory::Parked;
 use std::sync::atomic::{AtomicU64, Ordering};
 use world::World;
@@ -19,7 +18,18 @@ pub(crate) struct State {
     /// What the checker keeps of threads.
     pub overlay: LiveOverlay,
     /// Gates that were passed, time that passed early, output that propositions read.
-    pub beside: Beside,
+    pub history: History,
+}
+
+/// What the checker keeps of the past of a state, beside threads.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct History {
+    /// Services that waited for something and have begun.
+    pub begun: Map<Pid, ()>,
+    /// How often time passed while somebody could move.
+    pub hastened: u32,
+    /// What programs have written, if a proposition asks for it.
+    pub output: Map<(Pid, u8), Vec<u8>>,
 }
 
 /// A saved state.
@@ -29,7 +39,7 @@ pub struct Snapshot {
     pub(crate) memory: Parked,
     pub(crate) cpus: Map<Tid, Cpu>,
     pub(crate) overlay: Overlay,
-    pub(crate) beside: Beside,
+    pub(crate) history: History,
     /// Fingerprint of what the library knows besides its threads, and of `beside`.
     pub(crate) aside: u128,
     /// Fingerprint of the whole state.
@@ -61,7 +71,7 @@ impl Snapshot {
 
 impl State {
     pub fn new(world: World) -> Self {
-        Self { world, overlay: LiveOverlay::default(), beside: Beside::default() }
+        Self { world, overlay: LiveOverlay::default(), history: History::default() }
     }
 
     /// What functions of the C library look at.
@@ -81,7 +91,7 @@ impl State {
             memory: self.world.memory.park(),
             cpus: self.world.cpus.clone(),
             overlay: Overlay::clone(&self.overlay),
-            beside: self.beside.clone(),
+            history: self.history.clone(),
             number,
         }
     }
@@ -103,7 +113,7 @@ impl State {
         self.world.memory.restore(&snapshot.memory);
         self.world.cpus = snapshot.cpus.clone();
         self.overlay.restore(&snapshot.overlay);
-        self.beside = snapshot.beside.clone();
+        self.history = snapshot.history.clone();
     }
 
     /// Fingerprint of the whole state.
@@ -118,7 +128,7 @@ impl State {
     }
 
     fn aside(&self) -> u128 {
-        Wide::hash_of((self.overlay.aside(), &self.beside))
+        Wide::hash_of((self.overlay.aside(), &self.history))
     }
 }
 

@@ -7,6 +7,7 @@ use super::savepoint::{Progress, Savepoint};
 use crate::footprint::Footprint;
 use crate::footprint::access::{self, Kind};
 use crate::libc::{self, RETURN, Whole};
+use crate::system::choice::Alternative;
 use crate::system::overlay::{Phase, ThreadOverlay};
 use crate::system::state::State;
 use crate::system::stepper::Stepper;
@@ -27,10 +28,8 @@ const PARTS_MAX: u32 = 2_000;
 /// A step in progress.
 pub(crate) struct Step {
     pub tid: Tid,
-    /// Which way the operation goes, if there are several.
-    pub index: u32,
-    /// What its first call does differently than usual.
-    pub deviation: Deviation,
+    /// What was chosen, as far as it was not yet used.
+    pub alternative: Alternative,
     /// What was touched.
     pub accesses: Vec<Access>,
     /// So many of these were looked at for blocks that wait there.
@@ -53,7 +52,7 @@ pub(crate) struct Step {
 
 impl Stepper<'_> {
     /// Takes a step of a thread in the world that is loaded. Alone in the world, a thread goes on until it is not, or waits.
-    pub(crate) fn advance(&mut self, tid: Tid, index: u32, deviation: Deviation) -> Result<Step, Refusal> {
+    pub(crate) fn advance(&mut self, tid: Tid, alternative: Alternative) -> Result<Step, Refusal> {
         let is_fresh = true;
         let (assertion, misuse) = (None, None);
         let (lowest, clean_below) = (u64::MAX, self.state.dead_end(tid));
@@ -61,8 +60,7 @@ impl Stepper<'_> {
         let (behind, exits) = (None, false);
         let mut step = Step {
             tid,
-            index,
-            deviation,
+            alternative,
             accesses,
             handed,
             is_fresh,
@@ -135,7 +133,7 @@ impl Stepper<'_> {
             let pid = self.state.world.kernel.threads.get(&tid).expect("it runs").pid;
             step.accesses.push(access::changes_mask(pid, tid));
         }
-        let deviation = if was_waiting { std::mem::take(&mut step.deviation) } else { Deviation::default() };
+        let deviation = if was_waiting { step.alternative.take_deviation() } else { Deviation::default() };
         let settles = self.state.world.settle_as(tid, deviation, self.listener)?;
         self.note_kernel(step);
         if !settles {

@@ -91,7 +91,7 @@ impl Stepper<'_> {
             self.note(step, space, Logged { addr, size: 4, write: true }, false);
         }
         let stack = (name == "clone3").then(|| self.state.clone_stack(space, args[0])).flatten();
-        let deviation = std::mem::take(&mut step.deviation);
+        let deviation = step.alternative.take_deviation();
         self.state.world.call_as(tid, deviation, self.listener)?;
         let result = self.state.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
         self.note_remap(step, remap, result);

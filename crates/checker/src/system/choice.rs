@@ -1,0 +1,93 @@
+//! What an actor can choose in a state. Engines number the alternatives of an actor from 0; here is the one place where a
+//! number gets its meaning.
+
+use crate::libc::Operation;
+use crate::system::choice_kind::ChoiceKind;
+use crate::system::programs::TIME;
+use crate::system::view::View;
+use kernel::call::Deviation;
+use kernel::{Tid, signal};
+use trace::Choice;
+
+/// One alternative of an actor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Alternative {
+    /// A thread goes on. A read returns all that there is; a signal wakes the first sleeper.
+    #[default]
+    Run,
+    /// A read returns so many bytes.
+    ShortRead(u64),
+    /// A signal at a condition variable wakes this thread.
+    Wake(Tid),
+    /// Time passes to the next deadline.
+    TimePasses,
+}
+
+impl Alternative {
+    /// How the first syscall of the step deviates; a step deviates once.
+    pub fn take_deviation(&mut self) -> Deviation {
+        match *self {
+            Self::ShortRead(most) => {
+                *self = Self::Run;
+                Deviation { most: Some(most) }
+            }
+            _ => Deviation::default(),
+        }
+    }
+
+    /// The thread that the first signal of the step wakes, if it is not the first sleeper.
+    pub fn take_wake(&mut self) -> Option<Tid> {
+        match *self {
+            Self::Wake(tid) => {
+                *self = Self::Run;
+                Some(tid)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl View<'_> {
+    /// What a choice means in this state; nothing if the actor has no such alternative.
+    pub(crate) fn alternative(self, choice: Choice) -> Option<Alternative> {
+        let Choice { actor, index } = choice;
+        if actor == TIME {
+            return Some(Alternative::TimePasses);
+        }
+        if index == 0 {
+            return Some(Alternative::Run);
+        }
+        match self.wakes(Tid(actor)) {
+            Some(sleepers) => sleepers.get(index as usize).map(|tid| Alternative::Wake(*tid)),
+            None => {
+                let reads = self.short_reads(Tid(actor));
+                reads.get(index as usize - 1).map(|most| Alternative::ShortRead(*most))
+            }
+        }
+    }
+
+    /// The threads that a thread may wake next, if it is at a function that wakes one of several.
+    fn wakes(self, tid: Tid) -> Option<Vec<Tid>> {
+        let operation = self.pending_operation(tid)?;
+        Some(operation.wakes(self.state.seen()))
+    }
+
+    /// How many alternatives a thread has that is at a function of the library, and what they are about.
+    pub(crate) fn alternatives_at(self, tid: Tid, operation: &Operation) -> (u32, Option<ChoiceKind>) {
+        if signal::is_deliverable(&self.state.world.kernel, tid) {
+            return (1, None);
+        }
+        let seen = self.state.seen();
+        let count = u32::from(operation.is_enabled(seen)).max(operation.wakes(seen).len() as u32);
+        (count, (count > 1).then_some(ChoiceKind::Wakes))
+    }
+
+    /// The same for a thread anywhere else, if it can move.
+    pub(crate) fn alternatives_elsewhere(self, tid: Tid) -> (u32, Option<ChoiceKind>) {
+        match self.short_reads(tid).len() as u32 {
+            0 if self.state.competes(tid) => (1, Some(ChoiceKind::Accepts)),
+            0 => (1, None),
+            reads => (1 + reads, Some(ChoiceKind::Reads)),
+        }
+    }
+}
