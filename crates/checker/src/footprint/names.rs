@@ -260,7 +260,7 @@ impl PendingCall<'_> {
         match (deed, ways) {
             (Deed::Look, _) => {}
             (Deed::Stat, [way]) => {
-                accesses.extend(way.found().filter(|id| self.is_directory(*id)).map(look_at_listing))
+                accesses.extend(way.found().filter(|id| self.is_directory(*id)).map(look_at_listing));
             }
             (Deed::Open, [way]) => accesses.extend(self.open(way)?),
             (Deed::Change, [way]) => accesses.extend(way.found().map_or(Some(Vec::new()), |id| self.change(id))?),
@@ -279,7 +279,7 @@ impl PendingCall<'_> {
             }
             (Deed::Rename, [old, new]) => accesses.extend(self.rename(old, new)),
             (Deed::Enter | Deed::Tell, _) => {
-                accesses.extend(self.inode_at(AT_FDCWD).map(|id| reads(Kind::Inode, id.0)))
+                accesses.extend(self.inode_at(AT_FDCWD).map(|id| reads(Kind::Inode, id.0)));
             }
             _ => return None,
         }

@@ -1,11 +1,6 @@
 //! The audit: of results that were memoized or inherited instead of being worked out, some are worked out all the same and
 //! compared. Where debug assertions are on, all memoized ones are, and a difference is a panic unless an audit was asked for.
 
-use crate::system::programs::Programs;
-use kernel::Tid;
-use std::sync::atomic::Ordering;
-use world::refusal::{Cause, Refusal};
-
 /// How many results were audited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Audited {
@@ -23,34 +18,13 @@ impl Audited {
     }
 
     /// Notes a result; whether it is its turn, where one in so many is to be worked out again.
-    fn is_due(&mut self, one_in: u32) -> bool {
+    pub(crate) fn is_due(&mut self, one_in: u32) -> bool {
         // Scattered: what comes again in every second or third step is met, too.
         let scattered = self.results.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         self.results += 1;
         let is_due = scattered.is_multiple_of(u64::from(one_in.max(1)));
         self.again += u64::from(is_due);
         is_due
-    }
-}
-
-impl Programs {
-    /// Whether a memoized or inherited result is to be worked out again.
-    pub(crate) fn is_due(&mut self) -> bool {
-        match self.workload.options.audit {
-            Some(one_in) => self.audited.is_due(one_in),
-            None => cfg!(debug_assertions),
-        }
-    }
-
-    /// A result was not what comes out: from now on nothing that this search says can be trusted.
-    pub(crate) fn note_difference(&mut self, tid: Tid, what: &str) {
-        // What was worked out before is too coarse then, and the search begins anew.
-        if self.executor.refinement.has_grown.load(Ordering::Relaxed) {
-            return;
-        }
-        assert!(self.workload.options.audit.is_some(), "{tid:?}: {what}");
-        let refusal = Refusal { cause: Cause::Differs, ..Refusal::new(&self.state.world, tid, what.to_owned()) };
-        self.refuse(refusal);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Syscalls in words: `read fd 4 (socket) -> 2 bytes`, `connect fd 3 (socket) to 127.0.0.1:7000`.
 
-use super::HeardEvent;
 use super::files::Use;
+use super::heard::HeardEvent;
 use kernel::descriptor::{Console, File};
 use kernel::errno::{ECHILD, ENOENT, Errno};
 use kernel::files::walk::AT_SYMLINK_NOFOLLOW;

@@ -2,8 +2,8 @@
 
 use super::Narration;
 use super::files::{Noted, Use};
+use crate::system::choice::TIME;
 use crate::system::programs::Programs;
-use crate::system::programs::TIME;
 use kernel::{Id, Tid};
 use trace::{Change, Trace};
 

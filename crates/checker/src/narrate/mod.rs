@@ -8,17 +8,20 @@ mod changes;
 mod files;
 mod fold;
 mod growth;
-mod listen;
+mod hear;
+mod heard;
+pub mod listener;
 mod names;
 mod place;
 pub mod races;
 mod words;
 
 pub use growth::Growth;
-pub use listen::{HeardEvent, Listener};
+pub use heard::HeardEvent;
+pub use listener::Listener;
 
+use crate::system::choice::TIME;
 use crate::system::programs::Programs;
-use crate::system::programs::TIME;
 use crate::system::state::Snapshot;
 use debuginfo::DebugInfo;
 use explore::graph::{FootprintSystem, Reached};

@@ -1,7 +1,7 @@
 //! How processes and threads are called in a story.
 
+use crate::system::choice::TIME;
 use crate::system::programs::Programs;
-use crate::system::programs::TIME;
 use crate::system::state::State;
 use kernel::process;
 use kernel::{Pid, Tid};

@@ -4,10 +4,9 @@ use crate::footprint;
 use crate::footprint::access;
 use crate::libc::{self, Operation};
 use crate::options::Timeouts;
+use crate::system::choice::TIME;
 use crate::system::choice_kind::ChoiceKind;
 use crate::system::overlay::Overlay;
-use crate::system::programs::Programs;
-use crate::system::programs::TIME;
 use crate::system::state::State;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
@@ -62,36 +61,14 @@ pub(crate) struct ActorTable {
     pub differs: Option<Tid>,
 }
 
-impl Programs {
-    /// Everybody in the world as it is.
-    pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> ActorTable {
-        let due = self.due(untouched);
+impl View<'_> {
+    /// How time passes in this state.
+    pub(crate) fn passing(self) -> Passing {
         let is_patient = self.workload.options.timeouts == Timeouts::Quiet;
         let quiet = Passing::quiet(&self.state.world.kernel, &self.state.overlay);
-        let passing = Passing { may_hasten: self.view().may_hasten(), is_patient, ..quiet };
-        let actor_table = actor_table(
-            &self.state.world.kernel,
-            (was_timed, untouched),
-            passing,
-            (&due, &mut |tid| self.view().actor_record(tid)),
-        );
-        self.note_not_as_before(actor_table.differs);
-        actor_table
+        Passing { may_hasten: self.may_hasten(), is_patient, ..quiet }
     }
 
-    /// Those who stay as they were and are told all the same.
-    pub(crate) fn due(&mut self, untouched: &[(u32, u32)]) -> Vec<u32> {
-        untouched.iter().filter(|_| self.is_due()).map(|(number, _)| *number).collect()
-    }
-
-    pub(crate) fn note_not_as_before(&mut self, differs: Option<Tid>) {
-        if let Some(tid) = differs {
-            self.note_difference(tid, "a step has changed a thread that it does not conflict with");
-        }
-    }
-}
-
-impl View<'_> {
     /// Somebody, and when the function that it is in gives up.
     pub(crate) fn actor_record(&self, tid: Tid) -> ActorRecord {
         let operation = self.pending_operation(tid);

@@ -3,11 +3,13 @@
 
 use crate::libc::Operation;
 use crate::system::choice_kind::ChoiceKind;
-use crate::system::programs::TIME;
 use crate::system::view::View;
 use kernel::call::Deviation;
 use kernel::{Tid, signal};
 use trace::Choice;
+
+/// The actor that lets time pass when nobody else can move.
+pub const TIME: u32 = 0;
 
 /// One alternative of an actor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

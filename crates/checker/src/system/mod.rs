@@ -1,24 +1,31 @@
 //! Programs as a system to be searched: its state, its actors, its steps.
 
 pub mod actors;
+pub mod advance;
 pub mod choice;
 pub mod choice_kind;
+pub mod dependency;
 pub mod executor;
 pub mod failures;
+pub mod gates;
 pub mod never;
 pub mod overlay;
 pub mod points;
 pub mod programs;
+pub mod propositions;
+pub mod questions;
 pub mod read_set;
 pub mod register_liveness;
 mod savepoint;
 pub mod service;
 pub mod spin;
+pub mod spin_steps;
 pub mod startup;
 pub mod state;
 pub mod step;
 pub mod stepper;
 pub mod syscalls;
+pub mod variables;
 pub mod view;
 pub mod watchpoint;
 pub mod workload;

@@ -3,7 +3,7 @@
 //! Locks stay in the guest's memory, in the C library's own format. What has no place there is kept here: who sleeps at a
 //! condition variable, who holds a lock, how far a thread that spins has looked, which part of an instruction was executed.
 
-use super::read_set::Dependency;
+use super::dependency::Dependency;
 use crate::libc::{Buried, Whole};
 use crate::system::spin::Spin;
 use explore::graph::Access;

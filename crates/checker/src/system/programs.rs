@@ -4,14 +4,14 @@
 use crate::footprint::access;
 use crate::libc::Flavour;
 use crate::memo::audit::Audited;
-use crate::narrate::Listener;
+use crate::narrate::listener::Listener;
 use crate::options::{Depth, Options};
 use crate::refinement::Refinement;
-use crate::system::actors::ActorTable;
+use crate::system::actors::{ActorTable, actor_table};
 use crate::system::choice::Alternative;
+use crate::system::dependency::Dependency;
 use crate::system::executor::Executor;
 use crate::system::overlay::ThreadOverlay;
-use crate::system::read_set::Dependency;
 use crate::system::service::Service;
 use crate::system::state::{Snapshot, State, first_number};
 use crate::system::stepper::Stepper;
@@ -32,9 +32,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trace::{Choice, FailureKind, Fingerprint};
 use world::refusal::{Cause, Refusal};
 use world::{Command, Pace, StartError, World};
-
-/// The actor that lets time pass when nobody else can move.
-pub const TIME: u32 = 0;
 
 /// What came of somebody's move.
 #[derive(Default)]
@@ -482,5 +479,53 @@ impl Programs {
             .or_else(|| self.workload.misused(actor, misuse?));
         self.failures.fetch_add(u64::from(failure.is_some()), Ordering::Relaxed);
         failure
+    }
+}
+
+impl Programs {
+    /// Whether a memoized or inherited result is to be worked out again.
+    pub(crate) fn is_due(&mut self) -> bool {
+        match self.workload.options.audit {
+            Some(one_in) => self.audited.is_due(one_in),
+            None => cfg!(debug_assertions),
+        }
+    }
+
+    /// A result was not what comes out: from now on nothing that this search says can be trusted.
+    pub(crate) fn note_difference(&mut self, tid: Tid, what: &str) {
+        // What was worked out before is too coarse then, and the search begins anew.
+        if self.executor.refinement.has_grown.load(Ordering::Relaxed) {
+            return;
+        }
+        assert!(self.workload.options.audit.is_some(), "{tid:?}: {what}");
+        let refusal = Refusal { cause: Cause::Differs, ..Refusal::new(&self.state.world, tid, what.to_owned()) };
+        self.refuse(refusal);
+    }
+}
+
+impl Programs {
+    /// Everybody in the world as it is.
+    pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> ActorTable {
+        let due = self.due(untouched);
+        let passing = self.view().passing();
+        let actor_table = actor_table(
+            &self.state.world.kernel,
+            (was_timed, untouched),
+            passing,
+            (&due, &mut |tid| self.view().actor_record(tid)),
+        );
+        self.note_not_as_before(actor_table.differs);
+        actor_table
+    }
+
+    /// Those who stay as they were and are told all the same.
+    pub(crate) fn due(&mut self, untouched: &[(u32, u32)]) -> Vec<u32> {
+        untouched.iter().filter(|_| self.is_due()).map(|(number, _)| *number).collect()
+    }
+
+    pub(crate) fn note_not_as_before(&mut self, differs: Option<Tid>) {
+        if let Some(tid) = differs {
+            self.note_difference(tid, "a step has changed a thread that it does not conflict with");
+        }
     }
 }

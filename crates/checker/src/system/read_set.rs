@@ -1,30 +1,11 @@
 //! The overlay as steps read it: what a step reads of other threads is noted, where its read set is wanted.
 
+use super::dependency::Dependency;
 use super::overlay::{Overlay, Phase, ThreadOverlay, insert};
 use crate::libc::Buried;
 use kernel::Tid;
-use memory::SpaceId;
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
-
-/// Something that a step may read of other threads.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Dependency {
-    /// Everything about a thread.
-    Thread(Tid),
-    /// Who sleeps at an object.
-    Sleepers(u64),
-    /// Who holds a lock.
-    Holder(u64),
-    /// Whose stack an address is in, but for that of a thread.
-    StackOf(u64, Tid),
-    /// Whether blocks are on their way back to their owners.
-    Buried,
-    /// Everything about everybody.
-    AllThreads,
-    /// Whose local storage is there in a space; the answer is not the library's.
-    Base(u64, SpaceId),
-}
 
 /// The overlay of the state that is loaded. All that a step reads of other threads it reads by the methods of this type; what
 /// it reads by those of [`Overlay`] is no part of a read set.

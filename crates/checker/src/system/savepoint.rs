@@ -1,9 +1,7 @@
 //! The one way back within a step: what was executed since a savepoint is rolled back, all of it.
 
-use super::step::Step;
 use crate::system::overlay::Overlay;
 use crate::system::stepper::Stepper;
-use explore::graph::Access;
 use kernel::map::Map;
 use kernel::shared::Shared;
 use kernel::{Kernel, Tid};
@@ -18,49 +16,6 @@ pub(crate) struct Savepoint {
     kernel: Shared<Kernel>,
     overlay: Overlay,
     heard: usize,
-}
-
-/// How far a step has come.
-pub(crate) struct Progress {
-    accesses: usize,
-    lowest: u64,
-    clean_below: u64,
-    assertion: Option<String>,
-    misuse: Option<&'static str>,
-    exits: bool,
-}
-
-impl Progress {
-    /// Accesses that were noted after this point.
-    pub fn since<'a>(&self, step: &'a mut Step) -> &'a mut [Access] {
-        &mut step.accesses[self.accesses..]
-    }
-}
-
-impl Step {
-    pub(crate) fn progress(&self) -> Progress {
-        Progress {
-            accesses: self.accesses.len(),
-            lowest: self.lowest,
-            clean_below: self.clean_below,
-            assertion: self.assertion.clone(),
-            misuse: self.misuse,
-            exits: self.exits,
-        }
-    }
-
-    /// Whether accesses were noted since.
-    pub(crate) fn has_touched_since(&self, progress: &Progress) -> bool {
-        self.accesses.len() > progress.accesses
-    }
-
-    pub(crate) fn go_back_to(&mut self, progress: Progress) {
-        let Progress { accesses, lowest, clean_below, assertion, misuse, exits } = progress;
-        self.accesses.truncate(accesses);
-        self.handed = self.handed.min(accesses);
-        (self.lowest, self.clean_below) = (lowest, clean_below);
-        (self.assertion, self.misuse, self.exits) = (assertion, misuse, exits);
-    }
 }
 
 impl Stepper<'_> {

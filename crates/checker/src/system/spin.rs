@@ -8,16 +8,7 @@
 //!
 //! Time passes only when nobody can move: for that a round had to be gone, and it is not in vain.
 
-use crate::footprint::access;
-use crate::system::overlay::ThreadOverlay;
-use crate::system::register_liveness;
-use crate::system::state::{Snapshot, State};
-use crate::system::step::Step;
-use crate::system::stepper::Stepper;
-use crate::system::view::View;
 use explore::graph::Access;
-use kernel::map::Wide;
-use kernel::{Tid, signal};
 
 /// How many steps are remembered, to be compared with where a thread is.
 const TRAIL_MAX: usize = 32;
@@ -51,7 +42,7 @@ struct Spot {
 }
 
 /// The next instruction, and all that decides how a thread goes on beside memory.
-type Place = (u64, u128);
+pub(super) type Place = (u64, u128);
 
 /// Whether a thread has gone round.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -73,14 +64,38 @@ impl Spin {
         matches!(self.turn, Turn::Waits | Turn::Excused)
     }
 
+    /// Whether its last step only read.
+    pub(super) fn has_looked(&self) -> bool {
+        !self.trail.is_empty()
+    }
+
+    /// What it has read in the round that it has gone.
+    pub(super) fn awaits(&self) -> &[u64] {
+        &self.round
+    }
+
+    /// Whether its next round is redundant.
+    pub(super) fn is_redundant(&self) -> bool {
+        self.turn == Turn::Vain
+    }
+
+    /// Time has passed: a round that was complete before need not be gone again.
+    pub(super) fn excuse(&mut self) {
+        match self.turn {
+            Turn::Looks => self.begin_here(),
+            Turn::Waits => self.turn = Turn::Excused,
+            Turn::Excused | Turn::Vain => {}
+        }
+    }
+
     /// Forgets what was looked at.
-    fn begin(&mut self, place: Place) {
+    pub(super) fn begin(&mut self, place: Place) {
         let first = Look { spot: Spot { place, drift: 0 }, reads: Vec::new(), is_stale: false };
         *self = Self { trail: vec![first], ..Self::default() };
     }
 
     /// The same where it is.
-    fn begin_here(&mut self) {
+    pub(super) fn begin_here(&mut self) {
         match self.trail.last() {
             Some(last) => self.begin(last.spot.place),
             None => *self = Self::default(),
@@ -88,7 +103,7 @@ impl Spin {
     }
 
     /// Adds a step that only read, and finds out whether a round is complete.
-    fn look(&mut self, place: Place, drift: u128, reads: Vec<u64>) {
+    pub(super) fn look(&mut self, place: Place, drift: u128, reads: Vec<u64>) {
         if self.turn != Turn::Looks {
             self.begin_here();
         }
@@ -122,11 +137,11 @@ impl Spin {
     }
 
     /// Notes that what it has read is written.
-    fn disturb(&mut self, step: &Step) {
-        self.trail.iter_mut().filter(|look| look.is_written_by(&step.accesses)).for_each(|look| look.is_stale = true);
+    pub(super) fn disturb(&mut self, accesses: &[Access]) {
+        self.trail.iter_mut().filter(|look| look.is_written_by(accesses)).for_each(|look| look.is_stale = true);
         match self.turn {
             Turn::Looks | Turn::Vain => {}
-            _ if !self.round.iter().any(|object| writes(&step.accesses, *object)) => {}
+            _ if !self.round.iter().any(|object| writes(accesses, *object)) => {}
             Turn::Waits => self.turn = Turn::Vain,
             Turn::Excused => self.begin_here(),
         }
@@ -141,70 +156,4 @@ impl Look {
 
 fn writes(accesses: &[Access], object: u64) -> bool {
     accesses.iter().any(|access| access.write && access.object == object)
-}
-
-impl Stepper<'_> {
-    /// Notes whether a step only read, and whether its thread is back where it was.
-    pub(crate) fn follow_spin(&mut self, step: &Step, before: &Snapshot) {
-        self.state.disturb(step);
-        let Some(place) = self.view().way_on(step.tid) else { return };
-        let is_idle = !step.accesses.iter().any(access::changes) && self.state.world.kernel == before.kernel;
-        let drift = self.state.world.memory.fingerprint().wrapping_sub(before.memory.fingerprint());
-        let spin = &mut self.state.overlay.thread_mut(step.tid).spin;
-        match is_idle {
-            true => spin.look(place, drift, step.accesses.iter().map(|access| access.object).collect()),
-            false => spin.begin(place),
-        }
-    }
-}
-
-impl View<'_> {
-    /// The next instruction of a thread, and all that decides how it goes on beside memory.
-    fn way_on(&self, tid: Tid) -> Option<Place> {
-        let (cpu, overlay) = (self.state.world.cpus.get(&tid)?, self.state.overlay.thread(tid)?);
-        // What a function of the library does is known by its name, not by its instructions.
-        let cpu = match self.hook(tid) {
-            Some(_) => cpu.clone(),
-            None => register_liveness::without_dead(&self.state.world.memory, self.state.world.space(tid), cpu),
-        };
-        let inside = (&overlay.partial, overlay.within, overlay.phase, &overlay.asleep, &overlay.onces);
-        let ends = (&overlay.real, &overlay.cleans_up, overlay.is_shielded, overlay.ends);
-        Some((cpu.rip, Wide::hash_of((cpu, inside, ends, (&overlay.holds, &overlay.shares)))))
-    }
-}
-
-impl State {
-    /// Whoever has read what a step writes hears of it.
-    fn disturb(&mut self, step: &Step) {
-        for tid in self.overlay.disturbed(step.tid, &step.accesses) {
-            self.overlay.thread_mut(tid).spin.disturb(step);
-        }
-    }
-
-    /// Time passes: whoever waits in a loop had to look before.
-    pub(crate) fn excuse(&mut self) {
-        let looking = self.overlay.threads().filter(|(_, overlay)| !overlay.spin.trail.is_empty()).map(|(tid, _)| tid);
-        for tid in looking.collect::<Vec<_>>() {
-            let ThreadOverlay { spin, reads_clock, .. } = self.overlay.thread_mut(tid);
-            match spin.turn {
-                // Whoever looks at clocks finds another time.
-                _ if *reads_clock => spin.begin_here(),
-                Turn::Looks => spin.begin_here(),
-                Turn::Waits => spin.turn = Turn::Excused,
-                Turn::Excused | Turn::Vain => {}
-            }
-        }
-    }
-
-    /// What a thread waits for in a loop.
-    pub(crate) fn spun(&self, tid: Tid) -> Option<Vec<u64>> {
-        let spin = &self.overlay.thread(tid)?.spin;
-        let waits = spin.waits() && !signal::is_deliverable(&self.world.kernel, tid);
-        waits.then(|| spin.round.clone())
-    }
-
-    /// Whether a thread could look again at what has changed since it went round.
-    pub(crate) fn looked_early(&self, tid: Tid) -> bool {
-        self.overlay.thread(tid).is_some_and(|overlay| overlay.spin.turn == Turn::Vain)
-    }
 }

@@ -1,8 +1,9 @@
 //! The state of programs under check: what is saved, restored and fingerprinted.
 
 use crate::libc::Seen;
+use crate::system::dependency::Dependency;
 use crate::system::overlay::Overlay;
-use crate::system::read_set::{Dependency, LiveOverlay};
+use crate::system::read_set::LiveOverlay;
 use kernel::map::{Map, Wide};
 use kernel::shared::Shared;
 use kernel::{Kernel, Pid, Tid};

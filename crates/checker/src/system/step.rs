@@ -1,29 +1,9 @@
-//! One step of a thread: one operation that others can see, or the instructions up to the next one.
-//!
-//! Whatever follows an operation and touches nothing shared belongs to its step; so does what follows the acquisition of a
-//! lock, up to the next operation. Anything else is a step of its own: to merge what follows a release would hide races.
+//! A step in progress, and how far it has come.
 
-use super::savepoint::{Progress, Savepoint};
-use crate::footprint::Footprint;
-use crate::footprint::access::{self, Kind};
-use crate::libc::{self, RETURN, Whole};
+use super::savepoint::Savepoint;
 use crate::system::choice::Alternative;
-use crate::system::overlay::{Phase, ThreadOverlay};
-use crate::system::state::State;
-use crate::system::stepper::Stepper;
-use crate::system::view::View;
 use explore::graph::Access;
-use kernel::call::Deviation;
-use kernel::{Pid, Process, Tid};
-use memory::Halt;
-use world::refusal::Refusal;
-use x86::Trap;
-
-/// Instructions of one step without anything that others can see; a loop that spins is cut here.
-const RUN_MAX: u64 = 20_000;
-
-/// Operations of one step of somebody who is alone; a loop that spins is cut here, too.
-const PARTS_MAX: u32 = 2_000;
+use kernel::Tid;
 
 /// A step in progress.
 pub(crate) struct Step {
@@ -37,7 +17,7 @@ pub(crate) struct Step {
     /// Nothing was done so far.
     pub is_fresh: bool,
     /// Where to come back to if the instructions behind the operation turn out to touch something.
-    behind: Option<(Savepoint, Progress)>,
+    pub behind: Option<(Savepoint, Progress)>,
     /// An assertion that has failed, as the program tells it.
     pub assertion: Option<String>,
     /// A function is used as it may not be.
@@ -50,301 +30,45 @@ pub(crate) struct Step {
     pub exits: bool,
 }
 
-impl Stepper<'_> {
-    /// Takes a step of a thread in the world that is loaded. Alone in the world, a thread goes on until it is not, or waits.
-    pub(crate) fn advance(&mut self, tid: Tid, alternative: Alternative) -> Result<Step, Refusal> {
-        let is_fresh = true;
-        let (assertion, misuse) = (None, None);
-        let (lowest, clean_below) = (u64::MAX, self.state.dead_end(tid));
-        let (accesses, handed) = (Vec::new(), 0);
-        let (behind, exits) = (None, false);
-        let mut step = Step {
-            tid,
-            alternative,
-            accesses,
-            handed,
-            is_fresh,
-            behind,
-            assertion,
-            misuse,
-            lowest,
-            clean_below,
-            exits,
-        };
-        let space = self.state.world.space(tid);
-        let was_stopped = self.state.is_stopped(tid);
-        let base = self.state.world.cpus[&tid].fs_base;
-        let pid = self.state.world.kernel.threads.get(&tid).expect("it runs").pid;
-        self.state.world.memory.enter(space);
-        self.state.world.memory.forget_log();
-        self.place_stack(tid);
-        if self.state.overlay.thread(tid).is_some_and(|overlay| overlay.reads_clock) {
-            self.state.overlay.thread_mut(tid).reads_clock = false;
-        }
-        let mut parts = 0;
-        while parts < PARTS_MAX && self.goes_on(&mut step)? {
-            parts += 1;
-            if self.workload.options.budget.is_spent() {
-                return Err(Refusal::spent(tid));
-            }
-        }
-        self.note_accesses(&mut step);
-        self.clear_dead_stack(&mut step);
-        self.state.hand_over(&mut step);
-        self.follow_births(tid, space);
-        self.state.note_end(&mut step, libc::thread(space, base));
-        self.state.note_leader(&mut step, pid);
-        self.state.note_signal(&mut step, was_stopped);
-        self.note_sent(tid);
-        step.accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
-        Ok(step)
-    }
+/// How far a step has come.
+pub(crate) struct Progress {
+    accesses: usize,
+    lowest: u64,
+    clean_below: u64,
+    assertion: Option<String>,
+    misuse: Option<&'static str>,
+    exits: bool,
+}
 
-    /// Notices signals that wait for somebody other than the one who has just moved.
-    fn note_sent(&mut self, tid: Tid) {
-        if self.executor.refinement.sends_signals {
-            return;
-        }
-        let kernel = &self.state.world.kernel;
-        let own = kernel.threads.get(&tid).map(|thread| thread.pid);
-        let mut threads = kernel.threads.iter();
-        let to_thread = threads.any(|(other, thread)| *other != tid && !thread.pending.is_empty());
-        let is_other = |process: &Process| Some(process.pid) != own || process.threads.len() > 1;
-        let mut processes = kernel.processes.values();
-        if to_thread || processes.any(|process| !process.signals.pending.is_empty() && is_other(process)) {
-            self.executor.refinement.send_signals();
-        }
-    }
-
-    /// Takes the next part of a step; whether there is more.
-    fn goes_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let tid = step.tid;
-        let was_waiting = self.state.is_waiting(tid);
-        // A handler blocks its signal: whoever sends another one meanwhile notices.
-        let delivers =
-            self.executor.refinement.sends_signals && kernel::signal::is_deliverable(&self.state.world.kernel, tid);
-        if delivers && !self.view().may_operate(step) {
-            return Ok(false);
-        }
-        if was_waiting {
-            step.accesses.extend(self.view().call_accesses(tid));
-        }
-        if delivers {
-            let pid = self.state.world.kernel.threads.get(&tid).expect("it runs").pid;
-            step.accesses.push(access::changes_mask(pid, tid));
-        }
-        let deviation = if was_waiting { step.alternative.take_deviation() } else { Deviation::default() };
-        let settles = self.state.world.settle_as(tid, deviation, self.listener)?;
-        self.note_kernel(step);
-        if !settles {
-            return Ok(false);
-        }
-        if was_waiting || delivers {
-            step.is_fresh = false;
-            self.look_at_mappings(tid);
-            if !self.operated(step) {
-                return Ok(false);
-            }
-        }
-        let is_quiet = self.state.is_quiet(tid);
-        let code = if is_quiet { &mut self.executor.quiet } else { &mut self.executor.code };
-        let stop = self.state.world.execute_instructions(tid, code, RUN_MAX);
-        self.note_accesses(step);
-        if stop.trap.is_some() {
-            self.clear_dead_stack(step);
-        }
-        step.is_fresh &= stop.executed == 0;
-        let goes_on = match stop.trap {
-            // What the library does inside is not cut: others would find it half done.
-            None => is_quiet,
-            Some(Trap::Stop) => self.at_stop(step)?,
-            Some(trap) => self.at_trap(step, &trap)?,
-        };
-        Ok(self.keeps(step) && goes_on)
-    }
-
-    /// Instructions could not go on; whether the step does.
-    pub(crate) fn at_trap(&mut self, step: &mut Step, trap: &Trap) -> Result<bool, Refusal> {
-        match trap {
-            Trap::Memory(Halt::Visible(access)) => self.at_armed(step, *access),
-            _ if self.state.world.cpus[&step.tid].rip == RETURN => self.leave_whole(step),
-            Trap::Syscall => self.quiet_call(step),
-            trap => {
-                step.is_fresh = false;
-                self.state.world.handle(step.tid, trap, self.listener).map(|()| true)
-            }
-        }
-    }
-
-    /// Called behind an operation; whether the step goes on.
-    pub(crate) fn operated(&mut self, step: &mut Step) -> bool {
-        self.clear_dead_stack(step);
-        self.state.hand_over(step);
-        if !self.workload.options.only_breaks
-            && !self.view().is_alone()
-            && step.behind.is_none()
-            && !self.state.is_life(step.tid)
-            && self.state.world.cpus.contains_key(&step.tid)
-        {
-            step.behind = Some((self.savepoint(), step.progress()));
-        }
-        true
-    }
-
-    /// Goes back behind the operation if what followed touched something, or failed: others may come between. Whether it did
-    /// neither.
-    fn keeps(&mut self, step: &mut Step) -> bool {
-        let has_failed = step.assertion.is_some() || !self.state.world.kernel.threads.contains_key(&step.tid);
-        let Some((savepoint, progress)) = step.behind.take() else { return true };
-        if !has_failed && !step.has_touched_since(&progress) {
-            step.behind = Some((savepoint, progress));
-            return true;
-        }
-        // What has failed behind the operation fails in a step of its own.
-        self.roll_back(savepoint);
-        step.go_back_to(progress);
-        false
-    }
-
-    /// Before something that others may see; whether the step goes on.
-    fn at_stop(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let is_break = self.view().is_at_break(step.tid);
-        if is_break && !step.is_fresh && !self.view().is_alone() && !self.state.is_quiet(step.tid) {
-            return Ok(false);
-        }
-        if let Some(hook) = self.view().hook(step.tid) {
-            return self.at_hook(step, hook);
-        }
-        match is_break {
-            true if self.state.is_quiet(step.tid) => self.step_past(step),
-            true => self.first_instruction(step),
-            false => self.at_synchronising(step),
-        }
-    }
-
-    pub(crate) fn at_synchronising(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let reach = self.reach_of_stop(step.tid);
-        // How much a read returns is a choice even if nobody else is there.
-        let has_choices = reach.is_some() && !step.is_fresh && !self.view().short_reads(step.tid).is_empty();
-        // Where time may pass early, a timer's signal may come before any call.
-        let is_interrupted = reach.is_some() && !step.is_fresh && self.view().may_be_alarmed(step.tid);
-        match reach {
-            _ if has_choices || is_interrupted => Ok(false),
-            None | Some(Footprint::Nothing) => self.at_locked(step),
-            Some(_) if !self.view().may_operate(step) => Ok(false),
-            reach => {
-                self.pass(step, reach)?;
-                step.is_fresh = false;
-                Ok(self.operated(step))
-            }
-        }
-    }
-
-    /// Before an instruction that locks memory, or a call that concerns only the caller and its memory: others see it only
-    /// if they can reach that memory.
-    fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
-        let (savepoint, progress) = (self.savepoint(), step.progress());
-        let fingerprint = self.state.world.memory.fingerprint();
-        let trap = self.pass_to_trap(step, None)?;
-        let is_visible = step.has_touched_since(&progress);
-        if is_visible && self.state.world.memory.fingerprint() == fingerprint {
-            // A failed comparison, or a store of what is there: whoever reads does not notice.
-            progress.since(step).iter_mut().for_each(|access| access.write = false);
-        }
-        if is_visible && !self.view().may_operate(step) {
-            self.roll_back(savepoint);
-            step.go_back_to(progress);
-            return Ok(false);
-        }
-        step.is_fresh = false;
-        if let Some(trap) = trap {
-            self.state.world.handle(step.tid, &trap, self.listener)?;
-        }
-        Ok(!is_visible || self.operated(step))
+impl Progress {
+    /// Accesses that were noted after this point.
+    pub fn since<'a>(&self, step: &'a mut Step) -> &'a mut [Access] {
+        &mut step.accesses[self.accesses..]
     }
 }
 
-impl State {
-    /// Somebody may wait for a thread's end, however that comes.
-    fn note_end(&self, step: &mut Step, object: u64) {
-        let is_known = step.accesses.iter().any(|access| access.object == object && access.write);
-        if !is_known && !self.world.kernel.threads.contains_key(&step.tid) {
-            step.accesses.push(Access { object, write: true, plain: false });
+impl Step {
+    pub(crate) fn progress(&self) -> Progress {
+        Progress {
+            accesses: self.accesses.len(),
+            lowest: self.lowest,
+            clean_below: self.clean_below,
+            assertion: self.assertion.clone(),
+            misuse: self.misuse,
+            exits: self.exits,
         }
     }
 
-    /// Signals for a process go to its first thread as long as that lives. When it has ended, each other thread may be the
-    /// last one, with which the process ends.
-    fn note_leader(&self, step: &mut Step, pid: Pid) {
-        let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
-        let process = self.world.kernel.processes.get(&pid);
-        let goes_on = process.is_some_and(|process| !process.threads.is_empty());
-        if is_ended && goes_on && !self.world.kernel.threads.contains_key(&Tid(pid.0)) {
-            step.accesses.extend(access::everything());
-        }
+    /// Whether accesses were noted since.
+    pub(crate) fn has_touched_since(&self, progress: &Progress) -> bool {
+        self.accesses.len() > progress.accesses
     }
 
-    /// A signal that ends, stops or continues a process concerns everybody who waits for it or lives in it.
-    fn note_signal(&self, step: &mut Step, was_stopped: bool) {
-        let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
-        if is_ended && !step.exits || !is_ended && self.is_stopped(step.tid) != was_stopped {
-            step.accesses.extend(access::everything());
-        }
-    }
-
-    fn is_stopped(&self, tid: Tid) -> bool {
-        let kernel = &self.world.kernel;
-        let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
-        process.is_some_and(Process::is_stopped)
-    }
-
-    /// Whether a thread executes what is nobody's business.
-    pub(crate) fn is_quiet(&self, tid: Tid) -> bool {
-        self.overlay.thread(tid).is_some_and(ThreadOverlay::is_in_library)
-    }
-
-    pub(crate) fn is_waiting(&self, tid: Tid) -> bool {
-        self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.wait.is_some())
-    }
-
-    /// Whether a thread is being made or ended, where what the library does inside commutes with everything.
-    pub(crate) fn is_life(&self, tid: Tid) -> bool {
-        self.overlay.thread(tid).is_some_and(|overlay| {
-            let whole = overlay.within.map(|within| within.whole);
-            // With the last thread ends its process.
-            let comes_or_goes = match overlay.phase {
-                Phase::Starting => true,
-                Phase::Ending => self.has_siblings(tid),
-                _ => false,
-            };
-            comes_or_goes || matches!(whole, Some(Whole::Create | Whole::Join | Whole::Detach | Whole::Cancel))
-        })
-    }
-
-    pub(crate) fn has_siblings(&self, tid: Tid) -> bool {
-        let process =
-            self.world.kernel.threads.get(&tid).and_then(|thread| self.world.kernel.processes.get(&thread.pid));
-        process.is_some_and(|process| process.threads.len() > 1)
-    }
-}
-
-impl View<'_> {
-    /// Whether nobody else is there to see anything. Where time may pass early, it may do so between any two operations.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.state.world.kernel.threads.len() == 1 && !self.is_timed()
-    }
-
-    /// Whether an operation may be done now: it is the first thing in the step, or nobody can see it.
-    pub(crate) fn may_operate(&self, step: &Step) -> bool {
-        step.is_fresh || self.workload.options.only_breaks || self.is_alone() || self.state.is_quiet(step.tid)
-    }
-
-    /// Whether the user wants threads to stop where this one is.
-    pub(crate) fn is_at_break(&self, tid: Tid) -> bool {
-        self.executor.hooks.is_break(
-            &self.state.world.memory,
-            self.state.world.space(tid),
-            self.state.world.cpus[&tid].rip,
-        )
+    pub(crate) fn go_back_to(&mut self, progress: Progress) {
+        let Progress { accesses, lowest, clean_below, assertion, misuse, exits } = progress;
+        self.accesses.truncate(accesses);
+        self.handed = self.handed.min(accesses);
+        (self.lowest, self.clean_below) = (lowest, clean_below);
+        (self.assertion, self.misuse, self.exits) = (assertion, misuse, exits);
     }
 }

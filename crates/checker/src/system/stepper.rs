@@ -1,7 +1,7 @@
 //! One step of one actor: it changes the state, notes its footprint, and collects events where they are narrated. A stepper
 //! lives for one step.
 
-use crate::narrate::Listener;
+use crate::narrate::listener::Listener;
 use crate::system::executor::Executor;
 use crate::system::state::State;
 use crate::system::view::View;

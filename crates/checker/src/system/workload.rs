@@ -3,7 +3,7 @@
 use crate::options::Options;
 use crate::system::never::Forbidden;
 use crate::system::points::Points;
-use crate::system::service::{Service, Started};
+use crate::system::service::{Expected, Service, Started};
 use debuginfo::DebugInfo;
 use kernel::Pid;
 use kernel::host::Host;
@@ -47,6 +47,11 @@ impl Workload {
             forbidden: self.forbidden.twin(host),
             options: self.options.clone(),
         }
+    }
+
+    /// How a program that was started is expected to end; nothing for its children.
+    pub(crate) fn expected(&self, pid: Pid) -> Option<Expected> {
+        self.services.iter().find(|service| service.pid == pid).map(|service| service.expected)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::inside;
 use crate::start;
-use checker::system::programs::TIME;
+use checker::system::choice::TIME;
 use checker::{ChoiceKind, Engine, Options, Programs, Snapshot, Timeouts, search_by};
 use explore::graph::{FootprintSystem, Limits, Mode, Reached, Report};
 use trace::Choice;

@@ -12,7 +12,7 @@ use crate::inside;
 use crate::start;
 use calls::{FAMILIES, MADE_BY, OF_THE_LIBRARY, UNNAMED};
 use checker::libc::{FUNCTIONS, Function};
-use checker::system::programs::TIME;
+use checker::system::choice::TIME;
 use checker::{Options, Programs, Snapshot};
 use explore::graph::{Access, Actor, FootprintSystem, Reached};
 use explore::random::Random;

@@ -1,7 +1,7 @@
 //! Two steps that touch nothing in common lead to the same state in either order.
 
 use checker::footprint::access::{Kind, kind};
-use checker::system::programs::TIME;
+use checker::system::choice::TIME;
 use checker::{Programs, Snapshot};
 use explore::graph::{Access, Actor, FootprintSystem, Reached, Taken};
 use explore::random::Random;

@@ -1,0 +1,64 @@
+//! Gates: services that wait for others before they start.
+
+use crate::footprint::access::{self, Kind};
+use crate::system::service::{Expected, Started};
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
+use explore::graph::Access;
+use kernel::{Pid, Tid};
+
+impl View<'_> {
+    /// The service whose own process a thread belongs to.
+    fn service_of(&self, tid: Tid) -> Option<&Started> {
+        let pid = self.state.world.kernel.threads.get(&tid)?.pid;
+        self.workload.services.iter().find(|service| service.pid == pid)
+    }
+
+    fn is_open(&self, service: &Started) -> bool {
+        let pid_of = |name: &str| self.workload.started.iter().find(|(_, known)| known == name).map(|(pid, _)| *pid);
+        service.after.iter().all(|gate| gate.is_open(&self.state.world.kernel, &pid_of))
+    }
+
+    /// What a thread waits for that may not start yet.
+    pub(crate) fn gate(&self, tid: Tid) -> Option<u64> {
+        let service = self.service_of(tid).filter(|service| !service.after.is_empty())?;
+        let is_shut = !self.state.history.begun.contains_key(&service.pid) && !self.is_open(service);
+        is_shut.then(|| gate_object(service.pid))
+    }
+
+    /// Which of the services that wait for something may start.
+    pub(crate) fn gates(&self) -> Vec<(Pid, bool)> {
+        let gated = self.workload.services.iter().filter(|service| !service.after.is_empty());
+        gated.map(|service| (service.pid, self.is_open(service))).collect()
+    }
+
+    /// Whether a thread may wait for ever: it belongs to a service that is expected to be running at the end, or to a child
+    /// of one.
+    pub(crate) fn may_stay(&self, tid: Tid) -> bool {
+        let Some(thread) = self.state.world.kernel.threads.get(&tid) else { return true };
+        let service = self.workload.services.iter().find(|service| service.pid == self.service(thread.pid));
+        service.is_some_and(|service| service.expected == Expected::Running)
+    }
+}
+
+impl Stepper<'_> {
+    /// What a step touched of gates: those that it opened or shut, and that of a service that begins with it.
+    pub(crate) fn gate_accesses(&mut self, by: Tid, before: &[(Pid, bool)]) -> Vec<Access> {
+        let after = self.view().gates();
+        let changed = before.iter().zip(&after).filter(|(before, after)| before != after);
+        let access = |pid, write| Access { object: gate_object(pid), write, plain: false };
+        let mut accesses: Vec<Access> = changed.map(|((pid, _), _)| access(*pid, true)).collect();
+        if let Some((pid, _)) =
+            before.iter().find(|(pid, _)| pid.0 == by.0 && !self.state.history.begun.contains_key(pid))
+        {
+            self.state.history.begun.insert(*pid, ());
+            accesses.push(access(*pid, false));
+        }
+        accesses
+    }
+}
+
+/// The beginning of a service, for whoever waits for it.
+fn gate_object(pid: Pid) -> u64 {
+    access::object(Kind::Process, u64::from(pid.0), 7)
+}

@@ -1,0 +1,57 @@
+//! Propositions of the workload, evaluated in every state.
+
+use crate::system::state::State;
+use crate::system::view::View;
+use crate::system::workload::Workload;
+use explore::system::Failure;
+use kernel::Pid;
+use proposition::{Proposition, Stream, WorldFacts};
+use trace::FailureKind;
+
+impl Workload {
+    pub(super) fn facts<R>(
+        &mut self,
+        state: &State,
+        then: impl FnOnce(&[(String, Proposition)], &mut WorldFacts<'_>) -> R,
+    ) -> R {
+        let processes: Vec<(String, Pid)> = self.started.iter().map(|(pid, name)| (name.clone(), *pid)).collect();
+        let history = &state.history;
+        let output = |pid: Pid, stream: Stream| history.output.get(&(pid, stream as u8)).cloned().unwrap_or_default();
+        let mut facts = WorldFacts {
+            world: &state.world,
+            info: &mut self.forbidden.info,
+            processes: &processes,
+            output: &output,
+            called: None,
+            directory: &self.forbidden.directory,
+        };
+        then(&self.forbidden.all, &mut facts)
+    }
+
+    /// Which of the propositions are true now, one bit each.
+    pub(crate) fn valuation(&mut self, state: &State) -> u64 {
+        if self.forbidden.all.is_empty() {
+            return 0;
+        }
+        self.facts(state, |all, facts| {
+            let holds = all.iter().enumerate().map(|(bit, (_, one))| u64::from(one.holds(facts) == Ok(true)) << bit);
+            holds.fold(0, |all, one| all | one)
+        })
+    }
+
+    /// What has become true that must not.
+    pub(crate) fn forbidden_failure(&self, before: u64, after: u64) -> Option<Failure> {
+        let new = (after & !before).trailing_zeros() as usize;
+        let (text, _) = self.forbidden.all.get(new)?;
+        Some(Failure { kind: FailureKind::Never, message: format!("`{text}` has become true"), fatal: true })
+    }
+}
+
+impl View<'_> {
+    /// The program that was started to which a process belongs.
+    pub(crate) fn service(&self, pid: Pid) -> Pid {
+        let parent = |pid: &Pid| self.state.world.kernel.processes.get(pid).map(|process| process.parent);
+        let is_started = |pid: &Pid| self.workload.started.iter().any(|(started, _)| started == pid);
+        std::iter::successors(Some(pid), parent).take(64).find(is_started).unwrap_or(pid)
+    }
+}

@@ -1,0 +1,91 @@
+//! What users ask about programs: propositions, places to stop at, variables to match by and to watch.
+
+use crate::system::never::named;
+use crate::system::programs::Programs;
+use kernel::descriptor::Console;
+use proposition::{Problem, Proposition, Stream};
+
+impl Programs {
+    /// A proposition must never be true; `NAME := PROPOSITION` gives it a name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or names what is not there.
+    pub fn forbid(&mut self, text: &str) -> Result<(), Problem> {
+        let (name, text) = named(text);
+        let proposition = Proposition::parse(text)?;
+        self.workload.facts(&self.state, |_, facts| proposition.verify(facts))?;
+        self.workload.forbidden.reads_output |= proposition.reads_output();
+        self.workload.forbidden.all.push((name.to_owned(), proposition));
+        Ok(())
+    }
+
+    /// A proposition that is true from the start.
+    pub fn forbidden_from_the_start(&mut self) -> Option<String> {
+        let initial = explore::graph::FootprintSystem::initial(self);
+        drop(initial);
+        let true_now = self.workload.valuation(&self.state).trailing_zeros() as usize;
+        self.workload.forbidden.all.get(true_now).map(|(text, _)| text.clone())
+    }
+
+    /// Takes what programs have written since the last step.
+    pub(crate) fn take_output(&mut self) {
+        self.printed.clear();
+        if self.state.world.kernel.output.is_empty() {
+            return;
+        }
+        self.printed = std::mem::take(&mut self.state.world.kernel.output);
+        if !self.workload.forbidden.reads_output {
+            return;
+        }
+        for output in &self.printed {
+            let stream = if output.stream == Console::Error { Stream::Error } else { Stream::Output };
+            let key = (self.view().service(output.pid), stream as u8);
+            let mut text = self.state.history.output.get(&key).cloned().unwrap_or_default();
+            text.extend_from_slice(&output.bytes);
+            self.state.history.output.insert(key, text);
+        }
+    }
+}
+
+impl Programs {
+    /// Makes threads stop before a place, too: `file.c:42`, or the beginning of a function.
+    ///
+    /// # Errors
+    /// If there is no such code.
+    pub fn break_at(&mut self, point: &str) -> Result<(), String> {
+        let mut is_somewhere = false;
+        for space in self.workload.spaces(&self.state) {
+            for address in self.workload.addresses_of(&self.state, space, point) {
+                self.executor.hooks.add_break(&self.state.world.memory, space, address);
+                is_somewhere = true;
+            }
+        }
+        self.executor.refresh_stops();
+        match is_somewhere {
+            true => Ok(()),
+            false => Err(format!(
+                "no code at `{point}`\n  = help: name a function, or a line as FILE:LINE; lines need a program that was compiled with -g"
+            )),
+        }
+    }
+
+    /// Takes states for one in which these variables agree, and the places of all threads.
+    ///
+    /// # Errors
+    /// If there is no such variable.
+    pub fn match_by(&mut self, variable: &str) -> Result<(), String> {
+        self.workload.known(&self.state, variable)?;
+        self.workload.points.matched.push(variable.to_owned());
+        Ok(())
+    }
+
+    /// Tells the value of a variable wherever it changes.
+    ///
+    /// # Errors
+    /// If there is no such variable.
+    pub fn watch(&mut self, variable: &str) -> Result<(), String> {
+        self.workload.known(&self.state, variable)?;
+        self.workload.points.watched.push(variable.to_owned());
+        Ok(())
+    }
+}
