@@ -29,12 +29,20 @@ struct Memo {
     actors: ActorMemo,
     /// The version of the executor that entries were made with.
     version: u64,
+    /// Steps that were applied and not executed.
+    hits: u64,
 }
 
 impl<'a> Memoized<'a> {
     /// Programs whose steps are memoized from now on.
     pub fn new(programs: &'a mut Programs) -> Self {
         Self { programs, memo: Memo::default() }
+    }
+
+    /// How many steps were applied instead of being executed since the memo was last emptied.
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        self.memo.hits
     }
 
     /// Whether a step may be memoized: its entry would keep all that it does.
@@ -98,6 +106,7 @@ impl<'a> Memoized<'a> {
 
     /// Takes a memoized step.
     fn apply(&mut self, state: &Snapshot, entry: &MemoEntry, around: &mut dyn StepContext) -> Step<Snapshot> {
+        self.memo.hits += 1;
         let fingerprint = entry.fingerprint_after(state);
         let reached = match around.is_trial() || around.is_known(fingerprint, false) {
             true => Reached::known(fingerprint),

@@ -2,8 +2,9 @@
 
 use crate::inside;
 use crate::start;
+use checker::memo::memoized::Memoized;
 use checker::{Engine, Options, Outcome, Programs, search, search_by};
-use explore::graph::{Limits, Mode};
+use explore::graph::{self, FootprintSystem, Limits, Mode, Report};
 use explore::stateless;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -145,4 +146,25 @@ fn both_bugs_of_the_chat_server_are_found() {
     assert!(unlocked.races.iter().any(|race| race.plain));
     let literal = explore(&build("chat.c", &["-DBUG_SYNC", "-O0"]), 1);
     assert!(!literal.report.found.is_empty());
+}
+
+/// One round of a search by any system over the same programs.
+fn round<S: FootprintSystem>(system: &mut S) -> Report {
+    let mut limits = Limits { states: 2_000_000, failures: usize::MAX, stop: &mut |_, _| false };
+    graph::search_with(system, graph::Options::new(Mode::Reduced), &mut limits)
+}
+
+#[test]
+fn a_search_with_memoized_steps_is_the_search_without() {
+    for (file, flags) in
+        [("phil.c", &["-DN=3"][..]), ("bbuf.c", &["-DNP=2", "-DNC=2", "-DITEMS=1"]), ("peterson.c", &[])]
+    {
+        let mut programs = start(&build(file, flags));
+        let mut limits = Limits { states: 2_000_000, failures: usize::MAX, stop: &mut |_, _| false };
+        search(&mut programs, Mode::Reduced, &mut limits);
+        let executed = round(&mut programs);
+        let mut memoized = Memoized::new(&mut programs);
+        assert_eq!(round(&mut memoized), executed, "{file}");
+        assert!(memoized.hits() > 0 && executed.complete, "{file}");
+    }
 }
