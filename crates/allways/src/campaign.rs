@@ -271,11 +271,11 @@ fn proof(
     budget: Budget,
 ) -> Result<Counterexample, String> {
     let shown = match row.run {
-        None => finite(&model.system, &model.system_ref, violation, budget),
+        None => finite(&mut model.replay(), &model.system_ref, violation, budget),
         Some(run) => runs::proof(model, &model.runs[run], &violation.schedule, request.fair, budget),
     };
     let counterexample = shown.map_err(|mismatch| mismatch.to_string())?;
-    let run = replay::run(&model.system, &counterexample.schedule).map_err(|mismatch| mismatch.to_string())?;
+    let run = replay::run(&mut model.replay(), &counterexample.schedule).map_err(|mismatch| mismatch.to_string())?;
     let met = run.states.last().map(|state| faults_of(model.system.part(state)));
     match met.as_deref() == Some(set) {
         true => Ok(counterexample),

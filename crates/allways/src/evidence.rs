@@ -1,7 +1,7 @@
 //! From a violation to a counterexample: shortened, executed again, and described.
 
-use explore::{TransitionSystem, Violation};
-use replay::{Budget, Mismatch, confirm_finite, fails_with, run, shorten};
+use explore::Violation;
+use replay::{Budget, Mismatch, Replayable, confirm_finite, fails_with, run, shorten};
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
     Counterexample, Event, FailureKind, Location, PropertyRef, Schedule, SystemRef, Trace, VERSION, Variable, Waiting,
@@ -12,13 +12,13 @@ pub const SHORTENING: Budget = Budget { steps: 200_000 };
 /// Schedules longer than this are not shortened: each attempt would eat the whole budget.
 const SHORTENED_MAX: usize = 20_000;
 
-/// What a report wants to know about a state.
-pub trait Describe: TransitionSystem {
+/// A system whose states can be described to people.
+pub trait Describe: Replayable {
     /// Everything that has a name, with its value.
-    fn variables(&self, state: &Self::State) -> Vec<Variable>;
+    fn variables(&mut self, state: &Self::State) -> Vec<Variable>;
 
     /// Who cannot go on, and why.
-    fn waiting(&self, state: &Self::State) -> Vec<Waiting>;
+    fn waiting(&mut self, state: &Self::State) -> Vec<Waiting>;
 }
 
 /// What is known about a counterexample before it is executed again.
@@ -39,15 +39,15 @@ pub struct Claim<'a> {
 ///
 /// # Errors
 /// If it does not show its failure again, which is our bug and never the user's.
-pub fn finite<S: Describe>(
-    system: &S,
+pub fn finite<R: Describe>(
+    system: &mut R,
     system_ref: &SystemRef,
     violation: &Violation,
     budget: Budget,
 ) -> Result<Counterexample, Mismatch> {
     let failure = &violation.failure;
     let short = match violation.schedule.choices.len() {
-        0..SHORTENED_MAX => shorten(system, &violation.schedule, budget, &mut fails_with(system, failure)),
+        0..SHORTENED_MAX => shorten(system, &violation.schedule, budget, &mut fails_with(failure)),
         _ => violation.schedule.clone(),
     };
     let trace = confirm_finite(system, &short, failure)?;
@@ -61,8 +61,8 @@ pub fn finite<S: Describe>(
 ///
 /// # Errors
 /// If its schedule cannot be executed.
-pub fn describe<S: Describe>(
-    system: &S,
+pub fn describe<R: Describe>(
+    system: &mut R,
     claim: Claim<'_>,
     schedule: Schedule,
     mut trace: Trace,

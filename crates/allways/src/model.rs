@@ -18,6 +18,7 @@ use promela::parse::{self, FailureKind as ParseFailure, ParseOptions, Parsed};
 use promela::run::explain;
 use promela::run::vector::Work;
 use promela::unread::lean;
+use replay::ModelReplay;
 use report::{Colour, End, Property, PropertyVerdict, Sources, Summary};
 use std::path::{Path, PathBuf};
 use trace::{Counterexample, FailureKind, Fingerprint, PropertyRef, SystemRef, Trace, Variable, Waiting};
@@ -238,7 +239,7 @@ impl Model {
             if properties[index].violations > 1 && !request.keep_going {
                 continue;
             }
-            match finite(&self.system, &self.system_ref, violation, SHORTENING) {
+            match finite(&mut self.replay(), &self.system_ref, violation, SHORTENING) {
                 Ok(counterexample) => counterexamples.push((index, counterexample)),
                 Err(mismatch) => unconfirmed.push(format!("{}: {mismatch}", violation.failure.message)),
             }
@@ -267,6 +268,11 @@ impl Model {
         safety::SAFETY.into_iter().filter(|kind| request.wants(*kind) && concerned(kind)).map(property).collect()
     }
 
+    /// The model, to be replayed with every value.
+    pub fn replay(&self) -> ModelReplay<'_, System> {
+        ModelReplay::new(&self.system)
+    }
+
     /// Executes a counterexample again and checks that it shows its failure.
     ///
     /// # Errors
@@ -274,7 +280,7 @@ impl Model {
     pub fn confirm(&self, counterexample: &Counterexample) -> Result<Trace, replay::Mismatch> {
         let PropertyRef { name, kind } = &counterexample.property;
         if safety::SAFETY.contains(kind) {
-            return replay::confirm(&self.system, counterexample, None);
+            return replay::confirm(&mut self.replay(), counterexample, None);
         }
         match self.runs.iter().find(|run| run.kind == *kind && run.name == *name) {
             Some(run) if let Ok(property) = &run.property => runs::confirm(self, run, property, counterexample),
@@ -407,17 +413,18 @@ fn system_ref(path: &Path, args: &ModelArgs, parsed: &Parsed) -> SystemRef {
     }
 }
 
-impl Describe for System {
-    fn variables(&self, state: &Vec<u8>) -> Vec<Variable> {
-        let named = explain::variables(&self.model, &self.work(state));
+impl Describe for ModelReplay<'_, System> {
+    fn variables(&mut self, state: &Vec<u8>) -> Vec<Variable> {
+        let named = explain::variables(&self.system.model, &self.system.work(state));
         named.into_iter().map(|(name, value)| Variable { name, value }).collect()
     }
 
-    fn waiting(&self, state: &Vec<u8>) -> Vec<Waiting> {
-        let work = self.work(state);
-        let stands = |pid: u32| &self.model.proctypes[work.proctype(pid)].states[work.pc(&self.model, pid)];
+    fn waiting(&mut self, state: &Vec<u8>) -> Vec<Waiting> {
+        let System { model, .. } = self.system;
+        let work = self.system.work(state);
+        let stands = |pid: u32| &model.proctypes[work.proctype(pid)].states[work.pc(model, pid)];
         let waits = (0..work.processes()).filter(|&pid| !stands(pid).end);
-        waits.map(|pid| self.wait(pid, stands(pid))).collect()
+        waits.map(|pid| self.system.wait(pid, stands(pid))).collect()
     }
 }
 

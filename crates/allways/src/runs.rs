@@ -8,7 +8,7 @@ use crate::safety::{self, Watch};
 use explore::{AfterViolation, Control, Fairness, Incomplete, Options, Outcome, Reduction, TransitionSystem, Watched};
 use explore::{find_cycle, search_monitored};
 use promela::property::{self, RunProperty};
-use replay::{Budget, Candidate, Mismatch};
+use replay::{Budget, Candidate, Mismatch, ModelReplay};
 use report::{End, Property, PropertyVerdict};
 use trace::{Counterexample, FailureKind, Location, PropertyRef, Schedule};
 
@@ -204,8 +204,9 @@ struct Search {
 /// Whether a lasso is weakly fair as it is, so that no other has to be looked for.
 fn is_fair(system: &System, schedule: &Schedule) -> bool {
     let Some(start) = schedule.cycle_start else { return true };
-    let run = replay::run(system, schedule);
-    run.is_ok_and(|run| replay::is_weakly_fair(system, &run.states, &schedule.choices, start))
+    let mut system = ModelReplay::new(system);
+    let run = replay::run(&mut system, schedule);
+    run.is_ok_and(|run| replay::is_weakly_fair(&mut system, &run.states, &schedule.choices, start))
 }
 
 /// Searches for runs that violate a property, one for each set of faults; `None` if that is impossible, and why.
@@ -293,11 +294,14 @@ fn shortened(
     if schedule.choices.len() > SHORTENED_MAX {
         return schedule.clone();
     }
-    replay::shorten(system, schedule, budget, &mut |scratch, candidate: &Candidate<'_, System>| {
-        let fair = |start| replay::is_weakly_fair(system, candidate.states, candidate.choices, start);
-        refutes(system, run, property, scratch, candidate.states, candidate.cycle_start).is_ok()
-            && (!fairness || candidate.cycle_start.is_none_or(fair))
-    })
+    let mut shows = |replayed: &mut ModelReplay<'_, System>, candidate: &Candidate<'_, Vec<u8>>| {
+        refutes(system, run, property, &mut replayed.scratch, candidate.states, candidate.cycle_start).is_ok()
+            && (!fairness
+                || candidate
+                    .cycle_start
+                    .is_none_or(|start| replay::is_weakly_fair(replayed, candidate.states, candidate.choices, start)))
+    };
+    replay::shorten(&mut ModelReplay::new(system), schedule, budget, &mut shows)
 }
 
 fn confirmed(
@@ -307,8 +311,8 @@ fn confirmed(
     schedule: Schedule,
     fairness: bool,
 ) -> Result<Counterexample, Mismatch> {
-    let system = &model.system;
-    let trace = replay::run(system, &schedule)?.trace;
+    let mut system = model.replay();
+    let trace = replay::run(&mut system, &schedule)?.trace;
     let claim = Claim {
         system: &model.system_ref,
         property: PropertyRef { name: run.name.clone(), kind: run.kind },
@@ -316,7 +320,7 @@ fn confirmed(
         fairness,
         location: run.location.clone(),
     };
-    let counterexample = describe(system, claim, schedule, trace)?;
+    let counterexample = describe(&mut system, claim, schedule, trace)?;
     confirm(model, run, property, &counterexample)?;
     Ok(counterexample)
 }
@@ -332,15 +336,12 @@ pub fn confirm(
     counterexample: &Counterexample,
 ) -> Result<trace::Trace, Mismatch> {
     let system = model.lean();
-    replay::confirm(
-        system,
-        counterexample,
-        Some(&mut |scratch: &mut <System as TransitionSystem>::Scratch, states: &[Vec<u8>], start| {
-            refutes(system, run, property, scratch, states, start)
-        }),
-    )?;
+    let mut refutes = |replayed: &mut ModelReplay<'_, System>, states: &[Vec<u8>], start| {
+        refutes(system, run, property, &mut replayed.scratch, states, start)
+    };
+    replay::confirm(&mut ModelReplay::new(system), counterexample, Some(&mut refutes))?;
     // Told with every value, also those that nobody reads.
-    replay::run(&model.system, &counterexample.schedule).map(|run| run.trace)
+    replay::run(&mut model.replay(), &counterexample.schedule).map(|run| run.trace)
 }
 
 /// Whether a run that was executed is accepted by the monitor of the property's violations.

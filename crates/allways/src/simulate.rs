@@ -1,9 +1,8 @@
 //! One run: at random, by hand, or along a schedule.
 
-use crate::evidence::Describe;
 use explore::random::Random;
-use explore::{Failure, Selection};
-use replay::{Mismatch, Timeline, Told};
+use explore::{Failure, Selection, TransitionSystem};
+use replay::{Mismatch, ModelReplay, Replayable, Timeline, Told};
 use std::io::BufRead;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,12 +49,12 @@ pub struct Watcher<'a> {
 ///
 /// # Errors
 /// If the schedule wants a choice that does not exist.
-pub fn simulate<'s, S: Describe>(
-    system: &'s S,
+pub fn simulate<'s, 'm, S: TransitionSystem>(
+    system: &'s mut ModelReplay<'m, S>,
     mut guide: Guide,
     bound: u64,
     watcher: &mut Watcher<'_>,
-) -> Result<(Timeline<'s, S>, Ending), Mismatch> {
+) -> Result<(Timeline<'s, ModelReplay<'m, S>>, Ending), Mismatch> {
     let choices = if let Guide::Schedule(choices) = &mut guide { std::mem::take(choices) } else { Vec::new() };
     let mut timeline = Timeline::new(system, choices);
     loop {
@@ -64,14 +63,13 @@ pub fn simulate<'s, S: Describe>(
         }
         let offered = offered(&mut timeline);
         if offered.is_empty() {
-            let (system, scratch, state) = timeline.at_mark();
-            let ending = system.stuck(scratch, state).map_or(Ending::Ended, Ending::Failed);
+            let (system, state) = timeline.at_mark();
+            let ending = system.stuck(state).map_or(Ending::Ended, Ending::Failed);
             return Ok((timeline, ending));
         }
         if timeline.mark() as u64 >= bound {
             return Ok((timeline, Ending::Bound));
         }
-        let name_before = |timeline: &Timeline<'s, S>, actor| system.actor_name(timeline.state(), actor);
         let decided = match &mut guide {
             Guide::Random(random) => Decision::Take(offered[random.below(offered.len())]),
             Guide::Hand(input) => ask(&mut timeline, &offered, input.as_mut(), watcher),
@@ -82,7 +80,8 @@ pub fn simulate<'s, S: Describe>(
         };
         match decided {
             Decision::Take(choice) => {
-                let name = name_before(&timeline, choice.actor);
+                let (system, state) = timeline.at_mark();
+                let name = system.actor_name(state, choice.actor);
                 let told = if let Guide::Schedule(_) = guide { timeline.forward()? } else { timeline.branch(choice) };
                 if let Some(failure) = told.and_then(|told| tell(&timeline, &name, told, watcher)) {
                     return Ok((timeline, Ending::Failed(failure)));
@@ -102,7 +101,12 @@ enum Decision {
     End,
 }
 
-fn tell<S: Describe>(timeline: &Timeline<'_, S>, name: &str, told: Told, watcher: &mut Watcher<'_>) -> Option<Failure> {
+fn tell<R: Replayable>(
+    timeline: &Timeline<'_, R>,
+    name: &str,
+    told: Told,
+    watcher: &mut Watcher<'_>,
+) -> Option<Failure> {
     for event in &told.step.events {
         (watcher.step)(timeline.mark(), name, event);
     }
@@ -110,8 +114,8 @@ fn tell<S: Describe>(timeline: &Timeline<'_, S>, name: &str, told: Told, watcher
 }
 
 /// The choices at the mark, one for each step: a step with several failures is offered once.
-fn offered<S: Describe>(timeline: &mut Timeline<'_, S>) -> Vec<Choice> {
-    let (system, scratch, state) = timeline.at_mark();
+fn offered<S: TransitionSystem>(timeline: &mut Timeline<'_, ModelReplay<'_, S>>) -> Vec<Choice> {
+    let (ModelReplay { system, scratch }, state) = timeline.at_mark();
     let mut offered = Vec::new();
     system.steps(scratch, state, Selection::All, &mut |step| {
         offered.push(step.choice);
@@ -120,8 +124,8 @@ fn offered<S: Describe>(timeline: &mut Timeline<'_, S>) -> Vec<Choice> {
     offered
 }
 
-fn ask<S: Describe>(
-    timeline: &mut Timeline<'_, S>,
+fn ask<R: Replayable>(
+    timeline: &mut Timeline<'_, R>,
     offered: &[Choice],
     input: &mut dyn BufRead,
     watcher: &mut Watcher<'_>,
@@ -148,10 +152,10 @@ fn ask<S: Describe>(
     }
 }
 
-fn option<S: Describe>(timeline: &mut Timeline<'_, S>, choice: Choice) -> String {
-    let (system, scratch, state) = timeline.at_mark();
+fn option<R: Replayable>(timeline: &mut Timeline<'_, R>, choice: Choice) -> String {
+    let (system, state) = timeline.at_mark();
     let name = system.actor_name(state, choice.actor);
-    let explained = system.explain(scratch, state, choice);
+    let explained = system.explain(state, choice);
     let events = explained.map(|explained| explained.events).unwrap_or_default();
     let texts: Vec<&str> = events.iter().map(|event| event.text.as_str()).collect();
     let place = events.first().and_then(|event| event.location.as_ref());

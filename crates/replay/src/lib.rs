@@ -6,9 +6,11 @@
 mod confirm;
 mod run;
 mod shorten;
+mod system;
 mod timeline;
 
 pub use confirm::{Witness, confirm, confirm_finite, is_weakly_fair};
 pub use run::{Mismatch, Run, run};
 pub use shorten::{Budget, Candidate, Shows, fails_with, shorten};
+pub use system::{Explained, Label, ModelReplay, Replayable, Stepped};
 pub use timeline::{Timeline, Told};

@@ -1,17 +1,18 @@
 //! Taking a whole schedule and telling what happened.
 
+use crate::system::Replayable;
 use crate::timeline::{Timeline, Told};
-use explore::{Failure, TransitionSystem};
+use explore::Failure;
 use std::fmt;
 use trace::{ActorName, Event, Schedule, Trace, TraceStep};
 
 /// A schedule that was executed.
 #[derive(Debug)]
-pub struct Run<S: TransitionSystem> {
+pub struct Run<S> {
     /// What happened.
     pub trace: Trace,
     /// Every state, the initial one first: one more than there are steps.
-    pub states: Vec<S::State>,
+    pub states: Vec<S>,
     /// What went wrong on the last step, if anything.
     pub failure: Option<Failure>,
 }
@@ -37,14 +38,15 @@ impl std::error::Error for Mismatch {}
 ///
 /// # Errors
 /// If a choice does not exist, or a step before the last one ends the world.
-pub fn run<S: TransitionSystem>(system: &S, schedule: &Schedule) -> Result<Run<S>, Mismatch> {
+pub fn run<R: Replayable>(system: &mut R, schedule: &Schedule) -> Result<Run<R::State>, Mismatch> {
     let mut timeline = Timeline::new(system, schedule.choices.clone());
     let mut states = vec![timeline.state().clone()];
     let mut trace = Trace { cycle_start: schedule.cycle_start, ..Trace::default() };
     let mut failure = None;
     while let Some(told) = timeline.forward()? {
-        introduce(system, &mut trace.actors, &told.step, &states[states.len() - 1], timeline.state());
-        states.push(timeline.state().clone());
+        let after = timeline.state().clone();
+        introduce(timeline.at_mark().0, &mut trace.actors, &told.step, &states[states.len() - 1], &after);
+        states.push(after);
         failure = goes_on(&told, timeline.mark() < timeline.len(), timeline.mark())?;
         trace.steps.push(told.step);
     }
@@ -61,12 +63,12 @@ fn goes_on(told: &Told, more: bool, step: usize) -> Result<Option<Failure>, Mism
 }
 
 /// Names everyone who takes part in a step. A process number may be used again, so a new name is recorded beside the old.
-fn introduce<S: TransitionSystem>(
-    system: &S,
+fn introduce<R: Replayable>(
+    system: &mut R,
     actors: &mut Vec<ActorName>,
     step: &TraceStep,
-    before: &S::State,
-    after: &S::State,
+    before: &R::State,
+    after: &R::State,
 ) {
     let partners = |event: &Event| event.message.as_ref().and_then(|message| message.partner);
     let movers = step.events.iter().flat_map(|event| [Some(event.actor), partners(event)]).flatten();

@@ -3,11 +3,10 @@
 //! Delta debugging over choices. Whatever is tried is executed; what is returned is what was executed, so a shortened
 //! schedule is as true as the one it came from.
 
-use crate::confirm::{closes, stuck};
-use crate::run::run;
-use explore::{Bits, Failure, Selection, TransitionSystem};
-use std::ops::ControlFlow;
-use trace::{Choice, Event, Location, Schedule};
+use crate::confirm::closes;
+use crate::system::{Label, Replayable, Stepped};
+use explore::Failure;
+use trace::{Choice, Schedule};
 
 /// How much work shortening may do.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +17,9 @@ pub struct Budget {
 
 /// Something that was executed in search of a shorter counterexample.
 #[derive(Debug)]
-pub struct Candidate<'a, S: TransitionSystem> {
+pub struct Candidate<'a, S> {
     /// Its states, the initial one first.
-    pub states: &'a [S::State],
+    pub states: &'a [S],
     /// Its choices, one fewer than there are states.
     pub choices: &'a [Choice],
     /// What went wrong on the last step, if anything.
@@ -30,22 +29,22 @@ pub struct Candidate<'a, S: TransitionSystem> {
 }
 
 /// Whether a candidate still shows what its original showed.
-pub type Shows<'a, S> = dyn FnMut(&mut <S as TransitionSystem>::Scratch, &Candidate<'_, S>) -> bool + 'a;
+pub type Shows<'a, R> = dyn FnMut(&mut R, &Candidate<'_, <R as Replayable>::State>) -> bool + 'a;
 
 /// Looks for a shorter schedule that still shows the failure.
 ///
 /// `shows` is asked about executed candidates: once about a lasso, after every step about a finite schedule, which ends
 /// where the answer is first yes. If the schedule cannot be executed it is returned as it is; if the budget is spent, the
 /// best found so far.
-pub fn shorten<S: TransitionSystem>(
-    system: &S,
+pub fn shorten<R: Replayable>(
+    system: &mut R,
     schedule: &Schedule,
     budget: Budget,
-    shows: &mut Shows<'_, S>,
+    shows: &mut Shows<'_, R>,
 ) -> Schedule {
     let Some(units) = units(system, schedule) else { return schedule.clone() };
     let lasso = schedule.cycle_start.is_some();
-    let mut search = Search { system, scratch: system.scratch(), steps_left: budget.steps, lasso, shows };
+    let mut search = Search { system, steps_left: budget.steps, lasso, shows };
     let mut best = units;
     loop {
         let before = cost(&best);
@@ -61,35 +60,31 @@ pub fn shorten<S: TransitionSystem>(
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Unit {
     choice: Choice,
-    text: String,
-    location: Option<Location>,
+    label: Option<Label>,
     in_cycle: bool,
 }
 
-fn unit(choice: Choice, events: &[Event], in_cycle: bool) -> Unit {
-    let first = events.first();
-    Unit {
-        choice,
-        text: first.map(|event| event.text.clone()).unwrap_or_default(),
-        location: first.and_then(|event| event.location.clone()),
-        in_cycle,
-    }
-}
-
-fn units<S: TransitionSystem>(system: &S, schedule: &Schedule) -> Option<Vec<Unit>> {
-    let told = run(system, schedule).ok()?.trace.steps;
+/// The steps of a schedule; nothing if it cannot be executed.
+fn units<R: Replayable>(system: &mut R, schedule: &Schedule) -> Option<Vec<Unit>> {
     let start = schedule.cycle_start.unwrap_or(usize::MAX);
-    Some(told.iter().enumerate().map(|(index, step)| unit(step.choice, &step.events, index >= start)).collect())
+    let mut state = system.initial();
+    let mut units = Vec::new();
+    for (index, &choice) in schedule.choices.iter().enumerate() {
+        let stepped = system.step(&state, choice)?;
+        units.push(Unit { choice, label: stepped.label, in_cycle: index >= start });
+        state = stepped.state;
+    }
+    Some(units)
 }
 
 /// The failure that a finite counterexample must keep on showing.
-pub fn fails_with<'a, S: TransitionSystem>(
-    system: &'a S,
+pub fn fails_with<'a, R: Replayable>(
     failure: &'a Failure,
-) -> impl FnMut(&mut S::Scratch, &Candidate<'_, S>) -> bool + 'a {
-    move |scratch, candidate| {
-        let end = candidate.states.last().and_then(|state| stuck(system, scratch, state));
+) -> impl FnMut(&mut R, &Candidate<'_, R::State>) -> bool + 'a {
+    move |system, candidate| {
         let same = |found: &Failure| found.kind == failure.kind && found.message == failure.message;
+        let is_over = candidate.failure.is_some_and(|failure| failure.fatal);
+        let end = candidate.states.last().filter(|_| !is_over).and_then(|state| system.stuck(state));
         candidate.failure.is_some_and(same) || end.as_ref().is_some_and(same)
     }
 }
@@ -105,15 +100,14 @@ fn schedule_of(units: &[Unit], lasso: bool) -> Schedule {
     Schedule { choices: units.iter().map(|unit| unit.choice).collect(), cycle_start: lasso.then_some(stem) }
 }
 
-struct Search<'a, S: TransitionSystem> {
-    system: &'a S,
-    scratch: S::Scratch,
+struct Search<'a, 'b, R: Replayable> {
+    system: &'a mut R,
     steps_left: usize,
     lasso: bool,
-    shows: &'a mut Shows<'a, S>,
+    shows: &'a mut Shows<'b, R>,
 }
 
-impl<S: TransitionSystem> Search<'_, S> {
+impl<R: Replayable> Search<'_, '_, R> {
     /// Leaves out chunks, large ones first.
     fn drop_chunks(&mut self, mut best: Vec<Unit>) -> Vec<Unit> {
         let mut size = best.len().div_ceil(2);
@@ -153,7 +147,7 @@ impl<S: TransitionSystem> Search<'_, S> {
     }
 
     fn execute(&mut self, candidate: Vec<Unit>) -> Option<Vec<Unit>> {
-        let mut states = vec![self.system.initial(&mut self.scratch)];
+        let mut states = vec![self.system.initial()];
         let (mut choices, mut taken) = (Vec::new(), Vec::new());
         if self.finite_shows(&states, &choices, None) {
             return Some(taken);
@@ -174,39 +168,29 @@ impl<S: TransitionSystem> Search<'_, S> {
         self.lasso_shows(&states, &choices, taken)
     }
 
-    fn finite_shows(&mut self, states: &[S::State], choices: &[Choice], failure: Option<&Failure>) -> bool {
-        !self.lasso && (self.shows)(&mut self.scratch, &Candidate { states, choices, failure, cycle_start: None })
+    fn finite_shows(&mut self, states: &[R::State], choices: &[Choice], failure: Option<&Failure>) -> bool {
+        !self.lasso && (self.shows)(self.system, &Candidate { states, choices, failure, cycle_start: None })
     }
 
-    fn lasso_shows(&mut self, states: &[S::State], choices: &[Choice], taken: Vec<Unit>) -> Option<Vec<Unit>> {
+    fn lasso_shows(&mut self, states: &[R::State], choices: &[Choice], taken: Vec<Unit>) -> Option<Vec<Unit>> {
         let start = schedule_of(&taken, self.lasso).cycle_start?;
-        closes(self.system, &mut self.scratch, states, start).ok()?;
+        closes(self.system, states, start).ok()?;
         let lasso = Candidate { states, choices, failure: None, cycle_start: Some(start) };
-        (self.shows)(&mut self.scratch, &lasso).then_some(taken)
+        (self.shows)(self.system, &lasso).then_some(taken)
     }
 
     /// Takes the wanted step: under its own number if that still means the same, else under the number it has now.
-    fn take(&mut self, state: &S::State, wanted: &Unit) -> Option<(Unit, S::State, Option<Failure>)> {
-        let choices = self.choices_of(state, wanted.choice.actor);
+    fn take(&mut self, state: &R::State, wanted: &Unit) -> Option<(Unit, R::State, Option<Failure>)> {
+        let choices = self.system.choices(state, wanted.choice.actor);
         let own = choices.iter().copied().filter(|choice| *choice == wanted.choice);
         let others = choices.iter().copied().filter(|choice| *choice != wanted.choice);
         for choice in own.chain(others) {
-            let explained = self.system.explain(&mut self.scratch, state, choice)?;
-            let found = unit(choice, &explained.events, wanted.in_cycle);
-            if found.text == wanted.text && found.location == wanted.location {
-                return Some((found, explained.state, explained.failure));
+            let Stepped { state, failure, label } = self.system.step(state, choice)?;
+            if label == wanted.label && (label.is_some() || choice == wanted.choice) {
+                return Some((Unit { choice, label, in_cycle: wanted.in_cycle }, state, failure));
             }
         }
         None
-    }
-
-    fn choices_of(&mut self, state: &S::State, actor: u32) -> Vec<Choice> {
-        let mut choices = Vec::new();
-        self.system.steps(&mut self.scratch, state, Selection::Only(Bits::one(actor)), &mut |step| {
-            choices.push(step.choice);
-            ControlFlow::Continue(())
-        });
-        choices
     }
 }
 

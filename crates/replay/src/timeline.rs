@@ -1,7 +1,8 @@
 //! Going forwards and backwards along a schedule.
 
 use crate::run::Mismatch;
-use explore::{Failure, TransitionSystem};
+use crate::system::{Explained, Replayable};
+use explore::Failure;
 use trace::{Choice, TraceStep};
 
 /// Steps between two snapshots: going backwards re-executes at most this many.
@@ -11,12 +12,11 @@ const SPACING: usize = 64;
 ///
 /// Mark 0 is the initial state, mark `n` the state after `n` steps. Every 64th state is kept as a snapshot, so going
 /// backwards costs a bounded number of steps and memory stays small.
-pub struct Timeline<'s, S: TransitionSystem> {
-    system: &'s S,
-    scratch: S::Scratch,
+pub struct Timeline<'s, R: Replayable> {
+    system: &'s mut R,
     choices: Vec<Choice>,
-    snapshots: Vec<S::State>,
-    state: S::State,
+    snapshots: Vec<R::State>,
+    state: R::State,
     mark: usize,
 }
 
@@ -29,12 +29,11 @@ pub struct Told {
     pub failure: Option<Failure>,
 }
 
-impl<'s, S: TransitionSystem> Timeline<'s, S> {
+impl<'s, R: Replayable> Timeline<'s, R> {
     /// A timeline at its beginning.
-    pub fn new(system: &'s S, choices: Vec<Choice>) -> Self {
-        let mut scratch = system.scratch();
-        let state = system.initial(&mut scratch);
-        Self { system, scratch, choices, snapshots: vec![state.clone()], state, mark: 0 }
+    pub fn new(system: &'s mut R, choices: Vec<Choice>) -> Self {
+        let state = system.initial();
+        Self { system, choices, snapshots: vec![state.clone()], state, mark: 0 }
     }
 
     /// Where we are: the number of steps taken.
@@ -57,7 +56,7 @@ impl<'s, S: TransitionSystem> Timeline<'s, S> {
 
     /// The state at the mark.
     #[must_use]
-    pub fn state(&self) -> &S::State {
+    pub fn state(&self) -> &R::State {
         &self.state
     }
 
@@ -67,33 +66,32 @@ impl<'s, S: TransitionSystem> Timeline<'s, S> {
         &self.choices
     }
 
-    /// The state at the mark together with a workspace for questions about it.
-    pub fn at_mark(&mut self) -> (&'s S, &mut S::Scratch, &S::State) {
-        (self.system, &mut self.scratch, &self.state)
+    /// The system and the state at the mark, for questions about it.
+    pub fn at_mark(&mut self) -> (&mut R, &R::State) {
+        (self.system, &self.state)
     }
 
-    /// Takes the next step; `None` at the end.
+    /// Takes the next step and explains it; `None` at the end.
     ///
     /// # Errors
     /// If the state at the mark does not offer the choice.
     pub fn forward(&mut self) -> Result<Option<Told>, Mismatch> {
         let Some(&choice) = self.choices.get(self.mark) else { return Ok(None) };
-        // A schedule may come from a file that anyone has edited.
-        let known = choice.actor < explore::CAPACITY;
-        let explained = known.then(|| self.system.explain(&mut self.scratch, &self.state, choice)).flatten();
-        let Some(explained) = explained else { return Err(self.no_such_choice(choice)) };
-        self.state = explained.state;
+        let Some(explained) = self.system.explain(&self.state, choice) else { return Err(self.no_such_choice(choice)) };
+        let Explained { state, events, failure } = explained;
+        self.arrive(state);
+        Ok(Some(Told { step: TraceStep { choice, events, is_local: None }, failure }))
+    }
+
+    fn arrive(&mut self, state: R::State) {
+        self.state = state;
         self.mark += 1;
         if self.mark == self.snapshots.len() * SPACING {
             self.snapshots.push(self.state.clone());
         }
-        Ok(Some(Told {
-            step: TraceStep { choice, events: explained.events, is_local: None },
-            failure: explained.failure,
-        }))
     }
 
-    fn no_such_choice(&self, choice: Choice) -> Mismatch {
+    fn no_such_choice(&mut self, choice: Choice) -> Mismatch {
         let name = self.system.actor_name(&self.state, choice.actor);
         let why = format!("{name} has no choice {} in this state", choice.index);
         Mismatch { step: self.mark + 1, why }
@@ -125,7 +123,7 @@ impl<'s, S: TransitionSystem> Timeline<'s, S> {
 
     /// Gives up the future and takes another choice at the mark; `None`, and nothing changes, if there is no such choice.
     pub fn branch(&mut self, choice: Choice) -> Option<Told> {
-        self.system.explain(&mut self.scratch, &self.state, choice)?;
+        self.system.explain(&self.state, choice)?;
         self.choices.truncate(self.mark);
         self.snapshots.truncate(self.mark / SPACING + 1);
         self.choices.push(choice);

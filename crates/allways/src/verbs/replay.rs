@@ -67,7 +67,8 @@ fn up_to(model: &Model, mut counterexample: Counterexample, step: usize, output:
         output.error(&format!("step {step} does not exist: the counterexample has {steps}"));
         return Exit::Usage;
     }
-    let mut timeline = Timeline::new(&model.system, counterexample.schedule.choices.clone());
+    let mut replayed = model.replay();
+    let mut timeline = Timeline::new(&mut replayed, counterexample.schedule.choices.clone());
     if let Err(mismatch) = timeline.go_to(step) {
         output.error(&format!("the counterexample does not fit this model: {mismatch}"));
         return Exit::Inconclusive;
@@ -75,10 +76,10 @@ fn up_to(model: &Model, mut counterexample: Counterexample, step: usize, output:
     counterexample.schedule.choices.truncate(step);
     // A part of a cycle leads nowhere back.
     counterexample.schedule.cycle_start = counterexample.schedule.cycle_start.filter(|_| step == steps);
-    match ::replay::run(&model.system, &counterexample.schedule) {
+    match ::replay::run(&mut model.replay(), &counterexample.schedule) {
         Ok(run) => output.data(&report::trace_text(&run.trace, &output.layout)),
         Err(mismatch) => output.warn(&mismatch.to_string()),
     }
-    output.data(&format!("\nafter step {step} of {steps}:\n{}", state_text(&model.system, timeline.state())));
+    output.data(&format!("\nafter step {step} of {steps}:\n{}", state_text(&mut timeline)));
     Exit::Fine
 }

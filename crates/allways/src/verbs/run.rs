@@ -12,6 +12,7 @@ use crate::output::Output;
 use crate::saved::Saved;
 use crate::simulate::{Ending, Guide, Watcher, simulate};
 use explore::random::Random;
+use replay::Timeline;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{Event, FailureKind};
@@ -84,10 +85,11 @@ fn follow(model: &Model, guide: Guide, args: &RunArgs, output: &Output) -> Exit 
     let mut step = |number: usize, name: &str, event: &Event| output.data(&told(number, name, event, all_steps));
     let mut ask = |question: &str| crate::output::stderr(question);
     let mut watcher = Watcher { step: &mut step, ask: &mut ask, stop: &stop };
-    match simulate(&model.system, guide, args.depth, &mut watcher) {
-        Ok((timeline, ending)) => {
+    let mut replayed = model.replay();
+    match simulate(&mut replayed, guide, args.depth, &mut watcher) {
+        Ok((mut timeline, ending)) => {
             if all_steps {
-                output.data(&state_text(&model.system, timeline.state()));
+                output.data(&state_text(&mut timeline));
             }
             match &ending {
                 Ending::Failed(failure) if failure.kind == FailureKind::Deadlock && model.input_has_ended() => {
@@ -119,7 +121,8 @@ fn told(number: usize, name: &str, event: &Event, all_steps: bool) -> String {
 }
 
 /// Every variable, one a line.
-pub fn state_text<S: Describe>(system: &S, state: &S::State) -> String {
+pub fn state_text<R: Describe>(timeline: &mut Timeline<'_, R>) -> String {
+    let (system, state) = timeline.at_mark();
     let variables = system.variables(state);
     variables.iter().map(|variable| format!("    {} = {}\n", variable.name, variable.value)).collect()
 }
