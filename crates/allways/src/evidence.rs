@@ -1,7 +1,7 @@
 //! From a violation to a counterexample: shortened, executed again, and described.
 
 use explore::Violation;
-use replay::{Budget, Mismatch, Replayable, confirm_finite, fails_with, run, shorten};
+use replay::{Budget, Mismatch, Replayable, Timeline, confirm_finite, fails_with, run, shorten};
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
     Counterexample, Event, FailureKind, Location, PropertyRef, Schedule, SystemRef, Trace, VERSION, Variable, Waiting,
@@ -111,4 +111,11 @@ fn undo(variables: &mut [Variable], events: &[Event]) {
             variable.value.clone_from(&change.before);
         }
     }
+}
+
+/// Every variable, one a line.
+pub fn state_text<R: Describe>(timeline: &mut Timeline<'_, R>) -> String {
+    let (system, state) = timeline.at_mark();
+    let variables = system.variables(state);
+    variables.iter().map(|variable| format!("    {} = {}\n", variable.name, variable.value)).collect()
 }

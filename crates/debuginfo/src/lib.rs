@@ -9,6 +9,7 @@
 //! | who called? | [`DebugInfo::stack`] |
 //! | which variable is at an address? | [`DebugInfo::variable_at`] |
 //! | what is in a variable? | [`DebugInfo::global`], [`Place::read`] |
+//! | what is in all of them? | [`DebugInfo::globals`], [`DebugInfo::locals`] |
 //!
 //! A [`DebugInfo`] is no part of any state. It remembers what it has read of each file for as long as the file stays what
 //! it was, so it serves all states of a search.
@@ -16,6 +17,7 @@
 mod dwarf;
 mod globals;
 pub mod lines;
+mod listing;
 mod locals;
 mod module;
 mod modules;
@@ -30,6 +32,7 @@ mod value;
 pub mod variable;
 mod way;
 
+pub use listing::Listed;
 pub use module::Module;
 pub use modules::{Function, Loaded, Modules};
 pub use types::Kind;

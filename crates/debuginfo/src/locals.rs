@@ -65,6 +65,13 @@ impl DebugInfo {
     }
 }
 
+/// The variables of a function at work that is the program's own: name, type, address.
+pub(super) fn own_locals<'a>(modules: &'a Modules, call: &'a Call) -> Option<(&'a Dwarf, Vec<(String, Place, u64)>)> {
+    let (_, frame) = frame(modules, call).filter(|(loaded, _)| modules.is_own(loaded))?;
+    let dwarf = frame.dwarf;
+    Some((dwarf, frame.all().into_iter().map(|local| (local.name, local.of, local.address)).collect()))
+}
+
 /// A call as a function at work, with the binary that has it.
 fn frame<'a>(modules: &'a Modules, call: &'a Call) -> Option<(&'a Loaded, Frame<'a>)> {
     let loaded = modules.at(call.within)?;

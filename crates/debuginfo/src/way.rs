@@ -262,15 +262,15 @@ impl Walk<'_> {
 }
 
 /// A type of one value.
-struct Single {
-    kind: Kind,
-    size: u64,
-    is_signed: bool,
+pub(super) struct Single {
+    pub kind: Kind,
+    pub size: u64,
+    pub is_signed: bool,
 }
 
 impl Dwarf {
     /// What kind of value a type is. Wrappers of libraries around one value are taken off.
-    fn single(&self, of: Entry) -> Option<Single> {
+    pub(super) fn single(&self, of: Entry) -> Option<Single> {
         const WRAPPERS_MAX: usize = 16;
         let mut place = self.bare(of)?.place;
         for _ in 0..WRAPPERS_MAX {

@@ -8,11 +8,18 @@ use super::{record, tell};
 use crate::model::Checked;
 use crate::saved::Saved;
 use checker::narrate::Told;
+use checker::narrate::program_replay::ProgramReplay;
 use checker::{Depth, Difference, Earlier, Engine, Programs};
 use explore::graph::{Found, Mode, Race};
 use explore::system::Failure;
+use replay::{Budget, fails_with, shorten};
 use report::Sources;
-use trace::{Choice, Counterexample, FailureKind, RaceRef};
+use trace::{Choice, Counterexample, FailureKind, RaceRef, Schedule};
+
+/// Steps that shortening may execute: a fraction of a second.
+const SHORTENING: Budget = Budget { steps: 5_000 };
+/// Schedules longer than this are not shortened: each attempt would eat much of the budget.
+const SHORTENED_MAX: usize = 500;
 
 /// What a search has shown.
 #[derive(Default)]
@@ -112,6 +119,7 @@ impl Court<'_> {
             if evidence.has(&found.failure) && !self.wanted.request.keep_going {
                 continue;
             }
+            let found = &self.shortened(found);
             match self.again(found) {
                 Again::Told(told) => {
                     let notes = inevitable(found.inevitable_from, found.schedule.len());
@@ -126,6 +134,28 @@ impl Court<'_> {
                     evidence.doubt_because(&found.failure, &difference, file);
                 }
             }
+        }
+    }
+
+    /// The same failure by a shorter schedule, or with fewer context switches; as it is if there is none.
+    fn shortened(&mut self, found: &Found) -> Found {
+        if found.schedule.len() > SHORTENED_MAX {
+            return found.clone();
+        }
+        let schedule = Schedule { choices: found.schedule.clone(), cycle_start: None };
+        let folder = self.setup.folder();
+        let mut replayed = ProgramReplay::new(self.programs, &folder);
+        let short = shorten(&mut replayed, &schedule, SHORTENING, &mut fails_with(&found.failure)).choices;
+        if short == found.schedule {
+            return found.clone();
+        }
+        match self.programs.fingerprints(&short) {
+            Some(states) => {
+                let fingerprint = states.last().copied().unwrap_or(found.fingerprint);
+                // From which step on a failure is inevitable is known of the schedule that the search found.
+                Found { schedule: short, states, fingerprint, inevitable_from: None, ..found.clone() }
+            }
+            None => found.clone(),
         }
     }
 

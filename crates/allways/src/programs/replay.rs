@@ -6,15 +6,18 @@ use super::services::SERVICES_MAX;
 use super::setup::{Setup, base_roots, named_roots, not_started, program_files};
 use super::tell;
 use crate::args::ReplayArgs;
+use crate::evidence::state_text;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::Output;
 use checker::narrate::Told;
+use checker::narrate::program_replay::ProgramReplay;
 use checker::{Depth, Options, Programs, Service};
 use explore::graph::Race;
 use explore::{Allowance, Budget};
 use kernel::host::{Host, HostFiles};
 use memory::Limit;
+use replay::Timeline;
 use report::{Sources, counterexample_text, trace_text};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -129,6 +132,11 @@ fn up_to(programs: &mut Programs, choices: &[Choice], step: usize, setup: &Setup
     for waiting in &told.waiting {
         let place = waiting.location.as_ref().map(|place| format!(" at {}:{}", place.file, place.line));
         output.data(&format!("  {}{}\n", told.trace.name(waiting.actor), place.unwrap_or_default()));
+    }
+    let mut replayed = ProgramReplay::new(programs, &setup.folder());
+    let mut timeline = Timeline::new(&mut replayed, choices.to_vec());
+    if timeline.go_to(step).is_ok() {
+        output.data(&state_text(&mut timeline));
     }
     Exit::Fine
 }

@@ -1,15 +1,18 @@
 //! A told schedule as a counterexample: what it says in one line, and where it points to.
 
 use super::record::command_line;
+use crate::evidence::Describe;
 use checker::named;
 use checker::narrate::Told;
+use checker::narrate::program_replay::{Moment, ProgramReplay};
 use checker::narrate::races::Shown;
 use explore::graph::Race;
 use explore::system::Failure;
 use report::Sources;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
-    Choice, Counterexample, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef, VERSION, Waiting,
+    Choice, Counterexample, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef, VERSION, Variable,
+    Waiting,
 };
 
 /// Lines of a program's complaints that are shown.
@@ -195,4 +198,14 @@ fn fit(location: &mut Location, sources: &Sources) {
     let end = rest.find(';').unwrap_or(rest.trim_end().len());
     location.column = first as u32 + 1;
     location.width = rest[..end].chars().count().max(1) as u32;
+}
+
+impl Describe for ProgramReplay<'_> {
+    fn variables(&mut self, moment: &Moment) -> Vec<Variable> {
+        ProgramReplay::variables(self, moment)
+    }
+
+    fn waiting(&mut self, moment: &Moment) -> Vec<Waiting> {
+        ProgramReplay::waiting(self, moment)
+    }
 }

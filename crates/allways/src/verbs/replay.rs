@@ -1,9 +1,8 @@
 //! `allways replay`: execute a counterexample again.
 
 use super::refuse;
-use super::run::state_text;
 use crate::args::ReplayArgs;
-use crate::evidence::cut_at_failure;
+use crate::evidence::{cut_at_failure, state_text};
 use crate::exit::Exit;
 use crate::model::Model;
 use crate::output::Output;

@@ -2,7 +2,7 @@
 
 use super::refuse;
 use crate::args::RunArgs;
-use crate::evidence::Describe;
+use crate::evidence::state_text;
 use crate::exit::Exit;
 use crate::fault_plan::Wanted;
 use crate::input::look_at;
@@ -12,7 +12,6 @@ use crate::output::Output;
 use crate::saved::Saved;
 use crate::simulate::{Ending, Guide, Watcher, simulate};
 use explore::random::Random;
-use replay::Timeline;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{Event, FailureKind};
@@ -118,13 +117,6 @@ fn told(number: usize, name: &str, event: &Event, all_steps: bool) -> String {
     let line = format!("{number:5}  {name:16} {place:20} {:30} {changes}", event.text);
     let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
     format!("{}\n{printed}{newline}", line.trim_end())
-}
-
-/// Every variable, one a line.
-pub fn state_text<R: Describe>(timeline: &mut Timeline<'_, R>) -> String {
-    let (system, state) = timeline.at_mark();
-    let variables = system.variables(state);
-    variables.iter().map(|variable| format!("    {} = {}\n", variable.name, variable.value)).collect()
 }
 
 fn end(ending: &Ending, steps: usize, output: &Output) -> Exit {

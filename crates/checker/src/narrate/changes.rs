@@ -1,6 +1,5 @@
 //! What a step changed: locks and variables.
 
-use super::Narration;
 use crate::system::programs::Programs;
 use crate::system::state::{Snapshot, State};
 use debuginfo::{Storage, Variable};
@@ -23,20 +22,16 @@ impl State {
 
 impl Programs {
     /// Locks that changed hands.
-    pub(super) fn lock_changes(
-        &self,
-        before: &BTreeMap<u64, Tid>,
-        story: &mut Narration,
-        number: usize,
-    ) -> Vec<Change> {
+    pub(super) fn lock_changes(&mut self, before: &BTreeMap<u64, Tid>, number: usize) -> Vec<Change> {
         let after = self.state.holders();
-        let who = |holder: Option<&Tid>| holder.map_or_else(|| "free".to_owned(), |tid| self.listener.thread(*tid));
+        let listener = &mut self.listener;
         let mut changes = Vec::new();
         for lock in before.keys().chain(after.keys().filter(|lock| !before.contains_key(lock))) {
             if before.get(lock) != after.get(lock) {
-                story.held.insert(*lock, number);
+                listener.context.held.insert(*lock, number);
                 // Locks without a name are the C library's own.
-                let Some(name) = self.listener.names.get(lock).cloned() else { continue };
+                let Some(name) = listener.context.objects.get(lock).cloned() else { continue };
+                let who = |holder: Option<&Tid>| holder.map_or_else(|| "free".to_owned(), |tid| listener.thread(*tid));
                 changes.push(Change { name, before: who(before.get(lock)), after: who(after.get(lock)) });
             }
         }

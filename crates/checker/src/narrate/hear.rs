@@ -18,7 +18,7 @@ impl Stepper<'_> {
             && let Some(text) = self.operation_words(tid, hook)
         {
             if hook.function == Function::Whole(Whole::Create) {
-                self.listener.routine = Some(self.routine(tid));
+                self.listener.context.routine = Some(self.routine(tid));
             }
             let heard = self.listener.hear(&self.state.world, tid, text);
             self.listener.heard.push(heard);

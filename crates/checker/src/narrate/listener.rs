@@ -20,12 +20,19 @@ pub struct Listener {
     pub folder: String,
     /// What was heard since the step began.
     pub heard: Vec<HeardEvent>,
+    /// What is known at this point of the schedule.
+    pub context: Context,
+}
+
+/// What narration knows at a point of a schedule: what things are called, which calls are under way, who holds what.
+#[derive(Clone, Default)]
+pub struct Context {
     /// Calls that have not returned.
-    pub(super) begun: BTreeMap<Tid, (u64, [u64; 6], HeardEvent)>,
+    pub begun: BTreeMap<Tid, (u64, [u64; 6], HeardEvent)>,
     /// How locks and their kin are called, by object.
-    pub names: HashMap<u64, String>,
+    pub objects: HashMap<u64, String>,
     /// The functions that threads were made for.
-    pub heard_routines: BTreeMap<Tid, String>,
+    pub routines: BTreeMap<Tid, String>,
     /// The function that the thread which is being made is for.
     pub routine: Option<String>,
     /// How threads are called, by the base of their local storage, which is what `pthread_join(3)` names them by.
@@ -34,22 +41,24 @@ pub struct Listener {
     pub threads: BTreeMap<Tid, String>,
     /// How files are called.
     pub files: HashMap<Id, String>,
+    /// Since which step locks are held, by object.
+    pub held: HashMap<u64, usize>,
 }
 
 impl Listener {
     /// How a thread is called.
     pub fn thread(&self, tid: Tid) -> String {
-        self.threads.get(&tid).cloned().unwrap_or_else(|| format!("thread {}", tid.0))
+        self.context.threads.get(&tid).cloned().unwrap_or_else(|| format!("thread {}", tid.0))
     }
 
     /// Forgets calls of threads that have ended.
     pub fn forget(&mut self, lives: impl Fn(Tid) -> bool) {
-        self.begun.retain(|tid, _| lives(*tid));
+        self.context.begun.retain(|tid, _| lives(*tid));
     }
 
     /// The call that a thread is in.
     pub fn waits_in(&self, tid: Tid) -> Option<&HeardEvent> {
-        self.begun.get(&tid).map(|(_, _, heard)| heard)
+        self.context.begun.get(&tid).map(|(_, _, heard)| heard)
     }
 
     /// Remembers how files are called.
@@ -57,7 +66,7 @@ impl Listener {
         for used in uses {
             if let Use::Name(Named { path, after: Some(inode), .. }) = used {
                 let name = path.rsplit('/').next().unwrap_or(path);
-                self.files.insert(*inode, name.to_owned());
+                self.context.files.insert(*inode, name.to_owned());
             }
         }
     }
@@ -65,7 +74,7 @@ impl Listener {
     /// Calls an open file by its name.
     fn name_file(&self, heard: &mut HeardEvent) {
         if let Some(Use::Content { inode, .. }) = heard.uses.first()
-            && let Some(name) = self.files.get(inode)
+            && let Some(name) = self.context.files.get(inode)
         {
             heard.text = heard.text.replacen("(file)", &format!("({name})"), 1);
         }
@@ -88,12 +97,12 @@ impl Observer for Listener {
             heard.uses = table::row(number).map_or_else(Vec::new, |row| files::begun(world, tid, row, args));
             heard.is_private = calls::is_alone(world, tid, args[0] as i32);
             self.name_file(&mut heard);
-            self.begun.insert(tid, (number, *args, heard));
+            self.context.begun.insert(tid, (number, *args, heard));
         }
     }
 
     fn end(&mut self, world: &mut World, tid: Tid, result: u64) {
-        let Some((number, args, mut heard)) = self.begun.remove(&tid) else { return };
+        let Some((number, args, mut heard)) = self.context.begun.remove(&tid) else { return };
         let Some(row) = table::row(number) else { return };
         files::returned(world, row, &mut heard.uses);
         self.learn_names(&heard.uses);

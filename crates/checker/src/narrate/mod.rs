@@ -13,6 +13,7 @@ mod heard;
 pub mod listener;
 mod names;
 mod place;
+pub mod program_replay;
 pub mod races;
 mod words;
 
@@ -67,8 +68,6 @@ const PRINTING: &str = "write to standard";
 #[derive(Default)]
 struct Narration {
     told: Told,
-    /// Since which step locks are held, by object.
-    held: HashMap<u64, usize>,
     errors: BTreeMap<Pid, Vec<u8>>,
     uses: Uses,
 }
@@ -146,7 +145,7 @@ impl Programs {
         if choice.actor == TIME {
             events.push(self.time_event(before, since));
         }
-        let changes = self.lock_changes(&holders, story, number);
+        let changes = self.lock_changes(&holders, number);
         let values = self.value_changes(&before.state, &taken);
         self.tell_births(&mut events, choice, &started);
         let last = events.last_mut().expect("there is always one");
@@ -233,21 +232,28 @@ impl Programs {
         self.load(&reached.state);
         story.told.complaints = self.complaints(&story.errors);
         self.tell_files(story);
+        let (waiting, circle) = self.waiting();
+        story.told.circle = circle.into_iter().map(|tid| self.listener.thread(tid)).collect();
+        story.told.waiting = waiting;
+        let last = story.told.trace.steps.iter().rev().flat_map(|step| step.events.iter().rev());
+        story.told.location = last.into_iter().find_map(|event| event.location.clone());
+    }
+
+    /// Where every thread is and what it waits for; and who waits for whom, if they wait in a circle.
+    pub(super) fn waiting(&mut self) -> (Vec<Waiting>, Vec<Tid>) {
         let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
-        let mut behind = HashMap::new();
+        let (mut behind, mut waiting) = (HashMap::new(), Vec::new());
+        let held = self.listener.context.held.clone();
         for tid in &tids {
-            let held = &story.held;
             let (text, holder) = self.waiting_words(*tid, &|object| held.get(&object).copied());
             behind.extend(holder.map(|holder| (*tid, holder)));
             let (location, _) = self.place(*tid);
-            story.told.waiting.push(Waiting { actor: tid.0, text, location });
+            waiting.push(Waiting { actor: tid.0, text, location });
         }
         let circle = circle(&tids, &behind);
         // Whoever waits in the circle is what a reader wants to see first.
-        story.told.waiting.sort_by_key(|waiting| !circle.contains(&Tid(waiting.actor)));
-        story.told.circle = circle.into_iter().map(|tid| self.listener.thread(tid)).collect();
-        let last = story.told.trace.steps.iter().rev().flat_map(|step| step.events.iter().rev());
-        story.told.location = last.into_iter().find_map(|event| event.location.clone());
+        waiting.sort_by_key(|waiting| !circle.contains(&Tid(waiting.actor)));
+        (waiting, circle)
     }
 
     fn place(&mut self, tid: Tid) -> (Option<Location>, Vec<String>) {

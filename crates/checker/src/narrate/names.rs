@@ -14,16 +14,16 @@ impl Programs {
             trace.actors.push(ActorName { actor: TIME, name: "time".to_owned() });
         }
         let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
-        let new: Vec<Tid> = tids.into_iter().filter(|tid| !self.listener.threads.contains_key(tid)).collect();
-        let routine = self.listener.routine.take();
+        let new: Vec<Tid> = tids.into_iter().filter(|tid| !self.listener.context.threads.contains_key(tid)).collect();
+        let routine = self.listener.context.routine.take();
         for tid in &new {
             if let Some(routine) = routine.as_ref().filter(|_| self.state.pid_of(*tid) != Some(Pid(tid.0))) {
-                self.listener.heard_routines.insert(*tid, routine.clone());
+                self.listener.context.routines.insert(*tid, routine.clone());
             }
             let (short, long) = self.new_name(*tid);
             let base = self.state.world.cpus.get(tid).map_or(0, |cpu| cpu.fs_base);
-            self.listener.bases.insert((self.state.world.space(*tid), base), short.clone());
-            self.listener.threads.insert(*tid, short);
+            self.listener.context.bases.insert((self.state.world.space(*tid), base), short.clone());
+            self.listener.context.threads.insert(*tid, short);
             trace.actors.push(ActorName { actor: tid.0, name: long });
         }
         new
@@ -43,7 +43,7 @@ impl Programs {
             return (name.clone(), name);
         }
         let of_process = |known: &&Tid| known.0 != pid.0 && self.state.pid_of(**known) == Some(pid);
-        let number = self.listener.threads.keys().filter(of_process).count() + 1;
+        let number = self.listener.context.threads.keys().filter(of_process).count() + 1;
         let prefix = if is_only { String::new() } else { format!("{process} ") };
         let short = format!("{prefix}T{number}");
         let routine = self.first_function(tid);
@@ -57,19 +57,19 @@ impl Programs {
             return name.clone();
         }
         let Some(process) = self.state.world.kernel.processes.get(&pid) else { return format!("process {}", pid.0) };
-        let parent = self.listener.threads.get(&Tid(process.parent.0)).cloned();
+        let parent = self.listener.context.threads.get(&Tid(process.parent.0)).cloned();
         let parent = parent.filter(|name| name != "main").unwrap_or_else(|| process.name.clone());
         // Children that have ended keep their numbers, too.
         let is_sibling = |name: &&String| name.strip_prefix(&parent).is_some_and(|rest| rest.starts_with('>'));
         let is_child =
             |name: &&String| is_sibling(name) && name[parent.len() + 1..].bytes().all(|b| b.is_ascii_digit());
-        let number = self.listener.threads.values().filter(is_child).count() + 1;
+        let number = self.listener.context.threads.values().filter(is_child).count() + 1;
         format!("{parent}>{number}")
     }
 
     /// The function that a thread was made for: the C libraries leave it where the thread starts.
     fn first_function(&mut self, tid: Tid) -> String {
-        let made = self.listener.heard_routines.get(&tid).cloned();
+        let made = self.listener.context.routines.get(&tid).cloned();
         made.unwrap_or_default()
     }
 

@@ -59,13 +59,13 @@ impl Stepper<'_> {
         let name = self.name_at(operation.space, operation.args[0]);
         for kind in [Kind::Lock, Kind::Condition] {
             let object = access::word(&self.state.world.memory, operation.space, operation.args[0], true, kind).object;
-            self.listener.names.insert(object, name.clone());
+            self.listener.context.objects.insert(object, name.clone());
         }
         if matches!(operation.function, Function::Wait | Function::TimedWait | Function::ClockWait) {
             let lock = self.name_at(operation.space, operation.args[1]);
             let object =
                 access::word(&self.state.world.memory, operation.space, operation.args[1], true, Kind::Lock).object;
-            self.listener.names.insert(object, lock);
+            self.listener.context.objects.insert(object, lock);
         }
         name
     }
@@ -74,7 +74,7 @@ impl Stepper<'_> {
         match operation.joined(self.state.seen()) {
             Some(other) => self.listener.thread(other),
             None => {
-                let known = self.listener.bases.get(&(operation.space, operation.args[0]));
+                let known = self.listener.context.bases.get(&(operation.space, operation.args[0]));
                 known.cloned().unwrap_or_else(|| "a thread that has ended".to_owned())
             }
         }
@@ -123,7 +123,7 @@ impl Programs {
             return (format!("{verb} {what}; {nobody}"), None);
         }
         if let Some(lock) = operation.takes(seen) {
-            let name = self.listener.names.get(&lock).cloned().unwrap_or(what);
+            let name = self.listener.context.objects.get(&lock).cloned().unwrap_or(what);
             let Some(holder) = seen.overlay.holder(lock) else { return (format!("waits for {name}"), None) };
             let since = since(lock).map(|step| format!(" since step {step}")).unwrap_or_default();
             let who =

@@ -2,6 +2,7 @@
 
 use crate::system::programs::Programs;
 use explore::graph::{FootprintSystem, Found};
+use trace::Choice;
 
 /// How a replay differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +26,18 @@ impl std::fmt::Display for Difference {
 }
 
 impl Programs {
+    /// Fingerprints of the states behind the steps of a schedule; nothing if it cannot be executed.
+    pub fn fingerprints(&mut self, schedule: &[Choice]) -> Option<Vec<u128>> {
+        let mut state = self.initial().state;
+        let mut all = Vec::new();
+        for choice in schedule {
+            let taken = self.step(&state, *choice)?;
+            all.push(taken.reached.fingerprint);
+            state = taken.reached.state;
+        }
+        Some(all)
+    }
+
     /// The first difference between what was found and its replay.
     pub fn difference(&mut self, found: &Found) -> Difference {
         let mut state = self.initial().state;

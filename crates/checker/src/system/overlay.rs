@@ -218,7 +218,7 @@ impl Overlay {
         self.buried = other.buried.clone();
     }
 
-    /// Who has looked at what a step writes, in a loop that may wait for it. Whoever rethreads a step asks that once more.
+    /// Who has looked at what a step writes, in a loop that may wait for it. A memoized step asks that once more.
     #[must_use]
     pub fn disturbed(&self, by: Tid, accesses: &[Access]) -> Vec<Tid> {
         let is_concerned = |(tid, overlay): &(&Tid, &ThreadOverlay)| **tid != by && overlay.spin.concerns(accesses);

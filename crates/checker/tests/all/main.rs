@@ -13,5 +13,6 @@ mod fuzz;
 mod inside;
 mod library;
 mod livelock;
+mod replayed;
 mod start;
 mod trust;

@@ -280,3 +280,28 @@ fn statics_and_atomics_of_rust_are_understood() {
     assert_eq!(number(&mut standing, "inner::PLAIN[3]"), Some(4));
     assert_eq!(number(&mut standing, "LOCK.data"), Some(-5));
 }
+
+#[test]
+fn all_variables_of_a_state_are_listed_with_their_values() {
+    let mut standing = c("listed", SOURCE, &["-O0"]);
+    let globals = standing.info.globals(&standing.world.memory, standing.space);
+    let value = |path: &str| globals.iter().find(|listed| listed.path == path).map(|listed| listed.value.to_string());
+    for (path, told) in [
+        ("slots[1].tag", "'b'"),
+        ("slots[1].out.y", "-9"),
+        ("state.role", "LEADER"),
+        ("ready", "1"),
+        ("second.count", "12"),
+        ("name", "\"hello\""),
+        ("half", "0.5"),
+        ("m", "locked"),
+    ] {
+        assert_eq!(value(path).as_deref(), Some(told), "{path}");
+    }
+    assert!(value("m.__data.__lock").is_none() && value("mine").is_none());
+    let threads: Vec<Tid> = standing.world.kernel.threads.keys().copied().collect();
+    let locals: Vec<_> = threads.iter().flat_map(|tid| standing.info.locals(&standing.world, *tid)).collect();
+    let is_local =
+        |(function, listed): &&(String, debuginfo::Listed)| function == "thread" && listed.path == "local[2]";
+    assert_eq!(locals.iter().find(is_local).map(|(_, listed)| listed.value.to_string()).as_deref(), Some("1"));
+}
