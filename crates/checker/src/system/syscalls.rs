@@ -7,6 +7,8 @@ use crate::system::programs::Programs;
 use crate::system::step::Step;
 use explore::graph::Access;
 use kernel::Tid;
+use kernel::table::footprint::{CloneFlags, Subject};
+use kernel::table::{self, FootprintRule};
 use memory::{Logged, SpaceId};
 use world::refusal::Refusal;
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
@@ -37,7 +39,7 @@ impl Programs {
     /// Whether a call of the library waits or wakes at a word that programs use, too.
     pub(crate) fn waits_outside(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
         let word = access::word(&self.world.memory, self.world.space(tid), args[0], false, Kind::Word).object;
-        kernel::table::row(number).is_some_and(|row| row.name == "futex") && self.refinement.is_used_outside(word)
+        table::footprint(number) == FootprintRule::Futex && self.refinement.is_used_outside(word)
     }
 
     pub(crate) fn call_accesses(&self, tid: Tid) -> Vec<Access> {
@@ -85,19 +87,22 @@ impl Programs {
     fn call(&mut self, step: &mut Step, (number, args): (u64, [u64; 6])) -> Result<(), Refusal> {
         let (tid, space) = (step.tid, self.world.space(step.tid));
         let remap = self.remap_of(tid, (number, args));
-        let name = kernel::table::row(number).map_or("", |row| row.name);
-        step.exits |= matches!(name, "exit" | "exit_group");
-        if matches!(name, "clock_gettime" | "gettimeofday" | "time") && !self.is_starting {
+        let rule = table::footprint(number);
+        step.exits |= matches!(rule, FootprintRule::EndsThread | FootprintRule::EndsProcess);
+        if rule == FootprintRule::ReadsClock && !self.is_starting {
             self.library.member_mut(tid).reads_clock = true;
         }
         let own = self.world.kernel.threads.get(&tid).map_or(0, |thread| thread.pid.0);
-        if name == "prlimit64" && args[2] != 0 && ![0, own].contains(&(args[0] as u32)) {
+        let sets_limits = matches!(rule, FootprintRule::Asks(_, Subject::Limits)) && args[2] != 0;
+        if sets_limits && ![0, own].contains(&(args[0] as u32)) {
             self.refinement.set_limits();
         }
-        if let Some(addr) = (name == "exit" && !self.is_life(tid)).then(|| self.cleared(tid)).flatten() {
+        let ends_alone = rule == FootprintRule::EndsThread && !self.is_life(tid);
+        if let Some(addr) = ends_alone.then(|| self.cleared(tid)).flatten() {
             self.note(step, space, Logged { addr, size: 4, write: true }, false);
         }
-        let stack = (name == "clone3").then(|| self.clone_stack(space, args[0])).flatten();
+        let has_stack = rule == FootprintRule::Forks(CloneFlags::Structure);
+        let stack = has_stack.then(|| self.clone_stack(space, args[0])).flatten();
         let deviation = std::mem::take(&mut step.deviation);
         self.world.call_as(tid, deviation, &mut self.listener)?;
         let result = self.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
@@ -127,9 +132,8 @@ impl Programs {
 
     /// There may be new threads and new code.
     pub(crate) fn after_call(&mut self, tid: Tid, (number, space): (u64, SpaceId)) {
-        const MAPPING: [&str; 5] = ["mmap", "mprotect", "mremap", "execve", "execveat"];
         self.follow_births(tid, space);
-        if kernel::table::row(number).is_some_and(|row| MAPPING.contains(&row.name)) {
+        if table::row(number).is_some_and(|row| row.maps_code) {
             self.look_at_mappings(tid);
         }
     }
@@ -188,7 +192,7 @@ impl Programs {
 
 /// Whether a call changes which signals its caller blocks.
 fn sets_mask(number: u64) -> bool {
-    kernel::table::row(number).is_some_and(|row| matches!(row.name, "rt_sigprocmask" | "rt_sigreturn"))
+    table::footprint(number) == FootprintRule::BlocksSignals
 }
 
 /// The syscall that registers ask for.
