@@ -4,9 +4,11 @@
 //! the kernel's table has a rule; here the rule is applied to the arguments, which gives accesses to objects.
 //!
 //! - `names.rs`: calls on paths; `descriptors.rs`: on descriptors; `net.rs` and `sockets.rs`: on sockets;
-//! - `process.rs`: on attributes of a process; `life.rs`: beginnings and ends.
+//! - `process.rs`: on attributes of a process; `life.rs`: beginnings and ends;
+//! - `awaited.rs`: what a waiting call waits for.
 
 pub mod access;
+pub mod awaited;
 mod descriptors;
 mod life;
 pub mod mappings;
@@ -163,19 +165,4 @@ fn objects(accesses: impl Into<Vec<Access>>) -> Footprint {
 /// Some objects, or nothing if there are none.
 fn some(accesses: Vec<Access>) -> Footprint {
     if accesses.is_empty() { Footprint::Nothing } else { Footprint::Objects(accesses) }
-}
-
-/// What may end a thread's wait: whatever its call touches, and signals.
-#[must_use]
-pub fn awaited(kernel: &Kernel, memory: &Memory, tid: Tid, was_shared: bool) -> Vec<u64> {
-    let Some(thread) = kernel.threads.get(&tid) else { return Vec::new() };
-    let mut objects = vec![access::object(Kind::Process, u64::from(thread.pid.0), 0)];
-    if let Some((number, args)) = thread.call {
-        let asked = PendingCall { kernel, memory, tid, number, args, was_shared };
-        match asked.reach() {
-            Footprint::Nothing => objects.push(access::object(Kind::World, 0, 0)),
-            Footprint::Objects(accesses) => objects.extend(accesses.iter().map(|access| access.object)),
-        }
-    }
-    objects
 }

@@ -1,7 +1,7 @@
 //! Who can move, what the others wait for, and when time passes.
 
-use crate::footprint;
 use crate::footprint::access;
+use crate::footprint::awaited::awaited;
 use crate::libc::{self, Library, Operation};
 use crate::options::Timeouts;
 use crate::system::choice_kind::ChoiceKind;
@@ -181,7 +181,7 @@ impl Programs {
         }
         let awaits = match can_move {
             true => Vec::new(),
-            false => footprint::awaited(&self.world.kernel, &self.world.memory, tid, self.was_shared(tid)),
+            false => awaited(&self.world.kernel, &self.world.memory, tid),
         };
         let choices = if can_move { 1 + self.short_reads(tid).len() as u32 } else { 0 };
         let sort = match choices {

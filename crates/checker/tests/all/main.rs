@@ -15,3 +15,4 @@ mod library;
 mod livelock;
 mod start;
 mod trust;
+mod waits;

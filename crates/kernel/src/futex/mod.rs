@@ -230,6 +230,13 @@ pub fn leave(kernel: &mut Kernel, tid: Tid) {
     });
 }
 
+/// The futex that a thread waits at, which `FUTEX_REQUEUE` may have changed since its call.
+#[must_use]
+pub fn queue_of(kernel: &Kernel, tid: Tid) -> Option<Key> {
+    let waits = |queue: &Vec<Waiter>| queue.iter().any(|waiter| waiter.tid == tid);
+    kernel.futexes.queues.iter().find(|(_, queue)| waits(queue)).map(|(key, _)| *key)
+}
+
 /// `FUTEX_REQUEUE`, `FUTEX_CMP_REQUEUE`: wake some, and let some others wait elsewhere.
 struct Move {
     from: u64,
