@@ -4,33 +4,37 @@ use crate::call::{Call, Stop};
 use crate::errno::{EACCES, EFAULT, EINVAL, EPERM, ESRCH};
 use crate::id::Pid;
 use crate::process::{Credentials, Process};
+use crate::table::FootprintRule::{Asks, ChangesProcess, Everything};
+use crate::table::footprint::Changers::{Relatives, Threads};
+use crate::table::footprint::Subject::{Caller, GivenProcess};
 use crate::table::{Argument::*, Row};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(102, "getuid", |call| id(call, user, REAL), &[]),
-    Row::full(104, "getgid", |call| id(call, group, REAL), &[]),
-    Row::full(105, "setuid", setuid, &[Int]),
-    Row::full(106, "setgid", setgid, &[Int]),
-    Row::full(107, "geteuid", |call| id(call, user, EFFECTIVE), &[]),
-    Row::full(108, "getegid", |call| id(call, group, EFFECTIVE), &[]),
-    Row::full(109, "setpgid", setpgid, &[Int, Int]),
-    Row::full(111, "getpgrp", getpgrp, &[]),
-    Row::full(112, "setsid", setsid, &[]),
-    Row::full(113, "setreuid", |call| set_two(call, user), &[Int, Int]),
-    Row::full(114, "setregid", |call| set_two(call, group), &[Int, Int]),
-    Row::full(115, "getgroups", getgroups, &[Int, Hex]),
-    Row::full(116, "setgroups", setgroups, &[Int, Hex]),
-    Row::full(117, "setresuid", |call| set_three(call, user), &[Int, Int, Int]),
-    Row::full(118, "getresuid", |call| get_three(call, user), &[Hex, Hex, Hex]),
-    Row::full(119, "setresgid", |call| set_three(call, group), &[Int, Int, Int]),
-    Row::full(120, "getresgid", |call| get_three(call, group), &[Hex, Hex, Hex]),
-    Row::full(121, "getpgid", getpgid, &[Int]),
-    Row::full(122, "setfsuid", |call| set_file_system(call, user), &[Int]),
-    Row::full(123, "setfsgid", |call| set_file_system(call, group), &[Int]),
-    Row::full(124, "getsid", getsid, &[Int]),
-    Row::full(125, "capget", capget, &[Hex, Hex]),
-    Row::full(126, "capset", capset, &[Hex, Hex]).partial("remembered; what is allowed follows from the user ids"),
+    Row::full(102, "getuid", |call| id(call, user, REAL), &[], Asks(Threads, Caller)).silent(),
+    Row::full(104, "getgid", |call| id(call, group, REAL), &[], Asks(Threads, Caller)).silent(),
+    Row::full(105, "setuid", setuid, &[Int], ChangesProcess).silent(),
+    Row::full(106, "setgid", setgid, &[Int], ChangesProcess).silent(),
+    Row::full(107, "geteuid", |call| id(call, user, EFFECTIVE), &[], Asks(Threads, Caller)).silent(),
+    Row::full(108, "getegid", |call| id(call, group, EFFECTIVE), &[], Asks(Threads, Caller)).silent(),
+    Row::full(109, "setpgid", setpgid, &[Int, Int], Everything),
+    Row::full(111, "getpgrp", getpgrp, &[], Asks(Relatives, Caller)),
+    Row::full(112, "setsid", setsid, &[], Everything),
+    Row::full(113, "setreuid", |call| set_two(call, user), &[Int, Int], ChangesProcess).silent(),
+    Row::full(114, "setregid", |call| set_two(call, group), &[Int, Int], ChangesProcess).silent(),
+    Row::full(115, "getgroups", getgroups, &[Int, Hex], Asks(Threads, Caller)),
+    Row::full(116, "setgroups", setgroups, &[Int, Hex], ChangesProcess).silent(),
+    Row::full(117, "setresuid", |call| set_three(call, user), &[Int, Int, Int], ChangesProcess).silent(),
+    Row::full(118, "getresuid", |call| get_three(call, user), &[Hex, Hex, Hex], Asks(Threads, Caller)).silent(),
+    Row::full(119, "setresgid", |call| set_three(call, group), &[Int, Int, Int], ChangesProcess).silent(),
+    Row::full(120, "getresgid", |call| get_three(call, group), &[Hex, Hex, Hex], Asks(Threads, Caller)).silent(),
+    Row::full(121, "getpgid", getpgid, &[Int], Asks(Relatives, GivenProcess)),
+    Row::full(122, "setfsuid", |call| set_file_system(call, user), &[Int], Everything),
+    Row::full(123, "setfsgid", |call| set_file_system(call, group), &[Int], Everything),
+    Row::full(124, "getsid", getsid, &[Int], Asks(Relatives, GivenProcess)),
+    Row::full(125, "capget", capget, &[Hex, Hex], Everything),
+    Row::full(126, "capset", capset, &[Hex, Hex], Everything)
+        .partial("remembered; what is allowed follows from the user ids"),
 ];
 
 /// Places in [`Credentials::user`] and [`Credentials::group`].

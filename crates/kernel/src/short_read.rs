@@ -3,18 +3,19 @@
 use crate::Kernel;
 use crate::descriptor::{Fd, File};
 use crate::id::{Pid, Tid};
+use crate::table::FootprintRule::Through;
+use crate::table::footprint::{Amount, SocketUse};
+use crate::table::{self, Row};
 
-/// `read(2)`.
-const READ: u64 = 0;
-/// `recvfrom(2)`.
-const RECVFROM: u64 = 45;
 /// `MSG_WAITALL`: all that was asked for.
 const WAIT_ALL: u64 = 0x100;
 
-/// Whether a call is one whose third argument says how much to read.
+/// Whether a call is one whose third argument says how much to read. A fourth one is the flags of `recv(2)`.
 #[must_use]
 pub fn is_read(number: u64, args: &[u64; 6]) -> bool {
-    number == READ || number == RECVFROM && args[3] & WAIT_ALL == 0
+    let receives = |row: &&Row| matches!(row.footprint, Through(_, SocketUse::Receive(Amount::Given)));
+    let flags = |row: &Row| row.arguments.get(3).map_or(0, |_| args[3]);
+    table::row(number).filter(receives).is_some_and(|row| flags(row) & WAIT_ALL == 0)
 }
 
 /// What a read may return instead of all that there is, in bytes: one, all but one, or what was sent first.
@@ -39,5 +40,17 @@ fn waiting(kernel: &Kernel, pid: Pid, fd: Fd) -> Option<(u64, u64)> {
             Some((kernel.net.received(id) as u64, kernel.net.sent_first(id) as u64))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_of_bytes_may_be_short() {
+        let are_read = |flags| table::rows().filter(move |row| is_read(row.number, &[0, 0, 0, flags, 0, 0]));
+        assert_eq!(are_read(0).map(|row| row.name).collect::<Vec<_>>(), ["read", "recvfrom"]);
+        assert_eq!(are_read(WAIT_ALL).map(|row| row.name).collect::<Vec<_>>(), ["read"]);
     }
 }

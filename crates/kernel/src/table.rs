@@ -1,8 +1,15 @@
-//! One table of syscalls: every row names a call, its function, what of it is modelled, and how its arguments read.
+//! One table of syscalls. A row is all that there is to say about a call: its function, what of it is modelled, how its
+//! arguments read, its footprint, how it is narrated.
 //!
-//! `docs/syscalls.md` is generated from it, `--strace` prints by it, `doctor` looks into it.
+//! `docs/syscalls.md` is generated from it, `--strace` prints by it, `doctor` looks into it, the checker reduces and narrates by
+//! it. A list of names elsewhere would be forgotten by whoever adds a call.
+
+pub mod footprint;
+pub mod narration;
 
 use crate::call::{Call, Stop};
+pub use footprint::FootprintRule;
+use narration::{Called, Narration, ResultWords, Shown, Verb, Words};
 
 /// What carries out a syscall.
 pub type Function = fn(&mut Call<'_>) -> Result<u64, Stop>;
@@ -20,6 +27,27 @@ pub struct Row {
     pub support: Support,
     /// How its arguments read, for traces.
     pub arguments: &'static [Argument],
+    /// Which objects it reads and writes.
+    pub footprint: FootprintRule,
+    /// Whether it may make pages executable.
+    pub maps_code: bool,
+    /// What it is before a program's own code.
+    pub startup: Startup,
+    /// How it is narrated.
+    pub narration: Narration,
+}
+
+/// What a call is before a program's own code: loading, or a step like any other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Startup {
+    /// A step, unless it is local.
+    Step,
+    /// Loading.
+    Loads,
+    /// Loading, if its first path argument leads to a library, or to what says where libraries are.
+    LooksUp,
+    /// Loading, if argument 0 is no standard stream.
+    Reads,
 }
 
 /// What of a syscall is modelled.
@@ -66,9 +94,19 @@ pub enum Argument {
 
 impl Row {
     /// A fully modelled call.
+    ///
+    /// The footprint has no default: a call that nobody has thought about says [`FootprintRule::Everything`].
     #[must_use]
-    pub const fn full(number: u64, name: &'static str, function: Function, arguments: &'static [Argument]) -> Self {
-        Self { number, name, function, support: Support::Full, arguments }
+    pub const fn full(
+        number: u64,
+        name: &'static str,
+        function: Function,
+        arguments: &'static [Argument],
+        footprint: FootprintRule,
+    ) -> Self {
+        let (support, narration) = (Support::Full, Narration::of(footprint));
+        let (maps_code, startup) = (false, Startup::Step);
+        Self { number, name, function, support, arguments, footprint, maps_code, startup, narration }
     }
 
     /// A call of which something is left out; the note says what.
@@ -81,7 +119,70 @@ impl Row {
     /// A call that answers as on a kernel built without it; the note says why that is right.
     #[must_use]
     pub const fn absent(number: u64, name: &'static str, note: &'static str) -> Self {
-        Self { number, name, function: no_such_call, support: Support::Absent(note), arguments: &[] }
+        let row = Self::full(number, name, no_such_call, &[], FootprintRule::Everything);
+        Self { support: Support::Absent(note), ..row }
+    }
+
+    /// An absent call that libraries make before `main`: its answer never changes, so it touches nothing.
+    #[must_use]
+    pub const fn local(mut self) -> Self {
+        self.footprint = FootprintRule::Local;
+        self
+    }
+
+    /// A call that may make pages executable.
+    #[must_use]
+    pub const fn maps_code(mut self) -> Self {
+        self.maps_code = true;
+        self
+    }
+
+    /// A call that loaders make.
+    #[must_use]
+    pub const fn at_startup(mut self, startup: Startup) -> Self {
+        self.startup = startup;
+        self
+    }
+
+    /// A call that says nothing about what a program is for.
+    #[must_use]
+    pub const fn silent(self) -> Self {
+        self.shown(Shown::Never)
+    }
+
+    /// A call that is part of the narration only sometimes.
+    #[must_use]
+    pub const fn shown(mut self, shown: Shown) -> Self {
+        self.narration.shown = shown;
+        self
+    }
+
+    /// A call that people know by another name.
+    #[must_use]
+    pub const fn called(mut self, called: Called) -> Self {
+        self.narration.called = called;
+        self
+    }
+
+    /// A call whose arguments are narrated in this way.
+    #[must_use]
+    pub const fn says(mut self, words: Words) -> Self {
+        self.narration.words = words;
+        self
+    }
+
+    /// A call whose result is narrated in this way.
+    #[must_use]
+    pub const fn returns(mut self, result: ResultWords) -> Self {
+        self.narration.result = result;
+        self
+    }
+
+    /// A call that does this to names, which its footprint does not tell.
+    #[must_use]
+    pub const fn does(mut self, verb: Verb) -> Self {
+        self.narration.verb = verb;
+        self
     }
 }
 
@@ -126,6 +227,12 @@ pub fn row(number: u64) -> Option<&'static Row> {
     BY_NUMBER.get(usize::try_from(number).ok()?)?.as_ref()
 }
 
+/// The footprint of a syscall; everything, if it is not modelled.
+#[must_use]
+pub fn footprint(number: u64) -> FootprintRule {
+    row(number).map_or(FootprintRule::Everything, |row| row.footprint)
+}
+
 /// All rows, by number.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     BY_NUMBER.iter().flatten()
@@ -139,5 +246,22 @@ mod tests {
     fn every_row_has_its_own_number_and_name() {
         let names: std::collections::BTreeSet<&str> = rows().map(|row| row.name).collect();
         assert_eq!(names.len(), rows().count());
+    }
+
+    #[test]
+    fn whoever_looks_a_path_up_at_startup_has_one() {
+        let looks_up = |row: &&Row| row.startup == Startup::LooksUp;
+        assert!(rows().filter(looks_up).all(|row| row.arguments.contains(&Argument::Path)));
+    }
+
+    #[test]
+    fn rules_speak_of_arguments_that_there_are() {
+        let through = |row: &&Row| matches!(row.footprint, FootprintRule::Through(..));
+        assert!(rows().filter(through).all(|row| row.arguments.first() == Some(&Argument::Fd)));
+        let named = |row: &&Row| match row.footprint {
+            FootprintRule::Names(usage) => usage != footprint::NameUse::Tell,
+            _ => false,
+        };
+        assert!(rows().filter(named).all(|row| row.arguments.contains(&Argument::Path)));
     }
 }

@@ -1,12 +1,12 @@
 //! Calls on descriptors: what they refer to, and which ones there are.
 
 use super::access::{self, Kind, reads, writes};
-use super::lists::{READING, WRITING};
 use super::names::{all_files, look_at_listing};
 use super::{Footprint, PendingCall, sockets, some};
 use explore::graph::Access;
+use kernel::Id;
 use kernel::descriptor::File;
-use kernel::{Id, table};
+use kernel::table::footprint::{FileUse, SocketUse};
 use memory::{Backing, Mapping, Sharing};
 
 /// Requests of `fcntl(2)` about the descriptor or the open file alone: `F_DUPFD`, `F_GETFD`, `F_SETFL`, `F_SETOWN` and kin.
@@ -16,11 +16,6 @@ const NOT_THE_FILE: [u64; 12] = [0, 1, 2, 3, 4, 8, 9, 11, 15, 16, 1027, 1030];
 const WAITING: u64 = u64::MAX;
 
 impl PendingCall<'_> {
-    /// What a descriptor refers to.
-    pub(super) fn through(&self, fd: i32) -> Footprint {
-        some(self.description(fd))
-    }
-
     /// The caller's descriptors, as far as somebody shares them.
     pub(super) fn descriptors(&self, write: bool) -> Option<Access> {
         let access = reads(Kind::Descriptors, u64::from(self.pid().0));
@@ -28,14 +23,13 @@ impl PendingCall<'_> {
     }
 
     /// Whether a call on a descriptor may change which ones there are, or what becomes of them.
-    fn changes_descriptors(&self) -> bool {
+    fn changes_descriptors(&self, file: FileUse, socket: SocketUse) -> bool {
         const CHANGING: [u64; 3] = [0, 2, 1030]; // F_DUPFD, F_SETFD, F_DUPFD_CLOEXEC
         const ON_EXEC: [u64; 2] = [0x5450, 0x5451]; // FIONCLEX, FIOCLEX
-        match table::row(self.number).map_or("", |row| row.name) {
-            "fcntl" => CHANGING.contains(&self.args[1]),
-            "ioctl" => ON_EXEC.contains(&self.args[1]),
-            "recvmsg" => true,
-            _ => false,
+        match file {
+            FileUse::Fcntl => CHANGING.contains(&self.args[1]),
+            FileUse::Ioctl => ON_EXEC.contains(&self.args[1]),
+            _ => socket == SocketUse::ReceiveMessage,
         }
     }
 
@@ -57,9 +51,11 @@ impl PendingCall<'_> {
         is_shared.then(|| Access { object: access::object(Kind::File, id.0, 1), write: true, plain: false })
     }
 
-    fn description(&self, fd: i32) -> Vec<Access> {
+    /// What a descriptor refers to.
+    pub(super) fn through(&self, file: FileUse, socket: SocketUse) -> Vec<Access> {
+        let fd = self.args[0] as i32;
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
-        let changes = self.changes_descriptors();
+        let changes = self.changes_descriptors(file, socket);
         let mut accesses: Vec<Access> = self.descriptors(changes).into_iter().collect();
         if changes {
             accesses.extend(self.count_of(fd));
@@ -70,51 +66,45 @@ impl PendingCall<'_> {
         if has_state && (description.was_shared || !self.is_alone()) {
             accesses.push(writes(Kind::File, descriptor.description.0));
         }
-        accesses.extend(self.file(description.file));
+        accesses.extend(self.file(description.file, file, socket));
         accesses
     }
 
     /// What the call touches of an open file.
-    fn file(&self, file: File) -> Vec<Access> {
-        match file {
-            File::Inode(id) => self.inode_through(id),
+    fn file(&self, open: File, file: FileUse, socket: SocketUse) -> Vec<Access> {
+        match open {
+            File::Inode(id) => self.inode_through(id, file),
             // What it tells of processes is made when it is read.
-            File::Text(_) if !self.is_of_descriptor() => access::everything(),
-            File::Socket(id) => self.socket(id),
+            File::Text(_) if !self.is_of_descriptor(file) => access::everything(),
+            File::Socket(id) => self.socket(id, socket),
             File::Signal(id) => vec![writes(Kind::File, id.0), writes(Kind::Process, u64::from(self.pid().0))],
             other => through_file(other),
         }
     }
 
     /// Whether a call is about a descriptor or an open file alone.
-    fn is_of_descriptor(&self) -> bool {
-        match table::row(self.number).map_or("", |row| row.name) {
-            "fcntl" => NOT_THE_FILE.contains(&self.args[1]),
-            name => matches!(name, "close" | "dup" | "dup2" | "dup3"),
-        }
+    fn is_of_descriptor(&self, usage: FileUse) -> bool {
+        usage == FileUse::Fcntl && NOT_THE_FILE.contains(&self.args[1])
     }
 
     /// What the call touches of an inode. Whatever changes a file's content also changes what `stat(2)` tells of it.
-    fn inode_through(&self, id: Id) -> Vec<Access> {
-        let name = table::row(self.number).map_or("", |row| row.name);
-        let is_of_file = !self.is_of_descriptor();
-        if is_of_file && (self.tells_of_state(id) || self.is_mapped(id, !WRITING.contains(&name))) {
+    fn inode_through(&self, id: Id, usage: FileUse) -> Vec<Access> {
+        let is_of_file = !self.is_of_descriptor(usage);
+        if is_of_file && (self.tells_of_state(id) || self.is_mapped(id, usage != FileUse::Write)) {
             return access::everything();
         }
         let mut accesses = vec![all_files(self.are_watched())];
-        match name {
-            "getdents64" | "fstat" if self.is_directory(id) => {
-                accesses.extend([reads(Kind::Inode, id.0), look_at_listing(id)]);
-            }
+        match usage {
             _ if !is_of_file => {}
-            name if READING.contains(&name) => accesses.push(reads(Kind::Inode, id.0)),
-            "fchmod" | "fchown" => match self.change(id) {
+            FileUse::List if self.is_directory(id) => accesses.extend([reads(Kind::Inode, id.0), look_at_listing(id)]),
+            FileUse::Read | FileUse::List | FileUse::Ioctl => accesses.push(reads(Kind::Inode, id.0)),
+            FileUse::Attributes => match self.change(id) {
                 Some(changes) => accesses.extend(changes),
                 None => return access::everything(),
             },
-            _ => accesses.push(writes(Kind::Inode, id.0)),
+            FileUse::Write | FileUse::Fcntl | FileUse::Any => accesses.push(writes(Kind::Inode, id.0)),
         }
-        accesses.extend(self.may_wait_in_a_circle().then(|| writes(Kind::Inode, WAITING)));
+        accesses.extend(self.may_wait_in_a_circle(usage).then(|| writes(Kind::Inode, WAITING)));
         accesses
     }
 
@@ -157,9 +147,9 @@ impl PendingCall<'_> {
     }
 
     /// Whether processes that wait for each other's locks are looked for (`EDEADLK`): then it matters who waits already.
-    fn may_wait_in_a_circle(&self) -> bool {
+    fn may_wait_in_a_circle(&self, usage: FileUse) -> bool {
         const F_SETLKW: u64 = 7;
-        table::row(self.number).is_some_and(|row| row.name == "fcntl") && self.args[1] == F_SETLKW
+        usage == FileUse::Fcntl && self.args[1] == F_SETLKW
     }
 
     pub(super) fn close(&self) -> Footprint {

@@ -1,16 +1,18 @@
 //! Calls that begin and end processes and threads.
 
-use super::PendingCall;
 use super::access::{self, Kind, reads, writes};
 use super::names::all_files;
+use super::{Footprint, PendingCall, everything, objects};
 use explore::graph::Access;
-use kernel::{Id, table};
+use kernel::Id;
+use kernel::table::FootprintRule;
+use kernel::table::footprint::CloneFlags;
 
 impl PendingCall<'_> {
     /// Whether the call ends a thread that holds robust locks: the kernel hands them on (`get_robust_list(2)`).
     #[must_use]
     pub fn is_noticed_end(&self) -> bool {
-        let ends = matches!(table::row(self.number).map_or("", |row| row.name), "exit" | "exit_group");
+        let ends = matches!(self.rule(), FootprintRule::EndsThread | FootprintRule::EndsProcess);
         ends && self.holds_robust()
     }
 
@@ -23,6 +25,15 @@ impl PendingCall<'_> {
         };
         let head = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.robust_list.0);
         head != 0 && (![0, head].contains(&word(head)) || word(head + PENDING) != 0)
+    }
+
+    /// The end of a thread that others do not notice, unless they wait for it.
+    pub(super) fn end_thread(&self) -> Footprint {
+        if self.threads() <= 1 || self.is_noticed_end() {
+            return everything();
+        }
+        let cleared = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.clear_at_end);
+        objects([writes(Kind::Space, self.space().0), self.futex_at(cleared)])
     }
 
     /// The end of a process: everything that it has is given back, and its parent is told.
@@ -56,8 +67,8 @@ impl PendingCall<'_> {
     }
 
     /// A new process or thread: what it inherits is shared from now on. Memory that is copied is read, all of it.
-    pub(super) fn birth(&self) -> Vec<Access> {
-        if !self.is_alone() && !self.shares_space() {
+    pub(super) fn birth(&self, flags: CloneFlags) -> Vec<Access> {
+        if !self.is_alone() && !self.shares_space(flags) {
             return access::everything();
         }
         let mut accesses = vec![writes(Kind::Process, u64::from(self.pid().0)), writes(Kind::Space, self.space().0)];
@@ -71,16 +82,16 @@ impl PendingCall<'_> {
     }
 
     /// Whether the new one will use the caller's memory.
-    fn shares_space(&self) -> bool {
+    fn shares_space(&self, flags: CloneFlags) -> bool {
         const CLONE_VM: u64 = 0x100;
-        let flags = match table::row(self.number).map_or("", |row| row.name) {
-            "clone" => self.args[0],
-            "clone3" => {
+        let flags = match flags {
+            CloneFlags::None => 0,
+            CloneFlags::Argument => self.args[0],
+            CloneFlags::Structure => {
                 let mut bytes = [0; 8];
                 let _ = self.memory.peek(self.space(), self.args[0], &mut bytes);
                 u64::from_le_bytes(bytes)
             }
-            _ => 0,
         };
         flags & CLONE_VM != 0
     }

@@ -1,25 +1,27 @@
-//! What a syscall touches, beyond the memory of its caller: kernel objects, by name.
+//! What a syscall touches, beyond the memory of its caller: kernel objects.
 //!
-//! The reduction asks whether two calls can be exchanged. Too much here costs states; too little would be wrong. So whatever
-//! is not listed touches the whole world.
+//! The reduction asks whether two calls can be exchanged. Too much here costs states; too little would be wrong. Each row of
+//! the kernel's table has a rule; here the rule is applied to the arguments, which gives accesses to objects.
 //!
 //! - `names.rs`: calls on paths; `descriptors.rs`: on descriptors; `net.rs` and `sockets.rs`: on sockets;
-//! - `life.rs`: beginnings and ends; `lists.rs`: calls by what they concern.
+//! - `process.rs`: on attributes of a process; `life.rs`: beginnings and ends;
+//! - `awaited.rs`: what a waiting call waits for.
 
 pub mod access;
+pub mod awaited;
 mod descriptors;
 mod life;
-mod lists;
 pub mod mappings;
 pub mod memory_access;
 mod names;
 mod net;
+mod process;
 mod sockets;
 
 use self::access::{Kind, writes};
 use explore::graph::Access;
+use kernel::table::FootprintRule;
 use kernel::{Kernel, Pid, Tid, table};
-use lists::{Changers, LOCAL, LOOKING, MAKING, OF_DESCRIPTOR, OF_IPC, OF_PROCESS, OF_SPACE, POLLING, changers};
 use memory::{Memory, SpaceId};
 
 /// What a syscall touches.
@@ -47,40 +49,9 @@ pub struct PendingCall<'a> {
     pub was_shared: bool,
 }
 
-/// Calls, and what each of them touches.
-type Row = (&'static [&'static str], fn(&PendingCall<'_>, &str) -> Footprint);
-
-/// Whatever is not here touches the whole world.
-const ROWS: &[Row] = &[
-    (LOCAL, |_, _| Footprint::Nothing),
-    (LOOKING, |asked, name| asked.looks(name)),
-    (&["mmap"], |asked, _| asked.map()),
-    (OF_SPACE, |asked, _| asked.own(Kind::Space, asked.space().0)),
-    (OF_DESCRIPTOR, |asked, _| asked.through(asked.args[0] as i32)),
-    (names::CALLS, |asked, name| asked.names(name)),
-    (OF_PROCESS, |asked, _| asked.if_alone(|asked| Footprint::Objects(vec![asked.process(true)]))),
-    // Time that passes ends it, or a signal; both come to everybody.
-    (&["nanosleep", "clock_nanosleep"], |asked, _| Footprint::Objects(vec![asked.process(false)])),
-    (&["umask"], |asked, _| asked.if_alone(|_| Footprint::Nothing)),
-    (&["execve"], |asked, _| asked.if_alone(|asked| Footprint::Objects(asked.execute()))),
-    (&["futex"], |asked, _| Footprint::Objects(asked.futex())),
-    (&["exit_group"], |asked, _| Footprint::Objects(asked.end())),
-    (&["exit"], |asked, _| asked.end_thread()),
-    (&["accept", "accept4"], |asked, _| Footprint::Objects(asked.accept())),
-    (POLLING, |asked, _| Footprint::Objects(asked.look())),
-    (&["shutdown"], |asked, _| Footprint::Objects(asked.shutdown())),
-    (MAKING, |asked, _| asked.own(Kind::Descriptors, u64::from(asked.pid().0))),
-    (&["dup", "dup2", "dup3"], |asked, name| some(asked.duplicate(name != "dup"))),
-    (&["close"], |asked, _| asked.close()),
-    (&["bind", "listen", "connect"], |asked, name| Footprint::Objects(asked.name_socket(name == "connect"))),
-    (&["clone", "clone3", "fork", "vfork"], |asked, _| Footprint::Objects(asked.birth())),
-    (&["wait4", "waitid"], |asked, _| Footprint::Objects(vec![asked.process(true)])),
-    (OF_IPC, |asked, _| Footprint::Objects(vec![writes(Kind::Ipc, asked.args[0])])),
-];
-
 /// Calls that do not always touch the whole world.
 pub fn listed() -> impl Iterator<Item = &'static str> {
-    ROWS.iter().flat_map(|(names, _)| names.iter().copied())
+    table::rows().filter(|row| row.footprint != FootprintRule::Everything).map(|row| row.name)
 }
 
 fn everything() -> Footprint {
@@ -103,54 +74,49 @@ impl PendingCall<'_> {
         sharing.map(|process| process.threads.len()).sum::<usize>() <= 1
     }
 
+    /// The rule of the call's row.
+    fn rule(&self) -> FootprintRule {
+        table::footprint(self.number)
+    }
+
     /// What the call touches.
     #[must_use]
     pub fn reach(&self) -> Footprint {
-        let name = table::row(self.number).map_or("", |row| row.name);
-        let listed = ROWS.iter().find(|(names, _)| names.contains(&name));
-        listed.map_or_else(everything, |(_, reach)| reach(self, name))
+        use FootprintRule as Rule;
+        match self.rule() {
+            Rule::Everything => everything(),
+            Rule::Local | Rule::BlocksSignals | Rule::ReadsClock => Footprint::Nothing,
+            Rule::SharedByThreads => self.if_alone(|_| Footprint::Nothing),
+            Rule::Asks(changers, subject) => self.asks(changers, subject),
+            Rule::ChangesProcess => self.if_alone(|call| objects([call.process(true)])),
+            // Time that passes ends it, or a signal; both come to everybody.
+            Rule::Sleeps => objects([self.process(false)]),
+            Rule::ChangesMappings => self.own(Kind::Space, self.space().0),
+            Rule::MapsFile => self.map(),
+            Rule::Through(file, socket) => some(self.through(file, socket)),
+            Rule::Names(usage) => self.names(usage),
+            Rule::MakesDescriptors => self.own(Kind::Descriptors, u64::from(self.pid().0)),
+            Rule::Duplicates => some(self.duplicate(false)),
+            Rule::Replaces => some(self.duplicate(true)),
+            Rule::Closes => self.close(),
+            Rule::Polls => objects(self.look()),
+            Rule::Accepts => objects(self.accept()),
+            Rule::ShutsDown => objects(self.shutdown()),
+            Rule::NamesSocket => objects(self.name_socket(false)),
+            Rule::Connects => objects(self.name_socket(true)),
+            Rule::Futex => objects(self.futex()),
+            Rule::Forks(flags) => objects(self.birth(flags)),
+            Rule::Executes => self.if_alone(|call| objects(call.execute())),
+            Rule::EndsThread => self.end_thread(),
+            Rule::EndsProcess => objects(self.end()),
+            Rule::Reaps => objects([self.process(true)]),
+            Rule::SystemV => objects([writes(Kind::Ipc, self.args[0])]),
+        }
     }
 
     /// What a call touches if nobody shares the caller's memory and descriptors.
     fn if_alone(&self, reach: impl Fn(&Self) -> Footprint) -> Footprint {
         if self.is_alone() { reach(self) } else { everything() }
-    }
-
-    /// What a call touches that only looks at the caller's own process, if it does not ask about others or change something.
-    fn looks(&self, name: &str) -> Footprint {
-        let is_own = |id: u32| [0, u64::from(id)].contains(&self.args[0]);
-        let only_looks = match name {
-            "getpgid" | "getsid" => is_own(self.pid().0),
-            "sched_getaffinity" | "get_robust_list" => is_own(self.tid.0),
-            "prlimit64" => is_own(self.pid().0) && self.args[2] == 0,
-            _ => true,
-        };
-        match only_looks {
-            true if self.is_constant(name) => Footprint::Nothing,
-            true => Footprint::Objects(vec![self.process(false)]),
-            false => everything(),
-        }
-    }
-
-    /// Whether nobody can change what a call tells of the caller's process: whoever does writes the process, or everything.
-    fn is_constant(&self, name: &str) -> bool {
-        let parent = self.kernel.processes.get(&self.pid()).map(|process| process.parent);
-        let has_parent = || parent.is_some_and(|parent| self.kernel.processes.contains_key(&parent));
-        self.is_alone()
-            && match changers(name) {
-                Changers::Threads => true,
-                Changers::Relatives => !has_parent(),
-                Changers::Anybody => self.kernel.processes.len() == 1,
-            }
-    }
-
-    /// The end of a thread that others do not notice, unless they wait for it.
-    fn end_thread(&self) -> Footprint {
-        if self.threads() <= 1 || self.is_noticed_end() {
-            return everything();
-        }
-        let cleared = self.kernel.threads.get(&self.tid).map_or(0, |thread| thread.clear_at_end);
-        Footprint::Objects(vec![writes(Kind::Space, self.space().0), self.futex_at(cleared)])
     }
 
     /// The caller's process: its signals, children and rights.
@@ -191,27 +157,12 @@ impl PendingCall<'_> {
     }
 }
 
-/// Whether a call concerns nobody but the calling thread.
-pub(crate) fn is_local(name: &str) -> bool {
-    LOCAL.contains(&name)
+/// These objects.
+fn objects(accesses: impl Into<Vec<Access>>) -> Footprint {
+    Footprint::Objects(accesses.into())
 }
 
 /// Some objects, or nothing if there are none.
 fn some(accesses: Vec<Access>) -> Footprint {
     if accesses.is_empty() { Footprint::Nothing } else { Footprint::Objects(accesses) }
-}
-
-/// What may end a thread's wait: whatever its call touches, and signals.
-#[must_use]
-pub fn awaited(kernel: &Kernel, memory: &Memory, tid: Tid, was_shared: bool) -> Vec<u64> {
-    let Some(thread) = kernel.threads.get(&tid) else { return Vec::new() };
-    let mut objects = vec![access::object(Kind::Process, u64::from(thread.pid.0), 0)];
-    if let Some((number, args)) = thread.call {
-        let asked = PendingCall { kernel, memory, tid, number, args, was_shared };
-        match asked.reach() {
-            Footprint::Nothing => objects.push(access::object(Kind::World, 0, 0)),
-            Footprint::Objects(accesses) => objects.extend(accesses.iter().map(|access| access.object)),
-        }
-    }
-    objects
 }

@@ -5,80 +5,14 @@
 //! permissions of one, `/proc`, watched files) concerns all names.
 
 use super::access::{self, Kind, entry, listing, reads, writes};
-use super::{Footprint, PendingCall};
+use super::{Footprint, PendingCall, everything};
 use explore::graph::Access;
 use kernel::Id;
 use kernel::descriptor::File;
 use kernel::files::walk::{AT_FDCWD, AT_SYMLINK_FOLLOW, AT_SYMLINK_NOFOLLOW, Passed, Walk};
 use kernel::files::{self, Inode, Kind as Sort, Node, Place};
-
-/// What a call does with paths.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Deed {
-    /// Looks at what is there.
-    Look,
-    /// Looks at what is there, and tells when a directory was changed.
-    Stat,
-    Open,
-    /// Changes what is there.
-    Change,
-    /// Makes a name.
-    Make,
-    /// Removes a name.
-    Remove,
-    RemoveDirectory,
-    /// Makes another name.
-    Link,
-    Rename,
-    /// Changes the working directory.
-    Enter,
-    /// Tells the working directory.
-    Tell,
-}
-
-/// A call: its deed, and which arguments are paths, each with the directory that it starts from.
-type Row = (&'static str, Deed, &'static [(Option<usize>, usize)]);
-
-const HERE: &[(Option<usize>, usize)] = &[(None, 0)];
-const THERE: &[(Option<usize>, usize)] = &[(Some(0), 1)];
-
-const ROWS: &[Row] = &[
-    ("open", Deed::Open, HERE),
-    ("openat", Deed::Open, THERE),
-    ("creat", Deed::Open, HERE),
-    ("stat", Deed::Stat, HERE),
-    ("lstat", Deed::Stat, HERE),
-    ("newfstatat", Deed::Stat, THERE),
-    ("statx", Deed::Stat, THERE),
-    ("access", Deed::Look, HERE),
-    ("faccessat", Deed::Look, THERE),
-    ("faccessat2", Deed::Look, THERE),
-    ("readlink", Deed::Look, HERE),
-    ("readlinkat", Deed::Look, THERE),
-    ("statfs", Deed::Look, HERE),
-    ("unlink", Deed::Remove, HERE),
-    ("unlinkat", Deed::Remove, THERE),
-    ("rmdir", Deed::RemoveDirectory, HERE),
-    ("mkdir", Deed::Make, HERE),
-    ("mkdirat", Deed::Make, THERE),
-    ("symlink", Deed::Make, &[(None, 1)]),
-    ("symlinkat", Deed::Make, &[(Some(1), 2)]),
-    ("link", Deed::Link, &[(None, 0), (None, 1)]),
-    ("linkat", Deed::Link, &[(Some(0), 1), (Some(2), 3)]),
-    ("rename", Deed::Rename, &[(None, 0), (None, 1)]),
-    ("renameat", Deed::Rename, &[(Some(0), 1), (Some(2), 3)]),
-    ("renameat2", Deed::Rename, &[(Some(0), 1), (Some(2), 3)]),
-    ("chmod", Deed::Change, HERE),
-    ("fchmodat", Deed::Change, THERE),
-    ("chown", Deed::Change, HERE),
-    ("lchown", Deed::Change, HERE),
-    ("fchownat", Deed::Change, THERE),
-    ("utimensat", Deed::Change, THERE),
-    ("utime", Deed::Change, HERE),
-    ("truncate", Deed::Change, HERE),
-    ("chdir", Deed::Enter, HERE),
-    ("getcwd", Deed::Tell, &[]),
-];
+use kernel::table::footprint::{Follow, NameUse, OpenFlags};
+use kernel::table::{self, Argument};
 
 /// Paths are at most this long.
 const PATH_MAX: usize = 4096;
@@ -87,17 +21,6 @@ const O_TRUNC: u64 = 0o1000;
 const O_WRITING: u64 = 3; // O_WRONLY, O_RDWR
 const TMPFILE: u64 = 0o20_000_000;
 const AT_REMOVEDIR: u64 = 0x200;
-
-/// Calls that take paths.
-pub const CALLS: &[&str] = &{
-    let mut names = [""; ROWS.len()];
-    let mut index = 0;
-    while index < ROWS.len() {
-        names[index] = ROWS[index].0;
-        index += 1;
-    }
-    names
-};
 
 /// What all calls on files read, and those write that concern every name.
 pub fn all_files(write: bool) -> Access {
@@ -116,6 +39,13 @@ pub fn look_at_listing(directory: Id) -> Access {
     Access { object: listing(directory), write: true, plain: false }
 }
 
+/// A path argument, and the argument that holds the directory that it starts from.
+#[derive(Clone, Copy)]
+struct PathArgument {
+    from: Option<usize>,
+    path: usize,
+}
+
 /// What one path leads through, and to.
 struct Way {
     passed: Vec<Passed>,
@@ -132,26 +62,34 @@ impl Way {
 
 impl PendingCall<'_> {
     /// What a call on paths touches.
-    pub(super) fn names(&self, name: &str) -> Footprint {
-        let Some((_, deed, paths)) = ROWS.iter().find(|row| row.0 == name) else {
-            return Footprint::Objects(access::everything());
-        };
-        if *deed == Deed::Enter && !self.is_alone() {
+    pub(super) fn names(&self, usage: NameUse) -> Footprint {
+        if usage == NameUse::Enter && !self.is_alone() {
             // Where paths begin is the business of all threads of a process.
-            return Footprint::Objects(access::everything());
+            return everything();
         }
-        let ways: Option<Vec<Way>> = paths.iter().map(|path| self.way(*deed, *path)).collect();
-        let Some(accesses) = ways.and_then(|ways| self.deed(*deed, &ways)) else {
-            return Footprint::Objects(access::everything());
-        };
+        let paths = self.paths(usage);
+        let ways: Option<Vec<Way>> = paths.iter().map(|path| self.way(usage, *path)).collect();
+        let Some(accesses) = ways.and_then(|ways| self.at_the_ends(usage, &ways)) else { return everything() };
         let mut all = vec![all_files(self.are_watched())];
         all.extend(accesses);
-        match deed {
-            Deed::Open => all.extend(self.descriptors(true)),
-            _ if paths.iter().any(|(from, _)| from.is_some()) => all.extend(self.descriptors(false)),
+        match usage {
+            NameUse::Open(_) => all.extend(self.descriptors(true)),
+            _ if paths.iter().any(|path| path.from.is_some()) => all.extend(self.descriptors(false)),
             _ => {}
         }
         Footprint::Objects(all)
+    }
+
+    /// The path arguments. What a symbolic link holds is a text: only its own name is a path.
+    fn paths(&self, usage: NameUse) -> Vec<PathArgument> {
+        let arguments = table::row(self.number).map_or(&[][..], |row| row.arguments);
+        let is_directory = |index: &usize| arguments[*index] == Argument::Dir;
+        let paths = arguments.iter().enumerate().filter(|(_, argument)| **argument == Argument::Path);
+        let paths = paths.map(|(path, _)| PathArgument { from: path.checked_sub(1).filter(is_directory), path });
+        match usage {
+            NameUse::Make => paths.rev().take(1).collect(),
+            _ => paths.collect(),
+        }
     }
 
     /// Whether somebody is told what happens to files: then all of it is in one order.
@@ -160,7 +98,7 @@ impl PendingCall<'_> {
     }
 
     /// What a path leads through and to; nothing if that cannot be told by entries.
-    fn way(&self, deed: Deed, (from, path): (Option<usize>, usize)) -> Option<Way> {
+    fn way(&self, usage: NameUse, PathArgument { from, path }: PathArgument) -> Option<Way> {
         let process = self.kernel.processes.get(&self.pid())?;
         let start = from.map_or(AT_FDCWD, |from| self.args[from] as i32);
         let Some(path) = self.path(self.args[path]) else {
@@ -168,10 +106,10 @@ impl PendingCall<'_> {
             let place = self.inode_at(start).map(|id| at_itself(id, process.directories.working));
             return Some(Way { passed: Vec::new(), place });
         };
-        self.way_of(deed, start, &path)
+        self.way_of(usage, start, &path)
     }
 
-    fn way_of(&self, deed: Deed, start: i32, path: &[u8]) -> Option<Way> {
+    fn way_of(&self, usage: NameUse, start: i32, path: &[u8]) -> Option<Way> {
         let process = self.kernel.processes.get(&self.pid())?;
         let start = match start {
             _ if path.first() == Some(&b'/') => Some(files::base::root()),
@@ -183,9 +121,9 @@ impl PendingCall<'_> {
             return Some(Way { passed: Vec::new(), place: Some(at_itself(start, start)) });
         }
         let asker = files::permission::Asker::effective(&process.credentials);
-        let mut walk = Walk::new(self.kernel, process.pid, asker, self.follows(deed)).recording();
-        let place = match deed {
-            Deed::Make | Deed::Remove | Deed::RemoveDirectory | Deed::Rename => walk.entry(start, path),
+        let mut walk = Walk::new(self.kernel, process.pid, asker, self.follows(usage)).recording();
+        let place = match usage {
+            NameUse::Make | NameUse::Remove(_) | NameUse::RemoveDirectory | NameUse::Rename => walk.entry(start, path),
             _ => walk.go(start, path),
         };
         let way = Way { passed: walk.passed(), place: place.ok() };
@@ -195,20 +133,19 @@ impl PendingCall<'_> {
 
     /// What it touches to look a path up.
     pub(super) fn look_up(&self, path: &[u8]) -> Vec<Access> {
-        let Some(way) = self.way_of(Deed::Look, AT_FDCWD, path) else { return access::everything() };
+        let Some(way) = self.way_of(NameUse::Look, AT_FDCWD, path) else { return access::everything() };
         std::iter::once(all_files(self.are_watched())).chain(self.on_the_way(&way)).collect()
     }
 
     /// Whether a link at the end of a path is followed. Where that makes no difference to what is touched, it is.
-    fn follows(&self, deed: Deed) -> bool {
-        let name = kernel::table::row(self.number).map_or("", |row| row.name);
-        let asks = |argument: usize, flag: u32| self.args[argument] & u64::from(flag) != 0;
-        match name {
-            "link" | "lchown" => false,
-            "linkat" => asks(4, AT_SYMLINK_FOLLOW),
-            "fchownat" => !asks(4, AT_SYMLINK_NOFOLLOW),
-            "utimensat" => !asks(3, AT_SYMLINK_NOFOLLOW),
-            _ => deed != Deed::Link,
+    fn follows(&self, usage: NameUse) -> bool {
+        let (NameUse::Change(follow) | NameUse::Link(follow)) = usage else { return true };
+        let has = |argument: u8, flag: u32| self.args[usize::from(argument)] & u64::from(flag) != 0;
+        match follow {
+            Follow::Always => true,
+            Follow::Never => false,
+            Follow::If(argument) => has(argument, AT_SYMLINK_FOLLOW),
+            Follow::Unless(argument) => !has(argument, AT_SYMLINK_NOFOLLOW),
         }
     }
 
@@ -254,31 +191,29 @@ impl PendingCall<'_> {
         }
     }
 
-    /// What a deed touches at the ends of its ways, and on them; nothing if that cannot be told.
-    fn deed(&self, deed: Deed, ways: &[Way]) -> Option<Vec<Access>> {
+    /// What a use of names touches at the ends of its ways, and on them; nothing if that cannot be told.
+    fn at_the_ends(&self, usage: NameUse, ways: &[Way]) -> Option<Vec<Access>> {
         let mut accesses: Vec<Access> = ways.iter().flat_map(|way| self.on_the_way(way)).collect();
-        match (deed, ways) {
-            (Deed::Look, _) => {}
-            (Deed::Stat, [way]) => {
+        match (usage, ways) {
+            (NameUse::Look, _) => {}
+            (NameUse::Stat, [way]) => {
                 accesses.extend(way.found().filter(|id| self.is_directory(*id)).map(look_at_listing));
             }
-            (Deed::Open, [way]) => accesses.extend(self.open(way)?),
-            (Deed::Change, [way]) => accesses.extend(way.found().map_or(Some(Vec::new()), |id| self.change(id))?),
-            (Deed::Make, [way]) => accesses.extend(make(way)),
-            (Deed::Remove, [way]) if self.args[2] & AT_REMOVEDIR == 0 || !self.has_flags() => {
-                accesses.extend(remove(way));
-            }
-            (Deed::Remove | Deed::RemoveDirectory, [way]) => {
+            (NameUse::Open(flags), [way]) => accesses.extend(self.open(flags, way)?),
+            (NameUse::Change(_), [way]) => accesses.extend(way.found().map_or(Some(Vec::new()), |id| self.change(id))?),
+            (NameUse::Make, [way]) => accesses.extend(make(way)),
+            (NameUse::Remove(flags), [way]) if !self.removes_directory(flags) => accesses.extend(remove(way)),
+            (NameUse::Remove(_) | NameUse::RemoveDirectory, [way]) => {
                 accesses.extend(remove(way));
                 accesses.extend(way.found().map(look_at_listing));
             }
-            (Deed::Link, [old, new]) => {
+            (NameUse::Link(_), [old, new]) => {
                 let made = make(new);
                 let counts = old.found().filter(|_| !made.is_empty()).map(|id| writes(Kind::Inode, id.0));
                 accesses.extend(made.into_iter().chain(counts));
             }
-            (Deed::Rename, [old, new]) => accesses.extend(self.rename(old, new)),
-            (Deed::Enter | Deed::Tell, _) => {
+            (NameUse::Rename, [old, new]) => accesses.extend(self.rename(old, new)),
+            (NameUse::Enter | NameUse::Tell, _) => {
                 accesses.extend(self.inode_at(AT_FDCWD).map(|id| reads(Kind::Inode, id.0)));
             }
             _ => return None,
@@ -287,8 +222,8 @@ impl PendingCall<'_> {
     }
 
     /// `unlinkat(2)` removes directories, too.
-    fn has_flags(&self) -> bool {
-        kernel::table::row(self.number).is_some_and(|row| row.name == "unlinkat")
+    fn removes_directory(&self, flags: Option<u8>) -> bool {
+        flags.is_some_and(|flags| self.args[usize::from(flags)] & AT_REMOVEDIR != 0)
     }
 
     /// Entries are read, and what links lead to; so is what is at the end.
@@ -310,11 +245,10 @@ impl PendingCall<'_> {
         self.inode(id).is_some_and(|inode| inode.is_directory())
     }
 
-    fn open(&self, way: &Way) -> Option<Vec<Access>> {
-        let flags = match kernel::table::row(self.number).map_or("", |row| row.name) {
-            "open" => self.args[1],
-            "openat" => self.args[2],
-            _ => O_CREAT | O_TRUNC | 1,
+    fn open(&self, flags: OpenFlags, way: &Way) -> Option<Vec<Access>> {
+        let flags = match flags {
+            OpenFlags::Argument(argument) => self.args[usize::from(argument)],
+            OpenFlags::Creat => O_CREAT | O_TRUNC | 1,
         };
         if flags & TMPFILE != 0 {
             return None;

@@ -5,8 +5,9 @@ use super::descriptors::through_file;
 use super::names::all_files;
 use super::{PendingCall, sockets};
 use explore::graph::Access;
+use kernel::Id;
 use kernel::descriptor::File;
-use kernel::{Id, table};
+use kernel::table::footprint::{Amount, SocketUse};
 
 impl PendingCall<'_> {
     fn socket_at(&self, fd: i32) -> Option<Id> {
@@ -19,19 +20,19 @@ impl PendingCall<'_> {
     }
 
     /// Calls on a socket that is already there.
-    pub(super) fn socket(&self, id: Id) -> Vec<Access> {
-        let name = table::row(self.number).map_or("", |row| row.name);
-        let length = match name {
-            "read" | "recvfrom" | "write" | "sendto" => self.args[2],
-            _ => u64::MAX,
+    pub(super) fn socket(&self, id: Id, usage: SocketUse) -> Vec<Access> {
+        let length = |amount| match amount {
+            Amount::Given => self.args[2],
+            Amount::Any => u64::MAX,
         };
-        match name {
-            "read" | "readv" | "recvfrom" | "recvmsg" => sockets::receive(self.kernel, id, length),
-            "sendto" if self.path_of(self.args[4], self.args[5]).is_some() => access::everything(),
-            "write" | "writev" | "sendto" => sockets::send(self.kernel, id, length),
-            "sendmsg" => access::everything(),
-            "getsockname" | "getpeername" | "getsockopt" | "fstat" => sockets::ask(id),
-            _ => sockets::whole(self.kernel, id),
+        match usage {
+            SocketUse::Receive(amount) => sockets::receive(self.kernel, id, length(amount)),
+            SocketUse::ReceiveMessage => sockets::receive(self.kernel, id, u64::MAX),
+            SocketUse::SendTo(_) if self.path_of(self.args[4], self.args[5]).is_some() => access::everything(),
+            SocketUse::Send(amount) | SocketUse::SendTo(amount) => sockets::send(self.kernel, id, length(amount)),
+            SocketUse::SendMessage => access::everything(),
+            SocketUse::Ask => sockets::ask(id),
+            SocketUse::Any => sockets::whole(self.kernel, id),
         }
     }
 

@@ -6,6 +6,8 @@
 use super::access::{Kind, object};
 use explore::graph::Access;
 use kernel::descriptor::File;
+use kernel::net::Request;
+use kernel::net::socket::Socket;
 use kernel::{Id, Kernel};
 
 const LIFE: u64 = 0;
@@ -102,9 +104,33 @@ pub fn knock(kernel: &Kernel, id: Id) -> Vec<Access> {
 
 /// Whether a socket can be read or written is looked at.
 pub fn look(kernel: &Kernel, id: Id) -> Vec<Access> {
-    let mut accesses = vec![part(id, LIFE, false), part(id, HEAD, false), part(id, TAIL, false)];
+    let mut accesses = received(kernel, id);
     if let Some(peer) = peer(kernel, id) {
         accesses.extend([part(peer, LIFE, false), part(peer, HEAD, false)]);
     }
     accesses
+}
+
+/// What a wait for something about a socket depends on.
+pub fn awaited(kernel: &Kernel, request: Request) -> Vec<Access> {
+    match request {
+        Request::Data(id, _) | Request::Connection(id) | Request::Backlog(id) => received(kernel, id),
+        Request::Room(id) => match peer(kernel, id) {
+            Some(peer) => vec![part(id, LIFE, false), part(peer, LIFE, false), part(peer, HEAD, false)],
+            None => whole(kernel, id),
+        },
+        Request::Mailbox { from, to } => [from, to].into_iter().flat_map(|id| whole(kernel, id)).collect(),
+        // A listener answers when it has room.
+        Request::Answer(id) => {
+            let listeners = kernel.net.listening().flat_map(|listener| received(kernel, listener));
+            whole(kernel, id).into_iter().chain(listeners).collect()
+        }
+    }
+}
+
+/// What a socket has received, or will: datagrams may come from anywhere.
+fn received(kernel: &Kernel, id: Id) -> Vec<Access> {
+    let is_stream = kernel.net.sockets.get(&id).is_none_or(Socket::is_stream);
+    let anywhere = (!is_stream).then(|| super::access::reads(Kind::Ports, 0));
+    [LIFE, HEAD, TAIL].map(|of| part(id, of, false)).into_iter().chain(anywhere).collect()
 }

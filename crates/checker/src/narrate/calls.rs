@@ -6,72 +6,11 @@ use kernel::descriptor::{Console, File};
 use kernel::errno::{ECHILD, ENOENT, Errno};
 use kernel::files::walk::AT_SYMLINK_NOFOLLOW;
 use kernel::net::socket::Stage;
-use kernel::table::{self, Argument};
+use kernel::table::narration::{Called, ResultWords, Shown, Words};
+use kernel::table::{self, Argument, Row};
 use kernel::{Tid, files};
 use memory::SpaceId;
 use world::World;
-
-/// Calls that say nothing about what a program is for.
-pub const BORING: &[&str] = &[
-    "mmap",
-    "munmap",
-    "mprotect",
-    "mremap",
-    "brk",
-    "madvise",
-    "rt_sigprocmask",
-    "rt_sigaction",
-    "rt_sigreturn",
-    "sigaltstack",
-    "set_robust_list",
-    "set_tid_address",
-    "rseq",
-    "getrandom",
-    "prlimit64",
-    "fstat",
-    "lseek",
-    "clone",
-    "clone3",
-    "arch_prctl",
-    "sched_yield",
-    "gettid",
-    "getpid",
-    "clock_gettime",
-    "ioctl",
-    "futex",
-    "getppid",
-    "getuid",
-    "geteuid",
-    "getgid",
-    "getegid",
-    "getresuid",
-    "getresgid",
-    "setuid",
-    "setgid",
-    "setreuid",
-    "setregid",
-    "setresuid",
-    "setresgid",
-    "umask",
-    "uname",
-    "sysinfo",
-    "gettimeofday",
-    "time",
-    "fadvise64",
-    "sched_getaffinity",
-    "getrlimit",
-    "getrusage",
-    "prctl",
-    "setgroups",
-    "alarm",
-    "getcwd",
-    "dup",
-    "dup2",
-    "dup3",
-    "fcntl",
-    "socket",
-    "vfork",
-];
 
 /// How much of a text is shown.
 const TEXT_MAX: usize = 24;
@@ -80,18 +19,19 @@ const PATH_MAX: usize = 28;
 /// How much of the first of two.
 const FIRST_PATH_MAX: usize = 15;
 
-/// Whether a call says something. What `fstat(3)` asks has no name; that a standard stream or a socket that nobody knows is
-/// closed interests nobody, nor does that there is no name service daemon or no child.
-pub fn is_told(world: &World, tid: Tid, (name, args): (&str, &[u64; 6]), heard: &HeardEvent, result: u64) -> bool {
+/// Whether a call that has returned is part of the narration.
+pub fn is_told(world: &World, tid: Tid, (row, args): (&Row, &[u64; 6]), heard: &HeardEvent, result: u64) -> bool {
     let is_error = |errno: Errno| result as i64 == -i64::from(errno.0);
-    match name {
-        "newfstatat" => heard.uses.iter().any(|used| !matches!(used, Use::Content { .. })),
-        "close" => !heard.is_private && result == 0,
-        "read" => !matches!(file_of(world, tid, args[0] as i32), Some(File::Text(_))),
-        "connect" => !(is_error(ENOENT) && is_alone(world, tid, args[0] as i32)),
-        "wait4" | "waitid" => result != 0 && !is_error(ECHILD),
-        "fcntl" => heard.text.ends_with("(fcntl)"),
-        _ => !BORING.contains(&name),
+    let fd = args[0] as i32;
+    match row.narration.shown {
+        Shown::Always => true,
+        Shown::Never => false,
+        Shown::IfNamed => heard.uses.iter().any(|used| !matches!(used, Use::Content { .. })),
+        Shown::IfShared => !heard.is_private && result == 0,
+        Shown::UnlessText => !matches!(file_of(world, tid, fd), Some(File::Text(_))),
+        Shown::UnlessNoService => !(is_error(ENOENT) && is_alone(world, tid, fd)),
+        Shown::IfChild => result != 0 && !is_error(ECHILD),
+        Shown::IfLock => record_lock(world, tid, args).is_some(),
     }
 }
 
@@ -106,80 +46,107 @@ pub fn is_alone(world: &World, tid: Tid, fd: i32) -> bool {
 
 /// A call that begins. Looks at memory without leaving a trace in the log of accesses.
 pub fn begun(world: &World, tid: Tid, number: u64, args: &[u64; 6]) -> String {
-    let Some(row) = table::row(number) else { return world::refusal::call_name(number) };
-    let space = world.space(tid);
-    if let Some(whole) = whole(world, tid, row.name, args) {
-        return whole;
+    match table::row(number) {
+        Some(row) => BegunCall { world, tid, row, args }.text(),
+        None => world::refusal::call_name(number),
     }
-    let mut words = vec![called(row.name, args).to_owned()];
-    for (index, argument) in row.arguments.iter().enumerate() {
-        let value = args[index];
-        match argument {
-            Argument::Fd => words.push(descriptor(world, tid, value as i32)),
-            Argument::Path => {
-                // The second of two names is what the first gets.
-                let is_second = words.len() > 1 && NAMING.contains(&row.name);
-                let to = if is_second { "as " } else { "" };
-                let room = if NAMING.contains(&row.name) && !is_second { FIRST_PATH_MAX } else { PATH_MAX };
-                words.extend(text_at(world, space, value).map(|path| format!("{to}\"{}\"", short(&path, room))));
-            }
-            Argument::In(length) if row.name.starts_with("write") || row.name.starts_with("send") => {
-                words.push(quoted(world, space, value, args[usize::from(*length)]));
-            }
-            Argument::Int if row.name.starts_with("exit") || row.name == "listen" => words.push(value.to_string()),
-            Argument::Signal => words.push(world::strace::signal_name(value)),
-            _ => {}
+}
+
+/// A call that begins.
+struct BegunCall<'a> {
+    world: &'a World,
+    tid: Tid,
+    row: &'a Row,
+    args: &'a [u64; 6],
+}
+
+impl BegunCall<'_> {
+    fn text(&self) -> String {
+        if let Some(whole) = self.whole() {
+            return whole;
+        }
+        let mut words = vec![self.name().to_owned()];
+        for (argument, value) in self.row.arguments.iter().zip(self.args) {
+            let is_first = words.len() == 1;
+            words.extend(self.argument(*argument, *value, is_first));
+        }
+        words.extend(self.last());
+        words.join(" ")
+    }
+
+    fn space(&self) -> SpaceId {
+        self.world.space(self.tid)
+    }
+
+    /// The name that people know the call by.
+    fn name(&self) -> &'static str {
+        match self.row.narration.called {
+            Called::ByName => self.row.name,
+            Called::As(name) => name,
+            Called::Stat(flags) if self.args[usize::from(flags)] & u64::from(AT_SYMLINK_NOFOLLOW) != 0 => "lstat",
+            Called::Stat(_) => "stat",
         }
     }
-    if ["connect", "bind"].contains(&row.name) {
-        let to = if row.name == "bind" { "as" } else { "to" };
-        words.extend(address(world, space, args[1], args[2]).map(|name| format!("{to} {name}")));
-    }
-    if ["semop", "semtimedop"].contains(&row.name) {
-        words.extend(semaphores(world, space, args));
-    }
-    words.join(" ")
-}
 
-/// Calls that give what has one name another one.
-const NAMING: &[&str] = &["link", "linkat", "rename", "renameat", "renameat2", "symlink", "symlinkat"];
-
-/// The name that people know a call by.
-fn called(name: &'static str, args: &[u64; 6]) -> &'static str {
-    match name {
-        "newfstatat" if args[3] & u64::from(AT_SYMLINK_NOFOLLOW) != 0 => "lstat",
-        "newfstatat" => "stat",
-        "openat" => "open",
-        "pipe2" => "pipe",
-        "unlinkat" => "unlink",
-        "renameat" | "renameat2" => "rename",
-        "linkat" => "link",
-        "mkdirat" => "mkdir",
-        other => other,
-    }
-}
-
-/// Calls that are told in words of their own.
-fn whole(world: &World, tid: Tid, name: &str, args: &[u64; 6]) -> Option<String> {
-    let space = world.space(tid);
-    match name {
-        "nanosleep" => Some(format!("sleep {}", timespec(world, space, args[0])?)),
-        "clock_nanosleep" if args[1] & 1 == 0 => Some(format!("sleep {}", timespec(world, space, args[2])?)),
-        "write" | "writev" => match file_of(world, tid, args[0] as i32)? {
-            File::Console(stream) => Some(format!("write to {}", console(stream))),
+    /// A call that is told in words of its own.
+    fn whole(&self) -> Option<String> {
+        const TIMER_ABSTIME: u64 = 1;
+        let Self { world, tid, args, .. } = *self;
+        let sleep = |time: u8| Some(format!("sleep {}", timespec(world, self.space(), args[usize::from(time)])?));
+        match self.row.narration.words {
+            Words::Sleep(time) => sleep(time),
+            Words::SleepUnlessUntil(time) if args[1] & TIMER_ABSTIME == 0 => sleep(time),
+            Words::Output => match file_of(world, tid, args[0] as i32)? {
+                File::Console(stream) => Some(format!("write to {}", console(stream))),
+                _ => None,
+            },
+            Words::RecordLock => record_lock(world, tid, args),
+            Words::FileLock => Some(file_lock(world, tid, args)),
             _ => None,
-        },
-        "fcntl" => record_lock(world, tid, args),
-        "flock" => {
-            let how = match args[1] & 0xb {
-                1 => "lock for reading",
-                2 => "lock",
-                _ => "unlock",
-            };
-            Some(format!("{how} {} (flock)", descriptor(world, tid, args[0] as i32)))
         }
-        _ => None,
     }
+
+    /// One argument; the first to be told, or not.
+    fn argument(&self, argument: Argument, value: u64, is_first: bool) -> Option<String> {
+        match (self.row.narration.words, argument) {
+            (_, Argument::Fd) => Some(descriptor(self.world, self.tid, value as i32)),
+            (_, Argument::Signal) => Some(world::strace::signal_name(value)),
+            (Words::NewName, Argument::Path) if is_first => self.path("", value, FIRST_PATH_MAX),
+            // The second of two names is what the first gets.
+            (Words::NewName, Argument::Path) => self.path("as ", value, PATH_MAX),
+            (_, Argument::Path) => self.path("", value, PATH_MAX),
+            (Words::Output | Words::Bytes, Argument::In(length)) => {
+                Some(quoted(self.world, self.space(), value, self.args[usize::from(length)]))
+            }
+            (Words::Numbers, Argument::Int) => Some(value.to_string()),
+            _ => None,
+        }
+    }
+
+    fn path(&self, before: &str, address: u64, room: usize) -> Option<String> {
+        let path = text_at(self.world, self.space(), address)?;
+        Some(format!("{before}\"{}\"", short(&path, room)))
+    }
+
+    /// What is told behind all arguments.
+    fn last(&self) -> Option<String> {
+        let (space, args) = (self.space(), self.args);
+        match self.row.narration.words {
+            Words::Address(to) => address(self.world, space, args[1], args[2]).map(|name| format!("{to} {name}")),
+            Words::Semaphores => semaphores(self.world, space, args),
+            _ => None,
+        }
+    }
+}
+
+/// `flock(2)`.
+fn file_lock(world: &World, tid: Tid, args: &[u64; 6]) -> String {
+    let how = match args[1] & 0xb {
+        1 => "lock for reading",
+        2 => "lock",
+        _ => "unlock",
+    };
+    format!("{how} {} (flock)", descriptor(world, tid, args[0] as i32))
 }
 
 /// `fcntl(2)` with a `struct flock`.
@@ -229,22 +196,22 @@ fn short(path: &str, room: usize) -> String {
 }
 
 /// What a call came to.
-pub fn returned(world: &World, tid: Tid, (number, args): (u64, &[u64; 6]), result: u64, uses: &[Use]) -> String {
-    let name = table::row(number).map_or("", |row| row.name);
+pub fn returned(world: &World, tid: Tid, (row, args): (&Row, &[u64; 6]), result: u64, uses: &[Use]) -> String {
     let signed = result as i64;
     if (-4095..0).contains(&signed) {
         return format!(" -> {}", Errno((-signed) as u16).name());
     }
-    match name {
-        "read" | "recvfrom" | "recvmsg" | "readv" | "pread64" if result == 0 => " -> end of input".to_owned(),
-        "read" | "recvfrom" | "pread64" if world.kernel.threads.contains_key(&tid) => {
+    match row.narration.result {
+        ResultWords::Nothing => String::new(),
+        ResultWords::Bytes | ResultWords::EndOfInput if result == 0 => " -> end of input".to_owned(),
+        ResultWords::Bytes if world.kernel.threads.contains_key(&tid) => {
             format!(" -> {}", quoted(world, world.space(tid), args[1], result))
         }
-        "stat" | "lstat" | "newfstatat" => age(world, uses).unwrap_or_default(),
-        "open" | "openat" | "socket" | "accept" | "accept4" | "dup" | "eventfd2" => format!(" -> fd {signed}"),
-        "fork" | "vfork" | "wait4" | "waitid" => format!(" -> {signed}"),
-        "poll" | "epoll_wait" | "select" | "pselect6" | "ppoll" => format!(" -> {signed} ready"),
-        _ => String::new(),
+        ResultWords::Bytes | ResultWords::EndOfInput => String::new(),
+        ResultWords::Age => age(world, uses).unwrap_or_default(),
+        ResultWords::Descriptor => format!(" -> fd {signed}"),
+        ResultWords::Number | ResultWords::Child => format!(" -> {signed}"),
+        ResultWords::Ready => format!(" -> {signed} ready"),
     }
 }
 

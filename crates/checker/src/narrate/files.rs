@@ -4,7 +4,9 @@ use super::calls;
 use kernel::descriptor::File;
 use kernel::files::permission::Asker;
 use kernel::files::walk::{AT_FDCWD, Walk};
-use kernel::table::{Argument, Row};
+use kernel::table::footprint::{NameUse, OpenFlags};
+use kernel::table::narration::Verb;
+use kernel::table::{Argument, FootprintRule, Row};
 use kernel::{Id, Tid};
 use std::collections::BTreeMap;
 use world::World;
@@ -42,25 +44,6 @@ pub struct Named {
     name: Vec<u8>,
 }
 
-/// Calls that only look at what a name stands for.
-const LOOKS: &[&str] = &[
-    "stat",
-    "lstat",
-    "newfstatat",
-    "statx",
-    "access",
-    "faccessat",
-    "faccessat2",
-    "readlink",
-    "readlinkat",
-    "execve",
-    "execveat",
-    "chdir",
-    "statfs",
-];
-/// Calls on descriptors that change nothing of a file.
-const READS: &[&str] = &["read", "readv", "pread64", "getdents64", "close", "fadvise64"];
-
 /// What a call that begins is about to do with files.
 pub fn begun(world: &World, tid: Tid, row: &Row, args: &[u64; 6]) -> Vec<Use> {
     let mut uses = Vec::new();
@@ -70,7 +53,7 @@ pub fn begun(world: &World, tid: Tid, row: &Row, args: &[u64; 6]) -> Vec<Use> {
             Argument::Dir => directory = *value as i32,
             Argument::Path => {
                 let used = path(world, tid, directory, *value);
-                uses.extend(used.map(|used| used.opened(is_for_writing(row.name, args))));
+                uses.extend(used.map(|used| used.opened(is_for_writing(row, args))));
             }
             Argument::Fd if uses.is_empty() => uses.extend(content(world, tid, row, *value as i32)),
             _ => {}
@@ -84,30 +67,29 @@ pub fn returned(world: &World, row: &Row, uses: &mut [Use]) {
     for used in uses {
         if let Use::Name(named) = used {
             named.after = world.kernel.lookup(named.directory, &named.name);
-            named.verb = verb(row.name, named);
+            named.verb = verb(row.narration.verb, named);
         }
     }
 }
 
-fn verb(call: &str, named: &Named) -> &'static str {
+fn verb(verb: Verb, named: &Named) -> &'static str {
     match (named.before, named.after) {
         (None, Some(_)) => "made",
         (Some(_), None) => "removed",
         (Some(before), Some(after)) if before != after => "replaced",
-        _ if LOOKS.contains(&call) => "looked at",
-        _ if call.starts_with("open") => "opened",
-        (Some(_), _) if ["link", "linkat", "symlink", "mkdir"].contains(&call) => "found",
+        _ if verb == Verb::Looked => "looked at",
+        _ if verb == Verb::Opened => "opened",
         (None, None) => "looked for",
+        _ if verb == Verb::Found => "found",
         _ => "changed",
     }
 }
 
 /// Whether a call opens a file in order to change it.
-fn is_for_writing(call: &str, args: &[u64; 6]) -> bool {
+fn is_for_writing(row: &Row, args: &[u64; 6]) -> bool {
     const WRITING: u64 = 0o3 | 0o1000;
-    match call {
-        "open" => args[1] & WRITING != 0,
-        "openat" => args[2] & WRITING != 0,
+    match row.footprint {
+        FootprintRule::Names(NameUse::Open(OpenFlags::Argument(flags))) => args[usize::from(flags)] & WRITING != 0,
         _ => false,
     }
 }
@@ -144,7 +126,7 @@ fn named(world: &World, tid: Tid, directory: i32, path: &str) -> Option<Named> {
 
 fn content(world: &World, tid: Tid, row: &Row, fd: i32) -> Option<Use> {
     let inode = inode_of(world, tid, fd)?;
-    Some(Use::Content { inode, looks: READS.contains(&row.name) })
+    Some(Use::Content { inode, looks: row.footprint.only_reads() })
 }
 
 /// The file behind a descriptor.

@@ -5,6 +5,7 @@ use super::files::{self, Named, Use};
 use super::heard::HeardEvent;
 use super::place::place_of;
 use debuginfo::DebugInfo;
+use kernel::table::narration::ResultWords;
 use kernel::{Id, Tid, table};
 use memory::SpaceId;
 use std::collections::{BTreeMap, HashMap};
@@ -106,15 +107,15 @@ impl Observer for Listener {
         let Some(row) = table::row(number) else { return };
         files::returned(world, row, &mut heard.uses);
         self.learn_names(&heard.uses);
-        if calls::is_told(world, tid, (row.name, &args), &heard, result) {
+        if calls::is_told(world, tid, (row, &args), &heard, result) {
             if heard.text.starts_with("sleep ") {
                 heard.text = "wake up".to_owned();
             }
-            if row.name == "wait4" && (result as i64) > 0 {
+            if row.narration.result == ResultWords::Child && (result as i64) > 0 {
                 heard.text = format!("wait for {}", self.thread(Tid(result as u32)));
                 return self.heard.push(heard);
             }
-            heard.text += &calls::returned(world, tid, (number, &args), result, &heard.uses);
+            heard.text += &calls::returned(world, tid, (row, &args), result, &heard.uses);
             self.heard.push(heard);
         }
     }

@@ -1,7 +1,7 @@
 //! Who can move, what the others wait for, and when time passes.
 
-use crate::footprint;
 use crate::footprint::access;
+use crate::footprint::awaited::awaited;
 use crate::libc::{self, Operation};
 use crate::options::Timeouts;
 use crate::system::choice::TIME;
@@ -154,7 +154,7 @@ impl View<'_> {
         }
         let awaits = match can_move {
             true => Vec::new(),
-            false => footprint::awaited(&self.state.world.kernel, &self.state.world.memory, tid, self.was_shared(tid)),
+            false => awaited(&self.state.world.kernel, &self.state.world.memory, tid),
         };
         let (choices, kind) = if can_move { self.alternatives_elsewhere(tid) } else { (0, None) };
         let choice_kind = kind.map_or(0, |kind| kind as u8);

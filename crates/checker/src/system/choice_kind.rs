@@ -2,7 +2,8 @@
 
 use crate::system::state::State;
 use kernel::descriptor::File;
-use kernel::{Id, Tid, table};
+use kernel::table::{self, FootprintRule};
+use kernel::{Id, Tid};
 
 /// What a choice is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +47,9 @@ impl State {
         let kernel = &self.world.kernel;
         let thread = kernel.threads.get(&tid).filter(|thread| thread.wait.is_some())?;
         let (number, args) = thread.call?;
-        table::row(number).filter(|row| matches!(row.name, "accept" | "accept4"))?;
+        if table::footprint(number) != FootprintRule::Accepts {
+            return None;
+        }
         let descriptor = kernel.processes.get(&thread.pid)?.descriptors.get(args[0] as i32).ok()?;
         match kernel.descriptions.get(&descriptor.description)?.file {
             File::Socket(id) => Some(id),

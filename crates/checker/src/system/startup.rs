@@ -3,21 +3,10 @@
 //! Loading is no part of any schedule: it reads files that nobody changes and maps them. Whatever a constructor does
 //! beyond that is a step like any other.
 
-use crate::footprint::is_local;
 use crate::system::overlay::Phase;
 use crate::system::state::State;
-use kernel::{Tid, table};
-
-/// Calls of loaders, beside those that concern nobody but the caller.
-const LOADING: &[&str] =
-    &["brk", "mmap", "mprotect", "munmap", "close", "fstat", "prlimit64", "uname", "sched_getaffinity"];
-
-/// Calls of loaders on paths, and which argument the path is.
-const LOOKING_FOR: &[(&str, usize)] =
-    &[("open", 0), ("openat", 1), ("access", 0), ("newfstatat", 1), ("stat", 0), ("readlink", 0), ("readlinkat", 1)];
-
-/// Calls that read what was opened.
-const READING: &[&str] = &["read", "pread64"];
+use kernel::Tid;
+use kernel::table::{self, Argument, Startup};
 
 /// Bytes of the instruction `syscall`.
 const SYSCALL: u64 = 2;
@@ -46,15 +35,18 @@ impl State {
 
     fn loads(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
         let Some(row) = table::row(number) else { return false };
-        let path = LOOKING_FOR.iter().find(|(name, _)| *name == row.name).map(|(_, argument)| args[*argument]);
-        if let Some(path) = path {
-            let space = self.world.space(tid);
-            let path = self.world.memory.read_until_nul(space, path, 4096).unwrap_or_default();
-            return is_of_loader(&path);
+        match row.startup {
+            Startup::Step => row.footprint.is_local(),
+            Startup::Loads => true,
+            // Standard input is not opened by a loader.
+            Startup::Reads => args[0] > 2,
+            Startup::LooksUp => {
+                let path = row.arguments.iter().position(|argument| *argument == Argument::Path).expect("a path");
+                let space = self.world.space(tid);
+                let path = self.world.memory.read_until_nul(space, args[path], 4096).unwrap_or_default();
+                is_of_loader(&path)
+            }
         }
-        // Standard input is not opened by a loader.
-        let reads = READING.contains(&row.name) && args[0] > 2;
-        reads || LOADING.contains(&row.name) || is_local(row.name)
     }
 }
 

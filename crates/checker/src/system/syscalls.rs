@@ -9,6 +9,8 @@ use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
 use kernel::Tid;
+use kernel::table::footprint::{CloneFlags, Subject};
+use kernel::table::{self, FootprintRule};
 use memory::{Logged, SpaceId};
 use world::refusal::Refusal;
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
@@ -40,8 +42,7 @@ impl Stepper<'_> {
     pub(crate) fn waits_outside(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
         let word =
             access::word(&self.state.world.memory, self.state.world.space(tid), args[0], false, Kind::Word).object;
-        kernel::table::row(number).is_some_and(|row| row.name == "futex")
-            && self.executor.refinement.is_used_outside(word)
+        table::footprint(number) == FootprintRule::Futex && self.executor.refinement.is_used_outside(word)
     }
 
     /// Executes the instruction that a thread was stopped before.
@@ -78,19 +79,22 @@ impl Stepper<'_> {
     fn call(&mut self, step: &mut Step, (number, args): (u64, [u64; 6])) -> Result<(), Refusal> {
         let (tid, space) = (step.tid, self.state.world.space(step.tid));
         let remap = self.state.remap_of(tid, (number, args));
-        let name = kernel::table::row(number).map_or("", |row| row.name);
-        step.exits |= matches!(name, "exit" | "exit_group");
-        if matches!(name, "clock_gettime" | "gettimeofday" | "time") && !self.is_starting {
+        let rule = table::footprint(number);
+        step.exits |= matches!(rule, FootprintRule::EndsThread | FootprintRule::EndsProcess);
+        if rule == FootprintRule::ReadsClock && !self.is_starting {
             self.state.overlay.thread_mut(tid).reads_clock = true;
         }
         let own = self.state.world.kernel.threads.get(&tid).map_or(0, |thread| thread.pid.0);
-        if name == "prlimit64" && args[2] != 0 && ![0, own].contains(&(args[0] as u32)) {
+        let sets_limits = matches!(rule, FootprintRule::Asks(_, Subject::Limits)) && args[2] != 0;
+        if sets_limits && ![0, own].contains(&(args[0] as u32)) {
             self.executor.refinement.set_limits();
         }
-        if let Some(addr) = (name == "exit" && !self.state.is_life(tid)).then(|| self.state.cleared(tid)).flatten() {
+        let ends_alone = rule == FootprintRule::EndsThread && !self.state.is_life(tid);
+        if let Some(addr) = ends_alone.then(|| self.state.cleared(tid)).flatten() {
             self.note(step, space, Logged { addr, size: 4, write: true }, false);
         }
-        let stack = (name == "clone3").then(|| self.state.clone_stack(space, args[0])).flatten();
+        let has_stack = rule == FootprintRule::Forks(CloneFlags::Structure);
+        let stack = has_stack.then(|| self.state.clone_stack(space, args[0])).flatten();
         let deviation = step.alternative.take_deviation();
         self.state.world.call_as(tid, deviation, self.listener)?;
         let result = self.state.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
@@ -102,9 +106,8 @@ impl Stepper<'_> {
 
     /// There may be new threads and new code.
     pub(crate) fn after_call(&mut self, tid: Tid, (number, space): (u64, SpaceId)) {
-        const MAPPING: [&str; 5] = ["mmap", "mprotect", "mremap", "execve", "execveat"];
         self.follow_births(tid, space);
-        if kernel::table::row(number).is_some_and(|row| MAPPING.contains(&row.name)) {
+        if table::row(number).is_some_and(|row| row.maps_code) {
             self.look_at_mappings(tid);
         }
     }
@@ -196,7 +199,7 @@ impl State {
 
 /// Whether a call changes which signals its caller blocks.
 fn sets_mask(number: u64) -> bool {
-    kernel::table::row(number).is_some_and(|row| matches!(row.name, "rt_sigprocmask" | "rt_sigreturn"))
+    table::footprint(number) == FootprintRule::BlocksSignals
 }
 
 /// The syscall that registers ask for.

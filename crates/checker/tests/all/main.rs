@@ -16,3 +16,4 @@ mod livelock;
 mod replayed;
 mod start;
 mod trust;
+mod waits;

@@ -15,7 +15,9 @@ use crate::descriptor::{File, POLLNVAL, operations};
 use crate::id::{Id, Tid};
 use crate::map::Map;
 use crate::table::Argument::{Fd, Hex, Int, Size, Time};
+use crate::table::FootprintRule::{Everything, MakesDescriptors, Polls};
 use crate::table::Row;
+use crate::table::narration::ResultWords;
 use crate::{Kernel, net};
 use memory::Memory;
 
@@ -24,23 +26,23 @@ pub use wake::{description_closed, has_waiter, wake};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(7, "poll", poll::poll, &[Hex, Size, Int]),
-    Row::full(23, "select", select::select, &[Int, Hex, Hex, Hex, Hex]),
-    Row::full(213, "epoll_create", epoll::create, &[Int]),
-    Row::full(232, "epoll_wait", epoll_wait::wait, &[Fd, Hex, Int, Int]),
-    Row::full(233, "epoll_ctl", epoll::control, &[Fd, Int, Fd, Hex]),
-    Row::full(270, "pselect6", select::pselect6, &[Int, Hex, Hex, Hex, Time, Hex]),
-    Row::full(271, "ppoll", poll::ppoll, &[Hex, Size, Time, Hex, Size]),
-    Row::full(281, "epoll_pwait", epoll_wait::pwait, &[Fd, Hex, Int, Int, Hex, Size]),
-    Row::full(282, "signalfd", signals::signalfd, &[Fd, Hex, Size]),
-    Row::full(283, "timerfd_create", timer::create, &[Int, Hex]),
-    Row::full(284, "eventfd", counter::eventfd, &[Int]),
-    Row::full(286, "timerfd_settime", timer::set_time, &[Fd, Hex, Hex, Hex]),
-    Row::full(287, "timerfd_gettime", timer::get_time, &[Fd, Hex]),
-    Row::full(289, "signalfd4", signals::signalfd4, &[Fd, Hex, Size, Hex]),
-    Row::full(290, "eventfd2", counter::eventfd2, &[Int, Hex]),
-    Row::full(291, "epoll_create1", epoll::create1, &[Hex]),
-    Row::full(441, "epoll_pwait2", epoll_wait::pwait2, &[Fd, Hex, Int, Time, Hex, Size]),
+    Row::full(7, "poll", poll::poll, &[Hex, Size, Int], Polls).returns(ResultWords::Ready),
+    Row::full(23, "select", select::select, &[Int, Hex, Hex, Hex, Hex], Polls).returns(ResultWords::Ready),
+    Row::full(213, "epoll_create", epoll::create, &[Int], MakesDescriptors),
+    Row::full(232, "epoll_wait", epoll_wait::wait, &[Fd, Hex, Int, Int], Polls).returns(ResultWords::Ready),
+    Row::full(233, "epoll_ctl", epoll::control, &[Fd, Int, Fd, Hex], Everything),
+    Row::full(270, "pselect6", select::pselect6, &[Int, Hex, Hex, Hex, Time, Hex], Polls).returns(ResultWords::Ready),
+    Row::full(271, "ppoll", poll::ppoll, &[Hex, Size, Time, Hex, Size], Polls).returns(ResultWords::Ready),
+    Row::full(281, "epoll_pwait", epoll_wait::pwait, &[Fd, Hex, Int, Int, Hex, Size], Polls),
+    Row::full(282, "signalfd", signals::signalfd, &[Fd, Hex, Size], Everything),
+    Row::full(283, "timerfd_create", timer::create, &[Int, Hex], MakesDescriptors),
+    Row::full(284, "eventfd", counter::eventfd, &[Int], MakesDescriptors),
+    Row::full(286, "timerfd_settime", timer::set_time, &[Fd, Hex, Hex, Hex], Everything),
+    Row::full(287, "timerfd_gettime", timer::get_time, &[Fd, Hex], Everything),
+    Row::full(289, "signalfd4", signals::signalfd4, &[Fd, Hex, Size, Hex], Everything),
+    Row::full(290, "eventfd2", counter::eventfd2, &[Int, Hex], MakesDescriptors).returns(ResultWords::Descriptor),
+    Row::full(291, "epoll_create1", epoll::create1, &[Hex], MakesDescriptors),
+    Row::full(441, "epoll_pwait2", epoll_wait::pwait2, &[Fd, Hex, Int, Time, Hex, Size], Everything),
 ];
 
 /// Event counters, epoll sets and their kin.

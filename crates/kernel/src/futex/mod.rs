@@ -11,6 +11,7 @@ pub use inherit::hand_over;
 use crate::call::{Call, Stop};
 use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, ETIMEDOUT};
 use crate::id::{Id, Tid};
+use crate::table::FootprintRule::Futex;
 use crate::table::{Argument::*, Row};
 use crate::wait::{Condition, Interruption, Wait};
 use crate::{Kernel, time};
@@ -19,8 +20,9 @@ use std::collections::BTreeMap;
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(202, "futex", futex, &[Hex, Int, Int, Time, Hex, Int])
-        .partial("no FUTEX_WAIT_REQUEUE_PI; locks that inherit priority go to the first waiter in order of arrival"),
+    Row::full(202, "futex", futex, &[Hex, Int, Int, Time, Hex, Int], Futex)
+        .partial("no FUTEX_WAIT_REQUEUE_PI; locks that inherit priority go to the first waiter in order of arrival")
+        .silent(),
     Row::absent(449, "futex_waitv", "ENOSYS: as before Linux 5.16; programs fall back to futex"),
 ];
 
@@ -226,6 +228,13 @@ pub fn leave(kernel: &mut Kernel, tid: Tid) {
         queue.retain(|waiter| waiter.tid != tid);
         !queue.is_empty()
     });
+}
+
+/// The futex that a thread waits at, which `FUTEX_REQUEUE` may have changed since its call.
+#[must_use]
+pub fn queue_of(kernel: &Kernel, tid: Tid) -> Option<Key> {
+    let waits = |queue: &Vec<Waiter>| queue.iter().any(|waiter| waiter.tid == tid);
+    kernel.futexes.queues.iter().find(|(_, queue)| waits(queue)).map(|(key, _)| *key)
 }
 
 /// `FUTEX_REQUEUE`, `FUTEX_CMP_REQUEUE`: wake some, and let some others wait elsewhere.

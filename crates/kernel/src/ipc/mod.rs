@@ -13,7 +13,9 @@ mod semaphore_calls;
 use crate::id::{Id, Pid};
 use crate::map::Map;
 use crate::table::Argument::{Fd, Hex, In, Int, Mode, Path, Size};
+use crate::table::FootprintRule::{Everything, SystemV};
 use crate::table::Row;
+use crate::table::narration::Words;
 use crate::{Kernel, Tid};
 use memory::Memory;
 
@@ -24,24 +26,25 @@ pub use semaphore::{SemaphoreRequest, Set};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(29, "shmget", segment::shmget, &[Hex, Size, Hex]).partial("no huge pages"),
-    Row::full(30, "shmat", segment::shmat, &[Int, Hex, Hex]),
-    Row::full(31, "shmctl", segment::shmctl, &[Int, Int, Hex]).partial("not IPC_INFO, SHM_INFO, SHM_STAT"),
-    Row::full(64, "semget", semaphore_calls::semget, &[Hex, Int, Hex]),
-    Row::full(65, "semop", semaphore_calls::semop, &[Int, Hex, Size]),
-    Row::full(66, "semctl", semaphore_calls::semctl, &[Int, Int, Int, Hex]).partial("not IPC_INFO, SEM_INFO, SEM_STAT"),
-    Row::full(67, "shmdt", segment::shmdt, &[Hex]),
-    Row::full(68, "msgget", message::msgget, &[Hex, Hex]),
-    Row::full(69, "msgsnd", message::msgsnd, &[Int, Hex, Size, Hex]),
-    Row::full(70, "msgrcv", message::msgrcv, &[Int, Hex, Size, Int, Hex]).partial("not MSG_COPY"),
-    Row::full(71, "msgctl", message::msgctl, &[Int, Int, Hex]).partial("not IPC_INFO, MSG_INFO, MSG_STAT"),
-    Row::full(220, "semtimedop", semaphore_calls::semtimedop, &[Int, Hex, Size, Hex]),
-    Row::full(240, "mq_open", posix_calls::mq_open, &[Path, Hex, Mode, Hex]),
-    Row::full(241, "mq_unlink", posix_calls::mq_unlink, &[Path]),
-    Row::full(242, "mq_timedsend", posix_calls::mq_timedsend, &[Fd, In(2), Size, Int, Hex]),
-    Row::full(243, "mq_timedreceive", posix_calls::mq_timedreceive, &[Fd, Hex, Size, Hex, Hex]),
-    Row::full(244, "mq_notify", posix_calls::mq_notify, &[Fd, Hex]).partial("not SIGEV_THREAD"),
-    Row::full(245, "mq_getsetattr", posix_calls::mq_getsetattr, &[Fd, Hex, Hex]),
+    Row::full(29, "shmget", segment::shmget, &[Hex, Size, Hex], Everything).partial("no huge pages"),
+    Row::full(30, "shmat", segment::shmat, &[Int, Hex, Hex], Everything),
+    Row::full(31, "shmctl", segment::shmctl, &[Int, Int, Hex], Everything).partial("not IPC_INFO, SHM_INFO, SHM_STAT"),
+    Row::full(64, "semget", semaphore_calls::semget, &[Hex, Int, Hex], Everything),
+    Row::full(65, "semop", semaphore_calls::semop, &[Int, Hex, Size], SystemV).says(Words::Semaphores),
+    Row::full(66, "semctl", semaphore_calls::semctl, &[Int, Int, Int, Hex], SystemV)
+        .partial("not IPC_INFO, SEM_INFO, SEM_STAT"),
+    Row::full(67, "shmdt", segment::shmdt, &[Hex], Everything),
+    Row::full(68, "msgget", message::msgget, &[Hex, Hex], Everything),
+    Row::full(69, "msgsnd", message::msgsnd, &[Int, Hex, Size, Hex], SystemV),
+    Row::full(70, "msgrcv", message::msgrcv, &[Int, Hex, Size, Int, Hex], SystemV).partial("not MSG_COPY"),
+    Row::full(71, "msgctl", message::msgctl, &[Int, Int, Hex], SystemV).partial("not IPC_INFO, MSG_INFO, MSG_STAT"),
+    Row::full(220, "semtimedop", semaphore_calls::semtimedop, &[Int, Hex, Size, Hex], SystemV).says(Words::Semaphores),
+    Row::full(240, "mq_open", posix_calls::mq_open, &[Path, Hex, Mode, Hex], Everything),
+    Row::full(241, "mq_unlink", posix_calls::mq_unlink, &[Path], Everything),
+    Row::full(242, "mq_timedsend", posix_calls::mq_timedsend, &[Fd, In(2), Size, Int, Hex], Everything),
+    Row::full(243, "mq_timedreceive", posix_calls::mq_timedreceive, &[Fd, Hex, Size, Hex, Hex], Everything),
+    Row::full(244, "mq_notify", posix_calls::mq_notify, &[Fd, Hex], Everything).partial("not SIGEV_THREAD"),
+    Row::full(245, "mq_getsetattr", posix_calls::mq_getsetattr, &[Fd, Hex, Hex], Everything),
 ];
 
 /// Semaphores, shared memory, message queues.

@@ -15,31 +15,42 @@ pub use start::{INFINITE, Start, start};
 pub use wait::{ChildRequest, has_answer};
 
 use crate::call::{Call, Stop};
+use crate::table::FootprintRule::{Asks, EndsProcess, EndsThread, Everything, Executes, Forks, Local, Reaps};
+use crate::table::footprint::Changers::{Anybody, Relatives};
+use crate::table::footprint::CloneFlags;
+use crate::table::footprint::Subject::{Caller, GivenThread};
+use crate::table::narration::{ResultWords, Shown, Verb, Words};
 use crate::table::{Argument::*, Row};
 use crate::{Kernel, Pid};
 use memory::Memory;
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(39, "getpid", getpid, &[]),
-    Row::full(56, "clone", clone::clone, &[Hex, Hex, Hex, Hex, Hex])
-        .partial("threads share everything of their process; other processes share memory or nothing; no namespaces"),
-    Row::full(57, "fork", clone::fork, &[]),
-    Row::full(58, "vfork", clone::vfork, &[]),
-    Row::full(59, "execve", execute::execve, &[Path, Strings, Hex]),
-    Row::full(60, "exit", end::exit, &[Int]),
-    Row::full(61, "wait4", wait::wait4, &[Int, Hex, Hex, Hex]),
-    Row::full(110, "getppid", getppid, &[]),
-    Row::full(186, "gettid", gettid, &[]),
-    Row::full(218, "set_tid_address", set_tid_address, &[Hex]),
-    Row::full(231, "exit_group", end::exit_group, &[Int]),
-    Row::full(247, "waitid", wait::waitid, &[Int, Int, Hex, Hex, Hex]),
-    Row::full(273, "set_robust_list", robust::set_robust_list, &[Hex, Size]),
-    Row::full(274, "get_robust_list", robust::get_robust_list, &[Int, Hex, Hex]),
-    Row::full(322, "execveat", execute::execveat, &[Dir, Path, Strings, Hex, Hex]),
-    Row::full(434, "pidfd_open", pidfd::pidfd_open, &[Int, Hex]),
-    Row::full(435, "clone3", clone::clone3, &[Hex, Size])
-        .partial("as clone; no choice of thread numbers, no control groups"),
+    Row::full(39, "getpid", getpid, &[], Local).silent(),
+    Row::full(56, "clone", clone::clone, &[Hex, Hex, Hex, Hex, Hex], Forks(CloneFlags::Argument))
+        .partial("threads share everything of their process; other processes share memory or nothing; no namespaces")
+        .silent(),
+    Row::full(57, "fork", clone::fork, &[], Forks(CloneFlags::None)).returns(ResultWords::Number),
+    Row::full(58, "vfork", clone::vfork, &[], Forks(CloneFlags::None)).silent(),
+    Row::full(59, "execve", execute::execve, &[Path, Strings, Hex], Executes).maps_code(),
+    Row::full(60, "exit", end::exit, &[Int], EndsThread).says(Words::Numbers),
+    Row::full(61, "wait4", wait::wait4, &[Int, Hex, Hex, Hex], Reaps).shown(Shown::IfChild).returns(ResultWords::Child),
+    Row::full(110, "getppid", getppid, &[], Asks(Relatives, Caller)).silent(),
+    Row::full(186, "gettid", gettid, &[], Local).silent(),
+    Row::full(218, "set_tid_address", set_tid_address, &[Hex], Local).silent(),
+    Row::full(231, "exit_group", end::exit_group, &[Int], EndsProcess).says(Words::Numbers),
+    Row::full(247, "waitid", wait::waitid, &[Int, Int, Hex, Hex, Hex], Reaps)
+        .shown(Shown::IfChild)
+        .returns(ResultWords::Number),
+    Row::full(273, "set_robust_list", robust::set_robust_list, &[Hex, Size], Local).silent(),
+    Row::full(274, "get_robust_list", robust::get_robust_list, &[Int, Hex, Hex], Asks(Anybody, GivenThread)),
+    Row::full(322, "execveat", execute::execveat, &[Dir, Path, Strings, Hex, Hex], Everything)
+        .maps_code()
+        .does(Verb::Looked),
+    Row::full(434, "pidfd_open", pidfd::pidfd_open, &[Int, Hex], Everything),
+    Row::full(435, "clone3", clone::clone3, &[Hex, Size], Forks(CloneFlags::Structure))
+        .partial("as clone; no choice of thread numbers, no control groups")
+        .silent(),
 ];
 
 fn getpid(call: &mut Call<'_>) -> Result<u64, Stop> {

@@ -10,36 +10,48 @@ use crate::errno::{EACCES, EEXIST, EINVAL, ENODEV, ENOMEM, EOPNOTSUPP, EPERM, Er
 use crate::files;
 use crate::id::Id;
 use crate::process::limit;
+use crate::table::FootprintRule::{ChangesMappings, Everything, Local, MapsFile};
+use crate::table::Startup;
 use crate::table::{Argument::*, Row};
 use memory::{Backing, MapError, Mapping, Name, ObjectId, PAGE_SIZE, Protection, Sharing, USER_END};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(9, "mmap", mmap, &[Hex, Size, Hex, Hex, Fd, Hex])
-        .partial("no huge pages: ENOMEM, as if none were reserved"),
-    Row::full(10, "mprotect", mprotect, &[Hex, Size, Hex]),
-    Row::full(11, "munmap", munmap, &[Hex, Size]),
-    Row::full(12, "brk", change::brk, &[Hex]),
-    Row::full(25, "mremap", change::mremap, &[Hex, Size, Size, Hex, Hex]).partial("not MREMAP_DONTUNMAP"),
-    Row::full(26, "msync", advice::msync, &[Hex, Size, Hex]),
-    Row::full(27, "mincore", advice::mincore, &[Hex, Size, Hex]).partial("whatever is mapped is resident"),
-    Row::full(28, "madvise", advice::madvise, &[Hex, Size, Int])
-        .partial("not MADV_REMOVE, MADV_DONTFORK, MADV_WIPEONFORK and their opposites"),
-    Row::full(149, "mlock", advice::mlock, &[Hex, Size]),
-    Row::full(150, "munlock", advice::munlock, &[Hex, Size]),
-    Row::full(151, "mlockall", advice::mlockall, &[Hex]),
-    Row::full(152, "munlockall", advice::munlockall, &[]),
+    Row::full(9, "mmap", mmap, &[Hex, Size, Hex, Hex, Fd, Hex], MapsFile)
+        .partial("no huge pages: ENOMEM, as if none were reserved")
+        .maps_code()
+        .at_startup(Startup::Loads)
+        .silent(),
+    Row::full(10, "mprotect", mprotect, &[Hex, Size, Hex], ChangesMappings)
+        .maps_code()
+        .at_startup(Startup::Loads)
+        .silent(),
+    Row::full(11, "munmap", munmap, &[Hex, Size], ChangesMappings).at_startup(Startup::Loads).silent(),
+    Row::full(12, "brk", change::brk, &[Hex], ChangesMappings).at_startup(Startup::Loads).silent(),
+    Row::full(25, "mremap", change::mremap, &[Hex, Size, Size, Hex, Hex], ChangesMappings)
+        .partial("not MREMAP_DONTUNMAP")
+        .maps_code()
+        .silent(),
+    Row::full(26, "msync", advice::msync, &[Hex, Size, Hex], Everything),
+    Row::full(27, "mincore", advice::mincore, &[Hex, Size, Hex], Everything).partial("whatever is mapped is resident"),
+    Row::full(28, "madvise", advice::madvise, &[Hex, Size, Int], ChangesMappings)
+        .partial("not MADV_REMOVE, MADV_DONTFORK, MADV_WIPEONFORK and their opposites")
+        .silent(),
+    Row::full(149, "mlock", advice::mlock, &[Hex, Size], Everything),
+    Row::full(150, "munlock", advice::munlock, &[Hex, Size], Everything),
+    Row::full(151, "mlockall", advice::mlockall, &[Hex], Everything),
+    Row::full(152, "munlockall", advice::munlockall, &[], Everything),
     Row::absent(216, "remap_file_pages", "ENOSYS: gone from most systems"),
     Row::absent(237, "mbind", "ENOSYS: a kernel without NUMA"),
     Row::absent(238, "set_mempolicy", "ENOSYS: a kernel without NUMA"),
     Row::absent(239, "get_mempolicy", "ENOSYS: a kernel without NUMA"),
     Row::absent(256, "migrate_pages", "ENOSYS: a kernel without NUMA"),
     Row::absent(279, "move_pages", "ENOSYS: a kernel without NUMA"),
-    Row::full(310, "process_vm_readv", transfer::process_vm_readv, &[Int, Hex, Size, Hex, Size, Hex]),
-    Row::full(311, "process_vm_writev", transfer::process_vm_writev, &[Int, Hex, Size, Hex, Size, Hex]),
+    Row::full(310, "process_vm_readv", transfer::process_vm_readv, &[Int, Hex, Size, Hex, Size, Hex], Everything),
+    Row::full(311, "process_vm_writev", transfer::process_vm_writev, &[Int, Hex, Size, Hex, Size, Hex], Everything),
     Row::absent(323, "userfaultfd", "ENOSYS: a kernel built without it"),
-    Row::full(324, "membarrier", advice::membarrier, &[Int, Hex, Int]),
-    Row::full(325, "mlock2", advice::mlock2, &[Hex, Size, Hex]),
+    Row::full(324, "membarrier", advice::membarrier, &[Int, Hex, Int], Local),
+    Row::full(325, "mlock2", advice::mlock2, &[Hex, Size, Hex], Everything),
     Row::absent(329, "pkey_mprotect", "ENOSYS: a kernel built without protection keys"),
     Row::absent(330, "pkey_alloc", "ENOSYS: a kernel built without protection keys"),
     Row::absent(331, "pkey_free", "ENOSYS: a kernel built without protection keys"),

@@ -29,37 +29,62 @@ use crate::descriptor::{Operations, refuse};
 use crate::id::Id;
 use crate::map::Map;
 use crate::table::Argument::{Fd, Hex, In, Int, Out, Size};
+use crate::table::FootprintRule::{
+    self, Accepts, Connects, Everything, MakesDescriptors, NamesSocket, ShutsDown, Through,
+};
 use crate::table::Row;
+use crate::table::footprint::{Amount, FileUse, SocketUse};
+use crate::table::narration::{ResultWords, Shown, Words};
 use port::{Port, Transport};
 use queue::Queue;
 use socket::{Listener, Socket, Stage};
 
 pub use bytes::Bytes;
 
+/// Calls that only sockets take: on an inode they fail.
+const fn socket(usage: SocketUse) -> FootprintRule {
+    Through(FileUse::Any, usage)
+}
+
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(41, "socket", create::socket, &[Int, Hex, Int])
-        .partial("AF_INET, AF_INET6 and AF_UNIX; TCP and UDP over the loopback interface"),
-    Row::full(42, "connect", connect::connect, &[Fd, Hex, Int]),
-    Row::full(43, "accept", accept::accept, &[Fd, Hex, Hex]),
-    Row::full(44, "sendto", send::sendto, &[Fd, In(2), Size, Hex, Hex, Int]).partial("not MSG_OOB, MSG_ZEROCOPY"),
-    Row::full(45, "recvfrom", receive::recvfrom, &[Fd, Out, Size, Hex, Hex, Hex]).partial("not MSG_OOB, MSG_ERRQUEUE"),
-    Row::full(46, "sendmsg", message::sendmsg, &[Fd, Hex, Hex])
+    Row::full(41, "socket", create::socket, &[Int, Hex, Int], MakesDescriptors)
+        .partial("AF_INET, AF_INET6 and AF_UNIX; TCP and UDP over the loopback interface")
+        .silent(),
+    Row::full(42, "connect", connect::connect, &[Fd, Hex, Int], Connects)
+        .shown(Shown::UnlessNoService)
+        .says(Words::Address("to")),
+    Row::full(43, "accept", accept::accept, &[Fd, Hex, Hex], Accepts).returns(ResultWords::Descriptor),
+    Row::full(44, "sendto", send::sendto, &[Fd, In(2), Size, Hex, Hex, Int], socket(SocketUse::SendTo(Amount::Given)))
+        .partial("not MSG_OOB, MSG_ZEROCOPY")
+        .says(Words::Bytes),
+    Row::full(
+        45,
+        "recvfrom",
+        receive::recvfrom,
+        &[Fd, Out, Size, Hex, Hex, Hex],
+        socket(SocketUse::Receive(Amount::Given)),
+    )
+    .partial("not MSG_OOB, MSG_ERRQUEUE")
+    .returns(ResultWords::Bytes),
+    Row::full(46, "sendmsg", message::sendmsg, &[Fd, Hex, Hex], socket(SocketUse::SendMessage))
         .partial("of control messages SCM_RIGHTS and SCM_CREDENTIALS"),
-    Row::full(47, "recvmsg", message::recvmsg, &[Fd, Hex, Hex]).partial("not MSG_OOB, MSG_ERRQUEUE"),
-    Row::full(48, "shutdown", close::shutdown, &[Fd, Int]),
-    Row::full(49, "bind", bind::bind, &[Fd, Hex, Int]),
-    Row::full(50, "listen", bind::listen, &[Fd, Int]),
-    Row::full(51, "getsockname", name::getsockname, &[Fd, Hex, Hex]),
-    Row::full(52, "getpeername", name::getpeername, &[Fd, Hex, Hex]),
-    Row::full(53, "socketpair", create::socketpair, &[Int, Hex, Int, Hex]),
-    Row::full(54, "setsockopt", option_calls::setsockopt, &[Fd, Int, Int, Hex, Int])
+    Row::full(47, "recvmsg", message::recvmsg, &[Fd, Hex, Hex], socket(SocketUse::ReceiveMessage))
+        .partial("not MSG_OOB, MSG_ERRQUEUE")
+        .returns(ResultWords::EndOfInput),
+    Row::full(48, "shutdown", close::shutdown, &[Fd, Int], ShutsDown),
+    Row::full(49, "bind", bind::bind, &[Fd, Hex, Int], NamesSocket).says(Words::Address("as")),
+    Row::full(50, "listen", bind::listen, &[Fd, Int], NamesSocket).says(Words::Numbers),
+    Row::full(51, "getsockname", name::getsockname, &[Fd, Hex, Hex], socket(SocketUse::Ask)),
+    Row::full(52, "getpeername", name::getpeername, &[Fd, Hex, Hex], socket(SocketUse::Ask)),
+    Row::full(53, "socketpair", create::socketpair, &[Int, Hex, Int, Hex], MakesDescriptors),
+    Row::full(54, "setsockopt", option_calls::setsockopt, &[Fd, Int, Int, Hex, Int], socket(SocketUse::Any))
         .partial("options that need more than one loopback interface, a filter or time stamps are refused"),
-    Row::full(55, "getsockopt", option_calls::getsockopt, &[Fd, Int, Int, Hex, Hex])
+    Row::full(55, "getsockopt", option_calls::getsockopt, &[Fd, Int, Int, Hex, Hex], socket(SocketUse::Ask))
         .partial("of TCP_INFO only the state"),
-    Row::full(288, "accept4", accept::accept4, &[Fd, Hex, Hex, Hex]),
-    Row::full(299, "recvmmsg", message::recvmmsg, &[Fd, Hex, Size, Hex, Hex]),
-    Row::full(307, "sendmmsg", message::sendmmsg, &[Fd, Hex, Size, Hex]),
+    Row::full(288, "accept4", accept::accept4, &[Fd, Hex, Hex, Hex], Accepts).returns(ResultWords::Descriptor),
+    Row::full(299, "recvmmsg", message::recvmmsg, &[Fd, Hex, Size, Hex, Hex], Everything),
+    Row::full(307, "sendmmsg", message::sendmmsg, &[Fd, Hex, Size, Hex], Everything),
 ];
 
 /// `net.unix.max_dgram_qlen`: a mailbox of a Unix datagram socket takes one more than this.

@@ -14,6 +14,8 @@ use crate::descriptor::{
 use crate::errno::{EAGAIN, EBADF, EBUSY, EINVAL, EMFILE, ENOTTY, EPERM, EPIPE, Errno};
 use crate::id::Id;
 use crate::map::Map;
+use crate::table::FootprintRule::MakesDescriptors;
+use crate::table::narration::Called;
 use crate::table::{Argument, Row};
 use crate::wait::{Condition, Wait};
 use crate::{Kernel, event};
@@ -25,9 +27,10 @@ pub use ring::Pipe;
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(22, "pipe", pipe, &[Argument::Hex]),
-    Row::full(293, "pipe2", pipe2, &[Argument::Hex, Argument::Hex])
-        .partial("no packets (O_DIRECT), no notifications (O_NOTIFICATION_PIPE)"),
+    Row::full(22, "pipe", pipe, &[Argument::Hex], MakesDescriptors),
+    Row::full(293, "pipe2", pipe2, &[Argument::Hex, Argument::Hex], MakesDescriptors)
+        .partial("no packets (O_DIRECT), no notifications (O_NOTIFICATION_PIPE)")
+        .called(Called::As("pipe")),
 ];
 
 /// What an end of a pipe can do.

@@ -24,26 +24,27 @@ pub use take::{Delivery, Interrupted, fault, is_deliverable, recipients, shared,
 pub use waiting::{restore_mask, swap_mask};
 
 use crate::process::{Action, SignalInfo};
+use crate::table::FootprintRule::{BlocksSignals, ChangesProcess, Everything, Local};
 use crate::table::{Argument::*, Row};
 use crate::{Kernel, Tid};
 use number::{SIGSEGV, UNCATCHABLE};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(13, "rt_sigaction", action::rt_sigaction, &[Signal, Hex, Hex, Size]),
-    Row::full(14, "rt_sigprocmask", action::rt_sigprocmask, &[Int, Hex, Hex, Size]),
-    Row::full(15, "rt_sigreturn", stack::rt_sigreturn, &[]),
-    Row::full(34, "pause", waiting::pause, &[]),
-    Row::full(62, "kill", kill::kill, &[Int, Signal]),
-    Row::full(127, "rt_sigpending", action::rt_sigpending, &[Hex, Size]),
-    Row::full(128, "rt_sigtimedwait", waiting::rt_sigtimedwait, &[Hex, Hex, Time, Size]),
-    Row::full(129, "rt_sigqueueinfo", kill::rt_sigqueueinfo, &[Int, Signal, Hex]),
-    Row::full(130, "rt_sigsuspend", waiting::rt_sigsuspend, &[Hex, Size]),
-    Row::full(131, "sigaltstack", stack::sigaltstack, &[Hex, Hex]),
-    Row::full(200, "tkill", kill::tkill, &[Int, Signal]),
-    Row::full(234, "tgkill", kill::tgkill, &[Int, Int, Signal]),
-    Row::full(297, "rt_tgsigqueueinfo", kill::rt_tgsigqueueinfo, &[Int, Int, Signal, Hex]),
-    Row::full(424, "pidfd_send_signal", kill::pidfd_send_signal, &[Fd, Signal, Hex, Hex]),
+    Row::full(13, "rt_sigaction", action::rt_sigaction, &[Signal, Hex, Hex, Size], ChangesProcess).silent(),
+    Row::full(14, "rt_sigprocmask", action::rt_sigprocmask, &[Int, Hex, Hex, Size], BlocksSignals).silent(),
+    Row::full(15, "rt_sigreturn", stack::rt_sigreturn, &[], BlocksSignals).silent(),
+    Row::full(34, "pause", waiting::pause, &[], Everything),
+    Row::full(62, "kill", kill::kill, &[Int, Signal], Everything),
+    Row::full(127, "rt_sigpending", action::rt_sigpending, &[Hex, Size], Everything),
+    Row::full(128, "rt_sigtimedwait", waiting::rt_sigtimedwait, &[Hex, Hex, Time, Size], Everything),
+    Row::full(129, "rt_sigqueueinfo", kill::rt_sigqueueinfo, &[Int, Signal, Hex], Everything),
+    Row::full(130, "rt_sigsuspend", waiting::rt_sigsuspend, &[Hex, Size], Everything),
+    Row::full(131, "sigaltstack", stack::sigaltstack, &[Hex, Hex], Local).silent(),
+    Row::full(200, "tkill", kill::tkill, &[Int, Signal], Everything),
+    Row::full(234, "tgkill", kill::tgkill, &[Int, Int, Signal], Everything),
+    Row::full(297, "rt_tgsigqueueinfo", kill::rt_tgsigqueueinfo, &[Int, Int, Signal, Hex], Everything),
+    Row::full(424, "pidfd_send_signal", kill::pidfd_send_signal, &[Fd, Signal, Hex, Hex], Everything),
 ];
 
 /// Whether a signal of the set is pending for the thread or its process.

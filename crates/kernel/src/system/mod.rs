@@ -9,53 +9,65 @@ pub use random::{random, random_bytes};
 
 use crate::call::{Call, Control, Stop};
 use crate::errno::{EINVAL, ENODEV, EPERM};
+use crate::table::FootprintRule::{Asks, ChangesProcess, Everything, Local};
+use crate::table::Startup;
+use crate::table::footprint::Changers::Anybody;
+use crate::table::footprint::Subject::{Caller, GivenThread, Limits};
 use crate::table::{Argument::*, Row};
 use crate::time::SECOND;
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(24, "sched_yield", schedule::sched_yield, &[]),
-    Row::full(63, "uname", uname, &[Hex]),
-    Row::full(97, "getrlimit", limits::getrlimit, &[Int, Hex]),
-    Row::full(99, "sysinfo", sysinfo, &[Hex]),
-    Row::full(101, "ptrace", refused, &[Int, Int, Hex, Hex]).partial(REFUSED),
-    Row::full(103, "syslog", syslog, &[Int, Hex, Int]).partial("the kernel has nothing to say"),
-    Row::full(135, "personality", personality, &[Hex]).partial("only asking, and the switch for randomised addresses"),
-    Row::full(140, "getpriority", schedule::getpriority, &[Int, Int]),
-    Row::full(141, "setpriority", schedule::setpriority, &[Int, Int, Int]),
-    Row::full(142, "sched_setparam", schedule::sched_setparam, &[Int, Hex]).partial(schedule::NOTE),
-    Row::full(143, "sched_getparam", schedule::sched_getparam, &[Int, Hex]),
-    Row::full(144, "sched_setscheduler", schedule::sched_setscheduler, &[Int, Int, Hex]).partial(schedule::NOTE),
-    Row::full(145, "sched_getscheduler", schedule::sched_getscheduler, &[Int]),
-    Row::full(146, "sched_get_priority_max", schedule::sched_get_priority_max, &[Int]),
-    Row::full(147, "sched_get_priority_min", schedule::sched_get_priority_min, &[Int]),
-    Row::full(148, "sched_rr_get_interval", schedule::sched_rr_get_interval, &[Int, Hex]),
+    Row::full(24, "sched_yield", schedule::sched_yield, &[], Local).silent(),
+    Row::full(63, "uname", uname, &[Hex], Asks(Anybody, Caller)).at_startup(Startup::Loads).silent(),
+    Row::full(97, "getrlimit", limits::getrlimit, &[Int, Hex], Asks(Anybody, Caller)).silent(),
+    Row::full(99, "sysinfo", sysinfo, &[Hex], Everything).silent(),
+    Row::full(101, "ptrace", refused, &[Int, Int, Hex, Hex], Everything).partial(REFUSED),
+    Row::full(103, "syslog", syslog, &[Int, Hex, Int], Everything).partial("the kernel has nothing to say"),
+    Row::full(135, "personality", personality, &[Hex], Everything)
+        .partial("only asking, and the switch for randomised addresses"),
+    Row::full(140, "getpriority", schedule::getpriority, &[Int, Int], Everything),
+    Row::full(141, "setpriority", schedule::setpriority, &[Int, Int, Int], Everything),
+    Row::full(142, "sched_setparam", schedule::sched_setparam, &[Int, Hex], Everything).partial(schedule::NOTE),
+    Row::full(143, "sched_getparam", schedule::sched_getparam, &[Int, Hex], Everything),
+    Row::full(144, "sched_setscheduler", schedule::sched_setscheduler, &[Int, Int, Hex], Everything)
+        .partial(schedule::NOTE),
+    Row::full(145, "sched_getscheduler", schedule::sched_getscheduler, &[Int], Everything),
+    Row::full(146, "sched_get_priority_max", schedule::sched_get_priority_max, &[Int], Everything),
+    Row::full(147, "sched_get_priority_min", schedule::sched_get_priority_min, &[Int], Everything),
+    Row::full(148, "sched_rr_get_interval", schedule::sched_rr_get_interval, &[Int, Hex], Everything),
     Row::absent(154, "modify_ldt", "ENOSYS: a kernel without 16-bit segments"),
-    Row::full(157, "prctl", control::prctl, &[Int, Hex, Hex, Hex, Hex]).partial("the options that programs use"),
-    Row::full(158, "arch_prctl", arch_prctl, &[Hex, Hex]),
-    Row::full(159, "adjtimex", refused, &[Hex]).partial(REFUSED),
-    Row::full(160, "setrlimit", limits::setrlimit, &[Int, Hex]),
-    Row::full(169, "reboot", refused, &[Hex, Hex, Hex, Hex]).partial(REFUSED),
-    Row::full(170, "sethostname", sethostname, &[Hex, Size]),
-    Row::full(171, "setdomainname", setdomainname, &[Hex, Size]),
-    Row::full(172, "iopl", refused, &[Int]).partial(REFUSED),
-    Row::full(173, "ioperm", refused, &[Hex, Hex, Int]).partial(REFUSED),
-    Row::full(203, "sched_setaffinity", schedule::sched_setaffinity, &[Int, Size, Hex])
+    Row::full(157, "prctl", control::prctl, &[Int, Hex, Hex, Hex, Hex], ChangesProcess)
+        .partial("the options that programs use")
+        .silent(),
+    Row::full(158, "arch_prctl", arch_prctl, &[Hex, Hex], Local).silent(),
+    Row::full(159, "adjtimex", refused, &[Hex], Everything).partial(REFUSED),
+    Row::full(160, "setrlimit", limits::setrlimit, &[Int, Hex], Everything),
+    Row::full(169, "reboot", refused, &[Hex, Hex, Hex, Hex], Everything).partial(REFUSED),
+    Row::full(170, "sethostname", sethostname, &[Hex, Size], Everything),
+    Row::full(171, "setdomainname", setdomainname, &[Hex, Size], Everything),
+    Row::full(172, "iopl", refused, &[Int], Everything).partial(REFUSED),
+    Row::full(173, "ioperm", refused, &[Hex, Hex, Int], Everything).partial(REFUSED),
+    Row::full(203, "sched_setaffinity", schedule::sched_setaffinity, &[Int, Size, Hex], Everything)
         .partial("there is one processor"),
-    Row::full(204, "sched_getaffinity", schedule::sched_getaffinity, &[Int, Size, Hex]),
-    Row::full(219, "restart_syscall", restart_syscall, &[]),
-    Row::full(251, "ioprio_set", ioprio_set, &[Int, Int, Hex]).partial("checked, without effect"),
-    Row::full(252, "ioprio_get", ioprio_get, &[Int, Int]).partial("always the default"),
-    Row::full(272, "unshare", unshare, &[Hex]).partial("no namespaces"),
-    Row::full(302, "prlimit64", limits::prlimit64, &[Int, Int, Hex, Hex]),
-    Row::full(305, "clock_adjtime", refused, &[Clock, Hex]).partial(REFUSED),
-    Row::full(308, "setns", refused, &[Fd, Hex]).partial(REFUSED),
-    Row::full(309, "getcpu", schedule::getcpu, &[Hex, Hex, Hex]),
+    Row::full(204, "sched_getaffinity", schedule::sched_getaffinity, &[Int, Size, Hex], Asks(Anybody, GivenThread))
+        .at_startup(Startup::Loads)
+        .silent(),
+    Row::full(219, "restart_syscall", restart_syscall, &[], Everything),
+    Row::full(251, "ioprio_set", ioprio_set, &[Int, Int, Hex], Everything).partial("checked, without effect"),
+    Row::full(252, "ioprio_get", ioprio_get, &[Int, Int], Everything).partial("always the default"),
+    Row::full(272, "unshare", unshare, &[Hex], Everything).partial("no namespaces"),
+    Row::full(302, "prlimit64", limits::prlimit64, &[Int, Int, Hex, Hex], Asks(Anybody, Limits))
+        .at_startup(Startup::Loads)
+        .silent(),
+    Row::full(305, "clock_adjtime", refused, &[Clock, Hex], Everything).partial(REFUSED),
+    Row::full(308, "setns", refused, &[Fd, Hex], Everything).partial(REFUSED),
+    Row::full(309, "getcpu", schedule::getcpu, &[Hex, Hex, Hex], Local),
     Row::absent(298, "perf_event_open", "ENOSYS: a kernel built without it"),
     Row::absent(317, "seccomp", "ENOSYS: a kernel built without it"),
-    Row::full(318, "getrandom", random::getrandom, &[Hex, Size, Hex]),
+    Row::full(318, "getrandom", random::getrandom, &[Hex, Size, Hex], Local).silent(),
     Row::absent(321, "bpf", "ENOSYS: a kernel built without it"),
-    Row::absent(334, "rseq", "ENOSYS: as before Linux 4.18; libraries do without"),
+    Row::absent(334, "rseq", "ENOSYS: as before Linux 4.18; libraries do without").silent().local(),
     Row::absent(425, "io_uring_setup", "ENOSYS: a kernel built without it"),
     Row::absent(426, "io_uring_enter", "ENOSYS: a kernel built without it"),
     Row::absent(427, "io_uring_register", "ENOSYS: a kernel built without it"),

@@ -21,6 +21,10 @@ use crate::map::Map;
 use crate::process::SignalInfo;
 use crate::signal::number::SIGALRM;
 use crate::signal::{self, SI_TIMER, Target};
+use crate::table::FootprintRule::{Asks, ChangesProcess, Everything, Local, ReadsClock, Sleeps};
+use crate::table::footprint::Changers::Threads;
+use crate::table::footprint::Subject::Caller;
+use crate::table::narration::Words;
 use crate::table::{Argument::*, Row};
 use memory::Memory;
 
@@ -35,28 +39,30 @@ pub const NEVER: u64 = i64::MAX as u64;
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(35, "nanosleep", sleep::nanosleep, &[Time, Hex]),
-    Row::full(36, "getitimer", interval::getitimer, &[Int, Hex]),
-    Row::full(37, "alarm", interval::alarm, &[Size]),
-    Row::full(38, "setitimer", interval::setitimer, &[Int, Hex, Hex]),
-    Row::full(96, "gettimeofday", clocks::gettimeofday, &[Hex, Hex]),
-    Row::full(98, "getrusage", usage::getrusage, &[Int, Hex])
-        .partial("processor time only, all of it as user time; the other members are 0"),
-    Row::full(100, "times", usage::times, &[Hex]).partial("all processor time is user time"),
-    Row::full(164, "settimeofday", clocks::settimeofday, &[Hex, Hex])
+    Row::full(35, "nanosleep", sleep::nanosleep, &[Time, Hex], Sleeps).says(Words::Sleep(0)),
+    Row::full(36, "getitimer", interval::getitimer, &[Int, Hex], ChangesProcess),
+    Row::full(37, "alarm", interval::alarm, &[Size], ChangesProcess).silent(),
+    Row::full(38, "setitimer", interval::setitimer, &[Int, Hex, Hex], ChangesProcess),
+    Row::full(96, "gettimeofday", clocks::gettimeofday, &[Hex, Hex], ReadsClock).silent(),
+    Row::full(98, "getrusage", usage::getrusage, &[Int, Hex], Asks(Threads, Caller))
+        .partial("processor time only, all of it as user time; the other members are 0")
+        .silent(),
+    Row::full(100, "times", usage::times, &[Hex], Asks(Threads, Caller)).partial("all processor time is user time"),
+    Row::full(164, "settimeofday", clocks::settimeofday, &[Hex, Hex], Everything)
         .partial("waits that began before keep their length"),
-    Row::full(201, "time", clocks::time, &[Hex]),
-    Row::full(222, "timer_create", posix::timer_create, &[Clock, Hex, Hex]),
-    Row::full(223, "timer_settime", posix::timer_settime, &[Int, Hex, Hex, Hex]),
-    Row::full(224, "timer_gettime", posix::timer_gettime, &[Int, Hex]),
-    Row::full(225, "timer_getoverrun", posix::timer_getoverrun, &[Int]),
-    Row::full(226, "timer_delete", posix::timer_delete, &[Int]),
-    Row::full(227, "clock_settime", clocks::clock_settime, &[Clock, Time])
+    Row::full(201, "time", clocks::time, &[Hex], ReadsClock).silent(),
+    Row::full(222, "timer_create", posix::timer_create, &[Clock, Hex, Hex], Everything),
+    Row::full(223, "timer_settime", posix::timer_settime, &[Int, Hex, Hex, Hex], Everything),
+    Row::full(224, "timer_gettime", posix::timer_gettime, &[Int, Hex], Everything),
+    Row::full(225, "timer_getoverrun", posix::timer_getoverrun, &[Int], Everything),
+    Row::full(226, "timer_delete", posix::timer_delete, &[Int], Everything),
+    Row::full(227, "clock_settime", clocks::clock_settime, &[Clock, Time], Everything)
         .partial("waits that began before keep their length"),
-    Row::full(228, "clock_gettime", clocks::clock_gettime, &[Clock, Hex]),
-    Row::full(229, "clock_getres", clocks::clock_getres, &[Clock, Hex]),
-    Row::full(230, "clock_nanosleep", sleep::clock_nanosleep, &[Clock, Hex, Time, Hex])
-        .partial("not on clocks of processor time"),
+    Row::full(228, "clock_gettime", clocks::clock_gettime, &[Clock, Hex], ReadsClock).silent(),
+    Row::full(229, "clock_getres", clocks::clock_getres, &[Clock, Hex], Local),
+    Row::full(230, "clock_nanosleep", sleep::clock_nanosleep, &[Clock, Hex, Time, Hex], Sleeps)
+        .partial("not on clocks of processor time")
+        .says(Words::SleepUnlessUntil(2)),
 ];
 
 /// Armed timers, by process.
