@@ -167,6 +167,8 @@ pub struct Failure {
     pub message: String,
     /// Whether there is no meaningful state after it, so that search does not go on.
     pub fatal: bool,
+    /// The property that it is about, if it has a name of its own.
+    pub property: Option<String>,
 }
 
 /// What a reduction must know about one actor in one state.

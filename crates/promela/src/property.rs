@@ -42,7 +42,7 @@ impl RunProperty {
             FailureKind::Never => "the claim is matched".to_owned(),
             _ => "the formula does not hold".to_owned(),
         };
-        Failure { kind: self.kind, message, fatal: true }
+        Failure { kind: self.kind, message, fatal: true, property: None }
     }
 }
 

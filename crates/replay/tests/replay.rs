@@ -20,7 +20,7 @@ fn two_loops() -> Toy {
 }
 
 fn deadlock() -> Failure {
-    Failure { kind: FailureKind::Deadlock, message: "invalid end state".to_owned(), fatal: true }
+    Failure { kind: FailureKind::Deadlock, message: "invalid end state".to_owned(), fatal: true, property: None }
 }
 
 fn counterexample(schedule: Schedule, kind: FailureKind, message: &str) -> Counterexample {

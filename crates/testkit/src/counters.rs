@@ -34,7 +34,7 @@ impl Counters {
     }
 
     fn failure(&self) -> Failure {
-        Failure { kind: FailureKind::Assert, message: "all counters are equal".into(), fatal: false }
+        Failure { kind: FailureKind::Assert, message: "all counters are equal".into(), fatal: false, property: None }
     }
 
     /// Number of states.
@@ -97,7 +97,8 @@ impl TransitionSystem for Counters {
     }
 
     fn stuck(&self, _: &mut Vec<u8>, _: &Vec<u8>) -> Option<Failure> {
-        let failure = Failure { kind: FailureKind::Deadlock, message: "all counters ended".into(), fatal: true };
+        let failure =
+            Failure { kind: FailureKind::Deadlock, message: "all counters ended".into(), fatal: true, property: None };
         (!self.may_end).then_some(failure)
     }
 

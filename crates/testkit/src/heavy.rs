@@ -72,7 +72,8 @@ impl TransitionSystem for Heavy {
     }
 
     fn stuck(&self, (): &mut (), _: &Pages) -> Option<Failure> {
-        let failure = Failure { kind: FailureKind::Deadlock, message: "all counters ended".into(), fatal: true };
+        let failure =
+            Failure { kind: FailureKind::Deadlock, message: "all counters ended".into(), fatal: true, property: None };
         (!self.may_end).then_some(failure)
     }
 

@@ -77,7 +77,12 @@ impl TransitionSystem for Philosophers {
     }
 
     fn stuck(&self, _: &mut Vec<u8>, _: &Vec<u8>) -> Option<Failure> {
-        Some(Failure { kind: FailureKind::Deadlock, message: "everybody waits for a fork".into(), fatal: true })
+        Some(Failure {
+            kind: FailureKind::Deadlock,
+            message: "everybody waits for a fork".into(),
+            fatal: true,
+            property: None,
+        })
     }
 
     /// Bit i: philosopher i eats.

@@ -115,7 +115,7 @@ impl Program {
 
 /// What went wrong in a stuck state: the message names the state, so that every such state is told apart.
 pub(crate) fn stuck(state: &[u8]) -> Failure {
-    Failure { kind: FailureKind::Deadlock, message: format!("stuck at {state:?}"), fatal: true }
+    Failure { kind: FailureKind::Deadlock, message: format!("stuck at {state:?}"), fatal: true, property: None }
 }
 
 impl TransitionSystem for Program {

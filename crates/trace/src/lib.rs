@@ -4,12 +4,14 @@
 //! has none.
 
 mod counterexample;
+mod event_kind;
 mod fingerprint;
 mod programs;
 mod read;
 mod told;
 
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable, Waiting};
+pub use event_kind::{Call, EventKind};
 pub use fingerprint::Fingerprint;
 pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef, ViewRef};
 pub use read::{ReadError, SIZE_MAX};
@@ -56,6 +58,9 @@ pub struct Location {
 pub struct Event {
     /// Who did it.
     pub actor: u32,
+    /// What it is.
+    #[serde(default, skip_serializing_if = "EventKind::is_statement")]
+    pub kind: EventKind,
     /// What, as the source says it: `x = x + 1`, `ch!msg(3)`, `(end)`.
     pub text: String,
     /// Where.

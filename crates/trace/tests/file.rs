@@ -10,6 +10,7 @@ fn location(line: u32) -> Location {
 fn event(actor: u32, text: &str) -> Event {
     Event {
         actor,
+        kind: EventKind::Statement,
         text: text.to_owned(),
         location: Some(location(7)),
         changes: vec![Change { name: "x".to_owned(), before: "0".to_owned(), after: "1".to_owned() }],

@@ -192,7 +192,7 @@ impl Court<'_> {
     fn livelocks(&mut self, searched: &Searched, evidence: &mut Evidence) {
         for livelock in searched.outcome.report.livelocks.iter().take(1) {
             let message = "somebody moves for ever and nobody gets on, although everybody gets its turn".to_owned();
-            let failure = Failure { kind: FailureKind::Livelock, message, fatal: false };
+            let failure = Failure { kind: FailureKind::Livelock, message, fatal: false, property: None };
             let schedule: Vec<Choice> = livelock.stem.iter().chain(&livelock.cycle).copied().collect();
             let start = self.told(&livelock.stem).map(|told| told.fingerprint);
             match self.told(&schedule).filter(|told| Some(told.fingerprint) == start) {
@@ -212,7 +212,7 @@ impl Court<'_> {
     fn at_the_start(&mut self, evidence: &mut Evidence) {
         if let Some(text) = self.programs.forbidden_from_the_start() {
             let message = format!("`{text}` is true from the start");
-            let failure = Failure { kind: FailureKind::Never, message, fatal: true };
+            let failure = Failure { kind: FailureKind::Never, message, fatal: true, property: Some(text) };
             if let Some(told) = self.told(&[]) {
                 evidence.counterexamples.push(self.counterexample(&failure, &[], told, Vec::new(), None));
             }
@@ -222,7 +222,8 @@ impl Court<'_> {
     /// Races of two plain accesses, except on variables that were made for use by several threads at once.
     fn races(&mut self, searched: &Searched, evidence: &mut Evidence) {
         for (race, way) in searched.outcome.ways.iter().filter(|(race, _)| race.plain) {
-            let failure = Failure { kind: FailureKind::Race, message: "a race".to_owned(), fatal: false };
+            let failure =
+                Failure { kind: FailureKind::Race, message: "a race".to_owned(), fatal: false, property: None };
             if evidence.has(&failure) && !self.wanted.request.keep_going {
                 continue;
             }
@@ -249,7 +250,7 @@ impl Court<'_> {
 
     fn race(&mut self, race: &Race, way: &[Choice], shown: &checker::narrate::races::Shown) -> Option<Counterexample> {
         let message = tell::race_message(race, shown);
-        let failure = Failure { kind: FailureKind::Race, message, fatal: false };
+        let failure = Failure { kind: FailureKind::Race, message, fatal: false, property: None };
         let [one, other] = shown.choices;
         let schedule: Vec<Choice> = way.iter().copied().chain([one, other]).collect();
         let mut told = self.told(&schedule)?;

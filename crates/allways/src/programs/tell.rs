@@ -11,8 +11,8 @@ use explore::system::Failure;
 use report::Sources;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
-    Choice, Counterexample, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef, VERSION, Variable,
-    Waiting,
+    Call, Choice, Counterexample, EventKind, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef,
+    VERSION, Variable, Waiting,
 };
 
 /// Lines of a program's complaints that are shown.
@@ -20,11 +20,7 @@ const COMPLAINTS_MAX: usize = 4;
 
 /// The name of the property that a failure is about.
 pub fn property_name(failure: &Failure) -> String {
-    let quoted = failure.message.strip_prefix('`').and_then(|rest| rest.rsplit_once("` "));
-    match quoted {
-        Some((text, _)) if failure.kind == FailureKind::Never => text.to_owned(),
-        _ => failure.kind.name().to_owned(),
-    }
+    failure.property.clone().unwrap_or_else(|| failure.kind.name().to_owned())
 }
 
 /// Puts a counterexample together.
@@ -73,12 +69,15 @@ fn meaning(failure: &Failure, text: &str) -> Option<String> {
     is_meant.then(|| format!("{name} means {meaning}"))
 }
 
-/// What programs meet that is different outside, by how the event ends, and what to do about it.
-const OUTSIDE: [(&str, &str); 4] = [
-    ("ENETUNREACH", "programs reach each other only: start the other side in the same check (./server + ./client)"),
-    ("EHOSTUNREACH", "programs reach each other only: start the other side in the same check (./server + ./client)"),
-    ("(standard input) -> end of input", "standard input is empty: --stdin FILE gives programs something to read"),
-    ("\"/dev/tty\" -> ENXIO", "there is no terminal"),
+/// What programs meet that is different outside: how a call shows it, and what to do about it.
+type Outside = (fn(&Call) -> bool, &'static str);
+const OUTSIDE: [Outside; 3] = [
+    (
+        |call| matches!(call.error.as_deref(), Some("ENETUNREACH" | "EHOSTUNREACH")),
+        "programs reach each other only: start the other side in the same check (./server + ./client)",
+    ),
+    (|call| call.is_end_of_input, "standard input is empty: --stdin FILE gives programs something to read"),
+    (|call| call.path.as_deref() == Some("/dev/tty") && call.error.as_deref() == Some("ENXIO"), "there is no terminal"),
 ];
 
 /// Why a program met something else than it does outside.
@@ -87,8 +86,8 @@ fn outside(told: &Told, kind: FailureKind) -> Vec<String> {
         return Vec::new();
     }
     let events: Vec<&trace::Event> = told.trace.steps.iter().flat_map(|step| &step.events).collect();
-    let hints = OUTSIDE.iter().filter_map(|(end, help)| {
-        let event = events.iter().find(|event| event.text.ends_with(end))?;
+    let hints = OUTSIDE.iter().filter_map(|(is_met, help)| {
+        let event = events.iter().find(|event| event.kind.call().is_some_and(is_met))?;
         Some(format!("{}: {help}", event.text))
     });
     hints.chain(told.missing.iter().find_map(|path| undeclared(path))).collect()
@@ -113,12 +112,19 @@ fn message(failure: &Failure, told: &Told) -> String {
             let names: Vec<String> = names.collect();
             format!("{} {} for ever", names.join(", "), if names.len() == 1 { "waits" } else { "wait" })
         }
-        FailureKind::Assert if !failure.message.contains("assertion") => {
+        FailureKind::Assert if !has_assertion(told) => {
+            // Not our words, but the program's: what it says of itself before it aborts.
             let said = told.complaints.iter().rev().find(|line| line.contains("ssert"));
             said.or(told.complaints.last()).unwrap_or(&failure.message).clone()
         }
         _ => failure.message.clone(),
     }
+}
+
+/// Whether an assertion of the C library has failed in the last step; otherwise the program has aborted.
+fn has_assertion(told: &Told) -> bool {
+    let last = told.trace.steps.last();
+    last.is_some_and(|step| step.events.iter().any(|event| event.kind == EventKind::Assertion))
 }
 
 /// Both sides of a race, in one line.

@@ -6,10 +6,12 @@ use kernel::descriptor::{Console, File};
 use kernel::errno::{ECHILD, ENOENT, Errno};
 use kernel::files::walk::AT_SYMLINK_NOFOLLOW;
 use kernel::net::socket::Stage;
+use kernel::table::FootprintRule;
 use kernel::table::narration::{Called, ResultWords, Shown, Words};
 use kernel::table::{self, Argument, Row};
 use kernel::{Tid, files};
 use memory::SpaceId;
+use trace::{Call, EventKind};
 use world::World;
 
 /// How much of a text is shown.
@@ -42,6 +44,28 @@ pub fn is_alone(world: &World, tid: Tid, fd: i32) -> bool {
         Some(File::Socket(id)) => world.kernel.net.sockets.get(&id).is_some_and(|socket| socket.stage == Stage::Idle),
         _ => false,
     }
+}
+
+/// What a call that begins is as an event.
+pub fn kind(world: &World, tid: Tid, number: u64, args: &[u64; 6]) -> EventKind {
+    let Some(row) = table::row(number) else { return EventKind::Call(Call::default()) };
+    let begun = BegunCall { world, tid, row, args };
+    match row.narration.words {
+        Words::Sleep(_) => EventKind::Sleep,
+        Words::SleepUnlessUntil(_) if begun.whole().is_some() => EventKind::Sleep,
+        Words::Output if begun.whole().is_some() => EventKind::Print,
+        _ if matches!(row.footprint, FootprintRule::Forks(_)) => EventKind::Fork,
+        _ => EventKind::Call(Call { name: row.name.to_owned(), path: begun.first_path(), ..Call::default() }),
+    }
+}
+
+/// Notes what a call has come to.
+pub fn note_result(world: &World, tid: Tid, (row, args): (&Row, &[u64; 6]), result: u64, call: &mut Call) {
+    let signed = result as i64;
+    call.error = (-4095..0).contains(&signed).then(|| Errno((-signed) as u16).name().to_string());
+    let reads = matches!(row.narration.result, ResultWords::Bytes | ResultWords::EndOfInput);
+    let is_input = || matches!(file_of(world, tid, args[0] as i32), Some(File::Console(Console::Input)));
+    call.is_end_of_input = reads && result == 0 && is_input();
 }
 
 /// A call that begins. Looks at memory without leaving a trace in the log of accesses.
@@ -121,6 +145,13 @@ impl BegunCall<'_> {
             (Words::Numbers, Argument::Int) => Some(value.to_string()),
             _ => None,
         }
+    }
+
+    /// The first path among its arguments.
+    fn first_path(&self) -> Option<String> {
+        let mut arguments = self.row.arguments.iter().zip(self.args);
+        let (_, address) = arguments.find(|(argument, _)| **argument == Argument::Path)?;
+        text_at(self.world, self.space(), *address)
     }
 
     fn path(&self, before: &str, address: u64, room: usize) -> Option<String> {

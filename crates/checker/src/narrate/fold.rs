@@ -5,7 +5,7 @@ use super::files::{Noted, Use};
 use crate::system::choice::TIME;
 use crate::system::programs::Programs;
 use kernel::{Id, Tid};
-use trace::{Change, Trace};
+use trace::{Change, Event, Trace};
 
 /// Events of whoever moved last that are always told: what went wrong is often the last thing that it tried.
 const LAST_TOLD: usize = 3;
@@ -106,15 +106,13 @@ fn last_events(trace: &Trace, actor: Option<u32>, count: usize) -> Vec<(usize, u
         own.map(move |(number, _)| (index, number))
     });
     let places: Vec<(usize, usize)> = places.collect();
-    let failed = |(index, number): &&(usize, usize)| has_failed(&trace.steps[*index].events[*number].text);
+    let failed = |(index, number): &&(usize, usize)| has_failed(&trace.steps[*index].events[*number]);
     let failures = places.iter().rev().filter(failed).take(LAST_FAILED);
     places.iter().rev().take(count).chain(failures).copied().collect()
 }
 
 /// Whether a call came to an error; that files of the system are not there is nothing special.
-fn has_failed(text: &str) -> bool {
-    let is_error =
-        |result: &str| result.len() > 1 && result.starts_with('E') && result.bytes().all(|b| b.is_ascii_uppercase());
-    let is_of_system = ["\"/usr/", "\"/lib", "\"/proc/"].iter().any(|folder| text.contains(folder));
-    !is_of_system && text.rsplit_once(" -> ").is_some_and(|(_, result)| is_error(result))
+fn has_failed(event: &Event) -> bool {
+    let is_of_system = |path: &String| ["/usr/", "/lib", "/proc/"].iter().any(|folder| path.starts_with(folder));
+    event.kind.call().is_some_and(|call| call.error.is_some() && !call.path.as_ref().is_some_and(is_of_system))
 }

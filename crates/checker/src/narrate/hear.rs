@@ -6,6 +6,7 @@ use crate::system::overlay::ThreadOverlay;
 use crate::system::stepper::Stepper;
 use kernel::Tid;
 use memory::{AccessKind, SpaceId};
+use trace::EventKind;
 
 impl Stepper<'_> {
     /// Hears an operation of the C library that is about to be carried out.
@@ -20,7 +21,7 @@ impl Stepper<'_> {
             if hook.function == Function::Whole(Whole::Create) {
                 self.listener.context.routine = Some(self.routine(tid));
             }
-            let heard = self.listener.hear(&self.state.world, tid, text);
+            let heard = self.listener.hear(&self.state.world, tid, (kind(hook.function), text));
             self.listener.heard.push(heard);
         }
     }
@@ -40,7 +41,7 @@ impl Stepper<'_> {
         if self.listener.info.is_some() {
             let does = if access.access == AccessKind::Read { "reads" } else { "writes" };
             let text = format!("{does} {}", self.name_at(space, access.addr));
-            let heard = self.listener.hear(&self.state.world, tid, text);
+            let heard = self.listener.hear(&self.state.world, tid, (EventKind::Access, text));
             self.listener.heard.push(heard);
         }
     }
@@ -53,5 +54,15 @@ impl Stepper<'_> {
             Some(variable) => variable.path,
             None => format!("{address:#x}"),
         }
+    }
+}
+
+/// What an operation of the C library is as an event.
+fn kind(function: Function) -> EventKind {
+    match function {
+        Function::Whole(Whole::Create) => EventKind::CreateThread,
+        Function::AssertFail => EventKind::Assertion,
+        Function::Whole(Whole::EndProcess) => EventKind::Exit,
+        _ => EventKind::Operation,
     }
 }

@@ -2,21 +2,21 @@
 
 use super::files::Use;
 use kernel::Tid;
-use trace::Location;
+use trace::{EventKind, Location};
 
 /// Something that a thread did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HeardEvent {
     /// Who.
     pub tid: Tid,
+    /// What it is.
+    pub kind: EventKind,
     /// What, in words.
     pub text: String,
     /// The source line, if it is known.
     pub location: Option<Location>,
     /// Functions at work, innermost first.
     pub stack: Vec<String>,
-    /// A signal was delivered.
-    pub is_signal: bool,
     /// Files that it used.
     pub uses: Vec<Use>,
     /// It is about something that nobody else can know of.
@@ -24,8 +24,8 @@ pub struct HeardEvent {
 }
 
 impl HeardEvent {
-    pub(super) fn new(tid: Tid, text: String) -> Self {
+    pub(super) fn new(tid: Tid, kind: EventKind, text: String) -> Self {
         let (stack, uses) = (Vec::new(), Vec::new());
-        Self { tid, text, location: None, stack, is_signal: false, uses, is_private: false }
+        Self { tid, kind, text, location: None, stack, uses, is_private: false }
     }
 }

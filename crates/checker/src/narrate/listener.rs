@@ -9,6 +9,7 @@ use kernel::table::narration::ResultWords;
 use kernel::{Id, Tid, table};
 use memory::SpaceId;
 use std::collections::{BTreeMap, HashMap};
+use trace::EventKind;
 use world::World;
 use world::step::Observer;
 
@@ -81,20 +82,20 @@ impl Listener {
         }
     }
 
-    pub(super) fn hear(&mut self, world: &World, tid: Tid, text: String) -> HeardEvent {
+    pub(super) fn hear(&mut self, world: &World, tid: Tid, (kind, text): (EventKind, String)) -> HeardEvent {
         let Some(info) = &mut self.info else {
-            return HeardEvent::new(tid, text);
+            return HeardEvent::new(tid, kind, text);
         };
         let (location, stack) = place_of(info, world, tid, &self.folder);
-        HeardEvent { location, stack, ..HeardEvent::new(tid, text) }
+        HeardEvent { location, stack, ..HeardEvent::new(tid, kind, text) }
     }
 }
 
 impl Observer for Listener {
     fn begin(&mut self, world: &mut World, tid: Tid, number: u64, args: &[u64; 6]) {
         if self.info.is_some() {
-            let text = calls::begun(world, tid, number, args);
-            let mut heard = self.hear(world, tid, text);
+            let begun = (calls::kind(world, tid, number, args), calls::begun(world, tid, number, args));
+            let mut heard = self.hear(world, tid, begun);
             heard.uses = table::row(number).map_or_else(Vec::new, |row| files::begun(world, tid, row, args));
             heard.is_private = calls::is_alone(world, tid, args[0] as i32);
             self.name_file(&mut heard);
@@ -108,7 +109,7 @@ impl Observer for Listener {
         files::returned(world, row, &mut heard.uses);
         self.learn_names(&heard.uses);
         if calls::is_told(world, tid, (row, &args), &heard, result) {
-            if heard.text.starts_with("sleep ") {
+            if heard.kind == EventKind::Sleep {
                 heard.text = "wake up".to_owned();
             }
             if row.narration.result == ResultWords::Child && (result as i64) > 0 {
@@ -116,6 +117,9 @@ impl Observer for Listener {
                 return self.heard.push(heard);
             }
             heard.text += &calls::returned(world, tid, (row, &args), result, &heard.uses);
+            if let EventKind::Call(call) = &mut heard.kind {
+                calls::note_result(world, tid, (row, &args), result, call);
+            }
             self.heard.push(heard);
         }
     }
@@ -123,7 +127,7 @@ impl Observer for Listener {
     fn signal(&mut self, world: &World, tid: Tid, number: u8) {
         if self.info.is_some() {
             let text = format!("gets {}", world::strace::signal_name(u64::from(number)));
-            let heard = HeardEvent { is_signal: true, ..self.hear(world, tid, text) };
+            let heard = self.hear(world, tid, (EventKind::Signal, text));
             self.heard.push(heard);
         }
     }

@@ -31,7 +31,7 @@ use files::{Noted, Use, Uses};
 use kernel::descriptor::Console;
 use kernel::{Pid, Tid};
 use std::collections::{BTreeMap, HashMap};
-use trace::{Change, Choice, Event, Location, Trace, TraceStep, Waiting};
+use trace::{Change, Choice, Event, EventKind, Location, Trace, TraceStep, Waiting};
 
 /// A schedule, told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -57,12 +57,6 @@ pub struct Told {
     /// Paths at which nothing was found.
     pub missing: Vec<String>,
 }
-
-/// What is said of a step in which nothing happened that others could notice.
-const IDLE: &str = "goes on";
-
-/// How a text begins that tells of output.
-const PRINTING: &str = "write to standard";
 
 /// A story in progress.
 #[derive(Default)]
@@ -153,11 +147,11 @@ impl Programs {
         // Values say more than locks where there is no room for both.
         last.changes.extend(values.into_iter().filter(is_new));
         last.changes.extend(watched.into_iter().chain(changes));
-        let printing = events.iter().rposition(|event| event.text.starts_with(PRINTING)).unwrap_or(events.len() - 1);
+        let printing = events.iter().rposition(|event| event.kind == EventKind::Print).unwrap_or(events.len() - 1);
         events[printing].output = story.hear_output(&self.printed);
         story.told.failure = taken.failure.clone().or_else(|| taken.reached.stuck.clone());
         let is_silent = |event: &Event| event.changes.is_empty() && event.output.is_none() && event.created.is_none();
-        let is_local = events.iter().all(|event| event.text == IDLE && is_silent(event));
+        let is_local = events.iter().all(|event| event.kind == EventKind::Local && is_silent(event));
         story.told.trace.steps.push(TraceStep { choice, events, is_local: Some(is_local) });
         Some(taken.reached)
     }
@@ -167,24 +161,27 @@ impl Programs {
         let mut events: Vec<(Event, Vec<Use>)> = Vec::new();
         for heard in heard {
             // What is printed piece by piece is told once.
-            let is_more = heard.text.starts_with(PRINTING)
+            let is_more = heard.kind == EventKind::Print
                 && events.last().is_some_and(|(last, _)| last.text == heard.text && last.actor == heard.tid.0);
             if !is_more {
-                events.push((event(heard.tid, heard.text, heard.location), heard.uses));
+                events.push((event(heard.tid, heard.kind, heard.text, heard.location), heard.uses));
             }
         }
         let tid = Tid(choice.actor);
         if let Some(waits) = self.listener.waits_in(tid).filter(|_| self.state.is_waiting(tid)) {
-            let is_plain = waits.text.starts_with("sleep ") || waits.text == "vfork";
+            let is_plain = matches!(waits.kind, EventKind::Sleep | EventKind::Fork);
             let suffix = if is_plain { "" } else { ": waits" };
-            events.push((event(tid, format!("{}{suffix}", waits.text), waits.location.clone()), Vec::new()));
+            events.push((
+                event(tid, waits.kind.clone(), format!("{}{suffix}", waits.text), waits.location.clone()),
+                Vec::new(),
+            ));
         }
         if choice.actor != TIME && !self.state.world.kernel.threads.contains_key(&tid) {
-            events.retain(|(event, _)| !event.text.starts_with("exit("));
-            events.push((event(tid, self.end_words(tid), None), Vec::new()));
+            events.retain(|(event, _)| event.kind != EventKind::Exit);
+            events.push((event(tid, EventKind::End, self.end_words(tid), None), Vec::new()));
         }
         if events.is_empty() && choice.actor != TIME {
-            events.push((event(tid, IDLE.to_owned(), None), Vec::new()));
+            events.push((event(tid, EventKind::Local, "goes on".to_owned(), None), Vec::new()));
         }
         events
     }
@@ -193,10 +190,10 @@ impl Programs {
     fn tell_births(&self, events: &mut Vec<Event>, choice: Choice, started: &[Tid]) {
         for tid in started {
             let is_process = self.state.world.kernel.threads.get(tid).is_some_and(|thread| thread.pid.0 == tid.0);
-            let is_told = events.last().is_some_and(|last| last.text == "vfork" && last.created.is_none());
+            let is_told = events.last().is_some_and(|last| last.kind == EventKind::Fork && last.created.is_none());
             if is_process && !is_told {
-                events.retain(|event| event.text != IDLE);
-                events.push(event(Tid(choice.actor), "fork".to_owned(), None));
+                events.retain(|event| event.kind != EventKind::Local);
+                events.push(event(Tid(choice.actor), EventKind::Fork, "fork".to_owned(), None));
             }
             let birth = if is_process { None } else { events.iter().position(is_birth_of_thread) };
             let birth = birth.unwrap_or(events.len() - 1);
@@ -211,7 +208,7 @@ impl Programs {
         let slow: Vec<String> = able.map(|actor| self.listener.thread(Tid(actor.number))).collect();
         let verb = if slow.len() == 1 { "is" } else { "are" };
         let but = if slow.is_empty() { String::new() } else { format!(", {} {verb} slow", slow.join(" and ")) };
-        event(self.first_woken(), format!("... {passed} later{but}"), None)
+        event(self.first_woken(), EventKind::Time, format!("... {passed} later{but}"), None)
     }
 
     /// Whose wait has ended because time has passed.
@@ -309,7 +306,7 @@ impl Narration {
 
 /// Whether an event made a thread that nobody has been told to be yet.
 fn is_birth_of_thread(event: &Event) -> bool {
-    event.created.is_none() && event.text.starts_with("create a thread")
+    event.created.is_none() && event.kind == EventKind::CreateThread
 }
 
 /// Those who wait for each other in a circle, each for the next.
@@ -326,9 +323,10 @@ fn circle(tids: &[Tid], behind: &HashMap<Tid, Tid>) -> Vec<Tid> {
     Vec::new()
 }
 
-fn event(tid: Tid, text: String, location: Option<Location>) -> Event {
+fn event(tid: Tid, kind: EventKind, text: String, location: Option<Location>) -> Event {
     Event {
         actor: tid.0,
+        kind,
         text,
         location,
         changes: Vec::new(),

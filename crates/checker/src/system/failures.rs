@@ -23,7 +23,7 @@ impl View<'_> {
             return None;
         }
         let message = format!("nobody can go on: {}", waiting.join("; "));
-        Some(Failure { kind, message, fatal: true })
+        Some(Failure { kind, message, fatal: true, property: None })
     }
 
     pub(crate) fn waits(&self, tid: Tid) -> String {
@@ -62,7 +62,7 @@ impl Workload {
         const SIGABRT: i32 = 6;
         const SIGKILL: i32 = 9;
         let told = world::strace::signal_name(signal as u64);
-        let failure = |kind, message| Some(Failure { kind, message, fatal: true });
+        let failure = |kind, message| Some(Failure { kind, message, fatal: true, property: None });
         match signal {
             0 if self.options.checks.exit
                 && self.expected(*pid).is_some_and(|expected| !expected.allows(status >> 8)) =>
@@ -83,6 +83,11 @@ impl Workload {
 
     pub(crate) fn misused(&self, actor: u32, what: &str) -> Option<Failure> {
         let message = format!("thread {actor}: {what}");
-        self.options.checks.misuse.then_some(Failure { kind: FailureKind::Misuse, message, fatal: false })
+        self.options.checks.misuse.then_some(Failure {
+            kind: FailureKind::Misuse,
+            message,
+            fatal: false,
+            property: None,
+        })
     }
 }

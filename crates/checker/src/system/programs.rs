@@ -472,7 +472,8 @@ impl Programs {
         (before, after): (u64, u64),
     ) -> Option<Failure> {
         let ended = self.state.take_ended();
-        let asserted = assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true });
+        let asserted =
+            assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true, property: None });
         let failure = asserted
             .or_else(|| self.workload.failure(&ended))
             .or_else(|| self.workload.forbidden_failure(before, after))

@@ -43,7 +43,12 @@ impl Workload {
     pub(crate) fn forbidden_failure(&self, before: u64, after: u64) -> Option<Failure> {
         let new = (after & !before).trailing_zeros() as usize;
         let (text, _) = self.forbidden.all.get(new)?;
-        Some(Failure { kind: FailureKind::Never, message: format!("`{text}` has become true"), fatal: true })
+        Some(Failure {
+            kind: FailureKind::Never,
+            message: format!("`{text}` has become true"),
+            fatal: true,
+            property: Some(text.clone()),
+        })
     }
 }
 

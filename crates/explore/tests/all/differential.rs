@@ -103,7 +103,7 @@ fn reduction_keeps_every_failure_and_stuck_state() {
 }
 
 fn ltl_failure() -> Failure {
-    Failure { kind: FailureKind::Ltl, message: "the property".into(), fatal: false }
+    Failure { kind: FailureKind::Ltl, message: "the property".into(), fatal: false, property: None }
 }
 
 #[test]

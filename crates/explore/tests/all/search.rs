@@ -243,7 +243,12 @@ fn a_walk_without_violations_is_no_proof() {
 }
 
 fn starving() -> Failure {
-    Failure { kind: FailureKind::Ltl, message: "philosopher 0 eats again and again".into(), fatal: false }
+    Failure {
+        kind: FailureKind::Ltl,
+        message: "philosopher 0 eats again and again".into(),
+        fatal: false,
+        property: None,
+    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub fn stuck(model: &Model, work: &Work) -> Option<Failure> {
     if (0..work.processes()).any(|pid| enabled::can_move(model, work, pid, true, 0)) {
         return None;
     }
-    Some(Failure { kind: FailureKind::Deadlock, message: "invalid end state".to_owned(), fatal: true })
+    Some(Failure { kind: FailureKind::Deadlock, message: "invalid end state".to_owned(), fatal: true, property: None })
 }
 
 /// A place in the sources, for people.
@@ -84,6 +84,7 @@ fn event<C: Code>(system: &System<C>, before: &Work, micro: &Micro) -> Event {
     let created = (micro.after.processes() > before.processes()).then(|| micro.after.processes() - 1);
     Event {
         actor: micro.pid,
+        kind: trace::EventKind::Statement,
         text,
         location: location(sources, edge.span),
         changes: super::change::changes(model, before, &micro.after),

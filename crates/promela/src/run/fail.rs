@@ -4,7 +4,7 @@ use explore::Failure;
 use trace::FailureKind;
 
 fn runtime(message: String) -> Failure {
-    Failure { kind: FailureKind::Runtime, message, fatal: true }
+    Failure { kind: FailureKind::Runtime, message, fatal: true, property: None }
 }
 
 /// An array index out of bounds.
@@ -62,7 +62,7 @@ pub fn channels() -> Failure {
 /// A failed assertion; search goes on after it.
 #[must_use]
 pub fn assertion(text: &str) -> Failure {
-    Failure { kind: FailureKind::Assert, message: format!("assertion violated {text}"), fatal: false }
+    Failure { kind: FailureKind::Assert, message: format!("assertion violated {text}"), fatal: false, property: None }
 }
 
 /// A `d_step` that cannot go on.
@@ -96,13 +96,19 @@ pub fn event_not_allowed(channel: &str) -> Failure {
         kind: FailureKind::Trace,
         message: format!("event on `{channel}` does not match the trace assertion"),
         fatal: true,
+        property: None,
     }
 }
 
 /// A `notrace` automaton that was matched.
 #[must_use]
 pub fn events_matched() -> Failure {
-    Failure { kind: FailureKind::Trace, message: "the events match the notrace assertion".to_owned(), fatal: true }
+    Failure {
+        kind: FailureKind::Trace,
+        message: "the events match the notrace assertion".to_owned(),
+        fatal: true,
+        property: None,
+    }
 }
 
 /// An `xr` or `xs` promise that another process breaks.
@@ -112,6 +118,7 @@ pub fn promise(word: &str, channel: &str, owner: u32) -> Failure {
         kind: FailureKind::Exclusive,
         message: format!("`{word} {channel}` of process {owner} is broken: another process uses the channel"),
         fatal: false,
+        property: None,
     }
 }
 
@@ -122,6 +129,7 @@ pub fn promise_rendezvous(word: &str, channel: &str) -> Failure {
         kind: FailureKind::Exclusive,
         message: format!("`{word} {channel}`: a rendezvous channel cannot be promised to one process"),
         fatal: false,
+        property: None,
     }
 }
 

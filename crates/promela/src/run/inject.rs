@@ -105,6 +105,7 @@ fn events<C: Code>(system: &System<C>, state: &[u8], happening: &Happening<'_>) 
         if told.is_empty() { explain::changed(&system.model, state, &happening.course.work) } else { Vec::new() };
     let fault = Event {
         actor: INJECTOR,
+        kind: trace::EventKind::Statement,
         text: happening.text.to_owned(),
         location: None,
         changes,

@@ -45,7 +45,7 @@ impl Toy {
             Op::Add(var) => next[8 + var] = next[8 + var].wrapping_add(1),
             Op::Assert(var, value) if state[8 + var] != value => {
                 let message = format!("assertion violated: (v{var} == {value})");
-                failure = Some(Failure { kind: FailureKind::Assert, message, fatal: true });
+                failure = Some(Failure { kind: FailureKind::Assert, message, fatal: true, property: None });
             }
             Op::Assert(..) => {}
             Op::Maybe(to) if choice.index == 1 => next[place] = to,
@@ -93,7 +93,7 @@ impl TransitionSystem for Toy {
     fn stuck(&self, _: &mut (), state: &State) -> Option<Failure> {
         let waits = (0..self.0.len() as u32).any(|actor| self.op(state, actor).is_some());
         let message = "invalid end state".to_owned();
-        waits.then_some(Failure { kind: FailureKind::Deadlock, message, fatal: true })
+        waits.then_some(Failure { kind: FailureKind::Deadlock, message, fatal: true, property: None })
     }
 
     fn observe(&self, _: &mut (), state: &State, observer: usize) -> Result<u64, Failure> {
@@ -110,6 +110,7 @@ impl TransitionSystem for Toy {
         let place = state[choice.actor as usize];
         let event = Event {
             actor: choice.actor,
+            kind: trace::EventKind::Statement,
             text: format!("{:?} {}", self.op(state, choice.actor)?, choice.index),
             location: Some(Location { file: "toy".to_owned(), line: u32::from(place) + 1, column: 1, width: 1 }),
             changes: changes.collect(),

@@ -83,5 +83,10 @@ impl Program {
 }
 
 fn wrong(kind: FailureKind, thread: usize, position: u8) -> Failure {
-    Failure { kind, message: format!("thread {thread}, operation {position}"), fatal: kind == FailureKind::Runtime }
+    Failure {
+        kind,
+        message: format!("thread {thread}, operation {position}"),
+        fatal: kind == FailureKind::Runtime,
+        property: None,
+    }
 }

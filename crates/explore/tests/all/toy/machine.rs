@@ -199,7 +199,7 @@ impl Machine {
         let is_stuck = actors.iter().all(|actor| actor.choices == 0) && !actors.is_empty();
         let stuck = is_stuck.then(|| {
             let places: Vec<_> = state.threads.iter().map(|thread| thread.pc).collect();
-            Failure { kind: FailureKind::Deadlock, message: format!("{places:?}"), fatal: true }
+            Failure { kind: FailureKind::Deadlock, message: format!("{places:?}"), fatal: true, property: None }
         });
         Reached { fingerprint: fingerprint(&state), state, actors, stuck }
     }

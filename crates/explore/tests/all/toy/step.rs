@@ -75,7 +75,7 @@ impl Step<'_> {
     }
 
     fn fail(&mut self, kind: FailureKind, message: String) {
-        self.failure = Some(Failure { kind, message, fatal: true });
+        self.failure = Some(Failure { kind, message, fatal: true, property: None });
         self.state.failed = true;
     }
 
