@@ -12,7 +12,6 @@ const KNOTS: &[(&str, usize)] = &[
     ("allways", 4),
     ("checker", 15),
     ("debuginfo", 3),
-    ("explore", 5),
     ("kernel", 37),
     ("ltl", 3),
     ("memory", 7),

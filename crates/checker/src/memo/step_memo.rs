@@ -249,7 +249,7 @@ impl Programs {
         (self.loaded, self.printed) = (loaded, printed);
         // Whoever stays as it was is not told again.
         let actors =
-            taken.reached.state.is_some() && taken.reached.actors.iter().all(|actor| !actor.unchanged || actor.told);
+            taken.reached.state.is_some() && taken.reached.actors.iter().all(|actor| !actor.unchanged || actor.audited);
         let everybody =
             |reached: &Reached<Option<Snapshot>>| -> Vec<Actor> { reached.actors.iter().map(unmarked).collect() };
         let differences = [
@@ -409,5 +409,5 @@ pub(crate) fn space_of(state: &Snapshot, tid: Tid) -> Option<memory::SpaceId> {
 
 /// Somebody, whether or not it is said to be as before.
 fn unmarked(actor: &Actor) -> Actor {
-    Actor { unchanged: false, told: false, ..actor.clone() }
+    Actor { unchanged: false, audited: false, ..actor.clone() }
 }

@@ -1,12 +1,12 @@
 //! Breadth-first search, level by level, with any number of workers.
 
-use super::crew::Crew;
+use super::frontier::{Frontier, Sighting};
 use super::options::AfterViolation;
 use super::outcome::{Incomplete, Outcome, Violation};
 use super::probe;
 use super::retrace::retrace;
 use super::shared::Shared;
-use super::successor_batch::{Frontier, Sighting};
+use super::workers::Crew;
 use crate::store::Visited;
 use crate::system::TransitionSystem;
 use std::sync::atomic::Ordering::Relaxed;

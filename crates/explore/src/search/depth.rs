@@ -1,11 +1,11 @@
 //! Depth-first search on an explicit stack.
 
+use super::frontier::{Counts, Frontier, Sighting};
 use super::merge::spell_out;
 use super::options::AfterViolation;
 use super::origin::Member;
 use super::outcome::{Incomplete, Outcome, Violation};
 use super::shared::Shared;
-use super::successor_batch::{Counts, Frontier, Sighting};
 use super::watch::Rhythm;
 use super::worker::Worker;
 use crate::random::Random;

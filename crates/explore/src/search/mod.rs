@@ -1,8 +1,8 @@
 //! Search: order x visited store x workers, one loop each for breadth and depth.
 
 mod breadth;
-mod crew;
 mod depth;
+mod frontier;
 mod merge;
 pub(crate) mod open;
 mod options;
@@ -12,12 +12,14 @@ mod probe;
 mod retrace;
 pub(crate) mod session;
 mod shared;
+mod shared_level;
 mod successor_batch;
 mod swarm;
 pub(crate) mod vector_sample;
 mod walk;
 pub(crate) mod watch;
 pub(crate) mod worker;
+mod workers;
 
 use crate::store::{Arena, Visited};
 use crate::system::TransitionSystem;

@@ -1,10 +1,10 @@
 //! From the number of a state back to a schedule that leads there.
 
+use super::frontier::Sighting;
 use super::merge::Merger;
 use super::outcome::Violation;
 use super::session::Session;
 use super::shared::Shared;
-use super::successor_batch::Sighting;
 use crate::store::Visited;
 use crate::system::{Selection, TransitionSystem};
 use std::ops::ControlFlow;

@@ -1,9 +1,9 @@
 //! What all workers of a search share.
 
+use super::frontier::Counts;
 use super::options::Options;
 use super::outcome::{Outcome, Stats};
 use super::session::Shelf;
-use super::successor_batch::Counts;
 use super::watch::Watch;
 use crate::store::{Arena, Visited};
 use std::sync::atomic::AtomicU32;

@@ -1,5 +1,6 @@
 //! Where successors go: batches on their way into the store, and out again as new states.
 
+use super::frontier::{Counts, Frontier, Sighting};
 use super::origin::{Member, Origin};
 use super::outcome::Incomplete;
 use super::session::Session;
@@ -15,67 +16,6 @@ use trace::{Choice, FailureKind};
 const BATCH: usize = 64;
 /// Successors of one state after which its insertions do not wait for the rest, and the clock is looked at.
 const BATCH_MOST: usize = 64 * BATCH;
-
-/// States to expand: their numbers, how they were reached, and the states themselves if the store cannot give them back.
-pub struct Frontier<S> {
-    /// Their numbers.
-    pub ids: Vec<u32>,
-    /// The last choice on the way, if the order needs it.
-    pub choices: Vec<Choice>,
-    /// The states, unless the store restores them.
-    pub states: Vec<S>,
-    /// In a level that workers share: from where each was reached.
-    pub origins: Vec<Origin>,
-}
-
-impl<S> Default for Frontier<S> {
-    fn default() -> Self {
-        Self { ids: Vec::new(), choices: Vec::new(), states: Vec::new(), origins: Vec::new() }
-    }
-}
-
-impl<S> Frontier<S> {
-    /// Moves everything from `other` to the end.
-    pub fn append(&mut self, other: &mut Self) {
-        self.ids.append(&mut other.ids);
-        self.choices.append(&mut other.choices);
-        self.states.append(&mut other.states);
-        self.origins.append(&mut other.origins);
-    }
-
-    /// Number of states.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-}
-
-/// Something wrong, and where: after a choice of a state, or in the state itself.
-#[derive(Clone, Debug)]
-pub struct Sighting {
-    /// What.
-    pub failure: Failure,
-    /// In which part of the state space.
-    pub part: u128,
-    /// The state.
-    pub id: u32,
-    /// The choice taken there; `None` if the state is stuck.
-    pub choice: Option<Choice>,
-    /// Its place in the level.
-    pub index: usize,
-}
-
-/// Counts of one worker.
-#[derive(Clone, Copy, Default)]
-pub struct Counts {
-    /// New states.
-    pub states: u64,
-    /// Steps.
-    pub steps: u64,
-    /// Steps to visited states.
-    pub matched: u64,
-    /// States expanded in part.
-    pub reduced: u64,
-}
 
 /// A successor on its way into the store.
 struct Waiting<T> {

@@ -59,7 +59,7 @@ fn a_reduced_search_leaves_out_states_and_nothing_that_matters() {
 fn a_search_that_keeps_nothing_sees_the_same() {
     let program = classics::remote_agent(2, true);
     let usual = graph(&program, Options::new(Mode::Reduced));
-    let poor = graph(&program, Options { kept: 0, tried: 0, ..Options::new(Mode::Reduced) });
+    let poor = graph(&program, Options { snapshots: 0, trials: 0, ..Options::new(Mode::Reduced) });
     assert!(poor.counts.again > 0);
     assert_eq!((usual.ends, usual.found, usual.states), (poor.ends, poor.found, poor.states));
 }
@@ -67,7 +67,7 @@ fn a_search_that_keeps_nothing_sees_the_same() {
 #[test]
 fn whoever_comes_back_to_a_state_need_not_come_back_to_those_before_it() {
     let program = classics::remote_agent(3, false);
-    let search = |kept| graph(&program, Options { kept, tried: 0, ..Options::new(Mode::Reduced) });
+    let search = |snapshots| graph(&program, Options { snapshots, trials: 0, ..Options::new(Mode::Reduced) });
     let (usual, few) = (search(10_000), search(8));
     // 480 steps; 809 where the states on the way to the one that was asked for are dropped.
     assert!(usual.counts.again == 0 && (1..600).contains(&few.counts.again), "{}", few.counts.again);

@@ -1,8 +1,8 @@
 //! The workers of a breadth-first search: one on the calling thread, the others on threads of their own.
 
+use super::frontier::{Counts, Frontier, Sighting};
 use super::origin::{Member, can_share};
 use super::shared::Shared;
-use super::successor_batch::{Counts, Frontier, Sighting};
 use super::watch::Rhythm;
 use super::worker::Worker;
 use crate::store::Visited;
