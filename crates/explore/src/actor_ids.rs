@@ -3,7 +3,7 @@
 use crate::bits::CAPACITY;
 use rustc_hash::FxHashMap;
 
-/// Dense numbers, given in the order in which actors are met.
+/// Dense numbers, assigned in the order in which actors first occur.
 ///
 /// **Invariant:** a dense number is below [`CAPACITY`], and stays with its actor for the whole search.
 #[derive(Default)]

@@ -19,7 +19,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether this is the same failure: failures are told apart by kind and message.
+    /// Whether this is the same failure, by kind and message.
     pub(crate) fn is(&self, failure: &Failure) -> bool {
         (self.failure.kind, &self.failure.message) == (failure.kind, &failure.message)
     }
@@ -42,7 +42,7 @@ pub enum Stopped {
     Asked,
 }
 
-/// Kinds of choices that a system may have; kind 0 stands for scheduling.
+/// Kinds of choices that a system may have; kind 0 is scheduling.
 pub const CHOICE_KINDS: usize = 8;
 
 /// Choices of one kind.

@@ -1,4 +1,4 @@
-//! All schedules within a bound on preemptions or delays, cheapest first (Dijkstra over states and who moved last).
+//! All schedules within a bound on preemptions or delays, cheapest first (Dijkstra over pairs of state and last actor).
 
 use super::node::Node;
 use super::options::{Bound, Limits};

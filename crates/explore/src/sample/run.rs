@@ -1,4 +1,4 @@
-//! One run: an execution whose scheduler draws who moves.
+//! One run: an execution whose scheduler draws the actor of each step.
 
 use super::novelty::Novelties;
 use super::profile::Profile;
@@ -72,7 +72,7 @@ pub struct Walker<'a, T: FootprintSystem> {
     pub system: &'a mut T,
     /// What all runs share.
     pub memory: &'a mut Memory<T::State>,
-    /// Draws who moves.
+    /// Draws the next actor.
     pub scheduler: Box<dyn Scheduler>,
     /// The generator of the run.
     pub random: Random,

@@ -4,11 +4,11 @@ use super::origin::Origin;
 use crate::system::Failure;
 use trace::Choice;
 
-/// States to expand: their numbers, how they were reached, and the states themselves if the store cannot give them back.
+/// States to expand: their numbers, how they were reached, and the states themselves if the store cannot restore them.
 pub struct Frontier<S> {
     /// Their numbers.
     pub ids: Vec<u32>,
-    /// The last choice on the way, if the order needs it.
+    /// The last choice of each path, if the order of the search needs it.
     pub choices: Vec<Choice>,
     /// The states, unless the store restores them.
     pub states: Vec<S>,
@@ -37,10 +37,10 @@ impl<S> Frontier<S> {
     }
 }
 
-/// Something wrong, and where: after a choice of a state, or in the state itself.
+/// A failure: of a step, or of a stuck state.
 #[derive(Clone, Debug)]
 pub struct Sighting {
-    /// What.
+    /// The failure.
     pub failure: Failure,
     /// In which part of the state space.
     pub part: u128,

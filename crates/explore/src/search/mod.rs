@@ -26,7 +26,7 @@ use crate::system::TransitionSystem;
 use open::WithStore;
 pub use options::{AfterViolation, Bounds, Control, Options, Order, Progress, Reduction};
 pub use outcome::{Incomplete, Outcome, Stats, Violation};
-use session::Shelf;
+use session::StoreSlot;
 use shared::Shared;
 pub use swarm::swarm;
 pub use walk::{Sampling, walk};
@@ -50,18 +50,18 @@ impl<S: TransitionSystem> WithStore for Search<'_, S> {
 
     fn search<V: Visited>(self, store: V) -> Outcome {
         let Self { system, options, watch } = self;
-        let shelf = Shelf::new(store, options);
+        let slot = StoreSlot::new(store, options);
         match options.order {
             Order::Breadth if V::NUMBERS => {
                 let parents = Some(Arena::new(1));
-                breadth::search(&Shared { system, options, shelf, parents, watch })
+                breadth::search(&Shared { system, options, slot, parents, watch })
             }
             order => {
                 if !V::NUMBERS {
                     watch.note(Incomplete::Sampled);
                 }
                 let seed = if let Order::Depth { seed } = order { seed } else { None };
-                depth::search(&Shared { system, options, shelf, parents: None, watch }, seed)
+                depth::search(&Shared { system, options, slot, parents: None, watch }, seed)
             }
         }
     }

@@ -1,6 +1,6 @@
-//! From where a state was first reached, also while several workers share a level.
+//! The parent of a new state, also while several workers share a level.
 //!
-//! Which worker is the first to reach a state is chance, but the schedule that leads there must not be. So in a shared
+//! Which worker reaches a state first is chance, but the schedule that leads there must not be. So in a shared
 //! level a state belongs to the first state of the level, in its order, that leads to it, and the next level has the order
 //! that one worker would have given it. Until the level is done, parents are places in it instead of numbers of states.
 
@@ -50,7 +50,7 @@ impl Member {
     }
 }
 
-/// Whether places in a level of this size can be told from numbers below `ids_end`.
+/// Whether places in a level of this size can be distinguished from numbers below `ids_end`.
 pub fn can_share(level: usize, ids_end: u32) -> bool {
     level < INDEX as usize && ids_end < INDEX
 }

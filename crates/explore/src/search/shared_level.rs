@@ -19,7 +19,7 @@ impl<S, V: Visited> Shared<'_, S, V> {
         }
         let word = parents.word(id, 0);
         let known = Origin(word.load(Relaxed));
-        // Nothing is noted while the worker that found it is about to.
+        // Zero: the worker that inserted it has not claimed it yet.
         let is_new = known.0 == 0 || known.is_index();
         Some(is_new && word.fetch_max(origin.0, Relaxed) < origin.0)
     }

@@ -236,7 +236,7 @@ fn several_workers_see_the_same_graph_as_one_and_what_a_full_search_sees() {
             let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
             let mut machines: Vec<Machine> = (0..workers).map(|_| Machine::new(program.clone())).collect();
             let report = with_many(&mut machines, &mut limits);
-            // What was done in vain depends on who is faster.
+            // How many trials are unused depends on the speed of the workers.
             Report { executed: 0, counts: Counts { tried: 0, ..report.counts }, ..report }
         });
         assert_eq!(seen(&reports[0]), seen(&full), "program {seed}");
