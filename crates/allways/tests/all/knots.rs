@@ -14,7 +14,6 @@ const KNOTS: &[(&str, usize)] = &[
     ("debuginfo", 3),
     ("kernel", 37),
     ("ltl", 3),
-    ("memory", 7),
     ("promela", 7),
     ("replay", 2),
     ("world", 2),

@@ -30,7 +30,7 @@ struct Way {
 
 impl Way {
     fn fits(&self, state: &Snapshot) -> bool {
-        state.memory.shows(&self.looks) && are_answers_in(state, &self.answers)
+        state.memory.satisfies(&self.looks) && are_answers_in(state, &self.answers)
     }
 }
 

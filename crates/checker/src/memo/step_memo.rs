@@ -127,7 +127,7 @@ impl Remembered {
         let tid = Tid(choice.actor);
         let (cpu, member) = (state.cpus.shared(&tid)?, state.library.shared(tid)?);
         let view = self.view(&state.kernel, tid)?;
-        let parts = [cpu.identity(), member.identity(), state.memory.ground(), state.aside];
+        let parts = [cpu.identity(), member.identity(), state.memory.layout_fingerprint(), state.aside];
         let silent = Wide::hash_of_few((choice.actor, choice.index, parts, view));
         Some(MemoKey { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
     }
@@ -224,13 +224,13 @@ impl Programs {
 
     /// Notes from now on what a thread looks at.
     pub(crate) fn begin_notes(&mut self, tid: Tid) {
-        self.world.memory.note_looks();
+        self.world.memory.record_reads();
         read_set::listen_to(tid);
     }
 
     /// No more is noted; what was asked.
     pub(crate) fn end_notes(&mut self) -> Vec<Dependency> {
-        self.world.memory.end_looks();
+        self.world.memory.stop_recording();
         read_set::heard()
     }
 
@@ -317,12 +317,12 @@ impl Programs {
     /// if something is to be told of it that is not known.
     fn reached_again(&mut self, state: &Snapshot, known: &MemoEntry, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
         let fingerprint = state.fingerprint.wrapping_add(known.change);
-        let memory = self.world.memory.redone(&state.memory, &known.memory);
+        let memory = self.world.memory.apply(&state.memory, &known.memory);
         self.saved += 1;
         let (aside, number) = (known.identity, self.saved);
         let mut after = Snapshot { memory, aside, fingerprint, number, ..state.clone() };
         known.put(&mut after.kernel, &mut after.cpus, (&mut after.library, &mut after.beside));
-        if after.memory.is_far() {
+        if after.memory.is_delta_large() {
             self.load(&after);
             return self.reached(fingerprint, (state, untouched));
         }
@@ -369,7 +369,7 @@ impl MemoEntry {
 
     /// Whether a step would find what it found.
     fn fits(&self, state: &Snapshot, holes: Holes) -> bool {
-        (holes.memo || state.memory.shows(&self.memory))
+        (holes.memo || state.memory.satisfies(&self.memory))
             && state.library.disturbed(self.by, &self.accesses).is_empty()
             && self.were.iter().all(|(tid, known)| cpu_of(state, *tid) == *known)
             && are_answers_in(state, &self.answers)

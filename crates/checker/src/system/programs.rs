@@ -23,7 +23,7 @@ use kernel::kernel::Output;
 use kernel::map::{Map, Wide};
 use kernel::shared::Shared;
 use kernel::{Kernel, Pid, Tid, signal};
-use memory::{Limit, Parked};
+use memory::Limit;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub const TIME: u32 = 0;
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) kernel: Shared<Kernel>,
-    pub(crate) memory: Parked,
+    pub(crate) memory: memory::Snapshot,
     pub(crate) cpus: Map<Tid, Cpu>,
     pub(crate) library: Library,
     pub(crate) beside: Beside,
@@ -58,7 +58,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// What stands for each of its parts, for comparison.
     pub(crate) fn parts(&self) -> [u128; 6] {
-        let memory = [self.memory.fingerprint(), self.memory.ground()];
+        let memory = [self.memory.fingerprint(), self.memory.layout_fingerprint()];
         [self.kernel.identity(), memory[0], memory[1], self.cpus.sum(), self.library.sum(), self.aside]
     }
 }
@@ -461,7 +461,7 @@ fn save(world: &mut World, (library, beside): (&Library, &Beside), number: u64) 
         is_timed: true,
         aside,
         kernel: world.kernel.clone(),
-        memory: world.memory.park(),
+        memory: world.memory.snapshot(),
         cpus: world.cpus.clone(),
         library: library.clone(),
         beside: beside.clone(),
