@@ -13,11 +13,10 @@ const KNOTS: &[(&str, usize)] = &[
     ("checker", 15),
     ("debuginfo", 3),
     ("kernel", 37),
-    ("ltl", 3),
     ("promela", 7),
     ("replay", 2),
     ("world", 2),
-    ("x86", 13),
+    ("x86", 2),
 ];
 
 /// A module's path in its crate: `["system", "step"]`.
