@@ -1,12 +1,12 @@
 //! A fixed set of 256 small numbers: actors, or objects of a footprint.
 
-/// Numbers that a [`Bits`] tells apart.
+/// Numbers that a [`Bits`] can hold: those below it.
 pub const CAPACITY: u32 = 256;
 
 /// A set of numbers below [`CAPACITY`].
 ///
 /// Larger numbers are folded onto smaller ones by [`Bits::folded`], which is what footprints want (two objects that
-/// share a bit are taken to conflict, which is safe); actors are never folded, they are refused.
+/// share a bit count as one, which is sound); actors are never folded, they are refused.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
 pub struct Bits([u64; 4]);
 
@@ -88,7 +88,7 @@ impl Bits {
         (0..4).any(|i| self.0[i] & other.0[i] != 0)
     }
 
-    /// Both sets together.
+    /// The union.
     #[inline]
     #[must_use]
     pub fn union(mut self, other: Self) -> Self {
@@ -98,7 +98,7 @@ impl Bits {
         self
     }
 
-    /// What is in both.
+    /// The intersection.
     #[inline]
     #[must_use]
     pub fn intersection(mut self, other: Self) -> Self {
@@ -108,7 +108,7 @@ impl Bits {
         self
     }
 
-    /// What is in this set only.
+    /// The difference.
     #[inline]
     #[must_use]
     pub fn minus(mut self, other: Self) -> Self {

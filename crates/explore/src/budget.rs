@@ -1,7 +1,8 @@
 //! What a check may use: time, memory and the user's patience. One value, shared by all workers and all phases.
 //!
-//! Whatever may take long asks [`Budget::spent`] every few microseconds to milliseconds of its work, and ends when it has
-//! an answer. The answer stays: once a budget is spent, everybody who shares it hears the same.
+//! Long computations ask [`Budget::spent`] every few microseconds to milliseconds, and end when it has an answer.
+//!
+//! **Invariant:** once a budget is spent it stays spent, for the same reason, in every clone.
 #![allow(clippy::disallowed_methods, reason = "limits are of the host's time")]
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
@@ -26,11 +27,11 @@ impl Spent {
 /// What there is to spend.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowance {
-    /// Time on the wall, from now on.
+    /// Wall-clock time from now on.
     pub time: Option<Duration>,
     /// Bytes of memory.
     pub memory: Option<u64>,
-    /// Tells how much memory is in use.
+    /// Measures the memory in use.
     pub meter: Option<fn() -> Option<u64>>,
 }
 
@@ -48,13 +49,13 @@ struct Shared {
     allowance: Allowance,
     started: Instant,
     deadline: Option<Instant>,
-    /// When memory is looked at next, in microseconds after the start.
+    /// When memory is measured next, in microseconds after the start.
     memory_due: AtomicU64,
     /// One more than the place in [`Spent::ALL`]; 0 as long as there is something left.
     spent: AtomicU8,
 }
 
-/// Time between two looks at the memory in use: no guest can take more than a few megabytes meanwhile.
+/// Time between two measurements of the memory in use: no guest can take more than a few megabytes meanwhile.
 const MEMORY_EVERY: Duration = Duration::from_millis(1);
 /// How long a report may take after an interruption. A second is promised; what is left of it is for printing.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -69,7 +70,7 @@ impl Default for Budget {
     }
 }
 
-/// Not part of any state, nor of how one looks at programs: all budgets are equal.
+/// Not part of any state, nor of any option that a result depends on: all budgets are equal.
 impl PartialEq for Budget {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -99,7 +100,7 @@ impl Budget {
         Self(Arc::new(shared))
     }
 
-    /// The budget for telling what was found: a little more of everything, however the search has ended.
+    /// The budget of the report: a little more of everything, however the search has ended.
     #[must_use]
     pub fn closing(&self) -> Self {
         let Shared { interrupt, interrupted, allowance, deadline, .. } = &*self.0;
@@ -110,7 +111,7 @@ impl Budget {
         Self::shared(Arc::clone(interrupt), Arc::clone(interrupted), PATIENCE, allowance, deadline)
     }
 
-    /// Why it is spent, if it is. Cheap to ask.
+    /// Why it is spent, if it is. Cheap.
     #[must_use]
     pub fn spent(&self) -> Option<Spent> {
         let known = self.0.spent.load(Relaxed);
@@ -174,12 +175,12 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_limits_is_never_spent() {
+    fn a_budget_without_limits_is_never_spent() {
         assert_eq!(Budget::default().spent(), None);
     }
 
     #[test]
-    fn everybody_hears_the_first_reason() {
+    fn all_clones_give_the_first_reason() {
         let time = Some(Duration::ZERO);
         let (flag, budget) = with(Allowance { time, ..Allowance::default() });
         assert_eq!(budget.clone().spent(), Some(Spent::Time));

@@ -1,32 +1,32 @@
-//! A list that grows without being copied: large ones would be, again and again, into memory that is new each time.
+//! A vector that grows without moving its values: copying large ones into fresh memory takes long.
 
 use std::ops::{Index, IndexMut};
 
-/// Values in a piece.
-const PIECE: usize = 1 << 12;
+/// Values in a chunk.
+const CHUNK: usize = 1 << 12;
 
-/// A list in pieces of the same length.
+/// A vector in chunks of the same length.
 #[derive(Debug)]
-pub struct Pieces<T> {
-    pieces: Vec<Vec<T>>,
+pub struct ChunkedVec<T> {
+    chunks: Vec<Vec<T>>,
     len: usize,
 }
 
-impl<T> Default for Pieces<T> {
+impl<T> Default for ChunkedVec<T> {
     fn default() -> Self {
-        Self { pieces: Vec::new(), len: 0 }
+        Self { chunks: Vec::new(), len: 0 }
     }
 }
 
-impl<T> Pieces<T> {
+impl<T> ChunkedVec<T> {
     /// Adds a value at the end.
     pub fn push(&mut self, value: T) {
-        if self.len.is_multiple_of(PIECE) {
-            // Few lists need a second piece: the first one grows.
-            let room = if self.pieces.is_empty() { 0 } else { PIECE };
-            self.pieces.push(Vec::with_capacity(room));
+        if self.len.is_multiple_of(CHUNK) {
+            // Few vectors need a second chunk: the first one grows.
+            let room = if self.chunks.is_empty() { 0 } else { CHUNK };
+            self.chunks.push(Vec::with_capacity(room));
         }
-        self.pieces[self.len / PIECE].push(value);
+        self.chunks[self.len / CHUNK].push(value);
         self.len += 1;
     }
 
@@ -37,23 +37,23 @@ impl<T> Pieces<T> {
 
     /// All values.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.pieces.iter().flatten()
+        self.chunks.iter().flatten()
     }
 }
 
-impl<T> Index<usize> for Pieces<T> {
+impl<T> Index<usize> for ChunkedVec<T> {
     type Output = T;
 
     #[inline]
     fn index(&self, at: usize) -> &T {
-        &self.pieces[at / PIECE][at % PIECE]
+        &self.chunks[at / CHUNK][at % CHUNK]
     }
 }
 
-impl<T> IndexMut<usize> for Pieces<T> {
+impl<T> IndexMut<usize> for ChunkedVec<T> {
     #[inline]
     fn index_mut(&mut self, at: usize) -> &mut T {
-        &mut self.pieces[at / PIECE][at % PIECE]
+        &mut self.chunks[at / CHUNK][at % CHUNK]
     }
 }
 
@@ -63,11 +63,11 @@ mod tests {
 
     #[test]
     fn values_stay_where_they_are_across_pieces() {
-        let mut pieces = Pieces::default();
-        (0..2 * PIECE + 2).for_each(|value| pieces.push(value));
-        pieces[PIECE] = 7;
-        let places = [PIECE - 1, PIECE, PIECE + 1, 2 * PIECE + 1].map(|at| pieces[at]);
-        assert_eq!(places, [PIECE - 1, 7, PIECE + 1, 2 * PIECE + 1]);
-        assert_eq!((pieces.len(), pieces.iter().count()), (2 * PIECE + 2, 2 * PIECE + 2));
+        let mut chunks = ChunkedVec::default();
+        (0..2 * CHUNK + 2).for_each(|value| chunks.push(value));
+        chunks[CHUNK] = 7;
+        let places = [CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 1].map(|at| chunks[at]);
+        assert_eq!(places, [CHUNK - 1, 7, CHUNK + 1, 2 * CHUNK + 1]);
+        assert_eq!((chunks.len(), chunks.iter().count()), (2 * CHUNK + 2, 2 * CHUNK + 2));
     }
 }

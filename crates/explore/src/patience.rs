@@ -1,4 +1,4 @@
-//! When to give up a step that takes long.
+//! When to cut a step that takes long.
 #![allow(clippy::disallowed_methods, reason = "limits are of the host's time")]
 
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// When whoever computes a step gives it up: most steps take a microsecond, but some run through a long sequence that
-/// nobody else can interrupt. Without limits by default.
+/// When the computation of a step is cut: most steps take a microsecond, but some run through a long atomic sequence. Without
+/// limits by default.
 #[derive(Clone, Debug, Default)]
 pub struct Patience {
     deadline: Option<Instant>,
@@ -22,7 +22,7 @@ impl Patience {
         Self { deadline, interrupt: interrupt.cloned() }
     }
 
-    /// Whether it is over. Looks at the clock.
+    /// Whether it is over. Reads the clock.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.interrupt.as_ref().is_some_and(|flag| flag.load(Relaxed))

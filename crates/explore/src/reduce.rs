@@ -1,21 +1,21 @@
-//! Partial-order reduction by persistent sets, from what a system says about its actors.
+//! Partial-order reduction by persistent sets, from the footprints of pending steps and of futures.
 //!
-//! In each state a set T of actors is expanded instead of all of them, such that nothing an outsider may ever do
-//! conflicts with the next step of a member. T depends on the state alone, so the reduced state space is the same for
+//! In each state a persistent set T of actors is expanded: no step that an actor outside T may ever take conflicts with the
+//! next step of a member. T depends on the state alone, so the reduced state space is the same for
 //! every search order and any number of workers.
 //!
 //! * C0, C1: T has an enabled actor, and is closed under conflicts between a member's next step and an outsider's future.
 //! * C2 (properties): no enabled member's next step writes an object that the property reads.
-//! * A step that fails fatally ends the run for everybody, so it depends on everything: see [`steps`].
+//! * A step that fails fatally ends the run, so it depends on everything: see [`steps`].
 //! * C3: no enabled member's next step may close a cycle of its control flow; every cycle of states contains such a
-//!   step, so every cycle contains a state that is expanded fully and nobody is put off for ever.
+//!   step, so every cycle contains a state that is fully expanded, and no enabled actor is ignored for ever.
 
 use crate::bits::{Bits, CAPACITY};
 use crate::system::{Pending, Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;
 
-/// Hands out the steps of the selected actors, and those of all others too if one of them fails fatally: such a step
-/// would leave the others no turn, so it must not be taken alone.
+/// Hands out the steps of the selected actors, and those of all others too if one of them fails fatally: such a step depends
+/// on all others, so it must not be taken alone.
 pub fn steps<S: TransitionSystem>(
     system: &S,
     scratch: &mut S::Scratch,
@@ -46,13 +46,13 @@ pub struct Reducer {
     left_out: Option<LeftOut>,
 }
 
-/// A condition left out, to show that tests notice.
+/// A condition that is left out (mutation test).
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LeftOut {
     /// C2: visible steps may be taken alone.
     Visibility,
-    /// C3: somebody may be put off for ever.
+    /// C3: an enabled actor may be ignored for ever.
     Cycles,
 }
 
@@ -63,7 +63,7 @@ impl Reducer {
         Self { actors: Vec::new(), visible: None, left_out: None }
     }
 
-    /// Keeps the truth of properties without next-time that read these objects.
+    /// Keeps the truth of properties without next-time that read these objects (C2).
     #[must_use]
     pub fn for_property(observed: Bits) -> Self {
         Self { visible: Some(observed), ..Self::for_safety() }
@@ -105,7 +105,7 @@ impl Reducer {
     /// Closes the set around one actor; `None` if it is unusable or has `limit` enabled actors or more.
     fn close(&self, start: usize, limit: usize) -> Option<(usize, Bits)> {
         let mut members = Bits::one(self.actors[start].actor);
-        // Everyone is put on it at most once, and there are no more actors than a set has room for.
+        // Each actor is put on it at most once, and there are no more actors than a set can hold.
         let (mut agenda, mut length) = ([start as u8; CAPACITY as usize], 1);
         let mut enabled = 0;
         while length > 0 {

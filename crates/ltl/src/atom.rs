@@ -1,9 +1,9 @@
 //! Where an atom ends: the longest run of plain expression text, with no temporal operator inside.
 
 use crate::lexer::{Kind, Token};
-use crate::parser::ParseError;
+use crate::parse_error::ParseError;
 
-/// The tokens of a formula with their brackets matched and one-letter operators told from names.
+/// The tokens of a formula with their brackets matched and one-letter operators distinguished from names.
 pub(crate) struct Shape {
     pub tokens: Vec<Token>,
     /// For each opening bracket, the index of the closing one.

@@ -31,7 +31,7 @@ pub struct State {
     pub accepting: bool,
     /// Whether every word is accepted from here on, as far as can be seen.
     ///
-    /// If the automaton stands for a negated property, entering such a state is a violation whatever comes next.
+    /// If the automaton is that of a negated property, entering such a state is a violation whatever comes next.
     pub universal: bool,
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A formula. Atoms are indices into a list the caller keeps: this crate never looks inside an atom.
+/// A formula. Atoms are indices into a list the caller keeps: this crate never evaluates an atom.
 ///
 /// Children are shared (`Arc`), so cloning is cheap and normal forms may share equal parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -137,7 +137,7 @@ impl Formula {
         1 + self.children().map(Formula::size).sum::<usize>()
     }
 
-    /// Whether the formula is free of `X`, and thus cannot tell a state from its repetition.
+    /// Whether the formula is free of `X`, and thus insensitive to stuttering.
     ///
     /// Partial-order reduction is sound for such formulas only. Some formulas with `X` are stutter-invariant as well;
     /// this check does not find them.

@@ -1,6 +1,6 @@
 //! Text to tokens. Knows the temporal operators and just enough of Promela's expressions to find where an atom ends.
 
-use crate::parser::ParseError;
+use crate::parse_error::ParseError;
 
 /// One token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Linear temporal logic: formulas, parser, Buchi automata.
 //!
 //! Text goes through [`parse`] to a [`Formula`], whose negation goes through [`translate`] (or [`translate_to_buchi`]) to an
-//! [`Automaton`] that accepts exactly the violating runs. Atoms are indices; what they mean is the caller's business.
+//! [`Automaton`] that accepts exactly the violating runs. Atoms are indices; the caller gives them their meaning.
 //!
 //! ```
 //! let parsed = ltl::parse("[](request -> <>granted)").unwrap();
@@ -20,6 +20,7 @@ mod language;
 mod lasso;
 mod lexer;
 mod normal;
+mod parse_error;
 mod parser;
 mod print;
 pub mod random;
@@ -29,12 +30,15 @@ mod scc;
 mod simulation;
 mod tableau;
 mod translate;
+mod translate_error;
 
 pub use automaton::{Automaton, Edge, State};
 pub use classify::Kind;
 pub use formula::{DEPTH_MAX, Formula};
 pub use guard::Guard;
 pub use lasso::{Lasso, holds};
-pub use parser::{AtomText, ParseError, Parsed, Warning, parse};
+pub use parse_error::ParseError;
+pub use parser::{AtomText, Parsed, Warning, parse};
 pub use print::{to_hoa, to_never_claim};
-pub use translate::{PROPOSITIONS_MAX, TranslateError, translate, translate_to_buchi};
+pub use translate::{translate, translate_to_buchi};
+pub use translate_error::{PROPOSITIONS_MAX, TranslateError};

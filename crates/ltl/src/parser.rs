@@ -4,22 +4,22 @@
 //! This is what SPIN 6.5 does inside an `ltl` block: `[] a U b` is `([] a) U b`.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::atom::{AtomEnd, Shape};
 use crate::formula::{DEPTH_MAX, Formula};
 use crate::lexer::{Kind, Token, tokens};
+use crate::parse_error::ParseError;
 
-/// A formula read from text, with the atoms that its indices stand for.
+/// A formula read from text, with the atoms that its indices refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     /// The formula; `Formula::Atom(i)` means `atoms[i]`.
     pub formula: Formula,
     /// Each different atom once, in order of first appearance.
     pub atoms: Vec<AtomText>,
-    /// Places where the reader should look twice.
+    /// Ambiguous places.
     pub warnings: Vec<Warning>,
 }
 
@@ -37,40 +37,9 @@ pub struct AtomText {
 pub struct Warning {
     /// Byte offset in the formula's text.
     pub offset: usize,
-    /// What to look at and how it was read.
+    /// The place and how it was read.
     pub message: String,
 }
-
-/// Why a text is not a formula.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    /// Byte offset in the formula's text.
-    pub offset: usize,
-    /// What is wrong there.
-    pub message: String,
-    /// What to write instead, where we can guess.
-    pub hint: Option<String>,
-}
-
-impl ParseError {
-    pub(crate) fn new(offset: usize, message: impl Into<String>, hint: &str) -> ParseError {
-        let hint = (!hint.is_empty()).then(|| hint.to_string());
-        ParseError { offset, message: message.into(), hint }
-    }
-
-    pub(crate) fn moved(self, by: usize) -> ParseError {
-        ParseError { offset: self.offset + by, ..self }
-    }
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} at offset {}", self.message, self.offset)?;
-        self.hint.as_ref().map_or(Ok(()), |hint| write!(out, " ({hint})"))
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 /// Reads a formula.
 pub fn parse(text: &str) -> Result<Parsed, ParseError> {

@@ -77,7 +77,7 @@ impl Arena {
         parts
     }
 
-    /// Two conjuncts that one formula can stand for.
+    /// Two conjuncts that are equivalent to one formula.
     fn mergeable(&mut self, parts: &[Id]) -> Option<(usize, usize, Id)> {
         for i in 0..parts.len() {
             for j in 0..parts.len() {

@@ -13,7 +13,7 @@ use crate::automaton::{Automaton, Edge, State};
 use crate::formula::{DEPTH_MAX, Formula};
 use crate::guard::Guard;
 use crate::normal::{Arena, Id, Node};
-use crate::translate::{PROPOSITIONS_MAX, TranslateError};
+use crate::translate_error::{PROPOSITIONS_MAX, TranslateError};
 
 /// Most terms of one formula or edges of one state.
 const TERMS_MAX: usize = 4096;

@@ -118,8 +118,8 @@ fn accesses() {
 /// Parking and restoring with some dirty pages in between, median nanoseconds of each.
 fn parking(pages: u64, dirty: u64) -> (u64, u64) {
     let mut memory = filled(pages);
-    let first = memory.park();
-    let (mut parks, mut restores) = (Vec::new(), Vec::new());
+    let first = memory.snapshot();
+    let (mut snapshots, mut restores) = (Vec::new(), Vec::new());
     for round in 0..2001 {
         memory.enter(SPACE);
         for page in 0..dirty {
@@ -128,13 +128,13 @@ fn parking(pages: u64, dirty: u64) -> (u64, u64) {
         }
         memory.fingerprint();
         let start = Instant::now();
-        black_box(memory.park());
-        let parked = Instant::now();
+        black_box(memory.snapshot());
+        let taken = Instant::now();
         memory.restore(&first);
-        parks.push((parked - start).as_nanos() as u64);
-        restores.push(parked.elapsed().as_nanos() as u64);
+        snapshots.push((taken - start).as_nanos() as u64);
+        restores.push(taken.elapsed().as_nanos() as u64);
     }
-    (median(parks), median(restores))
+    (median(snapshots), median(restores))
 }
 
 fn main() {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::memory::Memory;
-use crate::store::{Owner, Place};
+use crate::owner::{Owner, Place};
 use crate::{AccessKind, Cause, Fault, Halt, Mapping, PAGE_BYTES, PAGE_SIZE, Sharing, SpaceId, page};
 
 /// The part of an access that lies in one page.
@@ -40,7 +40,7 @@ pub(crate) fn pieces(addr: u64, len: usize) -> impl Iterator<Item = Piece> {
     })
 }
 
-/// Whether permissions are asked.
+/// Whether permissions are checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Check {
     Permission,
@@ -106,7 +106,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads bytes of a space whatever its permissions, without growing stacks or logging: for those who look on.
+    /// Reads bytes of a space whatever its permissions, without growing stacks or logging: for the checker itself.
     ///
     /// # Errors
     /// At the first byte that is not there.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::fingerprint::Dirty;
+use crate::dirty::Dirty;
 use crate::journal::Record;
 use crate::memory::Memory;
+use crate::owner::{Owner, Place};
 use crate::page::Page;
-use crate::store::{Owner, Place};
 use crate::table::{Entry, Stamp};
 use crate::{Cause, PAGE_SIZE, SpaceId, hash};
 
@@ -18,7 +18,7 @@ impl Entry {
 }
 
 impl Memory {
-    /// Makes a page ours to write until the epoch ends.
+    /// Makes a page that this memory holds alone until the epoch ends.
     pub(crate) fn own(&mut self, place: Place) -> Result<&mut Arc<Page>, Cause> {
         let Place { owner, page, under } = place;
         if self.stores.holds_code(owner, page) {
@@ -32,7 +32,7 @@ impl Memory {
         Ok(entry.page.as_mut().expect("the page is ours"))
     }
 
-    /// Whether the page is ours already, or nobody could tell.
+    /// Whether the page may be written in place: it is of this epoch, or no mark and no snapshot has it.
     fn own_in_place(&mut self, owner: Owner, page: u64, over: bool) -> bool {
         let Some(entry) = self.stores.table_mut(owner).entry_mut(page) else { return false };
         let Some(own) = entry.page.as_mut() else { return false };
@@ -55,7 +55,7 @@ impl Memory {
         self.resident >= self.limit.pages || asks && self.limit.is_pressed.is_some_and(|is_pressed| is_pressed())
     }
 
-    /// Puts a copy that is ours in the page's place.
+    /// Replaces a page by a copy of this epoch.
     fn own_copy(&mut self, place: Place) -> Result<(), Cause> {
         self.bound_dirty();
         let Place { owner, page, under } = place;
@@ -71,7 +71,7 @@ impl Memory {
 
     /// Puts a page where another, or none, was.
     pub(crate) fn replace(&mut self, owner: Owner, page: u64, new: Option<Arc<Page>>, stamp: Stamp) {
-        self.neighbour.put(owner, page);
+        self.nearest.note_page(owner, page);
         let beneath = self.stores.content_beneath(owner, page);
         let table = self.stores.table_mut(owner);
         let images = table.take_images(page);
@@ -95,7 +95,7 @@ impl Memory {
         self.moved(owner, page);
     }
 
-    /// Gives a page up: what lies beneath shows again.
+    /// Gives a page up: the object beneath, or zeros, are read again.
     pub(crate) fn give_up(&mut self, owner: Owner, page: u64) {
         self.replace(owner, page, None, Stamp::settled(false));
         // Nothing needs hashing, so it is counted at once and leaves no trace in the table.
@@ -110,7 +110,7 @@ impl Memory {
 
     /// Gives up all pages that a space holds in a range of addresses.
     pub(crate) fn give_up_range(&mut self, space: SpaceId, start: u64, end: u64) {
-        // Whatever the pages hold is lost, also words that nobody looks at.
+        // The pages are lost, also words that are not in the read set.
         self.note_more();
         let owner = Owner::Space(space);
         let pages = self.stores.table(owner).held(start / PAGE_SIZE, end / PAGE_SIZE);
@@ -138,7 +138,7 @@ impl Memory {
         self.sum = self.sum.wrapping_add(change);
     }
 
-    /// A page is elsewhere: translations follow.
+    /// A page moved: translations follow.
     pub(crate) fn moved(&mut self, owner: Owner, page: u64) {
         let held = self.stores.table(owner).page(page).map(|page| page.pointer());
         match owner {

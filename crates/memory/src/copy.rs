@@ -10,7 +10,7 @@ use crate::store::Stores;
 use crate::table::{Entry, Group, Table};
 
 impl Clone for Memory {
-    /// A memory with the same state, for those who want values rather than speed; searches mark or park. Marks, the log
+    /// A memory with the same state; slow: searches use marks and snapshots. Marks, the log
     /// and the current space are not copied.
     fn clone(&self) -> Self {
         let mut copy = Self::new(self.limit);
@@ -55,7 +55,7 @@ fn copy_table(table: &Table, epoch: u64) -> Table {
     Table { groups, sum: table.sum, resident: table.resident, image: table.image.clone() }
 }
 
-/// Pages are shared, but for those that the original may write without asking.
+/// Pages are shared, but for those that the original may write in place.
 fn copy_entry(entry: &Entry, epoch: u64) -> Entry {
     let page = entry.page.as_ref().map(|page| match entry.stamp.epoch() == epoch {
         true => Pool::default().copy_of(page.bytes()),

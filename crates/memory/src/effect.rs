@@ -1,162 +1,150 @@
-//! What a step looks at and does in one space, so that it can be done elsewhere without being executed.
+//! The effect of a step on one space, to be applied to other states without execution.
 //!
-//! A step that finds the same in all words that it looks at does the same. Words that it writes count as looked at: then the
-//! change of the fingerprint is the same, too, for that is a sum over words.
+//! **Invariant:** a step has the same effect in all states that agree on its read set. Words that it writes belong to the read
+//! set: then the change of the fingerprint is the same, too, for that is a sum over words.
 
 use std::sync::Arc;
 
 use crate::memory::Memory;
+use crate::owner::Owner;
 use crate::page::{self, Bytes, Page, ZERO};
-use crate::snapshot::Parked;
-use crate::store::Owner;
-use crate::table::{CHUNK, CHUNKS, GROUP, GroupImage, ParkedEntry, TableImage};
+use crate::snapshot::Snapshot;
+use crate::table::{CHUNK, CHUNKS, GROUP, GroupImage, PageImage, TableImage};
 use crate::watch::unpack;
 use crate::{PAGE_SIZE, SpaceId};
 
 /// Bytes of a word.
 const WORD: u64 = 8;
 
-/// A step that looks at more is not worth remembering.
+/// A step with a larger read set is not worth a memo.
 const WORDS_MAX: usize = 2048;
-
-/// What is noted while somebody wants to know all that is looked at.
-#[derive(Debug, Default)]
-pub(crate) struct Noted {
-    pub(crate) is_on: bool,
-    /// Accesses to the current space, packed as in the log.
-    pub(crate) accesses: Vec<u64>,
-    /// Looks of those who look on: space, address, bytes.
-    pub(crate) peeks: Vec<(SpaceId, u64, usize)>,
-    /// Something was looked at that is no word of the current space.
-    pub(crate) is_more: bool,
-}
 
 /// A word of a page: its number and its value.
 type Word = (u16, u64);
 
-/// What a step looks at in a page.
+/// The words of a read set in one page.
 #[derive(Debug)]
-struct Looked {
+struct PageReads {
     page: u64,
-    /// What all of it was, if there was one: then nothing else need be looked at.
+    /// Hash of the whole page, if there was one: if that is the same, so are the words.
     content: Option<u128>,
     words: Box<[Word]>,
 }
 
-/// What a step makes of a page. No page itself is kept: what comes of it was parked before in most cases, and is found there.
+/// The words that a step writes in one page. The page itself is not kept: the result is interned in most cases, and found by
+/// content.
 #[derive(Debug)]
-struct Changed {
+struct PageWrites {
     page: u64,
     words: Box<[Word]>,
-    /// What it adds to the identity of the content, whatever else the page holds.
+    /// What the writes add to the hash of the content, whatever else the page holds.
     sum: u128,
     /// Whether an object lies beneath.
     over: bool,
-    /// Whether there is no page any more.
+    /// Whether the page is given up.
     is_gone: bool,
 }
 
-/// What a step looks at and does in one space.
+/// The read set and the writes of a step in one space.
 #[derive(Debug)]
 pub struct Effect {
     space: SpaceId,
-    looked: Vec<Looked>,
-    changed: Vec<Changed>,
+    reads: Vec<PageReads>,
+    writes: Vec<PageWrites>,
     /// What it adds to the fingerprint.
     sum: u128,
 }
 
 impl Memory {
-    /// From now on everything is noted that is looked at, until [`Self::end_looks`].
-    pub fn note_looks(&mut self) {
-        let noted = self.noted.get_mut();
-        noted.accesses.clear();
-        noted.peeks.clear();
-        (noted.is_on, noted.is_more) = (true, false);
+    /// Records the read set from now on, until [`Self::stop_recording`].
+    pub fn record_reads(&mut self) {
+        let read_set = self.read_set.get_mut();
+        read_set.accesses.clear();
+        read_set.peeks.clear();
+        (read_set.is_on, read_set.is_more) = (true, false);
     }
 
-    /// Enough was noted.
-    pub fn end_looks(&mut self) {
+    /// Ends the recording; the read set stays until the next one.
+    pub fn stop_recording(&mut self) {
         self.forget_log();
-        self.noted.get_mut().is_on = false;
+        self.read_set.get_mut().is_on = false;
     }
 
-    /// What was looked at and done in a space since [`Self::note_looks`], between two parked states. Nothing if there was
-    /// more than words of that space: mappings, objects, other spaces.
-    pub fn effect(&mut self, space: SpaceId, before: &Parked, after: &Parked) -> Option<Effect> {
-        let noted = self.noted.get_mut();
-        let is_here = noted.peeks.iter().all(|(other, ..)| *other == space);
-        if noted.is_more || !is_here || before.ground() != after.ground() {
+    /// The effect on a space since [`Self::record_reads`], between two snapshots. Nothing if more than words of that space was
+    /// read or changed: mappings, objects, other spaces.
+    pub fn effect(&mut self, space: SpaceId, before: &Snapshot, after: &Snapshot) -> Option<Effect> {
+        let read_set = self.read_set.get_mut();
+        let is_here = read_set.peeks.iter().all(|(other, ..)| *other == space);
+        if read_set.is_more || !is_here || before.layout_fingerprint() != after.layout_fingerprint() {
             return None;
         }
-        let accesses = noted.accesses.drain(..).map(unpack).map(|logged| (logged.addr, u64::from(logged.size)));
-        let peeks = noted.peeks.drain(..).map(|(_, addr, len)| (addr, len as u64));
-        let changed = changes(space, before, after)?;
-        let of_changed = changed.iter().flat_map(|changed| {
-            changed.words.iter().map(|(index, _)| (changed.page * PAGE_SIZE + u64::from(*index) * WORD, WORD))
+        let accesses = read_set.accesses.drain(..).map(unpack).map(|logged| (logged.addr, u64::from(logged.size)));
+        let peeks = read_set.peeks.drain(..).map(|(_, addr, len)| (addr, len as u64));
+        let writes = writes_between(space, before, after)?;
+        let written = writes.iter().flat_map(|writes| {
+            writes.words.iter().map(|(index, _)| (writes.page * PAGE_SIZE + u64::from(*index) * WORD, WORD))
         });
-        let words = words_of(accesses.chain(peeks).chain(of_changed))?;
-        let looked = words.chunk_by(|one, other| one / PAGE_SIZE == other / PAGE_SIZE).map(|words| {
+        let words = words_of(accesses.chain(peeks).chain(written))?;
+        let reads = words.chunk_by(|one, other| one / PAGE_SIZE == other / PAGE_SIZE).map(|words| {
             let page = words[0] / PAGE_SIZE;
             let held = before.entry(space, page).and_then(|entry| Some((entry.content, entry.page.as_ref()?.bytes())));
             let value = |addr: &u64| {
                 let index = (addr % PAGE_SIZE / WORD) as u16;
                 (index, held.map_or(0, |(_, bytes)| word(bytes, index)))
             };
-            Looked { page, words: words.iter().map(value).collect(), content: held.map(|(content, _)| content) }
+            PageReads { page, words: words.iter().map(value).collect(), content: held.map(|(content, _)| content) }
         });
         let sum = after.fingerprint().wrapping_sub(before.fingerprint());
-        Some(Effect { space, looked: looked.collect(), changed, sum })
+        Some(Effect { space, reads: reads.collect(), writes, sum })
     }
 
-    /// What a step makes of a state that shows what it looks at, without restoring that.
-    pub fn redone(&mut self, before: &Parked, effect: &Effect) -> Parked {
+    /// The snapshot after a step, from one that satisfies its read set, without restoring that.
+    pub fn apply(&mut self, before: &Snapshot, effect: &Effect) -> Snapshot {
         let (sum, space) = (before.fingerprint().wrapping_add(effect.sum), effect.space);
-        let pages = effect.changed.iter().map(|changed| {
-            let entry = before.entry(space, changed.page);
-            (changed.page, self.changed(entry, changed))
+        let pages = effect.writes.iter().map(|writes| {
+            let entry = before.entry(space, writes.page);
+            (writes.page, self.written(entry, writes))
         });
         before.with(space, pages, sum)
     }
 
-    /// What a step makes of a page.
-    fn changed(&mut self, entry: Option<&ParkedEntry>, changed: &Changed) -> ParkedEntry {
-        if changed.is_gone {
-            return ParkedEntry::default();
+    /// The image of a page after writes.
+    fn written(&mut self, entry: Option<&PageImage>, writes: &PageWrites) -> PageImage {
+        if writes.is_gone {
+            return PageImage::default();
         }
         let held = entry.and_then(|entry| Some((entry.content, entry.page.as_ref()?.bytes())));
         let (content, bytes) = held.unwrap_or((0, ZERO.bytes()));
-        let content = content.wrapping_add(changed.sum);
-        let page = self.twins.find(content).unwrap_or_else(|| {
+        let content = content.wrapping_add(writes.sum);
+        let page = self.interned.find(content).unwrap_or_else(|| {
             let mut page = self.pool.copy_of(bytes);
-            changed.write(&mut page);
-            self.twins.add(content, &page);
+            writes.apply(&mut page);
+            self.interned.add(content, &page);
             page
         });
-        ParkedEntry { page: Some(page), content, over: changed.over }
+        PageImage { page: Some(page), content, over: writes.over }
     }
 }
 
-impl Changed {
-    /// Writes the words that change.
-    fn write(&self, page: &mut Arc<Page>) {
+impl PageWrites {
+    fn apply(&self, page: &mut Arc<Page>) {
         for (index, value) in &self.words {
             page::write(page, usize::from(*index) * WORD as usize, &value.to_le_bytes());
         }
     }
 }
 
-impl Parked {
-    /// Whether a state shows what a step looks at in memory, given that its [`Self::ground`] is the same.
+impl Snapshot {
+    /// Whether the state agrees with the read set of a step, given that its [`Self::layout_fingerprint`] is the same.
     #[must_use]
-    pub fn shows(&self, effect: &Effect) -> bool {
-        effect.looked.iter().all(|looked| {
+    pub fn satisfies(&self, effect: &Effect) -> bool {
+        effect.reads.iter().all(|reads| {
             let held =
-                self.entry(effect.space, looked.page).and_then(|entry| Some((entry.content, entry.page.as_ref()?)));
-            match (held, looked.content) {
+                self.entry(effect.space, reads.page).and_then(|entry| Some((entry.content, entry.page.as_ref()?)));
+            match (held, reads.content) {
                 (None, None) => true,
                 (Some((held, page)), Some(content)) => {
-                    held == content || looked.words.iter().all(|(index, value)| word(page.bytes(), *index) == *value)
+                    held == content || reads.words.iter().all(|(index, value)| word(page.bytes(), *index) == *value)
                 }
                 _ => false,
             }
@@ -188,25 +176,25 @@ fn words_of(accesses: impl Iterator<Item = (u64, u64)>) -> Option<Vec<u64>> {
     (words.len() <= WORDS_MAX).then_some(words)
 }
 
-/// What changes in a space from one state to the next; nothing if words of that space alone do not tell.
-fn changes(space: SpaceId, before: &Parked, after: &Parked) -> Option<Vec<Changed>> {
-    let mut changed = Vec::new();
+/// The writes to a space between two states; nothing if more than words of that space differ.
+fn writes_between(space: SpaceId, before: &Snapshot, after: &Snapshot) -> Option<Vec<PageWrites>> {
+    let mut writes = Vec::new();
     for (owner, page) in candidates(before, after) {
         let Owner::Space(id) = owner else { return None };
-        let entry = |state: &Parked| state.entry(id, page).cloned().unwrap_or_default();
-        let change = change_of(page, &entry(before), &entry(after)).ok()?;
-        if change.is_some() && id != space {
+        let entry = |state: &Snapshot| state.entry(id, page).cloned().unwrap_or_default();
+        let of_page = writes_to(page, &entry(before), &entry(after)).ok()?;
+        if of_page.is_some() && id != space {
             return None;
         }
-        changed.extend(change);
+        writes.extend(of_page);
     }
-    Some(changed)
+    Some(writes)
 }
 
 /// Pages that may differ between two states.
-fn candidates(before: &Parked, after: &Parked) -> Vec<(Owner, u64)> {
-    let mut pages: Vec<(Owner, u64)> = before.near().chain(after.near()).collect();
-    let (old, new) = (before.whole(), after.whole());
+fn candidates(before: &Snapshot, after: &Snapshot) -> Vec<(Owner, u64)> {
+    let mut pages: Vec<(Owner, u64)> = before.delta().chain(after.delta()).collect();
+    let (old, new) = (before.base(), after.base());
     if !Arc::ptr_eq(old, new) {
         for space in old.spaces() {
             let tables = (old.table(space), new.table(space));
@@ -219,8 +207,8 @@ fn candidates(before: &Parked, after: &Parked) -> Vec<(Owner, u64)> {
     pages
 }
 
-/// Tells the pages that may differ between two tables.
-fn differing(old: &TableImage, new: &TableImage, mut tell: impl FnMut(u64)) {
+/// Hands the pages that may differ between two tables to `visit`.
+fn differing(old: &TableImage, new: &TableImage, mut visit: impl FnMut(u64)) {
     let numbers = old.groups.iter().chain(&new.groups).map(|(number, _)| *number);
     for number in numbers.collect::<std::collections::BTreeSet<u64>>() {
         let (one, other) = (old.group(number), new.group(number));
@@ -232,30 +220,30 @@ fn differing(old: &TableImage, new: &TableImage, mut tell: impl FnMut(u64)) {
                 |group: Option<&Arc<GroupImage>>| group.and_then(|group| group[index].as_ref()).map(Arc::as_ptr);
             if chunk(one) != chunk(other) {
                 let first = number * GROUP + (index * CHUNK) as u64;
-                (first..first + CHUNK as u64).for_each(&mut tell);
+                (first..first + CHUNK as u64).for_each(&mut visit);
             }
         }
     }
 }
 
-/// How a page changes, if it does; an error if words alone do not tell.
-fn change_of(page: u64, before: &ParkedEntry, after: &ParkedEntry) -> Result<Option<Changed>, ()> {
+/// The writes that make one page of another, if they differ; an error if they differ in more than words.
+fn writes_to(page: u64, before: &PageImage, after: &PageImage) -> Result<Option<PageWrites>, ()> {
     if is_same(before.page.as_ref(), after.page.as_ref()) {
         return Ok(None);
     }
-    // Where an object shows through, a page that comes or goes is more than its words.
+    // Over an object, a page that comes or goes is more than its words.
     let is_plain = match (&before.page, &after.page) {
         (Some(_), Some(_)) => before.over == after.over,
         _ => !before.over && !after.over,
     };
     let words = differing_words(bytes(before), bytes(after));
-    let content = |entry: &ParkedEntry| entry.page.as_ref().map_or(0, |_| entry.content);
+    let content = |entry: &PageImage| entry.page.as_ref().map_or(0, |_| entry.content);
     let sum = content(after).wrapping_sub(content(before));
-    let changed = Changed { page, words, sum, over: after.over, is_gone: after.page.is_none() };
-    if is_plain { Ok(Some(changed)) } else { Err(()) }
+    let writes = PageWrites { page, words, sum, over: after.over, is_gone: after.page.is_none() };
+    if is_plain { Ok(Some(writes)) } else { Err(()) }
 }
 
-fn bytes(entry: &ParkedEntry) -> &Bytes {
+fn bytes(entry: &PageImage) -> &Bytes {
     entry.page.as_ref().map_or(ZERO.bytes(), |page| page.bytes())
 }
 

@@ -1,25 +1,17 @@
-//! The fingerprint: what it counts, and what it may count wrongly until it is asked for.
+//! The fingerprint, kept incrementally: a sum that is right but for what is dirty.
 
+use crate::dirty::Dirty;
 use crate::memory::Memory;
+use crate::owner::Owner;
 use crate::page::Bytes;
-use crate::store::Owner;
 use crate::{SpaceId, hash};
-
-/// Something that the fingerprint may count wrongly.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Dirty {
-    /// A page was written.
-    Page(Owner, u64),
-    /// Mappings changed.
-    Layout(SpaceId),
-}
 
 /// More dirty entries than this, and more than twice the pages there are, must be mostly stale.
 const DIRTY_MIN: u64 = 65_536;
 
 impl Memory {
-    /// Identity of the state: all spaces with their mappings, all objects, all contents. Equal contents have equal
-    /// fingerprints, whatever led to them. Takes time by what was written since the last call.
+    /// Fingerprint of the state: all spaces with their mappings, all objects, all contents. Equal states have equal
+    /// fingerprints, whatever led to them. Takes time proportional to what was written since the last call.
     pub fn fingerprint(&mut self) -> u128 {
         self.settle();
         self.sum
@@ -67,7 +59,7 @@ impl Memory {
         assert_eq!(resident, self.resident);
     }
 
-    /// A page is counted rightly, or known not to be.
+    /// A page is counted, or listed as dirty.
     fn check_page(&self, owner: Owner, page: u64) {
         let entry = self.stores.table(owner).entry(page).expect("the page is held");
         let bytes = entry.page.as_ref().expect("the page is held").bytes();
@@ -94,7 +86,7 @@ impl Memory {
     }
 
     fn settle_page(&mut self, owner: Owner, page: u64) {
-        // Whoever was dirty may be gone.
+        // The owner may be gone.
         if !self.stores.exists(owner) {
             return;
         }
@@ -117,7 +109,7 @@ impl Memory {
         self.sum = self.sum.wrapping_add(new).wrapping_sub(old);
     }
 
-    /// Leaves out what is not dirty any more.
+    /// Removes entries that are not dirty any more.
     pub(crate) fn compact_dirty(&mut self) {
         self.drains += 1;
         let stores = &self.stores;
@@ -129,7 +121,7 @@ impl Memory {
         });
     }
 
-    /// Keeps the list of dirty things from growing without bound where nobody asks for fingerprints.
+    /// Keeps the list of dirty entries bounded where no fingerprints are computed.
     pub(crate) fn bound_dirty(&mut self) {
         if self.dirty.len() as u64 > DIRTY_MIN.max(2 * self.resident) {
             self.settle();

@@ -4,7 +4,7 @@
 
 use crate::access::{Check, pieces};
 use crate::memory::Memory;
-use crate::store::{Owner, Place};
+use crate::owner::{Owner, Place};
 use crate::tlb::{LOG, Tlb};
 use crate::watch::pack;
 use crate::{AccessKind, Cause, Fault, Halt, PAGE_BITS, PAGE_BYTES, PAGE_SIZE, SpaceId, Stopped, VisibleAccess, page};
@@ -41,7 +41,7 @@ words!(u8 u16 u32 u64 u128);
 
 const _: () = assert!(cfg!(target_endian = "little"), "guest words are moved as they are");
 
-/// With fewer slots that show an object's page nobody asks whether their spaces still exist.
+/// With fewer slots that show an object's page, slots of dead spaces are kept.
 const WATCHERS_MIN: usize = 8;
 
 /// The page that the last byte of an access is in. Only one of two neighbouring pages can have a tag in a given slot, so
@@ -105,10 +105,10 @@ impl Memory {
         if self.store_slowly::<W>(addr, wide as u64, (wide >> 64) as u64) { Ok(()) } else { Err(Stopped) }
     }
 
-    /// A load that needs no more than a look into the translation cache.
+    /// A load that hits the translation cache.
     ///
     /// # Errors
-    /// If it does; nothing was done then.
+    /// On a miss; nothing was done then.
     #[inline(always)]
     pub fn quick_load<W: Word>(&mut self, addr: u64) -> Result<W, Stopped> {
         let slot = self.tlb.slot(addr);
@@ -119,10 +119,10 @@ impl Memory {
         Ok(unsafe { slot.base.wrapping_add(addr as usize).cast::<W>().read_unaligned() })
     }
 
-    /// A store that needs no more than a look into the translation cache.
+    /// A store that hits the translation cache.
     ///
     /// # Errors
-    /// If it does; nothing was done then.
+    /// On a miss; nothing was done then.
     #[inline(always)]
     pub fn quick_store<W: Word>(&mut self, addr: u64, value: W) -> Result<(), Stopped> {
         let slot = self.tlb.slot(addr);
@@ -134,7 +134,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Where a word can be read until the next access; null if that needs more than a look into the translation cache. For
+    /// Where a word can be read until the next access; null on a miss of the translation cache. For
     /// words that are better not taken through general registers.
     #[inline(always)]
     pub fn quick_pointer<W: Word>(&mut self, addr: u64) -> *const u8 {
@@ -152,7 +152,7 @@ impl Memory {
         if self.load_slowly::<W>(addr) { (&raw const self.loaded).cast() } else { std::ptr::null() }
     }
 
-    /// Where a word can be written until the next access; null if that needs more than a look into the translation cache.
+    /// Where a word can be written until the next access; null on a miss of the translation cache.
     #[inline(always)]
     pub fn quick_target<W: Word>(&mut self, addr: u64) -> *mut u8 {
         let slot = self.tlb.slot(addr);
@@ -249,7 +249,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Whether every page of a store can be written: one that faults in its second page has not touched the first.
+    /// Whether every page of a store can be written: one that faults in its second page has not written the first.
     fn check_pages(&mut self, space: SpaceId, addr: u64, size: usize) -> Result<(), Halt> {
         let mut new = 0;
         for piece in pieces(addr, size) {
@@ -290,7 +290,7 @@ impl Memory {
         }
     }
 
-    /// The page is ours: later stores to it go straight there, unless somebody wants to know of each.
+    /// The page is held alone: later stores hit the translation cache, unless each has to be stopped.
     fn fill_write(&mut self, space: SpaceId, page: u64, place: Place, bytes: *mut u8) {
         if !self.stores.space(space).is_armed(page) && !self.stores.holds_code(place.owner, place.page) {
             self.watch_object(space, page, place);
@@ -310,7 +310,7 @@ impl Memory {
                 return;
             }
             if watchers.len() >= WATCHERS_MIN {
-                // Spaces that are gone do not look any more.
+                // Slots of dead spaces are dropped.
                 watchers.retain(|(space, _)| self.stores.spaces.contains_key(space));
             }
             watchers.push((space, page));

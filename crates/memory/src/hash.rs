@@ -1,26 +1,26 @@
-//! How contents become fingerprints.
+//! Hashes of contents, and what they add to the fingerprint.
 
 use twox_hash::XxHash3_128;
 
 use crate::PAGE_BYTES;
+use crate::owner::Owner;
 use crate::page::Bytes;
-use crate::store::Owner;
 
 /// Words of a page.
 const WORDS: usize = PAGE_BYTES / 8;
 
-/// Words that are looked at together, most of which are zeros.
+/// Words that are tested for zero together.
 const BLOCK: usize = 8;
 
-/// What a page over an object has in addition, so that zeros there are not the same as nothing.
+/// Added for a page over an object, so that zeros there are not the same as no page.
 const OVER: u128 = 0x3ee8_dc4f_9e7e_e495_93d7_6fe1_48c6_89ba;
 
-/// Identity of a page's content where zeros are not the same as nothing.
+/// Hash of a page's content where zeros are not the same as no page.
 pub(crate) fn content(bytes: &Bytes) -> u128 {
     content_or_zero(bytes).wrapping_add(OVER)
 }
 
-/// Identity of a page's content, where a page of zeros is the same as none at all: 0.
+/// Hash of a page's content, where a page of zeros is the same as no page: 0.
 ///
 /// A sum over words: what one adds depends on its place and value, and not on the others.
 pub(crate) fn content_or_zero(bytes: &Bytes) -> u128 {
@@ -38,7 +38,7 @@ pub(crate) fn content_or_zero(bytes: &Bytes) -> u128 {
     sum
 }
 
-/// What a word adds to the identity of its page: nothing if it is 0.
+/// What a word adds to the hash of its page: nothing if it is 0.
 pub(crate) fn word(index: usize, value: u64) -> u128 {
     debug_assert!(index < WORDS);
     if value == 0 {
@@ -56,7 +56,7 @@ fn fold(one: u64, other: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Identity of any bytes.
+/// Hash of any bytes.
 pub(crate) fn text(bytes: &[u8]) -> u128 {
     XxHash3_128::oneshot(bytes)
 }

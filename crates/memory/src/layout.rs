@@ -13,7 +13,7 @@ const PLACED_MIN: u64 = 0x1_0000;
 /// Free room that Linux keeps below a stack (`stack_guard_gap`, 256 pages).
 const STACK_GUARD: u64 = 256 * PAGE_SIZE;
 
-/// `RLIMIT_STACK` where nobody says otherwise.
+/// Default of `RLIMIT_STACK`.
 const STACK_LIMIT: u64 = 8 << 20;
 
 /// All mappings of one space.

@@ -94,7 +94,7 @@ fn a_stack_grows_until_its_limit_or_the_guard_of_a_neighbour() {
     let start = |layout: &Layout, page: u64| layout.growth(page * PAGE_SIZE + 5).map(|(start, _)| start / PAGE_SIZE);
     assert_eq!(start(&layout, stack_page - 1), Some(stack_page - 1));
     assert_eq!(start(&layout, stack_page - 1240), Some(stack_page - 1240));
-    assert_eq!(start(&layout, stack_page - 1250), None, "too near to the neighbour");
+    assert_eq!(start(&layout, stack_page - 1250), None, "too near to the nearest");
     layout.stack_limit = 10 * PAGE_SIZE;
     assert_eq!(start(&layout, stack_page - 9), Some(stack_page - 9));
     assert_eq!(start(&layout, stack_page - 10), None, "longer than the limit");

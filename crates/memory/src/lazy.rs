@@ -1,4 +1,4 @@
-//! Content that is read page by page, when somebody looks at one: a file may be larger than all memory.
+//! Content that is read page by page, on demand: a file may be larger than all memory.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -18,12 +18,12 @@ pub enum Backing {
     },
 }
 
-/// Who sees writes.
+/// Where writes are visible.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sharing {
     /// This space alone (`MAP_PRIVATE`).
     Private,
-    /// Whoever maps or reads the object (`MAP_SHARED`). Needs an object, for anonymous shared memory too.
+    /// In all mappings and reads of the object (`MAP_SHARED`). Needs an object, for anonymous shared memory too.
     Shared,
 }
 
@@ -65,7 +65,7 @@ pub struct Mapping {
     pub protection: Protection,
     /// What shows where nothing was written.
     pub backing: Backing,
-    /// Who sees writes.
+    /// Where writes are visible.
     pub sharing: Sharing,
     /// Grows towards lower addresses when touched below its start (`MAP_GROWSDOWN`).
     pub grows_down: bool,

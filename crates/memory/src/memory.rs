@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::effect::Noted;
-use crate::fingerprint::Dirty;
+use crate::dirty::Dirty;
 use crate::journal::{Journal, Record};
 use crate::page::Pool;
-use crate::page_intern::Twins;
-use crate::snapshot::Neighbour;
+use crate::page_intern::PageIntern;
+use crate::read_set::ReadSet;
+use crate::snapshot::NearestBase;
 use crate::store::Stores;
 use crate::tlb::Tlb;
 use crate::{AccessKind, Cause, Fault, Halt, Limit, ObjectId, SpaceId};
@@ -21,7 +21,7 @@ static NEXT_MEMORY: AtomicU64 = AtomicU64::new(0);
 /// The whole memory of one world: its address spaces and the objects that they map.
 ///
 /// Spaces and objects are named by ids that the caller chose; naming one that does not exist is a bug of the caller and
-/// panics. Whatever a guest can cause is an error value.
+/// panics. Errors that a guest can cause are values.
 pub struct Memory {
     /// Translations of the current space.
     pub(crate) tlb: Tlb,
@@ -35,18 +35,18 @@ pub struct Memory {
     /// [`crate::tlb::LOG`] while accesses are logged, else 0.
     pub(crate) log_tag: u64,
     pub(crate) log: Vec<u64>,
-    /// What is looked at, while somebody wants to know.
-    pub(crate) noted: RefCell<Noted>,
+    /// The read set, while it is recorded.
+    pub(crate) read_set: RefCell<ReadSet>,
     pub(crate) stores: Stores,
-    /// Which slots of which spaces may show a page of an object.
+    /// Translations that may show a page of an object, by space and slot.
     pub(crate) watchers: BTreeMap<(ObjectId, u64), Vec<(SpaceId, u64)>>,
     pub(crate) pool: Pool,
-    pub(crate) twins: Twins,
-    pub(crate) neighbour: Neighbour,
+    pub(crate) interned: PageIntern,
+    pub(crate) nearest: NearestBase,
     pub(crate) journal: Journal,
-    /// Pages stamped with this are ours alone. Never used twice.
+    /// Pages stamped with this are held by this memory alone. Never used twice.
     pub(crate) epoch: u64,
-    /// What the fingerprint may count wrongly.
+    /// What the fingerprint does not count yet.
     pub(crate) dirty: Vec<Dirty>,
     /// How often `dirty` lost entries.
     pub(crate) drains: u64,
@@ -55,13 +55,13 @@ pub struct Memory {
     /// Pages held by all spaces and objects.
     pub(crate) resident: u64,
     pub(crate) limit: Limit,
-    /// Goes up whenever a page that instructions were taken from may show something else.
+    /// Goes up whenever a page with noted code may have other content.
     pub(crate) code_epoch: u64,
-    /// Accesses to armed pages are done.
+    /// Accesses to armed pages are executed.
     pub(crate) pass_armed: bool,
     /// Stores to pages that hold code are stopped.
     pub(crate) stop_at_code: bool,
-    /// Instructions may have been taken from a page that a space holds on its own, or such a page was written.
+    /// Code may have been noted in a page that a space holds privately, or such a page was written.
     pub(crate) is_patched: bool,
 }
 
@@ -78,12 +78,12 @@ impl Memory {
             halt: Halt::Fault(nowhere),
             log_tag: 0,
             log: Vec::new(),
-            noted: RefCell::default(),
+            read_set: RefCell::default(),
             stores: Stores::default(),
             watchers: BTreeMap::new(),
             pool: Pool::default(),
-            twins: Twins::default(),
-            neighbour: Neighbour::default(),
+            interned: PageIntern::default(),
+            nearest: NearestBase::default(),
             journal: Journal::default(),
             epoch: 1,
             dirty: Vec::new(),
@@ -110,13 +110,13 @@ impl Memory {
         self.resident
     }
 
-    /// Begins an epoch: no page is ours alone any more.
+    /// Begins an epoch: no page is held alone any more.
     pub(crate) fn begin_epoch(&mut self) {
         self.epoch += 1;
         self.tlb.revoke_writes();
     }
 
-    /// Notes how to undo a change, if anybody may want to.
+    /// Notes how to undo a change, if there is a mark.
     pub(crate) fn remember(&mut self, record: Record) {
         if self.journal.is_active() {
             self.journal.records.push(record);

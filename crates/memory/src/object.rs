@@ -4,31 +4,31 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::lazy::{Lazy, Source};
+use crate::owner::Owner;
 use crate::page::{Bytes, Page, ZERO};
-use crate::store::Owner;
 use crate::table::Table;
 use crate::{ObjectId, PAGE_BYTES, PAGE_SIZE, hash};
 
 /// Content that an object starts with, never changed, shared by all worlds.
 #[derive(Debug)]
-pub(crate) enum Base {
+pub(crate) enum InitialContent {
     /// Read as a whole.
-    Whole(Whole),
-    /// Read page by page, when somebody looks at one.
+    Whole(WholeContent),
+    /// Read page by page, on demand.
     Lazy(Lazy),
 }
 
 /// Bytes that were read as a whole.
 #[derive(Debug)]
-pub(crate) struct Whole {
+pub(crate) struct WholeContent {
     bytes: Arc<[u8]>,
     /// The last page if the content does not fill it: its bytes, then zeros.
     tail: Option<Arc<Page>>,
-    /// Identity of each page's content.
+    /// Hash of each page's content.
     hashes: Vec<u128>,
 }
 
-impl Base {
+impl InitialContent {
     pub(crate) fn new(bytes: Arc<[u8]>) -> Self {
         let (whole, rest) = bytes.as_chunks::<PAGE_BYTES>();
         let mut hashes: Vec<u128> = whole.iter().map(hash::content_or_zero).collect();
@@ -38,7 +38,7 @@ impl Base {
             hashes.push(hash::content_or_zero(&padded));
             crate::page::Pool::default().copy_of(&padded)
         });
-        Self::Whole(Whole { bytes, tail, hashes })
+        Self::Whole(WholeContent { bytes, tail, hashes })
     }
 
     pub(crate) fn lazy(source: Arc<dyn Source>) -> Self {
@@ -68,7 +68,7 @@ impl Base {
         }
     }
 
-    /// Identity of a page's content. Of what is read later it stands for "as in the file", whatever that is.
+    /// Hash of a page's content. Of a lazy one it means "as in the file", whatever that is.
     fn content(&self, page: u64) -> u128 {
         match self {
             Self::Whole(whole) => whole.hashes[page as usize],
@@ -84,10 +84,10 @@ impl Base {
     }
 }
 
-/// Identity of a page's content that is read when somebody looks at it.
+/// The hash of a lazy page.
 const UNREAD: u128 = 0x6a09_e667_f3bc_c908_bb67_ae85_84ca_a73b;
 
-impl Whole {
+impl WholeContent {
     fn page(&self, page: u64) -> &Bytes {
         let (whole, _) = self.bytes.as_chunks::<PAGE_BYTES>();
         let tail = || self.tail.as_ref().expect("asked for a page of the base").bytes();
@@ -112,9 +112,9 @@ pub(crate) struct Shape {
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) shape: Shape,
-    pub(crate) base: Option<Arc<Base>>,
+    pub(crate) base: Option<Arc<InitialContent>>,
     pub(crate) table: Table,
-    /// Pages that instructions were taken from.
+    /// Pages with noted code.
     pub(crate) code: BTreeSet<u64>,
 }
 
@@ -126,7 +126,7 @@ impl Object {
     }
 
     /// The bytes of a base.
-    pub(crate) fn over(id: ObjectId, base: Arc<Base>) -> Self {
+    pub(crate) fn over(id: ObjectId, base: Arc<InitialContent>) -> Self {
         let shape = Shape { len: base.len(), base_pages: base.pages(), held: true, lazy: base.is_lazy() };
         let placed = |page: u64| hash::placed(base.content(page), Owner::Object(id), page);
         let counted = if base.is_lazy() { 0 } else { base.pages() };
@@ -141,12 +141,12 @@ impl Object {
     }
 
     /// Whether neither end nor middle of the base was ever cut off.
-    pub(crate) fn shows_all_of(&self, base: &Base) -> bool {
+    pub(crate) fn shows_all_of(&self, base: &InitialContent) -> bool {
         self.shape.len == base.len() && self.shape.base_pages == base.pages()
     }
 
     /// The base that a page shows where nothing was written.
-    fn base_of(&self, page: u64) -> Option<&Base> {
+    fn base_of(&self, page: u64) -> Option<&InitialContent> {
         self.base.as_deref().filter(|_| page < self.shape.base_pages)
     }
 
@@ -155,12 +155,12 @@ impl Object {
         self.base_of(page).map_or(ZERO.bytes(), |base| base.page(page))
     }
 
-    /// Identity of what a page shows where nothing was written.
+    /// Hash of what a page shows where nothing was written.
     pub(crate) fn content_beneath(&self, page: u64) -> u128 {
         self.base_of(page).map_or(0, |base| base.content(page))
     }
 
-    /// Identity of a page of the base, whether it still shows or not.
+    /// Hash of a page of the base, whether it still shows or not.
     pub(crate) fn content_of_base(&self, page: u64) -> u128 {
         self.base.as_ref().map_or(0, |base| base.content(page))
     }

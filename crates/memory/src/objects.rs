@@ -6,8 +6,8 @@ use crate::access::pieces;
 use crate::journal::Record;
 use crate::lazy::Source;
 use crate::memory::Memory;
-use crate::object::{Base, Object, Shape, shape_sum};
-use crate::store::{Owner, Place};
+use crate::object::{InitialContent, Object, Shape, shape_sum};
+use crate::owner::{Owner, Place};
 use crate::{MapError, Mapping, ObjectId, PAGE_SIZE, SpaceId, page};
 
 impl Memory {
@@ -24,16 +24,16 @@ impl Memory {
     /// # Panics
     /// If it exists.
     pub fn create_object_over(&mut self, id: ObjectId, bytes: Arc<[u8]>) {
-        self.add_object(id, Object::over(id, Arc::new(Base::new(bytes))));
+        self.add_object(id, Object::over(id, Arc::new(InitialContent::new(bytes))));
     }
 
-    /// An object that starts with bytes that are read page by page, when somebody looks at one. They count as "as in the
+    /// An object that starts with bytes that are read page by page, on demand. They count as "as in the
     /// file": to write what is there already makes another state.
     ///
     /// # Panics
     /// If it exists.
     pub fn create_object_from(&mut self, id: ObjectId, source: Arc<dyn Source>) {
-        self.add_object(id, Object::over(id, Arc::new(Base::lazy(source))));
+        self.add_object(id, Object::over(id, Arc::new(InitialContent::lazy(source))));
     }
 
     fn add_object(&mut self, id: ObjectId, object: Object) {
@@ -59,8 +59,8 @@ impl Memory {
         self.stores.object(id).shape.len
     }
 
-    /// All bytes of an object that still shows what it was made over: a file that nobody has written to, and that is not read
-    /// page by page.
+    /// All bytes of an object that still has its initial content: a file that was never written, and that is not read page by
+    /// page.
     #[must_use]
     pub fn object_unchanged(&self, id: ObjectId) -> Option<&Arc<[u8]>> {
         let object = self.stores.object(id);
@@ -104,8 +104,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Cuts an object or lets it grow with zeros, as ftruncate(2) does. Pages behind the new end are gone for all who
-    /// map them, private copies too.
+    /// Cuts an object or lets it grow with zeros, as ftruncate(2) does. Pages behind the new end are gone in all mappings,
+    /// private copies too.
     ///
     /// # Errors
     /// If the limit of pages is reached.
@@ -200,7 +200,7 @@ impl Memory {
         }
     }
 
-    /// Lets go of an object. It is gone when nobody maps it any more.
+    /// Releases an object. It is gone when no space maps it any more.
     pub fn drop_object(&mut self, id: ObjectId) {
         let shape = self.stores.object(id).shape;
         self.change_shape(id, Shape { held: false, ..shape });

@@ -1,4 +1,4 @@
-//! One page of bytes, shared until somebody writes, and the pool that recycles pages.
+//! One page of bytes, shared until it is written, and the pool that recycles pages.
 
 #![allow(unsafe_code)]
 
@@ -16,10 +16,10 @@ pub(crate) struct Page(UnsafeCell<Bytes>);
 
 // SAFETY: a page is written only while a single `Arc` to it exists (`write`), or through a write tag of the translation
 // cache, which exists only for pages that are owned since the current epoch and therefore referenced once. Pages seen by
-// two threads are referenced twice, so nobody writes them.
+// two threads are referenced twice, so neither writes them.
 unsafe impl Sync for Page {}
 
-/// What an untouched page shows.
+/// A page that was never written.
 pub(crate) static ZERO: Page = Page(UnsafeCell::new([0; PAGE_BYTES]));
 
 impl Page {
@@ -41,11 +41,11 @@ impl std::fmt::Debug for Page {
     }
 }
 
-/// Writes into a page that nobody else refers to.
+/// Writes into a page with one reference.
 pub(crate) fn write(page: &mut Arc<Page>, offset: usize, bytes: &[u8]) {
     assert_eq!(Arc::strong_count(page), 1, "a shared page is never written");
     assert!(offset + bytes.len() <= PAGE_BYTES, "a write stays inside its page");
-    // SAFETY: in bounds and unshared by the assertions; `&mut Arc` keeps others away meanwhile. Raw pointers of the
+    // SAFETY: in bounds and unshared by the assertions; `&mut Arc` excludes others meanwhile. Raw pointers of the
     // translation cache stay valid because no reference to the bytes is made.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), page.pointer().add(offset), bytes.len()) };
 }
@@ -53,8 +53,8 @@ pub(crate) fn write(page: &mut Arc<Page>, offset: usize, bytes: &[u8]) {
 /// A page of its own with the given content, which is written once, not over zeros.
 fn fresh(bytes: &Bytes) -> Arc<Page> {
     let mut page = Arc::<Page>::new_uninit();
-    let inner = Arc::get_mut(&mut page).expect("nobody else knows it yet");
-    // SAFETY: a page is its bytes alone, and all of them are written, into memory that nobody else refers to.
+    let inner = Arc::get_mut(&mut page).expect("a new page has one reference");
+    // SAFETY: a page is its bytes alone, and all of them are written, into memory with one reference.
     unsafe {
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), inner.as_mut_ptr().cast::<u8>(), PAGE_BYTES);
         page.assume_init()
@@ -76,7 +76,7 @@ impl Pool {
         page
     }
 
-    /// Takes a page back, unless somebody else still refers to it.
+    /// Takes a page back, unless there are other references to it.
     pub(crate) fn give(&mut self, page: Option<Arc<Page>>) {
         let Some(mut page) = page else { return };
         if self.0.len() < POOL_MAX && Arc::get_mut(&mut page).is_some() {

@@ -1,55 +1,57 @@
-//! Pages of equal content, which parked states share: the same few contents come again in thousands of states.
+//! Interned pages: snapshots share pages of equal content. The same few contents recur in thousands of states.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
+use crate::owner::Owner;
 use crate::page::Page;
-use crate::store::Owner;
 use crate::table::{Entry, PageHasher};
 
-/// Contents are looked through for those that nobody parks any more once there are twice as many as last time.
+/// Pages that no snapshot holds are dropped once there are twice as many as after the last time, and at least this many.
 const MIN: usize = 1024;
 
-/// The pages that parked states hold, by content. Contents of equal identity are equal, as they are to the fingerprint.
+/// The pages that snapshots hold, by hash of their content.
+///
+/// **Invariant:** equal hashes are equal contents, as for the fingerprint (128 bits).
 #[derive(Debug)]
-pub(crate) struct Twins {
+pub(crate) struct PageIntern {
     pages: HashMap<u128, Arc<Page>, BuildHasherDefault<PageHasher>>,
-    /// How many there may be before those that nobody else holds are let go of.
+    /// How many there may be before those that no snapshot holds are dropped.
     most: usize,
-    /// Pages that others have taken the place of, and where.
+    /// Pages that interned ones have replaced, and where.
     pub(crate) exchanged: Vec<(Owner, u64, Arc<Page>)>,
 }
 
-impl Default for Twins {
+impl Default for PageIntern {
     fn default() -> Self {
         Self { pages: HashMap::default(), most: MIN, exchanged: Vec::new() }
     }
 }
 
-/// The pages of one owner, on their way to be parked.
-pub(crate) struct TwinsOf<'a> {
-    twins: &'a mut Twins,
+/// Interns the pages of one owner.
+pub(crate) struct OwnersPages<'a> {
+    interned: &'a mut PageIntern,
     owner: Owner,
 }
 
-impl Twins {
-    pub(crate) fn of(&mut self, owner: Owner) -> TwinsOf<'_> {
-        TwinsOf { twins: self, owner }
+impl PageIntern {
+    pub(crate) fn of(&mut self, owner: Owner) -> OwnersPages<'_> {
+        OwnersPages { interned: self, owner }
     }
 
-    /// A page of this content that was parked.
+    /// The page of this content.
     pub(crate) fn find(&self, content: u128) -> Option<Arc<Page>> {
         self.pages.get(&content).cloned()
     }
 
-    /// Notes a page that is parked, of a content that none had before.
+    /// Adds a page with a content that is new.
     pub(crate) fn add(&mut self, content: u128, page: &Arc<Page>) {
         let known = self.other(content, page);
-        debug_assert!(known.is_none(), "none had it before");
+        assert!(known.is_none(), "a content is interned once");
     }
 
-    /// The page of this content that others hold, if it is not this one.
+    /// The page of this content, if it is not this one, which is added.
     fn other(&mut self, content: u128, page: &Arc<Page>) -> Option<Arc<Page>> {
         if let Some(known) = self.pages.get(&content) {
             return Some(Arc::clone(known));
@@ -63,15 +65,15 @@ impl Twins {
     }
 }
 
-impl TwinsOf<'_> {
-    /// Makes settled entries that begin at page `first` share their pages with whoever has the same.
+impl OwnersPages<'_> {
+    /// Replaces the pages of settled entries, which begin at page `first`, by interned ones.
     pub(crate) fn share(&mut self, entries: &mut [Entry], first: u64) {
         for (index, entry) in entries.iter_mut().enumerate() {
-            // What somebody else holds already was parked before.
+            // A page with other holders is interned already.
             let Some(page) = entry.page.as_mut().filter(|page| Arc::strong_count(page) == 1) else { continue };
-            if let Some(other) = self.twins.other(entry.content, page) {
+            if let Some(other) = self.interned.other(entry.content, page) {
                 let spare = std::mem::replace(page, other);
-                self.twins.exchanged.push((self.owner, first + index as u64, spare));
+                self.interned.exchanged.push((self.owner, first + index as u64, spare));
             }
         }
     }
@@ -98,17 +100,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_parked_before_is_parked_once() {
+    fn equal_contents_share_one_page() {
         let mut memory = memory();
         memory.write(SPACE, START, b"one").unwrap();
-        let one = (memory.park(), page(&memory, 0));
+        let one = (memory.snapshot(), page(&memory, 0));
         memory.write(SPACE, START, b"two").unwrap();
-        let two = (memory.park(), page(&memory, 0));
+        let two = (memory.snapshot(), page(&memory, 0));
         memory.write(SPACE, START, b"one").unwrap();
         memory.write(SPACE, START + PAGE_SIZE, b"two").unwrap();
-        memory.park();
+        memory.snapshot();
         assert!(Arc::ptr_eq(&page(&memory, 0), &one.1) && Arc::ptr_eq(&page(&memory, 1), &two.1));
-        // Nobody writes into what others hold.
+        // A store copies an interned page.
         memory.write(SPACE, START, b"new").unwrap();
         memory.restore(&one.0);
         let mut bytes = [0; 3];
@@ -117,12 +119,12 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_nobody_parks_any_more_are_let_go_of() {
+    fn pages_that_no_snapshot_holds_are_dropped() {
         let mut memory = memory();
         for number in 0..4 * MIN as u64 {
             memory.write(SPACE, START, &number.to_le_bytes()).unwrap();
-            memory.park();
+            memory.snapshot();
         }
-        assert!(memory.twins.pages.len() <= MIN);
+        assert!(memory.interned.pages.len() <= MIN);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::layout::range_end;
 use crate::memory::Memory;
-use crate::store::Owner;
+use crate::owner::Owner;
 use crate::table::Stamp;
 use crate::{MapError, Mapping, PAGE_SIZE, Sharing, SpaceId};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::layout::Layout;
-use crate::store::Owner;
+use crate::owner::Owner;
 use crate::table::Table;
 use crate::tlb::Tlb;
 use crate::{SpaceId, hash};
@@ -12,7 +12,7 @@ use crate::{SpaceId, hash};
 /// One address space.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
-    /// Shared with forks and parked states until it changes.
+    /// Shared with forks and snapshots until it changes.
     pub(crate) layout: Arc<Layout>,
     /// What the fingerprint counts for the layout.
     pub(crate) layout_sum: u128,
@@ -22,7 +22,7 @@ pub(crate) struct Space {
     pub(crate) table: Table,
     /// Translations, while another space is the current one.
     pub(crate) tlb: Option<Tlb>,
-    /// Pages that instructions were taken from.
+    /// Pages with noted code.
     pub(crate) code: BTreeSet<u64>,
     /// Ranges of pages to stop before; no part of any state.
     pub(crate) armed: Vec<std::ops::Range<u64>>,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::fingerprint::Dirty;
+use crate::dirty::Dirty;
 use crate::journal::Record;
 use crate::layout::{Layout, range_end};
 use crate::memory::Memory;
+use crate::owner::Owner;
 use crate::space::Space;
-use crate::store::Owner;
 use crate::table::{Entry, Group, Stamp, Table};
 use crate::{Backing, MapError, Mapping, ObjectId, PAGE_SIZE, Protection, Sharing, SpaceId, hash};
 
@@ -44,7 +44,7 @@ impl Memory {
         if self.resident + self.stores.space(parent).table.resident > self.limit.pages {
             return Err(MapError::NoMemory);
         }
-        // Pages that were ours alone are the child's too.
+        // Pages that the parent held alone are the child's, too.
         self.begin_epoch();
         let from = self.stores.space(parent);
         let layout = Arc::clone(&from.layout);
@@ -95,7 +95,7 @@ impl Memory {
 
     /// Takes a space out, uncounted and without translations.
     pub(crate) fn take_space(&mut self, id: SpaceId) -> Option<Box<Space>> {
-        self.neighbour.forget();
+        self.nearest.forget();
         let mut space = self.stores.spaces.remove(&id)?;
         if self.current == Some(id) {
             self.current = None;
@@ -112,7 +112,7 @@ impl Memory {
 
     /// Puts a space in and counts it.
     pub(crate) fn put_space(&mut self, id: SpaceId, space: Box<Space>) {
-        self.neighbour.forget();
+        self.nearest.forget();
         self.sum = self.sum.wrapping_add(space.sum());
         self.resident += space.table.resident;
         self.stores.spaces.insert(id, space);
@@ -143,7 +143,7 @@ impl Memory {
 
     fn check_backing(&self, mapping: &Mapping, len: u64) -> Result<(), MapError> {
         match mapping.backing {
-            // Nobody would know which mappings belong together: the caller makes an object.
+            // Which mappings share memory would be unknown: the caller makes an object.
             Backing::Anonymous if mapping.sharing == Sharing::Shared => Err(MapError::Invalid),
             Backing::Anonymous => Ok(()),
             Backing::Object { id, .. } if !self.stores.objects.contains_key(&id) => Err(MapError::NoObject),

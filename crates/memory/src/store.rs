@@ -3,30 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::object::Object;
+use crate::owner::{Owner, Place};
 use crate::page::{Bytes, ZERO};
 use crate::space::Space;
 use crate::table::Table;
 use crate::{ObjectId, SpaceId};
-
-/// Who holds a page.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Owner {
-    /// A space, privately.
-    Space(SpaceId),
-    /// An object, for all who map it.
-    Object(ObjectId),
-}
-
-/// Where the bytes of a page live.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
-    /// Who holds the page, or will when it is written.
-    pub(crate) owner: Owner,
-    /// Its number there.
-    pub(crate) page: u64,
-    /// What shows through until then, for private mappings of objects.
-    pub(crate) under: Option<(ObjectId, u64)>,
-}
 
 /// All spaces and objects of a world.
 #[derive(Debug, Default)]
@@ -101,7 +82,7 @@ impl Stores {
         }
     }
 
-    /// Whether instructions were taken from the page.
+    /// Whether the page has noted code.
     pub(crate) fn holds_code(&self, owner: Owner, page: u64) -> bool {
         match owner {
             Owner::Space(id) => self.space(id).code.contains(&page),

@@ -1,8 +1,8 @@
 //! Which pages a space or object holds: a sparse table from page numbers to pages.
 //!
-//! Entries lie in groups of 64, found by hash. Each group remembers the parked image of itself and of its
-//! chunks of four pages, as long as they are unchanged: parking clones what changed and shares the rest. Small ones pay:
-//! every page of a chunk that is parked anew is counted once more, and most of these counters are in nobody's cache.
+//! Entries lie in groups of 64, found by hash. Each group keeps the image of itself and of its chunks of four pages, as long
+//! as they are unchanged: a snapshot clones what changed and shares the rest. Small chunks pay: a new image of a chunk increments
+//! the reference count of every page in it, and most of these counts are cache misses.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -19,7 +19,7 @@ pub(crate) const CHUNK: usize = 4;
 /// Chunks in a group.
 pub(crate) const CHUNKS: usize = GROUP as usize / CHUNK;
 
-/// When an entry was last made ours, and two flags: one word, for entries are many.
+/// The epoch in which an entry was last written, and two flags: one word, for entries are many.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stamp(u64);
 
@@ -32,7 +32,7 @@ impl Stamp {
         Self(epoch << 2 | Self::DIRTY | if over { Self::OVER } else { 0 })
     }
 
-    /// An entry of the distant past, counted.
+    /// An entry of an earlier epoch, counted.
     pub(crate) fn settled(over: bool) -> Self {
         Self(if over { Self::OVER } else { 0 })
     }
@@ -59,29 +59,29 @@ impl Stamp {
 /// One page of a table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
-    /// The page; none shows what lies beneath.
+    /// The page; none where the object beneath, or zeros, are read.
     pub(crate) page: Option<Arc<Page>>,
-    /// Since when it is ours.
+    /// When it was last written.
     pub(crate) stamp: Stamp,
-    /// Identity of the content that the fingerprint counts. Meaningless where nothing is held and nothing is dirty.
+    /// Hash of the content that the fingerprint counts. Meaningless where no page is held and nothing is dirty.
     pub(crate) content: u128,
 }
 
-/// A parked page.
+/// Image of a page.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ParkedEntry {
+pub(crate) struct PageImage {
     pub(crate) page: Option<Arc<Page>>,
     pub(crate) content: u128,
     pub(crate) over: bool,
 }
 
-/// A few parked pages.
-pub(crate) type ChunkImage = [ParkedEntry; CHUNK];
+/// Image of a chunk.
+pub(crate) type ChunkImage = [PageImage; CHUNK];
 
-/// A parked group; chunks without pages are left out.
+/// Image of a group; chunks without pages are left out.
 pub(crate) type GroupImage = [Option<Arc<ChunkImage>>; CHUNKS];
 
-/// A parked table: groups by number.
+/// Image of a table: groups by number.
 #[derive(Debug, Default)]
 pub(crate) struct TableImage {
     pub(crate) groups: Vec<(u64, Arc<GroupImage>)>,
@@ -96,8 +96,8 @@ impl TableImage {
         Some(&self.groups[at].1)
     }
 
-    /// What is held at a page.
-    pub(crate) fn entry(&self, page: u64) -> Option<&ParkedEntry> {
+    /// The image of a page.
+    pub(crate) fn entry(&self, page: u64) -> Option<&PageImage> {
         let index = (page % GROUP) as usize;
         self.group(page / GROUP)?[index / CHUNK].as_ref().map(|chunk| &chunk[index % CHUNK])
     }
@@ -197,7 +197,7 @@ impl Table {
         pages.filter(|page| (start..end).contains(page) && self.page(*page).is_some()).collect()
     }
 
-    /// Gives up the images that show this page, for it changes.
+    /// Invalidates the images of this page, for it changes.
     pub(crate) fn take_images(&mut self, page: u64) -> Images {
         let table = self.image.take();
         let Some(group) = self.groups.get_mut(&(page / GROUP)) else { return Images { table, ..Images::default() } };
@@ -207,7 +207,7 @@ impl Table {
         Images { chunk, group: group.image.take(), table }
     }
 
-    /// Gives up the image of the whole table.
+    /// Invalidates the image of the whole table.
     pub(crate) fn take_table_image(&mut self) -> Images {
         Images { table: self.image.take(), ..Images::default() }
     }

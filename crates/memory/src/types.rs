@@ -124,7 +124,7 @@ pub struct VisibleAccess {
 pub enum Halt {
     /// It cannot be done.
     Fault(Fault),
-    /// It is to a page that is armed: somebody wanted to know before.
+    /// It is to an armed page: it was to be stopped before.
     Visible(VisibleAccess),
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::access::{Check, Piece};
 use crate::memory::Memory;
-use crate::store::{Owner, Place};
+use crate::owner::{Owner, Place};
 use crate::tlb::LOG;
 use crate::{AccessKind, Logged, PAGE_SIZE, SpaceId, hash};
 
@@ -23,7 +23,7 @@ pub(crate) fn unpack(word: u64) -> Logged {
 
 impl Memory {
     /// Guest accesses to pages of this range of addresses are stopped before they happen. Armed ranges are no part of the
-    /// state: neither undone, nor parked, nor in the fingerprint. The kernel's accesses are not stopped.
+    /// state: neither undone, nor in snapshots, nor in the fingerprint. The kernel's accesses are not stopped.
     pub fn arm(&mut self, space: SpaceId, range: Range<u64>) {
         let pages = range.start / PAGE_SIZE..range.end.div_ceil(PAGE_SIZE);
         if let Some(tlb) = self.tlb_of(space) {
@@ -35,7 +35,7 @@ impl Memory {
         }
     }
 
-    /// Accesses to pages of this range are done again.
+    /// Accesses to pages of this range are executed again.
     pub fn disarm(&mut self, space: SpaceId, range: Range<u64>) {
         let (start, end) = (range.start / PAGE_SIZE, range.end.div_ceil(PAGE_SIZE));
         let armed = &mut self.stores.space_mut(space).armed;
@@ -43,13 +43,13 @@ impl Memory {
         *armed = armed.drain(..).flat_map(cut).filter(|range| !range.is_empty()).collect();
     }
 
-    /// Whether accesses to armed pages are done all the same, one by one: for the step that was waited for.
+    /// Whether accesses to armed pages are executed all the same: for the step that was stopped before one.
     pub fn pass_armed(&mut self, pass: bool) {
         self.pass_armed = pass;
     }
 
-    /// Whether guest stores to pages that [`Self::note_code`] was told of are stopped before they happen, as [`crate::Halt::Visible`]:
-    /// for an interpreter that must not change code which it is in the middle of.
+    /// Whether guest stores to pages with noted code ([`Self::note_code`]) are stopped before they happen, as
+    /// [`crate::Halt::Visible`]: an interpreter must not change the block that it executes.
     pub fn stop_at_code(&mut self, stop: bool) {
         self.stop_at_code = stop;
     }
@@ -85,29 +85,29 @@ impl Memory {
         self.log.clear();
     }
 
-    /// What was logged is still wanted by whoever asks for all that is looked at.
+    /// Logged accesses belong to the read set, if that is recorded.
     fn keep_log(&mut self) {
-        let noted = self.noted.get_mut();
-        if noted.is_on {
-            noted.accesses.extend_from_slice(&self.log);
+        let read_set = self.read_set.get_mut();
+        if read_set.is_on {
+            read_set.accesses.extend_from_slice(&self.log);
         }
     }
 
-    /// Notes a look of somebody who looks on.
+    /// Notes a read made by the checker itself.
     pub(crate) fn note_peek(&self, space: SpaceId, addr: u64, len: usize) {
-        let mut noted = self.noted.borrow_mut();
-        if noted.is_on {
-            noted.peeks.push((space, addr, len));
+        let mut read_set = self.read_set.borrow_mut();
+        if read_set.is_on {
+            read_set.peeks.push((space, addr, len));
         }
     }
 
-    /// Notes that more is looked at than words of the current space.
+    /// Notes that more than words of the current space is read.
     pub(crate) fn note_more(&self) {
-        self.noted.borrow_mut().is_more = true;
+        self.read_set.borrow_mut().is_more = true;
     }
 
-    /// Whether instructions may ever have been taken from a page that a space holds on its own, in any state: they may
-    /// differ from one state to the next.
+    /// Whether code may have been noted in a page that a space holds privately, in any state: it may differ from one state to
+    /// the next.
     #[must_use]
     pub fn is_patched(&self) -> bool {
         self.is_patched
@@ -120,7 +120,7 @@ impl Memory {
         }
     }
 
-    /// Notes that the kernel has found out, without an access, that there would be a fault.
+    /// Notes that the kernel has found, without an access, that there would be a fault.
     pub fn note_fault(&mut self, space: SpaceId, addr: u64) {
         self.log_fault(space, addr);
     }
@@ -134,8 +134,8 @@ impl Memory {
         }
     }
 
-    /// Says that instructions were taken from a page (by number) of the current space: changes of it move
-    /// [`Self::code_epoch`] from now on.
+    /// Notes that a page (by number) of the current space has code that was lowered: changes of it move [`Self::code_epoch`]
+    /// from now on.
     pub fn note_code(&mut self, page: u64) {
         if let Some(space) = self.current {
             self.watch_code(space, page);
@@ -164,7 +164,7 @@ impl Memory {
         Some(place)
     }
 
-    /// The hash of a page, if somebody has already computed it.
+    /// The hash of a page, if it is known.
     fn known_content(&self, owner: Owner, page: u64) -> Option<u128> {
         match (self.stores.table(owner).entry(page).filter(|entry| entry.page.is_some()), owner) {
             (Some(entry), _) => (!entry.stamp.dirty()).then_some(entry.content),
@@ -173,7 +173,7 @@ impl Memory {
         }
     }
 
-    /// Identity of the content of a page that can be executed, 0 for any other. Equal versions mean equal contents, in
+    /// Hash of the content of a page that can be executed, 0 for any other. Equal versions mean equal contents, in
     /// all spaces, states and runs, so lowered code may be kept by it. Also does what [`Self::note_code`] does.
     pub fn code_version(&mut self, space: SpaceId, page: u64) -> u64 {
         let Some(place) = self.watch_code(space, page) else { return 0 };
@@ -185,8 +185,8 @@ impl Memory {
         content as u64
     }
 
-    /// Changes whenever a page that [`Self::note_code`] was told of may show something else, in any space: by a store, a
-    /// change of mappings, an undo or a restore. Never the same for two different contents, and no part of the state.
+    /// Changes whenever a page with noted code may have other content, in any space: by a store, a change of mappings, an undo
+    /// or a restore. Never the same for two different contents, and no part of the state.
     #[must_use]
     pub fn code_epoch(&self) -> u64 {
         self.code_epoch

@@ -3,9 +3,9 @@
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use crate::cpu::{R11, RCX, RSP};
-use crate::generic::Row;
 use crate::integer::condition;
 use crate::machine::{Machine, Trap, canonical, mask};
+use crate::row::Row;
 
 pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Jmp, jmp),

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::machine::sign_extend;
+use crate::width::sign_extend;
 
 /// Carry.
 pub const CF: u64 = 1;

@@ -2,15 +2,13 @@
 
 use std::sync::LazyLock;
 
-use iced_x86::{Code, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, Mnemonic, OpCodeOperandKind};
+use iced_x86::{Code, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, OpCodeOperandKind};
 
 use crate::machine::{Machine, Trap, canonical};
+use crate::row::Row;
 use crate::{Generic, control, integer, nop_and_privileged, sse, stack, string, system, x87};
 
-/// All forms of a mnemonic, and what they do.
-pub(crate) type Row = (Mnemonic, Generic);
-
-/// Families that are told apart by mnemonic.
+/// Families whose forms the mnemonic decides.
 const FAMILIES: &[&[&[Row]]] = &[integer::FAMILIES, &[control::TABLE, stack::TABLE, nop_and_privileged::TABLE]];
 
 static TABLE: LazyLock<Vec<Option<Generic>>> = LazyLock::new(|| Code::values().map(find).collect());
@@ -55,7 +53,7 @@ fn is_plain(code: Code) -> bool {
 }
 
 /// Whether a form can come out of the decoder: it is one of 64-bit mode, and not one that only other processors have, as are
-/// branches with 16-bit targets. Looks at a table that is long in the making, so nobody asks that of a form that has come out.
+/// branches with 16-bit targets. Builds a large table, so it is not asked of forms that were decoded.
 fn is_decodable(code: Code) -> bool {
     let info = code.op_code();
     let narrow = |op: u32| matches!(info.op_kind(op), OpCodeOperandKind::br16_1 | OpCodeOperandKind::br16_2);
@@ -151,7 +149,7 @@ pub(crate) fn settle(m: &mut Machine<'_>, i: &Instruction, result: Result<(), Tr
     })
 }
 
-/// Executes the instruction at `rip` in the reference way: fetch, decode, look up, do.
+/// Executes the instruction at `rip` by its reference semantics: fetch, decode, look up, execute.
 pub fn step(m: &mut Machine<'_>) -> Result<(), Trap> {
     let instruction = decode(m)?;
     execute(m, &instruction)

@@ -1,4 +1,4 @@
-//! Floating-point state as 512 bytes, for those who save it without an instruction: a kernel that enters a signal handler.
+//! Floating-point state as 512 bytes, for a kernel that enters a signal handler and saves it without an instruction.
 
 use crate::Cpu;
 use crate::x87::{restore_fx, save_fx};

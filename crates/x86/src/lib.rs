@@ -9,12 +9,14 @@ mod integer;
 mod lower;
 mod machine;
 mod nop_and_privileged;
+mod row;
 mod softfloat;
 mod sse;
 mod stack;
 mod string;
 mod system;
 mod text;
+mod width;
 mod x87;
 
 pub use cpu::Cpu;
@@ -28,8 +30,8 @@ pub use x87::X87;
 
 use iced_x86::Instruction;
 
-/// What one instruction form does: the reference meaning.
+/// The reference semantics of one instruction form.
 ///
-/// It computes its addresses, touches memory, and only then changes registers, so that an instruction which was stopped can be
-/// started again. The caller has already moved `rip` behind the instruction and moves it back on a trap.
+/// It computes its addresses, accesses memory, and only then changes registers, so that a stopped instruction can be
+/// restarted. The caller has already moved `rip` behind the instruction and moves it back on a trap.
 pub type Generic = fn(&mut Machine<'_>, &Instruction) -> Result<(), Trap>;

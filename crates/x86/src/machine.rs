@@ -4,6 +4,7 @@ use iced_x86::{Instruction, OpKind, Register};
 use memory::{Halt, Memory};
 
 use crate::cpu::Cpu;
+pub(crate) use crate::width::{mask, sign_extend};
 
 /// Why an instruction did not complete, or what it asks of the operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,19 +108,6 @@ pub(crate) fn place(register: Register) -> Option<Place> {
         high @ 4..8 => Some(Place { index: high - 4, shift: 8, size: 1 }),
         rest => Some(at(rest - 4, 1)),
     }
-}
-
-/// All ones in the low `size` bytes.
-#[inline(always)]
-pub(crate) fn mask(size: usize) -> u64 {
-    u64::MAX >> (64 - 8 * size)
-}
-
-/// `value` of `size` bytes, sign-extended.
-#[inline(always)]
-pub(crate) fn sign_extend(value: u64, size: usize) -> u64 {
-    let unused = 64 - 8 * size;
-    ((value << unused) as i64 >> unused) as u64
 }
 
 /// Number of an SSE register.

@@ -2,8 +2,8 @@
 
 use iced_x86::{Instruction, Mnemonic};
 
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Nop, nothing),

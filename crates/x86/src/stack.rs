@@ -4,8 +4,8 @@ use iced_x86::{Code, Instruction, Mnemonic, OpKind};
 
 use crate::cpu::{RBP, RSP};
 use crate::flags::TF;
-use crate::generic::Row;
 use crate::machine::{Machine, Trap, mask};
+use crate::row::Row;
 
 pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Push, push),

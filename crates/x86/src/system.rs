@@ -6,9 +6,9 @@ use iced_x86::{Instruction, Mnemonic};
 
 use crate::Generic;
 use crate::cpu::{RAX, RBX, RCX, RDX};
-use crate::generic::Row;
 use crate::image::{fxrestore_image, fxsave_image};
 use crate::machine::{Machine, Trap, canonical};
+use crate::row::Row;
 
 const TABLE: &[Row] = &[
     (Mnemonic::Cpuid, cpuid),

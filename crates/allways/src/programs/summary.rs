@@ -8,7 +8,7 @@ use crate::model::Checked;
 use crate::safety::without_violation;
 use crate::usage;
 use checker::{ChoiceKind, Engine};
-use explore::graph::{Bound, Met, Mode, Sorts, Stopped};
+use explore::graph::{Bound, ChoiceCount, ChoiceCounts, Mode, Stopped};
 use explore::{Spent, sample};
 use report::{Choices, Covered, End, Property, PropertyVerdict, Summary, count};
 use trace::{Counterexample, FailureKind};
@@ -167,7 +167,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
         audited: wanted.audit.map(|_| searched.audited.again),
         memoized: wanted.audit.map(|_| searched.audited.results),
         scheduling: counts.scheduling,
-        choices: choices(wanted, &counts.sorts),
+        choices: choices(wanted, &counts.choices),
         pruned: counts.pruned,
         left: counts.left,
         promoted: libraries.promoted,
@@ -179,7 +179,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
 }
 
 /// Choices beside who moves that were looked at, and how often they were met.
-fn choices(wanted: &Wanted, sorts: &Sorts) -> Vec<Choices> {
+fn choices(wanted: &Wanted, counts: &ChoiceCounts) -> Vec<Choices> {
     let view = &wanted.view.more;
     let is_on = |what: &ChoiceKind| match what {
         ChoiceKind::Wakes => !view.longest_sleeper,
@@ -189,7 +189,7 @@ fn choices(wanted: &Wanted, sorts: &Sorts) -> Vec<Choices> {
         ChoiceKind::Timeouts => wanted.view.timeouts > 0,
     };
     let told = |what: ChoiceKind| {
-        let Met { states, taken } = sorts.of(what as u8);
+        let ChoiceCount { states, taken } = counts.of(what as u8);
         Choices { about: what.told().to_owned(), states, taken }
     };
     ChoiceKind::ALL.into_iter().filter(is_on).map(told).collect()

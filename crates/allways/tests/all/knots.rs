@@ -12,14 +12,11 @@ const KNOTS: &[(&str, usize)] = &[
     ("allways", 4),
     ("checker", 3),
     ("debuginfo", 3),
-    ("explore", 5),
     ("kernel", 37),
-    ("ltl", 3),
-    ("memory", 7),
     ("promela", 7),
     ("replay", 2),
     ("world", 2),
-    ("x86", 13),
+    ("x86", 2),
 ];
 
 /// A module's path in its crate: `["system", "step"]`.

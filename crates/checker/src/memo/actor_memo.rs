@@ -32,7 +32,7 @@ struct ActorEntry {
 
 impl ActorEntry {
     fn fits(&self, state: &Snapshot) -> bool {
-        state.memory.shows(&self.memory) && are_answers_in(state, &self.answers)
+        state.memory.satisfies(&self.memory) && are_answers_in(state, &self.answers)
     }
 }
 

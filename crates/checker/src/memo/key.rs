@@ -30,7 +30,7 @@ impl Keys {
         let tid = Tid(choice.actor);
         let (cpu, overlay) = (state.cpus.shared(&tid)?, state.overlay.shared(tid)?);
         let view = self.view(&state.kernel, tid)?;
-        let parts = [cpu.identity(), overlay.identity(), state.memory.ground(), state.aside];
+        let parts = [cpu.identity(), overlay.identity(), state.memory.layout_fingerprint(), state.aside];
         let silent = Wide::hash_of_few((choice.actor, choice.index, parts, view));
         Some(MemoKey { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
     }

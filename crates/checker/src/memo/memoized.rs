@@ -121,7 +121,7 @@ impl<'a> Memoized<'a> {
     fn reached(&mut self, state: &Snapshot, entry: &MemoEntry, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
         let after = entry.apply(self.programs, state);
         let fingerprint = after.fingerprint;
-        if after.memory.is_far() {
+        if after.memory.is_delta_large() {
             self.programs.load(&after);
             return self.programs.reached(fingerprint, (state, untouched));
         }
@@ -171,7 +171,7 @@ impl<'a> Memoized<'a> {
         (self.programs.loaded, self.programs.printed) = (loaded, printed);
         // Of unchanged actors only the numbers are set.
         let actors =
-            taken.reached.state.is_some() && taken.reached.actors.iter().all(|actor| !actor.unchanged || actor.told);
+            taken.reached.state.is_some() && taken.reached.actors.iter().all(|actor| !actor.unchanged || actor.audited);
         let unmarked =
             |reached: &Reached<Option<Snapshot>>| -> Vec<Actor> { reached.actors.iter().map(unmarked).collect() };
         let differences = [
@@ -190,7 +190,7 @@ impl<'a> Memoized<'a> {
 
 /// An actor without the marks of how it was computed.
 fn unmarked(actor: &Actor) -> Actor {
-    Actor { unchanged: false, told: false, ..actor.clone() }
+    Actor { unchanged: false, audited: false, ..actor.clone() }
 }
 
 impl FootprintSystem for Memoized<'_> {
@@ -226,8 +226,8 @@ impl FootprintSystem for Memoized<'_> {
         Some(Taken { reached, ..taken })
     }
 
-    fn is_news(&self, race: &Race) -> bool {
-        self.programs.is_news(race)
+    fn needs_refinement(&self, race: &Race) -> bool {
+        self.programs.needs_refinement(race)
     }
 
     fn is_audited(&mut self) -> bool {

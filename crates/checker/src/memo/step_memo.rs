@@ -176,7 +176,7 @@ impl MemoEntry {
     /// The state that it leads to.
     pub fn apply(&self, programs: &mut Programs, state: &Snapshot) -> Snapshot {
         let mut after = Snapshot {
-            memory: programs.state.world.memory.redone(&state.memory, &self.memory),
+            memory: programs.state.world.memory.apply(&state.memory, &self.memory),
             aside: self.aside,
             fingerprint: self.fingerprint_after(state),
             number: programs.next_number(),
@@ -197,7 +197,7 @@ impl MemoEntry {
 
     /// Whether its read set is the same in a state.
     fn fits(&self, state: &Snapshot, holes: Holes) -> bool {
-        (holes.memo || state.memory.shows(&self.memory))
+        (holes.memo || state.memory.satisfies(&self.memory))
             && state.overlay.disturbed(self.by, &self.accesses).is_empty()
             && self.were.iter().all(|(tid, known)| state.cpu(*tid) == *known)
             && are_answers_in(state, &self.answers)

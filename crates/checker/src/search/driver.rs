@@ -183,14 +183,14 @@ fn of_classes(report: &stateless::Report) -> Report {
     Report {
         found: report.found.clone(),
         races: report.races.clone(),
-        race_ways: report.race_ways.clone(),
+        race_schedules: report.race_schedules.clone(),
         steps: report.executed,
         executed: report.executed,
         depth_max: report.depth_max as u32,
         complete: report.complete,
         stopped: report.stopped,
         ends: report.ends.clone(),
-        counts: Counts { sorts: report.sorts, ..Counts::default() },
+        counts: Counts { choices: report.choices, ..Counts::default() },
         ..Report::default()
     }
 }
@@ -200,7 +200,7 @@ fn of_sample(report: &sample::Report) -> Report {
     Report {
         found: report.found.clone(),
         races: report.races.clone(),
-        race_ways: report.race_ways.clone(),
+        race_schedules: report.race_schedules.clone(),
         states: report.states,
         steps: report.executed,
         executed: report.executed,
@@ -208,7 +208,7 @@ fn of_sample(report: &sample::Report) -> Report {
         complete: false,
         stopped: report.stopped.or(Some(Stopped::Asked)),
         ends: report.ends.clone(),
-        counts: Counts { sorts: report.sorts, ..Counts::default() },
+        counts: Counts { choices: report.choices, ..Counts::default() },
         ..Report::default()
     }
 }
@@ -216,7 +216,7 @@ fn of_sample(report: &sample::Report) -> Report {
 /// The ways to races, each word once: those of two plain accesses first.
 fn ways(report: &Report) -> Vec<(Race, Vec<Choice>)> {
     let mut all: Vec<(Race, Vec<Choice>)> =
-        report.races.iter().copied().zip(report.race_ways.iter().cloned()).collect();
+        report.races.iter().copied().zip(report.race_schedules.iter().cloned()).collect();
     all.sort_by_key(|(race, way)| (race.object, !race.plain, way.len()));
     all.dedup_by_key(|(race, _)| race.object);
     all

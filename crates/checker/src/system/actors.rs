@@ -246,7 +246,7 @@ pub(crate) fn actor_table(
         let is_changed = |(_, choices): &(u32, u32)| !was_timed && deadline.is_some() || *choices != actor.choices;
         differs = differs.or_else(|| stays.is_some_and(is_changed).then_some(tid));
         deadlines.extend(deadline);
-        actors.push(Actor { unchanged: stays.is_some(), told: true, ..actor });
+        actors.push(Actor { unchanged: stays.is_some(), audited: true, ..actor });
     }
     let is_timed = !deadlines.is_empty();
     let is_quiet = actors.iter().all(|actor| actor.choices == 0);

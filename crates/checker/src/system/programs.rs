@@ -400,7 +400,7 @@ impl FootprintSystem for Programs {
         Some(taken.map(|state| state.expect("nothing is known")))
     }
 
-    fn is_news(&self, race: &Race) -> bool {
+    fn needs_refinement(&self, race: &Race) -> bool {
         let mut places = self.executor.words.get(&race.object).into_iter().flatten();
         places.any(|place| !self.executor.refinement.is_promoted(*place))
     }

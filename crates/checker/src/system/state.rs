@@ -7,7 +7,6 @@ use crate::system::read_set::LiveOverlay;
 use kernel::map::{Map, Wide};
 use kernel::shared::Shared;
 use kernel::{Kernel, Pid, Tid};
-use memory::Parked;
 use std::sync::atomic::{AtomicU64, Ordering};
 use world::World;
 use world::fingerprint::FACTORS;
@@ -37,7 +36,7 @@ pub struct History {
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) kernel: Shared<Kernel>,
-    pub(crate) memory: Parked,
+    pub(crate) memory: memory::Snapshot,
     pub(crate) cpus: Map<Tid, Cpu>,
     pub(crate) overlay: Overlay,
     pub(crate) history: History,
@@ -54,7 +53,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Fingerprints of its parts, for comparison.
     pub(crate) fn parts(&self) -> [u128; 6] {
-        let memory = [self.memory.fingerprint(), self.memory.ground()];
+        let memory = [self.memory.fingerprint(), self.memory.layout_fingerprint()];
         [self.kernel.identity(), memory[0], memory[1], self.cpus.sum(), self.overlay.sum(), self.aside]
     }
 
@@ -89,7 +88,7 @@ impl State {
             is_timed: true,
             aside,
             kernel: self.world.kernel.clone(),
-            memory: self.world.memory.park(),
+            memory: self.world.memory.snapshot(),
             cpus: self.world.cpus.clone(),
             overlay: Overlay::clone(&self.overlay),
             history: self.history.clone(),
@@ -99,13 +98,13 @@ impl State {
 
     /// Notes from now on what a thread reads: words of memory, and other threads.
     pub fn begin_notes(&mut self, tid: Tid) {
-        self.world.memory.note_looks();
+        self.world.memory.record_reads();
         self.overlay.begin_notes(tid);
     }
 
     /// Ends that; what was read of other threads.
     pub fn end_notes(&mut self) -> Vec<Dependency> {
-        self.world.memory.end_looks();
+        self.world.memory.stop_recording();
         self.overlay.end_notes()
     }
 

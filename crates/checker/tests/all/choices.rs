@@ -83,7 +83,7 @@ const CLASSES: Engine = Engine::Classes { depth: 10_000 };
 
 /// Kinds that were met.
 fn met(report: &Report) -> Vec<ChoiceKind> {
-    let is_met = |what: &ChoiceKind| report.counts.sorts.of(*what as u8).states > 0;
+    let is_met = |what: &ChoiceKind| report.counts.choices.of(*what as u8).states > 0;
     ChoiceKind::ALL.into_iter().filter(is_met).collect()
 }
 
@@ -118,7 +118,7 @@ fn each_kind_of_choice_is_counted_by_itself() {
         for engine in [GRAPH, CLASSES] {
             let report = look(name, source, "-DMOMENT=10", &engine, options.clone());
             assert_eq!(met(&report), expected, "{name} {engine:?}");
-            let taken = |what: &ChoiceKind| report.counts.sorts.of(*what as u8).taken;
+            let taken = |what: &ChoiceKind| report.counts.choices.of(*what as u8).taken;
             assert!(expected.iter().all(|what| taken(what) > 0), "{name} {engine:?}");
         }
     }
@@ -127,7 +127,7 @@ fn each_kind_of_choice_is_counted_by_itself() {
 #[test]
 fn all_ways_of_a_read_are_counted_as_taken() {
     let report = look("ways", READ, "-DX", &GRAPH, Options { short_reads: true, ..Options::default() });
-    let reads = report.counts.sorts.of(ChoiceKind::Reads as u8);
+    let reads = report.counts.choices.of(ChoiceKind::Reads as u8);
     assert_eq!((reads.states, reads.taken), (1, 3), "all, all but one, one");
 }
 

@@ -1,5 +1,9 @@
-//! Is there a run that the monitor accepts? Couvreur's algorithm: one depth-first search that merges strongly connected
-//! components and collects the acceptance sets that each of them meets.
+//! Emptiness of the product, by Couvreur's algorithm: one depth-first search that merges strongly connected components and
+//! collects the acceptance sets of each.
+//!
+//! **Invariant:** `components` are the components of the search path, by ascending roots; a state with an order number at least
+//! that of a root and not dead belongs to that component or a later one. `inside` has all marks of the explored edges between
+//! states of the component. A dead state has no accepted run.
 
 use super::graph::{Edge, Graph, Marks, Stop};
 use super::product::ProductState;
@@ -36,18 +40,18 @@ struct Frame {
 struct Component {
     /// Order number of its first state.
     root: u32,
-    /// Sets met inside.
+    /// Marks of the edges inside.
     inside: Marks,
-    /// Sets met by the edge that led into it.
+    /// Marks of the edge that led into it.
     entry: Marks,
 }
 
-/// Where the search turns back.
+/// Where the search backtracks.
 #[derive(Default)]
 pub struct Limits {
-    /// Length of the search path at which it turns back; what lies behind may be missed.
+    /// Length of the search path at which it backtracks; states beyond may be missed.
     pub path: Option<u32>,
-    /// States after which it ends. Counted exactly: what is found must not depend on the machine's speed.
+    /// States after which it ends. Counted exactly: the outcome must not depend on the machine's speed.
     pub states: Option<u64>,
     /// The states that it may enter, if not all of them.
     pub within: Option<Within>,
@@ -55,7 +59,7 @@ pub struct Limits {
 
 /// The search.
 pub struct Emptiness<'a, 'w, S: TransitionSystem, V: Visited> {
-    /// What is searched.
+    /// The product.
     pub graph: Graph<'a, S, V>,
     watch: &'w Watch<'w>,
     required: Marks,
@@ -69,7 +73,7 @@ pub struct Emptiness<'a, 'w, S: TransitionSystem, V: Visited> {
     /// States of the components, in order.
     live: Vec<u32>,
     names: Names,
-    /// Parts of the state space in which something was found; `None` if one find is enough.
+    /// Parts of the state space with a violation; `None` if one violation is enough.
     settled: Option<HashSet<u128>>,
     edges: Vec<Edge<ProductState<S::State>>>,
     rhythm: Rhythm,
@@ -78,7 +82,7 @@ pub struct Emptiness<'a, 'w, S: TransitionSystem, V: Visited> {
 }
 
 impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
-    /// A search that looks for a cycle that meets all of `required`.
+    /// A search for a cycle with all of the `required` marks.
     pub fn new(graph: Graph<'a, S, V>, watch: &'w Watch<'w>, required: Marks, limits: Limits) -> Self {
         Self {
             graph,
@@ -98,24 +102,24 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
         }
     }
 
-    /// Looks in each part of the state space, see [`Emptiness::resume`].
+    /// Searches each part of the state space, see [`Emptiness::resume`].
     pub fn in_each_part(self) -> Self {
         Self { settled: Some(HashSet::new()), ..self }
     }
 
-    /// Whether one find is not enough.
-    pub fn looks_in_each_part(&self) -> bool {
+    /// Whether a violation in each part is wanted.
+    pub fn wants_each_part(&self) -> bool {
         self.settled.is_some()
     }
 
-    /// Searches until an accepted run is found, everything has been seen, or the watch says stop.
+    /// Searches until an accepted run is found, all states are dead, or the watch stops it.
     pub fn run(&mut self) -> Found {
         let found = self.graph.initial().map_err(Stop::Exhausted).and_then(|id| self.enter(id, Marks::NONE));
         let found = found.and_then(|()| self.descend());
         self.found(found)
     }
 
-    /// Goes on after something was found: what comes next lies in another part.
+    /// Goes on after a violation: the next one lies in another part.
     pub fn resume(&mut self) -> Found {
         let found = self.descend();
         self.found(found)
@@ -123,7 +127,7 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
 
     fn found(&mut self, mut found: Result<Found, Stop>) -> Found {
         while let Err(Stop::Failure(failure)) = found {
-            if self.is_news() {
+            if self.is_first_of_part() {
                 found = Ok(Found::Failure(self.here(), failure));
             } else {
                 found = self.descend();
@@ -152,8 +156,8 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
         self.graph.part(id)
     }
 
-    /// Whether what was found here is the first find of its part.
-    fn is_news(&mut self) -> bool {
+    /// Whether the violation at the end of the search path is the first one of its part.
+    fn is_first_of_part(&mut self) -> bool {
         if self.settled.is_none() {
             return true;
         }
@@ -179,7 +183,7 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
                 },
                 DEAD => {}
                 number => {
-                    if self.merge(number, marks) && self.is_news() {
+                    if self.merge(number, marks) && self.is_first_of_part() {
                         return Ok(Found::Component(self.components.last().map_or(0, |component| component.root)));
                     }
                 }

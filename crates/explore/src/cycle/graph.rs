@@ -1,4 +1,4 @@
-//! The product as a graph: numbered states, and edges with the acceptance sets they meet.
+//! The product as a graph: numbered states, and edges with marks of acceptance sets.
 
 use super::Fairness;
 use super::monitor::Monitor;
@@ -30,12 +30,12 @@ impl Marks {
         Self { monitor: monitor.all_marks(), fair }
     }
 
-    /// Both together.
+    /// The union.
     pub fn union(self, other: Self) -> Self {
         Self { monitor: self.monitor | other.monitor, fair: self.fair.union(other.fair) }
     }
 
-    /// What is in this one only.
+    /// The difference.
     pub fn minus(self, other: Self) -> Self {
         Self { monitor: self.monitor & !other.monitor, fair: self.fair.minus(other.fair) }
     }
@@ -53,15 +53,15 @@ impl Marks {
 
 /// An edge of the graph.
 pub struct Edge<S> {
-    /// Where it leads.
+    /// Its successor.
     pub to: u32,
-    /// Whether nobody had been there.
+    /// Whether that is new.
     pub new: bool,
-    /// How.
+    /// Its choice.
     pub choice: Choice,
-    /// Acceptance sets that it meets.
+    /// Its acceptance sets.
     pub marks: Marks,
-    /// The state it leads to, if the store cannot give it back.
+    /// The successor, if the store cannot restore it.
     pub state: Option<S>,
 }
 
@@ -69,9 +69,9 @@ pub struct Edge<S> {
 pub enum Stop {
     /// The store cannot take another state.
     Exhausted(Exhausted),
-    /// The run is a violation already.
+    /// The prefix violates the property already.
     Failure(Failure),
-    /// A step was given up.
+    /// A step was cut.
     Cut,
 }
 
@@ -85,7 +85,7 @@ pub struct Graph<'a, S: TransitionSystem, V: Visited> {
     fairness: Fairness,
     /// Room to restore a state into.
     spare: Option<ProductState<S::State>>,
-    /// States that have been met and not expanded, if the store cannot give them back.
+    /// States that are reached and not expanded, if the store cannot restore them.
     waiting: HashMap<u32, ProductState<S::State>>,
     /// Steps computed.
     pub steps: u64,
@@ -117,7 +117,7 @@ impl<'a, S: TransitionSystem, V: Visited> Graph<'a, S, V> {
         Ok(visit.id)
     }
 
-    /// Keeps a state that was met and will be expanded later, if the store cannot give it back.
+    /// Keeps a state that will be expanded later, if the store cannot restore it.
     pub fn keep(&mut self, id: u32, state: &ProductState<S::State>) {
         if !V::RESTORES {
             self.waiting.insert(id, state.clone());
@@ -134,7 +134,7 @@ impl<'a, S: TransitionSystem, V: Visited> Graph<'a, S, V> {
         let state = if V::RESTORES {
             self.restore(id)
         } else {
-            self.waiting.remove(&id).expect("a state waits from when it is met until it is expanded")
+            self.waiting.remove(&id).expect("a state waits from when it is reached until it is expanded")
         };
         let expanded = self.edges_of(&state, edges);
         self.spare = Some(state);
@@ -173,7 +173,7 @@ impl<'a, S: TransitionSystem, V: Visited> Graph<'a, S, V> {
             }
             let fair = match fairness {
                 Fairness::Off => Bits::EMPTY,
-                // Nobody can move, so nobody is wronged.
+                // No actor is enabled, so none is treated unfairly.
                 Fairness::Weak if step.choice.actor == STUTTER => Bits::ALL,
                 Fairness::Weak => idle.union(step.moved),
             };
@@ -196,12 +196,12 @@ impl<'a, S: TransitionSystem, V: Visited> Graph<'a, S, V> {
         stop.map_or(Ok(()), Err)
     }
 
-    /// Gives up steps that take long.
+    /// Cuts steps that take long.
     pub fn limit(&mut self, patience: &Patience) {
         self.product.limit(&mut self.scratch, patience);
     }
 
-    /// Which part of the state space a state that was met lies in; `None` if the store cannot give states back.
+    /// The part of the state space that a state lies in; `None` if the store cannot restore states.
     pub fn part(&mut self, id: u32) -> Option<u128> {
         let state = V::RESTORES.then(|| self.restore(id))?;
         let part = self.product.part(&state);

@@ -1,4 +1,4 @@
-//! From a component with an accepted cycle to a schedule: a short stem, then a cycle that meets every set.
+//! From an accepting component to a lasso: a short stem, then a cycle with all marks.
 
 use super::emptiness::Emptiness;
 use super::graph::{Edge, Marks, Stop};
@@ -8,11 +8,11 @@ use crate::system::TransitionSystem;
 use std::collections::{HashMap, VecDeque};
 use trace::{Choice, Schedule};
 
-/// States that the search for a short way may look at before it settles for the long one.
-const LOOK_MAX: usize = 2_000_000;
+/// States that the search for a shortest path may visit before the search path is used instead.
+const STATES_MAX: usize = 2_000_000;
 
-/// A way through the graph.
-struct Way<T> {
+/// A path of the graph.
+struct Path<T> {
     choices: Vec<Choice>,
     marks: Marks,
     /// Where it ends.
@@ -20,7 +20,7 @@ struct Way<T> {
     state: T,
 }
 
-/// How a state was reached.
+/// The edge by which a state was reached.
 struct Link {
     parent: u32,
     choice: Choice,
@@ -28,7 +28,7 @@ struct Link {
 }
 
 impl<S: TransitionSystem, V: Visited> Emptiness<'_, '_, S, V> {
-    /// A lasso through the component that starts at `root`; `None` if the store cannot help any more.
+    /// A lasso through the component that starts at `root`; `None` if the store is exhausted.
     pub fn lasso(&mut self, root: u32, required: Marks) -> Option<Schedule> {
         let stem = self.stem(|search, id| search.order.is_in(id, root))?;
         let start = stem.id;
@@ -36,61 +36,61 @@ impl<S: TransitionSystem, V: Visited> Emptiness<'_, '_, S, V> {
         let cycle_start = choices.len();
         let (mut id, mut state, mut missing) = (stem.id, stem.state, required);
         while !missing.is_empty() {
-            let way = self.way(id, &state, Some(root), |_, edge| edge.marks.meets(&missing))?;
-            missing = missing.minus(way.marks);
-            (id, state) = (way.id, way.state);
-            choices.extend(way.choices);
+            let path = self.shortest(id, &state, Some(root), |_, edge| edge.marks.meets(&missing))?;
+            missing = missing.minus(path.marks);
+            (id, state) = (path.id, path.state);
+            choices.extend(path.choices);
         }
         if id != start || choices.len() == cycle_start {
-            choices.extend(self.way(id, &state, Some(root), |_, edge| edge.to == start)?.choices);
+            choices.extend(self.shortest(id, &state, Some(root), |_, edge| edge.to == start)?.choices);
         }
         Some(Schedule { choices, cycle_start: Some(cycle_start) })
     }
 
-    /// A way to the state with this number.
+    /// A path to the state with this number.
     pub fn schedule_to(&mut self, id: u32) -> Option<Schedule> {
         let choices = self.stem(|_, other| other == id)?.choices;
         Some(Schedule { choices, cycle_start: None })
     }
 
-    /// A way from the initial state to one that `arrived` accepts: a shortest one among the states searched, or the
-    /// part of the search path if those are too many.
-    fn stem(&mut self, arrived: impl Fn(&Self, u32) -> bool) -> Option<Way<ProductState<S::State>>> {
+    /// A path from the initial state to one that `arrived` accepts: a shortest one over expanded states, or a prefix of the
+    /// search path if those are too many.
+    fn stem(&mut self, arrived: impl Fn(&Self, u32) -> bool) -> Option<Path<ProductState<S::State>>> {
         let state = self.graph.initial_state();
         let id = self.graph.initial().ok()?;
         if arrived(self, id) {
-            return Some(Way { choices: Vec::new(), marks: Marks::NONE, id, state });
+            return Some(Path { choices: Vec::new(), marks: Marks::NONE, id, state });
         }
-        self.way(id, &state, None, |search, edge| arrived(search, edge.to)).or_else(|| self.stem_of_path(arrived))
+        self.shortest(id, &state, None, |search, edge| arrived(search, edge.to)).or_else(|| self.stem_of_path(arrived))
     }
 
     /// The search path up to the first state that `arrived` accepts.
-    fn stem_of_path(&mut self, arrived: impl Fn(&Self, u32) -> bool) -> Option<Way<ProductState<S::State>>> {
+    fn stem_of_path(&mut self, arrived: impl Fn(&Self, u32) -> bool) -> Option<Path<ProductState<S::State>>> {
         let state = self.graph.initial_state();
-        let mut way = Way { choices: Vec::new(), marks: Marks::NONE, id: 0, state };
+        let mut path = Path { choices: Vec::new(), marks: Marks::NONE, id: 0, state };
         for id in self.path().into_iter().skip(1) {
             let mut edges = Vec::new();
-            self.edges_of(&way.state, &mut edges)?;
+            self.edges_of(&path.state, &mut edges)?;
             let edge = edges.iter().find(|edge| edge.to == id)?;
-            way.state = self.graph.follow(edge);
-            way.choices.push(edge.choice);
-            way.id = id;
+            path.state = self.graph.follow(edge);
+            path.choices.push(edge.choice);
+            path.id = id;
             if arrived(self, id) {
-                return Some(way);
+                return Some(path);
             }
         }
         None
     }
 
-    /// A shortest way over states that the search has expanded (of one component, if `root` is given) that ends with an
-    /// edge that `last` accepts.
-    fn way(
+    /// A shortest path over expanded states (of one component, if `root` is given) that ends with an edge that `last`
+    /// accepts.
+    fn shortest(
         &mut self,
         from: u32,
         state: &ProductState<S::State>,
         root: Option<u32>,
         last: impl Fn(&Self, &Edge<ProductState<S::State>>) -> bool,
-    ) -> Option<Way<ProductState<S::State>>> {
+    ) -> Option<Path<ProductState<S::State>>> {
         let mut links: HashMap<u32, Link> = HashMap::new();
         let mut queue = VecDeque::from([(from, state.clone())]);
         let mut edges = Vec::new();
@@ -105,14 +105,14 @@ impl<S: TransitionSystem, V: Visited> Emptiness<'_, '_, S, V> {
                     let (mut choices, marks) = unwind(&links, from, id);
                     choices.push(edge.choice);
                     let state = self.graph.follow(edge);
-                    return Some(Way { choices, marks: marks.union(edge.marks), id: edge.to, state });
+                    return Some(Path { choices, marks: marks.union(edge.marks), id: edge.to, state });
                 }
                 if edge.to != from && !links.contains_key(&edge.to) {
                     links.insert(edge.to, Link { parent: id, choice: edge.choice, marks: edge.marks });
                     queue.push_back((edge.to, self.graph.follow(edge)));
                 }
             }
-            if links.len() > LOOK_MAX {
+            if links.len() > STATES_MAX {
                 return None;
             }
         }

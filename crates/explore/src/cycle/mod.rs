@@ -1,4 +1,4 @@
-//! Properties of whole runs: a system watched by a monitor, and the search for runs that the monitor accepts.
+//! Linear-time properties: the product of a system and a monitor, and the search for runs that the monitor accepts.
 
 mod emptiness;
 mod graph;
@@ -10,7 +10,7 @@ mod word;
 
 use crate::patience::Patience;
 use crate::search::open::{WithStore, open};
-use crate::search::session::{Session, Shelf};
+use crate::search::session::{Session, StoreSlot};
 use crate::search::watch::Watch;
 use crate::search::worker::reducer;
 use crate::search::{AfterViolation, Control, Incomplete, Options, Outcome, Reduction, Violation, search};
@@ -28,21 +28,21 @@ pub enum Fairness {
     /// All of them.
     #[default]
     Off,
-    /// Only those on which every actor that could move from some point on without a break does move again and again.
+    /// Weakly fair ones: every actor that is continuously enabled from some point on moves infinitely often.
     Weak,
 }
 
-/// What watching a system with a monitor found.
+/// The outcome of a search of a product.
 #[derive(Clone, Debug)]
 pub struct Watched {
     /// Violations and counts; counts are of pairs of system state and monitor state. A lasso whose cycle is empty ends
     /// in a state that repeats for ever.
     pub outcome: Outcome,
-    /// For each edge of each monitor state: whether some run took it.
+    /// For each edge of each monitor state: whether some run takes it.
     pub reached: Vec<Vec<bool>>,
 }
 
-/// Searches for a shortest run that the monitor accepts on arrival; other acceptance is not looked at.
+/// Searches for a shortest run that enters a violating state of the monitor; acceptance of cycles is ignored.
 ///
 /// `options.reduction` other than off becomes the one that respects what `observer` reads.
 pub fn search_monitored<S: TransitionSystem>(
@@ -86,7 +86,7 @@ pub fn find_cycle<S: TransitionSystem>(
     Watched { outcome, reached: product.reached() }
 }
 
-/// The options with a reduction that keeps what `observer` sees.
+/// The options with a reduction that keeps the propositions of `observer` (C2).
 fn respectful(options: &Options, observer: usize) -> Options {
     let reduction = match options.reduction {
         Reduction::Off | Reduction::Broken(_) => options.reduction,
@@ -105,13 +105,13 @@ struct Find<'a, S: TransitionSystem> {
 }
 
 impl<S: TransitionSystem> WithStore for Find<'_, S> {
-    // Cycles are found by numbers of states, so bits will not do.
+    // Cycles are found by numbers of states, which a bitstate store does not give.
     const NEEDS_NUMBERS: bool = true;
 
     fn search<V: Visited>(self, store: V) -> Outcome {
         let Self { product, options, ref watch, .. } = self;
-        let shelf = Shelf::new(store, options);
-        let mut graph = Graph::new(product, Session::new(&shelf), reducer(product, options.reduction), self.fairness);
+        let slot = StoreSlot::new(store, options);
+        let mut graph = Graph::new(product, Session::new(&slot), reducer(product, options.reduction), self.fairness);
         graph.limit(watch.patience());
         let required = Marks::required(self.monitor, self.fairness);
         let within = options.bounds.depth.and_then(|depth| Within::new(&mut graph, depth, watch));
@@ -123,7 +123,7 @@ impl<S: TransitionSystem> WithStore for Find<'_, S> {
         let mut violations = Vec::new();
         let mut found = emptiness.run();
         loop {
-            // What was found is shown, however long that takes.
+            // A counterexample is made however long that takes.
             emptiness.graph.limit(&Patience::default());
             let (failure, schedule) = match found {
                 Found::Nothing => break,
@@ -139,7 +139,7 @@ impl<S: TransitionSystem> WithStore for Find<'_, S> {
                     violations.push(Violation { failure, part: part.unwrap_or(0), schedule });
                 }
             }
-            if !emptiness.looks_in_each_part() {
+            if !emptiness.wants_each_part() {
                 watch.stop(Incomplete::StoppedAtViolation);
                 break;
             }
@@ -147,7 +147,7 @@ impl<S: TransitionSystem> WithStore for Find<'_, S> {
             found = emptiness.resume();
         }
         let mut outcome = Outcome { incomplete: watch.reasons(), violations, stats: emptiness.stats };
-        fill_in(&mut outcome, &mut emptiness, watch, &shelf);
+        fill_in(&mut outcome, &mut emptiness, watch, &slot);
         outcome
     }
 }
@@ -156,10 +156,10 @@ fn fill_in<S: TransitionSystem, V: Visited>(
     outcome: &mut Outcome,
     emptiness: &mut Emptiness<'_, '_, S, V>,
     watch: &Watch<'_>,
-    shelf: &Shelf<V>,
+    slot: &StoreSlot<V>,
 ) {
     emptiness.graph.session.release();
-    let store = shelf.read();
+    let store = slot.read();
     let stats = &mut outcome.stats;
     stats.seconds = watch.seconds();
     stats.bytes_store = store.bytes() + stats.states * 4;

@@ -1,15 +1,15 @@
-//! Automata that watch a run: what LTL formulas and never claims are compiled to.
+//! Monitors: Büchi automata of negated properties, from LTL formulas and never claims.
 
 /// An automaton that reads the propositions of each state of a run and accepts the runs that violate a property.
 ///
-/// It moves first: an edge out of the initial state reads the system's initial state, then the system steps. A run on
-/// which it cannot move is of no interest. It accepts an infinite run if it meets each acceptance set for ever, and a
-/// finite one as soon as it enters a state that [`MonitorState::violates`].
+/// It moves first: an edge out of the initial state reads the system's initial state, then the system steps. It rejects a run
+/// on which it cannot move. It accepts an infinite run if it takes edges of each acceptance set infinitely often, and a finite
+/// one as soon as it enters a state that [`MonitorState::violates`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Monitor {
     /// The states.
     pub states: Vec<MonitorState>,
-    /// Where it starts.
+    /// The initial state.
     pub initial: u32,
     /// Number of acceptance sets, at most 64; with none, every infinite run is accepted.
     pub acceptance_sets: u32,
@@ -21,22 +21,22 @@ pub struct Monitor {
 /// A state of a [`Monitor`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MonitorState {
-    /// The ways out.
+    /// Its edges.
     pub edges: Vec<MonitorEdge>,
     /// Whether entering it is a violation, whatever comes next: the end of a never claim, the end of a bad prefix.
     pub violates: bool,
 }
 
-/// A way out of a [`MonitorState`].
+/// An edge of a [`MonitorState`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MonitorEdge {
     /// Propositions that must hold.
     pub must_hold: u64,
     /// Propositions that must not hold.
     pub must_fail: u64,
-    /// Where it leads.
+    /// Its target.
     pub to: u32,
-    /// Acceptance sets that it meets.
+    /// Its acceptance sets.
     pub marks: u64,
 }
 
@@ -50,7 +50,7 @@ impl MonitorEdge {
 }
 
 impl Monitor {
-    /// Accepts the runs on which a proposition holds again and again: cycles through `accept` labels.
+    /// Accepts the runs on which a proposition holds infinitely often (`GF p`): cycles through `accept` labels.
     #[must_use]
     pub fn again_and_again(proposition: u32) -> Self {
         let bit = 1 << proposition;
@@ -62,7 +62,7 @@ impl Monitor {
         Self { states, initial: 0, acceptance_sets: 1, infinite_only: false }
     }
 
-    /// Accepts the runs on which a proposition is false from some point on: cycles without progress.
+    /// Accepts the runs on which a proposition is false from some point on (`FG !p`): cycles without progress.
     #[must_use]
     pub fn never_again(proposition: u32) -> Self {
         let bit = 1 << proposition;
@@ -73,7 +73,7 @@ impl Monitor {
         Self { states: states.into(), initial: 0, acceptance_sets: 1, infinite_only: false }
     }
 
-    /// Accepts a run as soon as a proposition is false: the violations of an invariant.
+    /// Accepts a run as soon as a proposition is false (`F !p`): the violations of an invariant.
     #[must_use]
     pub fn fails_once(proposition: u32) -> Self {
         let bit = 1 << proposition;
@@ -94,7 +94,7 @@ impl Monitor {
         Self { infinite_only: true, ..self }
     }
 
-    /// Accepts a run that passes an accepting state again and again: Büchi acceptance on states, as never claims have it.
+    /// Accepts a run that visits an accepting state infinitely often: Büchi acceptance on states, as never claims have it.
     #[must_use]
     pub fn with_accepting_states(mut self, accepting: &[u32]) -> Self {
         self.acceptance_sets = 1;
@@ -105,7 +105,7 @@ impl Monitor {
         self
     }
 
-    /// Whether nothing but arriving at a violating state is accepted, so that a search for the shortest way will do.
+    /// Whether only runs that enter a violating state are accepted, so that a search for a shortest path decides it.
     #[must_use]
     pub fn is_safety(&self) -> bool {
         let mut reaches = vec![false; self.states.len()];

@@ -1,4 +1,4 @@
-//! A system together with a monitor that watches it: a system again.
+//! The product of a system and a monitor: a system again.
 
 use super::monitor::{Monitor, MonitorEdge};
 use crate::bits::Bits;
@@ -10,15 +10,15 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use trace::{Choice, Schedule};
 
-/// The actor of a step in which the system does not move, because it cannot or because nothing follows.
+/// The actor of a stutter step: the system does not move, because no actor is enabled or because the run ends.
 pub const STUTTER: u32 = u32::MAX;
 
 /// A system and a monitor, moving in turns: the monitor reads the state, then the system steps.
 ///
-/// Where the system is stuck its last state repeats for ever, unless the monitor wants infinite runs only. Where the monitor cannot move there are no steps. An edge
-/// into a violating state is a fatal failure of a stutter step, so it ends the path in the state that it read. Steps of
-/// the system that fail fatally are left out (they end a run, and the search of the system itself reports them); other
-/// failures are passed over.
+/// Where no actor is enabled the last state stutters for ever, unless the monitor accepts infinite runs only. Where the monitor
+/// cannot move there are no steps. An edge into a violating state is a fatal failure of a stutter step, so it ends the path in
+/// the state that it read. Steps of the system that fail fatally are left out (they end a run, and the search of the system
+/// itself reports them); other failures are ignored.
 pub struct Product<'a, S> {
     system: &'a S,
     monitor: &'a Monitor,
@@ -67,8 +67,8 @@ impl<'a, S: TransitionSystem> Product<'a, S> {
         &self.monitor.states[state.monitor as usize].edges[(choice.index % self.width) as usize]
     }
 
-    /// What the system does in a schedule of the product. A cycle of nothing but stuttering becomes an empty cycle at
-    /// the end: the last state repeats for ever.
+    /// The system's part of a schedule of the product. A cycle of stutter steps becomes an empty cycle at the end: the last
+    /// state repeats for ever.
     #[must_use]
     pub fn system_schedule(&self, schedule: &Schedule) -> Schedule {
         let moves = |choices: &[Choice]| -> Vec<Choice> {
@@ -224,7 +224,7 @@ impl<S: TransitionSystem> TransitionSystem for Product<'_, S> {
         self.system.was_cut(&scratch.system)
     }
 
-    /// A path that the monitor does not follow is of no interest; one on which the system is stuck stutters.
+    /// Never: a path on which the monitor cannot move is rejected, one on which the system is stuck stutters.
     fn stuck(&self, _: &mut Self::Scratch, _: &Self::State) -> Option<Failure> {
         None
     }

@@ -1,7 +1,7 @@
 //! The states within a depth bound, found level by level.
 //!
-//! A depth-first search that counts the length of its path would miss states within the bound: those behind a state that
-//! it first reached by a long way. So the bound is settled beforehand, and the search for cycles keeps to these states.
+//! A depth-first search that bounds the length of its path would miss states within the bound: successors of a state that it
+//! first reached on a long path. So the states are computed beforehand, and the search for cycles enters only them.
 
 use super::graph::{Graph, Stop};
 use crate::search::Incomplete;
@@ -10,14 +10,14 @@ use crate::store::{Exhausted, Visited};
 use crate::system::TransitionSystem;
 use std::collections::HashSet;
 
-/// Memory that a state takes beside the store, about.
+/// Memory of a state beside the store, roughly.
 const SEEN_BYTES: u64 = 16;
 
 /// The states within a depth bound.
 pub struct Within(HashSet<u32>);
 
 impl Within {
-    /// The states that can be reached in at most `depth` steps; `None` if the search is to end, of which `watch` knows.
+    /// The states that can be reached in at most `depth` steps; `None` if `watch` stops the search.
     pub fn new<S: TransitionSystem, V: Visited>(
         graph: &mut Graph<'_, S, V>,
         depth: u32,

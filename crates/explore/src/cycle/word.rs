@@ -1,4 +1,4 @@
-//! Whether a monitor accepts one given run: how a lasso is confirmed, apart from the search that found it.
+//! Whether a monitor accepts a given run: confirms a lasso independently of the search that found it.
 
 use super::Monitor;
 
@@ -34,12 +34,12 @@ impl Word<'_> {
         (node % self.monitor.states.len()) as u32
     }
 
-    /// Where the monitor can go from a node, and the acceptance sets that it meets on the way.
+    /// Successors of a node, and the marks of the edges to them.
     fn next(&self, node: Node) -> impl Iterator<Item = (Node, u64)> + '_ {
         let place = node / self.monitor.states.len();
         let valuation = self.valuations.get(place).copied();
         let after = if place + 1 < self.valuations.len() { Some(place + 1) } else { self.cycle_start };
-        // Past the end of a finite run the monitor has read everything and stands still.
+        // Past the end of a finite run the monitor has no edges.
         let after = after.unwrap_or(self.valuations.len());
         let edges = self.monitor.states[self.state(node) as usize].edges.iter();
         edges
@@ -60,7 +60,7 @@ impl Word<'_> {
         found
     }
 
-    /// Whether some strongly connected part of the reachable nodes meets every acceptance set.
+    /// Whether some strongly connected component of the reachable nodes has all marks.
     fn has_accepting_cycle(&self, reached: &[Node]) -> bool {
         let Some(start) = self.cycle_start else { return false };
         let on_cycle: Vec<Node> = reached.iter().copied().filter(|node| *node >= self.node(start, 0)).collect();

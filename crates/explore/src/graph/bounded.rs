@@ -1,33 +1,34 @@
-//! All schedules within a bound of preemptions or delays: places in the order of what they cost, each once.
+//! All schedules within a bound on preemptions or delays, cheapest first (Dijkstra over pairs of state and last actor).
 
-use super::FootprintSystem;
 use super::node::Node;
-use super::options::{Bound, Limits, Stopped};
+use super::options::{Bound, Limits};
 use super::search::Search;
+use crate::footprint_system::FootprintSystem;
+use crate::found::Stopped;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Where a schedule stands: state, and who moved last.
-type Place = (u32, Option<u32>);
+/// A state, and the actor that moved last: they decide what the next step costs.
+type Position = (u32, Option<u32>);
 
-/// Searches all places that cost no more than the bound; nothing if all were seen.
+/// Searches all positions that cost no more than the bound; otherwise says why it stopped.
 pub fn run<T: FootprintSystem>(search: &mut Search<'_, T>, bound: Bound, limits: &mut Limits<'_>) -> Option<Stopped> {
     let most = match bound {
         Bound::Preemptions(most) | Bound::Delays(most) => most,
     };
-    let mut costs: HashMap<Place, u32> = HashMap::from([((0, None), 0)]);
-    // By what they cost; a bound may be large, but few costs have places at a time.
-    let mut open: BTreeMap<u32, VecDeque<Place>> = BTreeMap::from([(0, VecDeque::from([(0, None)]))]);
-    while let Some((cost, place)) = cheapest(&mut open) {
-        if costs[&place] < cost {
+    let mut costs: HashMap<Position, u32> = HashMap::from([((0, None), 0)]);
+    // By cost; a bound may be large, but few costs have open positions at a time.
+    let mut open: BTreeMap<u32, VecDeque<Position>> = BTreeMap::from([(0, VecDeque::from([(0, None)]))]);
+    while let Some((cost, position)) = cheapest(&mut open) {
+        if costs[&position] < cost {
             continue;
         }
-        for (actor, more) in prices(search.graph.node(place.0), place.1, bound) {
-            let Some(price) = cost.checked_add(more).filter(|price| *price <= most) else { continue };
-            for to in taken(search, place.0, actor) {
+        for (actor, more) in step_costs(search.graph.node(position.0), position.1, bound) {
+            let Some(cost) = cost.checked_add(more).filter(|cost| *cost <= most) else { continue };
+            for to in successors(search, position.0, actor) {
                 let next = (to, Some(actor));
-                if costs.get(&next).is_none_or(|known| price < *known) {
-                    costs.insert(next, price);
-                    open.entry(price).or_default().push_back(next);
+                if costs.get(&next).is_none_or(|known| cost < *known) {
+                    costs.insert(next, cost);
+                    open.entry(cost).or_default().push_back(next);
                 }
             }
             let stopped = search.stopped(limits);
@@ -39,38 +40,38 @@ pub fn run<T: FootprintSystem>(search: &mut Search<'_, T>, bound: Bound, limits:
     None
 }
 
-/// Takes out the first of the places that cost least.
-fn cheapest(open: &mut BTreeMap<u32, VecDeque<Place>>) -> Option<(u32, Place)> {
+/// Takes out the first of the positions that cost least.
+fn cheapest(open: &mut BTreeMap<u32, VecDeque<Position>>) -> Option<(u32, Position)> {
     let mut first = open.first_entry()?;
     let cost = *first.key();
-    let place = first.get_mut().pop_front();
+    let position = first.get_mut().pop_front();
     if first.get().is_empty() {
         first.remove();
     }
-    place.map(|place| (cost, place))
+    position.map(|position| (cost, position))
 }
 
-/// Where an actor's steps lead, taken now or before.
-fn taken<T: FootprintSystem>(search: &mut Search<'_, T>, at: u32, actor: u32) -> Vec<u32> {
+/// Successors by an actor's steps, which are explored unless they are already.
+fn successors<T: FootprintSystem>(search: &mut Search<'_, T>, at: u32, actor: u32) -> Vec<u32> {
     if !search.graph.node(at).done.contains(actor) {
         search.take_all(at, actor);
     }
     search.graph.node(at).edges.iter().filter(|edge| edge.actor == actor).map(|edge| edge.to).collect()
 }
 
-/// What it costs to let each actor move.
-fn prices(node: &Node, last: Option<u32>, bound: Bound) -> Vec<(u32, u32)> {
-    let able: Vec<u32> = node.enabled.iter().collect();
-    let last_is_able = last.is_some_and(|last| node.enabled.contains(last));
+/// The cost of a step of each enabled actor.
+fn step_costs(node: &Node, last: Option<u32>, bound: Bound) -> Vec<(u32, u32)> {
+    let enabled: Vec<u32> = node.enabled.iter().collect();
+    let last_is_enabled = last.is_some_and(|last| node.enabled.contains(last));
     match bound {
         Bound::Preemptions(_) => {
-            let price = |actor: u32| u32::from(last_is_able && last != Some(actor));
-            able.into_iter().map(|actor| (actor, price(actor))).collect()
+            let cost = |actor: u32| u32::from(last_is_enabled && last != Some(actor));
+            enabled.into_iter().map(|actor| (actor, cost(actor))).collect()
         }
         Bound::Delays(_) => {
-            // The turn goes round in the order of numbers, from the one who moved last.
-            let first = able.iter().position(|actor| last.is_none_or(|last| *actor >= last)).unwrap_or(0);
-            let turns = able.iter().cycle().skip(first).take(able.len());
+            // Round robin in the order of numbers, from the actor that moved last.
+            let first = enabled.iter().position(|actor| last.is_none_or(|last| *actor >= last)).unwrap_or(0);
+            let turns = enabled.iter().cycle().skip(first).take(enabled.len());
             turns.zip(0..).map(|(actor, delays)| (*actor, delays)).collect()
         }
     }

@@ -1,21 +1,43 @@
-//! The conditions under which steps may be left out, enforced until nothing changes.
+//! The conditions under which enabled actors need not be explored, enforced until nothing changes.
+//!
+//! Notation of `mod.rs`: en(s), done(s), F(s). At the fixpoint done(s) is a persistent set at every state. The proof is by
+//! induction on the length of an execution `w` of the full graph from `s`: every access in `w` is in F(s), and `w` has an
+//! equivalent execution that begins with an actor of done(s).
+//!
+//! - **C0** keeps the graph from ending where the system does not. `StateGraph::add` establishes it: a state with enabled
+//!   actors begins with one of them, and `done` only grows.
+//! - **C1'** makes the first step of an actor of done(s) in `w` movable to the front. Let `u` be the first step of `w` that
+//!   conflicts with the explored step of `p` at `s`, of an actor outside done(s). The steps before `u` are independent of
+//!   `p`'s, so `u` is pending behind it and, by induction, in F(s.p): C1' is violated, and [`StateGraph::conflicting`] adds
+//!   `u`'s actor, or actors one of which must move before it (a necessary enabling set). An actor that `p`'s step *ends* has
+//!   nothing pending behind it, so its pending step at `s` is compared instead. An access cannot come before `p`'s step if
+//!   it is under a lock that `p` holds at `s`, or if its actor moves only when `p` cannot (low priority).
+//! - **C2** and fatal steps: a visible step, and one that fails fatally and so prevents all others, depends on everything.
+//!   `Search::take` marks its state `expand_fully`.
+//! - **C3** keeps an enabled actor from being ignored for ever along a cycle, where each state alone satisfies C1'. It is
+//!   checked when all else is stable, on the whole graph, so that it does not depend on the order of the search.
+//!
+//! F is over *shared* accesses: an object with one actor has no conflicts. When a second actor accesses it, the footprints of
+//! earlier steps grow (`FootprintTable::take_grown`), and the futures of all states are computed again.
+//!
+//! Termination: futures, `done` and the set of shared objects only grow, and are finite for a finite graph.
 
+use super::actor_table::ActorRecord;
 use super::footprint_table::{LockId, UNLOCKED};
 use super::future::FutureId;
 use super::livelock::{fair_components, is_idle};
 use super::node::{Edge, Node};
 use super::options::Filter;
-use super::present::Present;
 use super::scc;
 use super::state_graph::StateGraph;
 use crate::bits::Bits;
 
-/// States whose future grew are looked at in heaps of this size: together, so that most are looked at once.
+/// States whose future grew are examined in batches of this size, so that most are examined once.
 const BATCH: usize = 256;
 
 impl StateGraph {
-    /// A state has new steps: its future has grown, and so have those before it.
-    pub fn look_back(&mut self, at: u32) {
+    /// A state has new edges: its future and those of its predecessors may have grown.
+    pub fn note_expanded(&mut self, at: u32) {
         if self.parts.is_none() {
             return;
         }
@@ -25,41 +47,42 @@ impl StateGraph {
         }
     }
 
+    /// Recomputes grown futures, and those of predecessors, and enforces C1' there.
     fn propagate(&mut self) {
         while let Some(at) = self.grown.pop() {
             while self.grown.peek() == Some(&at) {
                 self.grown.pop();
             }
-            let future = self.future_behind(at);
+            let future = self.explored_future(at);
             let changed = future != self.node(at).future;
             self.node_mut(at).future = future;
-            self.check(at);
+            self.enforce_c1(at);
             if changed {
-                self.nodes[at as usize].before.iter().for_each(|before| self.grown.push(*before));
+                self.nodes[at as usize].predecessors.iter().for_each(|before| self.grown.push(*before));
             }
         }
     }
 
-    fn future_behind(&mut self, at: u32) -> FutureId {
+    fn explored_future(&mut self, at: u32) -> FutureId {
         let mut future = self.node(at).future;
         for index in 0..self.node(at).edges.len() {
             let Edge { set, to, .. } = self.node(at).edges[index];
-            let own = self.set_future(set);
+            let own = self.footprint_future(set);
             future = self.futures.union(future, own);
             future = self.futures.union(future, self.node(to).future);
         }
         future
     }
 
-    /// Whoever could come first and matter is taken, too.
-    fn check(&mut self, at: u32) {
+    /// Adds the actors that C1' demands, or all where the state must be fully expanded.
+    fn enforce_c1(&mut self, at: u32) {
         let Some(parts) = self.parts else { return };
         let node = self.node(at);
         if !node.is_partial() {
             return;
         }
         let more = match () {
-            () if node.whole => node.enabled,
+            () if node.expand_fully => node.enabled,
             () if parts.conflicts => self.conflicting(node),
             () => Bits::EMPTY,
         };
@@ -71,26 +94,23 @@ impl StateGraph {
         }
     }
 
-    /// Condition C1': actors whose explored future conflicts with a step that was taken, or those who must move first.
-    ///
-    /// Actors that the step ends have no future behind it: their pending steps are compared with it instead.
+    /// Actors that violate C1' at a state, each replaced by its necessary enabling set if it is not enabled.
     fn conflicting(&self, node: &Node) -> Bits {
-        // Whoever is taken, or has been looked at, need not be looked at again.
-        let (mut more, mut seen) = (Bits::EMPTY, node.done);
+        let (mut more, mut examined) = (Bits::EMPTY, node.done);
         for edge in &node.edges {
             let future = self.node(edge.to).future;
-            let held = self.filtering(node, edge);
+            let held = self.excluding_locks(node, edge);
             if edge.ends && self.parts.is_some_and(|parts| parts.ends) {
                 more = more.union(self.conflicting_pending(node, edge, held));
             }
-            for own in self.accesses.shared(edge.set) {
-                for (id, rival) in self.accesses.rivals(*own) {
-                    if !seen.contains(rival.actor)
+            for own in self.footprints.shared(edge.set) {
+                for (id, rival) in self.footprints.rivals(*own) {
+                    if !examined.contains(rival.actor)
                         && self.futures.contains(future, id)
                         && self.can_come_first(edge, held, (rival.actor, rival.locks))
                     {
-                        seen.insert(rival.actor);
-                        more = more.union(self.needed(node, rival.actor));
+                        examined.insert(rival.actor);
+                        more = more.union(self.necessary_enabling_set(node, rival.actor));
                     }
                 }
             }
@@ -98,66 +118,66 @@ impl StateGraph {
         more
     }
 
-    /// Actors whose pending step conflicts with a step that was taken, or those who must move before them.
+    /// The same for the pending steps at the state itself: for an edge that ends actors.
     fn conflicting_pending(&self, node: &Node, edge: &Edge, held: LockId) -> Bits {
         let mut more = Bits::EMPTY;
-        for other in self.presents.of(node.present) {
-            let locks = self.accesses.locks_of(other.pending);
-            if self.accesses.conflict(edge.set, other.pending) && self.can_come_first(edge, held, (other.actor, locks))
-            {
-                more = more.union(self.needed(node, other.actor));
+        for other in self.records.of(node.actors) {
+            let rival = (other.actor, self.footprints.locks_of(other.pending));
+            if self.footprints.conflict(edge.set, other.pending) && self.can_come_first(edge, held, rival) {
+                more = more.union(self.necessary_enabling_set(node, other.actor));
             }
         }
         more
     }
 
+    /// Whether an access of `rival` under `locks` can come before a step whose actor holds the locks `held`.
     fn can_come_first(&self, edge: &Edge, held: LockId, (rival, locks): (u32, LockId)) -> bool {
         let comes_last = self.low_priority.contains(rival) && !self.low_priority.contains(edge.actor);
-        !comes_last && !self.accesses.have_common(held, locks)
+        !comes_last && !self.footprints.share_lock(held, locks)
     }
 
-    /// The filter of locks: whoever holds one must move before anybody does something under it.
-    fn filtering(&self, node: &Node, edge: &Edge) -> LockId {
+    /// The lock filter: locks whose holder must move before any other actor's access under them.
+    fn excluding_locks(&self, node: &Node, edge: &Edge) -> LockId {
         match self.parts.map_or(Filter::Off, |parts| parts.locks) {
             Filter::Off => UNLOCKED,
-            Filter::Held => self.find(node, edge.actor).map_or(UNLOCKED, |present| present.holds),
-            Filter::Broken => self.accesses.locks_of(edge.set),
+            Filter::Held => self.find(node, edge.actor).map_or(UNLOCKED, |record| record.holds),
+            Filter::Broken => self.footprints.locks_of(edge.set),
         }
     }
 
-    /// Who must be taken so that `actor` can come first: itself, or everybody who can move and begin what lets it.
+    /// Enabled actors one of which must move before `actor` can: itself if it is enabled, all if that is not known.
     ///
-    /// Somebody who waits for a lock needs its holder; somebody who waits for objects needs one of those who write them in
-    /// the explored future; somebody who does not exist yet needs its creator.
-    fn needed(&self, node: &Node, actor: u32) -> Bits {
+    /// A blocked actor needs the holder of its lock, or a writer of what it waits for in the explored future; an actor that
+    /// does not exist yet needs its creator.
+    fn necessary_enabling_set(&self, node: &Node, actor: u32) -> Bits {
         if node.enabled.contains(actor) {
             return Bits::one(actor);
         }
         let (mut seen, mut open) = (Bits::one(actor), vec![actor]);
-        let mut needed = Bits::EMPTY;
+        let mut enabling = Bits::EMPTY;
         while let Some(actor) = open.pop() {
             if node.enabled.contains(actor) {
-                needed.insert(actor);
+                enabling.insert(actor);
                 continue;
             }
-            let Some(before) = self.before(node, actor) else { return node.enabled };
-            open.extend(before.minus(seen).iter());
-            seen = seen.union(before);
+            let Some(enablers) = self.enablers(node, actor) else { return node.enabled };
+            open.extend(enablers.minus(seen).iter());
+            seen = seen.union(enablers);
         }
-        needed
+        enabling
     }
 
-    /// One of these must move before somebody who cannot; nothing if it is not known who.
-    fn before(&self, node: &Node, actor: u32) -> Option<Bits> {
-        let Some(present) = self.find(node, actor) else {
+    /// Actors one of which must move before a disabled actor is enabled; nothing if that is not known.
+    fn enablers(&self, node: &Node, actor: u32) -> Option<Bits> {
+        let Some(record) = self.find(node, actor) else {
             return self.creators.get(&actor).filter(|creator| **creator != actor).map(|creator| Bits::one(*creator));
         };
-        let (mut writers, awaited) = match present.behind {
-            Some(behind) => (Bits::one(behind), present.alarms),
-            None => (Bits::EMPTY, present.pending),
+        let (mut writers, awaited) = match record.blocked_by {
+            Some(holder) => (Bits::one(holder), record.interrupts),
+            None => (Bits::EMPTY, record.pending),
         };
-        for own in self.accesses.shared(awaited) {
-            for (id, rival) in self.accesses.rivals(*own) {
+        for own in self.footprints.shared(awaited) {
+            for (id, rival) in self.footprints.rivals(*own) {
                 if rival.write && self.futures.contains(node.future, id) {
                     writers.insert(rival.actor);
                 }
@@ -166,11 +186,11 @@ impl StateGraph {
         Some(writers)
     }
 
-    /// Objects that turned out to be shared change what earlier steps mean.
-    pub fn settle(&mut self) {
+    /// Enforces C1' everywhere, also for objects that have become shared.
+    pub fn stabilise(&mut self) {
         self.propagate();
-        while self.parts.is_some() && self.accesses.take_grown() {
-            self.forget_set_futures();
+        while self.parts.is_some() && self.footprints.take_grown() {
+            self.forget_footprint_futures();
             for at in 0..self.nodes.len() as u32 {
                 let pending = self.pending_future(at);
                 let future = self.futures.union(pending, self.node(at).future);
@@ -181,8 +201,8 @@ impl StateGraph {
         }
     }
 
-    /// Condition C3: a cycle of partly expanded states gets one that is expanded fully. True if there was one.
-    pub fn break_cycles(&mut self) -> bool {
+    /// Enforces C3: one state of each cycle of partly expanded states is fully expanded. True if there was such a cycle.
+    pub fn enforce_c3(&mut self) -> bool {
         if !self.parts.is_some_and(|parts| parts.cycles) || !self.has_cycle() {
             return false;
         }
@@ -198,30 +218,31 @@ impl StateGraph {
         );
         for at in &cycles {
             let node = self.node_mut(*at);
-            node.whole = true;
+            node.expand_fully = true;
             node.todo = node.enabled.minus(node.done);
             self.open.push(*at);
         }
         !cycles.is_empty()
     }
 
-    /// Time passes where everybody who can move only looks, for ever. True if it did.
-    pub fn let_last_move(&mut self) -> bool {
-        let is_last = |present: &Present| present.last && present.choices == 0;
-        if !(0..self.nodes.len() as u32).any(|at| self.everybody(at).any(is_last)) {
+    /// Enables actors that move at quiescence in states where all others re-read the same values for ever. True if there was
+    /// one.
+    pub fn enable_at_quiescence(&mut self) -> bool {
+        let is_waiting = |record: &ActorRecord| record.on_quiescence && record.choices == 0;
+        if !(0..self.nodes.len() as u32).any(|at| self.actors_at(at).any(is_waiting)) {
             return false;
         }
-        let idle = fair_components(&self.nodes, |_| true, is_idle);
-        let mut has_moved = false;
-        for at in idle.into_iter().flatten() {
-            let Some(last) = self.everybody(at).find(|present| is_last(present)).copied() else { continue };
-            self.presents.replace(self.node(at).present, Present { choices: 1, ..last });
+        let quiescent = fair_components(&self.nodes, |_| true, is_idle);
+        let mut has_enabled = false;
+        for at in quiescent.into_iter().flatten() {
+            let Some(waiting) = self.actors_at(at).find(|record| is_waiting(record)).copied() else { continue };
+            self.records.replace(self.node(at).actors, ActorRecord { choices: 1, ..waiting });
             let node = self.node_mut(at);
-            node.enabled.insert(last.actor);
-            node.todo.insert(last.actor);
+            node.enabled.insert(waiting.actor);
+            node.todo.insert(waiting.actor);
             self.open.push(at);
-            has_moved = true;
+            has_enabled = true;
         }
-        has_moved
+        has_enabled
     }
 }

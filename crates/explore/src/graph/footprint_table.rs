@@ -1,14 +1,12 @@
-//! Footprints of steps, interned for all states. An object that only one actor ever accesses takes part in no conflict.
+//! Interned footprints. An object that only one actor has accessed is not *shared*: it takes part in no conflict.
 
-use super::Access;
-use crate::bits::CAPACITY;
-use crate::stateless::normalise;
+use crate::footprint::{Access, normalise};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// Sets that are found without being put in order.
-const LATELY_MAX: usize = 1 << 14;
+/// Footprints that are found without being normalised.
+const RECENT_MAX: usize = 1 << 14;
 
 /// The footprint of one step of one actor, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -21,16 +19,16 @@ pub struct LockId(u32);
 /// No lock.
 pub const UNLOCKED: LockId = LockId(0);
 
-/// An access that may matter: actor, object, whether it writes, under which locks.
+/// An access to a shared object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SharedAccess {
-    /// Who.
+    /// Its actor.
     pub actor: u32,
-    /// What, by its number among shared objects.
+    /// The number of the object among shared ones.
     pub object: u32,
     /// Whether it writes.
     pub write: bool,
-    /// The locks that are held then: its step cannot happen while another holds one of them.
+    /// Locks that its step holds or acquires: it is disabled while another actor holds one of them.
     pub locks: LockId,
 }
 
@@ -38,58 +36,61 @@ pub struct SharedAccess {
 struct Set {
     actor: u32,
     locks: LockId,
-    /// Sorted by object; one entry for each.
+    /// Normalised.
     accesses: Arc<[Access]>,
     /// Numbers of the accesses to shared objects.
     shared: Vec<u32>,
 }
 
-/// The actors that accessed an object so far.
+/// The actors that have accessed an object.
 enum Owner {
-    /// One actor; the sets in which it did.
+    /// One actor; its footprints with the object.
     One(u32, Vec<FootprintId>),
-    /// Several: its number among shared objects.
+    /// Several; the number of the object among shared ones.
     Shared(u32),
 }
 
 /// The footprints of all steps.
+///
+/// **Invariant:** two footprints of different actors with a common object both list it in `shared`, so that
+/// [`FootprintTable::conflict`] and [`FootprintTable::rivals`] miss no conflict.
 #[derive(Default)]
 pub struct FootprintTable {
     sets: Vec<Set>,
     ids: FxHashMap<(u32, LockId, u128), FootprintId>,
-    /// The same by unsorted footprint, for those asked for lately: a step reports its accesses in the same order each time.
-    lately: FxHashMap<u64, (Box<[Access]>, FootprintId)>,
+    /// Numbers by hash of the footprint as reported: a step reports its accesses in the same order each time.
+    recent: FxHashMap<u64, (Box<[Access]>, FootprintId)>,
     owners: FxHashMap<u64, Owner>,
     shared_accesses: Vec<SharedAccess>,
     shared_ids: FxHashMap<SharedAccess, u32>,
-    /// Accesses to each shared object: those that write, those that read.
+    /// Accesses to each shared object: writes, reads.
     by_object: Vec<[Vec<u32>; 2]>,
     /// Sets of locks; the first is empty.
     locks: Vec<Vec<u64>>,
     lock_ids: FxHashMap<Vec<u64>, LockId>,
-    /// Sets whose shared accesses grew since the last look.
+    /// Whether footprints have got shared accesses since [`FootprintTable::take_grown`].
     grown: bool,
 }
 
 impl FootprintTable {
-    /// The number of a footprint, whose accesses need not be in order.
+    /// The number of a footprint, which need not be normalised.
     pub fn intern(&mut self, actor: u32, locks: LockId, accesses: &[Access]) -> FootprintId {
         let hash = FxBuildHasher.hash_one((actor, locks, accesses));
-        if let Some((known, id)) = self.lately.get(&hash) {
+        if let Some((known, id)) = self.recent.get(&hash) {
             let set = &self.sets[id.0 as usize];
             if (set.actor, set.locks, &**known) == (actor, locks, accesses) {
                 return *id;
             }
         }
-        let id = self.intern_ordered(actor, locks, accesses.to_vec());
-        if self.lately.len() >= LATELY_MAX {
-            self.lately.clear();
+        let id = self.intern_normalised(actor, locks, accesses.to_vec());
+        if self.recent.len() >= RECENT_MAX {
+            self.recent.clear();
         }
-        self.lately.insert(hash, (accesses.into(), id));
+        self.recent.insert(hash, (accesses.into(), id));
         id
     }
 
-    fn intern_ordered(&mut self, actor: u32, locks: LockId, mut accesses: Vec<Access>) -> FootprintId {
+    fn intern_normalised(&mut self, actor: u32, locks: LockId, mut accesses: Vec<Access>) -> FootprintId {
         normalise(&mut accesses);
         let key = (actor, locks, fingerprint(&accesses));
         if let Some(id) = self.ids.get(&key) {
@@ -124,7 +125,7 @@ impl FootprintTable {
     }
 
     /// Whether two sets of locks have one in common.
-    pub fn have_common(&self, one: LockId, other: LockId) -> bool {
+    pub fn share_lock(&self, one: LockId, other: LockId) -> bool {
         if one == UNLOCKED || other == UNLOCKED {
             return false;
         }
@@ -132,17 +133,18 @@ impl FootprintTable {
         self.locks[one.0 as usize].iter().any(|lock| other.binary_search(lock).is_ok())
     }
 
-    /// Whether a step may change one of these locks.
+    /// Whether a step writes one of these locks.
     pub fn writes(&self, set: FootprintId, locks: LockId) -> bool {
         let is_written = |lock: &u64| self.find(set, *lock).is_some_and(|access| access.write);
         locks != UNLOCKED && self.locks[locks.0 as usize].iter().any(is_written)
     }
 
-    /// The locks under which a step happens.
+    /// The locks that a step holds or acquires.
     pub fn locks_of(&self, set: FootprintId) -> LockId {
         self.sets[set.0 as usize].locks
     }
 
+    /// Adds an access to the index; the second actor of an object makes it shared, in earlier footprints too.
     fn add(&mut self, id: FootprintId, actor: u32, access: &Access) {
         match self.owners.entry(access.object).or_insert_with(|| Owner::One(actor, Vec::new())) {
             Owner::One(owner, sets) if *owner == actor => sets.push(id),
@@ -190,35 +192,35 @@ impl FootprintTable {
         accesses.binary_search_by_key(&object, |access| access.object).ok().map(|index| &accesses[index])
     }
 
-    /// Numbers of the accesses of a set to shared objects.
+    /// Numbers of the accesses of a footprint to shared objects.
     pub fn shared(&self, set: FootprintId) -> &[u32] {
         &self.sets[set.0 as usize].shared
     }
 
-    /// Everything in a set.
-    pub fn all(&self, set: FootprintId) -> &Arc<[Access]> {
+    /// The accesses of a footprint, to be shared with workers.
+    pub fn arc(&self, set: FootprintId) -> &Arc<[Access]> {
         &self.sets[set.0 as usize].accesses
     }
 
-    /// Whether sets grew since the last time this was asked.
+    /// Whether footprints have got shared accesses since the last call.
     pub fn take_grown(&mut self) -> bool {
         std::mem::take(&mut self.grown)
     }
 
-    /// Whether the order of two steps may matter.
+    /// Whether two steps are dependent.
     pub fn conflict(&self, one: FootprintId, other: FootprintId) -> bool {
         let (one, other) = (&self.sets[one.0 as usize], &self.sets[other.0 as usize]);
-        let meets = |a: u32| {
+        let conflicts = |a: u32| {
             let a = self.shared_accesses[a as usize];
             other.shared.iter().any(|b| {
                 let b = self.shared_accesses[*b as usize];
                 a.object == b.object && (a.write || b.write)
             })
         };
-        one.actor != other.actor && one.shared.iter().any(|a| meets(*a))
+        one.actor != other.actor && one.shared.iter().any(|a| conflicts(*a))
     }
 
-    /// Accesses of others that conflict with this one.
+    /// Accesses of other actors that conflict with a shared access.
     pub fn rivals(&self, shared: u32) -> impl Iterator<Item = (u32, SharedAccess)> + '_ {
         let own = self.shared_accesses[shared as usize];
         let [writes, reads] = &self.by_object[own.object as usize];
@@ -234,7 +236,7 @@ impl FootprintTable {
     }
 }
 
-/// Fingerprint of sorted accesses.
+/// Fingerprint of a normalised footprint.
 fn fingerprint(accesses: &[Access]) -> u128 {
     let packed = |access: &Access| {
         let mut bytes = [0; PACKED];
@@ -242,7 +244,7 @@ fn fingerprint(accesses: &[Access]) -> u128 {
         bytes[8] = u8::from(access.write) | u8::from(access.plain) << 1;
         bytes
     };
-    // Most steps touch few things: no need to ask for memory.
+    // Most footprints are small: no allocation.
     let mut few = [[0; PACKED]; 32];
     match few.get_mut(..accesses.len()) {
         Some(few) => {
@@ -256,34 +258,6 @@ fn fingerprint(accesses: &[Access]) -> u128 {
 /// Bytes of an access that decide its fingerprint.
 const PACKED: usize = 9;
 
-/// Dense numbers of actors.
-#[derive(Default)]
-pub struct Actors {
-    numbers: Vec<u32>,
-    dense: FxHashMap<u32, u32>,
-}
-
-impl Actors {
-    /// The dense number of an actor; nothing when there are too many.
-    pub fn dense(&mut self, number: u32) -> Option<u32> {
-        if let Some(dense) = self.dense.get(&number) {
-            return Some(*dense);
-        }
-        let next = self.numbers.len() as u32;
-        if next >= CAPACITY {
-            return None;
-        }
-        self.dense.insert(number, next);
-        self.numbers.push(number);
-        Some(next)
-    }
-
-    /// The number that the system gave.
-    pub fn number(&self, dense: u32) -> u32 {
-        self.numbers[dense as usize]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_counts_from_the_second_actor_on() {
+    fn an_object_is_shared_from_its_second_actor_on() {
         let mut table = FootprintTable::default();
         let one = table.intern(0, UNLOCKED, &[access(7, true), access(8, true)]);
         assert!(table.shared(one).is_empty());

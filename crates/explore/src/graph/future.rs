@@ -1,27 +1,30 @@
-//! What may still happen behind a state: sets of accesses, each kept once.
+//! Explored futures: interned sets of shared accesses. They only grow, which makes the fixpoint terminate.
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
-/// A set of accesses, by number.
+/// A set of shared accesses, by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FutureId(pub u32);
 
 /// The empty set.
-pub const NOTHING: FutureId = FutureId(0);
+pub const EMPTY: FutureId = FutureId(0);
 
-/// All sets that were met.
+/// All sets.
+///
+/// **Invariant:** equal sets have equal numbers, so that a future has changed if and only if its number has.
 pub struct Futures {
     /// The words of one set after those of another.
     words: Vec<u64>,
     /// Where each ends; it begins where the one before ends.
     ends: Vec<usize>,
-    /// By hash.
+    /// Numbers by hash.
     ids: FxHashMap<u64, SmallVec<[FutureId; 2]>>,
+    /// Memoized unions.
     unions: FxHashMap<(FutureId, FutureId), FutureId>,
-    /// A set in the making.
-    made: Vec<u64>,
+    /// Buffer of a union.
+    buffer: Vec<u64>,
 }
 
 impl Default for Futures {
@@ -31,9 +34,9 @@ impl Default for Futures {
             ends: Vec::new(),
             ids: FxHashMap::default(),
             unions: FxHashMap::default(),
-            made: Vec::new(),
+            buffer: Vec::new(),
         };
-        assert_eq!(futures.intern(&[]), NOTHING, "the first set is the empty one");
+        assert_eq!(futures.intern(&[]), EMPTY, "the first set is the empty one");
         futures
     }
 }
@@ -47,17 +50,17 @@ impl Futures {
 
     /// The union of two sets.
     pub fn union(&mut self, one: FutureId, other: FutureId) -> FutureId {
-        if one == other || other == NOTHING {
+        if one == other || other == EMPTY {
             return one;
         }
-        if one == NOTHING {
+        if one == EMPTY {
             return other;
         }
-        // Most often nothing is new.
-        if self.is_in(other, one) {
+        // Most often one contains the other.
+        if self.is_subset(other, one) {
             return one;
         }
-        if self.is_in(one, other) {
+        if self.is_subset(one, other) {
             return other;
         }
         let key = (one.min(other), one.max(other));
@@ -69,23 +72,22 @@ impl Futures {
         id
     }
 
-    /// Whether all of a set is in another one.
-    fn is_in(&self, small: FutureId, large: FutureId) -> bool {
+    fn is_subset(&self, small: FutureId, large: FutureId) -> bool {
         let (small, large) = (self.set(small), self.set(large));
         small.len() <= large.len() && small.iter().zip(large.iter()).all(|(small, large)| small & !large == 0)
     }
 
-    /// The union of several sets that are seldom met together.
+    /// The union of several sets; not memoized.
     pub fn union_of(&mut self, all: impl Iterator<Item = FutureId>) -> FutureId {
-        let mut made = std::mem::take(&mut self.made);
-        made.clear();
+        let mut union = std::mem::take(&mut self.buffer);
+        union.clear();
         for id in all {
             let words = self.set(id);
-            made.resize(made.len().max(words.len()), 0);
-            made.iter_mut().zip(words.iter()).for_each(|(word, more)| *word |= more);
+            union.resize(union.len().max(words.len()), 0);
+            union.iter_mut().zip(words.iter()).for_each(|(word, more)| *word |= more);
         }
-        let id = self.intern(&made);
-        self.made = made;
+        let id = self.intern(&union);
+        self.buffer = union;
         id
     }
 
@@ -102,8 +104,9 @@ impl Futures {
         self.intern(&words)
     }
 
-    /// The number of a set, which has no zeros at its end: sets only grow.
+    /// The number of a set. Its last word is not zero: words are added to hold an access, and never cleared.
     fn intern(&mut self, words: &[u64]) -> FutureId {
+        assert!(words.last() != Some(&0), "a set has one form");
         let hash = FxBuildHasher.hash_one(words);
         let known = self.ids.get(&hash).and_then(|ids| ids.iter().find(|id| self.set(**id) == words));
         if let Some(id) = known {
@@ -134,8 +137,8 @@ mod tests {
     #[test]
     fn equal_sets_have_equal_numbers() {
         let mut futures = Futures::default();
-        let one = futures.with(NOTHING, &[1, 70]);
-        let two = futures.with(NOTHING, &[70]);
+        let one = futures.with(EMPTY, &[1, 70]);
+        let two = futures.with(EMPTY, &[70]);
         let three = futures.with(two, &[1]);
         assert_eq!(one, three);
         assert_eq!(futures.union(two, one), one);

@@ -1,32 +1,30 @@
-//! From the explored graph to what is reported.
+//! The report of an explored graph.
 
+use super::actor_table::ActorRecord;
 use super::node::{End, Node};
-use super::options::{Mode, Stopped};
-use super::path::{Hop, fewest_switches};
-use super::present::Present;
-use super::report::{Counts, Found, Livelock, Report};
+use super::options::Mode;
+use super::path::{EdgeAt, fewest_switches};
+use super::report::{Counts, Livelock, Report};
 use super::search::{FoundAt, Search};
 use super::state_graph::StateGraph;
-use super::{FootprintSystem, Race, inevitable, livelock};
+use super::{inevitable, livelock};
+use crate::footprint_system::FootprintSystem;
+use crate::found::{Found, Stopped};
+use crate::race::Race;
 use std::collections::BTreeSet;
 use trace::Choice;
 
-/// What a search has seen.
+/// The report of a search.
 pub fn report<T: FootprintSystem>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Report {
     let nodes = &search.graph.nodes;
-    let number = |dense| search.graph.actors.number(dense);
-    let race = |race: &Race| Race {
-        one: (number(race.one.0), race.one.1),
-        other: (number(race.other.0), race.other.1),
-        ..*race
-    };
+    let race = |race: &Race| race.renumbered(|actor| search.graph.actors.number(actor));
     let is_end = |node: &&Node| matches!(node.end, End::Good | End::Stuck);
     let mut ends: Vec<u128> = nodes.iter().filter(is_end).map(|node| node.fingerprint).collect();
     ends.sort_unstable();
     Report {
         found: found(search, stopped.is_none()),
         races: search.races.found.keys().map(race).collect(),
-        race_ways: race_ways(search),
+        race_schedules: race_schedules(search),
         states: nodes.len() as u64,
         steps: search.steps,
         executed: search.executed,
@@ -50,10 +48,10 @@ fn counts(graph: &StateGraph, so_far: Counts) -> Counts {
         counts.pruned += left_out;
         counts.left += u64::from(!node.todo.minus(node.done).is_empty());
         counts.scheduling += u64::from(node.enabled.len() > 1);
-        let chooses = |present: &&Present| present.choices > 0;
-        counts.sorts.meet(graph.presents.of(node.present).filter(chooses).map(|present| present.sort));
+        let enabled = graph.records.of(node.actors).filter(|record: &&ActorRecord| record.choices > 0);
+        counts.choices.count_state(enabled.map(|record| record.choice_kind));
         let movers = node.edges.iter().filter_map(|edge| graph.find(node, edge.actor));
-        movers.for_each(|present| counts.sorts.take(present.sort));
+        movers.for_each(|record| counts.choices.count_step(record.choice_kind));
     }
     counts
 }
@@ -67,39 +65,39 @@ fn found<T: FootprintSystem>(search: &Search<'_, T>, complete: bool) -> Vec<Foun
         Mode::Bounded(_) => None,
         _ => Some(inevitable::avoidable(&search.graph, complete)),
     };
-    let ways = fewest_switches(nodes, search.found.iter().map(|found| found.at));
-    let tell = |FoundAt { failure, at, choice, fingerprint }: &FoundAt| {
-        let hops = &ways[at];
-        let mut schedule = choices(search, hops);
-        let places = hops.iter().map(|hop| hop.0).chain([*at]);
-        let lost = |avoidable: &Vec<bool>| places.clone().position(|at| !avoidable[at as usize]);
+    let paths = fewest_switches(nodes, search.found.iter().map(|found| found.at));
+    let found = |FoundAt { failure, at, choice, fingerprint }: &FoundAt| {
+        let path = &paths[at];
+        let mut schedule = choices(search, path);
+        let states = path.iter().map(|edge| edge.0).chain([*at]);
+        let lost = |avoidable: &Vec<bool>| states.clone().position(|at| !avoidable[at as usize]);
         let inevitable_from = avoidable.as_ref().map(|avoidable| lost(avoidable).unwrap_or(schedule.len() + 1));
         schedule.extend(choice);
-        let behind = places.skip(1).map(|at| nodes[at as usize].fingerprint);
-        let states = behind.chain(choice.map(|_| *fingerprint)).collect();
+        let successors = states.skip(1).map(|at| nodes[at as usize].fingerprint);
+        let states = successors.chain(choice.map(|_| *fingerprint)).collect();
         Found { failure: failure.clone(), schedule, inevitable_from, fingerprint: *fingerprint, states }
     };
-    search.found.iter().map(tell).collect()
+    search.found.iter().map(found).collect()
 }
 
-/// Races that are told with a way to them; more are hardly read.
+/// Bound on the races that are reported with a schedule.
 const RACES_MAX: usize = 64;
 
-fn race_ways<T: FootprintSystem>(search: &Search<'_, T>) -> Vec<Vec<Choice>> {
-    let places: Vec<u32> = search.races.found.values().take(RACES_MAX).copied().collect();
-    if places.is_empty() {
+fn race_schedules<T: FootprintSystem>(search: &Search<'_, T>) -> Vec<Vec<Choice>> {
+    let states: Vec<u32> = search.races.found.values().take(RACES_MAX).copied().collect();
+    if states.is_empty() {
         return Vec::new();
     }
-    let ways = fewest_switches(&search.graph.nodes, places.iter().copied());
-    places.iter().map(|at| choices(search, &ways[at])).collect()
+    let paths = fewest_switches(&search.graph.nodes, states.iter().copied());
+    states.iter().map(|at| choices(search, &paths[at])).collect()
 }
 
-fn choices<T: FootprintSystem>(search: &Search<'_, T>, hops: &[Hop]) -> Vec<Choice> {
-    let choice = |hop: &Hop| {
-        let edge = &search.graph.nodes[hop.0 as usize].edges[hop.1];
+fn choices<T: FootprintSystem>(search: &Search<'_, T>, path: &[EdgeAt]) -> Vec<Choice> {
+    let choice = |edge: &EdgeAt| {
+        let edge = &search.graph.nodes[edge.0 as usize].edges[edge.1];
         Choice { actor: search.graph.actors.number(edge.actor), index: edge.index }
     };
-    hops.iter().map(choice).collect()
+    path.iter().map(choice).collect()
 }
 
 fn livelocks<T: FootprintSystem>(search: &Search<'_, T>) -> Vec<Livelock> {
@@ -108,11 +106,11 @@ fn livelocks<T: FootprintSystem>(search: &Search<'_, T>) -> Vec<Livelock> {
     }
     let nodes = &search.graph.nodes;
     let cycles = livelock::livelocks(nodes);
-    let ways = fewest_switches(nodes, cycles.iter().map(|cycle| cycle[0].0));
-    let tell = |cycle: &Vec<Hop>| {
-        let (stem, cycle) = (choices(search, &ways[&cycle[0].0]), choices(search, cycle));
+    let stems = fewest_switches(nodes, cycles.iter().map(|cycle| cycle[0].0));
+    let livelock = |cycle: &Vec<EdgeAt>| {
+        let (stem, cycle) = (choices(search, &stems[&cycle[0].0]), choices(search, cycle));
         let actors: BTreeSet<u32> = cycle.iter().map(|choice| choice.actor).collect();
         Livelock { stem, cycle, actors: actors.into_iter().collect() }
     };
-    cycles.iter().map(tell).collect()
+    cycles.iter().map(livelock).collect()
 }

@@ -1,46 +1,61 @@
-//! Search of systems whose steps tell what they touch: real programs.
+//! Stateful search of systems whose steps report footprints: real programs.
 //!
-//! What a thread will do next is not written down anywhere; it is known once it was done. So the reduction is found while
-//! searching: a fixpoint over the graph of explored states. Every state begins with one actor; another is added wherever the
-//! explored future shows that it could come first and matter (condition C1'), and no cycle may go on without somebody (C3).
-//! Nothing depends on the order of the search.
+//! The footprint of a step is known only once it was executed. So persistent sets are found during the search, as a fixpoint
+//! over the graph of explored states: every state begins with one actor, and others are added until the conditions below
+//! hold everywhere. Nothing depends on the order of the search.
 //!
-//! For every explored state `s` whose actors were not all taken:
+//! For every state `s`, with en(s) its enabled actors, done(s) those whose steps are explored, and F(s) the explored future
+//! (the accesses of all pending steps at `s`, of the steps explored at `s`, and of the futures of their successors),
+//! if done(s) is not en(s):
 //!
-//! - **C0** some actor is taken at `s`, if any can move;
-//! - **C1'** no step taken at `s` conflicts with anything that an actor not taken at `s` may do in the explored future behind
-//!   that step, or is about to do there;
-//! - **C3** no cycle consists of such states only.
+//! - **C0** done(s) is not empty unless en(s) is;
+//! - **C1'** no explored step of `s` conflicts with an access in F of its successor of an actor outside done(s), nor, where
+//!   it ends an actor, with the pending step of that actor at `s`;
+//! - **C2** (properties) no explored step of `s` is visible;
+//! - **C3** no cycle consists only of such states.
 //!
-//! Then every deadlock, failed step and executed operation of the whole graph is found in the explored one.
+//! Then done(s) is a persistent set: all deadlocks, failed steps and executed operations of the full graph are in the
+//! explored one. `fixpoint.rs` says why each condition is needed.
+//!
+//! - `engine.rs`: entry points; `search.rs`: the search; `bounded.rs`: searches within a bound, without reduction;
+//! - `node.rs`, `state_graph.rs`: states; `actor_table.rs`, `actor_records.rs`: their actors, and the pending footprints;
+//! - `footprint_table.rs`: interned footprints; `future.rs`: interned futures; `fixpoint.rs`: the conditions;
+//! - `snapshot_cache.rs`, `trial_cache.rs`: what is kept although it could be executed again;
+//! - `job.rs`, `lookahead.rs`, `workers.rs`: threads that execute steps ahead of the search;
+//! - `scc.rs`, `path.rs`, `inevitable.rs`, `livelock.rs`, `races.rs`, `report.rs`, `graph_report.rs`: what the graph shows.
 
+mod actor_records;
+mod actor_table;
 mod bounded;
+mod engine;
+mod fifo_map;
 mod fixpoint;
-mod footprint_system;
 mod footprint_table;
 mod future;
+mod graph_context;
 mod graph_report;
 mod inevitable;
-mod kept;
+mod job;
 mod livelock;
 mod lookahead;
 mod node;
 mod options;
 mod path;
-mod presence;
-mod present;
-mod race;
+mod races;
 mod report;
 mod scc;
 mod search;
+mod snapshot_cache;
 mod state_graph;
+mod trial_cache;
 mod workers;
 
-pub use footprint_system::{Access, Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken};
-pub(crate) use footprint_table::Actors;
-pub use options::{Bound, Limits, Mode, Options, Stopped};
+pub use crate::footprint::Access;
+pub use crate::footprint_system::{Actor, FootprintSystem, Reached, Step, StepContext, Taken};
+pub use crate::found::{CHOICE_KINDS, ChoiceCount, ChoiceCounts, Found, Stopped};
+pub use crate::race::Race;
+pub use engine::{search, search_with, search_with_many};
+pub use options::{Bound, Limits, Mode, Options};
 #[doc(hidden)]
 pub use options::{Filter, Parts};
-pub use report::{Counts, Found, Livelock, Met, Report, SORTS, Sorts};
-pub use search::{search, search_with};
-pub use workers::search_with_many;
+pub use report::{Counts, Livelock, Report};

@@ -1,97 +1,100 @@
-//! One explored state.
+//! An explored state.
 
+use super::actor_table::ActorList;
 use super::footprint_table::FootprintId;
-use super::future::{FutureId, NOTHING};
-use super::present::Everybody;
+use super::future::{EMPTY, FutureId};
 use crate::bits::Bits;
 use smallvec::SmallVec;
 use trace::Choice;
 
-/// One explored state. All of it lies together in most cases: a search waits for memory more than for anything else.
+/// An explored state. Most of it lies together in memory: cache misses dominate the search.
+///
+/// **Invariant:** `done` and `todo` are subsets of `enabled`; every actor in `done` has an edge for each of its choices,
+/// unless the system takes no more steps.
 pub struct Node {
-    /// What stands for it.
+    /// Its fingerprint.
     pub fingerprint: u128,
-    /// Everybody who exists there.
-    pub present: Everybody,
-    /// Who can move.
+    /// All actors that exist there.
+    pub actors: ActorList,
+    /// Actors that are enabled.
     pub enabled: Bits,
-    /// Whose steps were taken.
+    /// Actors whose steps are explored.
     pub done: Bits,
-    /// Whose steps are to be taken.
+    /// Actors whose steps are to be explored.
     pub todo: Bits,
-    /// The steps that were taken.
+    /// The explored steps.
     pub edges: SmallVec<[Edge; 1]>,
-    /// States with a step to this one.
-    pub before: SmallVec<[u32; 4]>,
-    /// What is about to happen, or happens in the explored future.
+    /// States with an edge to this one.
+    pub predecessors: SmallVec<[u32; 4]>,
+    /// The explored future: pending accesses here, and those of everything reachable.
     pub future: FutureId,
-    /// How it was reached first.
+    /// The first edge to this state.
     pub parent: Option<(u32, Choice)>,
-    /// Steps from the start on that way.
+    /// Steps from the initial state over parents.
     pub depth: u32,
-    /// How it ends, if nobody can move.
+    /// How it ends, if no actor is enabled.
     pub end: End,
-    /// Whether nobody's steps may be left out.
-    pub whole: bool,
+    /// Whether all enabled actors must be explored: C2, C3, or a fatal step.
+    pub expand_fully: bool,
 }
 
-/// How a state ends everything.
+/// Whether and how executions end in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// It does not: somebody can move.
+    /// They do not: an actor is enabled.
     No,
-    /// As it should.
+    /// The system may end there.
     Good,
-    /// Nobody can move, and that is wrong.
+    /// Stuck: no actor is enabled, and that is a failure.
     Stuck,
-    /// A failure ended it.
+    /// The step to it failed fatally.
     Failed,
 }
 
-/// A step that was taken.
+/// An explored step.
 #[derive(Clone, Copy)]
 pub struct Edge {
-    /// Which of the actor's choices.
+    /// The index of the choice.
     pub index: u32,
-    /// By whom.
+    /// The actor.
     pub actor: u32,
-    /// What it touched.
+    /// Its footprint.
     pub set: FootprintId,
-    /// Where it led.
+    /// Its successor.
     pub to: u32,
-    /// Whether somebody got on.
+    /// Whether it is progress.
     pub progress: bool,
-    /// Whether something went wrong.
+    /// Whether it failed.
     pub failed: bool,
     /// Whether it ended actors other than its own.
     pub ends: bool,
 }
 
 impl Node {
-    /// A state without steps.
+    /// A state without edges.
     pub fn new(
         fingerprint: u128,
-        (present, enabled): (Everybody, Bits),
+        (actors, enabled): (ActorList, Bits),
         parent: Option<(u32, Choice)>,
         depth: u32,
     ) -> Self {
         Self {
             fingerprint,
-            present,
+            actors,
             enabled,
             done: Bits::EMPTY,
             todo: Bits::EMPTY,
             edges: SmallVec::new(),
-            before: SmallVec::new(),
-            future: NOTHING,
+            predecessors: SmallVec::new(),
+            future: EMPTY,
             parent,
             depth,
             end: End::No,
-            whole: false,
+            expand_fully: false,
         }
     }
 
-    /// Whether not everybody's step was taken.
+    /// Whether it is partly expanded: steps of some enabled actor are not explored.
     pub fn is_partial(&self) -> bool {
         self.done != self.enabled
     }

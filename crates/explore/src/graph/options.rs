@@ -1,25 +1,25 @@
-//! What a search is told.
+//! Options and limits of a search.
 
-/// Which steps are taken.
+/// Which steps are explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Enough to find every deadlock and every failed step.
+    /// Persistent sets: all deadlocks and failed steps are found.
     Reduced,
-    /// All.
+    /// All steps.
     Full,
-    /// All that keep within a bound, without any reduction: the two do not go together.
+    /// All schedules within a bound, without reduction: combined, they would be unsound.
     Bounded(Bound),
-    /// Parts of the reduction only; some of it is unsound. For tests of the tests.
+    /// Parts of the reduction; some are unsound without the others. For mutation tests.
     #[doc(hidden)]
     Partly(Parts),
 }
 
-/// What a schedule may cost.
+/// A bound on schedules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// Times that an actor is interrupted although it could go on.
+    /// Switches away from an enabled actor.
     Preemptions(u32),
-    /// Times that the next in turn is passed over. Whoever moves goes on until it waits; then it is the next one's turn.
+    /// Deviations from the round-robin scheduler, under which an actor moves until it is blocked.
     Delays(u32),
 }
 
@@ -33,21 +33,21 @@ pub struct Parts {
     pub ends: bool,
     /// Condition C3.
     pub cycles: bool,
-    /// The filter of locks.
+    /// The lock filter of C1'.
     pub locks: Filter,
     /// A state with a fatal step is expanded fully.
     pub fatal: bool,
 }
 
-/// What is known about locks.
+/// How C1' uses locks.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filter {
-    /// Nothing.
+    /// Not at all.
     Off,
-    /// Whoever holds a lock keeps others from what they do under it.
+    /// An actor that holds a lock moves before other actors' accesses under that lock.
     Held,
-    /// As if whoever is about to take a lock had it. Wrong.
+    /// Deliberately unsound (mutation test): treats a pending acquire as held.
     Broken,
 }
 
@@ -70,21 +70,21 @@ impl Mode {
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Which steps are taken.
+    /// Which steps are explored.
     pub mode: Mode,
-    /// States that are kept whole; others are reached again from one of them.
-    pub kept: usize,
-    /// Steps that were tried and are kept, in case that they are taken.
-    pub tried: usize,
-    /// Memory of the graph, in bytes, kept states not counted.
+    /// Snapshots in the cache; states without one are reached again from an ancestor.
+    pub snapshots: usize,
+    /// Trials in the cache.
+    pub trials: usize,
+    /// Memory of the graph in bytes, without snapshots.
     pub bytes: u64,
 }
 
 impl Options {
-    /// The usual ones.
+    /// The default for a mode.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
-        Self { mode, kept: 5_000, tried: 500, bytes: u64::MAX }
+        Self { mode, snapshots: 5_000, trials: 500, bytes: u64::MAX }
     }
 }
 
@@ -96,21 +96,4 @@ pub struct Limits<'a> {
     pub failures: usize,
     /// Asked now and then with states and steps so far; true stops.
     pub stop: &'a mut dyn FnMut(u64, u64) -> bool,
-}
-
-/// Why a search ended before it had seen everything.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stopped {
-    /// Enough states.
-    States,
-    /// Enough failures.
-    Failures,
-    /// Enough memory.
-    Memory,
-    /// More actors than can be told apart.
-    Actors,
-    /// A schedule is longer than the bound.
-    Depth,
-    /// Somebody asked.
-    Asked,
 }

@@ -1,86 +1,91 @@
-//! The way to a state with the fewest preemptions, then the fewest switches between actors, then the fewest steps.
+//! Paths in the graph: to a state with the fewest preemptions, then switches, then steps; and shortest ones.
 
 use super::node::Node;
-use crate::chunked_vec::Pieces;
+use crate::chunked_vec::ChunkedVec;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Where a way stands: state and who moved last.
-type Place = (u32, u32);
+/// A state, and the actor that moved last: they decide what the next step costs.
+type Position = (u32, u32);
 
 /// Preemptions, switches, steps.
 type Cost = (u32, u32, u32);
 
-/// Nobody moved yet.
-const NOBODY: u32 = u32::MAX;
+/// No actor has moved yet.
+const NONE: u32 = u32::MAX;
 
-/// A step of a way: state, and which of its edges.
-pub type Hop = (u32, usize);
+/// An edge of the graph: state, and index among its edges.
+pub type EdgeAt = (u32, usize);
 
-/// Steps that lead from the start to each of the goals.
-pub fn fewest_switches(nodes: &Pieces<Node>, goals: impl Iterator<Item = u32>) -> FxHashMap<u32, Vec<Hop>> {
+/// Paths from the initial state to each of the goals.
+pub fn fewest_switches(nodes: &ChunkedVec<Node>, goals: impl Iterator<Item = u32>) -> FxHashMap<u32, Vec<EdgeAt>> {
     let mut missing: FxHashSet<u32> = goals.collect();
-    let mut ways = FxHashMap::default();
-    let mut best: FxHashMap<Place, Cost> = FxHashMap::from_iter([((0, NOBODY), (0, 0, 0))]);
-    let mut came: FxHashMap<Place, (Place, Hop)> = FxHashMap::default();
-    let mut open = BinaryHeap::from([Reverse(((0, 0, 0), (0, NOBODY)))]);
-    while let Some(Reverse((cost, place))) = open.pop() {
-        if missing.remove(&place.0) {
-            ways.insert(place.0, walk_back(&came, place));
+    let mut paths = FxHashMap::default();
+    let mut best: FxHashMap<Position, Cost> = FxHashMap::from_iter([((0, NONE), (0, 0, 0))]);
+    let mut came: FxHashMap<Position, (Position, EdgeAt)> = FxHashMap::default();
+    let mut open = BinaryHeap::from([Reverse(((0, 0, 0), (0, NONE)))]);
+    while let Some(Reverse((cost, position))) = open.pop() {
+        if missing.remove(&position.0) {
+            paths.insert(position.0, path_to(&came, position));
         }
         if missing.is_empty() {
             break;
         }
-        if best[&place] < cost {
+        if best[&position] < cost {
             continue;
         }
-        let node = &nodes[place.0 as usize];
+        let node = &nodes[position.0 as usize];
         for (index, edge) in node.edges.iter().enumerate() {
             let next = (edge.to, edge.actor);
-            let cost = dearer(cost, node, place.1, edge.actor);
+            let cost = extended(cost, node, position.1, edge.actor);
             if best.get(&next).is_none_or(|known| cost < *known) {
                 best.insert(next, cost);
-                came.insert(next, (place, (place.0, index)));
+                came.insert(next, (position, (position.0, index)));
                 open.push(Reverse((cost, next)));
             }
         }
     }
-    ways
+    paths
 }
 
-/// What a way costs with one more step.
-fn dearer(cost: Cost, node: &Node, last: u32, actor: u32) -> Cost {
-    let switch = last != NOBODY && last != actor;
+/// The cost of a path with one more step.
+fn extended(cost: Cost, node: &Node, last: u32, actor: u32) -> Cost {
+    let switch = last != NONE && last != actor;
     let preempted = switch && node.enabled.contains(last);
     (cost.0 + u32::from(preempted), cost.1 + u32::from(switch), cost.2 + 1)
 }
 
-fn walk_back(came: &FxHashMap<Place, (Place, Hop)>, mut place: Place) -> Vec<Hop> {
-    let mut hops = Vec::new();
-    while let Some((before, hop)) = came.get(&place) {
-        hops.push(*hop);
-        place = *before;
+fn path_to(came: &FxHashMap<Position, (Position, EdgeAt)>, mut position: Position) -> Vec<EdgeAt> {
+    let mut path = Vec::new();
+    while let Some((before, edge)) = came.get(&position) {
+        path.push(*edge);
+        position = *before;
     }
-    hops.reverse();
-    hops
+    path.reverse();
+    path
 }
 
-/// The fewest steps from one state to another over steps that count; nothing if there are none such.
-pub fn shortest(nodes: &Pieces<Node>, from: u32, to: u32, counts: impl Fn(u32, usize) -> bool) -> Option<Vec<Hop>> {
-    let mut came: FxHashMap<u32, Hop> = FxHashMap::default();
+/// A shortest path from one state to another over edges that count; nothing if there is none.
+pub fn shortest(
+    nodes: &ChunkedVec<Node>,
+    from: u32,
+    to: u32,
+    counts: impl Fn(u32, usize) -> bool,
+) -> Option<Vec<EdgeAt>> {
+    let mut came: FxHashMap<u32, EdgeAt> = FxHashMap::default();
     let mut open = VecDeque::from([from]);
     while let Some(at) = open.pop_front() {
         if at == to {
-            let mut hops = Vec::new();
+            let mut path = Vec::new();
             let mut at = to;
             while at != from {
-                let hop = came[&at];
-                hops.push(hop);
-                at = hop.0;
+                let edge = came[&at];
+                path.push(edge);
+                at = edge.0;
             }
-            hops.reverse();
-            return Some(hops);
+            path.reverse();
+            return Some(path);
         }
         for (index, edge) in nodes[at as usize].edges.iter().enumerate() {
             if counts(at, index) && edge.to != from && !came.contains_key(&edge.to) {

@@ -1,11 +1,11 @@
-//! Cycles of the graph: strongly connected components, without recursion, because ways are long.
+//! Strongly connected components (Tarjan), without recursion, because paths are long.
 
 use super::node::{Edge, Node};
-use crate::chunked_vec::Pieces;
+use crate::chunked_vec::ChunkedVec;
 
-/// Hands every component with a cycle to `found`: of states that are in, over steps that count.
+/// Hands every component with a cycle to `found`, in the graph of the states that are in and the edges that count.
 pub fn components(
-    nodes: &Pieces<Node>,
+    nodes: &ChunkedVec<Node>,
     is_in: impl Fn(u32) -> bool,
     counts: impl Fn(&Edge) -> bool,
     mut found: impl FnMut(&[u32]),
@@ -28,7 +28,7 @@ pub fn components(
 }
 
 struct Tarjan<'a, I, C> {
-    nodes: &'a Pieces<Node>,
+    nodes: &'a ChunkedVec<Node>,
     is_in: I,
     counts: C,
     index: Vec<u32>,
@@ -48,13 +48,13 @@ impl<I: Fn(u32) -> bool, C: Fn(&Edge) -> bool> Tarjan<'_, I, C> {
     }
 
     fn visit(&mut self, root: u32, found: &mut impl FnMut(&[u32])) {
-        let mut way = vec![(root, 0)];
+        let mut path = vec![(root, 0)];
         self.enter(root);
-        while let Some((node, place)) = way.last_mut() {
+        while let Some((node, place)) = path.last_mut() {
             let node = *node;
             let Some(edge) = self.nodes[node as usize].edges.get(*place) else {
-                way.pop();
-                if let Some((before, _)) = way.last() {
+                path.pop();
+                if let Some((before, _)) = path.last() {
                     let low = self.low[node as usize];
                     self.low[*before as usize] = self.low[*before as usize].min(low);
                 }
@@ -67,7 +67,7 @@ impl<I: Fn(u32) -> bool, C: Fn(&Edge) -> bool> Tarjan<'_, I, C> {
             }
             if self.index[edge.to as usize] == 0 {
                 self.enter(edge.to);
-                way.push((edge.to, 0));
+                path.push((edge.to, 0));
             } else if self.on_stack[edge.to as usize] {
                 self.low[node as usize] = self.low[node as usize].min(self.index[edge.to as usize]);
             }
@@ -78,7 +78,7 @@ impl<I: Fn(u32) -> bool, C: Fn(&Edge) -> bool> Tarjan<'_, I, C> {
         if self.low[node as usize] != self.index[node as usize] {
             return;
         }
-        let place = self.stack.iter().rposition(|member| *member == node).expect("its root is on the stack");
+        let place = self.stack.iter().rposition(|member| *member == node).expect("a root is on the stack");
         let component = self.stack.split_off(place);
         component.iter().for_each(|member| self.on_stack[*member as usize] = false);
         let mut edges = self.nodes[node as usize].edges.iter();

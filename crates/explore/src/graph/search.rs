@@ -1,17 +1,18 @@
-//! The search: take what is to be taken, see what it means for the states before, until nothing is left.
+//! The search: explores steps, and enforces the conditions on the states before, until nothing is left.
 
-use super::bounded;
+use super::actor_table::{ActorRecord, NewActors, Surroundings};
 use super::footprint_table::FootprintId;
-use super::kept::{States, TrialCache};
+use super::job::{Standing, TriedStep, Workers};
 use super::node::{Edge, End, Node};
-use super::options::{Limits, Mode, Options, Stopped};
-use super::present::Present;
-use super::race::Races;
-use super::report::{Counts, Report};
+use super::options::{Limits, Options};
+use super::races::Races;
+use super::report::Counts;
+use super::snapshot_cache::SnapshotCache;
 use super::state_graph::StateGraph;
-use super::workers::{Ahead, Crew, Standing};
-use super::{FootprintSystem, Reached, Step, Taken, graph_report};
+use super::trial_cache::TrialCache;
 use crate::bits::Bits;
+use crate::footprint_system::{FootprintSystem, Reached, Step, Taken};
+use crate::found::Stopped;
 use crate::system::Failure;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -19,66 +20,42 @@ use std::collections::HashMap;
 use std::sync::PoisonError;
 use trace::Choice;
 
-/// Searches until nothing is left, or a limit is reached.
-pub fn search<T: FootprintSystem>(system: &mut T, mode: Mode, limits: &mut Limits<'_>) -> Report {
-    search_with(system, Options::new(mode), limits)
-}
-
-/// The same with more to say about it.
-pub fn search_with<T: FootprintSystem>(system: &mut T, options: Options, limits: &mut Limits<'_>) -> Report {
-    search_in(system, options, limits, None)
-}
-
-/// The same, perhaps with others who take steps.
-pub fn search_in<'s, T: FootprintSystem>(
-    system: &'s mut T,
-    options: Options,
-    limits: &mut Limits<'_>,
-    crew: Option<Crew<'s, T::State>>,
-) -> Report {
-    let mut search = Search::new(system, options, crew);
-    let initial = search.system.initial();
-    search.arrive(initial.map(Some), None, false);
-    let stopped = match options.mode {
-        Mode::Bounded(bound) => bounded::run(&mut search, bound, limits),
-        _ => search.run(limits),
-    };
-    graph_report::report(&search, stopped)
-}
-
-/// A step on its way into the graph: from where, who, what it touched.
+/// The step that leads to a state which is being added.
 #[derive(Clone, Copy)]
-pub struct By {
+pub struct Incoming {
     pub(super) at: u32,
     choice: Choice,
     pub(super) actor: u32,
     pub(super) set: FootprintId,
 }
 
-/// A failure, and where it was met.
+/// A failure, and where it occurs.
 pub(super) struct FoundAt {
     pub failure: Failure,
-    /// The state in which nobody can move, or from which a step fails.
+    /// The state that is stuck, or from which a step fails.
     pub at: u32,
     /// The step.
     pub choice: Option<Choice>,
-    /// Where it leads.
+    /// Fingerprint of the state behind it.
     pub fingerprint: u128,
 }
 
 /// A search under way.
+///
+/// **Invariant:** `ids` has exactly the states of the graph. A state after a fatal failure is another one than the same
+/// state reached otherwise, because nothing follows it.
 pub struct Search<'a, T: FootprintSystem> {
     pub(super) system: &'a mut T,
     pub(super) options: Options,
     pub(super) graph: StateGraph,
+    /// States by fingerprint, and whether the step to them failed fatally.
     pub(super) ids: FxHashMap<(u128, bool), u32>,
-    pub(super) states: States<T::State>,
+    pub(super) snapshots: SnapshotCache<T::State>,
     pub(super) trials: TrialCache<T::State>,
-    /// Next steps that somebody else has tried in states that are about to be reached.
-    pub(super) ahead: HashMap<u128, Vec<Ahead<T::State>>>,
-    /// Others who take steps.
-    pub(super) crew: Option<Crew<'a, T::State>>,
-    /// States whose steps were posted to them.
+    /// Next steps that workers have tried in states that are not stored yet, by fingerprint.
+    pub(super) lookahead: HashMap<u128, Vec<TriedStep<T::State>>>,
+    pub(super) workers: Option<Workers<'a, T::State>>,
+    /// States whose steps were posted to the workers.
     pub(super) posted: FxHashSet<u32>,
     pub(super) races: Races,
     pub(super) found: Vec<FoundAt>,
@@ -89,16 +66,17 @@ pub struct Search<'a, T: FootprintSystem> {
 }
 
 impl<'a, T: FootprintSystem> Search<'a, T> {
-    fn new(system: &'a mut T, options: Options, crew: Option<Crew<'a, T::State>>) -> Self {
-        Self {
+    /// A search of a graph that has the initial state.
+    pub fn new(system: &'a mut T, options: Options, workers: Option<Workers<'a, T::State>>) -> Self {
+        let mut search = Self {
             system,
             options,
             graph: StateGraph::new(options.mode.parts()),
             ids: FxHashMap::default(),
-            states: States::new(options.kept),
-            trials: TrialCache::new(options.tried),
-            ahead: HashMap::new(),
-            crew,
+            snapshots: SnapshotCache::new(options.snapshots),
+            trials: TrialCache::new(options.trials),
+            lookahead: HashMap::new(),
+            workers,
             posted: FxHashSet::default(),
             races: Races::default(),
             found: Vec::new(),
@@ -106,32 +84,35 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
             steps: 0,
             executed: 0,
             counts: Counts::default(),
-        }
+        };
+        let initial = search.system.initial();
+        search.arrive(initial.map(Some), None, false);
+        search
     }
 
-    /// Nothing if nothing was left to do.
-    fn run(&mut self, limits: &mut Limits<'_>) -> Option<Stopped> {
+    /// Explores until the conditions hold everywhere; otherwise says why it stopped.
+    pub fn run(&mut self, limits: &mut Limits<'_>) -> Option<Stopped> {
         loop {
             while let Some(at) = self.graph.open.pop() {
-                self.hear(at);
+                self.collect_outcomes(at);
                 self.expand(at);
-                self.graph.look_back(at);
-                self.post();
+                self.graph.note_expanded(at);
+                self.post_jobs();
                 let stopped = self.stopped(limits);
                 if stopped.is_some() {
                     return stopped;
                 }
                 if self.graph.open.is_empty() {
-                    self.graph.settle();
+                    self.graph.stabilise();
                 }
             }
-            if !self.graph.break_cycles() && !self.graph.let_last_move() {
+            if !self.graph.enforce_c3() && !self.graph.enable_at_quiescence() {
                 return None;
             }
         }
     }
 
-    /// Whether a limit is reached.
+    /// The limit that is reached, if any.
     pub(super) fn stopped(&self, limits: &mut Limits<'_>) -> Option<Stopped> {
         let states = self.graph.nodes.len();
         let polled = states.is_multiple_of(1024);
@@ -145,20 +126,19 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         }
     }
 
-    /// Takes the steps that are to be taken in a state.
     fn expand(&mut self, at: u32) {
         let node = self.graph.node_mut(at);
         let todo = std::mem::replace(&mut node.todo, Bits::EMPTY).minus(node.done);
         todo.iter().for_each(|actor| self.take_all(at, actor));
     }
 
-    /// Takes all choices of an actor.
+    /// Explores all choices of an actor.
     pub(super) fn take_all(&mut self, at: u32, actor: u32) {
         self.graph.node_mut(at).done.insert(actor);
-        let choices = self.graph.find(self.graph.node(at), actor).map_or(0, |present| present.choices);
+        let choices = self.graph.find(self.graph.node(at), actor).map_or(0, |record| record.choices);
         (0..choices).for_each(|index| self.take(at, actor, index));
         if !self.graph.node(at).is_partial() {
-            self.states.drop(at);
+            self.snapshots.remove(at);
         }
     }
 
@@ -167,16 +147,16 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         let Some(taken) = self.execute(at, actor, choice) else { return };
         let fatal = taken.is_fatal();
         let Taken { reached, accesses, failure, progress, visible } = taken;
-        let mover = self.graph.find(self.graph.node(at), actor);
-        let locks = mover.map(|present| self.graph.accesses.locks_of(present.pending));
-        let set = self.graph.accesses.intern(actor, locks.expect("who moves is there"), &accesses);
+        let mover = self.graph.find(self.graph.node(at), actor).expect("an actor that moves exists");
+        let locks = self.graph.footprints.locks_of(mover.pending);
+        let set = self.graph.footprints.intern(actor, locks, &accesses);
         let failed = failure.is_some();
         if let Some(failure) = failure {
             self.fail(FoundAt { failure, at, choice: Some(choice), fingerprint: reached.fingerprint });
         }
         let obeys = self.options.mode.parts().is_none_or(|parts| parts.fatal);
-        self.graph.node_mut(at).whole |= (fatal || visible) && obeys;
-        let to = self.arrive(reached, Some(By { at, choice, actor, set }), fatal);
+        self.graph.node_mut(at).expand_fully |= (fatal || visible) && obeys;
+        let to = self.arrive(reached, Some(Incoming { at, choice, actor, set }), fatal);
         let ends = self.graph.ends_others(at, actor, to);
         self.graph.connect(at, Edge { index, actor, set, to, progress, failed, ends });
         self.steps += 1;
@@ -189,12 +169,13 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
             if tried.reached.state.is_some() || is_known(&tried) {
                 return Some(tried);
             }
-            // It was only tried, and counts once.
+            // A trial without successor is executed again, and counted once.
             self.executed -= 1;
         }
         let state = self.state_of(at)?;
-        let present: SmallVec<[Present; 16]> = self.graph.everybody(at).copied().collect();
-        self.step_with(&state, choice, (actor, &present, Bits::EMPTY), false)
+        let records: SmallVec<[ActorRecord; 16]> = self.graph.actors_at(at).copied().collect();
+        let surroundings = Surroundings { mover: actor, records: &records, unknown: Bits::EMPTY };
+        self.step_with(&state, choice, surroundings, false)
     }
 
     pub(super) fn fail(&mut self, found: FoundAt) {
@@ -204,8 +185,8 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         }
     }
 
-    /// The number of a state, new or known. Nobody moves after a fatal failure.
-    fn arrive(&mut self, mut reached: Reached<Option<T::State>>, by: Option<By>, fatal: bool) -> u32 {
+    /// The number of a state, which is added if it is new. No actor is enabled after a fatal failure.
+    fn arrive(&mut self, mut reached: Reached<Option<T::State>>, incoming: Option<Incoming>, fatal: bool) -> u32 {
         let key = (reached.fingerprint, fatal);
         if let Some(id) = self.ids.get(&key) {
             return *id;
@@ -216,16 +197,18 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         }
         let id = self.graph.nodes.len() as u32;
         self.ids.insert(key, id);
-        if let Some(crew) = self.crew.as_ref().filter(|_| !fatal) {
-            crew.known.write().unwrap_or_else(PoisonError::into_inner).insert(reached.fingerprint, Standing::Stored);
+        if let Some(workers) = self.workers.as_ref().filter(|_| !fatal) {
+            let mut known = workers.known.write().unwrap_or_else(PoisonError::into_inner);
+            known.insert(reached.fingerprint, Standing::Stored);
         }
-        let (present, stay, failing) = self.present(id, &reached, by);
-        self.ahead.remove(&reached.fingerprint);
-        self.races.look(id, &present, stay, &self.graph.accesses);
-        let depth = by.map_or(0, |by| self.graph.node(by.at).depth + 1);
-        let enabled = present.iter().filter(|present| present.choices > 0).map(|present| present.actor).collect();
-        let everybody = (self.graph.presents.add(&present), enabled);
-        let mut node = Node::new(reached.fingerprint, everybody, by.map(|by| (by.at, by.choice)), depth);
+        let NewActors { records, unchanged, failing } = self.actors_of(id, &reached, incoming);
+        self.lookahead.remove(&reached.fingerprint);
+        self.races.compare_all(id, &records, unchanged, &self.graph.footprints);
+        let depth = incoming.map_or(0, |incoming| self.graph.node(incoming.at).depth + 1);
+        let enabled = records.iter().filter(|record| record.choices > 0).map(|record| record.actor).collect();
+        let actors = (self.graph.records.add(&records), enabled);
+        let parent = incoming.map(|incoming| (incoming.at, incoming.choice));
+        let mut node = Node::new(reached.fingerprint, actors, parent, depth);
         if node.enabled.is_empty() {
             node.end = match (fatal, &reached.stuck) {
                 (true, _) => End::Failed,
@@ -233,13 +216,15 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
                 (false, None) => End::Good,
             };
         } else {
-            self.states.put(id, depth, reached.state.take().expect("a state that nobody knows is worked out"));
+            let state = reached.state.take().expect("a state that is not stored is computed");
+            self.snapshots.insert(id, depth, state);
         }
-        self.graph.add(node, by.map(|by| by.actor));
+        let added = self.graph.add(node, incoming.map(|incoming| incoming.actor));
+        assert_eq!(added, id, "a state has the number under which it is found");
         if let Some(failure) = reached.stuck.filter(|_| self.graph.node(id).enabled.is_empty()) {
             self.fail(FoundAt { failure, at: id, choice: None, fingerprint: reached.fingerprint });
         }
-        // A step that fails when it is tried is taken: nobody's order may hide it.
+        // A step that fails in a trial is explored: the graph has to show the failure.
         let node = self.graph.node_mut(id);
         node.todo = node.todo.union(failing.intersection(node.enabled));
         if !self.graph.node(id).todo.is_empty() {
@@ -248,24 +233,24 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         id
     }
 
-    /// The state itself, reached again from the nearest one that is kept; nothing if the system takes no more steps.
+    /// A state, executed again from its nearest ancestor with a snapshot; nothing if the system takes no more steps.
     pub(super) fn state_of(&mut self, at: u32) -> Option<T::State> {
-        let (mut way, mut from) = (Vec::new(), at);
+        let (mut path, mut from) = (Vec::new(), at);
         let mut state = loop {
-            if let Some(state) = self.states.get(from) {
+            if let Some(state) = self.snapshots.get(from) {
                 break state.clone();
             }
             let Some((before, choice)) = self.graph.node(from).parent else { break self.system.initial().state };
-            way.push((from, choice));
+            path.push((from, choice));
             from = before;
         };
-        for (to, choice) in way.into_iter().rev() {
+        for (to, choice) in path.into_iter().rev() {
             self.executed += 1;
             self.counts.again += 1;
             state = self.system.step(&state, choice)?.reached.state;
-            // Whoever comes back to a state comes back to the one before it next.
+            // The search often goes on with the ancestors of a state that it comes back to.
             if to == at || self.graph.node(to).is_partial() {
-                self.states.put(to, self.graph.node(to).depth, state.clone());
+                self.snapshots.insert(to, self.graph.node(to).depth, state.clone());
             }
         }
         Some(state)

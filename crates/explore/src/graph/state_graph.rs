@@ -1,13 +1,14 @@
-//! The explored graph, and everything that is kept once for all of it.
+//! The explored graph, with all that its states share.
 
-use super::footprint_table::{Actors, FootprintId, FootprintTable};
-use super::future::{FutureId, Futures, NOTHING};
-use super::node::Node;
+use super::actor_table::{ActorRecord, ActorTable};
+use super::footprint_table::{FootprintId, FootprintTable, UNLOCKED};
+use super::future::{EMPTY, FutureId, Futures};
+use super::node::{Edge, Node};
 use super::options::{Filter, Parts};
-use super::present::{Present, Presents};
 use super::scc;
+use crate::actor_ids::ActorIds;
 use crate::bits::Bits;
-use crate::chunked_vec::Pieces;
+use crate::chunked_vec::ChunkedVec;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -15,73 +16,74 @@ use std::collections::BinaryHeap;
 
 /// The explored graph.
 pub struct StateGraph {
-    /// States, in the order in which they were reached first.
-    pub nodes: Pieces<Node>,
-    /// Who is in them.
-    pub presents: Presents,
-    /// What steps touch.
-    pub accesses: FootprintTable,
-    /// What happens behind states.
+    /// States in the order in which they were reached; a state's number is its index.
+    pub nodes: ChunkedVec<Node>,
+    /// Their actors.
+    pub records: ActorTable,
+    /// Footprints of steps.
+    pub footprints: FootprintTable,
+    /// Explored futures of states.
     pub futures: Futures,
-    /// Everybody.
-    pub actors: Actors,
-    /// Those who move only when nobody else can.
+    /// Dense numbers of actors.
+    pub actors: ActorIds,
+    /// Actors that move only when no other can.
     pub low_priority: Bits,
-    /// Who created whom.
+    /// The creator of each actor.
     pub creators: FxHashMap<u32, u32>,
-    /// States with steps to take; the last is next.
+    /// States with steps to explore; the last is next.
     pub open: Vec<u32>,
-    /// States whose steps, or whose future, grew.
+    /// States whose edges, or whose successors' futures, grew.
     pub(super) grown: BinaryHeap<u32>,
+    /// The conditions that are enforced; nothing for a search without reduction.
     pub(super) parts: Option<Parts>,
-    /// What sets of touches add to a future, by number.
-    set_futures: Vec<Option<FutureId>>,
+    /// Memoized futures of footprints, by number.
+    footprint_futures: Vec<Option<FutureId>>,
     edges: u64,
-    /// Whether there is a cycle, and how many steps there were when somebody looked.
+    /// Memoized: whether there is a cycle, and for how many edges that was found.
     cyclic: Cell<(u64, bool)>,
 }
 
 impl StateGraph {
-    /// Nothing yet.
+    /// An empty graph.
     pub fn new(parts: Option<Parts>) -> Self {
         Self {
-            nodes: Pieces::default(),
-            presents: Presents::default(),
-            accesses: FootprintTable::default(),
+            nodes: ChunkedVec::default(),
+            records: ActorTable::default(),
+            footprints: FootprintTable::default(),
             futures: Futures::default(),
-            actors: Actors::default(),
+            actors: ActorIds::default(),
             low_priority: Bits::EMPTY,
             creators: FxHashMap::default(),
             open: Vec::new(),
             grown: BinaryHeap::new(),
             parts,
-            set_futures: Vec::new(),
+            footprint_futures: Vec::new(),
             edges: 0,
             cyclic: Cell::new((0, false)),
         }
     }
 
-    /// One state.
+    /// A state.
     pub fn node(&self, id: u32) -> &Node {
         &self.nodes[id as usize]
     }
 
-    /// One state, to be changed.
+    /// A state, to be changed.
     pub fn node_mut(&mut self, id: u32) -> &mut Node {
         &mut self.nodes[id as usize]
     }
 
-    /// Everybody in a state.
-    pub fn everybody(&self, id: u32) -> impl ExactSizeIterator<Item = &Present> {
-        self.presents.of(self.node(id).present)
+    /// The actors of a state.
+    pub fn actors_at(&self, id: u32) -> impl ExactSizeIterator<Item = &ActorRecord> {
+        self.records.of(self.node(id).actors)
     }
 
-    /// Somebody in a state, if present.
-    pub fn find(&self, node: &Node, actor: u32) -> Option<&Present> {
-        self.presents.find(node.present, actor)
+    /// An actor of a state, if it exists there.
+    pub fn find(&self, node: &Node, actor: u32) -> Option<&ActorRecord> {
+        self.records.find(node.actors, actor)
     }
 
-    /// Adds a state, and decides what is taken there first.
+    /// Adds a state, and the actors that are explored first: one (C0), or all without reduction.
     pub fn add(&mut self, node: Node, last: Option<u32>) -> u32 {
         let id = u32::try_from(self.nodes.len()).expect("fewer than 2^32 states");
         self.nodes.push(node);
@@ -89,6 +91,7 @@ impl StateGraph {
             None => self.node(id).enabled,
             Some(_) => self.first(id, last).map_or(Bits::EMPTY, Bits::one),
         };
+        assert!(self.node(id).enabled.is_empty() || !todo.is_empty(), "condition C0");
         if self.parts.is_some() {
             self.node_mut(id).future = self.pending_future(id);
         }
@@ -96,23 +99,23 @@ impl StateGraph {
         id
     }
 
-    /// Whether somebody other than the mover is in one state and not in the next.
+    /// Whether an actor other than the mover exists in one state and not in the next.
     pub fn ends_others(&self, at: u32, mover: u32, to: u32) -> bool {
-        let lives_on = |other: &Present| self.find(self.node(to), other.actor).is_some();
-        self.everybody(at).any(|other| other.actor != mover && !lives_on(other))
+        let lives_on = |other: &ActorRecord| self.find(self.node(to), other.actor).is_some();
+        self.actors_at(at).any(|other| other.actor != mover && !lives_on(other))
     }
 
-    /// Adds a step.
-    pub fn connect(&mut self, at: u32, edge: super::node::Edge) {
+    /// Adds an edge.
+    pub fn connect(&mut self, at: u32, edge: Edge) {
         self.edges += 1;
-        let before = &mut self.nodes[edge.to as usize].before;
-        if before.last() != Some(&at) {
-            before.push(at);
+        let predecessors = &mut self.nodes[edge.to as usize].predecessors;
+        if predecessors.last() != Some(&at) {
+            predecessors.push(at);
         }
         self.node_mut(at).edges.push(edge);
     }
 
-    /// Whether some way leads back to where it began. Most programs have none, and then nobody need look at cycles any closer.
+    /// Whether the graph has a cycle. Most programs have none: then C3 holds and there is no livelock.
     pub fn has_cycle(&self) -> bool {
         if self.cyclic.get().0 != self.edges {
             let mut is_cyclic = false;
@@ -122,56 +125,57 @@ impl StateGraph {
         self.cyclic.get().1
     }
 
-    /// Who begins in a state: somebody whose step is nobody else's business, the one who moved last, a holder of locks.
+    /// The actor that is explored first in a state: best one whose next step is independent of all others so far, then the
+    /// one that moved last, then one that holds locks.
     fn first(&self, id: u32, last: Option<u32>) -> Option<u32> {
-        let able = self.everybody(id).filter(|present| present.choices > 0);
-        let key = |present: &&Present| {
-            let holds_nothing = present.holds == super::footprint_table::UNLOCKED;
-            (self.is_exposed(present), Some(present.actor) != last, holds_nothing, present.actor)
+        let enabled = self.actors_at(id).filter(|record| record.choices > 0);
+        let key = |record: &&ActorRecord| {
+            let holds_nothing = record.holds == UNLOCKED;
+            (self.is_dependent(record), Some(record.actor) != last, holds_nothing, record.actor)
         };
-        able.min_by_key(key).map(|present| present.actor)
+        enabled.min_by_key(key).map(|record| record.actor)
     }
 
-    /// Whether a next step touches what others touch, and they could come first.
-    fn is_exposed(&self, present: &Present) -> bool {
-        let shared = self.accesses.shared(present.pending);
+    /// Whether a pending step conflicts with any access of another actor so far that could come first.
+    fn is_dependent(&self, record: &ActorRecord) -> bool {
+        let shared = self.footprints.shared(record.pending);
         let uses_locks = self.parts.is_some_and(|parts| parts.locks != Filter::Off);
-        let held = |locks| uses_locks && self.accesses.have_common(present.holds, locks);
-        shared.iter().any(|own| self.accesses.rivals(*own).any(|(_, rival)| !held(rival.locks)))
+        let excludes = |locks| uses_locks && self.footprints.share_lock(record.holds, locks);
+        shared.iter().any(|own| self.footprints.rivals(*own).any(|(_, rival)| !excludes(rival.locks)))
     }
 
-    /// What is about to happen in a state.
+    /// The pending accesses of a state.
     pub(super) fn pending_future(&mut self, id: u32) -> FutureId {
-        let pending: SmallVec<[FootprintId; 16]> = self.everybody(id).map(|present| present.pending).collect();
-        let futures: SmallVec<[FutureId; 16]> = pending.into_iter().map(|set| self.set_future(set)).collect();
+        let pending: SmallVec<[FootprintId; 16]> = self.actors_at(id).map(|record| record.pending).collect();
+        let futures: SmallVec<[FutureId; 16]> = pending.into_iter().map(|set| self.footprint_future(set)).collect();
         self.futures.union_of(futures.into_iter())
     }
 
-    /// The accesses of a step that may matter.
-    pub(super) fn set_future(&mut self, set: FootprintId) -> FutureId {
+    /// The shared accesses of a footprint.
+    pub(super) fn footprint_future(&mut self, set: FootprintId) -> FutureId {
         let index = set.0 as usize;
-        if let Some(Some(future)) = self.set_futures.get(index) {
+        if let Some(Some(future)) = self.footprint_futures.get(index) {
             return *future;
         }
-        let future = self.futures.with(NOTHING, self.accesses.shared(set));
-        self.set_futures.resize(self.set_futures.len().max(index + 1), None);
-        self.set_futures[index] = Some(future);
+        let future = self.futures.with(EMPTY, self.footprints.shared(set));
+        self.footprint_futures.resize(self.footprint_futures.len().max(index + 1), None);
+        self.footprint_futures[index] = Some(future);
         future
     }
 
-    /// Objects that turned out to be shared change what earlier steps mean.
-    pub(super) fn forget_set_futures(&mut self) {
-        self.set_futures.clear();
+    /// Forgets the futures of footprints: objects have become shared.
+    pub(super) fn forget_footprint_futures(&mut self) {
+        self.footprint_futures.clear();
     }
 
     /// Bytes, roughly.
     pub fn bytes(&self) -> u64 {
         let node = size_of::<Node>() + size_of::<((u128, bool), u32)>();
-        let edges = self.edges * (size_of::<super::node::Edge>() as u64 + 8);
+        let edges = self.edges * (size_of::<Edge>() as u64 + 8);
         self.nodes.len() as u64 * node as u64
             + edges
-            + self.presents.bytes()
-            + self.accesses.bytes()
+            + self.records.bytes()
+            + self.footprints.bytes()
             + self.futures.bytes()
     }
 }

@@ -1,12 +1,12 @@
-//! Schedules at random, for systems that are too large to be searched: what is found is real, what is not found may be there.
+//! Sampling of random schedules, for systems too large for exhaustive search. It finds failures; it never shows their absence.
 //!
-//! - `strategy.rs`: who moves next: random walk, priorities (PCT), priorities of steps (POS), weights (SURW);
-//! - `profile.rs`: what earlier runs have shown;
+//! - `strategy.rs`: schedulers: random walk, PCT, POS, SURW;
+//! - `profile.rs`: steps of earlier runs by actor and object;
 //! - `run.rs`: one run;
-//! - `novelty.rs`: states from which to go on;
+//! - `novelty.rs`: snapshots to continue from;
 //! - `portfolio.rs`: strategies in turn;
-//! - `estimate.rs`: what may be said about what was not seen;
-//! - `shrink.rs`: schedules with fewer preemptions that fail in the same way.
+//! - `estimate.rs`: estimates of what was not reached;
+//! - `shrink.rs`: schedules with fewer preemptions and the same failure.
 
 mod estimate;
 mod novelty;
@@ -20,21 +20,23 @@ pub use estimate::Estimate;
 pub use portfolio::sample;
 pub use shrink::{Shrunk, shrink};
 
-use crate::graph::{Found, Race, Sorts, Stopped};
+use crate::found::{ChoiceCounts, Found, Stopped};
+use crate::race::Race;
 use trace::Choice;
 
-/// Who moves next.
+/// How the next actor is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Strategy {
-    /// Anybody who can, each as likely as the others.
+    /// Random walk: each enabled actor is as likely as the others.
     Walk,
-    /// Actors have priorities, which change so many times less one: finds every failure of that depth sooner or later.
+    /// PCT: actors have priorities with so many change points, less one: finds each failure of that depth with a known
+    /// probability.
     Priorities(u32),
-    /// Next steps have priorities, drawn anew when somebody gets in their way.
+    /// POS: pending steps have priorities, drawn anew when a dependent step is taken.
     Steps,
-    /// Whoever has most to do is most likely, counting only what touches a few objects chosen for the run.
+    /// SURW: actors are drawn by the number of steps that they have left on a few objects, chosen for the run.
     Weights,
-    /// From a state that is rare so far.
+    /// Random walk from a state whose abstraction is rare so far.
     Novelty,
 }
 
@@ -49,9 +51,9 @@ pub struct Options {
     pub runs: u64,
     /// Steps of one run.
     pub depth: usize,
-    /// Fingerprints that are remembered, to count distinct states.
+    /// Bound on the fingerprints that are stored to count distinct states.
     pub states: usize,
-    /// Whether found schedules are made shorter.
+    /// Whether schedules of failures are shrunk.
     pub shrink: bool,
 }
 
@@ -69,53 +71,53 @@ pub struct Limits<'a> {
     pub stop: &'a mut dyn FnMut(u64, u64) -> bool,
 }
 
-/// What one strategy did.
+/// Runs of one strategy.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tally {
-    /// Which.
+    /// The strategy.
     pub strategy: Strategy,
     /// Its runs.
     pub runs: u64,
     /// Of them: with a failure.
     pub failed: u64,
-    /// With 95 % confidence a run of this strategy fails less often than this. Only where runs are independent of each other
+    /// With 95 % confidence, the probability that a run of this strategy fails is below this. Only where runs are independent
     /// and none has failed.
     pub below: Option<f64>,
 }
 
-/// What samples have shown. Never that something holds.
+/// The result of sampling. It never shows that a property holds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
-    /// Everything wrong, each once.
+    /// Failures, each once.
     pub found: Vec<Found>,
-    /// Races that were met.
+    /// Races.
     pub races: Vec<Race>,
-    /// For each of them: choices from the start to a state in which both accesses come next.
-    pub race_ways: Vec<Vec<Choice>>,
+    /// For each of them a schedule to a state in which both accesses are pending.
+    pub race_schedules: Vec<Vec<Choice>>,
     /// Runs.
     pub runs: u64,
     /// Of them: longer than the bound.
     pub cut: u64,
-    /// Whether one more was begun and not brought to an end, because somebody wanted to stop.
+    /// Whether the caller stopped one more run before its end.
     pub gave_up: bool,
-    /// Steps executed, trials and shortening included.
+    /// Steps executed, trials and shrinking included.
     pub executed: u64,
-    /// Distinct states; at least so many if that is as many as are remembered.
+    /// Distinct states; a lower bound if it equals the bound on stored fingerprints.
     pub states: u64,
-    /// Fingerprints of states in which nobody can move, sorted.
+    /// Fingerprints of states without enabled actors, sorted.
     pub ends: Vec<u128>,
-    /// Distinct classes of complete runs that began at the start.
+    /// Distinct trace classes of complete runs from the initial state.
     pub classes: u64,
-    /// How likely the next such run shows a new class (Good and Turing's estimate); nothing without runs.
+    /// Good and Turing's estimate of the probability that the next such run is of a new class; nothing without runs.
     pub unseen: Option<f64>,
-    /// The number of schedules, all interleavings counted; nothing if a run did not come to its end.
+    /// The number of schedules, all interleavings counted; nothing if a run was cut or abandoned.
     pub schedules: Option<Estimate>,
-    /// Choices of the system's sorts.
-    pub sorts: Sorts,
-    /// Each strategy.
+    /// Choices by kind.
+    pub choices: ChoiceCounts,
+    /// Runs by strategy.
     pub tallies: Vec<Tally>,
-    /// The longest run.
+    /// The length of the longest run.
     pub depth_max: usize,
-    /// Why it ended before all runs were done.
+    /// Why sampling ended before all runs were done.
     pub stopped: Option<Stopped>,
 }

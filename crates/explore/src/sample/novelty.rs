@@ -1,6 +1,6 @@
-//! States from which to go on: those that look like few others.
+//! Snapshots to continue from: states whose abstraction is rare.
 
-use crate::graph::Reached;
+use crate::footprint_system::Reached;
 use crate::random::Random;
 use std::collections::HashMap;
 use trace::Choice;
@@ -8,20 +8,20 @@ use trace::Choice;
 /// Snapshots that are kept.
 const KEPT_MAX: usize = 256;
 
-/// What a state looks like from afar: who waits for what.
-type Look = Vec<(u32, Vec<u64>)>;
+/// Abstraction of a state: which actors are blocked, and on what.
+type Abstraction = Vec<(u32, Vec<u64>)>;
 
-/// A state to go on from, with how to get there.
+/// A state to continue from, with its schedule.
 struct Snapshot<S> {
     reached: Reached<S>,
     schedule: Vec<Choice>,
-    look: Look,
+    abstraction: Abstraction,
 }
 
-/// States that looked new when they were reached.
+/// The first state of each abstraction.
 pub struct Novelties<S> {
     snapshots: Vec<Snapshot<S>>,
-    visits: HashMap<Look, u64>,
+    visits: HashMap<Abstraction, u64>,
     next: usize,
 }
 
@@ -31,16 +31,16 @@ impl<S: Clone> Novelties<S> {
         Self { snapshots: Vec::new(), visits: HashMap::new(), next: 0 }
     }
 
-    /// A state was reached; keeps it if nothing looked like it before.
+    /// Counts a state; keeps it if its abstraction is new and an actor is enabled.
     pub fn visit(&mut self, reached: &Reached<S>, schedule: &[Choice]) {
-        let waiting = reached.actors.iter().filter(|actor| actor.choices == 0);
-        let look: Look = waiting.map(|actor| (actor.number, actor.awaits.clone())).collect();
-        let visits = self.visits.entry(look.clone()).or_default();
+        let blocked = reached.actors.iter().filter(|actor| actor.choices == 0);
+        let abstraction: Abstraction = blocked.map(|actor| (actor.number, actor.awaits.clone())).collect();
+        let visits = self.visits.entry(abstraction.clone()).or_default();
         *visits += 1;
         if *visits > 1 || !reached.actors.iter().any(|actor| actor.choices > 0) {
             return;
         }
-        let snapshot = Snapshot { reached: reached.clone(), schedule: schedule.to_vec(), look };
+        let snapshot = Snapshot { reached: reached.clone(), schedule: schedule.to_vec(), abstraction };
         if self.snapshots.len() < KEPT_MAX {
             self.snapshots.push(snapshot);
         } else {
@@ -49,9 +49,9 @@ impl<S: Clone> Novelties<S> {
         }
     }
 
-    /// A state to go on from: the rarer its look, the likelier.
+    /// A state to continue from: the rarer its abstraction, the likelier.
     pub fn pick(&self, random: &mut Random) -> Option<(Reached<S>, Vec<Choice>)> {
-        let weight = |snapshot: &Snapshot<S>| 1.0 / self.visits[&snapshot.look] as f64;
+        let weight = |snapshot: &Snapshot<S>| 1.0 / self.visits[&snapshot.abstraction] as f64;
         let total: f64 = self.snapshots.iter().map(weight).sum();
         let mut at = total * (random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
         let chosen = self.snapshots.iter().find(|snapshot| {

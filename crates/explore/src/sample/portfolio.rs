@@ -6,13 +6,15 @@ use super::run::{Done, Ending, Memory, Walker};
 use super::shrink::shrink;
 use super::strategy::scheduler;
 use super::{Estimate, Limits, Options, Report, Strategy, Tally, estimate};
-use crate::graph::{Actors, FootprintSystem, Found, Reached, Sorts, Stopped};
+use crate::actor_ids::ActorIds;
+use crate::footprint_system::{FootprintSystem, Reached};
+use crate::found::{ChoiceCounts, Found, Stopped};
+use crate::happens_before::{Races, in_system_numbers};
 use crate::random::Random;
-use crate::stateless::{Races, told};
 use crate::system::Failure;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The turns: what the literature reports to find most gets most.
+/// The turns: strategies that find most according to the literature get most of them.
 const TURNS: [Strategy; 20] = {
     use Strategy::{Novelty, Priorities, Steps, Walk, Weights};
     [
@@ -39,19 +41,19 @@ const TURNS: [Strategy; 20] = {
     ]
 };
 
-/// Runs a system at random.
+/// Runs a system under random schedules.
 pub fn sample<T: FootprintSystem>(system: &mut T, options: &Options, limits: &mut Limits<'_>) -> Report {
     let initial = system.initial();
     let mut portfolio = Portfolio {
         memory: Memory {
-            actors: Actors::default(),
+            actors: ActorIds::default(),
             profile: Profile::default(),
             novelties: Novelties::new(),
             states: HashSet::new(),
             states_max: options.states,
             races: Races::new(),
             executed: 0,
-            sorts: Sorts::default(),
+            choices: ChoiceCounts::default(),
             too_many_actors: false,
         },
         classes: HashMap::new(),
@@ -83,7 +85,7 @@ impl<S: Clone> Portfolio<S> {
     ) -> Option<Stopped> {
         for number in 0..options.runs {
             let strategy = options.strategy.unwrap_or(TURNS[number as usize % TURNS.len()]);
-            // Runs are numbered, so that each can be had again without those before it, as far as they do not learn.
+            // Each run has its own seed: a strategy that does not learn repeats it without the runs before it.
             let mut random = Random::new(options.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let from = Some(())
                 .filter(|()| strategy == Strategy::Novelty)
@@ -93,8 +95,8 @@ impl<S: Clone> Portfolio<S> {
             let scheduler = scheduler(strategy, &self.memory.profile, &mut random);
             let runs = self.report.runs;
             let stop = &mut |executed| (limits.stop)(runs, executed);
-            let (memory, depth, led) = (&mut self.memory, options.depth, Vec::new());
-            let walker = Walker { system, memory, scheduler, random, depth, led, stop };
+            let (memory, depth, prefix) = (&mut self.memory, options.depth, Vec::new());
+            let walker = Walker { system, memory, scheduler, random, depth, prefix, stop };
             let done = walker.run(from, schedule);
             self.note(strategy, begins_at_start, done);
             match () {
@@ -115,7 +117,7 @@ impl<S: Clone> Portfolio<S> {
         }
         let mut is_complete = true;
         match done.ending {
-            // Nobody knows how it would have ended: what is said about runs does not speak of it.
+            // How it would have ended is unknown: no estimate counts it.
             Ending::GivenUp => {
                 self.report.gave_up = true;
                 return;
@@ -146,8 +148,7 @@ impl<S: Clone> Portfolio<S> {
     }
 
     fn fail(&mut self, failure: Failure, schedule: &[trace::Choice], fingerprint: u128) {
-        let known = |found: &Found| (found.failure.kind, &found.failure.message) == (failure.kind, &failure.message);
-        if !self.report.found.iter().any(known) {
+        if !self.report.found.iter().any(|found| found.is(&failure)) {
             let schedule = schedule.to_vec();
             self.report.found.push(Found { failure, schedule, inevitable_from: None, fingerprint, states: Vec::new() });
         }
@@ -163,31 +164,31 @@ impl<S: Clone> Portfolio<S> {
             for found in &mut self.report.found {
                 let shrunk = shrink(system, &found.schedule, &found.failure);
                 self.memory.executed += shrunk.executed;
-                // Nothing if no step is taken any more: then it stays as it was found.
+                // Nothing if the budget is spent: the schedule stays as it was found.
                 if let Some(fingerprint) = shrunk.fingerprint {
                     (found.schedule, found.fingerprint) = (shrunk.schedule, fingerprint);
                 }
             }
         }
-        let (races, race_ways) = told(&self.memory.races, &self.memory.actors);
+        let (races, race_schedules) = in_system_numbers(&self.memory.races, &self.memory.actors);
         let tally = |(strategy, (runs, failed)): (&Strategy, &(u64, u64))| Tally {
             strategy: *strategy,
             runs: *runs,
             failed: *failed,
             below: is_independent(*strategy, *failed).then(|| estimate::rule_of_three(*runs)).flatten(),
         };
-        // Without runs that did not come to their end the mean would say too little.
+        // Runs that are cut or abandoned are missing from the mean: it would be too small.
         let is_whole = self.report.cut == 0 && !self.report.gave_up;
         let schedules = Estimate::of(&self.ln_weights, &mut Random::new(options.seed)).filter(|_| is_whole);
         Report {
             races,
-            race_ways,
+            race_schedules,
             executed: self.memory.executed,
             states: self.memory.states.len() as u64,
             ends: self.ends.iter().copied().collect(),
             classes: self.classes.len() as u64,
             unseen: estimate::unseen(&self.classes),
-            sorts: self.memory.sorts,
+            choices: self.memory.choices,
             schedules,
             tallies: self.tallies.iter().map(tally).collect(),
             stopped,
@@ -196,7 +197,7 @@ impl<S: Clone> Portfolio<S> {
     }
 }
 
-/// Whether runs of a strategy know nothing of each other, and none has failed. The others learn from earlier runs.
+/// Whether runs of a strategy are independent, and none has failed. The other strategies learn from earlier runs.
 fn is_independent(strategy: Strategy, failed: u64) -> bool {
     failed == 0 && matches!(strategy, Strategy::Walk | Strategy::Steps)
 }

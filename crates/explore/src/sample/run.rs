@@ -1,11 +1,14 @@
-//! One run.
+//! One run: an execution whose scheduler draws the actor of each step.
 
 use super::novelty::Novelties;
 use super::profile::Profile;
-use super::strategy::{Able, Scheduler};
-use crate::graph::{Access, Actor, Actors, FootprintSystem, Reached, Sorts, Taken};
+use super::strategy::{EnabledActor, Scheduler};
+use crate::actor_ids::ActorIds;
+use crate::footprint::{Access, conflict, normalise};
+use crate::footprint_system::{Actor, FootprintSystem, Reached, Taken};
+use crate::found::ChoiceCounts;
+use crate::happens_before::{DenseSchedule, Execution, Races, races_of_step};
 use crate::random::Random;
-use crate::stateless::{Races, Run, conflict, normalise, note_races};
 use crate::system::Failure;
 use std::collections::{BTreeMap, HashSet};
 use trace::Choice;
@@ -13,34 +16,34 @@ use trace::Choice;
 /// What all runs share.
 pub struct Memory<S> {
     /// Dense numbers of actors.
-    pub actors: Actors,
-    /// What earlier runs have shown.
+    pub actors: ActorIds,
+    /// Footprints of earlier runs.
     pub profile: Profile,
-    /// States to go on from.
+    /// Snapshots to continue from.
     pub novelties: Novelties<S>,
-    /// Fingerprints of states.
+    /// Fingerprints of distinct states.
     pub states: HashSet<u128>,
-    /// As many are remembered.
+    /// Bound on them.
     pub states_max: usize,
-    /// Races that were met.
+    /// Races.
     pub races: Races,
     /// Steps executed.
     pub executed: u64,
-    /// Choices of the system's sorts.
-    pub sorts: Sorts,
-    /// More actors than can be told apart.
+    /// Choices by kind.
+    pub choices: ChoiceCounts,
+    /// Whether there are more actors than a set can hold.
     pub too_many_actors: bool,
 }
 
 /// How a run ended.
 pub enum Ending {
-    /// Nobody can move; what is wrong with that, if anything.
+    /// No actor is enabled; the failure if that is one.
     End(Option<Failure>),
-    /// A failure ended it.
+    /// With a fatal failure.
     Failed(Failure),
-    /// It was too long.
+    /// At the bound on its length.
     Cut,
-    /// Somebody wanted to stop.
+    /// The caller stopped it.
     GivenUp,
 }
 
@@ -48,49 +51,49 @@ pub enum Ending {
 pub struct Done {
     /// How it ended.
     pub ending: Ending,
-    /// Failures that did not end it, with how many steps had been taken.
+    /// Failures that are not fatal, with the number of steps so far and the fingerprint of the state.
     pub passed: Vec<(Failure, usize, u128)>,
-    /// What was done.
+    /// Choices from the initial state.
     pub schedule: Vec<Choice>,
-    /// Where it led.
+    /// Fingerprint of the last state.
     pub fingerprint: u128,
-    /// The class of what was done here; not of what led to where it began.
+    /// Fingerprint of the trace class of this run, without the schedule to where it began.
     pub class: u128,
-    /// The logarithm of how many choices there were, all multiplied.
+    /// Natural logarithm of the product of the numbers of choices.
     pub ln_weight: f64,
 }
 
-/// A step that was tried in the state that the run is in.
+/// Steps tried in the last state.
 type Tried<S> = BTreeMap<(u32, u32), Taken<S>>;
 
 /// A run under way.
 pub struct Walker<'a, T: FootprintSystem> {
-    /// What runs.
+    /// The system.
     pub system: &'a mut T,
     /// What all runs share.
     pub memory: &'a mut Memory<T::State>,
-    /// Who decides.
+    /// Draws the next actor.
     pub scheduler: Box<dyn Scheduler>,
-    /// Where chance comes from.
+    /// The generator of the run.
     pub random: Random,
-    /// Steps at most.
+    /// Bound on the steps.
     pub depth: usize,
-    /// Steps that led to where the run begins: who, by its dense number, and which of its choices.
-    pub led: Vec<(u32, u32)>,
-    /// Asked now and then with the steps of all runs; true gives the run up.
+    /// The schedule to where the run begins.
+    pub prefix: DenseSchedule,
+    /// Asked now and then with the steps of all runs; true abandons the run.
     pub stop: &'a mut dyn FnMut(u64) -> bool,
 }
 
-/// Steps between two questions whether to stop. Most runs are shorter, and are not given up: what is said about all
-/// schedules would be about short ones.
+/// Steps between two questions whether to stop. Most runs are shorter and are never abandoned: otherwise the estimates would
+/// be biased to short schedules.
 const ASKED_EVERY: usize = 1024;
 
 impl<T: FootprintSystem> Walker<'_, T> {
     /// Runs from a state until the end.
     pub fn run(mut self, from: Reached<T::State>, schedule: Vec<Choice>) -> Done {
-        let (mut run, mut before) = (Run::default(), Vec::new());
+        let (mut run, mut before) = (Execution::default(), Vec::new());
         let dense = |choice: &Choice| self.memory.actors.dense(choice.actor).map(|actor| (actor, choice.index));
-        self.led = schedule.iter().filter_map(dense).collect();
+        self.prefix = schedule.iter().filter_map(dense).collect();
         let mut done = Done {
             ending: Ending::Cut,
             passed: Vec::new(),
@@ -106,9 +109,9 @@ impl<T: FootprintSystem> Walker<'_, T> {
             done.fingerprint = reached.fingerprint;
             self.arrive(&reached, &done.schedule);
             let now = self.dense(&reached);
-            run.meet(&before, &now);
-            let able: Vec<&(u32, Actor)> = now.iter().filter(|(_, actor)| actor.choices > 0).collect();
-            if able.is_empty() {
+            run.reach(&before, &now);
+            let enabled: Vec<&(u32, Actor)> = now.iter().filter(|(_, actor)| actor.choices > 0).collect();
+            if enabled.is_empty() {
                 break Ending::End(reached.stuck);
             }
             if done.schedule.len() >= self.depth {
@@ -117,13 +120,13 @@ impl<T: FootprintSystem> Walker<'_, T> {
             if done.schedule.len() % ASKED_EVERY == ASKED_EVERY - 1 && (self.stop)(self.memory.executed) {
                 break Ending::GivenUp;
             }
-            let mut tried = self.look_ahead(&reached.state, &able, &mut pending);
-            let (dense, choice) = self.pick(&able, &pending);
-            done.ln_weight += f64::from(able.iter().map(|(_, actor)| actor.choices).sum::<u32>()).ln();
+            let mut tried = self.try_enabled(&reached.state, &enabled, &mut pending);
+            let (dense, choice) = self.pick(&enabled, &pending);
+            done.ln_weight += f64::from(enabled.iter().map(|(_, actor)| actor.choices).sum::<u32>()).ln();
             let taken = tried.remove(&(dense, choice.index)).or_else(|| self.step(&reached.state, choice));
             let Some(taken) = taken else { break Ending::GivenUp };
             done.schedule.push(choice);
-            let accesses = self.took(&mut run, (dense, choice.index), taken.accesses, &able, &mut pending);
+            let accesses = self.took(&mut run, (dense, choice.index), taken.accesses, &enabled, &mut pending);
             self.memory.profile.note(dense, &accesses, done.schedule.len());
             reached = taken.reached;
             match taken.failure {
@@ -143,8 +146,8 @@ impl<T: FootprintSystem> Walker<'_, T> {
     fn arrive(&mut self, reached: &Reached<T::State>, schedule: &[Choice]) {
         let has_room = self.memory.states.len() < self.memory.states_max;
         if has_room && self.memory.states.insert(reached.fingerprint) {
-            let choosing = reached.actors.iter().filter(|actor| actor.choices > 0);
-            self.memory.sorts.meet(choosing.map(|actor| actor.choice_kind));
+            let enabled = reached.actors.iter().filter(|actor| actor.choices > 0);
+            self.memory.choices.count_state(enabled.map(|actor| actor.choice_kind));
         }
         self.memory.novelties.visit(reached, schedule);
     }
@@ -165,18 +168,18 @@ impl<T: FootprintSystem> Walker<'_, T> {
         self.system.step(state, choice)
     }
 
-    /// Tries the next steps of those of whom it is not known what they touch.
-    fn look_ahead(
+    /// Tries the next steps of enabled actors whose pending footprint is not known.
+    fn try_enabled(
         &mut self,
         state: &T::State,
-        able: &[&(u32, Actor)],
+        enabled: &[&(u32, Actor)],
         pending: &mut BTreeMap<u32, Vec<Access>>,
     ) -> Tried<T::State> {
         let mut tried = BTreeMap::new();
         if !self.scheduler.asks() {
             return tried;
         }
-        for (dense, actor) in able {
+        for (dense, actor) in enabled {
             if pending.contains_key(dense) {
                 continue;
             }
@@ -193,33 +196,36 @@ impl<T: FootprintSystem> Walker<'_, T> {
         tried
     }
 
-    fn pick(&mut self, able: &[&(u32, Actor)], pending: &BTreeMap<u32, Vec<Access>>) -> (u32, Choice) {
-        let place = self.scheduler.pick(&views(able, pending), &mut self.random);
-        let (dense, actor) = able[place];
-        self.memory.sorts.take(actor.choice_kind);
+    fn pick(&mut self, enabled: &[&(u32, Actor)], pending: &BTreeMap<u32, Vec<Access>>) -> (u32, Choice) {
+        let place = self.scheduler.pick(&views(enabled, pending), &mut self.random);
+        let (dense, actor) = enabled[place];
+        self.memory.choices.count_step(actor.choice_kind);
         (*dense, Choice { actor: actor.number, index: self.random.below(actor.choices as usize) as u32 })
     }
 
-    /// Notes a step, and forgets what may have changed by it.
+    /// Adds a step, and forgets the pending footprints that depend on it.
     fn took(
         &mut self,
-        run: &mut Run,
+        run: &mut Execution,
         (dense, index): (u32, u32),
         mut accesses: Vec<Access>,
-        able: &[&(u32, Actor)],
+        enabled: &[&(u32, Actor)],
         pending: &mut BTreeMap<u32, Vec<Access>>,
     ) -> Vec<Access> {
         normalise(&mut accesses);
-        note_races(run, (dense, &accesses), &self.led, &mut self.memory.races);
+        races_of_step(run, (dense, &accesses), &self.prefix, &mut self.memory.races);
         run.take(dense, index, accesses.clone());
-        let others: Vec<&(u32, Actor)> = able.iter().copied().filter(|(other, _)| *other != dense).collect();
+        let others: Vec<&(u32, Actor)> = enabled.iter().copied().filter(|(other, _)| *other != dense).collect();
         self.scheduler.took(dense, &accesses, &views(&others, pending));
         pending.retain(|other, pending| *other != dense && !conflict(pending, &accesses));
         accesses
     }
 }
 
-fn views<'a>(able: &[&(u32, Actor)], pending: &'a BTreeMap<u32, Vec<Access>>) -> Vec<Able<'a>> {
-    let view = |(dense, _): &&(u32, Actor)| Able { actor: *dense, accesses: pending.get(dense).map_or(&[], |all| all) };
-    able.iter().map(view).collect()
+fn views<'a>(enabled: &[&(u32, Actor)], pending: &'a BTreeMap<u32, Vec<Access>>) -> Vec<EnabledActor<'a>> {
+    let view = |(dense, _): &&(u32, Actor)| EnabledActor {
+        actor: *dense,
+        accesses: pending.get(dense).map_or(&[], |all| all),
+    };
+    enabled.iter().map(view).collect()
 }

@@ -1,12 +1,12 @@
 //! Breadth-first search, level by level, with any number of workers.
 
-use super::crew::Crew;
+use super::frontier::{Frontier, Sighting};
 use super::options::AfterViolation;
 use super::outcome::{Incomplete, Outcome, Violation};
 use super::probe;
 use super::retrace::retrace;
 use super::shared::Shared;
-use super::successor_batch::{Frontier, Sighting};
+use super::workers::Workers;
 use crate::store::Visited;
 use crate::system::TransitionSystem;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,25 +15,25 @@ use trace::FailureKind;
 /// Searches level by level.
 pub fn search<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Outcome {
     std::thread::scope(|scope| {
-        let mut crew = Crew::hire(scope, shared);
-        let mut level = crew.start();
+        let mut workers = Workers::spawn(scope, shared);
+        let mut level = workers.start();
         let mut run = Run::default();
         while level.len() > 0 && run.goes_on(shared, &level) {
             let last = shared.options.bounds.depth == Some(run.depth);
-            let harvest = crew.expand(level, last);
-            level = harvest.found;
-            run.cut |= harvest.cut;
+            let result = workers.expand(level, last);
+            level = result.found;
+            run.cut |= result.cut;
             run.depth_max += u32::from(level.len() > 0);
-            if run.collect(shared, harvest.sightings) || level.len() > 0 && run.is_enough(shared) {
+            if run.collect(shared, result.sightings) || level.len() > 0 && run.is_enough(shared) {
                 break;
             }
-            run.look_ahead(shared);
+            run.probe(shared);
             run.depth += u32::from(!last);
         }
         if run.cut {
             shared.watch.note(Incomplete::DepthBound);
         }
-        let mut outcome = shared.outcome(crew.counts(), run.frontier_bytes_max);
+        let mut outcome = shared.outcome(workers.counts(), run.frontier_bytes_max);
         outcome.stats.depth_max = run.depth_max;
         outcome.stats.frontier_max = run.frontier_max;
         outcome.violations = run.violations(shared);
@@ -41,7 +41,7 @@ pub fn search<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Out
     })
 }
 
-/// What the coordinating thread knows about the levels so far.
+/// The levels so far.
 #[derive(Default)]
 struct Run {
     /// Depth of the level being expanded.
@@ -58,8 +58,8 @@ struct Run {
     sightings: Vec<(u32, Sighting)>,
     /// States when the first failure was known.
     states_at_failure: u64,
-    /// What was found by looking ahead; nothing before that.
-    ahead: Option<Vec<Violation>>,
+    /// Violations that probes found; nothing before them.
+    probed: Option<Vec<Violation>>,
 }
 
 impl Run {
@@ -109,8 +109,8 @@ impl Run {
         shared.watch.is_stopped()
     }
 
-    /// Ends the search once it has gone on long enough after a violation. Asked between levels, so that what is found does
-    /// not depend on the number of workers.
+    /// Ends the search once it has gone on long enough after a violation. Asked between levels, so that the outcome does not
+    /// depend on the number of workers.
     fn is_enough<S: TransitionSystem, V: Visited>(&self, shared: &Shared<'_, S, V>) -> bool {
         let AfterViolation::Continue { states: Some(more) } = shared.options.after_violation else { return false };
         let since = shared.watch.states.load(Relaxed) - self.states_at_failure;
@@ -122,24 +122,24 @@ impl Run {
     }
 
     fn has_found(&self) -> bool {
-        !self.sightings.is_empty() || self.ahead.as_ref().is_some_and(|ahead| !ahead.is_empty())
+        !self.sightings.is_empty() || self.probed.as_ref().is_some_and(|probed| !probed.is_empty())
     }
 
-    /// Looks into the depth, once, when the search has become a long one and has found nothing.
-    fn look_ahead<S: TransitionSystem, V: Visited>(&mut self, shared: &Shared<'_, S, V>) {
+    /// Probes the depth, once, when the search has become a long one and has found nothing.
+    fn probe<S: TransitionSystem, V: Visited>(&mut self, shared: &Shared<'_, S, V>) {
         let states = shared.watch.states.load(Relaxed);
         let parts = shared.options.after_violation == AfterViolation::EachPart;
-        if !shared.options.probes || parts || self.ahead.is_some() || states < probe::STATES_BEFORE || self.has_found()
+        if !shared.options.probes || parts || self.probed.is_some() || states < probe::STATES_BEFORE || self.has_found()
         {
             return;
         }
-        let ahead = self.ahead.insert(probe::probe(shared));
-        if ahead.is_empty() {
+        let probed = self.probed.insert(probe::probe(shared));
+        if probed.is_empty() {
             return;
         }
         self.states_at_failure = states;
         if shared.options.after_violation == AfterViolation::Stop {
-            ahead.truncate(1);
+            probed.truncate(1);
             shared.watch.stop(Incomplete::StoppedAtViolation);
         }
     }
@@ -159,16 +159,16 @@ impl Run {
         self.sightings.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut found: Vec<Violation> =
             self.sightings.into_iter().map(|(_, sighting)| retrace(shared, sighting)).collect();
-        for ahead in self.ahead.into_iter().flatten() {
-            if !found.iter().any(|known| known.failure == ahead.failure) {
-                found.push(ahead);
+        for probed in self.probed.into_iter().flatten() {
+            if !found.iter().any(|known| known.failure == probed.failure) {
+                found.push(probed);
             }
         }
         found
     }
 }
 
-/// Shortest first; among equals an order that does not depend on who found them.
+/// Shortest first; among equals an order that does not depend on the workers.
 fn order(sighting: &(u32, Sighting)) -> (u32, FailureKind, &str, u128) {
     (sighting.0, sighting.1.failure.kind, &sighting.1.failure.message, sighting.1.part)
 }

@@ -1,11 +1,11 @@
 //! Depth-first search on an explicit stack.
 
+use super::frontier::{Counts, Frontier, Sighting};
 use super::merge::spell_out;
 use super::options::AfterViolation;
 use super::origin::Member;
 use super::outcome::{Incomplete, Outcome, Violation};
 use super::shared::Shared;
-use super::successor_batch::{Counts, Frontier, Sighting};
 use super::watch::Rhythm;
 use super::worker::Worker;
 use crate::random::Random;
@@ -18,7 +18,7 @@ use trace::{Choice, Schedule};
 struct Entry<S> {
     id: u32,
     depth: u32,
-    /// The last choice on the way.
+    /// The last choice of its path.
     choice: Choice,
     /// The state, unless the store restores it.
     state: Option<S>,
@@ -35,8 +35,8 @@ struct Descent<'a, 'b, S: TransitionSystem, V: Visited> {
     path: Vec<Choice>,
     random: Option<Random>,
     violations: Vec<Violation>,
-    /// States at which the search ends, and why. Counted exactly, not when the clock is looked at: what is found must not
-    /// depend on the machine's speed.
+    /// States at which the search ends, and why. Counted exactly, not when the bounds are polled: the outcome must not depend
+    /// on the machine's speed.
     states_end: (u64, Incomplete),
     depth_max: u32,
     frontier_max: usize,
@@ -67,9 +67,9 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
         while let Some(entry) = self.stack.pop() {
             self.visit(&entry);
             if rhythm.is_due() {
-                self.tell(entry.depth);
+                self.report(entry.depth);
             }
-            if self.worker.intake.counts.states >= self.states_end.0 && !self.stack.is_empty() {
+            if self.worker.successors.counts.states >= self.states_end.0 && !self.stack.is_empty() {
                 self.shared.watch.stop(self.states_end.1);
             }
             if self.shared.watch.is_stopped() {
@@ -88,17 +88,17 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
             self.worker.expand_no_further(Member::alone(entry.id, 0), entry.state.as_ref());
         } else {
             self.worker.expand(Member::alone(entry.id, 0), entry.state.as_ref());
-            self.worker.intake.flush();
+            self.worker.successors.flush();
             self.push_found(entry.depth + 1);
         }
-        for sighting in std::mem::take(&mut self.worker.intake.sightings) {
+        for sighting in std::mem::take(&mut self.worker.successors.sightings) {
             self.violate(sighting);
         }
     }
 
     /// Puts the new states on the stack, the first choice on top.
     fn push_found(&mut self, depth: u32) {
-        let Frontier { ids, choices, states, .. } = self.worker.intake.take_found();
+        let Frontier { ids, choices, states, .. } = self.worker.successors.take_found();
         let mut states = states.into_iter();
         let start = self.stack.len();
         for (id, choice) in ids.into_iter().zip(choices) {
@@ -119,20 +119,20 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
         match self.shared.options.after_violation {
             AfterViolation::Stop => self.shared.watch.stop(Incomplete::StoppedAtViolation),
             AfterViolation::Continue { states: Some(more) } if self.violations.len() == 1 => {
-                let end = self.worker.intake.counts.states.saturating_add(more);
+                let end = self.worker.successors.counts.states.saturating_add(more);
                 self.states_end = self.states_end.min((end, Incomplete::StoppedAtViolation));
             }
             AfterViolation::Continue { .. } | AfterViolation::EachPart => {}
         }
     }
 
-    fn tell(&mut self, depth: u32) {
+    fn report(&mut self, depth: u32) {
         let watch = &self.shared.watch;
         watch.frontier.store(self.stack.len() as u64, Relaxed);
         watch.depth.store(depth, Relaxed);
         watch.bytes_frontier.store(self.stack_bytes(self.stack.len()), Relaxed);
-        self.worker.intake.tell();
-        self.worker.intake.session.release();
+        self.worker.successors.report_counts();
+        self.worker.successors.session.release();
         self.shared.poll();
     }
 
@@ -144,8 +144,8 @@ impl<S: TransitionSystem, V: Visited> Descent<'_, '_, S, V> {
         if self.worker.cut {
             self.shared.watch.note(Incomplete::TurnedBack);
         }
-        self.worker.intake.session.release();
-        let counts: Counts = self.worker.intake.counts;
+        self.worker.successors.session.release();
+        let counts: Counts = self.worker.successors.counts;
         let mut outcome = self.shared.outcome([counts], self.stack_bytes(self.frontier_max));
         outcome.stats.depth_max = self.depth_max;
         outcome.stats.frontier_max = self.frontier_max as u64;

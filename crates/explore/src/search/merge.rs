@@ -1,9 +1,9 @@
-//! Merging of steps: while an actor can only go on by itself, the states that it passes through are not stored.
+//! Merging of local steps: intermediate states of an actor whose steps are all local are not stored.
 //!
-//! An actor whose next step touches nothing that anybody else ever touches is a persistent set by itself, so the step
+//! An actor whose next step is independent of all future steps of the others is a persistent set by itself, so the step
 //! may be taken at once and alone; if there is exactly one such step, the state before it has one successor, and only
-//! that is worth a place in the store. Steps that close a cycle of control are never taken so: every cycle of states
-//! keeps a state that is stored and fully expanded. Steps that fail are left to the search itself.
+//! that is stored. Steps that close a cycle of control are never merged: every cycle of states keeps a state that is
+//! stored and fully expanded. Steps that fail are left to the search itself.
 
 use super::options::{Options, Reduction};
 use crate::bits::Bits;
@@ -15,21 +15,21 @@ use trace::Choice;
 /// Steps after which a state is stored in any case.
 const LENGTH_MAX: usize = 1024;
 
-/// Follows actors that go on by themselves; one for each worker.
+/// Follows local steps; one for each worker.
 pub struct Merger<'a, S: TransitionSystem> {
     system: &'a S,
     scratch: S::Scratch,
-    /// Where the actor has come to.
+    /// The state after the merged steps.
     state: S::State,
-    /// Room for the next state.
+    /// Buffer for the next state.
     next: S::State,
-    /// What was taken after the step that was followed last.
+    /// Choices merged into the step that was followed last.
     pub choices: Vec<Choice>,
 }
 
 impl<'a, S: TransitionSystem> Merger<'a, S> {
-    /// A merger, if the options allow merging: a bound on the depth counts every step, and properties look at more than
-    /// the ends of steps.
+    /// A merger, if the options allow merging: a bound on the depth counts every step, and properties read intermediate
+    /// states.
     pub fn new(system: &'a S, options: &Options) -> Option<Self> {
         if !options.merging || options.reduction != Reduction::Safety || options.bounds.depth.is_some() {
             return None;
@@ -39,13 +39,13 @@ impl<'a, S: TransitionSystem> Merger<'a, S> {
         Some(Self { system, scratch, next: state.clone(), state, choices: Vec::new() })
     }
 
-    /// Gives up steps that take long.
+    /// Cuts steps that take long.
     pub fn limited(mut self, patience: &Patience) -> Self {
         self.system.limit(&mut self.scratch, patience);
         self
     }
 
-    /// The state to store for a step: the one that it leads to, or one that is some more steps further on.
+    /// The state to store for a step: its successor, or one some local steps further on; and their number.
     #[inline]
     pub fn follow<'s>(&'s mut self, step: &Step<'s, S::State>) -> (&'s S::State, usize) {
         self.choices.clear();
@@ -63,7 +63,7 @@ impl<'a, S: TransitionSystem> Merger<'a, S> {
         (&self.state, self.choices.len())
     }
 
-    /// Goes on after a step for the first time; whether that was possible.
+    /// Merges the first local step; whether there is one.
     #[inline]
     fn begin(&mut self, step: &Step<'_, S::State>) -> bool {
         let Some(actor) = self.system.private(&mut self.scratch, step.state, step.moved) else { return false };
@@ -94,7 +94,7 @@ fn only_step<S: TransitionSystem>(
     only.filter(|_| !more && !system.was_cut(scratch))
 }
 
-/// The choices of a run of which only those are known that were not merged into the ones before.
+/// A schedule with its merged choices, from the choices that were not merged.
 pub fn spell_out<S: TransitionSystem>(system: &S, options: &Options, heads: &[Choice]) -> Vec<Choice> {
     let Some(mut merger) = Merger::new(system, options) else { return heads.to_vec() };
     let mut scratch = system.scratch();

@@ -1,8 +1,8 @@
 //! Search: order x visited store x workers, one loop each for breadth and depth.
 
 mod breadth;
-mod crew;
 mod depth;
+mod frontier;
 mod merge;
 pub(crate) mod open;
 mod options;
@@ -12,19 +12,21 @@ mod probe;
 mod retrace;
 pub(crate) mod session;
 mod shared;
+mod shared_level;
 mod successor_batch;
 mod swarm;
 pub(crate) mod vector_sample;
 mod walk;
 pub(crate) mod watch;
 pub(crate) mod worker;
+mod workers;
 
 use crate::store::{Arena, Visited};
 use crate::system::TransitionSystem;
 use open::WithStore;
 pub use options::{AfterViolation, Bounds, Control, Options, Order, Progress, Reduction};
 pub use outcome::{Incomplete, Outcome, Stats, Violation};
-use session::Shelf;
+use session::StoreSlot;
 use shared::Shared;
 pub use swarm::swarm;
 pub use walk::{Sampling, walk};
@@ -48,18 +50,18 @@ impl<S: TransitionSystem> WithStore for Search<'_, S> {
 
     fn search<V: Visited>(self, store: V) -> Outcome {
         let Self { system, options, watch } = self;
-        let shelf = Shelf::new(store, options);
+        let slot = StoreSlot::new(store, options);
         match options.order {
             Order::Breadth if V::NUMBERS => {
                 let parents = Some(Arena::new(1));
-                breadth::search(&Shared { system, options, shelf, parents, watch })
+                breadth::search(&Shared { system, options, slot, parents, watch })
             }
             order => {
                 if !V::NUMBERS {
                     watch.note(Incomplete::Sampled);
                 }
                 let seed = if let Order::Depth { seed } = order { seed } else { None };
-                depth::search(&Shared { system, options, shelf, parents: None, watch }, seed)
+                depth::search(&Shared { system, options, slot, parents: None, watch }, seed)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! From the kind of store that was asked for to the store itself.
+//! Creates the visited store that the options name.
 
 use super::options::{Options, Order};
 use super::outcome::{Incomplete, Outcome};
@@ -12,14 +12,14 @@ const BITSTATE_BYTES: u64 = 1 << 28;
 
 /// A search that works with any store.
 pub trait WithStore {
-    /// Whether states must have numbers; where bits were asked for, fingerprints are used then.
+    /// Whether states must have numbers; then fingerprints replace a bitstate store.
     const NEEDS_NUMBERS: bool;
 
     /// Searches.
     fn search<V: Visited>(self, store: V) -> Outcome;
 }
 
-/// Opens the store that the options ask for and searches with it.
+/// Creates the store and searches with it.
 pub fn open<S: TransitionSystem, W: WithStore>(system: &S, options: &Options, patience: &Patience, with: W) -> Outcome {
     let mut scratch = system.scratch();
     let initial = system.initial(&mut scratch);

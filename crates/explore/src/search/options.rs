@@ -1,4 +1,4 @@
-//! What a search is told: order, store, workers, bounds, and how to watch it.
+//! Options of a search: order, store, workers, bounds, and how to watch it.
 
 use crate::store::StoreKind;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ pub struct Options {
     pub store: StoreKind,
     /// Threads; only a breadth-first search and samples use more than one.
     pub workers: usize,
-    /// Whether to leave out interleavings that cannot matter.
+    /// Partial-order reduction.
     pub reduction: Reduction,
-    /// Whether [`Reduction::Safety`] also leaves out states in which an actor goes on by itself.
+    /// Whether [`Reduction::Safety`] also merges local steps.
     pub merging: bool,
     /// Where to end early.
     pub bounds: Bounds,
@@ -25,7 +25,7 @@ pub struct Options {
     pub after_violation: AfterViolation,
     /// Failures of these kinds are not reported.
     pub ignored: Vec<FailureKind>,
-    /// Whether a long breadth-first search also looks ahead, depth first and by random walks: failures that lie deep.
+    /// Whether a long breadth-first search also probes the depth, by depth-first search and random walks.
     pub probes: bool,
 }
 
@@ -57,16 +57,16 @@ pub enum Order {
     },
 }
 
-/// Whether to leave out interleavings that cannot matter.
+/// Partial-order reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
     /// Every interleaving.
     Off,
-    /// Enough of them for stuck states and failures of steps.
+    /// Persistent sets that keep stuck states and failures of steps.
     Safety,
-    /// Enough of them for properties without next-time over the propositions of this observer.
+    /// Persistent sets that keep properties without next-time over the propositions of this observer.
     Observed(usize),
-    /// Unsound, for tests of the tests.
+    /// Deliberately unsound, for mutation tests.
     #[doc(hidden)]
     Broken(crate::reduce::LeftOut),
 }
@@ -76,8 +76,8 @@ pub enum Reduction {
 pub struct Bounds {
     /// Steps from the initial state.
     pub depth: Option<u32>,
-    /// Length of a search path at which a search for cycles turns back. Not a bound on what is seen, as `depth` is: a
-    /// depth-first search follows a counter to its end before it tries anything else, and this lets it look nearby first.
+    /// Length of a search path at which a search for cycles backtracks. Not a bound on the states that it covers, as `depth`
+    /// is: a depth-first search follows a counter to its end before anything else, and this lets it try nearby states first.
     pub path: Option<u32>,
     /// Distinct states.
     pub states: Option<u64>,
@@ -98,7 +98,7 @@ pub enum AfterViolation {
         /// End after this many more states.
         states: Option<u64>,
     },
-    /// As [`AfterViolation::Continue`] without end; and the search for cycles goes on, too, until it has looked for one
+    /// As [`AfterViolation::Continue`] without end; and the search for cycles goes on, too, until it has searched for one
     /// in each part of the state space (see [`crate::TransitionSystem::part`]).
     EachPart,
 }
@@ -110,7 +110,7 @@ pub struct Control<'a> {
     pub interrupt: Option<&'a Arc<AtomicBool>>,
     /// Called about five times a second.
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-    /// Called by every worker whenever it looks at its bounds; while it does not return, the search stands still.
+    /// Called by every worker whenever it polls its bounds; the search pauses until it returns.
     pub pause: Option<&'a (dyn Fn() + Sync)>,
 }
 
@@ -129,7 +129,7 @@ pub struct Progress {
     pub rate: f64,
     /// Memory of store and frontier.
     pub bytes: u64,
-    /// Distinct states in total, if the levels have been shrinking steadily enough to tell; otherwise nobody knows.
+    /// Estimated total of distinct states, if the levels have been shrinking steadily enough.
     pub states_estimate: Option<u64>,
     /// Time since the start.
     pub elapsed: Duration,

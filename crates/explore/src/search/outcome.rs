@@ -1,9 +1,9 @@
-//! What a search found out, and how much of the state space that is about.
+//! The outcome of a search: violations, and whether it is complete.
 
 use crate::system::Failure;
 use trace::Schedule;
 
-/// What a search found out.
+/// The outcome of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Why the search does not cover every state; empty if it does.
@@ -15,7 +15,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether every state was visited (as far as the store can tell states apart, see
+    /// Whether every state was visited (as far as the store distinguishes states, see
     /// [`Stats::collision_probability`]).
     #[must_use]
     pub fn complete(&self) -> bool {
@@ -30,31 +30,31 @@ pub enum Incomplete {
     Memory,
     /// The time bound.
     Time,
-    /// Some states at the depth bound have steps that were not taken. Everything within the bound was seen.
+    /// Some states at the depth bound have steps that were not taken. All states within the bound are visited.
     DepthBound,
-    /// A depth-first search turned back at the depth bound. States within the bound may be missing, too: those behind a
-    /// state that was first reached by a long way.
+    /// A depth-first search backtracked at the depth bound. States within the bound may be missing, too: successors of a
+    /// state that was first reached on a long path.
     TurnedBack,
     /// The bound on states.
     StateBound,
-    /// Somebody asked it to end.
+    /// The caller interrupted it.
     Interrupted,
-    /// It was a sample by nature: random walks, bitstate.
+    /// It samples by design: random walks, bitstate.
     Sampled,
-    /// It was to stop at a violation and did.
+    /// It stopped at a violation, as the options say.
     StoppedAtViolation,
     /// The store has no numbers left for further states.
     StoreFull,
 }
 
-/// A property that does not hold, with the proof.
+/// A violated property, with a counterexample.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// What is wrong at the end of the schedule.
+    /// The failure at the end of the schedule.
     pub failure: Failure,
     /// In which part of the state space, see [`crate::TransitionSystem::part`].
     pub part: u128,
-    /// How to get there from the initial state.
+    /// Choices from the initial state.
     pub schedule: Schedule,
 }
 
@@ -67,7 +67,7 @@ pub struct Stats {
     pub steps: u64,
     /// Steps that led to a state already visited.
     pub matched: u64,
-    /// States expanded only in part, thanks to reduction.
+    /// States expanded only in part, by reduction.
     pub reduced: u64,
     /// Longest path followed; breadth first, the largest distance of any state.
     pub depth_max: u32,
@@ -81,9 +81,9 @@ pub struct Stats {
     pub bytes_per_state: f64,
     /// For stores of fixed size: how full.
     pub fill: Option<f64>,
-    /// Probability that two states were taken for one.
+    /// Probability that two distinct states were identified.
     pub collision_probability: f64,
-    /// Threads that took part.
+    /// Threads.
     pub workers: usize,
     /// Wall-clock time.
     pub seconds: f64,

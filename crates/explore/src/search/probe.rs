@@ -1,5 +1,5 @@
-//! Short looks into the depth, in the middle of a long breadth-first search: a failure that lies deep would take it for
-//! ever, and a depth-first search or a random walk may run into it at once.
+//! Probes of the depth in the middle of a long breadth-first search: it may never reach a deep failure, and a depth-first
+//! search or a random walk may do so at once.
 
 use super::options::{AfterViolation, Bounds, Options, Order};
 use super::outcome::{Incomplete, Violation};
@@ -9,17 +9,17 @@ use super::walk::{Sampling, walk};
 use crate::store::{StoreKind, Visited};
 use crate::system::TransitionSystem;
 
-/// States that a breadth-first search visits before it looks ahead: small models never do.
+/// States that a breadth-first search visits before it probes: small models never do.
 pub const STATES_BEFORE: u64 = 500_000;
 /// States of the depth-first search.
 const STATES: u64 = 100_000;
-/// Where it turns back: beyond, a counter is more likely than a failure.
+/// Its depth bound: beyond, a counter is more likely than a failure.
 const DEPTH: u32 = 10_000;
 /// The random walks.
 const WALKS: Sampling = Sampling { runs: 100, depth: 1_000, seed: 1 };
 
-/// What a depth-first search and some random walks find, on one worker, so that it is the same for any number of them.
-/// Only what would end the search from outside is told to its watch.
+/// Violations that a depth-first search and some random walks find, on one worker, so that they are the same for any number.
+/// Only reasons that end the whole search are passed to its watch.
 pub fn probe<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Vec<Violation> {
     let options = |states| Options {
         order: Order::Depth { seed: None },

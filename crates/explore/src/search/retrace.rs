@@ -1,17 +1,17 @@
 //! From the number of a state back to a schedule that leads there.
 
+use super::frontier::Sighting;
 use super::merge::Merger;
 use super::outcome::Violation;
 use super::session::Session;
 use super::shared::Shared;
-use super::successor_batch::Sighting;
 use crate::store::Visited;
 use crate::system::{Selection, TransitionSystem};
 use std::ops::ControlFlow;
 use trace::{Choice, Schedule};
 
-/// Finds the choices that lead to a sighting: follows parent pointers back, then executes forwards from the initial
-/// state and looks in each state for a step to the next one on the way. Works for every store that numbers its states.
+/// The schedule of a sighting: follows parent pointers back, then executes from the initial state and finds in each state a
+/// step to the next one. Works for every store that numbers its states.
 pub fn retrace<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, sighting: Sighting) -> Violation {
     let mut choices = path(shared, sighting.id);
     choices.extend(sighting.choice);
@@ -23,7 +23,7 @@ pub fn path<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, id: u32)
     let mut ids: Vec<u32> =
         std::iter::successors(Some(id), |id| Some(shared.parent(*id)).filter(|parent| *parent != 0)).collect();
     ids.reverse();
-    let mut session = Session::new(&shared.shelf);
+    let mut session = Session::new(&shared.slot);
     let mut scratch = shared.system.scratch();
     let mut merger = Merger::new(shared.system, shared.options);
     let mut state = shared.system.initial(&mut scratch);

@@ -1,4 +1,4 @@
-//! One worker's access to the shared store: batches, growth, and giving up in order.
+//! One worker's access to the shared store, which grows while no worker uses it.
 
 use super::options::Options;
 use crate::store::{Allowance, Exhausted, Need, Visit, Visited};
@@ -6,15 +6,15 @@ use crate::system::Key;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 /// A store that all workers read-lock while they work, and that one of them write-locks to let it grow.
-pub struct Shelf<V> {
+pub struct StoreSlot<V> {
     store: RwLock<V>,
-    /// Everybody passes through here on the way in, and whoever lets the store grow stays: otherwise the others, who leave
-    /// and come back at once, would be in again before it wakes up, and it would wait for the whole level.
+    /// Taken before the store is locked, and held while it grows: otherwise the readers, which release and lock again at
+    /// once, would starve the writer for the whole level.
     turnstile: Mutex<()>,
     allowance: Allowance,
 }
 
-impl<V: Visited> Shelf<V> {
+impl<V: Visited> StoreSlot<V> {
     /// Wraps a store that may use what the options say.
     pub fn new(store: V, options: &Options) -> Self {
         let allowance = Allowance { bytes: options.bounds.bytes.unwrap_or(u64::MAX), threads: options.workers };
@@ -37,19 +37,19 @@ impl<V: Visited> Shelf<V> {
 
 /// One worker's access to the store.
 pub struct Session<'a, V: Visited> {
-    shelf: &'a Shelf<V>,
+    slot: &'a StoreSlot<V>,
     guard: Option<RwLockReadGuard<'a, V>>,
     cursor: V::Cursor,
-    /// Whether the store has grown since the guesses were made, which are then worth nothing.
+    /// Whether the store has grown since the guesses were made, which are invalid then.
     outdated: bool,
-    /// Bytes used beside the store, which growth must leave alone.
+    /// Bytes used beside the store, which its growth must leave free.
     pub reserved: u64,
 }
 
 impl<'a, V: Visited> Session<'a, V> {
     /// A session that holds no lock yet.
-    pub fn new(shelf: &'a Shelf<V>) -> Self {
-        Self { shelf, guard: None, cursor: V::Cursor::default(), outdated: false, reserved: 0 }
+    pub fn new(slot: &'a StoreSlot<V>) -> Self {
+        Self { slot, guard: None, cursor: V::Cursor::default(), outdated: false, reserved: 0 }
     }
 
     /// Lets others grow the store; call it before waiting for anything.
@@ -60,7 +60,7 @@ impl<'a, V: Visited> Session<'a, V> {
     /// The store and the cursor, locking if need be.
     #[inline]
     pub fn open(&mut self) -> (&V, &mut V::Cursor) {
-        let guard = self.guard.get_or_insert_with(|| self.shelf.read());
+        let guard = self.guard.get_or_insert_with(|| self.slot.read());
         (guard, &mut self.cursor)
     }
 
@@ -103,7 +103,7 @@ impl<'a, V: Visited> Session<'a, V> {
     #[cold]
     fn grow(&mut self, need: Need) -> Result<(), Exhausted> {
         self.release();
-        self.shelf.grow(need, self.reserved)
+        self.slot.grow(need, self.reserved)
     }
 
     /// Both halves.
@@ -137,7 +137,7 @@ impl<'a, V: Visited> Session<'a, V> {
 
     /// The vector of a state.
     pub fn load(&mut self, id: u32) -> &[u8] {
-        let guard = self.guard.get_or_insert_with(|| self.shelf.read());
+        let guard = self.guard.get_or_insert_with(|| self.slot.read());
         guard.load(&mut self.cursor, id)
     }
 

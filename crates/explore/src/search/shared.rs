@@ -1,9 +1,9 @@
 //! What all workers of a search share.
 
+use super::frontier::Counts;
 use super::options::Options;
 use super::outcome::{Outcome, Stats};
-use super::session::Shelf;
-use super::successor_batch::Counts;
+use super::session::StoreSlot;
 use super::watch::Watch;
 use crate::store::{Arena, Visited};
 use std::sync::atomic::AtomicU32;
@@ -11,20 +11,20 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// What all workers of a search share.
 pub struct Shared<'a, S, V> {
-    /// What is searched.
+    /// The system.
     pub system: &'a S,
-    /// How.
+    /// The options.
     pub options: &'a Options,
     /// The visited states.
-    pub shelf: Shelf<V>,
-    /// From which state each state was first reached; absent if the order remembers its path.
+    pub slot: StoreSlot<V>,
+    /// The parent of each state; absent if the order of the search keeps the path.
     pub parents: Option<Arena<AtomicU32>>,
     /// Bounds and progress.
     pub watch: Watch<'a>,
 }
 
 impl<S, V: Visited> Shared<'_, S, V> {
-    /// Notes from where a state was first reached; `false` if there is no memory for that.
+    /// Stores the parent of a state; `false` if there is no memory for that.
     #[inline]
     pub fn record_parent(&self, id: u32, parent: u32) -> bool {
         let Some(parents) = &self.parents else { return true };
@@ -36,7 +36,7 @@ impl<S, V: Visited> Shared<'_, S, V> {
         true
     }
 
-    /// From where a state was first reached; 0 for the initial state, which is noted as its own parent.
+    /// The parent of a state; 0 for the initial state, which is stored as its own parent.
     pub fn parent(&self, id: u32) -> u32 {
         let parent = self.parents.as_ref().map_or(0, |parents| parents.word(id, 0).load(Relaxed));
         if parent == id { 0 } else { parent }
@@ -57,15 +57,15 @@ impl<S, V: Visited> Shared<'_, S, V> {
         store + self.parent_bytes()
     }
 
-    /// Checks bounds and tells about progress; whether to go on. The caller must not hold the store.
+    /// Checks bounds and reports progress; whether to go on. The caller must not hold the store.
     pub fn poll(&self) -> bool {
-        let bytes = self.shelf.read().bytes();
+        let bytes = self.slot.read().bytes();
         self.watch.poll(self.bytes(bytes))
     }
 
-    /// Ends the search because a step was given up. The caller must not hold the store.
+    /// Ends the search because a step was cut. The caller must not hold the store.
     pub fn cut(&self) {
-        let bytes = self.shelf.read().bytes();
+        let bytes = self.slot.read().bytes();
         self.watch.cut(self.bytes(bytes));
     }
 
@@ -79,7 +79,7 @@ impl<S, V: Visited> Shared<'_, S, V> {
             stats.reduced += count.reduced;
             stats.workers += 1;
         }
-        let store = self.shelf.read();
+        let store = self.slot.read();
         stats.bytes_store = self.bytes(store.bytes());
         stats.bytes_total = stats.bytes_store + frontier_bytes_max;
         stats.bytes_per_state = stats.bytes_store as f64 / stats.states.max(1) as f64;

@@ -1,5 +1,6 @@
-//! Where successors go: batches on their way into the store, and out again as new states.
+//! Batches of successors: inserted into the store together, so that the latency of memory is hidden; new ones come out.
 
+use super::frontier::{Counts, Frontier, Sighting};
 use super::origin::{Member, Origin};
 use super::outcome::Incomplete;
 use super::session::Session;
@@ -13,71 +14,10 @@ use trace::{Choice, FailureKind};
 
 /// Successors that are prefetched together before the first of them is looked up.
 const BATCH: usize = 64;
-/// Successors of one state after which its insertions do not wait for the rest, and the clock is looked at.
+/// Successors of one state after which those so far are inserted, and the bounds are polled.
 const BATCH_MOST: usize = 64 * BATCH;
 
-/// States to expand: their numbers, how they were reached, and the states themselves if the store cannot give them back.
-pub struct Frontier<S> {
-    /// Their numbers.
-    pub ids: Vec<u32>,
-    /// The last choice on the way, if the order needs it.
-    pub choices: Vec<Choice>,
-    /// The states, unless the store restores them.
-    pub states: Vec<S>,
-    /// In a level that workers share: from where each was reached.
-    pub origins: Vec<Origin>,
-}
-
-impl<S> Default for Frontier<S> {
-    fn default() -> Self {
-        Self { ids: Vec::new(), choices: Vec::new(), states: Vec::new(), origins: Vec::new() }
-    }
-}
-
-impl<S> Frontier<S> {
-    /// Moves everything from `other` to the end.
-    pub fn append(&mut self, other: &mut Self) {
-        self.ids.append(&mut other.ids);
-        self.choices.append(&mut other.choices);
-        self.states.append(&mut other.states);
-        self.origins.append(&mut other.origins);
-    }
-
-    /// Number of states.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-}
-
-/// Something wrong, and where: after a choice of a state, or in the state itself.
-#[derive(Clone, Debug)]
-pub struct Sighting {
-    /// What.
-    pub failure: Failure,
-    /// In which part of the state space.
-    pub part: u128,
-    /// The state.
-    pub id: u32,
-    /// The choice taken there; `None` if the state is stuck.
-    pub choice: Option<Choice>,
-    /// Its place in the level.
-    pub index: usize,
-}
-
-/// Counts of one worker.
-#[derive(Clone, Copy, Default)]
-pub struct Counts {
-    /// New states.
-    pub states: u64,
-    /// Steps.
-    pub steps: u64,
-    /// Steps to visited states.
-    pub matched: u64,
-    /// States expanded in part.
-    pub reduced: u64,
-}
-
-/// A successor on its way into the store.
+/// A successor whose insertion is not finished.
 struct Waiting<T> {
     ticket: T,
     origin: Origin,
@@ -86,8 +26,8 @@ struct Waiting<T> {
     guess: u64,
 }
 
-/// One worker's way into the store.
-pub struct Intake<'a, S: TransitionSystem, V: Visited> {
+/// The successors that one worker inserts.
+pub struct SuccessorBatch<'a, S: TransitionSystem, V: Visited> {
     shared: &'a Shared<'a, S, V>,
     /// The store.
     pub session: Session<'a, V>,
@@ -95,7 +35,7 @@ pub struct Intake<'a, S: TransitionSystem, V: Visited> {
     /// States of the batch, if the store cannot give them back; never shrinks, so that allocations are reused.
     batch_states: Vec<S::State>,
     keeps_choices: bool,
-    /// Visited states that a state of the level leads to, by their place in the batch, if workers share the level.
+    /// Visited successors, by their place in the batch, if workers share the level: they may be new in this level.
     rivals: Vec<(u32, usize)>,
     known: HashSet<(FailureKind, String, u128)>,
     /// New states.
@@ -104,17 +44,17 @@ pub struct Intake<'a, S: TransitionSystem, V: Visited> {
     pub sightings: Vec<Sighting>,
     /// Counts so far.
     pub counts: Counts,
-    /// What the watch has been told.
-    told: Counts,
-    told_bytes: u64,
+    /// Counts that the watch has.
+    reported: Counts,
+    reported_bytes: u64,
 }
 
-impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
-    /// An empty intake. `keeps_choices` makes it note how each new state was reached.
+impl<'a, S: TransitionSystem, V: Visited> SuccessorBatch<'a, S, V> {
+    /// An empty batch. `keeps_choices` makes it note the choice that led to each new state.
     pub fn new(shared: &'a Shared<'a, S, V>, keeps_choices: bool) -> Self {
         Self {
             shared,
-            session: Session::new(&shared.shelf),
+            session: Session::new(&shared.slot),
             batch: Vec::with_capacity(2 * BATCH),
             batch_states: Vec::new(),
             keeps_choices,
@@ -123,8 +63,8 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
             found: Frontier::default(),
             sightings: Vec::new(),
             counts: Counts::default(),
-            told: Counts::default(),
-            told_bytes: 0,
+            reported: Counts::default(),
+            reported_bytes: 0,
         }
     }
 
@@ -146,7 +86,7 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         self.offer(parent.origin(), choice, state)
     }
 
-    /// Notes a failure unless this worker has seen it, in an earlier level or earlier in this one, or nobody wants to know.
+    /// Notes a failure unless this worker found it before, or its kind is ignored.
     pub fn sight(&mut self, failure: &Failure, part: u128, at: Member, choice: Option<Choice>) {
         if self.shared.options.ignored.contains(&failure.kind) {
             return;
@@ -186,23 +126,23 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
     #[cold]
     fn interrupt(&mut self) -> ControlFlow<()> {
         self.flush();
-        self.tell();
+        self.report_counts();
         self.session.release();
         if self.shared.poll() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    /// Ends the search because a step was given up; what is known already is kept.
+    /// Ends the search because a step was cut; what is known already is kept.
     #[cold]
     pub fn cut(&mut self) {
         self.flush();
-        self.tell();
+        self.report_counts();
         self.session.release();
         self.shared.cut();
     }
 
     /// Whether the batch is large enough to hide the latency of memory.
     #[inline]
-    pub fn is_ripe(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.batch.len() >= BATCH
     }
 
@@ -241,7 +181,8 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         self.batch = batch;
     }
 
-    /// A state that is new in this level belongs to the first state of the level that leads to it, whoever was faster.
+    /// A state that is new in this level belongs to the first state of the level that leads to it, whichever worker was
+    /// faster.
     fn settle_rivals(&mut self, batch: &[Waiting<V::Ticket>]) {
         let mut rivals = std::mem::take(&mut self.rivals);
         for (id, index) in rivals.drain(..) {
@@ -282,21 +223,21 @@ impl<'a, S: TransitionSystem, V: Visited> Intake<'a, S, V> {
         }
     }
 
-    /// Adds what happened since the last time to the counts that all workers share. Before every look at the bounds; not
-    /// more often, since workers wait for each other here.
-    pub fn tell(&mut self) {
+    /// Adds the counts since the last call to those that all workers share. Before every poll of the bounds; not more often,
+    /// since workers contend here.
+    pub fn report_counts(&mut self) {
         let watch = &self.shared.watch;
         let bytes = self.found.len() as u64 * self.shared.entry_bytes::<S::State>();
-        watch.states.fetch_add(self.counts.states - self.told.states, Relaxed);
-        watch.steps.fetch_add(self.counts.steps - self.told.steps, Relaxed);
-        watch.bytes_frontier.fetch_add(bytes.saturating_sub(self.told_bytes), Relaxed);
-        (self.told, self.told_bytes) = (self.counts, bytes);
+        watch.states.fetch_add(self.counts.states - self.reported.states, Relaxed);
+        watch.steps.fetch_add(self.counts.steps - self.reported.steps, Relaxed);
+        watch.bytes_frontier.fetch_add(bytes.saturating_sub(self.reported_bytes), Relaxed);
+        (self.reported, self.reported_bytes) = (self.counts, bytes);
         self.session.reserved = watch.bytes_frontier.load(Relaxed) + self.shared.parent_bytes();
     }
 
     /// Hands over the new states.
     pub fn take_found(&mut self) -> Frontier<S::State> {
-        self.told_bytes = 0;
+        self.reported_bytes = 0;
         std::mem::take(&mut self.found)
     }
 

@@ -18,7 +18,7 @@ const SWARM_BYTES: u64 = 1 << 28;
 
 /// Searches with a swarm. Never complete; `sampling.depth` bounds each search, memory and time bound all together.
 ///
-/// Counts of states are those of the largest search, since states that two searches visit cannot be told apart.
+/// Counts of states are those of the largest search, since two searches may visit the same state.
 pub fn swarm<S: TransitionSystem>(system: &S, sampling: Sampling, options: &Options, control: Control<'_>) -> Outcome {
     let started = Instant::now();
     let (next, end) = (AtomicU64::new(0), AtomicU64::new(sampling.runs));

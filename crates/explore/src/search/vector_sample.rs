@@ -1,4 +1,4 @@
-//! A quick look around before a search, to lay out the store.
+//! A sample of state vectors before a search, to lay out the store.
 #![allow(clippy::disallowed_methods, reason = "limits are of the host's time")]
 
 use crate::patience::Patience;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 const WALKS: u64 = 4;
 /// Steps of each.
 const STEPS: u32 = 250;
-/// How long they may take: it is about the layout of the store, not about what is found.
+/// How long they may take: only the layout of the store depends on them.
 const TIME: Duration = Duration::from_millis(20);
 
-/// The vectors on a few random walks, and the longest length on them and beside them: processes that come into being
-/// later make vectors longer than the initial one.
+/// The vectors on a few random walks, and the greatest length of those and their siblings: processes that are created later
+/// make vectors longer than the initial one.
 pub fn sample<S: TransitionSystem>(system: &S, patience: &Patience) -> Sample {
     let mut scratch = system.scratch();
     system.limit(&mut scratch, patience);

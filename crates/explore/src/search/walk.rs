@@ -1,8 +1,8 @@
-//! Random walks: many short runs, each decided by its own seed.
+//! Random walks: many short runs, each with its own seed.
 
 use super::options::{AfterViolation, Control, Options};
 use super::outcome::{Incomplete, Outcome, Stats, Violation};
-use super::session::{Session, Shelf};
+use super::session::{Session, StoreSlot};
 use super::watch::Watch;
 use crate::random::Random;
 use crate::store::{Fingerprints64, Visited};
@@ -22,7 +22,7 @@ pub struct Sampling {
     pub runs: u64,
     /// Steps of each run, at most.
     pub depth: u32,
-    /// Where the randomness comes from: run i of a seed is the same on every machine and for any number of workers.
+    /// The seed: run i of a seed is the same on every machine and for any number of workers.
     pub seed: u64,
 }
 
@@ -35,13 +35,13 @@ pub fn walk<S: TransitionSystem>(system: &S, sampling: Sampling, options: &Optio
     let Some(store) = Fingerprints64::new(options.workers) else {
         return Outcome { incomplete: vec![Incomplete::Memory], ..Outcome::default() };
     };
-    let shelf = Shelf::new(store, options);
-    let party = Party {
+    let slot = StoreSlot::new(store, options);
+    let walkers = Walkers {
         system,
         sampling,
         options,
         watch,
-        shelf,
+        slot,
         next_run: AtomicU64::new(0),
         runs_end: AtomicU64::new(sampling.runs),
         violations: Mutex::new(BTreeMap::new()),
@@ -49,22 +49,22 @@ pub fn walk<S: TransitionSystem>(system: &S, sampling: Sampling, options: &Optio
     };
     std::thread::scope(|scope| {
         for _ in 1..options.workers {
-            threads::help(scope, || party.work());
+            threads::help(scope, || walkers.work());
         }
-        party.work();
+        walkers.work();
     });
-    party.outcome()
+    walkers.outcome()
 }
 
-/// What the walkers share.
-struct Party<'a, S> {
+/// What all workers share.
+struct Walkers<'a, S> {
     system: &'a S,
     sampling: Sampling,
     options: &'a Options,
     watch: Watch<'a>,
-    shelf: Shelf<Fingerprints64>,
+    slot: StoreSlot<Fingerprints64>,
     next_run: AtomicU64,
-    /// Later runs are not wanted any more: an earlier one found a violation.
+    /// Runs from here on are skipped: an earlier one found a violation.
     runs_end: AtomicU64,
     /// The first of each failure, with the number of its run.
     violations: Mutex<BTreeMap<(FailureKind, String), (u64, Violation)>>,
@@ -76,19 +76,19 @@ struct Drawn<T> {
     choice: Choice,
     state: T,
     failure: Option<Failure>,
-    /// Whether somebody could move in the state before.
+    /// Whether an actor was enabled in the state before.
     moves: bool,
 }
 
-impl<S: TransitionSystem> Party<'_, S> {
+impl<S: TransitionSystem> Walkers<'_, S> {
     fn work(&self) {
-        let mut session = Session::new(&self.shelf);
+        let mut session = Session::new(&self.slot);
         let mut scratch = self.system.scratch();
         self.system.limit(&mut scratch, self.watch.patience());
         loop {
             let run = self.next_run.fetch_add(1, Relaxed);
             session.release();
-            let bytes = self.shelf.read().bytes();
+            let bytes = self.slot.read().bytes();
             // Memory only bounds the count of distinct states, which stops growing by itself.
             if run >= self.runs_end.load(Relaxed)
                 || !self.watch.poll(bytes.min(self.options.bounds.bytes.unwrap_or(bytes)))
@@ -111,11 +111,11 @@ impl<S: TransitionSystem> Party<'_, S> {
                 break;
             }
             let Some(drawn) = drawn else {
-                self.look(run, scratch, &state, &choices);
+                self.check_stuck(run, scratch, &state, &choices);
                 break;
             };
             if !drawn.moves {
-                self.look(run, scratch, &state, &choices);
+                self.check_stuck(run, scratch, &state, &choices);
             }
             choices.push(drawn.choice);
             state = drawn.state;
@@ -132,8 +132,8 @@ impl<S: TransitionSystem> Party<'_, S> {
         self.depth_max.fetch_max(choices.len() as u64, Relaxed);
     }
 
-    /// Looks whether a state in which nobody can move is a violation.
-    fn look(&self, run: u64, scratch: &mut S::Scratch, state: &S::State, choices: &[Choice]) {
+    /// Reports a state without enabled actors if it is stuck.
+    fn check_stuck(&self, run: u64, scratch: &mut S::Scratch, state: &S::State, choices: &[Choice]) {
         if let Some(failure) = self.system.stuck(scratch, state) {
             self.violate(run, failure, self.system.part(state), choices);
         }
@@ -178,13 +178,13 @@ impl<S: TransitionSystem> Party<'_, S> {
                 self.runs_end.fetch_min(run, Relaxed);
                 self.watch.note(Incomplete::StoppedAtViolation);
             }
-            // The number of runs is bounded anyway, and all of them are taken whoever is faster.
+            // The number of runs is bounded, and all are executed whichever worker is faster.
             AfterViolation::Continue { .. } | AfterViolation::EachPart => {}
         }
     }
 
     fn outcome(self) -> Outcome {
-        let store = self.shelf.read();
+        let store = self.slot.read();
         let states = self.watch.states.load(Relaxed);
         let stats = Stats {
             states,

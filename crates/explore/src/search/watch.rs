@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Time between two calls of the progress callback.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
-/// How many states to expand between two looks at the clock: looking costs a little, and states may take long.
+/// How many states to expand between two polls of the clock: a poll costs a little, and states may take long.
 pub struct Rhythm {
     every: u32,
     left: u32,
@@ -26,13 +26,13 @@ impl Default for Rhythm {
 }
 
 impl Rhythm {
-    /// States after which the clock is looked at in any case. Then the shared counts are told, too, and the store is let go,
-    /// which takes a microsecond if several workers do so.
+    /// Most states between two polls. At a poll the shared counts are updated, too, and the store is released, which takes a
+    /// microsecond if several workers do so.
     const MOST: u32 = 512;
-    /// If so much has passed since the last look, looks were too few.
+    /// If so much has passed since the last poll, polls were too few.
     const LONG: Duration = Duration::from_millis(10);
 
-    /// Counts a state; whether it is time to look.
+    /// Counts a state; whether to poll.
     #[inline]
     pub fn is_due(&mut self) -> bool {
         self.left -= 1;
@@ -55,7 +55,7 @@ pub struct Watch<'a> {
     time_max: Option<Duration>,
     states_max: u64,
     bytes_max: u64,
-    told: Mutex<Instant>,
+    reported: Mutex<Instant>,
     stopped: AtomicBool,
     reasons: Mutex<Vec<Incomplete>>,
     /// Distinct states so far.
@@ -68,12 +68,12 @@ pub struct Watch<'a> {
     pub depth: AtomicU32,
     /// Bytes of the frontier.
     pub bytes_frontier: AtomicU64,
-    /// Total number of states, if there is a basis for a guess; 0 otherwise.
+    /// Estimated total number of states; 0 if there is no estimate.
     pub estimate: AtomicU64,
 }
 
 impl<'a> Watch<'a> {
-    /// What ends another search that is part of this one.
+    /// The control of another search that is part of this one.
     pub fn control(&self) -> Control<'a> {
         self.control
     }
@@ -93,7 +93,7 @@ impl<'a> Watch<'a> {
             time_max: options.bounds.time,
             states_max: options.bounds.states.unwrap_or(u64::MAX),
             bytes_max: options.bounds.bytes.unwrap_or(u64::MAX),
-            told: Mutex::new(now),
+            reported: Mutex::new(now),
             stopped: AtomicBool::new(false),
             reasons: Mutex::new(Vec::new()),
             states: AtomicU64::new(0),
@@ -105,12 +105,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// When workers give up a step that takes long.
+    /// When a worker cuts a step that takes long.
     pub fn patience(&self) -> &Patience {
         &self.patience
     }
 
-    /// Ends the search because a step was given up.
+    /// Ends the search because a step was cut.
     pub fn cut(&self, bytes_store: u64) {
         if self.poll(bytes_store) {
             self.stop(Incomplete::Time);
@@ -123,7 +123,7 @@ impl<'a> Watch<'a> {
         self.stopped.store(true, Relaxed);
     }
 
-    /// Remembers that the search is not complete without ending it.
+    /// Notes that the search is incomplete without ending it.
     pub fn note(&self, reason: Incomplete) {
         let mut reasons = self.reasons.lock().unwrap_or_else(PoisonError::into_inner);
         if !reasons.contains(&reason) {
@@ -136,7 +136,7 @@ impl<'a> Watch<'a> {
         self.stopped.load(Relaxed)
     }
 
-    /// Checks every bound against `bytes_store` and the counts, and tells about progress; whether to go on.
+    /// Checks every bound against `bytes_store` and the counts, and reports progress; whether to go on.
     pub fn poll(&self, bytes_store: u64) -> bool {
         if self.is_stopped() {
             return false;
@@ -157,17 +157,17 @@ impl<'a> Watch<'a> {
         if bytes_store.saturating_add(self.bytes_frontier.load(Relaxed)) > self.bytes_max {
             self.stop(Incomplete::Memory);
         }
-        self.tell(bytes_store, elapsed);
+        self.report(bytes_store, elapsed);
         !self.is_stopped()
     }
 
-    fn tell(&self, bytes_store: u64, elapsed: Duration) {
+    fn report(&self, bytes_store: u64, elapsed: Duration) {
         let Some(progress) = self.control.progress else { return };
-        let Ok(mut told) = self.told.try_lock() else { return };
-        if told.elapsed() < PROGRESS_EVERY {
+        let Ok(mut reported) = self.reported.try_lock() else { return };
+        if reported.elapsed() < PROGRESS_EVERY {
             return;
         }
-        *told = Instant::now();
+        *reported = Instant::now();
         let states = self.states.load(Relaxed);
         progress(&Progress {
             states,
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_is_looked_at_more_often_where_states_take_long() {
+    fn the_clock_is_polled_more_often_where_states_take_long() {
         let mut rhythm = Rhythm::default();
         let mut now = rhythm.looked;
         for _ in 0..12 {

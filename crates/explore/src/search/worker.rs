@@ -1,10 +1,10 @@
-//! One worker: takes states, computes their steps, and feeds the successors to its intake.
+//! One worker: expands states, and inserts their successors.
 
 use super::merge::Merger;
 use super::options::Reduction;
 use super::origin::{Member, Origin};
 use super::shared::Shared;
-use super::successor_batch::Intake;
+use super::successor_batch::SuccessorBatch;
 use crate::reduce::{self, Reducer};
 use crate::store::Visited;
 use crate::system::{Selection, TransitionSystem};
@@ -19,36 +19,44 @@ pub struct Worker<'a, S: TransitionSystem, V: Visited> {
     state: S::State,
     reducer: Option<Reducer>,
     merger: Option<Merger<'a, S>>,
-    /// Where successors go.
-    pub intake: Intake<'a, S, V>,
+    /// Successors to insert.
+    pub successors: SuccessorBatch<'a, S, V>,
     /// Whether a state at the depth bound had a step.
     pub cut: bool,
 }
 
 impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
-    /// A worker with nothing to do. `keeps_choices` makes it note how each new state was reached.
+    /// An idle worker. `keeps_choices` makes it note the choice that led to each new state.
     pub fn new(shared: &'a Shared<'a, S, V>, keeps_choices: bool) -> Self {
         let mut scratch = shared.system.scratch();
         shared.system.limit(&mut scratch, shared.watch.patience());
         let state = shared.system.initial(&mut scratch);
         let reducer = reducer(shared.system, shared.options.reduction);
         let merger = Merger::new(shared.system, shared.options).map(|merger| merger.limited(shared.watch.patience()));
-        Self { shared, scratch, state, reducer, merger, intake: Intake::new(shared, keeps_choices), cut: false }
+        Self {
+            shared,
+            scratch,
+            state,
+            reducer,
+            merger,
+            successors: SuccessorBatch::new(shared, keeps_choices),
+            cut: false,
+        }
     }
 
     /// Visits the initial state.
     pub fn start(&mut self) {
         let state = self.shared.system.initial(&mut self.scratch);
-        // A store too small for one state has already told the watch.
-        let _ = self.intake.offer(Origin(0), Choice { actor: 0, index: 0 }, &state);
-        self.intake.flush();
-        for id in &self.intake.found.ids {
-            // Its own parent: 0 is for states of which nothing is known yet.
+        // A store too small for one state has stopped the watch already.
+        let _ = self.successors.offer(Origin(0), Choice { actor: 0, index: 0 }, &state);
+        self.successors.flush();
+        for id in &self.successors.found.ids {
+            // Its own parent: 0 is an unknown one.
             self.shared.record_parent(*id, *id);
         }
     }
 
-    /// Expands a state, which is `state` or can be had from the store.
+    /// Expands a state: `state`, or the one that the store restores.
     #[inline]
     pub fn expand(&mut self, member: Member, state: Option<&S::State>) {
         if state.is_none() {
@@ -59,30 +67,30 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
             Some(reducer) => reducer.select(self.shared.system, &mut self.scratch, state),
             None => Selection::All,
         };
-        self.intake.counts.reduced += u64::from(selection != Selection::All);
-        let (intake, merger, mut moves) = (&mut self.intake, &mut self.merger, false);
+        self.successors.counts.reduced += u64::from(selection != Selection::All);
+        let (successors, merger, mut moves) = (&mut self.successors, &mut self.merger, false);
         reduce::steps(self.shared.system, &mut self.scratch, state, selection, &mut |step| {
             let (state, merged) = match merger {
                 Some(merger) => merger.follow(&step),
                 None => (step.state, 0),
             };
             moves = moves || !step.moved.is_empty();
-            let flow = intake.take(member, (step.choice, state, step.failure), merged);
+            let flow = successors.take(member, (step.choice, state, step.failure), merged);
             // Cut short, it is not known to be stuck.
             moves |= flow.is_break();
             flow
         });
         if self.shared.system.was_cut(&self.scratch) {
-            self.intake.cut();
+            self.successors.cut();
         } else if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
-            self.intake.sight(&failure, self.shared.system.part(state), member, None);
+            self.successors.sight(&failure, self.shared.system.part(state), member, None);
         }
-        if self.intake.is_ripe() {
-            self.intake.flush();
+        if self.successors.is_full() {
+            self.successors.flush();
         }
     }
 
-    /// Looks at a state at the depth bound: it may be stuck, or the search is cut here.
+    /// Examines a state at the depth bound: it is stuck, or the search is cut here.
     pub fn expand_no_further(&mut self, member: Member, state: Option<&S::State>) {
         if state.is_none() {
             self.restore(member.id);
@@ -95,19 +103,19 @@ impl<'a, S: TransitionSystem, V: Visited> Worker<'a, S, V> {
         });
         self.cut |= cut;
         if self.shared.system.was_cut(&self.scratch) {
-            self.intake.cut();
+            self.successors.cut();
         } else if !moves && let Some(failure) = self.shared.system.stuck(&mut self.scratch, state) {
-            self.intake.sight(&failure, self.shared.system.part(state), member, None);
+            self.successors.sight(&failure, self.shared.system.part(state), member, None);
         }
     }
 
     fn restore(&mut self, id: u32) {
-        let restored = self.shared.system.restore(self.intake.session.load(id), &mut self.state);
+        let restored = self.shared.system.restore(self.successors.session.load(id), &mut self.state);
         assert!(restored, "a system with vector keys restores its states");
     }
 }
 
-/// What chooses the actors to expand, if anything does.
+/// The reducer, if reduction is on.
 pub fn reducer<S: TransitionSystem>(system: &S, reduction: Reduction) -> Option<Reducer> {
     match reduction {
         Reduction::Off => None,

@@ -1,63 +1,55 @@
-//! Actors that steps of others end. What they were about to do is never executed behind such a step, so no event races with
-//! it: it has to be looked at as if it had been executed at the end.
+//! Actors that steps of other actors end. Their pending steps are never executed after such a step, so no event races with
+//! it: at the end of the execution they are examined as if they had been executed there.
 
-use super::race::Late;
-use super::run::normalise;
+use super::race::Prevented;
 use super::search::Search;
 use crate::bits::Bits;
-use crate::graph::{Access, Actor, FootprintSystem, Reached};
-
-/// A step that an event keeps an actor from taking, because it ends the actor.
-pub struct Prevented {
-    /// The event's place in the execution.
-    place: usize,
-    actor: u32,
-    accesses: Vec<Access>,
-}
+use crate::footprint::{Access, awaited};
+use crate::footprint_system::{Actor, FootprintSystem, Reached};
+use crate::happens_before::LateStep;
 
 impl<T: FootprintSystem> Search<'_, T> {
-    /// Notes whom a step ends that is about to be added to the execution. They may go first.
+    /// Notes the actors that a step ends which is about to be added to the execution; adds those that are enabled as
+    /// backtrack points.
     pub(super) fn note_ended(&mut self, mover: u32, reached: &Reached<T::State>) {
-        let frame = self.frames.last_mut().expect("it is taken somewhere");
+        let frame = self.frames.last_mut().expect("a step leaves a state");
         let lives_on = |number: u32| reached.actors.iter().any(|actor| actor.number == number);
         let is_ended = |(dense, actor): &&(u32, Actor)| *dense != mover && !lives_on(actor.number);
         let ended: Bits = frame.actors.iter().filter(is_ended).map(|(dense, _)| *dense).collect();
         if ended.is_empty() {
             return;
         }
-        frame.backtrack = frame.backtrack.union(ended.intersection(frame.able()));
-        self.look_at_waiting(|dense| ended.contains(dense));
+        frame.backtrack = frame.backtrack.union(ended.intersection(frame.enabled()));
+        self.reverse_blocked(|dense| ended.contains(dense));
         for actor in ended.iter() {
-            let (place, accesses) = (self.run.events.len(), self.pending(actor));
+            let (place, accesses) = (self.execution.events.len(), self.pending(actor));
             self.prevented.push(Prevented { place, actor, accesses });
         }
     }
 
-    /// What the next step of an actor touches in the last state, or what it waits for.
+    /// The pending footprint of an actor in the last state.
     fn pending(&mut self, actor: u32) -> Vec<Access> {
         let last = self.frames.len() - 1;
-        let waiting = self.frames[last].find(actor).filter(|actor| actor.choices == 0);
-        let Some(waiting) = waiting else { return self.accesses_at(last, actor).to_vec() };
-        let read = |object: &u64| Access { object: *object, write: false, plain: false };
-        let mut accesses: Vec<Access> = waiting.awaits.iter().map(read).collect();
-        normalise(&mut accesses);
-        accesses
+        match self.frames[last].find(actor).filter(|actor| actor.choices == 0) {
+            Some(blocked) => awaited(&blocked.awaits),
+            None => self.footprint_at(last, actor).to_vec(),
+        }
     }
 
-    /// Lets those who were ended come before the events that ended them, also behind what happened besides.
-    pub(super) fn look_at_ended(&mut self) {
+    /// Reverses the races of ended actors with the events that ended them.
+    pub(super) fn reverse_ended(&mut self) {
         let prevented = std::mem::take(&mut self.prevented);
         for Prevented { place, actor, accesses } in &prevented {
-            let conflicting = self.run.conflicting(*actor, accesses);
-            let event = self.run.event(*actor, 0, accesses.clone(), &conflicting);
-            self.ask(&Late::new(&self.run, &event, &conflicting), *place);
+            let conflicting = self.execution.conflicting(*actor, accesses);
+            let event = self.execution.event(*actor, 0, accesses.clone(), &conflicting);
+            self.add_backtrack_point(&LateStep::new(&self.execution, &event, &conflicting), *place);
         }
         self.prevented = prevented;
     }
 
-    /// The last event was taken back, with what it prevented.
+    /// The last event was taken back: forgets the steps that it prevented.
     pub(super) fn forget_prevented(&mut self) {
-        let left = self.run.events.len();
+        let left = self.execution.events.len();
         self.prevented.retain(|prevented| prevented.place < left);
     }
 }

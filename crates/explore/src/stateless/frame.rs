@@ -1,42 +1,43 @@
-//! One state of the execution, and what is explored there.
+//! A state on the stack: its backtrack set and its sleep set.
 
 use crate::bits::Bits;
-use crate::graph::{Access, Actor};
+use crate::footprint::Access;
+use crate::footprint_system::Actor;
 use std::rc::Rc;
 
-/// A step that need not be taken: everything behind it was explored.
+/// A step in a sleep set.
 #[derive(Clone)]
 pub struct Asleep {
-    /// Who.
+    /// Its actor.
     pub actor: u32,
-    /// Which of its choices.
+    /// The index of its choice.
     pub index: u32,
-    /// What it touches.
+    /// Its footprint, normalised.
     pub accesses: Rc<[Access]>,
 }
 
-/// One state of the execution, and what is explored there.
+/// A state on the stack.
 pub struct Frame<S> {
     /// The state.
     pub state: S,
-    /// Everybody who is there, with dense numbers.
+    /// All actors, with dense numbers.
     pub actors: Vec<(u32, Actor)>,
-    /// Whose steps are to be explored, or were.
+    /// Actors whose steps are to be explored, or are explored: a source set when the state is popped.
     pub backtrack: Bits,
-    /// Whose steps were explored.
+    /// Actors all of whose choices are explored.
     done: Bits,
-    /// Who is being explored, and which of its choices is next.
+    /// The actor that is being explored, and its next choice.
     current: Option<(u32, u32)>,
-    /// Steps that need not be taken.
+    /// The sleep set.
     pub sleep: Vec<Asleep>,
-    /// Whether a failure ended everything here.
+    /// Whether a step from here failed fatally.
     pub failed: bool,
-    /// What next steps touch, where that was asked.
+    /// Footprints of next steps, where a backtrack point needed them.
     pub tried: Vec<(u32, Rc<[Access]>)>,
 }
 
 impl<S> Frame<S> {
-    /// A state in which nothing is to be explored yet.
+    /// A state with an empty backtrack set.
     pub fn new(state: S, actors: Vec<(u32, Actor)>, sleep: Vec<Asleep>) -> Self {
         Self {
             state,
@@ -50,33 +51,33 @@ impl<S> Frame<S> {
         }
     }
 
-    /// Nothing more is taken here.
+    /// Explores nothing more here.
     pub fn give_up(&mut self) {
         (self.backtrack, self.current) = (Bits::EMPTY, None);
     }
 
-    /// Somebody, if there.
+    /// An actor, if it exists here.
     pub fn find(&self, actor: u32) -> Option<&Actor> {
         self.actors.iter().find(|(dense, _)| *dense == actor).map(|(_, actor)| actor)
     }
 
-    /// How many choices somebody has.
+    /// How many choices an actor has.
     pub fn choices(&self, actor: u32) -> u32 {
         self.find(actor).map_or(0, |actor| actor.choices)
     }
 
-    /// Whether a step need not be taken.
+    /// Whether a step is asleep.
     pub fn is_asleep(&self, actor: u32, index: u32) -> bool {
         self.sleep.iter().any(|asleep| (asleep.actor, asleep.index) == (actor, index))
     }
 
-    /// Whether somebody has a choice that is to be taken.
+    /// Whether an actor has a choice that is not asleep.
     pub fn is_awake(&self, actor: u32) -> bool {
         (0..self.choices(actor)).any(|index| !self.is_asleep(actor, index))
     }
 
-    /// Everybody who can move.
-    pub fn able(&self) -> Bits {
+    /// The enabled actors.
+    pub fn enabled(&self) -> Bits {
         self.actors.iter().filter(|(_, actor)| actor.choices > 0).map(|(dense, _)| *dense).collect()
     }
 

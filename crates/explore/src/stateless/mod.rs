@@ -1,30 +1,34 @@
-//! Search without remembering states: one execution for each class of schedules that differ only in the order of steps that
-//! do not conflict.
+//! Stateless search: dynamic partial-order reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson, Sagonas,
+//! POPL 2014), on a stack of snapshots.
 //!
-//! For programs whose states never repeat, and to count: the number of complete executions is exactly the number of classes
-//! (Mazurkiewicz traces). Source sets say whom to let move where a step came too late; sleep sets keep what was explored
-//! from being explored again. Schedules must end: there is a bound on their length, and reaching it is reported.
+//! For programs whose states never repeat, and to count: the number of complete executions is exactly the number of trace
+//! classes. Schedules must end: there is a bound on their length, and reaching it is reported.
 //!
-//! - `run.rs`: the execution under way, its events and what happened before what;
-//! - `clock.rs`: vector clocks;
-//! - `race.rs`: who could have come first; `ended.rs`: also those whom a step ends;
-//! - `frame.rs`: a state and what is explored there;
-//! - `search.rs`: the tree of executions.
+//! Invariants:
+//!
+//! - **Source sets.** When a state is popped, its explored actors are a source set: every execution from it has an
+//!   equivalent one that begins with one of them. Each race of an execution with a later step (`race.rs`), each blocked
+//!   actor at the end of an execution, and each actor that a step ended (`ended.rs`) adds a backtrack point unless an
+//!   initial of the reversed execution is in the backtrack set or asleep already.
+//! - **Sleep sets.** A step is asleep in a state if all executions that begin with it there are equivalent to explored
+//!   ones. It wakes when a dependent step is taken. A sleeping step is never taken, so no trace class is executed twice; an
+//!   execution that can go on only with sleeping steps is redundant.
+//! - The stack of states has one entry more than the execution has events: the event at `i` leaves the state at `i`.
+//!
+//! - `search.rs`: the tree of executions; `frame.rs`: a state on the stack;
+//! - `race.rs`: which events a late step can be reordered before; `ended.rs`: also the steps of actors that were ended;
+//! - `backtrack.rs`: which actor begins the reversed execution.
 
-mod clock;
+mod backtrack;
 mod ended;
 mod frame;
 mod race;
-mod run;
 mod search;
 
-pub use clock::Clock;
-pub(crate) use race::{Races, note_races, told};
-pub use run::{Event, Run};
-pub(crate) use run::{conflict, normalise};
 pub use search::search;
 
-use crate::graph::{Found, Race, Sorts, Stopped};
+use crate::found::{ChoiceCounts, Found, Stopped};
+use crate::race::Race;
 use trace::Choice;
 
 /// Where to stop.
@@ -39,35 +43,35 @@ pub struct Limits<'a> {
     pub stop: &'a mut dyn FnMut(u64, u64) -> bool,
 }
 
-/// What a search has seen.
+/// The result of a search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// Everything wrong, each once.
+    /// Failures, each once.
     pub found: Vec<Found>,
-    /// Races that were met.
+    /// Races.
     pub races: Vec<Race>,
-    /// For each of them: choices from the start to a state in which both accesses come next.
-    pub race_ways: Vec<Vec<Choice>>,
-    /// Complete executions, each of another class.
+    /// For each of them a schedule to a state in which both accesses are pending.
+    pub race_schedules: Vec<Vec<Choice>>,
+    /// Complete executions: trace classes.
     pub traces: u64,
-    /// Of them: executions in which nobody can move at the end, and that is wrong.
+    /// Of them: executions whose last state is stuck.
     pub stuck: u64,
-    /// Of them: executions that a failure ended.
+    /// Of them: executions that end with a fatal failure.
     pub failed: u64,
-    /// Executions that turned out to be like another, and were given up.
+    /// Redundant executions: only sleeping or redundant steps were left.
     pub redundant: u64,
-    /// Executions that were longer than the bound.
+    /// Executions longer than the bound.
     pub cut: u64,
     /// Steps executed.
     pub executed: u64,
-    /// The longest execution.
+    /// The length of the longest execution.
     pub depth_max: usize,
-    /// Whether everything was seen.
+    /// Whether all trace classes were explored.
     pub complete: bool,
     /// Why not.
     pub stopped: Option<Stopped>,
-    /// Choices of the system's sorts.
-    pub sorts: Sorts,
-    /// Fingerprints of states in which nobody can move, sorted. States after a fatal failure are not among them.
+    /// Choices by kind.
+    pub choices: ChoiceCounts,
+    /// Fingerprints of states without enabled actors, sorted; without states after a fatal failure.
     pub ends: Vec<u128>,
 }

@@ -1,7 +1,7 @@
-//! Vectors on their way into the tree store.
+//! A batch of vectors that are being inserted into the tree store.
 //!
-//! The store is far larger than the caches, and a lookup is a chain of waits for memory. So successors are collected,
-//! and each link of the chain is fetched for all of them before the first is followed: see [`super::Visited::guess`].
+//! The store is far larger than the caches, and a lookup is a chain of cache misses. So successors are collected, and
+//! each link of the chain is prefetched for all of them before the first is followed: see [`super::Visited::guess`].
 
 /// The words of a leaf, padded with zeros.
 pub type Leaf<const L: usize> = [u64; L];
@@ -9,17 +9,17 @@ pub type Leaf<const L: usize> = [u64; L];
 /// A leaf of a vector that differs from that of the vector it came from.
 #[derive(Clone, Copy)]
 pub struct Changed<const L: usize> {
-    /// What it is.
+    /// Its words.
     pub leaf: Leaf<L>,
     /// Its node.
     pub node: u32,
     /// From [`mix`]: where its table has it.
     pub tag: u32,
-    /// How far the look for it has come.
+    /// How far the probe for it has come.
     pub probe: u64,
 }
 
-/// Vectors on their way into the store, each as what differs from the vector that it came from.
+/// Vectors that are being inserted, each as its difference to its predecessor.
 #[derive(Default)]
 pub struct Batch<const L: usize> {
     /// The changed leaves of one vector after the other.
@@ -49,7 +49,7 @@ impl<const L: usize> Batch<L> {
         &self.changed[begin as usize..end as usize]
     }
 
-    /// The same, to note how far the look for them has come.
+    /// The same, to note how far the probes for them have come.
     #[inline]
     pub fn changed_mut(&mut self, begin: u32, end: u32) -> &mut [Changed<L>] {
         &mut self.changed[begin as usize..end as usize]
@@ -94,8 +94,8 @@ impl<const L: usize> Batch<L> {
     }
 }
 
-/// A hash of the words of a leaf and of where it starts, which the salt stands for. That of a vector is the exclusive or
-/// over all its leaves, each compared with zeros in its place.
+/// Hash of the words of a leaf; the salt says where it starts. That of a vector is the exclusive or over all its leaves, each
+/// with that of zeros in its place.
 #[inline]
 pub fn mix<const L: usize>(leaf: Leaf<L>, salt: u64) -> u64 {
     let mut mixed = salt;
@@ -108,7 +108,7 @@ pub fn mix<const L: usize>(leaf: Leaf<L>, salt: u64) -> u64 {
     fold(mixed, 0xa076_1d64_78bd_642f) ^ mixed.rotate_left(32)
 }
 
-/// What tells the hash of a leaf from that of another one with the same words.
+/// The salt of a leaf: leaves with the same words in different places have different hashes.
 pub fn salt(start: usize) -> u64 {
     (start as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

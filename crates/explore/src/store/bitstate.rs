@@ -7,7 +7,7 @@ use crate::system::Key;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A Bloom filter of visited states: never grows, never refuses, may take a new state for a visited one.
+/// A Bloom filter of visited states: never grows, never refuses, may identify a new state with a visited one.
 pub struct Bitstate {
     bits: Pages<AtomicU64>,
     hashes: u32,
@@ -15,8 +15,8 @@ pub struct Bitstate {
 }
 
 impl Bitstate {
-    /// An array of at most `bytes` bytes in which each state sets `hashes` bits; different seeds confuse different
-    /// states. `None` if the system has no memory.
+    /// An array of at most `bytes` bytes in which each state sets `hashes` bits; different states collide under different
+    /// seeds. `None` if the system has no memory.
     #[must_use]
     pub fn new(bytes: u64, hashes: u32, seed: u64) -> Option<Self> {
         let words = usize::try_from(bytes / 8).ok()?.max(1);
@@ -64,7 +64,7 @@ impl Visited for Bitstate {
     }
 
     fn load<'c>(&self, (): &'c mut (), _: u32) -> &'c [u8] {
-        unreachable!("bits do not give their states back")
+        unreachable!("bits do not restore states")
     }
 
     fn matches(&self, (): &mut (), _: u32, _: Key<'_>) -> bool {

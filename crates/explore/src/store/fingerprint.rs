@@ -1,4 +1,4 @@
-//! Stores that keep a fingerprint of each state: for states too large to keep, or when memory is short.
+//! Stores of fingerprints: for states too large to store, or when memory is short.
 
 use super::table::{Block, Full, Table, tag};
 use super::{Allowance, Exhausted, Need, Visit, Visited};
@@ -23,7 +23,7 @@ impl<const W: usize> Fingerprints<W> {
     }
 }
 
-/// 128 bits that stand for a key.
+/// Fingerprint of a key.
 #[must_use]
 pub fn fingerprint(key: Key<'_>) -> u128 {
     match key {
@@ -61,7 +61,7 @@ impl<const W: usize> Visited for Fingerprints<W> {
     }
 
     fn load<'c>(&self, _: &'c mut Block, _: u32) -> &'c [u8] {
-        unreachable!("a fingerprint does not give its state back")
+        unreachable!("a fingerprint does not restore its state")
     }
 
     fn matches(&self, _: &mut Block, id: u32, key: Key<'_>) -> bool {

@@ -1,17 +1,17 @@
-//! What one worker interned lately.
+//! Memo of one worker's recent interning.
 
-/// Remembered pairs: more would not fit the caches next to everything else.
+/// Memoized pairs: more would not fit the caches.
 const PAIRS: usize = 1 << 14;
-/// Remembered claims: several times as many as there are states in a batch.
+/// Memoized claims: several times as many as there are states in a batch.
 const CLAIMS: usize = 512;
 
-/// References of pairs, each in the one place that its hash gives it.
+/// References of pairs, direct-mapped by hash.
 ///
-/// An entry of zeros stands for the pair of zeros, whose reference is 0 in every table, so no entry is ever wrong.
+/// **Invariant:** every entry is right. One of zeros is the pair of zeros, whose reference is 0 in every table.
 pub struct Memo {
     /// The pair, then table and reference.
     pairs: Box<[[u64; 2]; PAIRS]>,
-    /// Tags of states on their way into the store.
+    /// Tags of states that are being inserted.
     claims: Box<[u32; CLAIMS]>,
 }
 
@@ -23,21 +23,21 @@ impl Default for Memo {
 }
 
 impl Memo {
-    /// The reference of a pair in a table, if it is remembered.
+    /// The reference of a pair in a table, if it is memoized.
     #[inline]
     pub fn pair(&self, table: usize, pair: u64) -> Option<u32> {
         let [key, last] = self.pairs[place(pair)];
         (key == pair && last >> 32 == table as u64).then_some(last as u32)
     }
 
-    /// Remembers that a state with this tag is on its way into the store, and says whether it was remembered: most
-    /// probably it is the same state then, twice in one batch. Being wrong costs time only.
+    /// Notes that a state with this tag is being inserted; whether one was noted before: most probably the same state, twice
+    /// in one batch. A wrong answer costs time only.
     #[inline]
     pub fn claim(&mut self, tag: u32) -> bool {
         std::mem::replace(&mut self.claims[tag as usize % CLAIMS], tag) == tag
     }
 
-    /// Remembers a pair.
+    /// Memoizes a pair.
     #[inline]
     pub fn put_pair(&mut self, table: usize, pair: u64, reference: u32) {
         self.pairs[place(pair)] = [pair, (table as u64) << 32 | u64::from(reference)];
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_pairs_of_different_tables_are_told_apart() {
+    fn equal_pairs_of_different_tables_are_different_entries() {
         let mut memo = Memo::default();
         memo.put_pair(2, 77, 5);
         assert_eq!((memo.pair(2, 77), memo.pair(0, 77)), (Some(5), None));
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_remembered_is_not_known() {
+    fn an_empty_memo_has_no_pairs() {
         assert_eq!(Memo::default().pair(0, 1), None);
     }
 }

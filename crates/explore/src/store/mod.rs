@@ -1,4 +1,8 @@
-//! Visited stores: which states have been seen, under which small number, in how little memory.
+//! Visited stores: sets of states that give each state a small number.
+//!
+//! **Invariant:** a lossless store gives equal numbers to equal vectors only; a store of fingerprints to equal fingerprints
+//! only. A number never changes, also when the store grows. Insertion is atomic: of workers that insert one state at the same
+//! time exactly one gets `new`.
 
 mod arena;
 mod batch;
@@ -22,11 +26,11 @@ pub use tree::Tree;
 /// Which visited store to use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StoreKind {
-    /// Lossless: vectors as trees of shared nodes, 20-30 bytes a state whatever the length of the vector. Systems that
-    /// are identified by fingerprints get [`StoreKind::Fingerprint128`] instead.
+    /// Lossless: vectors as trees of shared nodes, 20-30 bytes a state whatever the length of the vector. Systems whose keys
+    /// are fingerprints get [`StoreKind::Fingerprint128`] instead.
     #[default]
     Tree,
-    /// 64-bit fingerprints: two states may be confused, with the probability that the outcome states.
+    /// 64-bit fingerprints: two states may collide, with the probability that the outcome states.
     Fingerprint64,
     /// 128-bit fingerprints: as above, the probability is negligible for any search that fits a machine.
     Fingerprint128,
@@ -42,7 +46,7 @@ pub enum StoreKind {
 pub struct Visit {
     /// The number of the state: from 1, nearly dense; 0 if the store gives no numbers.
     pub id: u32,
-    /// Whether the state had not been seen.
+    /// Whether the state was not visited before.
     pub new: bool,
 }
 
@@ -82,9 +86,9 @@ pub struct Allowance {
 pub trait Visited: Send + Sync {
     /// What one worker keeps between calls: the state it expands, references it has reserved.
     type Cursor: Default + Send;
-    /// A state half inserted.
+    /// An insertion that is half done.
     type Ticket: Copy + Send;
-    /// Whether a state can be had back from its number.
+    /// Whether a state can be restored from its number.
     const RESTORES: bool;
     /// Whether states get numbers at all.
     const NUMBERS: bool = true;
@@ -92,28 +96,28 @@ pub trait Visited: Send + Sync {
     /// First half of an insertion.
     fn ticket(&self, cursor: &mut Self::Cursor, key: Key<'_>) -> Result<Self::Ticket, Need>;
 
-    /// How far the second half can be prepared now that the first has arrived, and fetches what it will touch; 0 for not
-    /// at all. Worth a call when tickets come in batches; worth nothing any more when the store has grown.
+    /// A hint for the second half, once what the first prefetched has arrived; prefetches what it will read. 0 is no hint.
+    /// Worth a call when tickets come in batches; invalid once the store has grown.
     fn guess(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket) -> u64;
 
-    /// Fetches what [`Visited::approach`] will touch, now that what [`Visited::guess`] fetched has arrived.
+    /// Prefetches what [`Visited::approach`] will read, once what [`Visited::guess`] prefetched has arrived.
     #[inline]
     fn fetch(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket, guess: u64) {
         let _ = (cursor, ticket, guess);
     }
 
-    /// Fetches what the second half will touch, now that what [`Visited::fetch`] fetched has arrived.
+    /// Prefetches what the second half will read, once what [`Visited::fetch`] prefetched has arrived.
     #[inline]
     fn approach(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket, guess: u64) {
         let _ = (cursor, ticket, guess);
     }
 
-    /// No ticket given out so far will be used any more.
+    /// All tickets so far are used.
     fn settled(&self, cursor: &mut Self::Cursor) {
         let _ = cursor;
     }
 
-    /// Fetches what [`Visited::load`] will touch.
+    /// Prefetches what [`Visited::load`] will read.
     fn foresee(&self, id: u32) {
         let _ = id;
     }
@@ -121,7 +125,7 @@ pub trait Visited: Send + Sync {
     /// Second half of an insertion; `guess` is what [`Visited::guess`] gave, or 0.
     fn insert(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket, guess: u64) -> Result<Visit, Need>;
 
-    /// The vector of a state, which also becomes the one that the next tickets are compared with.
+    /// The vector of a state; the next tickets are stored as differences to it.
     fn load<'c>(&self, cursor: &'c mut Self::Cursor, id: u32) -> &'c [u8];
 
     /// Whether `key` is the state with this number.
@@ -136,7 +140,7 @@ pub trait Visited: Send + Sync {
     /// One more than the largest number given out.
     fn ids_end(&self) -> u32;
 
-    /// Probability that among `states` states two were taken for one.
+    /// Probability that two of `states` states collide.
     fn collision_probability(&self, states: u64) -> f64 {
         let _ = states;
         0.0

@@ -1,7 +1,7 @@
 //! Zeroed memory in large pages, prefetching, and eight comparisons at once: the only unsafe lines of the engine.
 //!
 //! A table of a gigabyte that is probed at random spends half its time in the page walker unless its pages are large;
-//! Linux gives large pages to those who ask with `madvise(2)`.
+//! Linux gives large pages on `madvise(2)`.
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
@@ -117,7 +117,7 @@ impl<T: Word> Deref for Pages<T> {
 
 impl<T: Word> Drop for Pages<T> {
     fn drop(&mut self) {
-        // SAFETY: exactly the mapping that `zeroed` made, and nobody borrows from it any more.
+        // SAFETY: exactly the mapping that `zeroed` made, and no borrow of it is left.
         unsafe { libc::munmap(self.mapping.as_ptr(), self.mapped) };
     }
 }

@@ -29,7 +29,7 @@ pub enum Node {
 
 /// A leaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct LeafPlace {
     /// Its position among the nodes.
     pub node: usize,
     /// Its first word.
@@ -57,13 +57,13 @@ pub struct Inner {
 ///
 /// Where a vector is cut decides what the store costs. Cut so that one half follows from the other, and there are as
 /// many left halves as there are states; cut between things that move independently, and there are few of either. So
-/// the cuts are chosen by looking at a sample of vectors.
+/// the cuts are chosen from a sample of vectors.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The subtrees.
     pub nodes: Vec<Node>,
     /// The leaves among them.
-    pub leaves: Vec<Place>,
+    pub leaves: Vec<LeafPlace>,
     /// The pairs among them but the root, children before their parents.
     pub inner: Vec<Inner>,
     /// For each node, its position among the leaves if it is one.
@@ -104,7 +104,7 @@ impl Plan {
         for (node, kind) in self.nodes[..self.root()].iter().enumerate() {
             self.ordinals.push(self.leaves.len());
             match *kind {
-                Node::Leaf { start, end } => self.leaves.push(Place { node, start, end, salt: salt(start) }),
+                Node::Leaf { start, end } => self.leaves.push(LeafPlace { node, start, end, salt: salt(start) }),
                 Node::Pair { left, right, table } => self.inner.push(Inner { node, left, right, table }),
             }
         }

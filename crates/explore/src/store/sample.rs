@@ -1,6 +1,6 @@
-//! A few vectors of a system, from which a store learns how to cut the others.
+//! A few vectors of a system, from which a store chooses how to cut vectors into leaves.
 
-/// Vectors seen on a quick look around.
+/// Vectors of a few random walks.
 #[derive(Clone, Default, Debug)]
 pub struct Sample {
     /// Length of the longest vector, in bytes.
@@ -39,8 +39,8 @@ impl Sample {
         self.bytes.div_ceil(8)
     }
 
-    /// About how many different values the words from `start` to `end` have, in all states: the fewer of the pairs of
-    /// samples agree there, the more there are.
+    /// Estimate of how many different values the words from `start` to `end` have in all states, from the number of pairs of
+    /// samples that agree there.
     pub(super) fn variety(&self, start: usize, end: usize) -> f64 {
         let mut mixes: Vec<u64> = self.vectors.iter().map(|vector| mix(vector, start, end)).collect();
         mixes.sort_unstable();
@@ -49,7 +49,7 @@ impl Sample {
     }
 }
 
-/// One word that stands for a range of words; zeros at the end do not count.
+/// Hash of a range of words; zeros at the end do not count.
 fn mix(vector: &[u64], start: usize, end: usize) -> u64 {
     let range = &vector[start.min(vector.len())..end.min(vector.len())];
     let used = range.len() - range.iter().rev().take_while(|word| **word == 0).count();

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 const LINE: usize = 8;
 /// References that one worker takes at a time, so that the shared counter stays cold. Divides every arena chunk.
 const BLOCK: u32 = 256;
-/// How many references ahead of its use the room for a value is fetched.
+/// How many references ahead of its use the room for a value is prefetched.
 const AHEAD: u32 = 16;
 /// Lines of a new index.
 const LINES_FIRST: u64 = 128;
@@ -30,19 +30,20 @@ const REFERENCES_MAX: u64 = u32::MAX as u64 - 2 * BLOCK as u64;
 /// of an entry follows from its tag alone, and larger tags have later homes, so a larger index is written from the
 /// smaller one in a single pass from front to back that reads no value.
 ///
-/// The value of all zeros must not be inserted: it marks references that nobody has taken yet.
+/// **Invariant:** a reference, once given out, keeps its value; equal values have equal references. The value of all zeros is
+/// never inserted: it marks references that are free.
 pub struct Table<const W: usize> {
     values: Pages<AtomicU64>,
     index: Pages<AtomicU64>,
     lines: u64,
     /// First reference of the next block; reference 0 is never given out.
     next: AtomicU32,
-    /// Whether several workers insert: one by itself need not watch out for others, which takes as long as dozens of
-    /// other instructions.
+    /// Whether several workers insert: a single one needs no atomic exchange, which takes as long as dozens of other
+    /// instructions.
     shared: bool,
 }
 
-/// How far a look for a tag has come without comparing values.
+/// How far a search for a tag has come without comparing values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
     /// For [`Table::insert_from`]: one more than the first slot that is free or has the tag.
@@ -88,7 +89,7 @@ impl<const W: usize> Table<W> {
     /// The same from where [`Table::probe`] has come; 0 for the beginning. The table must not have grown since.
     #[inline]
     pub fn insert_from(&self, probe: u64, block: &mut Block, value: [u64; W], tag: u32) -> Result<(u32, bool), Full> {
-        // What the probe passed by is taken for ever and is something else.
+        // Slots that the probe passed are taken for ever, by other values.
         let mut slot = if probe == 0 { self.home(tag) * LINE } else { probe as usize - 1 };
         loop {
             let mut entry = self.index[slot].load(Acquire);
@@ -186,8 +187,7 @@ impl<const W: usize> Table<W> {
         std::array::from_fn(|word| words[word].load(Relaxed))
     }
 
-    /// Whether a reference stands for this value: word by word, since what was just computed is not yet fit for a wide
-    /// load from memory.
+    /// Whether a reference has this value: word by word, since a wide load could not be forwarded from narrow stores.
     #[inline]
     fn is(&self, reference: u32, value: &[u64; W]) -> bool {
         let words = self.words(reference);
@@ -207,26 +207,26 @@ impl<const W: usize> Table<W> {
         }
     }
 
-    /// Fetches the line in which a value with this tag will be looked for.
+    /// Prefetches the line in which the search for a value with this tag begins.
     #[inline]
     pub fn prefetch(&self, tag: u32) {
         self.index.prefetch(self.home(tag) * LINE);
     }
 
-    /// Fetches the value of a reference that was given out.
+    /// Prefetches the value of a reference that was given out.
     #[inline]
     pub fn prefetch_value(&self, reference: u32) {
         self.values.prefetch(reference as usize * W);
     }
 
-    /// Looks for a tag as far as that goes without comparing values; the value to compare next is fetched. Call it when the
-    /// line has arrived.
+    /// Searches for a tag as far as that goes without comparing values, and prefetches the value to compare next. Call it when
+    /// the line has arrived.
     #[inline]
     pub fn probe(&self, tag: u32) -> Probe {
         let mut start = self.home(tag) * LINE;
         loop {
             let line: &[AtomicU64; LINE] = self.index[start..start + LINE].try_into().expect("lines are whole");
-            // No branch depends on where it is: nobody could predict that.
+            // No branch depends on the slot: it would be mispredicted.
             let ends = ends(line, tag);
             if ends != 0 {
                 let slot = ends.trailing_zeros() as usize;
@@ -268,7 +268,7 @@ impl<const W: usize> Table<W> {
     }
 }
 
-/// 32 well-mixed bits of a value: where it is looked for.
+/// 32 well-mixed bits of a value: they decide where the search for it begins.
 #[inline]
 #[must_use]
 pub fn tag<const W: usize>(value: [u64; W]) -> u32 {

@@ -1,4 +1,4 @@
-//! The lossless store: vectors as binary trees whose equal subtrees are kept once.
+//! The lossless store: vectors as binary trees with interned subtrees (Laarman, van de Pol, Weber, SPIN 2011).
 //!
 //! A vector is cut into a few leaves of up to 32 bytes. Leaves are interned into references of four bytes, pairs of
 //! references are interned up to the root, and the pairs at the root are the visited states: their references are the
@@ -29,11 +29,11 @@ use cursor::{Blocks, Held};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Stands for the pair (0, 0) at the root: the vector of zeros is a state like any other.
+/// Represents the pair (0, 0) at the root: the vector of zeros is a state like any other.
 const ZEROS: u64 = u64::MAX;
 /// In a guess: the rest of it is the number of a state that has the tag.
 const KNOWN: u64 = 1 << 62;
-/// In a guess: an earlier ticket of the batch is for the same state, which will be known when it is this one's turn.
+/// In a guess: an earlier ticket of the batch is for the same state, which is stored when this one is inserted.
 const CLAIMED: u64 = 1 << 63;
 /// The root of a tree of two leaves: they are nodes 0 and 1, the left and the right half of its pair.
 const FLAT: usize = 2;
@@ -50,11 +50,11 @@ pub struct Tree<const L: usize> {
     pairs: Vec<PairTable>,
     /// Pairs at the root: the visited states.
     top: PairTable,
-    /// Length in bytes of the longest vector seen: what [`Visited::load`] gives back, padded with zeros.
+    /// Length in bytes of the longest vector so far: what [`Visited::load`] gives back, padded with zeros.
     longest: AtomicU32,
 }
 
-/// A state half inserted.
+/// An insertion that is half done.
 #[derive(Clone, Copy)]
 pub struct TreeTicket {
     /// Of the whole vector.
@@ -189,7 +189,7 @@ impl<const L: usize> Tree<L> {
         }
     }
 
-    /// The reference of a pair below the root, most of which were met a moment ago.
+    /// The reference of a pair below the root; most are in the memo.
     #[inline]
     fn recall_pair(&self, blocks: &mut Blocks, memo: &mut Memo, table: usize, pair: u64) -> Result<u32, Need> {
         if let Some(reference) = memo.pair(table, pair) {

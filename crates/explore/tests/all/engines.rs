@@ -5,7 +5,8 @@ use explore::graph::{
     Actor, Counts, Filter, FootprintSystem, Limits, Mode, Options, Parts, Reached, Report, Step, StepContext, Taken,
     search, search_with_many,
 };
-use explore::stateless::{self, Run};
+use explore::happens_before::Execution;
+use explore::stateless;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -65,7 +66,7 @@ fn searches_without_memory_see_what_full_ones_see() {
 /// Classes of all schedules, one by one; nothing if they are too many, or if one fails and hides what others do.
 fn classes(program: &Program) -> Option<u64> {
     let mut machine = Machine::new(program.clone());
-    let (mut run, mut classes, mut left) = (Run::default(), BTreeSet::new(), 4_000);
+    let (mut run, mut classes, mut left) = (Execution::default(), BTreeSet::new(), 4_000);
     let initial = machine.initial();
     enumerate(&mut machine, &mut run, &[], &initial, &mut classes, &mut left)?;
     Some(classes.len() as u64)
@@ -73,7 +74,7 @@ fn classes(program: &Program) -> Option<u64> {
 
 fn enumerate(
     machine: &mut Machine,
-    run: &mut Run,
+    run: &mut Execution,
     before: &[(u32, Actor)],
     reached: &Reached<crate::toy::machine::State>,
     classes: &mut BTreeSet<u128>,
@@ -81,7 +82,7 @@ fn enumerate(
 ) -> Option<()> {
     let dense = |actor: &Actor| if actor.number == crate::toy::machine::TIME { 9 } else { actor.number };
     let now: Vec<_> = reached.actors.iter().map(|actor| (dense(actor), actor.clone())).collect();
-    run.meet(before, &now);
+    run.reach(before, &now);
     for (actor, index) in now.iter().flat_map(|(_, actor)| (0..actor.choices).map(move |index| (actor, index))) {
         *left = left.checked_sub(1)?;
         let taken = machine.step(&reached.state, Choice { actor: actor.number, index }).expect("it can move");
@@ -235,7 +236,7 @@ fn several_workers_see_the_same_graph_as_one_and_what_a_full_search_sees() {
             let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
             let mut machines: Vec<Machine> = (0..workers).map(|_| Machine::new(program.clone())).collect();
             let report = with_many(&mut machines, &mut limits);
-            // What was done in vain depends on who is faster.
+            // How many trials are unused depends on the speed of the workers.
             Report { executed: 0, counts: Counts { tried: 0, ..report.counts }, ..report }
         });
         assert_eq!(seen(&reports[0]), seen(&full), "program {seed}");

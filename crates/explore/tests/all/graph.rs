@@ -59,15 +59,15 @@ fn a_reduced_search_leaves_out_states_and_nothing_that_matters() {
 fn a_search_that_keeps_nothing_sees_the_same() {
     let program = classics::remote_agent(2, true);
     let usual = graph(&program, Options::new(Mode::Reduced));
-    let poor = graph(&program, Options { kept: 0, tried: 0, ..Options::new(Mode::Reduced) });
+    let poor = graph(&program, Options { snapshots: 0, trials: 0, ..Options::new(Mode::Reduced) });
     assert!(poor.counts.again > 0);
     assert_eq!((usual.ends, usual.found, usual.states), (poor.ends, poor.found, poor.states));
 }
 
 #[test]
-fn whoever_comes_back_to_a_state_need_not_come_back_to_those_before_it() {
+fn a_restored_state_restores_its_ancestors_too() {
     let program = classics::remote_agent(3, false);
-    let search = |kept| graph(&program, Options { kept, tried: 0, ..Options::new(Mode::Reduced) });
+    let search = |snapshots| graph(&program, Options { snapshots, trials: 0, ..Options::new(Mode::Reduced) });
     let (usual, few) = (search(10_000), search(8));
     // 480 steps; 809 where the states on the way to the one that was asked for are dropped.
     assert!(usual.counts.again == 0 && (1..600).contains(&few.counts.again), "{}", few.counts.again);
@@ -155,7 +155,7 @@ fn can_be_saved(
 
 #[test]
 fn what_is_called_inevitable_is_and_what_comes_before_is_not() {
-    let mut told = 0;
+    let mut inevitable = 0;
     for seed in 0..200 {
         let (program, _) = generate::program(seed);
         let mut stop = |_: u64, _: u64| false;
@@ -164,7 +164,7 @@ fn what_is_called_inevitable_is_and_what_comes_before_is_not() {
         let mut machine = Machine::new(program);
         let report = search_with(&mut machine, Options::new(Mode::Reduced), &mut limits);
         for found in &report.found {
-            let from = found.inevitable_from.expect("it is told of graphs");
+            let from = found.inevitable_from.expect("graphs show it");
             let mut reached = machine.initial();
             for (steps, choice) in found.schedule.iter().enumerate().take(from + 1) {
                 let saved = can_be_saved(&mut machine, &reached, &mut Vec::new(), &mut BTreeSet::new());
@@ -172,14 +172,14 @@ fn what_is_called_inevitable_is_and_what_comes_before_is_not() {
                 assert!(!saved || steps < from, "program {seed}");
                 reached = machine.step(&reached.state, *choice).expect("it was a step").reached;
             }
-            told += usize::from(from < found.schedule.len());
+            inevitable += usize::from(from < found.schedule.len());
         }
     }
-    assert!(told > 20, "{told}");
+    assert!(inevitable > 20, "{inevitable}");
 }
 
 #[test]
-fn steps_that_somebody_watches_keep_their_order() {
+fn visible_steps_keep_their_order() {
     let threads = (0..3).map(|var| vec![store(var, 1), Op::End]).collect();
     let program = Program { threads, born: 3, vars: vec![0; 3], ..Program::default() };
     assert_eq!(plainly(&program, Mode::Reduced).states, 4);
@@ -210,7 +210,7 @@ fn waiting_for_ever_for_what_nobody_does_is_a_livelock() {
 }
 
 #[test]
-fn waiting_for_what_somebody_does_at_last_is_no_livelock() {
+fn waiting_for_a_step_that_fairness_ensures_is_no_livelock() {
     let program = Program {
         threads: vec![spinner(), vec![store(0, 1), Op::End]],
         born: 2,

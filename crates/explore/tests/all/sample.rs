@@ -140,7 +140,7 @@ fn what_samples_of_random_programs_find_is_real() {
 }
 
 #[test]
-fn a_run_without_end_is_given_up_when_somebody_wants_to_stop() {
+fn a_run_without_end_is_abandoned_when_the_caller_stops() {
     let thread = vec![Op::Store { var: 0, value: Value::Is(1) }, Op::Jump(0)];
     let program = Program { threads: vec![thread], born: 1, vars: vec![0], ..Program::default() };
     let mut stop = |_: u64, executed: u64| executed > 500;

@@ -131,22 +131,22 @@ fn undoing_brings_back_contents_mappings_and_fingerprint() {
 }
 
 #[test]
-fn a_parked_state_is_restored_here_and_on_another_thread() {
+fn a_snapshot_is_restored_here_and_on_another_thread() {
     let mut m = memory(2);
     m.store_u8(START, 1).unwrap();
-    let parked = m.park();
+    let snapshot = m.snapshot();
     m.store_u8(START, 2).unwrap();
-    m.restore(&parked);
+    m.restore(&snapshot);
     m.enter(A);
     assert_eq!(m.load_u8(START), Ok(1));
-    let there = parked.clone();
+    let there = snapshot.clone();
     let value = std::thread::spawn(move || {
         let mut m = Memory::new(Limit::default());
         m.restore(&there);
         m.enter(A);
         (m.load_u8(START), m.fingerprint())
     });
-    assert_eq!(value.join().unwrap(), (Ok(1), parked.fingerprint()));
+    assert_eq!(value.join().unwrap(), (Ok(1), snapshot.fingerprint()));
 }
 
 #[test]

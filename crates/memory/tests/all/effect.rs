@@ -59,7 +59,7 @@ fn step(memory: &mut Memory, mut way: Random) -> u64 {
 fn a_step_that_finds_the_same_does_the_same() {
     let mut random = Random(1);
     let mut memory = memory();
-    let mut states = vec![memory.park()];
+    let mut states = vec![memory.snapshot()];
     let mut known: Vec<(Effect, u64, u128, u64)> = Vec::new();
     let mut redone = 0;
     for round in 0..20_000 {
@@ -67,26 +67,29 @@ fn a_step_that_finds_the_same_does_the_same() {
         let at = random.below(states.len() as u64) as usize;
         let before = states[at].clone();
         memory.restore(&before);
-        memory.note_looks();
-        let told = step(&mut memory, Random(way));
-        memory.end_looks();
-        let after = memory.park();
+        memory.record_reads();
+        let result = step(&mut memory, Random(way));
+        memory.stop_recording();
+        let after = memory.snapshot();
         memory.check_invariants();
         for (effect, _, change, first) in known.iter().filter(|(_, other, ..)| *other == way) {
-            if !before.shows(effect) {
+            if !before.satisfies(effect) {
                 continue;
             }
             redone += 1;
-            assert_eq!(told, *first, "what it looked at is the same");
-            let parked = memory.redone(&before, effect);
-            assert_eq!((parked.fingerprint(), parked.ground()), (after.fingerprint(), after.ground()));
+            assert_eq!(result, *first, "its read set is the same");
+            let applied = memory.apply(&before, effect);
+            assert_eq!(
+                (applied.fingerprint(), applied.layout_fingerprint()),
+                (after.fingerprint(), after.layout_fingerprint())
+            );
             assert_eq!(before.fingerprint().wrapping_add(*change), after.fingerprint());
-            memory.restore(&parked);
+            memory.restore(&applied);
             memory.check_invariants();
-            assert_eq!(memory.park().shows(effect), after.shows(effect));
+            assert_eq!(memory.snapshot().satisfies(effect), after.satisfies(effect));
         }
         let change = after.fingerprint().wrapping_sub(before.fingerprint());
-        known.extend(memory.effect(SPACE, &before, &after).map(|effect| (effect, way, change, told)));
+        known.extend(memory.effect(SPACE, &before, &after).map(|effect| (effect, way, change, result)));
         match states.len() < 50 {
             true => states.push(after),
             false => states[at] = after,
@@ -102,14 +105,14 @@ fn a_step_that_finds_the_same_does_the_same() {
 fn more_than_words_of_one_space_is_not_remembered() {
     let mut memory = memory();
     memory.write(OTHER, START, b"there").unwrap();
-    let before = memory.park();
+    let before = memory.snapshot();
     let mut effect_of = |step: fn(&mut Memory)| {
         memory.restore(&before);
         memory.enter(SPACE);
-        memory.note_looks();
+        memory.record_reads();
         step(&mut memory);
-        memory.end_looks();
-        let after = memory.park();
+        memory.stop_recording();
+        let after = memory.snapshot();
         memory.effect(SPACE, &before, &after).is_some()
     };
     assert!(effect_of(|memory| memory.store_u64(START, 1).unwrap()));

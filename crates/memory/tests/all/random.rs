@@ -1,11 +1,11 @@
-//! Random operations, held against a naive memory: contents, faults, undo, parked states, fingerprints, code epochs, logs.
+//! Random operations, held against a naive memory: contents, faults, undo, snapshots, fingerprints, code epochs, logs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::naive::{Naive, PAGE};
 use memory::{
-    AccessKind, Backing, Halt, Limit, Logged, Mapping, Mark, Memory, ObjectId, Parked, Protection, Sharing, SpaceId,
+    AccessKind, Backing, Halt, Limit, Logged, Mapping, Mark, Memory, ObjectId, Protection, Sharing, Snapshot, SpaceId,
 };
 
 /// A small generator: the tests must not depend on a library's choice of numbers.
@@ -40,7 +40,7 @@ struct Pair {
     real: Memory,
     naive: Naive,
     marks: Vec<(Mark, Naive)>,
-    parked: Vec<(Parked, Naive)>,
+    snapshots: Vec<(Snapshot, Naive)>,
     /// Fingerprints by state and states by fingerprint, over everything seen.
     fingerprints: HashMap<Naive, u128>,
     states: HashMap<u128, Naive>,
@@ -60,7 +60,7 @@ impl Pair {
             real,
             naive: Naive::default(),
             marks: Vec::new(),
-            parked: Vec::new(),
+            snapshots: Vec::new(),
             fingerprints: HashMap::new(),
             states: HashMap::new(),
             code: BTreeMap::new(),
@@ -118,7 +118,7 @@ impl Pair {
             25..27 => self.space_life(),
             27..30 => self.mark(),
             30..33 => self.undo(),
-            33 => self.park(),
+            33 => self.take_snapshot(),
             34 => self.restore(),
             35 => self.forget(),
             36..38 => self.fingerprint(),
@@ -329,22 +329,22 @@ impl Pair {
         }
     }
 
-    fn park(&mut self) {
-        self.parked.push((self.real.park(), self.naive.clone()));
+    fn take_snapshot(&mut self) {
+        self.snapshots.push((self.real.snapshot(), self.naive.clone()));
     }
 
     fn restore(&mut self) {
-        if self.parked.is_empty() || self.random.below(2) == 0 {
+        if self.snapshots.is_empty() || self.random.below(2) == 0 {
             return;
         }
-        let (parked, naive) = self.parked[self.random.below(self.parked.len() as u64) as usize].clone();
+        let (snapshot, naive) = self.snapshots[self.random.below(self.snapshots.len() as u64) as usize].clone();
         if self.random.below(3) == 0 {
             // A worker that never saw the state.
             self.real = Memory::new(Limit::pages(100_000));
             self.real.log_accesses(self.log.is_some());
             self.code.clear();
         }
-        self.real.restore(&parked);
+        self.real.restore(&snapshot);
         self.naive = naive;
         self.marks.clear();
         self.log = self.log.take().map(|_| Vec::new());

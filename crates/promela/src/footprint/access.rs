@@ -1,4 +1,4 @@
-//! What a statement touches, before it is known which array element or channel that is.
+//! Accesses of statements, before array indices and channel ids are known.
 
 use crate::ir::{
     Action, Assign, ControlState, Edge, Expr, Field, Model, Pc, Place, Proctype, ProctypeId, Receive, Run, Send, Space,
@@ -7,13 +7,13 @@ use crate::ir::{
 /// One access of a statement.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// What it touches.
+    /// The object.
     pub what: What,
     /// Whether it may change it.
     pub write: bool,
 }
 
-/// What an access touches.
+/// The object of an access.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A place of a global variable: byte offset and, for arrays, the outermost index that picks the element.
@@ -49,7 +49,7 @@ pub enum Use {
     Receive,
     /// Takes the oldest message that fits.
     ReceiveAnywhere,
-    /// Looks at length or contents.
+    /// Reads length or contents.
     Look,
 }
 
@@ -72,7 +72,7 @@ impl<'m> Collector<'m> {
         self.accesses.push(Access { what, write });
     }
 
-    /// Everything that trying or executing an edge touches, without what follows it in an atomic sequence.
+    /// The accesses of evaluating or executing an edge, without what follows it in an atomic sequence.
     pub fn edge(&mut self, states: &[ControlState], pc: Pc, edge: &Edge) {
         self.movement(states, pc, edge.target, &edge.action);
         if edge.is_else(states) {
@@ -91,7 +91,7 @@ impl<'m> Collector<'m> {
         }
     }
 
-    /// Leaving or entering a control state is seen by those who look at labels.
+    /// Leaving or entering a control state changes the position, and the labels if one has any.
     fn movement(&mut self, states: &[ControlState], pc: Pc, target: Pc, action: &Action) {
         let Some(proctype) = self.proctype else { return };
         self.push(What::Position(proctype), true);
@@ -101,8 +101,8 @@ impl<'m> Collector<'m> {
         }
     }
 
-    /// Whether `else` is executable depends on whether the other options are: whoever sends to an empty channel, or receives
-    /// from a full one, changes that, although its step could be exchanged with a step that receives or sends.
+    /// Whether `else` is executable depends on whether the other options are: a send to an empty channel, or a receive from a
+    /// full one, changes that, although it commutes with a receive or a send.
     fn alternatives(&mut self, states: &[ControlState], pc: Pc) {
         for edge in &states[pc].edges {
             match &edge.action {
@@ -126,7 +126,7 @@ impl<'m> Collector<'m> {
         self.push(What::Death, true);
         self.push(What::ProcessCount, true);
         let Some(proctype) = self.proctype else { return };
-        // What a process leaves behind: its channels are gone.
+        // Its channels end with the process.
         for channel in &self.model.proctypes[proctype].channels {
             match &channel.variable {
                 Some(place) => self.push(What::Channel(Expr::Load(place.clone()), Use::SendSorted), true),
@@ -182,7 +182,7 @@ impl<'m> Collector<'m> {
         }
     }
 
-    /// What evaluating an expression touches.
+    /// The accesses of evaluating an expression.
     pub fn expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Constant(_) | Expr::Pid => {}

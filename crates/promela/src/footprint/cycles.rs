@@ -1,4 +1,4 @@
-//! Which control states close cycles.
+//! Feedback vertex sets: control states that close cycles.
 
 /// Rounds after which whatever is left on a cycle is cut: control graphs are seldom nested deeper.
 const ROUNDS_MAX: usize = 64;
@@ -41,7 +41,7 @@ const DONE: u32 = u32::MAX;
 
 /// Tarjan's algorithm with its own stack.
 struct Search {
-    /// When a vertex was first met, from 1; 0 if it was not.
+    /// When a vertex was reached, from 1; 0 if it was not.
     order: Vec<u32>,
     next: u32,
     /// Vertices whose component is not complete yet.
@@ -49,7 +49,7 @@ struct Search {
     found: Vec<Vec<usize>>,
 }
 
-/// A vertex on the way down: what is left of its edges, and the earliest vertex known to be reachable from it.
+/// A vertex on the search path: its edges that are left, and the earliest vertex known to be reachable from it.
 struct Frame {
     vertex: usize,
     left: Vec<usize>,

@@ -1,5 +1,5 @@
-//! What each process touches next and in the future, for the reduction: computed once for each control state, completed
-//! with array indices and channel ids when a state is at hand.
+//! Footprints of the next step and of the future of each process, for persistent sets: computed once for each control state,
+//! completed with array indices and channel ids in a given state.
 
 pub mod access;
 mod cycles;
@@ -20,37 +20,37 @@ pub struct Footprints {
     pub objects: Objects,
     /// For each proctype and control state.
     pub states: Vec<Vec<StateFootprint>>,
-    /// Accesses that must be completed with a process at hand; [`StateFootprint`] refers to them by number.
+    /// Accesses that are completed for a given process; [`StateFootprint`] refers to them by number.
     pub pinned: Vec<Access>,
     /// Whether the model uses something under which no reduction is attempted.
     pub off: bool,
 }
 
-/// What is known about one control state.
+/// The footprints of one control state.
 #[derive(Clone, Debug, Default)]
 pub struct StateFootprint {
-    /// What the edges here touch in any case.
+    /// The part of the next step's footprint that does not depend on the state.
     pub now_fixed: Footprint,
-    /// Further accesses of the edges here; completed exactly, since the state is at hand.
+    /// Further accesses of the next step; completed exactly in a given state.
     pub now: Vec<Access>,
-    /// What the rest of an atomic sequence that starts here touches.
+    /// The footprint of the rest of an atomic sequence that starts here.
     pub rest: Later,
-    /// What may be touched from here on.
+    /// The union of the footprints of all future steps.
     pub future: Later,
     /// Visible effects of a step from here.
     pub visible: Bits,
     /// Whether a step from here may close a cycle of control.
     pub closes_cycle: bool,
-    /// Whether a step from here touches nothing that anybody else ever touches, and closes no cycle.
+    /// Whether a step from here is local: independent of all steps of other processes, and it closes no cycle.
     pub private: bool,
 }
 
 /// Accesses at some later time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Later {
-    /// What is known without a state.
+    /// The part that does not depend on the process.
     pub fixed: Footprint,
-    /// What depends on the process: numbers of [`Footprints::pinned`].
+    /// The part that does: numbers of [`Footprints::pinned`].
     pub pinned: BTreeSet<usize>,
 }
 
@@ -78,7 +78,7 @@ impl Footprints {
         Self { objects: builder.objects, states, pinned: builder.pinned, off }
     }
 
-    /// What propositions look at: a step that writes one of these objects is visible.
+    /// Objects that propositions read: a step that writes one of them is visible.
     #[must_use]
     pub fn observed(&self, model: &Model, propositions: &[Expr]) -> Bits {
         let mut collector = Collector::new(model, None);
@@ -158,7 +158,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// Fills in which control states close cycles and which are private, given what is touched by anybody at any time.
+    /// Decides which control states close cycles and which are local, given the footprint of all steps of all processes.
     fn close_cycles(&self, proctype: ProctypeId, states: &mut [StateFootprint], touched: &Footprint) {
         let meets = |state: &StateFootprint| state.now_fixed.union(state.rest.fixed).conflicts(touched);
         let inside: Vec<BTreeSet<Pc>> = (0..states.len()).map(|pc| self.atomic_rest(proctype, pc)).collect();
@@ -193,7 +193,7 @@ impl Builder<'_> {
                 None => true,
             });
         }
-        // What a rendezvous touches does not depend on how full its channel is.
+        // The footprint of a rendezvous does not depend on the length of its channel.
         now.retain(|access| match self.named_channel(access) {
             Some((0, touched)) => {
                 *now_fixed = now_fixed.union(touched);
@@ -203,14 +203,14 @@ impl Builder<'_> {
         });
     }
 
-    /// The capacity of a channel that the model names, and what an access to it touches at some time.
+    /// The capacity of a channel that the model names, and the footprint of an access to it in the future.
     fn named_channel(&self, access: &Access) -> Option<(u32, Footprint)> {
         let What::Channel(Expr::Constant(id), how) = access.what else { return None };
         let capacity = self.model.channels.get(usize::try_from(id.checked_sub(1)?).ok()?)?.capacity;
         Some((capacity, self.objects.channel(id, capacity, how, None)))
     }
 
-    /// What accesses touch in any case, and those that depend on the state.
+    /// The footprint that does not depend on the state, and the accesses that do.
     fn split(&self, accesses: &[Access]) -> (Footprint, Vec<Access>) {
         let (mut fixed, mut open) = (Footprint::NOTHING, Vec::new());
         for access in accesses {
@@ -350,7 +350,8 @@ impl Builder<'_> {
         cycles::cut(&successors, cost)
     }
 
-    /// Control states in which a process never stands, since they are inside a d_step. None if somebody jumps into one.
+    /// Control states in which a process never rests, since they are inside a d_step. None if an edge from outside leads into
+    /// one.
     fn passed(&self, proctype: ProctypeId) -> Vec<bool> {
         let declared = &self.model.proctypes[proctype];
         let mut passed = vec![false; declared.states.len()];
@@ -365,7 +366,7 @@ impl Builder<'_> {
         passed
     }
 
-    /// Where a process may stand after an edge of `pc`; `passed` tells what is inside a d_step.
+    /// Where a process may rest after an edge of `pc`; `passed` are the control states inside a d_step.
     fn successors(&self, proctype: ProctypeId, pc: Pc, passed: &[bool]) -> Vec<Pc> {
         let states = &self.model.proctypes[proctype].states;
         let mut next = Vec::new();

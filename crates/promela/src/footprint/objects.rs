@@ -1,9 +1,9 @@
-//! The numbering of what can be touched.
+//! Numbers of objects in footprints.
 //!
-//! Things that many may change in any order, but that somebody may look at (positions, the number of processes, locals
-//! that are read from outside), have two numbers. A change *reads* the first, a look *writes* it: so changes do not
-//! conflict with each other but do with looks. The second number is written by a change in the footprint of the next
-//! step only, where it makes the step visible to properties that look.
+//! Objects with commuting changes (positions, the number of processes, locals that other processes read) have two numbers. In
+//! the first a change counts as a *read* and a read as a *write*: so changes are independent of each other but conflict
+//! with reads. The second is written by a change in the footprint of the next step only, where it makes the step visible to
+//! properties that read the object.
 
 use super::access::{Access, Use, What};
 use super::stable::extent;
@@ -16,7 +16,7 @@ const CREATION: u32 = 3;
 const DEATH: u32 = 4;
 const LABELS: u32 = 5;
 const PER_PROCTYPE: u32 = 7;
-/// Elements of arrays are told apart while there are at most so many objects in front of the channels.
+/// Elements of arrays are objects of their own while there are at most so many objects in front of the channels.
 const GLOBALS_MAX: u32 = 150;
 
 /// Numbers of objects.
@@ -65,12 +65,12 @@ impl Objects {
         Bits::folded(self.channels.wrapping_add((id.max(0) as u32) * 2 + 1))
     }
 
-    /// What an operation on a known channel touches. `length` is known for the next step only.
+    /// The footprint of an operation on a known channel. `length` is known for the next step only.
     #[must_use]
     pub fn channel(&self, id: i32, capacity: u32, how: Use, length: Option<u32>) -> Footprint {
         let (head, tail) = (self.head(id), self.tail(id));
         let both = head.union(tail);
-        // A waiting step also touches what could let it go on.
+        // A blocked step also reads what could enable it.
         let waits = match how {
             Use::Send if length == Some(capacity) => head,
             Use::Receive if length == Some(0) => tail,
@@ -86,7 +86,7 @@ impl Objects {
         }
     }
 
-    /// What an operation on an unknown channel touches.
+    /// The footprint of an operation on an unknown channel.
     #[must_use]
     pub fn any_channel(&self, how: Use) -> Footprint {
         // Channels come last, so all numbers from the first channel on; folded ones could be anything.
@@ -103,18 +103,19 @@ impl Objects {
         self.channels + id * 2 + 1 >= explore::bits::CAPACITY
     }
 
-    /// What an access touches that needs no evaluation; `None` if it does.
+    /// The footprint of an access that needs no evaluation; `None` if it does.
     #[must_use]
     pub fn fixed(&self, access: &Access) -> Option<Footprint> {
         let per = |proctype: ProctypeId, which: u32| PER_PROCTYPE + 4 * proctype as u32 + which;
         Some(match &access.what {
             What::Everything => Footprint::EVERYTHING,
-            // At a later time: as long as those who are taken alone have not moved they can, so `timeout` stays false.
+            // In the future: as long as the members of the persistent set have not moved they are enabled, so `timeout` stays
+            // false.
             What::Stillness => Footprint::NOTHING,
-            What::ProcessCount => looked_at(COUNT, access.write),
-            What::Labels => looked_at(LABELS, access.write),
-            What::Position(proctype) => looked_at(per(*proctype, 0), access.write),
-            What::Locals(proctype) => looked_at(per(*proctype, 2), access.write),
+            What::ProcessCount => commuting(COUNT, access.write),
+            What::Labels => commuting(LABELS, access.write),
+            What::Position(proctype) => commuting(per(*proctype, 0), access.write),
+            What::Locals(proctype) => commuting(per(*proctype, 2), access.write),
             What::Creation => Footprint { reads: Bits::folded(CREATION), writes: Bits::folded(CREATION) },
             What::Death => Footprint { reads: Bits::folded(CREATION), writes: Bits::folded(DEATH) },
             What::Global(place) if place.indices.is_empty() => side(self.at(place.offset as usize), access.write),
@@ -122,14 +123,14 @@ impl Objects {
         })
     }
 
-    /// The end of a process as the next step: it waits for younger ones to end, and is prevented by new ones.
+    /// The footprint of the end of a process as the next step: younger ones must end first, and new ones disable it.
     #[must_use]
     pub fn death_now(youngest: bool) -> Footprint {
         let waits = if youngest { Bits::EMPTY } else { Bits::folded(DEATH) };
         Footprint { reads: Bits::folded(CREATION).union(waits), writes: Bits::EMPTY }
     }
 
-    /// What a change makes visible, by the number that only properties look at.
+    /// The second numbers of a change, which only properties read.
     #[must_use]
     pub fn visible(&self, access: &Access) -> Bits {
         let per = |proctype: ProctypeId, which: u32| PER_PROCTYPE + 4 * proctype as u32 + which;
@@ -143,13 +144,13 @@ impl Objects {
     }
 }
 
-/// A thing that commuting changes read and looks write.
-fn looked_at(number: u32, change: bool) -> Footprint {
+/// An object with commuting changes: changes read it, reads write it.
+fn commuting(number: u32, change: bool) -> Footprint {
     let bits = Bits::folded(number);
     if change { Footprint { reads: bits, writes: Bits::EMPTY } } else { Footprint { reads: Bits::EMPTY, writes: bits } }
 }
 
-/// An ordinary thing.
+/// An ordinary object.
 #[must_use]
 pub fn side(bits: Bits, write: bool) -> Footprint {
     if write { Footprint { reads: Bits::EMPTY, writes: bits } } else { Footprint { reads: bits, writes: Bits::EMPTY } }

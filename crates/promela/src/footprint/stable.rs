@@ -1,7 +1,7 @@
-//! Expressions that keep their value as long as a process lives: its pid, constants, variables nobody assigns to.
+//! Expressions that keep their value as long as a process lives: its pid, constants, variables that are never assigned.
 //!
-//! They pin down array elements and channels that a process may touch in the future, and so tell processes apart that
-//! run the same code: `flag[_pid]`, or a channel that was a parameter.
+//! They determine array elements and channels that a process may access in the future, and so distinguish processes of the same
+//! proctype: `flag[_pid]`, or a channel that was a parameter.
 
 use crate::ir::{Action, Expr, Field, Model, Place, ProctypeId, Space};
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub struct Assigned(Vec<BTreeSet<u32>>);
 
 impl Assigned {
-    /// Looks through all statements.
+    /// Collects them from all statements.
     #[must_use]
     pub fn new(model: &Model) -> Self {
         let mut assigned = Self(vec![BTreeSet::new(); model.proctypes.len()]);

@@ -5,8 +5,8 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use super::arithmetic::{add, sub};
 use crate::cpu::{RAX, RBX, RCX, RDX};
 use crate::flags::ZF;
-use crate::generic::Row;
 use crate::machine::{Machine, Trap, mask, operand_size};
+use crate::row::Row;
 
 pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Xchg, xchg),

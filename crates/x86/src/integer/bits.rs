@@ -3,8 +3,8 @@
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use crate::flags::{AF, CF, OF, PF, SF, STATUS, ZF};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap, operand_size, sign_extend};
+use crate::row::Row;
 
 pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Bt, |m, i| bit_test(m, i, None)),

@@ -13,7 +13,7 @@ pub(crate) use rotate::{rol, ror};
 pub(crate) use shift::{sar, shl, shr};
 pub(crate) use transfer::condition;
 
-use crate::generic::Row;
+use crate::row::Row;
 
 /// The families, in no particular order: no mnemonic is in two of them.
 pub(crate) const FAMILIES: &[&[Row]] = &[

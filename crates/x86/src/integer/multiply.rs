@@ -3,8 +3,8 @@
 use iced_x86::{Instruction, Mnemonic};
 
 use crate::cpu::{RAX, RDX};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap, mask, operand_size, sign_extend};
+use crate::row::Row;
 
 pub(crate) const TABLE: &[Row] = &[(Mnemonic::Mul, mul), (Mnemonic::Imul, imul)];
 

@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::shift::{Shift, count_mask, shift, sign_turns, top_bit};
 use crate::flags::Flags;
-use crate::generic::Row;
 use crate::machine::{Machine, Trap, mask, operand_size};
+use crate::row::Row;
 
 pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Rol, |m, i| rotate(m, i, rol)),

@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use crate::cpu::{RAX, RDX};
 use crate::flags::{CF, OF};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap, mask, operand_size, sign_extend};
+use crate::row::Row;
 
 /// Everything with a condition is named once, here: move, set; `control` has the jumps.
 pub(crate) const TABLE: &[Row] = &[

@@ -6,7 +6,7 @@
 use iced_x86::{FlowControl, Instruction, Mnemonic};
 
 use super::chain::{self, Leaves};
-use super::code::Map;
+use super::map::Map;
 use super::ops::fallback::{self, Decoded};
 use super::ops::{host, string};
 use super::stops::Stops;
@@ -114,7 +114,7 @@ fn decode(reader: &mut Reader<'_, '_>, stops: &Stops) -> Result<Vec<Instruction>
     Ok(instructions)
 }
 
-/// Flags that may be read from `target` on. Only the page of the block is looked at: the block is valid as long as that is.
+/// Flags that are live at `target`. Only the page of the block is decoded: the block is valid as long as that is.
 fn live_at(reader: &mut Reader<'_, '_>, target: u64) -> u64 {
     let mut ip = target;
     live::ahead(|| {
@@ -276,7 +276,7 @@ pub(super) fn build(mut reader: Reader<'_, '_>, stops: &Stops) -> Result<Templat
         n += count;
     }
     let last = straight.instructions[total - 1];
-    // Also behind a branch, which looks at its count.
+    // Also behind a branch, which reads its count.
     builder.uops.push(translate::fall_through(last.next_ip()));
     builder.uops[0].shift |= live::pack(STATUS & !live[0]) << 2;
     let decoded = builder.decoded.into_boxed_slice();

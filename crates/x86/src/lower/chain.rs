@@ -2,8 +2,8 @@
 
 use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind};
 
+use super::operation::{alu_operation, shift_operation};
 use super::ops::alu::{Chain, Form};
-use super::translate::{alu_operation, shift_operation};
 use super::uop::Uop;
 use crate::machine::operand_size;
 

@@ -6,8 +6,6 @@
 
 #![allow(unsafe_code)]
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
 use iced_x86::Instruction;
@@ -15,30 +13,10 @@ use memory::SpaceId;
 
 use super::build::{self, LENGTH_MAX, Reader, Template, page};
 use super::live;
+use super::map::Map;
 use super::stops::Stops;
 use super::uop::Uop;
 use crate::machine::{Machine, Trap};
-
-/// A hasher for addresses: one multiplication.
-#[derive(Default)]
-pub(super) struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        let mixed = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ mixed >> 32;
-    }
-}
-
-pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// Slots of the table of recent branch targets.
 const RECENT: usize = 4096;
@@ -337,7 +315,7 @@ impl Code {
         self.view.recent[(target ^ target >> 12) as usize % RECENT] = Recent { target, first };
     }
 
-    /// Flags that nobody will look at from `start` on.
+    /// Flags that are dead at `start`.
     pub(super) fn dead(&mut self, m: &mut Machine<'_>, start: u64) -> u64 {
         let mut first = self.recent(start);
         if first.is_null() {

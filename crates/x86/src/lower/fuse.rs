@@ -2,16 +2,16 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
+use super::address::{general, is_high};
+use super::operation::{alu_operation, compare_operation, shift_operation};
 use super::ops::alu::{self, Form};
 use super::ops::{compare, moves, shift};
-use super::translate::{
-    alu_operation, blank, branch_offset, compare_operation, general, is_high, operands, shift_operation,
-};
+use super::translate::{blank, branch_offset, operands};
 use super::uop::Uop;
 use crate::integer::condition;
 use crate::machine::{mask, operand_size};
 
-/// A comparison or an operation on a register, and the conditional jump behind it. `live` says whether anybody else looks at
+/// A comparison or an operation on a register, and the conditional jump behind it. `live` says whether other instructions read
 /// the flags.
 pub(super) fn with_jump(i: &Instruction, jump: &Instruction, live: bool) -> Option<Uop> {
     let mut u = blank(moves::nothing, i.ip());
@@ -21,7 +21,7 @@ pub(super) fn with_jump(i: &Instruction, jump: &Instruction, live: bool) -> Opti
             let form = operands(&mut u, i)?;
             compare::pick_fused(op, size, form, code, live)?
         }
-        // These two leave the carry, which is no matter if nobody looks.
+        // These two leave the carry, which does not matter if it is dead.
         Mnemonic::Inc | Mnemonic::Dec if !live && is_written(i) && !matches!(code, 2 | 3 | 6 | 7) => {
             let op = if i.mnemonic() == Mnemonic::Inc { alu::ADD } else { alu::SUB };
             operands(&mut u, i)?;

@@ -1,4 +1,4 @@
-//! Which flags anybody will look at.
+//! Liveness of flags.
 //!
 //! An instruction whose flags are all overwritten before they are read need not set them. What is dead at an address is a
 //! function of the code from there on, never of how the thread got there: so that states with equal futures are equal, a run
@@ -77,7 +77,7 @@ pub(super) fn effect(i: &Instruction) -> Effect {
     Effect { reads: bits(i.rflags_read()), sets }
 }
 
-/// Jumps, calls and returns themselves do not look at flags.
+/// Jumps, calls and returns themselves read no flags.
 fn leaves_block_directly(i: &Instruction) -> bool {
     matches!(
         i.flow_control(),
@@ -89,7 +89,7 @@ fn leaves_block_directly(i: &Instruction) -> bool {
     )
 }
 
-/// How many instructions are looked at behind a branch.
+/// How many instructions behind a branch are examined.
 const HORIZON: usize = 6;
 
 /// Flags that may be read by the straight code that `next` yields. Whatever is not settled there counts as read.

@@ -1,10 +1,13 @@
 //! The lowered interpreter: blocks of micro-operations, made once from decoded instructions and kept by content.
 
+mod address;
 mod build;
 mod chain;
 mod code;
 mod fuse;
 mod live;
+mod map;
+mod operation;
 mod ops;
 mod run;
 mod stops;

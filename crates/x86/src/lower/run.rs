@@ -22,7 +22,7 @@ pub struct Stop {
 /// Runs at most `budget` instructions.
 ///
 /// On a trap `rip` is at the instruction that did not complete; behind it for `syscall` and `int3`, as on the processor.
-/// Flags that nobody will look at are cleared where a run stops: see [`settle`].
+/// Dead flags are cleared where a run stops: see [`settle`].
 pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
     let mut exec = Exec::new(budget, std::ptr::from_mut(code), machine.clock);
     machine.cpu.zero = 0;
@@ -47,14 +47,14 @@ pub fn run_past(mut machine: Machine<'_>, code: &mut Code) -> Stop {
 
 fn run_blocks(m: &mut Machine<'_>, code: &mut Code, exec: &mut Exec) -> Option<Trap> {
     while exec.budget > 0 {
-        // Handlers do not look at the alignment flag, which nobody sets but to see whether it can be.
+        // Handlers ignore the alignment flag, which programs set only to test whether it can be.
         let plainly = code.reference || m.cpu.flags.ac();
         let result = if plainly { step_plainly(m, code, exec) } else { run_block(m, code, exec) };
         if let Err(trap) = result {
             if !is_code_store(&trap) {
                 return Some(trap);
             }
-            // The store is to a page that code was taken from: done by the reference, then all code is looked at anew.
+            // The store is to a page with noted code: the reference executes it, then all code is validated again.
             let result = step_over(m, exec);
             code.prepare(m);
             if let Err(trap) = result {
@@ -141,7 +141,7 @@ unsafe fn end(u: *const Uop, cpu: *mut crate::Cpu, _: *mut memory::Memory, _: La
     std::ptr::null()
 }
 
-/// Clears the flags that nobody will look at from `rip` on, as [`run`] does where it stops.
+/// Clears the flags that are dead at `rip`, as [`run`] does where it stops.
 ///
 /// What is dead depends on the code from `rip` on and on nothing else. So threads that differ only in flags which are about
 /// to be overwritten become equal.

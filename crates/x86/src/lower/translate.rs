@@ -2,13 +2,15 @@
 
 use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
+use super::address::{address, general, is_high};
 use super::chain::{chain, chain_of_move};
+use super::operation::{alu_operation, compare_operation, shift_operation};
 use super::ops::alu::{self, Form};
 use super::ops::bits::{self, Exchange};
 use super::ops::stack::Pushed;
 use super::ops::{branch, compare, moves, shift, stack, unary, vector};
 use super::uop::{Handler, Uop};
-use crate::cpu::{FS_BASE, GS_BASE, ZERO};
+use crate::cpu::ZERO;
 use crate::integer::condition;
 use crate::machine::{mask, operand_size, place};
 
@@ -35,50 +37,6 @@ pub(super) fn blank(run: Handler, ip: u64) -> Uop {
 pub(super) fn branch_offset(ip: u64, target: u64) -> Option<u64> {
     let offset = target.wrapping_sub(ip) as i64;
     i32::try_from(offset).ok().map(|offset| (offset as u32 as u64) << 32)
-}
-
-/// Offset of a general register in the processor; `None` for others.
-pub(super) fn general(register: Register) -> Option<u8> {
-    let place = place(register)?;
-    Some((8 * place.index) as u8 + (place.shift / 8) as u8)
-}
-
-/// Whether writing the register changes `ah`, `ch`, `dh` or `bh`, which handlers cannot.
-pub(super) fn is_high(register: Register) -> bool {
-    matches!(register, Register::AH | Register::CH | Register::DH | Register::BH)
-}
-
-/// Fills in the address of the memory operand; whether it has an index. `None` if no handler computes such an address.
-pub(super) fn address(u: &mut Uop, i: &Instruction) -> Option<bool> {
-    let segment = match i.memory_segment() {
-        Register::FS => Some(FS_BASE),
-        Register::GS => Some(GS_BASE),
-        _ => None,
-    };
-    let slot = |number: usize| (8 * number) as u8;
-    let wide = |register: Register| (register.size() == 8).then(|| general(register)).flatten();
-    u.disp = i.memory_displacement64();
-    let base = match i.memory_base() {
-        Register::None | Register::RIP => None,
-        register => Some(wide(register)?),
-    };
-    let index = match i.memory_index() {
-        Register::None => None,
-        register => Some(wide(register)?),
-    };
-    if i.memory_base() == Register::None && index.is_none() && i.memory_displ_size() == 4 {
-        return None;
-    }
-    let shift = i.memory_index_scale().trailing_zeros() as u8;
-    (u.base, u.index, u.shift) = match (segment, base, index) {
-        (None, base, None) => (base.unwrap_or(slot(ZERO)), slot(ZERO), 0),
-        (None, base, Some(index)) => (base.unwrap_or(slot(ZERO)), index, shift),
-        (Some(segment), None, None) => (slot(segment), slot(ZERO), 0),
-        (Some(segment), Some(base), None) => (slot(segment), base, 0),
-        (Some(segment), None, Some(index)) => (slot(segment), index, shift),
-        (Some(_), Some(_), Some(_)) => return None,
-    };
-    Some(u.index != slot(ZERO))
 }
 
 /// Fills in the operands of an instruction with one or two of them, and says where they are.
@@ -115,38 +73,6 @@ pub(super) fn operands(u: &mut Uop, i: &Instruction) -> Option<Form> {
         }
         _ => None,
     }
-}
-
-pub(super) fn alu_operation(mnemonic: Mnemonic) -> Option<u8> {
-    Some(match mnemonic {
-        Mnemonic::Add => alu::ADD,
-        Mnemonic::Or => alu::OR,
-        Mnemonic::Adc => alu::ADC,
-        Mnemonic::Sbb => alu::SBB,
-        Mnemonic::And => alu::AND,
-        Mnemonic::Sub => alu::SUB,
-        Mnemonic::Xor => alu::XOR,
-        _ => return None,
-    })
-}
-
-pub(super) fn compare_operation(mnemonic: Mnemonic) -> Option<u8> {
-    match mnemonic {
-        Mnemonic::Cmp => Some(alu::SUB),
-        Mnemonic::Test => Some(alu::AND),
-        _ => None,
-    }
-}
-
-pub(super) fn shift_operation(mnemonic: Mnemonic) -> Option<u8> {
-    Some(match mnemonic {
-        Mnemonic::Shl | Mnemonic::Sal => shift::SHL,
-        Mnemonic::Shr => shift::SHR,
-        Mnemonic::Sar => shift::SAR,
-        Mnemonic::Rol => shift::ROL,
-        Mnemonic::Ror => shift::ROR,
-        _ => return None,
-    })
 }
 
 /// A shift of a register by an immediate below its size that is not zero, or by `cl`.
@@ -237,7 +163,7 @@ fn writes_high(i: &Instruction) -> bool {
 
 /// The micro-operation for an instruction that goes on with the next. `None` if there is none but the reference.
 ///
-/// `live` says whether anybody looks at the flags, `last` which register the micro-operation before has written.
+/// `live` says whether the flags are live, `last` which register the micro-operation before has written.
 pub(super) fn translate(i: &Instruction, live: bool, last: Option<u8>) -> Option<Uop> {
     let mut u = blank(moves::nothing, i.ip());
     if let Some(op) = compare_operation(i.mnemonic()) {

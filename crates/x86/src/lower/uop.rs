@@ -1,11 +1,11 @@
 //! Micro-operations and how one leads to the next.
 //!
 //! A handler does its work and goes to the next micro-operation itself. In release builds it does so by a call in tail
-//! position, which LLVM turns into a jump; Rust does not promise that, so every block entry looks at the stack pointer and
+//! position, which LLVM turns into a jump; Rust does not promise that, so every block entry checks the stack pointer and
 //! returns to the trampoline when the stack has grown. In debug builds each handler returns to the trampoline.
 //!
 //! **Contract of all handlers:** the micro-operation is in a block of the [`super::Code`] that `exec.code` points to and is
-//! followed by others up to one that does not fall through; `cpu`, `memory` and `exec` are valid and nobody else uses them;
+//! followed by others up to one that does not fall through; `cpu`, `memory` and `exec` are valid and used by no other;
 //! register fields are offsets into the first nineteen words of [`Cpu`].
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
@@ -127,7 +127,7 @@ fn stack_pointer() -> usize {
 /// What a handler is called with, and what it can do with it.
 ///
 /// Handlers of memory operands exist twice. The quick one knows only accesses that hit the translation cache; on any other it
-/// begins anew as the careful one, which must keep its arguments over a call and has to save registers of the host for that.
+/// restarts as the careful one, which must keep its arguments over a call and has to save registers of the host for that.
 #[derive(Clone, Copy)]
 pub(super) struct X<const CAREFUL: bool> {
     pub u: *const Uop,

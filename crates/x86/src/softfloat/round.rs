@@ -22,7 +22,7 @@ impl Cut {
 }
 
 impl Env {
-    /// Rounds the nonzero number `significand / 2^127 * 2^exponent`, whose lowest bit stands for all bits below it.
+    /// Rounds the nonzero number `significand / 2^127 * 2^exponent`, whose lowest bit is sticky: set if any bit below it is.
     pub fn round(&mut self, format: &Format, sign: bool, exponent: i32, significand: u128) -> Float {
         let shift = significand.leading_zeros();
         let (exponent, significand) = (exponent - shift as i32, significand << shift);
@@ -110,7 +110,7 @@ impl Env {
         let small = exponent < format.exponent_min;
         let narrow = format.exponent_max != EXTENDED.exponent_max;
         if narrow || !small && exponent <= format.exponent_max {
-            // In the narrow formats nobody looks at this result.
+            // In the narrow formats this result is not used.
             return Float::finite(sign, exponent, significand);
         }
         self.flags |= INEXACT;

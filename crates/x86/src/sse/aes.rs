@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::lane::{Lane, build};
 use super::operand::{combine, control, read, write};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Aesenc, |m, i| combine(m, i, |a, key| mix(substitute(shift_rows(a, 1), &FORWARD), [2, 3, 1, 1]) ^ key)),

@@ -5,8 +5,8 @@ use iced_x86::{Instruction, Mnemonic};
 use super::lane::{Lane, build};
 use super::operand::{combine, control, read};
 use crate::flags::{AF, CF, OF, PF, SF, ZF};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Blendps, |m, i| by_control::<u32>(m, i)),

@@ -5,8 +5,8 @@ use iced_x86::{Instruction, Mnemonic};
 use super::float::{Context, Number, packed, scalar};
 use super::operand::{control, read};
 use crate::flags::{AF, CF, OF, PF, SF, ZF};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::{F32, F64, Order, Quiet};
 
 pub(super) const TABLE: &[Row] = &[

@@ -5,8 +5,8 @@ use iced_x86::{Instruction, Mnemonic};
 use super::float::{Context, Number};
 use super::lane::Lane;
 use super::operand::{merge, read, settle, width, write};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap, operand_size, sign_extend};
+use crate::row::Row;
 use crate::softfloat::{F32, F64, Rounding};
 
 pub(super) const TABLE: &[Row] = &[

@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::lane::{Lane, build_some};
 use super::operand::{control, low, read, settle, width, write};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Pinsrb, |m, i| insert(m, i, 8)),

@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::fast::{self, Operation};
 use super::operand::{merge, read, write};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::{BEFORE, Env, F32, F64, Float, Real};
 
 pub(super) const TABLE: &[Row] = &[

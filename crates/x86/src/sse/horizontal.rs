@@ -6,8 +6,8 @@ use super::fast::Operation;
 use super::float::{Context, Number, basic};
 use super::lane::{Lane, build, build_some};
 use super::operand::{combine, control, read, width, write};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::{F32, F64};
 
 pub(super) const TABLE: &[Row] = &[

@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::lane::{Lane, zip};
 use super::operand::combine;
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Paddb, |m, i| lanes(m, i, u8::wrapping_add)),

@@ -25,7 +25,7 @@ pub(crate) use compare::flags_of;
 use iced_x86::{Code, CpuidFeature, EncodingKind};
 
 use crate::Generic;
-use crate::generic::Row;
+use crate::row::Row;
 
 const FAMILIES: &[&[Row]] = &[
     aes::TABLE,

@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::lane::{Lane, build};
 use super::operand::{combine, low, merge, read, read_anywhere, write, write_anywhere};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Movaps, aligned),

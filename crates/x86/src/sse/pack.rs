@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::lane::{Lane, build, build_some};
 use super::operand::{combine, read, width, write};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Packsswb, |m, i| pack(m, i, |a: i16| a.clamp(-128, 127) as u8)),

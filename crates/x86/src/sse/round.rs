@@ -4,7 +4,7 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::float::{Context, Number, packed, scalar};
 use super::operand::control;
-use crate::generic::Row;
+use crate::row::Row;
 use crate::softfloat::{F32, F64, Rounding};
 
 pub(super) const TABLE: &[Row] = &[

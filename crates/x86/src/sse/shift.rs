@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::lane::{Lane, zip};
 use super::operand::{control, read, write};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Psllw, |m, i| shift(m, i, |a: u16, n| a.checked_shl(n).unwrap_or(0))),

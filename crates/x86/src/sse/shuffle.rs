@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::lane::{Lane, build, build_some};
 use super::operand::{combine, control, low, merge, read, width, write};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Pshufd, |m, i| choose(m, i, |a, c| build(|k| u32::get(a, pick(c, k))))),

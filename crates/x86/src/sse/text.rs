@@ -5,8 +5,8 @@ use iced_x86::{Code, Instruction, Mnemonic, Register};
 use super::lane::{Lane, build};
 use super::operand::{control, read, read_anywhere, write};
 use crate::flags::{AF, CF, OF, PF, SF, ZF};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap, operand_size};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Pcmpistri, |m, i| compare(m, i, to_index)),

@@ -3,8 +3,8 @@
 use iced_x86::{Instruction, Mnemonic};
 
 use super::unit::{Pop, Work, push, source, stack_operand, value};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::{Env, F80, Float, Format, Quotient, Real, Remainder};
 
 pub(super) const TABLE: &[Row] = &[

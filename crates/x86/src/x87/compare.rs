@@ -5,8 +5,8 @@ use iced_x86::{Instruction, Mnemonic};
 use super::X87;
 use super::unit::{Pop, Work, source, value};
 use crate::flags::{AF, CF, OF, PF, SF, ZF};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::{Class, Float, Order, Quiet, Real};
 use crate::sse::flags_of;
 

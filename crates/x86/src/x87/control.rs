@@ -3,8 +3,8 @@
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::unit::{Pop, ready, stack_operand};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Fninit, |m, _| {

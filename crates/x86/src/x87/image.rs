@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic};
 
 use super::X87;
 use super::unit::{Touch, load_extended, ready, store_extended, touch_ends};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::F80;
 
 pub(super) const TABLE: &[Row] = &[

@@ -3,8 +3,8 @@
 use iced_x86::{Instruction, Mnemonic};
 
 use super::unit::{Pop, Work, load_extended, push, source, store_extended, value};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::{F80, Float, Real, Rounding, exact_integer};
 
 pub(super) const TABLE: &[Row] = &[

@@ -16,7 +16,7 @@ pub use state::X87;
 use iced_x86::{Code, EncodingKind};
 
 use crate::Generic;
-use crate::generic::Row;
+use crate::row::Row;
 
 const FAMILIES: &[&[Row]] = &[
     arithmetic::TABLE,

@@ -3,8 +3,8 @@
 use iced_x86::{Instruction, Mnemonic};
 
 use super::unit::{Pop, Work, value};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::{Env, F80, Float, Real};
 
 pub(super) const TABLE: &[Row] = &[

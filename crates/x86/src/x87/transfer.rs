@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::arithmetic::constant;
 use super::unit::{Pop, Work, load_extended, push, source, stack_operand, store_extended, value};
-use crate::generic::Row;
 use crate::machine::{Machine, Trap};
+use crate::row::Row;
 use crate::softfloat::{EXTENDED, F32, F64, F80, Float, Real};
 
 pub(super) const TABLE: &[Row] = &[

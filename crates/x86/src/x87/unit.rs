@@ -149,7 +149,7 @@ fn remember(m: &mut Machine<'_>, i: &Instruction) {
     m.cpu.x87.last_opcode = opcode(m, i);
 }
 
-/// The eleven bits that tell x87 instructions apart: the low three of the first byte, and the second.
+/// The eleven bits that identify an x87 instruction: the low three of the first byte, and the second.
 fn opcode(m: &mut Machine<'_>, i: &Instruction) -> u16 {
     let mut bytes = [0; 16];
     if m.memory.fetch(i.ip(), &mut bytes).is_err() {

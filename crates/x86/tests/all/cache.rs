@@ -77,10 +77,10 @@ fn a_parked_state_runs_its_own_code_when_restored() {
     let mut memory = memory(PROGRAM, Protection::READ_EXECUTE);
     let mut code = Code::new();
     assert_eq!(sum(&mut memory, PARENT, &mut code), 50);
-    let parked = memory.park();
+    let snapshot = memory.snapshot();
     memory.write_forced(PARENT, ADDEND, &[2]).expect("mapped");
     assert_eq!(sum(&mut memory, PARENT, &mut code), 20);
-    memory.restore(&parked);
+    memory.restore(&snapshot);
     assert_eq!(sum(&mut memory, PARENT, &mut code), 50);
 }
 

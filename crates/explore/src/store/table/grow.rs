@@ -1,4 +1,4 @@
-//! Tables that have become too small.
+//! Growth of tables.
 
 use super::{BLOCK, LINE, LOAD, REFERENCES_MAX, Table, tag};
 use crate::store::pages::Pages;
@@ -76,7 +76,7 @@ impl<const W: usize> Table<W> {
         true
     }
 
-    /// Puts an entry into a free slot, while nobody looks for entries and others place theirs only if that is `shared`.
+    /// Puts an entry into a free slot, while no worker searches, and other threads place entries only if `shared`.
     fn place(&self, entry: u64, shared: bool) {
         let mut line = self.home((entry >> 32) as u32);
         loop {
@@ -105,7 +105,7 @@ impl<const W: usize> Table<W> {
         true
     }
 
-    /// A table in which every reference of `self` stands for `map(reference)` and is found under the same tag; `None` if
+    /// A table in which every reference of `self` has the value `map(reference)` and is found under the same tag; `None` if
     /// the system has no memory.
     #[must_use]
     pub fn renamed<const V: usize>(&self, map: impl Fn(u32) -> [u64; V]) -> Option<Table<V>> {

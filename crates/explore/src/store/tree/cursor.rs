@@ -7,7 +7,7 @@ use super::super::table::Block;
 use super::{Need, Tree};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A worker's view: one vector with the references of all its subtrees, and the vectors on their way into the store.
+/// A worker's view: one vector with the references of all its subtrees, and the vectors that are being inserted.
 #[derive(Default)]
 pub struct TreeCursor<const L: usize> {
     /// The root of the plan that the rest is laid out for.

@@ -1,4 +1,4 @@
-//! Tree stores that have become too small, or too narrow.
+//! Growth of tree stores: more states, or longer vectors.
 
 use super::super::plan::Node;
 use super::super::table::Table;

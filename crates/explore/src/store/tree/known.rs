@@ -17,7 +17,7 @@ impl<const L: usize> Tree<L> {
         if root == FLAT {
             return self.is_flat(held, changed, pair);
         }
-        Look { tree: self, held, changed }.is_below(self.plan.halves(root), pair)
+        Comparison { tree: self, held, changed }.is_below(self.plan.halves(root), pair)
     }
 
     /// The same for a tree of two leaves, without a branch that depends on which of them changed.
@@ -34,8 +34,8 @@ impl<const L: usize> Tree<L> {
     }
 }
 
-/// A vector on the way into the store, compared with a state from left to right.
-struct Look<'a, const L: usize> {
+/// A vector that is being inserted, compared with a state from left to right.
+struct Comparison<'a, const L: usize> {
     tree: &'a Tree<L>,
     /// References of the state that the vector came from, and others.
     held: &'a [u32],
@@ -43,7 +43,7 @@ struct Look<'a, const L: usize> {
     changed: &'a [Changed<L>],
 }
 
-impl<const L: usize> Look<'_, L> {
+impl<const L: usize> Comparison<'_, L> {
     /// Whether two subtrees are those of `pair`.
     #[inline(always)]
     fn is_below(&mut self, (left, right): (usize, usize), pair: u64) -> bool {

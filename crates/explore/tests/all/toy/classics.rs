@@ -129,7 +129,7 @@ pub fn store_buffering() -> Program {
     Program { threads: vec![side(0), side(1)], born: 2, vars: vec![0; 2], ..Program::default() }
 }
 
-/// Peterson's lock. Its loop is taken as an await: whoever looks too early is stuck, because looking again is like looking
+/// Peterson's lock. Its loop is taken as an await: a thread that reads too early is stuck, because reading again is like reading
 /// later.
 pub fn peterson(rounds: usize) -> Program {
     let worker = |me: usize| {

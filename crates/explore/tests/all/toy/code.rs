@@ -28,9 +28,9 @@ impl Compare {
 pub enum Whom {
     /// One thread, by a signal or by cancelling it.
     One(usize),
-    /// Everybody else, as execve(2) does.
+    /// All other threads, as execve(2) does.
     Others,
-    /// Everybody, as exit_group(2) does.
+    /// All threads, as exit_group(2) does.
     All,
 }
 
@@ -90,9 +90,9 @@ pub enum Op {
     },
     /// Ends some threads wherever they are; the locks that they hold stay held.
     Kill(Whom),
-    /// Makes a lock free, whoever holds it: initialised again, zeroed, given back by a stranger.
+    /// Makes a lock free although another thread holds it: initialised again, zeroed, released by a thread that does not hold it.
     Free(usize),
-    /// Takes a page away: whoever accesses what is on it fails.
+    /// Unmaps a page: accesses to it fail.
     Unmap(usize),
     /// Brings it back.
     Map(usize),

@@ -23,7 +23,7 @@ pub struct Program {
     pub capacity: usize,
     /// Times that time may pass when nobody else can move; each adds one to the first variable.
     pub ticks: u32,
-    /// Whether somebody watches all variables.
+    /// Whether all variables are visible.
     pub watched: bool,
 }
 
@@ -78,7 +78,7 @@ pub enum Kind {
     Mutex,
     Queue,
     Channel,
-    /// Whether a thread is there: each of its steps reads it, and whoever ends it writes it.
+    /// Whether a thread is there: each of its steps reads it, and a step that ends it writes it.
     Thread,
     /// Whether a page is there: each access to what is on it reads it.
     Page,
@@ -90,7 +90,7 @@ pub fn object(kind: Kind, index: usize) -> u64 {
 }
 
 impl State {
-    /// Whether everybody has come to its end.
+    /// Whether all threads have ended.
     pub fn is_over(&self) -> bool {
         self.threads.iter().all(|thread| matches!(thread.life, Life::Dead | Life::Unborn))
     }
@@ -153,13 +153,13 @@ impl Machine {
         if choices > 0 {
             return actor;
         }
-        // Whoever waits can be ended, too.
+        // A blocked thread can be ended, too.
         actor.awaits = vec![object(Kind::Thread, index)];
         if let Some(mutex) = lock {
             let owner = state.owners[mutex];
             actor.awaits.push(object(Kind::Mutex, mutex));
             actor.awaits.extend(owner.map(|owner| object(Kind::Thread, owner)));
-            // Somebody who is dead, or who waits for itself, moves no more: others have to free the lock.
+            // A holder that is dead, or that waits for itself, never releases the lock: another thread has to.
             let moves = |owner: &usize| *owner != index && state.threads[*owner].life != Life::Dead;
             actor.blocked_by = owner.filter(|owner| self.kept[mutex] && moves(owner)).map(|owner| owner as u32);
             return actor;
@@ -267,7 +267,7 @@ impl FootprintSystem for Machine {
         Some(Taken { failure, progress, visible, ..Taken::new(self.reached(state), accesses) })
     }
 
-    /// Known states are left out, so that whoever asks for one is found out.
+    /// Known states are left out, so that an engine that uses one panics.
     fn step_with(&mut self, state: &State, choice: Choice, around: &mut dyn StepContext) -> Option<Stepped<State>> {
         let mut taken = self.step(state, choice)?.map(Some);
         let (fingerprint, fatal) = (taken.reached.fingerprint, taken.is_fatal());
@@ -277,7 +277,7 @@ impl FootprintSystem for Machine {
         for (number, choices) in around.untouched(&taken.accesses) {
             let left = taken.reached.actors.iter_mut().filter(|actor| actor.number == number && number != TIME);
             left.for_each(|actor| {
-                assert_eq!(actor.choices, choices, "{number} was touched");
+                assert_eq!(actor.choices, choices, "{number} was changed");
                 actor.unchanged = true;
             });
         }

@@ -1,4 +1,4 @@
-//! Small concurrent programs whose steps tell what they touch: the systems on which the engines are compared.
+//! Small concurrent programs whose steps report footprints: the systems on which the engines are compared.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod classics;

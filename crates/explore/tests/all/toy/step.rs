@@ -180,7 +180,7 @@ impl Step<'_> {
         all.filter(is_meant).collect::<Vec<_>>().into_iter().for_each(|thread| self.end(thread));
     }
 
-    /// Ends a thread where it is; whoever is dead or not born yet stays so.
+    /// Ends a thread where it is; one that is dead or not created yet stays so.
     fn end(&mut self, thread: usize) {
         let life = self.state.threads[thread].life;
         let ends = !matches!(life, Life::Unborn | Life::Dead);

@@ -164,7 +164,7 @@ fn by_chain<const OP: u8>(size: usize, form: Form, chain: Chain, live: bool) -> 
     }
 }
 
-/// The handler for an operation; `live` says whether anybody looks at the flags.
+/// The handler for an operation; `live` says whether the flags are live.
 pub(in crate::lower) fn pick(op: u8, size: usize, form: Form, chain: Chain, live: bool) -> Handler {
     match op {
         ADD => by_chain::<ADD>(size, form, chain, live),

@@ -17,3 +17,4 @@ pub(super) mod stack;
 pub(super) mod string;
 pub(super) mod unary;
 pub(super) mod vector;
+mod vector_operands;

@@ -1,7 +1,7 @@
 //! SSE by the host's own SSE instructions, where the host has them: the same bits, NaNs and exception flags by construction.
 //!
 //! Exceptions of floating-point instructions add up in the host's MXCSR. They are masked there, and moved to the guest's
-//! register by [`settle`] before anybody looks at it. Control bits other than the usual ones are left to the reference.
+//! register by [`settle`] before it is read. Control bits other than the usual ones are left to the reference.
 //! Only what is in the x86-64 baseline is used, so that no host answers differently.
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
@@ -16,7 +16,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 use memory::{Memory, Word};
 
 use super::fallback;
-use super::vector::{Direction, operands};
+use super::vector_operands::{Direction, operands};
 use crate::cpu::{Cpu, MXCSR_DEFAULT};
 use crate::lower::uop::{Exec, Handler, Last, Uop, X, handler};
 use crate::lower::width::{Address, Indexed};

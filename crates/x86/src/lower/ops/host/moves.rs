@@ -9,7 +9,7 @@ use memory::Memory;
 
 use super::{Direction, Handler, Vector, pick_plain, register};
 use crate::cpu::Cpu;
-use crate::lower::ops::vector::operands;
+use crate::lower::ops::vector_operands::operands;
 use crate::lower::uop::{Careful, Exec, Last, Uop, handler};
 use crate::lower::width::{Address, Indexed, Width};
 

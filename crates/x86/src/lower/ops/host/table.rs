@@ -7,7 +7,7 @@ use std::arch::asm;
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::{Direction, Handler, Uop, Vector, by_immediate, pick_float, pick_plain};
-use crate::lower::ops::vector::operands;
+use crate::lower::ops::vector_operands::operands;
 use crate::machine::xmm_index;
 
 /// The body of [`Vector::run`], by what is read of the second operand. A whole one is loaded by itself, for guest memory that is
@@ -93,7 +93,7 @@ instructions! { pick_lanes, pick_plain;
 }
 
 /// Shifts by a number in the instruction. Sixteen bytes from the immediate on are still in the micro-operation, and of a count
-/// only eight are looked at.
+/// only eight are read.
 fn pick_shift(mnemonic: Mnemonic) -> Option<Handler> {
     Some(match mnemonic {
         Mnemonic::Psllw => by_immediate::<Psllw>,

@@ -1,8 +1,8 @@
 //! The workers of a breadth-first search: one on the calling thread, the others on threads of their own.
 
+use super::frontier::{Counts, Frontier, Sighting};
 use super::origin::{Member, can_share};
 use super::shared::Shared;
-use super::successor_batch::{Counts, Frontier, Sighting};
 use super::watch::Rhythm;
 use super::worker::Worker;
 use crate::store::Visited;
@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, RecvError, Sender, channel};
 use std::thread::Scope;
 
 /// Most states that a worker takes from the level at a time. Taking them costs little, and at the end of a level the
-/// others wait for whoever has the last ones.
+/// others wait for the worker that has the last ones.
 const CHUNK_MOST: usize = 32;
 /// Times that a worker takes from its part of a level, if the chunks are smaller than they may be.
 const CHUNKS: usize = 8;
@@ -24,14 +24,14 @@ const CHUNKS: usize = 8;
 const AHEAD: usize = 3;
 /// Smaller levels are done by one worker: waking the others takes longer.
 const LEVEL_SHARED: usize = 1024;
-/// How often to look for a message before the thread goes to sleep: levels follow each other quickly, and waking a
-/// thread takes as long as expanding a hundred states.
-const LOOKS: u32 = 1000;
+/// Polls of a channel before the thread sleeps: levels follow each other quickly, and waking a thread takes as long as
+/// expanding a hundred states.
+const POLLS: u32 = 1000;
 
 /// One level, taken apart by all workers.
 ///
-/// Each worker has a part and helps others when that is done. Neighbours have successors in common, so it is best if the
-/// same worker expands them: what it has just stored it finds in its own cache.
+/// Each worker has a part, and takes from other parts when that is done. Neighbours have successors in common, so one worker
+/// should expand them: what it has just stored is in its own cache.
 struct Level<S> {
     states: Frontier<S>,
     parts: Vec<Part>,
@@ -43,7 +43,7 @@ struct Level<S> {
 /// One worker's part of a level, on a line of its own.
 #[repr(align(128))]
 struct Part {
-    /// First state that nobody has taken.
+    /// First state that is not taken.
     next: AtomicUsize,
     end: usize,
 }
@@ -57,12 +57,12 @@ impl<S> Level<S> {
         Self { states, parts, chunk, last }
     }
 
-    /// Whether several workers take it apart.
+    /// Whether several workers expand it.
     fn is_shared(&self) -> bool {
         self.parts.len() > 1
     }
 
-    /// Some states that nobody has taken, from a worker's own part as long as there are any.
+    /// Some states that are not taken, from a worker's own part as long as there are any.
     fn take(&self, worker: usize) -> Option<Range<usize>> {
         let (before, from_own) = self.parts.split_at(worker);
         from_own.iter().chain(before).find_map(|part| {
@@ -72,9 +72,9 @@ impl<S> Level<S> {
     }
 }
 
-/// The next message, looking for a while before going to sleep.
+/// The next message; polls for a while before it sleeps.
 fn receive<T>(from: &Receiver<T>) -> Result<T, RecvError> {
-    for _ in 0..LOOKS {
+    for _ in 0..POLLS {
         if let Ok(message) = from.try_recv() {
             return Ok(message);
         }
@@ -83,8 +83,8 @@ fn receive<T>(from: &Receiver<T>) -> Result<T, RecvError> {
     from.recv()
 }
 
-/// What a worker brings back from a level.
-pub struct Harvest<S> {
+/// What a worker found in a level.
+pub struct LevelResult<S> {
     /// New states.
     pub found: Frontier<S>,
     /// New failures.
@@ -94,87 +94,87 @@ pub struct Harvest<S> {
     counts: Counts,
 }
 
-/// A worker on a thread of its own. Channels, not a barrier: if the thread panics its end closes and nobody waits for it.
-struct Hand<S> {
+/// A worker on a thread of its own. Channels, not a barrier: if the thread panics, its end closes and the search does too.
+struct RemoteWorker<S> {
     jobs: Sender<Arc<Level<S>>>,
-    harvests: Receiver<Harvest<S>>,
+    results: Receiver<LevelResult<S>>,
     counts: Counts,
 }
 
 /// All workers of a search.
-pub struct Crew<'a, S: TransitionSystem, V: Visited> {
+pub struct Workers<'a, S: TransitionSystem, V: Visited> {
     shared: &'a Shared<'a, S, V>,
     own: Worker<'a, S, V>,
-    hands: Vec<Hand<S::State>>,
+    remotes: Vec<RemoteWorker<S::State>>,
 }
 
-impl<'a, S: TransitionSystem, V: Visited> Crew<'a, S, V> {
-    /// Starts the threads, which end when the crew is dropped.
-    pub fn hire<'scope, 'env>(scope: &'scope Scope<'scope, 'env>, shared: &'a Shared<'a, S, V>) -> Self
+impl<'a, S: TransitionSystem, V: Visited> Workers<'a, S, V> {
+    /// Starts the threads, which end when this is dropped.
+    pub fn spawn<'scope, 'env>(scope: &'scope Scope<'scope, 'env>, shared: &'a Shared<'a, S, V>) -> Self
     where
         'a: 'scope,
     {
-        let hands = (1..shared.options.workers).map_while(|number| hire_one(scope, shared, number)).collect();
-        Self { shared, own: Worker::new(shared, false), hands }
+        let remotes = (1..shared.options.workers).map_while(|number| spawn_one(scope, shared, number)).collect();
+        Self { shared, own: Worker::new(shared, false), remotes }
     }
 
     /// The first level: the initial state.
     pub fn start(&mut self) -> Frontier<S::State> {
         self.own.start();
-        self.own.intake.session.release();
-        self.own.intake.take_found()
+        self.own.successors.session.release();
+        self.own.successors.take_found()
     }
 
     /// Expands a level.
-    pub fn expand(&mut self, states: Frontier<S::State>, last: bool) -> Harvest<S::State> {
-        let ids_end = self.shared.shelf.read().ids_end();
+    pub fn expand(&mut self, states: Frontier<S::State>, last: bool) -> LevelResult<S::State> {
+        let ids_end = self.shared.slot.read().ids_end();
         let helped = states.len() >= LEVEL_SHARED && can_share(states.len(), ids_end);
-        let hands = if helped { &mut self.hands[..] } else { &mut [] };
-        let level = Arc::new(Level::new(states, 1 + hands.len(), last));
+        let remotes = if helped { &mut self.remotes[..] } else { &mut [] };
+        let level = Arc::new(Level::new(states, 1 + remotes.len(), last));
         let is_shared = level.is_shared();
-        for hand in hands.iter() {
-            hand.jobs.send(level.clone()).expect("a worker runs until its crew is dropped");
+        for remote in remotes.iter() {
+            remote.jobs.send(level.clone()).expect("a worker runs until it is dropped");
         }
-        let mut harvest = work(self.shared, &mut self.own, (0, &level));
-        for hand in hands {
-            let mut more = receive(&hand.harvests).expect("a worker panicked");
-            hand.counts = more.counts;
-            harvest.found.append(&mut more.found);
-            harvest.sightings.append(&mut more.sightings);
-            harvest.cut |= more.cut;
+        let mut result = work(self.shared, &mut self.own, (0, &level));
+        for remote in remotes {
+            let mut more = receive(&remote.results).expect("a worker panicked");
+            remote.counts = more.counts;
+            result.found.append(&mut more.found);
+            result.sightings.append(&mut more.sightings);
+            result.cut |= more.cut;
         }
         if is_shared {
-            harvest.found = self.shared.put_in_order(harvest.found, &level.states.ids);
-            harvest.sightings.sort_by_key(|sighting| sighting.index);
+            result.found = self.shared.put_in_order(result.found, &level.states.ids);
+            result.sightings.sort_by_key(|sighting| sighting.index);
         }
-        harvest
+        result
     }
 
-    /// What each worker counted.
+    /// Counts of each worker.
     pub fn counts(&self) -> Vec<Counts> {
-        std::iter::once(self.own.intake.counts).chain(self.hands.iter().map(|hand| hand.counts)).collect()
+        std::iter::once(self.own.successors.counts).chain(self.remotes.iter().map(|remote| remote.counts)).collect()
     }
 }
 
-/// A helper; nothing if the host gives no thread.
-fn hire_one<'a: 'scope, 'scope, S: TransitionSystem, V: Visited>(
+/// One more worker; nothing if the host gives no thread.
+fn spawn_one<'a: 'scope, 'scope, S: TransitionSystem, V: Visited>(
     scope: &'scope Scope<'scope, '_>,
     shared: &'a Shared<'a, S, V>,
     number: usize,
-) -> Option<Hand<S::State>> {
+) -> Option<RemoteWorker<S::State>> {
     let (jobs, todo) = channel::<Arc<Level<S::State>>>();
-    let (done, harvests) = channel();
-    let has_come = threads::help(scope, move || {
+    let (done, results) = channel();
+    let has_thread = threads::help(scope, move || {
         let mut worker = Worker::new(shared, false);
         while let Ok(level) = receive(&todo) {
-            let harvest = work(shared, &mut worker, (number, &level));
+            let result = work(shared, &mut worker, (number, &level));
             drop(level);
-            if done.send(harvest).is_err() {
+            if done.send(result).is_err() {
                 break;
             }
         }
     });
-    has_come.then(|| Hand { jobs, harvests, counts: Counts::default() })
+    has_thread.then(|| RemoteWorker { jobs, results, counts: Counts::default() })
 }
 
 /// Expands chunks of the level until none is left or the search is to end.
@@ -182,7 +182,7 @@ fn work<S: TransitionSystem, V: Visited>(
     shared: &Shared<'_, S, V>,
     worker: &mut Worker<'_, S, V>,
     (number, level): (usize, &Level<S::State>),
-) -> Harvest<S::State> {
+) -> LevelResult<S::State> {
     let mut rhythm = Rhythm::default();
     'level: while let Some(chunk) = level.take(number) {
         for index in chunk {
@@ -191,7 +191,7 @@ fn work<S: TransitionSystem, V: Visited>(
             if V::RESTORES
                 && let Some(soon) = level.states.ids.get(index + AHEAD)
             {
-                worker.intake.session.foresee(*soon);
+                worker.successors.session.foresee(*soon);
             }
             if level.last {
                 worker.expand_no_further(member, state);
@@ -199,23 +199,23 @@ fn work<S: TransitionSystem, V: Visited>(
                 worker.expand(member, state);
             }
             if rhythm.is_due() {
-                // Others may be waiting to let the store grow.
-                worker.intake.tell();
-                worker.intake.session.release();
+                // Another worker may be waiting to grow the store.
+                worker.successors.report_counts();
+                worker.successors.session.release();
                 if !shared.poll() {
                     break 'level;
                 }
             }
         }
     }
-    worker.intake.flush();
-    worker.intake.tell();
-    worker.intake.session.release();
-    Harvest {
-        found: worker.intake.take_found(),
-        sightings: std::mem::take(&mut worker.intake.sightings),
+    worker.successors.flush();
+    worker.successors.report_counts();
+    worker.successors.session.release();
+    LevelResult {
+        found: worker.successors.take_found(),
+        sightings: std::mem::take(&mut worker.successors.sightings),
         cut: worker.cut,
-        counts: worker.intake.counts,
+        counts: worker.successors.counts,
     }
 }
 

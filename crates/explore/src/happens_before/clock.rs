@@ -1,6 +1,6 @@
-//! Vector clocks: for each actor how many of its events are in the past.
+//! Vector clocks: for each actor how many of its events are in a past.
 
-/// What is in somebody's past.
+/// A past: a set of events that is closed under happens-before.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Clock(Vec<u32>);
 
@@ -18,14 +18,14 @@ impl Clock {
         self.0[actor as usize] = events;
     }
 
-    /// Puts everything into the past that is in the other's.
+    /// Adds another past.
     pub fn join(&mut self, other: &Self) {
         let length = self.0.len().max(other.0.len());
         self.0.resize(length, 0);
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own = (*own).max(*other));
     }
 
-    /// The counts; actors that did nothing may be missing at the end.
+    /// The counts by actor; actors without events may be missing at the end.
     #[must_use]
     pub fn counts(&self) -> &[u32] {
         &self.0
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_past_of_two_together_is_all_of_both() {
+    fn the_join_of_two_pasts_contains_both() {
         let (mut one, mut other) = (Clock::default(), Clock::default());
         one.set(0, 3);
         other.set(2, 5);
