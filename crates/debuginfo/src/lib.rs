@@ -20,7 +20,6 @@ mod locals;
 mod module;
 mod modules;
 mod reached;
-pub mod similar;
 pub mod stack;
 pub mod symbols;
 mod type_name;
@@ -32,6 +31,7 @@ mod way;
 
 pub use module::Module;
 pub use modules::{Function, Loaded, Modules};
+pub use trace::similar;
 pub use types::Kind;
 pub use value::{Place, Value};
 pub use variable::{Storage, Variable};

@@ -7,6 +7,7 @@ mod counterexample;
 mod fingerprint;
 mod programs;
 mod read;
+pub mod similar;
 mod told;
 
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable, Waiting};

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use trace::similar;
 
 /// The file's name.
 pub const FILE: &str = "allways.toml";
@@ -196,7 +197,7 @@ impl Config {
     pub fn find(&self, name: &str) -> Result<&Check, String> {
         self.check.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.check.keys().map(String::as_str).collect();
-            let hint = closest(name, &known).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+            let hint = similar::hint(name, known.iter().copied());
             let list =
                 if known.is_empty() { "there is none".to_owned() } else { format!("there is {}", known.join(", ")) };
             format!("no check `{name}` in {FILE}{hint}\n  = help: {list}")
@@ -209,31 +210,13 @@ fn explained(path: &Path, error: &toml::de::Error) -> String {
     let text = error.to_string();
     let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
     let hint = match quoted.split_first() {
-        Some((wrong, known)) if error.message().starts_with("unknown") => closest(wrong, known),
+        Some((wrong, known)) if error.message().starts_with("unknown") => {
+            similar::closest(wrong, known.iter().copied())
+        }
         _ => None,
     };
     let hint = hint.map(|near| format!("\n  = help: did you mean `{near}`?")).unwrap_or_default();
     format!("{}: {}{hint}", path.display(), text.trim_end())
-}
-
-/// The known name that is nearest, if a third of the letters or fewer differ.
-pub fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let near = known.iter().map(|other| (distance(name, other), *other)).min()?;
-    (near.0 <= name.chars().count().div_ceil(3)).then_some(near.1)
-}
-
-/// Letters to add, remove or change.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, letter) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, there) in other.iter().enumerate() {
-            let least = (diagonal + usize::from(letter != *there)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], least);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ use search::{Reason, Searched, Watch};
 use setup::{Setup, not_started, tell_hidden};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trace::FailureKind;
+use trace::{FailureKind, similar};
 use world::host::DeclaredRoots;
 use world::{Cause, Refusal};
 
@@ -141,9 +141,8 @@ fn chosen<T: ValueEnum>(key: &str, word: Option<&str>) -> Result<Option<T>, Stri
             .filter_map(T::to_possible_value)
             .map(|value| value.get_name().to_owned())
             .collect();
-        let near = config::closest(word, &known.iter().map(String::as_str).collect::<Vec<_>>())
-            .map(|near| format!(": did you mean `{near}`?"));
-        format!("`{key} = \"{word}\"` is not known{}\n  = help: it is {}", near.unwrap_or_default(), known.join(", "))
+        let hint = similar::hint(word, known.iter().map(String::as_str));
+        format!("`{key} = \"{word}\"` is not known{hint}\n  = help: it is {}", known.join(", "))
     })
 }
 

@@ -6,6 +6,7 @@ use checker::{Expected, Gate, Service};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use trace::similar;
 use world::Command;
 
 /// Programs that one check starts at most: the search tells no more threads apart.
@@ -93,10 +94,9 @@ fn replicas(
 fn gates(name: &str, config: &ServiceConfig, all: &BTreeMap<String, ServiceConfig>) -> Result<Vec<Gate>, String> {
     let mut gates = Vec::new();
     for (on, condition) in config.depends_on.all() {
-        let known: Vec<&str> = all.keys().map(String::as_str).collect();
         let Some(other) = all.get(&on) else {
-            let hint = super::config::closest(&on, &known).map(|near| format!(": did you mean `{near}`?"));
-            return Err(format!("service `{name}` depends on `{on}`, which is not there{}", hint.unwrap_or_default()));
+            let hint = similar::hint(&on, all.keys().map(String::as_str));
+            return Err(format!("service `{name}` depends on `{on}`, which is not there{hint}"));
         };
         match condition {
             Condition::Started => {}
