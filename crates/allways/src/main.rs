@@ -1,7 +1,7 @@
 //! The binary: arguments in, verdict and exit code out.
 //!
 //! **Invariant:** the one crate that prints, and the one that knows how a verdict becomes an exit code. Only `model`,
-//! `runs`, `backend`, `trails`, `unreached`, `faulty`, `fault_args` and `campaign` know that models are written in Promela.
+//! `runs`, `backend`, `trails`, `unreached`, `fault_plan`, `fault_args` and `campaign` know that models are written in Promela.
 #![allow(clippy::disallowed_methods, reason = "the binary reads and writes what its user names, and keeps the time")]
 
 mod allocator;
@@ -9,6 +9,7 @@ mod args;
 mod backend;
 mod campaign;
 mod careful;
+mod checked;
 mod evidence;
 mod exit;
 mod fault_args;

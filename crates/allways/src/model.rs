@@ -2,6 +2,7 @@
 
 use crate::args::ModelArgs;
 use crate::backend::Backend;
+use crate::checked::Checked;
 use crate::evidence::{Describe, SHORTENING, finite};
 use crate::fault_plan::{Wanted, condition, unfit};
 use crate::request::Request;
@@ -45,19 +46,6 @@ pub enum LoadError {
     Input(String),
     /// The model is fine, but uses what we do not support.
     Unsupported(String),
-}
-
-/// What a check found out.
-#[derive(Default)]
-pub struct Checked {
-    /// The answers. Counterexamples have no ids yet.
-    pub summary: Summary,
-    /// Counterexamples, each with the index of its property in the summary.
-    pub counterexamples: Vec<(usize, Counterexample)>,
-    /// Violations that could not be shown again: bugs of ours.
-    pub unconfirmed: Vec<String>,
-    /// The audit found a difference: a bug of ours, too.
-    pub is_doubtful: bool,
 }
 
 impl Model {

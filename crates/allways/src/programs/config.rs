@@ -193,6 +193,20 @@ impl Config {
         }
     }
 
+    /// The name of the only check.
+    pub fn only(&self) -> Result<&str, String> {
+        let known: Vec<&str> = self.check.keys().map(String::as_str).collect();
+        match known[..] {
+            [only] => Ok(only),
+            [] => Err(format!(
+                "{FILE} has no check\n  = help: [check.NAME.service.PROGRAM] with command = [\"./program\"]"
+            )),
+            [first, ..] => {
+                Err(format!("which check? {FILE} has {}\n  = help: allways check {first}", known.join(", ")))
+            }
+        }
+    }
+
     /// One check by name.
     pub fn find(&self, name: &str) -> Result<&Check, String> {
         self.check.get(name).ok_or_else(|| {

@@ -19,9 +19,8 @@ use crate::request::Request;
 use crate::saved::Saved;
 use crate::units;
 use crate::usage;
-use crate::verbs::check;
 use checker::narrate::Growth;
-use checker::{Options, Programs, named};
+use checker::{Options, Programs};
 use clap::ValueEnum;
 use config::{Check, Config};
 use evidence::Court;
@@ -29,7 +28,7 @@ use explore::{Allowance, Budget};
 use kernel::host::Host;
 use memory::Limit;
 pub use replay::replay;
-use request::{Wanted, only_for_other_engines, place};
+use request::{KINDS, Wanted, only_for_other_engines, place};
 use search::{Reason, Searched, Watch};
 use setup::{Setup, not_started, tell_hidden};
 use std::path::{Path, PathBuf};
@@ -38,72 +37,33 @@ use trace::{FailureKind, similar};
 use world::host::DeclaredRoots;
 use world::{Cause, Refusal};
 
-/// Kinds of failure that programs can have, in the order in which reports list them.
-pub const KINDS: [FailureKind; 7] = [
-    FailureKind::Deadlock,
-    FailureKind::Assert,
-    FailureKind::Crash,
-    FailureKind::Exit,
-    FailureKind::Race,
-    FailureKind::Misuse,
-    FailureKind::Livelock,
-];
-
-/// Checks what the command line starts.
-pub fn check(args: &CheckArgs, output: &Output) -> Exit {
-    if let Err(why) = only_for_models(args) {
-        return wrong(&why, output);
-    }
-    match Setup::new(&args.world) {
-        Ok(setup) => check_setup(setup, args, output),
-        Err(why) => wrong(&why, output),
-    }
-}
-
-/// Checks what `allways.toml` says under a name, or its only check if none is named.
-pub fn check_named(name: Option<&str>, mut args: Box<CheckArgs>, output: &Output) -> Exit {
-    let found = Config::read(Path::new(config::FILE)).and_then(|config| {
-        let only = config.check.keys().next().cloned().filter(|_| config.check.len() == 1);
-        let name = name.map(str::to_owned).or(only).ok_or_else(|| {
-            let known: Vec<&str> = config.check.keys().map(String::as_str).collect();
-            match known.is_empty() {
-                true => format!(
-                    "{} has no check\n  = help: [check.NAME.service.PROGRAM] with command = [\"./program\"]",
-                    config::FILE
-                ),
-                false => format!(
-                    "which check? {} has {}\n  = help: allways check {}",
-                    config::FILE,
-                    known.join(", "),
-                    known[0]
-                ),
-            }
-        })?;
-        let check = config.find(&name)?;
-        settle(check, &mut args)?;
-        let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
-        match &check.model {
-            Some(model) => Ok(What::Model(model.clone())),
-            None => services::setup(&name, check, &here).map(What::Programs),
-        }
-    });
-    match found {
-        Ok(What::Model(model)) => {
-            args.file = Some(model);
-            check::check(args, output)
-        }
-        Ok(What::Programs(setup)) => match only_for_models(&args) {
-            Ok(()) => check_setup(setup, &args, output),
-            Err(why) => wrong(&why, output),
-        },
-        Err(why) => wrong(&why, output),
-    }
-}
-
 /// What a check is about.
-enum What {
+pub enum Subject {
+    /// A Promela model.
     Model(PathBuf),
+    /// Programs.
     Programs(Setup),
+}
+
+/// What the command line starts.
+pub fn started_by(args: &CheckArgs) -> Result<Subject, String> {
+    only_for_models(args)?;
+    Setup::new(&args.world).map(Subject::Programs)
+}
+
+/// What `allways.toml` says under a name, or its only check if none is named.
+pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String> {
+    let config = Config::read(Path::new(config::FILE))?;
+    let name = name.map_or_else(|| config.only(), Ok)?;
+    let check = config.find(name)?;
+    settle(check, args)?;
+    if let Some(model) = &check.model {
+        return Ok(Subject::Model(model.clone()));
+    }
+    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let setup = services::setup(name, check, &here)?;
+    only_for_models(args)?;
+    Ok(Subject::Programs(setup))
 }
 
 fn wrong(why: &str, output: &Output) -> Exit {
@@ -146,7 +106,8 @@ fn chosen<T: ValueEnum>(key: &str, word: Option<&str>) -> Result<Option<T>, Stri
     })
 }
 
-fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
+/// Checks programs.
+pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     // Otherwise the first call of each function runs the dynamic linker, whose locks and tables would be part of the search.
     setup.set_default("LD_BIND_NOW", "1");
     let wanted = Wanted::new(args);
@@ -167,12 +128,12 @@ fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     let mut checked = summary::summary(&setup, &wanted, &searched, evidence);
     checked.summary.warnings.extend(endless(&mut programs, &searched));
     let sources = evidence::sources(&mut checked);
-    check::keep(&mut checked, args, output);
-    check::print(&checked, &sources, args, output);
+    checked.keep(args, output);
+    checked.print(&sources, args.format, output);
     tell_hidden(&host, output);
     // The process ends: to give back what millions of states took would only take time.
     std::mem::forget(programs);
-    check::exit(&checked, output)
+    checked.exit(output)
 }
 
 /// What a check may use.
@@ -194,7 +155,7 @@ fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Bud
     let mut programs = started.map_err(|error| not_started(&error))?;
     for text in &wanted.never {
         programs.forbid(text).map_err(|problem| {
-            let shown = problem.shown(named(text).1).replace('\n', "\n    ");
+            let shown = problem.shown(checker::named(text).1).replace('\n', "\n    ");
             format!("`--never` is not a proposition that can be checked\n    {shown}")
         })?;
     }

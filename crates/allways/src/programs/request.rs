@@ -1,12 +1,22 @@
 //! What a check of programs was asked for.
 
-use super::KINDS;
 use crate::args::{CheckArgs, EngineName, LibcName, ReadsName, Switch, WakesName};
 use crate::request::Request;
 use checker::{Checks, Depth, Engine, Options, Programs, Timeouts};
 use explore::graph::{Bound, Mode};
 use explore::sample;
 use trace::{FailureKind, ViewRef};
+
+/// Kinds of failure that programs can have, in the order in which reports list them.
+pub const KINDS: [FailureKind; 7] = [
+    FailureKind::Deadlock,
+    FailureKind::Assert,
+    FailureKind::Crash,
+    FailureKind::Exit,
+    FailureKind::Race,
+    FailureKind::Misuse,
+    FailureKind::Livelock,
+];
 
 /// Steps of one schedule, for engines that do not remember states.
 const DEPTH: u32 = 10_000;

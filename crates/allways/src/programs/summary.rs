@@ -1,10 +1,10 @@
 //! From what a search has seen to a verdict for each kind of failure.
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Libraries};
 use super::request::Wanted;
 use super::search::{Reason, Searched};
 use super::setup::Setup;
-use crate::model::Checked;
+use crate::checked::Checked;
 use crate::safety::without_violation;
 use crate::usage;
 use checker::{ChoiceKind, Engine};
@@ -24,7 +24,7 @@ pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Ev
     let counterexamples = evidence.counterexamples.into_iter();
     let counterexamples: Vec<_> = counterexamples.filter_map(|found| Some((place(&found)?, found))).collect();
     let summary = Summary {
-        system: command_lines(setup).join(" + "),
+        system: setup.command_lines().join(" + "),
         properties,
         covered: covered(wanted, searched, end),
         programs: Some(programs(setup, wanted, searched, &evidence.libraries)),
@@ -161,7 +161,7 @@ fn covered(wanted: &Wanted, searched: &Searched, end: End) -> Covered {
 fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Libraries) -> report::Programs {
     let counts = &searched.outcome.report.counts;
     report::Programs {
-        commands: command_lines(setup),
+        commands: setup.command_lines(),
         rounds: searched.outcome.rounds,
         executed: searched.outcome.executed,
         audited: wanted.audit.map(|_| searched.audited.again),
@@ -252,20 +252,4 @@ fn assumptions(wanted: &Wanted) -> Vec<String> {
     };
     let more = [Some(reads), wakes, Some("signals come between steps")];
     [waits].into_iter().chain(more.into_iter().flatten().map(str::to_owned)).collect()
-}
-
-/// What is known of the C libraries at the end of a search.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Libraries {
-    /// How they were looked at.
-    pub told: String,
-    /// Words that were made visible.
-    pub promoted: u64,
-}
-
-/// Commands as a shell would take them.
-pub fn command_lines(setup: &Setup) -> Vec<String> {
-    let word = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-    let line = |command: &world::Command| command.arguments.iter().map(word).collect::<Vec<_>>().join(" ");
-    setup.services.iter().map(|service| line(&service.command)).collect()
 }
