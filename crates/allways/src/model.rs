@@ -1,10 +1,10 @@
 //! Promela models: the one place that knows the language.
 
-use crate::args::ModelArgs;
 use crate::backend::Backend;
 use crate::checked::Checked;
 use crate::evidence::{Describe, SHORTENING, finite};
 use crate::fault_plan::{Wanted, condition, unfit};
+use crate::model_args::ModelArgs;
 use crate::request::Request;
 use crate::runs::{self, Answer, Run};
 use crate::safety::{self, Watch, without_violation};

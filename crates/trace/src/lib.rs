@@ -12,7 +12,7 @@ mod told;
 
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable, Waiting};
 pub use fingerprint::Fingerprint;
-pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef, ViewRef};
+pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef};
 pub use read::{ReadError, SIZE_MAX};
 pub use told::{ActorName, Trace, TraceStep};
 

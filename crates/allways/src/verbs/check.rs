@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::fault_plan::Wanted;
 use crate::input::look_at;
 use crate::interrupt::on_interrupt;
+use crate::misfit;
 use crate::model::Model;
 use crate::output::Output;
 use crate::programs::{self, Subject};
@@ -73,7 +74,7 @@ fn check_model(file: &Path, args: &CheckArgs, output: &Output) -> Exit {
         Err(error) => return refuse(error, output),
     };
     output.raw_message(&model.warnings);
-    let mut checked = search(&model, &Request::new(args), output);
+    let mut checked = search(&model, &Request::for_model(args), output);
     checked.keep(args, output);
     if args.format == CheckFormat::Spin {
         measure_trails(&model, &mut checked);
@@ -87,7 +88,7 @@ fn check_model(file: &Path, args: &CheckArgs, output: &Output) -> Exit {
 
 /// The faults that may happen to a model, unless the flags do not fit it.
 fn faults(file: &Path, args: &CheckArgs) -> Result<Option<Wanted>, String> {
-    programs::only_for_programs(args)?;
+    misfit::for_models(args)?;
     look_at(file)?;
     let wanted = Wanted::new(&args.faults, &args.scope)?;
     match args.trail && wanted.is_some() {
