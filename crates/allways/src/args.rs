@@ -1,13 +1,13 @@
 //! The command line.
 
 use crate::fault_args::{FAULTS_HELP, FaultArgs, FaultCount, FaultsArgs, fault_count};
+use crate::model_args::{Fairness, ModelArgs, OrderName, StoreName};
+use crate::options::Options;
 use crate::units;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use trace::FailureKind;
 
 const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 a counterexample, 2 wrong usage or input, 3 inconclusive, \
                           4 nothing to check, 70 a bug in allways, 130 interrupted";
@@ -77,24 +77,6 @@ pub enum Verb {
     Man,
 }
 
-/// A model and the macros that change its meaning.
-#[derive(Args, Debug, Clone, Default)]
-#[command(next_help_heading = "Models")]
-pub struct ModelArgs {
-    /// Define a macro
-    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
-    pub define: Vec<String>,
-    /// Undefine a macro
-    #[arg(short = 'U', value_name = "NAME")]
-    pub undefine: Vec<String>,
-    /// Look for included files here, too
-    #[arg(short = 'I', value_name = "DIR")]
-    pub include: Vec<PathBuf>,
-    /// Execute statements with the reference interpreter instead of native code
-    #[arg(long)]
-    pub interpret: bool,
-}
-
 /// Flags of `check`.
 #[derive(Args, Debug)]
 #[command(
@@ -106,98 +88,27 @@ pub struct CheckArgs {
     pub file: Option<PathBuf>,
     #[command(flatten)]
     pub world: WorldArgs,
-    /// How to look at the C library of programs
-    #[arg(long, value_enum, value_name = "DEPTH", help_heading = "Programs")]
-    pub libc: Option<LibcName>,
-    /// What must never be true of programs: 'exited(a) == 0 && exited(b) == 0'
-    #[arg(long, value_name = "PROPOSITION", help_heading = "Programs")]
-    pub never: Vec<String>,
-    /// Let timed waits end while others can move, so often in a run [default: 0, when nobody can move]
-    #[arg(long, value_name = "N", help_heading = "Programs")]
-    pub timeouts: Option<u32>,
-    /// How much a read of a pipe or connection returns [default: whole]
-    #[arg(long, value_enum, help_heading = "Programs")]
-    pub reads: Option<ReadsName>,
-    /// Whom a signal wakes if several wait [default: any]
-    #[arg(long, value_enum, help_heading = "Programs")]
-    pub wakes: Option<WakesName>,
-    /// Let threads take turns here, too: FILE:LINE, or where a function begins
-    #[arg(long = "break", value_name = "POINT", help_heading = "Programs")]
-    pub breaks: Vec<String>,
-    /// Let threads take turns only at the points of --break, and where they wait
-    #[arg(long, requires = "breaks", help_heading = "Programs")]
-    pub only_breaks: bool,
-    /// Take every access to shared memory as a step of its own
-    #[arg(long, conflicts_with = "only_breaks", help_heading = "Programs")]
-    pub fine: bool,
-    /// Tell how these global variables change
-    #[arg(long, value_name = "VARIABLE", value_delimiter = ',', help_heading = "Programs")]
-    pub watch: Vec<String>,
-    /// Take states for one in which these global variables agree, and the places of all threads
-    #[arg(long = "match", value_name = "VARIABLE", value_delimiter = ',', help_heading = "Programs")]
-    pub matched: Vec<String>,
-    /// How to search the schedules of programs [default: graph]
-    #[arg(long, value_enum, help_heading = "Programs")]
-    pub engine: Option<EngineName>,
-    /// The same as --engine sample
-    #[arg(long, conflicts_with = "engine", help_heading = "Programs")]
-    pub sample: bool,
-    /// Search only schedules in which somebody who could go on is interrupted at most N times
-    #[arg(long, value_name = "N", help_heading = "Programs")]
-    pub preemptions: Option<u32>,
-    /// Search only schedules in which the next in turn is passed over at most N times
-    #[arg(long, value_name = "N", conflicts_with = "preemptions", help_heading = "Programs")]
-    pub delays: Option<u32>,
-    /// Execute one of N memoized or inherited results again, and compare [default N: 20]
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20",
-        value_parser = clap::value_parser!(u32).range(1..), help_heading = "Programs")]
-    pub audit: Option<u32>,
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Check only these kinds of property
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds(), help_heading = "Search")]
-    pub check: Vec<FailureKind>,
+    #[command(flatten)]
+    pub options: Options,
     /// Check this `ltl` block or formula instead of every block
     #[arg(long, value_name = "NAME|FORMULA", help_heading = "Models")]
     pub ltl: Vec<String>,
     /// Count only fair runs for liveness
     #[arg(long, value_enum, help_heading = "Models")]
     pub fair: Option<Fairness>,
-    /// Leave out interleavings that cannot matter
-    #[arg(long, value_enum, default_value_t = Switch::On, help_heading = "Search")]
-    pub reduction: Switch,
     /// Which states to look at first
     #[arg(long, value_enum, default_value_t = OrderName::Bfs, help_heading = "Models")]
     pub order: OrderName,
     /// How to keep visited states
     #[arg(long, value_enum, default_value_t = StoreName::Tree, help_heading = "Models")]
     pub store: StoreName,
-    /// Threads [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), help_heading = "Search")]
-    pub jobs: Option<u8>,
-    /// Look no deeper than N steps (programs: with --engine dpor or sample)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
-    pub depth: Option<u32>,
-    /// Stop after this time, such as 10m
-    #[arg(long, value_parser = units::time, help_heading = "Search")]
-    pub time: Option<Duration>,
-    /// Use no more memory than this, such as 8G
-    #[arg(long, value_name = "SIZE", value_parser = units::size, help_heading = "Search")]
-    pub mem: Option<u64>,
-    /// Seed of the random orders
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Search")]
-    pub seed: u64,
-    /// Walks of `--order random` and `--engine sample` [default: 1000], members of `--order swarm` [default: 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
-    pub runs: Option<u64>,
     /// Let up to K faults happen in each run: 2,stop=1 (see `allways help faults`)
     #[arg(long, value_name = "K[,KIND=N]", value_delimiter = ',', value_parser = fault_count, help_heading = "Faults")]
     pub faults: Vec<FaultCount>,
     #[command(flatten)]
     pub scope: FaultArgs,
-    /// Go on after the first violation and report all
-    #[arg(long, visible_alias = "all", help_heading = "Search")]
-    pub keep_going: bool,
     /// Also write SPIN's FILE.pml.trail
     #[arg(long, help_heading = "Models")]
     pub trail: bool,
@@ -336,88 +247,6 @@ pub enum When {
     Never,
 }
 
-/// On or off.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Switch {
-    /// On.
-    On,
-    /// Off.
-    Off,
-}
-
-/// Which runs count.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fairness {
-    /// A process that can always move moves at some time.
-    Weak,
-}
-
-/// Which states to look at first.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OrderName {
-    /// Level by level: shortest counterexamples
-    Bfs,
-    /// Deepest first
-    Dfs,
-    /// Random walks: a sample, never complete
-    Random,
-    /// Many small random searches: a sample, too
-    Swarm,
-}
-
-/// How visited states are kept.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StoreName {
-    /// Lossless, compressed
-    Tree,
-    /// 64 bits a state
-    Fp64,
-    /// 128 bits a state
-    Fp128,
-    /// A few bits a state: never complete
-    Bitstate,
-}
-
-/// How to look at a C library.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LibcName {
-    /// Recognised functions are one step with their specified meaning
-    Summary,
-    /// Every instruction is executed as it stands
-    Real,
-}
-
-/// How much a read returns.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReadsName {
-    /// All that there is
-    Whole,
-    /// All, all but one byte, one byte, or what was sent first
-    Short,
-}
-
-/// Whom a signal wakes.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WakesName {
-    /// Any of them
-    Any,
-    /// The one who waits longest
-    Longest,
-    /// Any of them, and threads may wake although nobody signals
-    Spurious,
-}
-
-/// How schedules of programs are searched.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum EngineName {
-    /// Each state once, and only interleavings that can matter
-    Graph,
-    /// One run of each class of equivalent schedules; remembers no states
-    Dpor,
-    /// Runs at random: what is found is real, what is not found may be there
-    Sample,
-}
-
 /// What `check` prints.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CheckFormat {
@@ -436,12 +265,6 @@ pub enum ReportFormat {
     Text,
     /// The counterexample's file
     Json,
-}
-
-/// The kinds of property, by name.
-pub fn kinds() -> impl TypedValueParser<Value = FailureKind> {
-    let names = PossibleValuesParser::new(FailureKind::ALL.map(FailureKind::name));
-    names.try_map(|name| name.parse::<FailureKind>())
 }
 
 #[cfg(test)]

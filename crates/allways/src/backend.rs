@@ -6,6 +6,9 @@ use promela::run::act::Outcome;
 use promela::run::vector::Work;
 use promela::run::{Code, Interpreter, Marks};
 
+/// A model as a transition system.
+pub type System = promela::run::System<Backend>;
+
 /// An executor of statements, chosen when a model is loaded.
 #[derive(Debug)]
 pub enum Backend {

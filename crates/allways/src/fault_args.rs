@@ -1,6 +1,7 @@
 //! The command line about faults.
 
-use crate::args::{Fairness, ModelArgs, Switch, kinds};
+use crate::model_args::{Fairness, ModelArgs};
+use crate::options::{Switch, kinds};
 use crate::units;
 use clap::{Args, ValueEnum};
 use promela::faults::{BUDGET_MAX, Class};

@@ -1,7 +1,7 @@
 //! Which faults the user wants, from the command line to the model and into the counterexample's file and back.
 
 use crate::fault_args::{FaultArgs, FaultCount};
-use crate::model::{LoadError, paint};
+use crate::load_error::{LoadError, paint};
 use ltl::Formula;
 use promela::diagnostic::render_all;
 use promela::faults::{Class, Plan, Unfit};

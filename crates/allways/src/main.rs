@@ -1,7 +1,8 @@
 //! The binary: arguments in, verdict and exit code out.
 //!
 //! **Invariant:** the one crate that prints, and the one that knows how a verdict becomes an exit code. Only `model`,
-//! `runs`, `backend`, `trails`, `unreached`, `faulty`, `fault_args` and `campaign` know that models are written in Promela.
+//! `load_error`, `run_property`, `runs`, `backend`, `trails`, `unreached`, `fault_plan`, `fault_args` and `campaign` know
+//! that models are written in Promela.
 #![allow(clippy::disallowed_methods, reason = "the binary reads and writes what its user names, and keeps the time")]
 
 mod allocator;
@@ -9,6 +10,8 @@ mod args;
 mod backend;
 mod campaign;
 mod careful;
+mod check_model;
+mod checked;
 mod evidence;
 mod exit;
 mod fault_args;
@@ -16,12 +19,17 @@ mod fault_plan;
 mod input;
 mod interrupt;
 mod jobs;
+mod load_error;
 mod migration_hints;
+mod misfit;
 mod model;
+mod model_args;
+mod options;
 mod output;
 mod programs;
 mod progress;
 mod request;
+mod run_property;
 mod runs;
 mod safety;
 mod saved;

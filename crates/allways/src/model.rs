@@ -1,15 +1,14 @@
-//! Promela models: the one place that knows the language.
+//! Promela models, read.
 
-use crate::args::ModelArgs;
-use crate::backend::Backend;
-use crate::evidence::{Describe, SHORTENING, finite};
+use crate::backend::{Backend, System};
+use crate::evidence::Describe;
 use crate::fault_plan::{Wanted, condition, unfit};
+use crate::load_error::{LoadError, paint};
+use crate::model_args::ModelArgs;
 use crate::request::Request;
-use crate::runs::{self, Answer, Run};
-use crate::safety::{self, Watch, without_violation};
-use crate::turns::Turns;
-use crate::unreached::unreached;
-use promela::diagnostic::{self, render_all};
+use crate::run_property::{Run, runs_of};
+use crate::safety;
+use promela::diagnostic::render_all;
 use promela::faults::prepare;
 use promela::ir::Claim;
 use promela::ir::{Action, ControlState, Proctype};
@@ -19,12 +18,9 @@ use promela::run::explain;
 use promela::run::vector::Work;
 use promela::unread::lean;
 use replay::ModelReplay;
-use report::{Colour, End, Property, PropertyVerdict, Sources, Summary};
+use report::{Colour, Property, PropertyVerdict, Sources};
 use std::path::{Path, PathBuf};
-use trace::{Counterexample, FailureKind, Fingerprint, PropertyRef, SystemRef, Trace, Variable, Waiting};
-
-/// A model as a transition system.
-pub type System = promela::run::System<Backend>;
+use trace::{Counterexample, FailureKind, Fingerprint, SystemRef, Variable, Waiting};
 
 /// A model that was read.
 pub struct Model {
@@ -38,27 +34,6 @@ pub struct Model {
     pub warnings: String,
     /// Its properties of whole runs.
     pub runs: Vec<Run>,
-}
-
-/// Why a model cannot be used; the text is ready to be printed.
-pub enum LoadError {
-    /// The model is wrong.
-    Input(String),
-    /// The model is fine, but uses what we do not support.
-    Unsupported(String),
-}
-
-/// What a check found out.
-#[derive(Default)]
-pub struct Checked {
-    /// The answers. Counterexamples have no ids yet.
-    pub summary: Summary,
-    /// Counterexamples, each with the index of its property in the summary.
-    pub counterexamples: Vec<(usize, Counterexample)>,
-    /// Violations that could not be shown again: bugs of ours.
-    pub unconfirmed: Vec<String>,
-    /// The audit found a difference: a bug of ours, too.
-    pub is_doubtful: bool,
 }
 
 impl Model {
@@ -100,7 +75,7 @@ impl Model {
         let start = |model: promela::ir::Model| {
             let code = Backend::new(&model, args.interpret);
             let mut system = System::new(model, parsed.sources.clone(), code);
-            let runs = runs::runs_of(&mut system, extra.clone());
+            let runs = runs_of(&mut system, extra.clone());
             (system, runs)
         };
         // A fault may touch what nobody reads, and then the two would not go the same way.
@@ -153,103 +128,6 @@ impl Model {
         sources
     }
 
-    /// Checks what was asked for: short searches for properties of whole runs, then failed steps and stuck states, then
-    /// what the short searches left open.
-    pub fn check(&self, request: &Request, watch: Watch<'_>) -> Checked {
-        let safety = !self.properties(request).is_empty();
-        let wanted: Vec<&Run> = self.runs.iter().filter(|run| run.wanted(request)).collect();
-        let mut answers = runs::probe_all(self, &wanted, request, watch);
-        let open = wanted.iter().zip(&answers).filter(|(_, answer)| answer.is_none()).map(|(run, _)| *run);
-        let open: Vec<&Run> = open.collect();
-        let (mut checked, late) = match safety {
-            true => self.check_in_turns(&open, request, watch),
-            false => (Checked::default(), runs::check_all(self, &open, request, 0, watch)),
-        };
-        checked.summary.system.clone_from(&self.system_ref.file);
-        for (answer, late) in answers.iter_mut().filter(|answer| answer.is_none()).zip(late) {
-            *answer = Some(late);
-        }
-        let answers: Vec<Answer> = answers.into_iter().flatten().collect();
-        let covered = &mut checked.summary.covered;
-        if !safety {
-            *covered = runs::covered(request, &answers).unwrap_or_default();
-        }
-        covered.end = runs::end(covered.end.clone(), &answers);
-        for answer in answers {
-            let index = checked.summary.properties.len();
-            checked.summary.properties.push(answer.property);
-            match answer.counterexample {
-                None => {}
-                Some(Ok(counterexample)) => checked.counterexamples.push((index, counterexample)),
-                Some(Err(mismatch)) => {
-                    checked.unconfirmed.push(format!("{}: {mismatch}", wanted_name(&checked, index)));
-                }
-            }
-        }
-        let present = |kind: &FailureKind| checked.summary.properties.iter().any(|property| property.kind == *kind);
-        let wanted = safety::SAFETY.into_iter().filter(|kind| request.wants(*kind));
-        checked.summary.absent = wanted.filter(|kind| !present(kind)).collect();
-        let kinds: Vec<_> = checked.summary.properties.iter().map(|property| property.kind).collect();
-        checked.summary.warnings.extend(request.missing(&kinds));
-        checked.summary.covered.faults = self.faults_words();
-        checked.summary.covered.state_bytes = self.system.initial_work().bytes.len() as u64;
-        checked
-    }
-
-    /// The search for failed steps and stuck states and those for properties of whole runs. If time is short, the former
-    /// stands still after its share of it and goes on when the others have had theirs.
-    fn check_in_turns(&self, open: &[&Run], request: &Request, watch: Watch<'_>) -> (Checked, Vec<Answer>) {
-        let Some(left) = request.time_left().filter(|_| !open.is_empty()) else {
-            let checked = self.check_safety(request, watch);
-            let answers = match checked.summary.covered.end {
-                End::Interrupted => open.iter().map(|run| run.not_searched("interrupted", End::Interrupted)).collect(),
-                _ => runs::check_all(self, open, request, 0, watch),
-            };
-            return (checked, answers);
-        };
-        let turns = Turns::new(left / (open.len() as u32 + 1));
-        std::thread::scope(|scope| {
-            let safety = scope.spawn(|| turns.search(watch, |watch| self.check_safety(request, watch)));
-            let paused = turns.wait();
-            let memory = request.memory.map(|bytes| if paused { bytes.saturating_sub(turns.bytes()) } else { bytes });
-            let rest = Request { memory, ..request.clone() };
-            let answers = runs::check_all(self, open, &rest, u32::from(paused), watch);
-            turns.resume();
-            let checked = safety.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (checked, answers)
-        })
-    }
-
-    fn check_safety(&self, request: &Request, watch: Watch<'_>) -> Checked {
-        let outcome = safety::search(self.searched(request), request, watch);
-        let covered = safety::covered(request, &outcome);
-        let mut properties = self.properties(request);
-        for property in &mut properties {
-            (property.verdict, property.note) = without_violation(&covered.end);
-        }
-        let (mut counterexamples, mut unconfirmed) = (Vec::new(), Vec::new());
-        for violation in &outcome.violations {
-            let index = index_of(&mut properties, violation.failure.kind);
-            properties[index].verdict = PropertyVerdict::Violated;
-            if properties[index].violations == 0 {
-                properties[index].note = violation.failure.message.clone();
-            }
-            properties[index].violations += 1;
-            // One proof a property is enough to read; --keep-going shows them all.
-            if properties[index].violations > 1 && !request.keep_going {
-                continue;
-            }
-            match finite(&mut self.replay(), &self.system_ref, violation, SHORTENING) {
-                Ok(counterexample) => counterexamples.push((index, counterexample)),
-                Err(mismatch) => unconfirmed.push(format!("{}: {mismatch}", violation.failure.message)),
-            }
-        }
-        // A search that was cut off would accuse code that it had no time to reach.
-        let unreached = (covered.end == End::Exhaustive).then(|| unreached(self.searched(request)));
-        let summary = Summary { properties, covered, unreached, ..Summary::default() };
-        Checked { summary, counterexamples, unconfirmed, is_doubtful: false }
-    }
-
     /// The failed steps and stuck states that a check is about, not yet decided.
     pub fn properties(&self, request: &Request) -> Vec<Property> {
         let model = &self.system.model;
@@ -273,23 +151,8 @@ impl Model {
         ModelReplay::new(&self.system)
     }
 
-    /// Executes a counterexample again and checks that it shows its failure.
-    ///
-    /// # Errors
-    /// Where and why it does not.
-    pub fn confirm(&self, counterexample: &Counterexample) -> Result<Trace, replay::Mismatch> {
-        let PropertyRef { name, kind } = &counterexample.property;
-        if safety::SAFETY.contains(kind) {
-            return replay::confirm(&mut self.replay(), counterexample, None);
-        }
-        match self.runs.iter().find(|run| run.kind == *kind && run.name == *name) {
-            Some(run) if let Ok(property) = &run.property => runs::confirm(self, run, property, counterexample),
-            _ => Err(replay::Mismatch { step: 0, why: format!("the model has no property `{name}` of kind {kind}") }),
-        }
-    }
-
     /// Which faults may happen, in words.
-    fn faults_words(&self) -> String {
+    pub fn faults_words(&self) -> String {
         let Some(faults) = &self.system.faults else { return String::new() };
         match faults.faults.len() {
             1 => format!("up to {} of 1 fault", faults.budget),
@@ -311,10 +174,6 @@ impl Model {
     pub fn input_has_ended(&self) -> bool {
         self.system.model.input.as_ref().is_some_and(promela::input::Input::has_ended)
     }
-}
-
-fn wanted_name(checked: &Checked, index: usize) -> &str {
-    &checked.summary.properties[index].name
 }
 
 /// Refuses what a model may say but we cannot execute.
@@ -366,25 +225,10 @@ fn known_claims(model: &promela::ir::Model) -> String {
     format!("  = note: --ltl takes a formula, or one of this model's names: {}\n", names.join(", "))
 }
 
-/// The property of a kind; failures of kinds that nobody listed get a row of their own.
-fn index_of(properties: &mut Vec<Property>, kind: FailureKind) -> usize {
-    if let Some(index) = properties.iter().position(|property| property.kind == kind) {
-        return index;
-    }
-    properties.push(property(kind));
-    properties.len() - 1
-}
-
-fn property(kind: FailureKind) -> Property {
+/// The property of a kind, not yet decided.
+pub fn property(kind: FailureKind) -> Property {
     let (verdict, note) = (PropertyVerdict::Incomplete, String::new());
     Property { name: kind.to_string(), kind, verdict, note, counterexample: None, violations: 0, trail: None }
-}
-
-pub fn paint(colour: Colour) -> diagnostic::Colour {
-    match colour {
-        Colour::Always => diagnostic::Colour::Always,
-        Colour::Never => diagnostic::Colour::Never,
-    }
 }
 
 fn parse_options(args: &ModelArgs) -> ParseOptions {

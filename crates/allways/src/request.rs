@@ -1,7 +1,9 @@
 //! What the user wants checked, and how.
 
-use crate::args::{CheckArgs, OrderName, StoreName, Switch};
+use crate::args::CheckArgs;
 use crate::fault_args::FaultsArgs;
+use crate::model_args::{OrderName, StoreName};
+use crate::options::{SearchOptions, Switch};
 use crate::usage;
 use std::time::{Duration, Instant};
 use trace::FailureKind;
@@ -44,57 +46,52 @@ pub struct Request {
 }
 
 impl Request {
-    /// From the command line.
-    pub fn new(args: &CheckArgs) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    /// What every check is asked for.
+    pub fn new(search: &SearchOptions) -> Self {
         Self {
-            kinds: (!args.check.is_empty()).then(|| args.check.clone()),
-            formulas: args.ltl.clone(),
-            fair: args.fair.is_some(),
-            reduction: args.reduction == Switch::On,
-            order: args.order,
-            store: args.store,
-            workers: args.jobs.map_or(cores, usize::from),
-            depth: args.depth,
-            time: args.time,
-            deadline: args.time.and_then(|time| Instant::now().checked_add(time)),
-            memory: args.mem.or_else(usage::memory_to_use),
-            memory_asked: args.mem.is_some(),
-            seed: args.seed,
-            runs: args.runs,
-            keep_going: args.keep_going,
+            kinds: (!search.check.is_empty()).then(|| search.check.clone()),
+            formulas: Vec::new(),
+            fair: false,
+            reduction: search.reduction != Some(Switch::Off),
+            order: OrderName::Bfs,
+            store: StoreName::Tree,
+            workers: search.workers(),
+            depth: search.depth,
+            time: search.time,
+            deadline: search.time.and_then(|time| Instant::now().checked_add(time)),
+            memory: search.mem.or_else(usage::memory_to_use),
+            memory_asked: search.mem.is_some(),
+            seed: search.seed(),
+            runs: search.runs,
+            keep_going: search.keep_going,
             each_part: false,
         }
-        .healing(args.scope.heals)
+    }
+
+    /// For a model. What heals does so in the end: only fair runs count.
+    pub fn for_model(args: &CheckArgs) -> Self {
+        Self {
+            formulas: args.ltl.clone(),
+            fair: args.fair.is_some() || args.scope.heals,
+            order: args.order,
+            store: args.store,
+            ..Self::new(&args.options.search)
+        }
     }
 
     /// For a campaign of faults.
     pub fn for_faults(args: &FaultsArgs) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self {
-            kinds: (!args.check.is_empty()).then(|| args.check.clone()),
-            formulas: args.ltl.clone(),
-            fair: args.fair.is_some(),
-            reduction: args.reduction == Switch::On,
-            order: OrderName::Bfs,
-            store: StoreName::Tree,
-            workers: args.jobs.map_or(cores, usize::from),
-            depth: None,
+        let search = SearchOptions {
+            check: args.check.clone(),
+            reduction: Some(args.reduction),
+            jobs: args.jobs,
             time: args.time,
-            deadline: args.time.and_then(|time| Instant::now().checked_add(time)),
-            memory: args.mem.or_else(usage::memory_to_use),
-            memory_asked: args.mem.is_some(),
-            seed: 1,
-            runs: None,
+            mem: args.mem,
             keep_going: true,
-            each_part: true,
-        }
-        .healing(args.scope.heals)
-    }
-
-    /// What heals does so in the end: only fair runs count.
-    fn healing(self, heals: bool) -> Self {
-        Self { fair: self.fair || heals, ..self }
+            ..SearchOptions::default()
+        };
+        let fair = args.fair.is_some() || args.scope.heals;
+        Self { formulas: args.ltl.clone(), fair, each_part: true, ..Self::new(&search) }
     }
 
     /// When the first of so many equal turns in the time that is left ends.

@@ -1,61 +1,23 @@
-//! Properties of whole runs: `ltl` blocks and formulas, never claims, acceptance and non-progress cycles.
+//! Searches for runs that violate a property of whole runs.
 
+use crate::backend::System;
 use crate::evidence::{Claim, describe};
 use crate::jobs::in_parallel;
-use crate::model::{Model, System};
+use crate::model::Model;
 use crate::request::Request;
+use crate::run_property::Run;
 use crate::safety::{self, Watch};
 use explore::{AfterViolation, Control, Fairness, Incomplete, Options, Outcome, Reduction, TransitionSystem, Watched};
 use explore::{find_cycle, search_monitored};
-use promela::property::{self, RunProperty};
+use promela::property::RunProperty;
 use replay::{Budget, Candidate, Mismatch, ModelReplay};
 use report::{End, Property, PropertyVerdict};
-use trace::{Counterexample, FailureKind, Location, PropertyRef, Schedule};
+use trace::{Counterexample, FailureKind, PropertyRef, Schedule};
 
 /// Steps that shortening a lasso may execute.
 const SHORTENING: Budget = Budget { steps: 50_000 };
 /// Lassos longer than this are not shortened.
 const SHORTENED_MAX: usize = 2_000;
-
-/// A property of whole runs that a model has.
-pub struct Run {
-    /// Its name.
-    pub name: String,
-    /// Its kind.
-    pub kind: FailureKind,
-    /// What is searched for, or why that is impossible.
-    pub property: Result<RunProperty, String>,
-    /// Who answers its propositions.
-    pub observer: usize,
-    /// Where it is written.
-    pub location: Option<Location>,
-}
-
-impl Run {
-    /// Whether it is to be checked.
-    pub fn wanted(&self, request: &Request) -> bool {
-        match self.kind {
-            FailureKind::Ltl | FailureKind::Never if !request.formulas.is_empty() => {
-                request.formulas.contains(&self.name)
-            }
-            FailureKind::Progress if !request.asks_for(self.kind) => {
-                request.wants(self.kind) && self.property.as_ref().is_ok_and(|property| property.expected)
-            }
-            kind => request.wants(kind),
-        }
-    }
-
-    /// The answer where no search was made, for a reason that must not pass for a verdict.
-    pub fn not_searched(&self, why: &str, end: End) -> Answer {
-        let property = self.row(PropertyVerdict::Incomplete, why.to_owned());
-        Answer { property, counterexample: None, outcome: Outcome::default(), end }
-    }
-
-    fn row(&self, verdict: PropertyVerdict, note: String) -> Property {
-        let (name, kind) = (self.name.clone(), self.kind);
-        Property { name, kind, verdict, note, counterexample: None, violations: 0, trail: None }
-    }
-}
 
 /// What is known about a run property.
 pub struct Answer {
@@ -67,6 +29,14 @@ pub struct Answer {
     pub outcome: Outcome,
     /// How its search ended; its own violation leaves nothing of it out.
     end: End,
+}
+
+impl Answer {
+    /// The answer where no search was made, for a reason that must not pass for a verdict.
+    pub fn not_searched(run: &Run, why: &str, end: End) -> Answer {
+        let property = run.row(PropertyVerdict::Incomplete, why.to_owned());
+        Answer { property, counterexample: None, outcome: Outcome::default(), end }
+    }
 }
 
 /// Short searches for each of several properties; `None` where they decide nothing.
@@ -143,10 +113,10 @@ fn check(
     };
     if request.samples() {
         let why = "whole runs need --order bfs or dfs";
-        return Some(run.not_searched(why, End::Inconclusive(why.to_owned())));
+        return Some(Answer::not_searched(run, why, End::Inconclusive(why.to_owned())));
     }
     if request.time_left().is_some_and(|left| left.is_zero()) {
-        return Some(run.not_searched("no time was left (--time)", safety::end(request, &[Incomplete::Time])));
+        return Some(Answer::not_searched(run, "no time was left (--time)", safety::end(request, &[Incomplete::Time])));
     }
     let (fairness, system) = (fairness(request), model.searched(request));
     let watched = search(property)?;
@@ -365,34 +335,6 @@ fn refutes(
         true => Ok(()),
         false => Err(format!("`{}` holds on this run", run.name)),
     }
-}
-
-/// The properties of whole runs that a model has, claims first.
-pub fn runs_of(system: &mut System, formulas: Vec<promela::ir::Claim>) -> Vec<Run> {
-    let mut found = Vec::new();
-    for claim in system.model.claims.clone().into_iter().chain(formulas) {
-        let kind = match claim.kind {
-            promela::ir::ClaimKind::Ltl { .. } => FailureKind::Ltl,
-            promela::ir::ClaimKind::Never(_) => FailureKind::Never,
-        };
-        let location = promela::run::explain::location(&system.sources, claim.span);
-        found.push((claim.name.clone(), kind, property::claim(&claim).map_err(|why| why.0), location));
-    }
-    let cycles = property::acceptance(&system.model).into_iter().chain([property::progress(&system.model)]);
-    found.extend(cycles.map(|property| (property.name.clone(), property.kind, Ok(property), None)));
-    found.into_iter().map(|(name, kind, property, location)| run(system, name, kind, property, location)).collect()
-}
-
-fn run(
-    system: &mut System,
-    name: String,
-    kind: FailureKind,
-    property: Result<RunProperty, String>,
-    location: Option<Location>,
-) -> Run {
-    let propositions = property.as_ref().map(|property| property.propositions.clone()).unwrap_or_default();
-    let observer = system.add_observer(propositions);
-    Run { name, kind, property, observer, location }
 }
 
 /// How a check ended that searched for violations of runs only.

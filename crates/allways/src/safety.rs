@@ -1,6 +1,6 @@
 //! The search for failed steps and stuck states, in the words of the report.
 
-use crate::args::{OrderName, StoreName};
+use crate::model_args::{OrderName, StoreName};
 use crate::request::Request;
 use crate::usage;
 use explore::{

@@ -1,5 +1,6 @@
 //! Sizes and times as people write them: `8G`, `10m`.
 
+use serde::{Deserialize, Deserializer, Serializer, de};
 use std::time::Duration;
 
 /// Bytes from `4096`, `512K`, `8G`, `1.5T`; an ending `B` or `iB` changes nothing.
@@ -40,6 +41,38 @@ fn split(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..end].parse().ok()?;
     Some((number, &text[end..]))
+}
+
+/// A time for `allways.toml`.
+pub fn write_time<S: Serializer>(time: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+    write(time.map(|time| format!("{}s", time.as_secs_f64())), to)
+}
+
+/// A time of `allways.toml`.
+pub fn read_time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    read(from, time)
+}
+
+/// A size for `allways.toml`.
+pub fn write_size<S: Serializer>(size: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
+    write(size.map(|size| size.to_string()), to)
+}
+
+/// A size of `allways.toml`.
+pub fn read_size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    read(from, size)
+}
+
+fn write<S: Serializer>(text: Option<String>, to: S) -> Result<S::Ok, S::Error> {
+    match text {
+        Some(text) => to.serialize_some(&text),
+        None => to.serialize_none(),
+    }
+}
+
+fn read<'de, D: Deserializer<'de>, T>(from: D, unit: fn(&str) -> Result<T, String>) -> Result<Option<T>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    text.map(|text| unit(&text).map_err(de::Error::custom)).transpose()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Code of a model that no step reached, listed as SPIN lists it.
 
-use crate::model::System;
+use crate::backend::System;
 use promela::ir::{Action, ControlState, Edge, Proctype};
 use promela::run::explain;
 use report::{Statement, Unreached};

@@ -5,10 +5,10 @@ use super::globals::{Global, Spot};
 use super::types::{Kind, Member, Shape};
 use super::value::Place;
 use super::{DebugInfo, Loaded, Modules};
-use crate::similar;
 use memory::{Memory, SpaceId};
 use std::fmt;
 use std::sync::{Arc, PoisonError};
+use trace::similar;
 
 /// Why a name leads to no value, and what to do about it.
 #[derive(Clone, PartialEq, Eq, Debug)]

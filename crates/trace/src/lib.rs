@@ -8,12 +8,13 @@ mod event_kind;
 mod fingerprint;
 mod programs;
 mod read;
+pub mod similar;
 mod told;
 
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable, Waiting};
 pub use event_kind::{Call, EventKind};
 pub use fingerprint::Fingerprint;
-pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef, ViewRef};
+pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef};
 pub use read::{ReadError, SIZE_MAX};
 pub use told::{ActorName, Trace, TraceStep};
 

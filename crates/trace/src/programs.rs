@@ -2,6 +2,7 @@
 
 use crate::Choice;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Programs, their world, and what a search had learnt of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -20,9 +21,10 @@ pub struct ProgramsRef {
     pub timeouts: u32,
     /// Kinds of failures that ended runs.
     pub checks: Vec<String>,
-    /// How else the programs were looked at.
-    #[serde(default, skip_serializing_if = "ViewRef::is_usual")]
-    pub view: ViewRef,
+    /// How else the programs were looked at, where that is not as usual, by the name of the option: it decides where steps
+    /// begin and end, and what tells states apart. Only who executes them again has to know the names.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub view: Map<String, Value>,
     /// Propositions that must never be true.
     pub never: Vec<String>,
     /// What decides where steps begin and end.
@@ -35,38 +37,6 @@ pub struct ProgramsRef {
     /// The schedule was not executed again before it was reported: there was no time left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unconfirmed: bool,
-}
-
-/// How programs were looked at, where that is not as usual: it decides where steps begin and end, and what tells states apart.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ViewRef {
-    /// A loop that only waits for a word to change is one operation.
-    pub awaits: bool,
-    /// Reads of pipes and connections may return less than there is.
-    pub short_reads: bool,
-    /// A signal wakes the one who sleeps longest, not any of them.
-    pub longest_sleeper: bool,
-    /// Waits at condition variables may end although nobody has signalled.
-    pub spurious_wakes: bool,
-    /// Every access to shared memory is a step.
-    pub fine: bool,
-    /// Threads take turns only at `breaks`, and where they wait.
-    pub only_breaks: bool,
-    /// Places at which threads stop besides.
-    pub breaks: Vec<String>,
-    /// Variables that tell states apart; all of the state if there are none.
-    pub matched: Vec<String>,
-    /// Variables whose values are told.
-    pub watched: Vec<String>,
-}
-
-impl ViewRef {
-    /// Whether nothing of it is unusual.
-    #[must_use]
-    pub fn is_usual(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// A program that was started.

@@ -1,31 +1,37 @@
 //! `allways.toml`: checks with services, in the words of Compose.
 
-use serde::Deserialize;
+use super::propositions::propositions;
+use crate::options::{Options, keys};
+use serde::de::{self, DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use trace::similar;
 
 /// The file's name.
 pub const FILE: &str = "allways.toml";
 
 /// The whole file.
-#[derive(Deserialize, Debug, Default)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default)]
 pub struct Config {
     /// Checks by name.
-    #[serde(default)]
     pub check: BTreeMap<String, Check>,
-    /// Other ways to run them; not yet.
-    #[serde(default)]
-    pub profile: BTreeMap<String, toml::Table>,
 }
 
-/// One check.
-#[derive(Deserialize, Debug, Default)]
+/// The file, read for one part of each check.
+#[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
-pub struct Check {
-    /// Kinds of failure to look for.
+struct File<T> {
+    #[serde(default = "BTreeMap::new")]
+    check: BTreeMap<String, T>,
+    /// Other ways to run them; not yet.
     #[serde(default)]
-    pub check: Vec<String>,
+    profile: BTreeMap<String, toml::Table>,
+}
+
+/// One check: what it is about, and its options.
+#[derive(Deserialize, Debug, Default)]
+pub struct Check {
     /// A Promela model instead of programs.
     pub model: Option<PathBuf>,
     /// Programs by name.
@@ -34,34 +40,37 @@ pub struct Check {
     /// Names for propositions.
     #[serde(default, rename = "let")]
     pub names: BTreeMap<String, String>,
-    /// Propositions that must never be true.
-    #[serde(default)]
-    pub never: Vec<String>,
     /// Files and folders that programs may read, too.
     #[serde(default)]
     pub files: Vec<PathBuf>,
-    /// As `--time`.
-    pub time: Option<String>,
-    /// As `--mem`.
-    pub mem: Option<String>,
-    /// As `--libc`.
-    pub libc: Option<String>,
-    /// As `--timeouts`.
-    pub timeouts: Option<u32>,
-    /// As `--engine`.
-    pub engine: Option<String>,
-    /// As `--reads`.
-    pub reads: Option<String>,
-    /// As `--wakes`.
-    pub wakes: Option<String>,
-    /// As `--preemptions`.
-    pub preemptions: Option<u32>,
     /// Not for programs yet.
     pub ltl: Option<toml::Table>,
     /// Not for programs yet.
     pub faults: Option<toml::Table>,
     /// Not yet.
     pub peer: Option<toml::Table>,
+    /// As on the command line.
+    #[serde(skip)]
+    pub options: Options,
+}
+
+/// The keys of a check that are no options.
+const KEYS: [&str; 7] = ["model", "service", "let", "files", "ltl", "faults", "peer"];
+
+/// A key of a check; any other is a mistake.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key;
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(file: D) -> Result<Self, D::Error> {
+        let key = String::deserialize(file)?;
+        let options = keys::<Options>();
+        let known: Vec<&str> = KEYS.into_iter().chain(options.iter().map(String::as_str)).collect();
+        match known.contains(&key.as_str()) {
+            true => Ok(Self),
+            false => Err(de::Error::custom(format!("unknown field `{key}`, expected one of `{}`", known.join("`, `")))),
+        }
+    }
 }
 
 /// A program, with Compose's keys.
@@ -185,10 +194,36 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = crate::careful::source(path)
             .map_err(|error| format!("cannot read {}: {error}\n  = help: it is a text in UTF-8; `allways init` writes one where there is none", path.display()))?;
-        let config: Self = toml::from_str(&text).map_err(|error| explained(path, &error))?;
-        match config.profile.is_empty() {
-            true => Ok(config),
-            false => Err(format!("{}: [profile] is not supported yet", path.display())),
+        Self::parse(path, &text)
+    }
+
+    /// Reads the text of the file, once for each struct that knows some of the keys: so every mistake is told with its line.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, String> {
+        let told = |error| explained(path, &error);
+        let keys: File<BTreeMap<Key, IgnoredAny>> = toml::from_str(text).map_err(told)?;
+        if !keys.profile.is_empty() {
+            return Err(format!("{}: [profile] is not supported yet", path.display()));
+        }
+        let mut check: BTreeMap<String, Check> = part(text).map_err(told)?;
+        for (name, options) in options(text).map_err(told)? {
+            let check = check.get_mut(&name).expect("both were read from the same text");
+            check.options = options;
+            check.options.view.never = propositions(&check.options.view.never, &check.names);
+        }
+        Ok(Self { check })
+    }
+
+    /// The name of the only check.
+    pub fn only(&self) -> Result<&str, String> {
+        let known: Vec<&str> = self.check.keys().map(String::as_str).collect();
+        match known[..] {
+            [only] => Ok(only),
+            [] => Err(format!(
+                "{FILE} has no check\n  = help: [check.NAME.service.PROGRAM] with command = [\"./program\"]"
+            )),
+            [first, ..] => {
+                Err(format!("which check? {FILE} has {}\n  = help: allways check {first}", known.join(", ")))
+            }
         }
     }
 
@@ -196,7 +231,7 @@ impl Config {
     pub fn find(&self, name: &str) -> Result<&Check, String> {
         self.check.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.check.keys().map(String::as_str).collect();
-            let hint = closest(name, &known).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+            let hint = similar::hint(name, known.iter().copied());
             let list =
                 if known.is_empty() { "there is none".to_owned() } else { format!("there is {}", known.join(", ")) };
             format!("no check `{name}` in {FILE}{hint}\n  = help: {list}")
@@ -204,44 +239,43 @@ impl Config {
     }
 }
 
+/// One part of each check, by name.
+fn part<T: DeserializeOwned>(text: &str) -> Result<BTreeMap<String, T>, toml::de::Error> {
+    toml::from_str(text).map(|file: File<T>| file.check)
+}
+
+/// The options of each check, by name.
+fn options(text: &str) -> Result<BTreeMap<String, Options>, toml::de::Error> {
+    let (view, engine, search) = (part(text)?, part(text)?, part(text)?);
+    let parts = view.into_iter().zip(engine.into_values()).zip(search.into_values());
+    Ok(parts.map(|(((name, view), engine), search)| (name, Options { view, engine, search })).collect())
+}
+
 /// The parser's message, with the key that was meant if one is near.
 fn explained(path: &Path, error: &toml::de::Error) -> String {
     let text = error.to_string();
     let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
     let hint = match quoted.split_first() {
-        Some((wrong, known)) if error.message().starts_with("unknown") => closest(wrong, known),
+        Some((wrong, known)) if error.message().starts_with("unknown") => {
+            similar::closest(wrong, known.iter().copied())
+        }
         _ => None,
     };
     let hint = hint.map(|near| format!("\n  = help: did you mean `{near}`?")).unwrap_or_default();
     format!("{}: {}{hint}", path.display(), text.trim_end())
 }
 
-/// The known name that is nearest, if a third of the letters or fewer differ.
-pub fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let near = known.iter().map(|other| (distance(name, other), *other)).min()?;
-    (near.0 <= name.chars().count().div_ceil(3)).then_some(near.1)
-}
-
-/// Letters to add, remove or change.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, letter) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, there) in other.iter().enumerate() {
-            let least = (diagonal + usize::from(letter != *there)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], least);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::given;
+
+    fn parsed(text: &str) -> Result<Config, String> {
+        Config::parse(Path::new(FILE), text)
+    }
 
     fn complaint(text: &str) -> String {
-        toml::from_str::<Config>(text).map_err(|error| explained(Path::new(FILE), &error)).expect_err("it is wrong")
+        parsed(text).expect_err("it is wrong")
     }
 
     #[test]
@@ -254,19 +288,33 @@ mod tests {
 
     #[test]
     fn what_flags_say_a_file_can_say_too() {
-        let text =
-            "[check.a]\nengine = \"dpor\"\nreads = \"short\"\nwakes = \"longest\"\npreemptions = 2\ntimeouts = 1\n";
-        let config: Config = toml::from_str(text).expect("it is right");
-        let check = &config.check["a"];
-        assert_eq!((check.engine.as_deref(), check.reads.as_deref()), (Some("dpor"), Some("short")));
-        assert_eq!((check.wakes.as_deref(), check.preemptions, check.timeouts), (Some("longest"), Some(2), Some(1)));
-        let told = complaint("[check.a]\npreemption = 2\n");
-        assert!(told.contains("did you mean `preemptions`?"), "{told}");
+        let text = "[check.a]\nengine = \"dpor\"\nreads = \"short\"\ntimeouts = 1\nonly_breaks = true\nbreak = [\"f\"]\ntime = \"10m\"\n";
+        let config = parsed(text).expect("it is right");
+        let given = given(&config.check["a"].options);
+        let keys: Vec<&str> = given.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["break", "engine", "only_breaks", "reads", "time", "timeouts"]);
+    }
+
+    #[test]
+    fn a_slip_in_an_option_is_told_with_its_line_and_the_right_one() {
+        let table = [
+            ("preemption = 2", "did you mean `preemptions`?"),
+            ("servce = 2", "did you mean `service`?"),
+            ("preemptions = \"2\"", "invalid type: string"),
+            ("engine = \"dpr\"", "did you mean `dpor`?"),
+            ("check = [\"deadlok\"]", "did you mean `deadlock`?"),
+            ("time = \"soon\"", "`soon` is not a time"),
+            ("jobs = 0", "it is 1 or more"),
+        ];
+        for (line, meant) in table {
+            let told = complaint(&format!("[check.a]\n{line}\n"));
+            assert!(told.contains("line 2") && told.contains(meant), "{told}");
+        }
     }
 
     #[test]
     fn commands_are_lists_or_texts() {
-        let config: Config = toml::from_str("[check.a.service.s]\ncommand = \"./s 7000\"\n").expect("it is right");
+        let config = parsed("[check.a.service.s]\ncommand = \"./s 7000\"\n").expect("it is right");
         assert_eq!(config.check["a"].service["s"].command.all(), ["./s", "7000"]);
     }
 }

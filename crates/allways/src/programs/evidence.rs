@@ -3,9 +3,8 @@
 use super::request::Wanted;
 use super::search::Searched;
 use super::setup::Setup;
-use super::summary::{Libraries, command_lines};
 use super::{record, tell};
-use crate::model::Checked;
+use crate::checked::Checked;
 use crate::saved::Saved;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
@@ -69,6 +68,15 @@ impl Evidence {
         let name = tell::property_name(failure);
         self.counterexamples.iter().any(|known| known.property.kind == failure.kind && known.property.name == name)
     }
+}
+
+/// What is known of the C libraries at the end of a search.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Libraries {
+    /// How they were looked at.
+    pub told: String,
+    /// Words that were made visible.
+    pub promoted: u64,
 }
 
 /// What came of executing a schedule again.
@@ -178,7 +186,7 @@ impl Court<'_> {
         }
         let choice = |choice: &Choice| (choice.actor, choice.index);
         let text = serde_json::json!({
-            "commands": command_lines(self.setup),
+            "commands": self.setup.command_lines(),
             "failure": { "kind": found.failure.kind.name(), "message": found.failure.message },
             "difference": difference.to_string(),
             "schedule": found.schedule.iter().map(choice).collect::<Vec<_>>(),

@@ -2,6 +2,7 @@
 
 pub mod config;
 mod evidence;
+mod propositions;
 mod record;
 mod replay;
 mod request;
@@ -10,100 +11,59 @@ mod services;
 pub mod setup;
 mod summary;
 mod tell;
+mod view_ref;
 
-use crate::args::{CheckArgs, CheckFormat, OrderName, StoreName};
+use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
+use crate::misfit;
 use crate::output::Output;
 use crate::request::Request;
 use crate::saved::Saved;
-use crate::units;
 use crate::usage;
-use crate::verbs::check;
 use checker::narrate::Growth;
-use checker::{Options, Programs, named};
-use clap::ValueEnum;
-use config::{Check, Config};
+use checker::{Options, Programs};
+use config::Config;
 use evidence::Court;
 use explore::{Allowance, Budget};
 use kernel::host::Host;
 use memory::Limit;
 pub use replay::replay;
-use request::{Wanted, only_for_other_engines, place};
+use request::{KINDS, Wanted};
 use search::{Reason, Searched, Watch};
 use setup::{Setup, not_started, tell_hidden};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trace::FailureKind;
 use world::host::DeclaredRoots;
 use world::{Cause, Refusal};
 
-/// Kinds of failure that programs can have, in the order in which reports list them.
-pub const KINDS: [FailureKind; 7] = [
-    FailureKind::Deadlock,
-    FailureKind::Assert,
-    FailureKind::Crash,
-    FailureKind::Exit,
-    FailureKind::Race,
-    FailureKind::Misuse,
-    FailureKind::Livelock,
-];
-
-/// Checks what the command line starts.
-pub fn check(args: &CheckArgs, output: &Output) -> Exit {
-    if let Err(why) = only_for_models(args) {
-        return wrong(&why, output);
-    }
-    match Setup::new(&args.world) {
-        Ok(setup) => check_setup(setup, args, output),
-        Err(why) => wrong(&why, output),
-    }
-}
-
-/// Checks what `allways.toml` says under a name, or its only check if none is named.
-pub fn check_named(name: Option<&str>, mut args: Box<CheckArgs>, output: &Output) -> Exit {
-    let found = Config::read(Path::new(config::FILE)).and_then(|config| {
-        let only = config.check.keys().next().cloned().filter(|_| config.check.len() == 1);
-        let name = name.map(str::to_owned).or(only).ok_or_else(|| {
-            let known: Vec<&str> = config.check.keys().map(String::as_str).collect();
-            match known.is_empty() {
-                true => format!(
-                    "{} has no check\n  = help: [check.NAME.service.PROGRAM] with command = [\"./program\"]",
-                    config::FILE
-                ),
-                false => format!(
-                    "which check? {} has {}\n  = help: allways check {}",
-                    config::FILE,
-                    known.join(", "),
-                    known[0]
-                ),
-            }
-        })?;
-        let check = config.find(&name)?;
-        settle(check, &mut args)?;
-        let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
-        match &check.model {
-            Some(model) => Ok(What::Model(model.clone())),
-            None => services::setup(&name, check, &here).map(What::Programs),
-        }
-    });
-    match found {
-        Ok(What::Model(model)) => {
-            args.file = Some(model);
-            check::check(args, output)
-        }
-        Ok(What::Programs(setup)) => match only_for_models(&args) {
-            Ok(()) => check_setup(setup, &args, output),
-            Err(why) => wrong(&why, output),
-        },
-        Err(why) => wrong(&why, output),
-    }
-}
-
 /// What a check is about.
-enum What {
+pub enum Subject {
+    /// A Promela model.
     Model(PathBuf),
+    /// Programs.
     Programs(Setup),
+}
+
+/// What the command line starts.
+pub fn started_by(args: &CheckArgs) -> Result<Subject, String> {
+    misfit::for_programs(args, &KINDS)?;
+    Setup::new(&args.world).map(Subject::Programs)
+}
+
+/// What `allways.toml` says under a name, or its only check if none is named.
+pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String> {
+    let config = Config::read(Path::new(config::FILE))?;
+    let name = name.map_or_else(|| config.only(), Ok)?;
+    let check = config.find(name)?;
+    args.options = args.options.over(&check.options);
+    if let Some(model) = &check.model {
+        return Ok(Subject::Model(model.clone()));
+    }
+    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let setup = services::setup(name, check, &here)?;
+    misfit::for_programs(args, &KINDS)?;
+    Ok(Subject::Programs(setup))
 }
 
 fn wrong(why: &str, output: &Output) -> Exit {
@@ -111,46 +71,11 @@ fn wrong(why: &str, output: &Output) -> Exit {
     Exit::Usage
 }
 
-/// What the file says, where the command line does not say otherwise.
-fn settle(check: &Check, args: &mut CheckArgs) -> Result<(), String> {
-    if args.check.is_empty() {
-        args.check = check.check.iter().map(|kind| kind.parse()).collect::<Result<_, String>>()?;
-    }
-    args.time = args.time.or(check.time.as_deref().map(units::time).transpose()?);
-    args.mem = args.mem.or(check.mem.as_deref().map(units::size).transpose()?);
-    args.timeouts = args.timeouts.or(check.timeouts);
-    args.libc = args.libc.or(chosen("libc", check.libc.as_deref())?);
-    args.reads = args.reads.or(chosen("reads", check.reads.as_deref())?);
-    args.wakes = args.wakes.or(chosen("wakes", check.wakes.as_deref())?);
-    let engine = chosen("engine", check.engine.as_deref())?;
-    // Who asks for another engine does not want what the file says about its own.
-    if args.engine.is_none() && !args.sample {
-        args.engine = engine;
-        args.preemptions = args.preemptions.or(check.preemptions.filter(|_| args.delays.is_none()));
-    }
-    args.never.extend(services::propositions(check));
-    Ok(())
-}
-
-/// One of the words that a flag takes, where the file has it as a key.
-fn chosen<T: ValueEnum>(key: &str, word: Option<&str>) -> Result<Option<T>, String> {
-    let Some(word) = word else { return Ok(None) };
-    T::from_str(word, false).map(Some).map_err(|_| {
-        let known: Vec<String> = T::value_variants()
-            .iter()
-            .filter_map(T::to_possible_value)
-            .map(|value| value.get_name().to_owned())
-            .collect();
-        let near = config::closest(word, &known.iter().map(String::as_str).collect::<Vec<_>>())
-            .map(|near| format!(": did you mean `{near}`?"));
-        format!("`{key} = \"{word}\"` is not known{}\n  = help: it is {}", near.unwrap_or_default(), known.join(", "))
-    })
-}
-
-fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
+/// Checks programs.
+pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     // Otherwise the first call of each function runs the dynamic linker, whose locks and tables would be part of the search.
     setup.set_default("LD_BIND_NOW", "1");
-    let wanted = Wanted::new(args);
+    let wanted = Wanted::new(&args.options, args.no_save);
     let budget = budget(&wanted.request);
     // Programs see the time at which this folder last changed: not because something was found in it.
     let _folder = (!args.no_save).then(|| Saved::here().prepare());
@@ -168,12 +93,12 @@ fn check_setup(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     let mut checked = summary::summary(&setup, &wanted, &searched, evidence);
     checked.summary.warnings.extend(endless(&mut programs, &searched));
     let sources = evidence::sources(&mut checked);
-    check::keep(&mut checked, args, output);
-    check::print(&checked, &sources, args, output);
+    checked.keep(args, output);
+    checked.print(&sources, args.format, output);
     tell_hidden(&host, output);
     // The process ends: to give back what millions of states took would only take time.
     std::mem::forget(programs);
-    check::exit(&checked, output)
+    checked.exit(output)
 }
 
 /// What a check may use.
@@ -187,19 +112,19 @@ fn budget(request: &Request) -> Budget {
 
 /// Starts programs, and learns what must never be true of them.
 fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Budget) -> Result<Programs, String> {
-    let options = Options { budget: budget.clone(), ..wanted.options(&setup.stdin) };
+    let options = Options { budget: budget.clone(), ..wanted.checker_options(&setup.stdin) };
     let asked = wanted.request.memory.filter(|_| wanted.request.memory_asked);
     asked.into_iter().for_each(usage::bound_memory);
     let limit = Limit { is_pressed: Some(usage::is_pressed), ..asked.map_or_else(Limit::default, Limit::within) };
     let started = Programs::start_services(Host(host.clone()), limit, &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
-    for text in &wanted.never {
+    for text in &wanted.view.never {
         programs.forbid(text).map_err(|problem| {
-            let shown = problem.shown(named(text).1).replace('\n', "\n    ");
+            let shown = problem.shown(checker::named(text).1).replace('\n', "\n    ");
             format!("`--never` is not a proposition that can be checked\n    {shown}")
         })?;
     }
-    place(&mut programs, &wanted.view.more)?;
+    wanted.view.place(&mut programs)?;
     Ok(programs)
 }
 
@@ -232,63 +157,6 @@ fn spinning(programs: &mut Programs) -> Option<String> {
     Some(format!(
         "{name} goes on and on without asking the kernel for anything{place}: if its loop never ends, no search does; let it stop, or give it less to do"
     ))
-}
-
-/// Complains about flags that mean nothing to programs: silently ignoring them would change what a verdict says.
-fn only_for_models(args: &CheckArgs) -> Result<(), String> {
-    let model = &args.model;
-    let given = [
-        ("-D", !model.define.is_empty()),
-        ("-U", !model.undefine.is_empty()),
-        ("-I", !model.include.is_empty()),
-        ("--interpret", model.interpret),
-        ("--ltl", !args.ltl.is_empty()),
-        ("--fair", args.fair.is_some()),
-        ("--order", args.order != OrderName::Bfs),
-        ("--store", args.store != StoreName::Tree),
-        ("--trail", args.trail),
-        ("--faults", !args.faults.is_empty()),
-        ("--format spin", args.format == CheckFormat::Spin),
-    ];
-    if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) {
-        return Err(format!("`{flag}` is for models, not for programs"));
-    }
-    only_for_other_engines(args)?;
-    let known = KINDS.map(FailureKind::name).join(", ");
-    match args.check.iter().find(|kind| !KINDS.contains(kind)) {
-        None => Ok(()),
-        Some(FailureKind::Never) => Err(format!(
-            "`--check never` says nothing by itself: --never PROPOSITION is checked whenever it is given\n  = help: beside it, programs are checked for {known}"
-        )),
-        Some(kind) => Err(format!("`--check {kind}` is for models\n  = help: programs are checked for {known}")),
-    }
-}
-
-/// Complains about flags that mean nothing to models.
-pub fn only_for_programs(args: &CheckArgs) -> Result<(), String> {
-    let given = [
-        ("--libc", args.libc.is_some()),
-        ("--never", !args.never.is_empty()),
-        ("--timeouts", args.timeouts.is_some()),
-        ("--reads", args.reads.is_some()),
-        ("--wakes", args.wakes.is_some()),
-        ("--engine", args.engine.is_some()),
-        ("--sample", args.sample),
-        ("--preemptions", args.preemptions.is_some()),
-        ("--audit", args.audit.is_some()),
-        ("--delays", args.delays.is_some()),
-        ("--break", !args.breaks.is_empty()),
-        ("--fine", args.fine),
-        ("--watch", !args.watch.is_empty()),
-        ("--match", !args.matched.is_empty()),
-        ("--root", !args.world.root.is_empty()),
-        ("--env", !args.world.env.is_empty()),
-        ("--stdin", args.world.stdin.is_some()),
-    ];
-    match given.iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(format!("`{flag}` is for programs, not for models")),
-        None => Ok(()),
-    }
 }
 
 /// What to do about a search that could not go on.

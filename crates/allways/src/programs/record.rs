@@ -2,6 +2,7 @@
 
 use super::request::Wanted;
 use super::setup::Setup;
+use super::view_ref::view_ref;
 use checker::narrate::Told;
 use checker::{Depth, Expected, Gate, Programs, Service};
 use trace::{FileRef, ProgramsRef, ServiceRef};
@@ -24,10 +25,10 @@ pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &To
         stdin: setup.stdin.clone(),
         files: programs.files().iter().map(|(path, fingerprint)| file(path, fingerprint)).collect(),
         libc: if programs.depth() == Depth::Real { "real" } else { "summary" }.to_owned(),
-        timeouts: wanted.view.timeouts,
-        view: wanted.view.more.clone(),
+        timeouts: wanted.view.timeouts(),
+        view: view_ref(&wanted.view, wanted.awaits()),
         checks: wanted.kinds().iter().map(|kind| kind.name().to_owned()).collect(),
-        never: wanted.never.clone(),
+        never: wanted.view.never.clone(),
         knowledge: programs.learnt(),
         race: None,
         end: format!("{:032x}", told.fingerprint),

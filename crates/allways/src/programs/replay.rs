@@ -1,10 +1,10 @@
 //! A saved counterexample of programs, executed again.
 
 use super::record::{expected, gate};
-use super::request::{View, options, place};
 use super::services::SERVICES_MAX;
 use super::setup::{Setup, base_roots, named_roots, not_started, program_files};
 use super::tell;
+use super::view_ref::view_of;
 use crate::args::ReplayArgs;
 use crate::evidence::state_text;
 use crate::exit::Exit;
@@ -12,7 +12,7 @@ use crate::interrupt::on_interrupt;
 use crate::output::Output;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
-use checker::{Depth, Options, Programs, Service};
+use checker::{Options, Programs, Service};
 use explore::graph::Race;
 use explore::{Allowance, Budget};
 use kernel::host::{Host, HostFiles};
@@ -81,16 +81,15 @@ fn say_whether_same(is_same: bool, record: &ProgramsRef, output: &Output) -> Exi
 
 fn start(record: &ProgramsRef, setup: &Setup, host: Arc<DeclaredRoots>) -> Result<Programs, String> {
     let kinds: Vec<FailureKind> = record.checks.iter().filter_map(|name| name.parse().ok()).collect();
-    let depth = if record.libc == "real" { Depth::Real } else { Depth::Summary };
-    let view = View { depth, timeouts: record.timeouts, more: record.view.clone() };
+    let (view, awaits) = view_of(record)?;
     let budget = Budget::new(on_interrupt(), Allowance::default());
-    let options = Options { budget, ..options(&kinds, &view, &setup.stdin) };
+    let options = Options { budget, input: setup.stdin[..].into(), ..view.checker_options(&kinds, awaits) };
     let started = Programs::start_services(Host(host), Limit::default(), &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
-    for text in &record.never {
+    for text in &view.never {
         programs.forbid(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
     }
-    place(&mut programs, &record.view)?;
+    view.place(&mut programs)?;
     programs.know(&record.knowledge);
     Ok(programs)
 }

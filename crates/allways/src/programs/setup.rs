@@ -56,6 +56,13 @@ impl Setup {
         String::from_utf8_lossy(directory).into_owned()
     }
 
+    /// Commands as a shell would take them.
+    pub fn command_lines(&self) -> Vec<String> {
+        let word = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+        let line = |service: &Service| service.command.arguments.iter().map(word).collect::<Vec<_>>().join(" ");
+        self.services.iter().map(line).collect()
+    }
+
     /// Gives every program a variable that it has no value for.
     pub fn set_default(&mut self, name: &str, value: &str) {
         let start = format!("{name}=");

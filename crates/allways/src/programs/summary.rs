@@ -1,10 +1,10 @@
 //! From what a search has seen to a verdict for each kind of failure.
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Libraries};
 use super::request::Wanted;
 use super::search::{Reason, Searched};
 use super::setup::Setup;
-use crate::model::Checked;
+use crate::checked::Checked;
 use crate::safety::without_violation;
 use crate::usage;
 use checker::{ChoiceKind, Engine};
@@ -17,14 +17,14 @@ use world::Cause;
 /// A verdict for each kind that was asked for, and what was covered.
 pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Evidence) -> Checked {
     let end = end(wanted, searched, &evidence);
-    let named = wanted.never.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Never));
+    let named = wanted.view.never.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Never));
     let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named);
     let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
     let place = |found: &Counterexample| properties.iter().position(|property| is_about(found, property));
     let counterexamples = evidence.counterexamples.into_iter();
     let counterexamples: Vec<_> = counterexamples.filter_map(|found| Some((place(&found)?, found))).collect();
     let summary = Summary {
-        system: command_lines(setup).join(" + "),
+        system: setup.command_lines().join(" + "),
         properties,
         covered: covered(wanted, searched, end),
         programs: Some(programs(setup, wanted, searched, &evidence.libraries)),
@@ -105,7 +105,7 @@ fn has_completed_runs(searched: &Searched) -> bool {
 
 /// What a search that was carried out to its end was bounded by.
 fn bound(wanted: &Wanted) -> Option<String> {
-    let view = &wanted.view.more;
+    let view = &wanted.view;
     let engine = match wanted.engine {
         Engine::Graph { mode: Mode::Bounded(Bound::Preemptions(most)), .. } => Some(times(most, "preemption")),
         Engine::Graph { mode: Mode::Bounded(Bound::Delays(most)), .. } => Some(times(most, "delay")),
@@ -161,7 +161,7 @@ fn covered(wanted: &Wanted, searched: &Searched, end: End) -> Covered {
 fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Libraries) -> report::Programs {
     let counts = &searched.outcome.report.counts;
     report::Programs {
-        commands: command_lines(setup),
+        commands: setup.command_lines(),
         rounds: searched.outcome.rounds,
         executed: searched.outcome.executed,
         audited: wanted.audit.map(|_| searched.audited.again),
@@ -180,13 +180,13 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
 
 /// Choices beside who moves that were looked at, and how often they were met.
 fn choices(wanted: &Wanted, counts: &ChoiceCounts) -> Vec<Choices> {
-    let view = &wanted.view.more;
+    let view = &wanted.view;
     let is_on = |what: &ChoiceKind| match what {
-        ChoiceKind::Wakes => !view.longest_sleeper,
-        ChoiceKind::Reads => view.short_reads,
+        ChoiceKind::Wakes => !view.longest_sleeper(),
+        ChoiceKind::Reads => view.short_reads(),
         // Whoever moves first takes it: that cannot be switched off.
         ChoiceKind::Accepts => true,
-        ChoiceKind::Timeouts => wanted.view.timeouts > 0,
+        ChoiceKind::Timeouts => wanted.view.timeouts() > 0,
     };
     let told = |what: ChoiceKind| {
         let ChoiceCount { states, taken } = counts.of(what as u8);
@@ -235,37 +235,21 @@ fn told_sample(sampled: &sample::Report) -> Vec<String> {
 
 /// What a search takes for granted.
 fn assumptions(wanted: &Wanted) -> Vec<String> {
-    let waits = match wanted.view.timeouts {
+    let waits = match wanted.view.timeouts() {
         0 => "timed waits end only when nobody else can move".to_owned(),
         1 => "a timed wait ends while others can move at most once in a run".to_owned(),
         times => format!("timed waits end while others can move at most {times} times in a run"),
     };
-    let reads = match wanted.view.more.short_reads {
+    let reads = match wanted.view.short_reads() {
         true => "reads return all that there is, all but one byte, one byte, or what was sent first",
         false => "reads and writes take all that there is",
     };
-    let view = &wanted.view.more;
-    let wakes = match (view.longest_sleeper, view.spurious_wakes) {
+    let view = &wanted.view;
+    let wakes = match (view.longest_sleeper(), view.spurious_wakes()) {
         (true, _) => Some("a signal wakes the one who waits longest, and nobody wakes without one"),
         (false, false) => Some("waits at condition variables end only when signalled"),
         (false, true) => None,
     };
     let more = [Some(reads), wakes, Some("signals come between steps")];
     [waits].into_iter().chain(more.into_iter().flatten().map(str::to_owned)).collect()
-}
-
-/// What is known of the C libraries at the end of a search.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Libraries {
-    /// How they were looked at.
-    pub told: String,
-    /// Words that were made visible.
-    pub promoted: u64,
-}
-
-/// Commands as a shell would take them.
-pub fn command_lines(setup: &Setup) -> Vec<String> {
-    let word = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-    let line = |command: &world::Command| command.arguments.iter().map(word).collect::<Vec<_>>().join(" ");
-    setup.services.iter().map(|service| line(&service.command)).collect()
 }

@@ -66,13 +66,14 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read_with_and_without_its_comments() {
-        let bare: Config = toml::from_str(TEMPLATE).expect("it is right");
+        let bare = Config::parse(Path::new(FILE), TEMPLATE).expect("it is right");
         assert!(bare.check.contains_key("main"));
         let keys = TEMPLATE.lines().map(|line| match line.strip_prefix("# ") {
             Some(rest) if rest.starts_with('[') || rest.contains(" = ") => rest,
             _ => line,
         });
-        let all: Config = toml::from_str(&keys.collect::<Vec<_>>().join("\n")).expect("it is right, too");
+        let text = keys.collect::<Vec<_>>().join("\n");
+        let all = Config::parse(Path::new(FILE), &text).expect("it is right, too");
         assert_eq!(all.check["main"].service["client"].replicas, Some(2));
     }
 }

@@ -13,7 +13,7 @@ pub mod run;
 pub mod shell;
 
 use crate::exit::Exit;
-use crate::model::LoadError;
+use crate::load_error::LoadError;
 use crate::output::Output;
 
 /// Prints why a model cannot be used.

@@ -297,7 +297,11 @@ fn the_file_says_how_to_search_and_the_command_line_wins() {
     write("engine = \"dpr\"");
     folder
         .run(&["check", "a"])
-        .refused(2, &["`engine = \"dpr\"` is not known: did you mean `dpor`?", "graph, dpor, sample"]);
+        .refused(2, &["line 2", "engine = \"dpr\"", "did you mean `dpor`?", "`graph`, `dpor`, `sample`"]);
+    write("break = [\"nowhere\"]\nonly_breaks = true\nkeep_going = true");
+    folder.run(&["check", "a"]).refused(2, &["`--break`", "nowhere"]);
+    write("only_breaks = true");
+    folder.run(&["check", "a"]).refused(2, &["`only_breaks` needs a `break`"]);
     write("preemption = 2");
     folder.run(&["check", "a"]).refused(2, &["did you mean `preemptions`?"]);
 }

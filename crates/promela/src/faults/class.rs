@@ -1,6 +1,7 @@
 //! The kinds of fault, with the words that people use for them: netem's for messages.
 
 use std::fmt;
+use trace::similar::closest;
 
 /// A kind of fault.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -91,8 +92,8 @@ impl Class {
 
     /// The name of a kind that somebody may have meant.
     #[must_use]
-    pub fn near(name: &str) -> Option<String> {
-        crate::lower::closest(name, Self::ALL.map(Self::name))
+    pub fn near(name: &str) -> Option<&'static str> {
+        closest(name, Self::ALL.map(Self::name))
     }
 
     /// The kind with a name.

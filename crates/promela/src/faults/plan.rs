@@ -4,7 +4,7 @@ use super::catalogue::{catalogue, plain};
 use super::class::Class;
 use super::fault::Fault;
 use crate::ir::{Expr, Model};
-use crate::lower::closest;
+use trace::similar::closest;
 
 /// Most faults that one run may meet: what has happened so far is part of each state.
 pub const BUDGET_MAX: u32 = 8;
@@ -113,7 +113,7 @@ fn known(pattern: &str, all: &[Fault], model: &Model) -> Result<(), Unfit> {
 fn unknown_component(pattern: &str, class: Class, component: &str, all: &[Fault], model: &Model) -> Unfit {
     let of_class: Vec<&str> = all.iter().filter(|fault| fault.class == class).map(Fault::component).collect();
     if let Some(near) = closest(component, of_class.iter().copied()) {
-        return Unfit { problem: format!("there is no fault `{pattern}`"), help: Some(did_you_mean(class, &near)) };
+        return Unfit { problem: format!("there is no fault `{pattern}`"), help: Some(did_you_mean(class, near)) };
     }
     let names = named_things(model);
     let problem = match names.iter().any(|name| name == component) {

@@ -14,6 +14,7 @@ use crate::ir::{
     Action, Assign, Claim, ControlState, Expr, Field, Index, Model, Pc, Place, ProctypeId, Scalar, Shown, Space,
 };
 use std::sync::atomic::AtomicBool;
+use trace::similar::closest;
 
 /// Makes a model ready for the faults of a plan; `claims` are further claims over it.
 ///
@@ -58,7 +59,7 @@ fn reset_places(model: &Model, plan: &Plan) -> Result<Vec<(usize, usize)>, Unfit
             (variable.offset as usize, size as usize)
         });
         place.ok_or_else(|| {
-            let near = crate::lower::closest(name, model.globals.iter().map(|variable| variable.name.as_str()));
+            let near = closest(name, model.globals.iter().map(|variable| variable.name.as_str()));
             let help = near.map(|near| format!("did you mean `{near}`?"));
             Unfit { problem: format!("--reset {name}: there is no such global variable"), help }
         })

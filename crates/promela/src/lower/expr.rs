@@ -5,6 +5,7 @@ use crate::ast::{self, BinaryOp, ExprKind, Ident, Probe, UnaryOp, VarPart, VarRe
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Binary, ChannelQuery, Expr, Features, Run, Shown, Space, Unary};
 use crate::source::Span;
+use trace::similar::closest;
 
 /// Where an expression stands, as far as it decides what may be in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -213,7 +214,7 @@ impl Lowering<'_> {
         let Some(number) = names.proctype(&proctype.name) else {
             let told =
                 Diagnostic::error("undeclared", proctype.span, format!("there is no proctype `{}`", proctype.name));
-            let near = super::names::closest(&proctype.name, names.proctypes.iter().map(|known| &*known.name));
+            let near = closest(&proctype.name, names.proctypes.iter().map(|known| &*known.name));
             self.report.push(near.into_iter().fold(told, |told, near| told.help(format!("did you mean `{near}`?"))));
             return Expr::Constant(0);
         };
@@ -256,7 +257,7 @@ impl Lowering<'_> {
         if meant.is_empty() {
             let told =
                 Diagnostic::error("label", label.span, format!("`{}` has no label `{}`", proctype.name, label.name));
-            let near = super::names::closest(&label.name, labels.iter().map(|(name, _)| &**name));
+            let near = closest(&label.name, labels.iter().map(|(name, _)| &**name));
             self.report.push(near.into_iter().fold(told, |told, near| told.help(format!("did you mean `{near}`?"))));
         }
         // SPIN compares with one state: the label that was defined last.
@@ -276,7 +277,7 @@ impl Lowering<'_> {
                 var.name.span,
                 format!("`{}` has no variable `{}`", proctype.name, var.name.name),
             );
-            let near = super::names::closest(&var.name.name, symbols.map(|symbol: &Symbol| &*symbol.name));
+            let near = closest(&var.name.name, symbols.map(|symbol: &Symbol| &*symbol.name));
             self.report.push(near.into_iter().fold(told, |told, near| told.help(format!("did you mean `{near}`?"))));
             return Expr::Constant(0);
         };

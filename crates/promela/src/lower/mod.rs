@@ -32,7 +32,6 @@ mod tests;
 
 pub use claim::lower_ltl;
 pub use names::Names;
-pub(crate) use names::closest;
 
 use crate::ast::{self, Item, Program};
 use crate::diagnostic::{Diagnostic, Severity};

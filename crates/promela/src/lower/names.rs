@@ -4,6 +4,7 @@ use crate::ast::Name;
 use crate::ir::{Channel, Features, Pc, Scalar, Shown};
 use crate::source::Span;
 use std::collections::HashMap;
+use trace::similar::closest;
 
 /// Index into [`Names::symbols`].
 pub(super) type SymbolId = usize;
@@ -204,68 +205,14 @@ impl Names {
     }
 
     /// A name that looks like `wanted` and could be meant at `place`.
-    #[allow(clippy::disallowed_methods, reason = "it is sorted then")]
-    pub(super) fn similar(&self, wanted: &str, place: Use) -> Option<String> {
+    #[allow(clippy::disallowed_methods, reason = "the closest one is the same in any order")]
+    pub(super) fn similar(&self, wanted: &str, place: Use) -> Option<&str> {
         let mut candidates: Vec<&str> = self.mtypes.keys().map(|name| &**name).collect();
         let mut scope = Some(place.scope);
         while let Some(at) = scope {
             candidates.extend(self.scopes[at].names.keys().map(|name| &**name));
             scope = self.scopes[at].parent;
         }
-        candidates.sort_unstable();
         closest(wanted, candidates)
-    }
-}
-
-/// The candidate with the smallest edit distance, if it is small enough to be a typing error.
-pub(crate) fn closest<'n>(wanted: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    // Any two names of one or two letters are near each other, which says nothing.
-    let limit = (wanted.chars().count() / 3).min(2);
-    let near = candidates.into_iter().filter(|name| name.len().abs_diff(wanted.len()) <= limit);
-    let scored = near.map(|name| (distance(wanted, name), name)).filter(|&(apart, _)| apart <= limit);
-    scored.min().map(|(_, name)| name.to_string())
-}
-
-/// Whether two words differ in the order of two neighbours only.
-fn is_swap(a: &str, b: &str) -> bool {
-    let differ: Vec<(usize, (char, char))> =
-        a.chars().zip(b.chars()).enumerate().filter(|(_, (left, right))| left != right).collect();
-    match differ[..] {
-        [(first, one), (second, other)] => a.len() == b.len() && second == first + 1 && one == (other.1, other.0),
-        _ => false,
-    }
-}
-
-/// Number of insertions, deletions and replacements between two words; two letters the wrong way round count as one.
-fn distance(a: &str, b: &str) -> usize {
-    if is_swap(a, b) {
-        return 1;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &right) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_typing_error_is_recognised_and_a_different_word_is_not() {
-        let names = ["turn", "flag", "ncrit"];
-        assert_eq!(closest("tun", names), Some("turn".to_string()));
-        assert_eq!(closest("flagg", names), Some("flag".to_string()));
-        assert_eq!(closest("x", names), None);
-        assert_eq!(closest("i", ["x"]), None);
-        assert_eq!(closest("critical", names), None);
     }
 }

@@ -6,6 +6,7 @@ use crate::ast::{VarPart, VarRef};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Index, Place, Scalar, Shown, Space};
 use crate::source::Span;
+use trace::similar::closest;
 
 /// What a reference means.
 #[derive(Clone, Debug)]
@@ -100,7 +101,7 @@ impl Lowering<'_> {
                 part.name.span,
                 format!("`{}` has no field `{}`", record.name, part.name.name),
             );
-            let near = super::names::closest(&part.name.name, record.fields.iter().map(|field| &*field.name));
+            let near = closest(&part.name.name, record.fields.iter().map(|field| &*field.name));
             self.report.push(near.into_iter().fold(told, |told, near| told.help(format!("did you mean `{near}`?"))));
             return None;
         };

@@ -7,6 +7,7 @@ use super::element::{BlockKind, Destination, ElementId, Flow, Node, SequenceId};
 use super::names::ScopeId;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
+use trace::similar::closest;
 
 /// What leaves a state.
 #[derive(Clone, Debug)]
@@ -266,7 +267,7 @@ impl<'f, 'a> Table<'f, 'a> {
     fn unknown_label(&mut self, name: &str, span: Span) -> Option<ElementId> {
         let mut told = Diagnostic::error("label", span, format!("there is no label `{name}` here"));
         let known: Vec<String> = self.flow.labels.iter().map(|label| label.name.to_string()).collect();
-        if let Some(near) = super::names::closest(name, known.iter().map(String::as_str)) {
+        if let Some(near) = closest(name, known.iter().map(String::as_str)) {
             told = told.help(format!("did you mean `{near}`?"));
         }
         self.report_once(told);

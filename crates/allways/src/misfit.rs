@@ -1,0 +1,92 @@
+//! Options that mean nothing to what is checked, or contradict each other: silently ignoring them would change what a
+//! verdict says.
+
+use crate::args::{CheckArgs, CheckFormat};
+use crate::model_args::{OrderName, StoreName};
+use crate::options::{EngineName, Options, Switch, given};
+use trace::FailureKind;
+
+/// Refuses flags that are for models, kinds of failure that programs do not have, and what an engine does not know.
+pub fn for_programs(args: &CheckArgs, known: &[FailureKind]) -> Result<(), String> {
+    if let Some((flag, _)) = of_models(args).iter().find(|(_, is_given)| *is_given) {
+        return Err(format!("`{flag}` is for models, not for programs"));
+    }
+    contradiction(&args.options)?;
+    engine(&args.options)?;
+    let names: Vec<&str> = known.iter().map(|kind| kind.name()).collect();
+    let names = names.join(", ");
+    match args.options.search.check.iter().find(|kind| !known.contains(kind)) {
+        None => Ok(()),
+        Some(FailureKind::Never) => Err(format!(
+            "`--check never` says nothing by itself: --never PROPOSITION is checked whenever it is given\n  = help: beside it, programs are checked for {names}"
+        )),
+        Some(kind) => Err(format!("`--check {kind}` is for models\n  = help: programs are checked for {names}")),
+    }
+}
+
+/// Refuses flags that are for programs: all of these options, and what programs can see.
+pub fn for_models(args: &CheckArgs) -> Result<(), String> {
+    let (view, engine) = (given(&args.options.view), given(&args.options.engine));
+    let option = view.keys().chain(engine.keys()).next().map(|key| flag(key));
+    let world = &args.world;
+    let seen = [("root", !world.root.is_empty()), ("env", !world.env.is_empty()), ("stdin", world.stdin.is_some())];
+    let seen = seen.iter().find(|(_, is_given)| *is_given).map(|(key, _)| flag(key));
+    match option.or(seen) {
+        Some(flag) => Err(format!("`{flag}` is for programs, not for models")),
+        None => Ok(()),
+    }
+}
+
+/// How an option is called on the command line.
+fn flag(key: &str) -> String {
+    format!("--{}", key.replace('_', "-"))
+}
+
+fn of_models(args: &CheckArgs) -> [(&'static str, bool); 11] {
+    let model = &args.model;
+    [
+        ("-D", !model.define.is_empty()),
+        ("-U", !model.undefine.is_empty()),
+        ("-I", !model.include.is_empty()),
+        ("--interpret", model.interpret),
+        ("--ltl", !args.ltl.is_empty()),
+        ("--fair", args.fair.is_some()),
+        ("--order", args.order != OrderName::Bfs),
+        ("--store", args.store != StoreName::Tree),
+        ("--trail", args.trail),
+        ("--faults", !args.faults.is_empty()),
+        ("--format spin", args.format == CheckFormat::Spin),
+    ]
+}
+
+/// The command line has been looked at already: this is about the file, and both together.
+fn contradiction(options: &Options) -> Result<(), String> {
+    let (view, engine) = (&options.view, &options.engine);
+    let wrong = [
+        ("`only_breaks` needs a `break`", view.only_breaks && view.breaks.is_empty()),
+        ("`fine` and `only_breaks` exclude each other", view.fine && view.only_breaks),
+        ("`sample` and `engine` exclude each other", engine.sample && engine.engine.is_some()),
+        ("`preemptions` and `delays` exclude each other", engine.preemptions.is_some() && engine.delays.is_some()),
+    ];
+    match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
+        Some((why, _)) => Err((*why).to_owned()),
+        None => Ok(()),
+    }
+}
+
+/// Flags that mean nothing to the engine.
+fn engine(options: &Options) -> Result<(), String> {
+    let (engine, search, name) = (&options.engine, &options.search, options.engine.name());
+    let (is_graph, is_sample) = (name == EngineName::Graph, name == EngineName::Sample);
+    let wrong = [
+        ("--depth", search.depth.is_some() && is_graph, "--engine dpor or sample"),
+        ("--runs", search.runs.is_some() && !is_sample, "--engine sample"),
+        ("--preemptions", engine.preemptions.is_some() && !is_graph, "--engine graph"),
+        ("--delays", engine.delays.is_some() && !is_graph, "--engine graph"),
+        ("--reduction off", search.reduction == Some(Switch::Off) && !is_graph, "--engine graph"),
+    ];
+    match wrong.iter().find(|(_, is_wrong, _)| *is_wrong) {
+        Some((flag, _, engines)) => Err(format!("`{flag}` goes with `{engines}`")),
+        None => Ok(()),
+    }
+}

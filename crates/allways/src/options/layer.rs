@@ -1,0 +1,110 @@
+//! Options by their keys: which are set, and what the command line says over the file.
+
+use super::Options;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The options that are set, by their keys.
+pub type Given = Map<String, Value>;
+
+/// Whoever sets an option on the command line does not want what the file says about those beside it.
+const RIVALS: [(&str, &[&str]); 6] = [
+    ("engine", &["sample", "preemptions", "delays", "reduction", "depth", "runs"]),
+    ("sample", &["engine", "preemptions", "delays", "reduction", "depth", "runs"]),
+    ("preemptions", &["delays"]),
+    ("delays", &["preemptions"]),
+    ("fine", &["only_breaks"]),
+    ("only_breaks", &["fine"]),
+];
+
+impl Options {
+    /// These options where they are set, and those of the file where not. What must never be true adds up.
+    #[must_use]
+    pub fn over(&self, file: &Self) -> Self {
+        let (own, mut all) = (given(self), given(file));
+        for (_, rivals) in RIVALS.iter().filter(|(key, _)| own.contains_key(*key)) {
+            all.retain(|key, _| !rivals.contains(&key.as_str()));
+        }
+        all.extend(own);
+        let mut merged: Self = serde_json::from_value(Value::Object(all)).expect("they were options before");
+        merged.view.never = [&self.view.never[..], &file.view.never].concat();
+        merged
+    }
+}
+
+/// The options that are set.
+pub fn given(options: &impl Serialize) -> Given {
+    let mut all = all(options);
+    all.retain(|_, value| !is_unset(value));
+    all
+}
+
+/// The keys of all options of a part.
+pub fn keys<T: Serialize + Default>() -> Vec<String> {
+    all(&T::default()).into_iter().map(|(key, _)| key).collect()
+}
+
+fn all(options: &impl Serialize) -> Given {
+    match serde_json::to_value(options) {
+        Ok(Value::Object(all)) => all,
+        other => unreachable!("options are a struct: {other:?}"),
+    }
+}
+
+fn is_unset(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(on) => !on,
+        Value::Array(list) => list.is_empty(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(text: &str) -> Options {
+        toml::from_str(text).expect("it is right")
+    }
+
+    #[test]
+    fn what_is_set_is_known_by_its_key() {
+        let all = given(&options("only_breaks = true\nbreak = [\"f\"]\ntime = \"1m30s\"\nfine = false\nwatch = []\n"));
+        assert_eq!(all.keys().collect::<Vec<_>>(), ["break", "only_breaks", "time"]);
+        assert!(given(&Options::default()).is_empty());
+    }
+
+    #[test]
+    fn the_command_line_wins_and_the_file_fills_in() {
+        let file = options("time = \"10m\"\nmem = \"2G\"\nreads = \"short\"\ncheck = [\"race\"]\nkeep_going = true\n");
+        let line = options("time = \"500ms\"\ncheck = [\"exit\", \"crash\"]\n");
+        let meant =
+            "time = \"500ms\"\nmem = \"2G\"\nreads = \"short\"\ncheck = [\"exit\", \"crash\"]\nkeep_going = true\n";
+        assert_eq!(line.over(&file), options(meant));
+        assert_eq!(Options::default().over(&file), file);
+        assert_eq!(file.over(&Options::default()), file);
+    }
+
+    #[test]
+    fn another_engine_does_not_inherit_what_the_file_says_about_its_own() {
+        let file = options("preemptions = 2\nreduction = \"off\"\ntimeouts = 1\n");
+        assert_eq!(options("engine = \"dpor\"").over(&file), options("engine = \"dpor\"\ntimeouts = 1\n"));
+        assert_eq!(options("sample = true").over(&options("engine = \"dpor\"\ndepth = 9")), options("sample = true"));
+        assert_eq!(options("delays = 1").over(&options("preemptions = 2")), options("delays = 1"));
+        assert!(!options("fine = true").over(&options("only_breaks = true\nbreak = [\"f\"]")).view.only_breaks);
+    }
+
+    #[test]
+    fn what_must_never_be_true_adds_up() {
+        let merged = options("never = [\"a\"]").over(&options("never = [\"b\"]"));
+        assert_eq!(merged.view.never, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_number_that_a_flag_refuses_is_refused_in_the_file() {
+        for wrong in ["jobs = 0", "depth = 0", "runs = 0", "audit = 0", "time = \"soon\"", "mem = \"much\""] {
+            assert!(toml::from_str::<Options>(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! How programs are looked at. Counterexamples keep it, because it decides where steps begin and end and what tells states
+//! apart.
+
+use checker::{Checks, Depth, Timeouts};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use trace::FailureKind;
+
+/// How programs are looked at.
+#[derive(Args, Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
+#[command(next_help_heading = "Programs")]
+#[serde(default)]
+pub struct ViewOptions {
+    /// How to look at the C library of programs
+    #[arg(long, value_enum, value_name = "DEPTH")]
+    pub libc: Option<Libc>,
+    /// What must never be true of programs: 'exited(a) == 0 && exited(b) == 0'
+    #[arg(long, value_name = "PROPOSITION")]
+    pub never: Vec<String>,
+    /// Let timed waits end while others can move, so often in a run [default: 0, when nobody can move]
+    #[arg(long, value_name = "N")]
+    pub timeouts: Option<u32>,
+    /// How much a read of a pipe or connection returns [default: whole]
+    #[arg(long, value_enum)]
+    pub reads: Option<Reads>,
+    /// Whom a signal wakes if several wait [default: any]
+    #[arg(long, value_enum)]
+    pub wakes: Option<Wakes>,
+    /// Let threads take turns here, too: FILE:LINE, or where a function begins
+    #[arg(long = "break", value_name = "POINT")]
+    #[serde(rename = "break")]
+    pub breaks: Vec<String>,
+    /// Let threads take turns only at the points of --break, and where they wait
+    #[arg(long, requires = "breaks")]
+    pub only_breaks: bool,
+    /// Take every access to shared memory as a step of its own
+    #[arg(long, conflicts_with = "only_breaks")]
+    pub fine: bool,
+    /// Tell how these global variables change
+    #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]
+    pub watch: Vec<String>,
+    /// Take states for one in which these global variables agree, and the places of all threads
+    #[arg(long = "match", value_name = "VARIABLE", value_delimiter = ',')]
+    #[serde(rename = "match")]
+    pub matched: Vec<String>,
+}
+
+/// How to look at a C library.
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Libc {
+    /// Recognised functions are one step with their specified meaning
+    Summary,
+    /// Every instruction is executed as it stands
+    Real,
+}
+
+/// How much a read returns.
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Reads {
+    /// All that there is
+    Whole,
+    /// All, all but one byte, one byte, or what was sent first
+    Short,
+}
+
+/// Whom a signal wakes.
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Wakes {
+    /// Any of them
+    Any,
+    /// The one who waits longest
+    Longest,
+    /// Any of them, and threads may wake although nobody signals
+    Spurious,
+}
+
+impl ViewOptions {
+    /// How often a timed wait may end while somebody can move.
+    pub fn timeouts(&self) -> u32 {
+        self.timeouts.unwrap_or(0)
+    }
+
+    /// Whether reads may return less than there is.
+    pub fn short_reads(&self) -> bool {
+        self.reads == Some(Reads::Short)
+    }
+
+    /// Whether a signal wakes the one who waits longest, not any of them.
+    pub fn longest_sleeper(&self) -> bool {
+        self.wakes == Some(Wakes::Longest)
+    }
+
+    /// Whether waits at condition variables may end although nobody has signalled.
+    pub fn spurious_wakes(&self) -> bool {
+        self.wakes == Some(Wakes::Spurious)
+    }
+
+    /// What it means to the checker, which looks for these kinds of failure. `awaits` is what the engine needs.
+    pub fn checker_options(&self, kinds: &[FailureKind], awaits: bool) -> checker::Options {
+        checker::Options {
+            checks: checks(kinds),
+            depth: if self.libc == Some(Libc::Real) { Depth::Real } else { Depth::Summary },
+            timeouts: if self.timeouts() == 0 { Timeouts::Quiet } else { Timeouts::Any(self.timeouts()) },
+            any_sleeper: !self.longest_sleeper(),
+            spurious: self.spurious_wakes(),
+            short_reads: self.short_reads(),
+            fine: self.fine,
+            only_breaks: self.only_breaks,
+            awaits,
+            ..checker::Options::default()
+        }
+    }
+
+    /// Places the user's points.
+    pub fn place(&self, programs: &mut checker::Programs) -> Result<(), String> {
+        let told = |flag: &'static str| move |why: String| format!("`{flag}`: {why}");
+        self.breaks.iter().try_for_each(|point| programs.break_at(point)).map_err(told("--break"))?;
+        self.watch.iter().try_for_each(|name| programs.watch(name)).map_err(told("--watch"))?;
+        self.matched.iter().try_for_each(|name| programs.match_by(name)).map_err(told("--match"))
+    }
+}
+
+fn checks(kinds: &[FailureKind]) -> Checks {
+    let wants = |kind| kinds.contains(&kind);
+    Checks {
+        deadlock: wants(FailureKind::Deadlock),
+        livelock: wants(FailureKind::Livelock),
+        crash: wants(FailureKind::Crash),
+        assert: wants(FailureKind::Assert),
+        exit: wants(FailureKind::Exit),
+        misuse: wants(FailureKind::Misuse),
+    }
+}
