@@ -1,5 +1,6 @@
 //! What a step changed: locks and variables.
 
+use super::narrator::Narrator;
 use crate::system::programs::Programs;
 use crate::system::state::{Snapshot, State};
 use debuginfo::{Storage, Variable};
@@ -21,9 +22,33 @@ impl State {
 }
 
 impl Programs {
+    /// Named variables that a step wrote and others can see.
+    pub(super) fn value_changes(&mut self, before: &Snapshot, taken: &Taken<Snapshot>) -> Vec<Change> {
+        let written = taken.accesses.iter().filter(|access| access.write);
+        let places = written.filter_map(|access| self.executor.words.get(&access.object)?.first().copied());
+        let places: Vec<(SpaceId, u64)> = places.collect();
+        let mut found: Vec<(SpaceId, Variable, String)> = Vec::new();
+        for (space, address) in places {
+            let Some((variable, value)) = self.narrator().value_at(space, address) else { continue };
+            if !found.iter().any(|(_, known, _)| known.path == variable.path) {
+                found.push((space, variable, value));
+            }
+        }
+        self.load(before);
+        let change = |(space, variable, after): (SpaceId, Variable, String)| {
+            let before = self.narrator().value_of(space, &variable.path)?;
+            (before != after).then_some(Change { name: variable.path, before, after })
+        };
+        let changes = found.into_iter().filter_map(change).take(VALUES_MAX).collect();
+        self.load(&taken.reached.state);
+        changes
+    }
+}
+
+impl Narrator<'_> {
     /// Locks that changed hands.
     pub(super) fn lock_changes(&mut self, before: &BTreeMap<u64, Tid>, number: usize) -> Vec<Change> {
-        let after = self.state.holders();
+        let after = self.view.state.holders();
         let listener = &mut self.listener;
         let mut changes = Vec::new();
         for lock in before.keys().chain(after.keys().filter(|lock| !before.contains_key(lock))) {
@@ -38,30 +63,8 @@ impl Programs {
         changes
     }
 
-    /// Named variables that a step wrote and others can see.
-    pub(super) fn value_changes(&mut self, before: &Snapshot, taken: &Taken<Snapshot>) -> Vec<Change> {
-        let written = taken.accesses.iter().filter(|access| access.write);
-        let places = written.filter_map(|access| self.executor.words.get(&access.object)?.first().copied());
-        let places: Vec<(SpaceId, u64)> = places.collect();
-        let mut found: Vec<(SpaceId, Variable, String)> = Vec::new();
-        for (space, address) in places {
-            let Some((variable, value)) = self.value_at(space, address) else { continue };
-            if !found.iter().any(|(_, known, _)| known.path == variable.path) {
-                found.push((space, variable, value));
-            }
-        }
-        self.load(before);
-        let change = |(space, variable, after): (SpaceId, Variable, String)| {
-            let before = self.value_of(space, &variable.path)?;
-            (before != after).then_some(Change { name: variable.path, before, after })
-        };
-        let changes = found.into_iter().filter_map(change).take(VALUES_MAX).collect();
-        self.load(&taken.reached.state);
-        changes
-    }
-
     fn value_at(&mut self, space: SpaceId, address: u64) -> Option<(Variable, String)> {
-        let (world, info) = (&self.state.world, self.listener.info.as_mut()?);
+        let (world, info) = (&self.view.state.world, self.listener.info.as_mut()?);
         let variable = info.variable_at(world, space, address)?;
         if variable.storage != Storage::Global || variable.module.is_empty() {
             return None;
@@ -71,7 +74,7 @@ impl Programs {
     }
 
     fn value_of(&mut self, space: SpaceId, path: &str) -> Option<String> {
-        let (memory, info) = (&self.state.world.memory, self.listener.info.as_mut()?);
+        let (memory, info) = (&self.view.state.world.memory, self.listener.info.as_mut()?);
         let place = info.global(memory, space, path).ok()??;
         Some(place.read(memory, space)?.to_string())
     }

@@ -2,8 +2,8 @@
 
 use super::Narration;
 use super::files::{Noted, Use};
+use super::narrator::Narrator;
 use crate::system::choice::TIME;
-use crate::system::programs::Programs;
 use kernel::{Id, Tid};
 use trace::{Change, Event, Trace};
 
@@ -18,7 +18,48 @@ const LAST_FAILED: usize = 2;
 const HELP: &str = "help: what a name stands for can change between two calls; only a single call can look and act at once \
                     (link, rename, open with O_EXCL), or a lock that everybody takes";
 
-impl Programs {
+/// Marks events that nobody else could notice, and steps without any other event. Of somebody who is alone, all are but the
+/// last ones.
+fn mark_local(story: &mut Narration) {
+    let trace = &mut story.told.trace;
+    let mut actors: Vec<u32> =
+        trace.steps.iter().map(|step| step.choice.actor).filter(|actor| *actor != TIME).collect();
+    let last = actors.last().copied();
+    actors.sort_unstable();
+    actors.dedup();
+    let is_alone = actors.len() < 2;
+    let kept = last_events(trace, last, if is_alone { ALONE_TOLD } else { LAST_TOLD });
+    for (index, step) in trace.steps.iter_mut().enumerate() {
+        for (number, event) in step.events.iter_mut().enumerate() {
+            let is_silent = event.changes.is_empty() && event.output.is_none() && event.created.is_none();
+            let is_private = || is_alone || story.uses.are_private(index + 1, number) == Some(true);
+            event.is_local = is_silent && !kept.contains(&(index, number)) && is_private();
+        }
+        if step.events.iter().all(|event| event.is_local) {
+            step.is_local = Some(true);
+        }
+    }
+}
+
+/// The last events of an actor, and the last ones that it failed with.
+fn last_events(trace: &Trace, actor: Option<u32>, count: usize) -> Vec<(usize, usize)> {
+    let places = trace.steps.iter().enumerate().flat_map(|(index, step)| {
+        let own = step.events.iter().enumerate().filter(|(_, event)| Some(event.actor) == actor);
+        own.map(move |(number, _)| (index, number))
+    });
+    let places: Vec<(usize, usize)> = places.collect();
+    let failed = |(index, number): &&(usize, usize)| has_failed(&trace.steps[*index].events[*number]);
+    let failures = places.iter().rev().filter(failed).take(LAST_FAILED);
+    places.iter().rev().take(count).chain(failures).copied().collect()
+}
+
+/// Whether a call came to an error; that files of the system are not there is nothing special.
+fn has_failed(event: &Event) -> bool {
+    let is_of_system = |path: &String| ["/usr/", "/lib", "/proc/"].iter().any(|folder| path.starts_with(folder));
+    event.kind.call().is_some_and(|call| call.error.is_some() && !call.path.as_ref().is_some_and(is_of_system))
+}
+
+impl Narrator<'_> {
     /// Tells what names of files went through, and marks what nobody else could notice.
     pub(super) fn tell_files(&self, story: &mut Narration) {
         for (noted, named) in story.uses.changes() {
@@ -74,45 +115,4 @@ impl Programs {
         }
         told
     }
-}
-
-/// Marks events that nobody else could notice, and steps without any other event. Of somebody who is alone, all are but the
-/// last ones.
-fn mark_local(story: &mut Narration) {
-    let trace = &mut story.told.trace;
-    let mut actors: Vec<u32> =
-        trace.steps.iter().map(|step| step.choice.actor).filter(|actor| *actor != TIME).collect();
-    let last = actors.last().copied();
-    actors.sort_unstable();
-    actors.dedup();
-    let is_alone = actors.len() < 2;
-    let kept = last_events(trace, last, if is_alone { ALONE_TOLD } else { LAST_TOLD });
-    for (index, step) in trace.steps.iter_mut().enumerate() {
-        for (number, event) in step.events.iter_mut().enumerate() {
-            let is_silent = event.changes.is_empty() && event.output.is_none() && event.created.is_none();
-            let is_private = || is_alone || story.uses.are_private(index + 1, number) == Some(true);
-            event.is_local = is_silent && !kept.contains(&(index, number)) && is_private();
-        }
-        if step.events.iter().all(|event| event.is_local) {
-            step.is_local = Some(true);
-        }
-    }
-}
-
-/// The last events of an actor, and the last ones that it failed with.
-fn last_events(trace: &Trace, actor: Option<u32>, count: usize) -> Vec<(usize, usize)> {
-    let places = trace.steps.iter().enumerate().flat_map(|(index, step)| {
-        let own = step.events.iter().enumerate().filter(|(_, event)| Some(event.actor) == actor);
-        own.map(move |(number, _)| (index, number))
-    });
-    let places: Vec<(usize, usize)> = places.collect();
-    let failed = |(index, number): &&(usize, usize)| has_failed(&trace.steps[*index].events[*number]);
-    let failures = places.iter().rev().filter(failed).take(LAST_FAILED);
-    places.iter().rev().take(count).chain(failures).copied().collect()
-}
-
-/// Whether a call came to an error; that files of the system are not there is nothing special.
-fn has_failed(event: &Event) -> bool {
-    let is_of_system = |path: &String| ["/usr/", "/lib", "/proc/"].iter().any(|folder| path.starts_with(folder));
-    event.kind.call().is_some_and(|call| call.error.is_some() && !call.path.as_ref().is_some_and(is_of_system))
 }

@@ -1,5 +1,6 @@
 //! Operations and accesses of a step, heard while it is executed.
 
+use super::narrator::Narrator;
 use super::place::{self};
 use crate::libc::{Function, Hook, Whole};
 use crate::system::overlay::ThreadOverlay;
@@ -12,47 +13,27 @@ impl Stepper<'_> {
     /// Hears an operation of the C library that is about to be carried out.
     pub(crate) fn hear_operation(&mut self, tid: Tid, hook: Hook) {
         // What the library does inside is not what the program does, nor is what it does with locks of its own.
-        let is_own =
-            !self.state.overlay.thread(tid).is_some_and(ThreadOverlay::is_in_library) && !self.is_of_system(tid, hook);
+        let is_own = !self.state.overlay.thread(tid).is_some_and(ThreadOverlay::is_in_library)
+            && !self.narrator().is_of_system(tid, hook);
         if self.listener.info.is_some()
             && is_own
-            && let Some(text) = self.operation_words(tid, hook)
+            && let Some(text) = self.narrator().operation_words(tid, hook)
         {
             if hook.function == Function::Whole(Whole::Create) {
-                self.listener.context.routine = Some(self.routine(tid));
+                self.listener.context.routine = Some(self.narrator().routine(tid));
             }
             let heard = self.listener.hear(&self.state.world, tid, (kind(hook.function), text));
             self.listener.heard.push(heard);
         }
     }
 
-    /// Whether an operation is about a variable of a library of the system.
-    fn is_of_system(&mut self, tid: Tid, hook: Hook) -> bool {
-        let operation = self.view().operation(tid, hook);
-        let world = &self.state.world;
-        let info = self.listener.info.as_mut();
-        let variable = info.and_then(|info| info.variable_at(world, operation.space, operation.args[0]));
-        let is_lock = hook.function.synchronises() && hook.function != Function::Join;
-        is_lock && variable.is_some_and(|variable| place::is_of_system(&variable.module))
-    }
-
     /// Hears an access to a word that threads stop at.
     pub(crate) fn hear_access(&mut self, tid: Tid, space: SpaceId, access: memory::VisibleAccess) {
         if self.listener.info.is_some() {
             let does = if access.access == AccessKind::Read { "reads" } else { "writes" };
-            let text = format!("{does} {}", self.name_at(space, access.addr));
+            let text = format!("{does} {}", self.narrator().name_at(space, access.addr));
             let heard = self.listener.hear(&self.state.world, tid, (EventKind::Access, text));
             self.listener.heard.push(heard);
-        }
-    }
-
-    /// How the program calls what is at an address.
-    pub(super) fn name_at(&mut self, space: SpaceId, address: u64) -> String {
-        let world = &self.state.world;
-        let variable = self.listener.info.as_mut().and_then(|info| info.variable_at(world, space, address));
-        match variable.filter(|variable| !variable.module.is_empty()) {
-            Some(variable) => variable.path,
-            None => format!("{address:#x}"),
         }
     }
 }
@@ -64,5 +45,27 @@ fn kind(function: Function) -> EventKind {
         Function::AssertFail => EventKind::Assertion,
         Function::Whole(Whole::EndProcess) => EventKind::Exit,
         _ => EventKind::Operation,
+    }
+}
+
+impl Narrator<'_> {
+    /// Whether an operation is about a variable of a library of the system.
+    fn is_of_system(&mut self, tid: Tid, hook: Hook) -> bool {
+        let operation = self.view.operation(tid, hook);
+        let world = &self.view.state.world;
+        let info = self.listener.info.as_mut();
+        let variable = info.and_then(|info| info.variable_at(world, operation.space, operation.args[0]));
+        let is_lock = hook.function.synchronises() && hook.function != Function::Join;
+        is_lock && variable.is_some_and(|variable| place::is_of_system(&variable.module))
+    }
+
+    /// How the program calls what is at an address.
+    pub(super) fn name_at(&mut self, space: SpaceId, address: u64) -> String {
+        let world = &self.view.state.world;
+        let variable = self.listener.info.as_mut().and_then(|info| info.variable_at(world, space, address));
+        match variable.filter(|variable| !variable.module.is_empty()) {
+            Some(variable) => variable.path,
+            None => format!("{address:#x}"),
+        }
     }
 }

@@ -12,6 +12,7 @@ mod hear;
 mod heard;
 pub mod listener;
 mod names;
+pub(crate) mod narrator;
 mod place;
 pub mod program_replay;
 pub mod races;
@@ -28,9 +29,9 @@ use debuginfo::DebugInfo;
 use explore::graph::{FootprintSystem, Reached};
 use explore::system::Failure;
 use files::{Noted, Use, Uses};
+use kernel::Pid;
 use kernel::descriptor::Console;
-use kernel::{Pid, Tid};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use trace::{Change, Choice, Event, EventKind, Location, Trace, TraceStep, Waiting};
 
 /// A schedule, told.
@@ -109,7 +110,7 @@ impl Programs {
     fn tell_all(&mut self, schedule: &[Choice]) -> Option<Told> {
         let mut story = Narration::default();
         let mut reached = self.initial();
-        self.name_threads(&mut story.told.trace);
+        self.narrator().name_threads(&mut story.told.trace);
         story.told.failure = reached.stuck.clone();
         for (index, choice) in schedule.iter().enumerate() {
             reached = self.tell_step(&mut story, &reached, *choice, index + 1)?;
@@ -133,15 +134,15 @@ impl Programs {
         let taken = self.step(&before.state, choice)?;
         let watched = self.workload.watched_changes(&self.state, watched);
         let heard = std::mem::take(&mut self.listener.heard);
-        let started = self.name_threads(&mut story.told.trace);
+        let started = self.narrator().name_threads(&mut story.told.trace);
         story.told.stack = heard.last().map(|heard| heard.stack.clone()).unwrap_or_default();
-        let mut events = story.note_uses(self.events(choice, heard), number);
+        let mut events = story.note_uses(self.narrator().events(choice, heard), number);
         if choice.actor == TIME {
-            events.push(self.time_event(before, since));
+            events.push(self.narrator().time_event(before, since));
         }
-        let changes = self.lock_changes(&holders, number);
+        let changes = self.narrator().lock_changes(&holders, number);
         let values = self.value_changes(&before.state, &taken);
-        self.tell_births(&mut events, choice, &started);
+        self.narrator().tell_births(&mut events, choice, &started);
         let last = events.last_mut().expect("there is always one");
         let is_new = |change: &Change| !watched.contains(change);
         // Values say more than locks where there is no room for both.
@@ -156,125 +157,16 @@ impl Programs {
         Some(taken.reached)
     }
 
-    /// What was heard in a step as events, with the files that they used; something is always told.
-    fn events(&self, choice: Choice, heard: Vec<HeardEvent>) -> Vec<(Event, Vec<Use>)> {
-        let mut events: Vec<(Event, Vec<Use>)> = Vec::new();
-        for heard in heard {
-            // What is printed piece by piece is told once.
-            let is_more = heard.kind == EventKind::Print
-                && events.last().is_some_and(|(last, _)| last.text == heard.text && last.actor == heard.tid.0);
-            if !is_more {
-                events.push((event(heard.tid, heard.kind, heard.text, heard.location), heard.uses));
-            }
-        }
-        let tid = Tid(choice.actor);
-        if let Some(waits) = self.listener.waits_in(tid).filter(|_| self.state.is_waiting(tid)) {
-            let is_plain = matches!(waits.kind, EventKind::Sleep | EventKind::Fork);
-            let suffix = if is_plain { "" } else { ": waits" };
-            events.push((
-                event(tid, waits.kind.clone(), format!("{}{suffix}", waits.text), waits.location.clone()),
-                Vec::new(),
-            ));
-        }
-        if choice.actor != TIME && !self.state.world.kernel.threads.contains_key(&tid) {
-            events.retain(|(event, _)| event.kind != EventKind::Exit);
-            events.push((event(tid, EventKind::End, self.end_words(tid), None), Vec::new()));
-        }
-        if events.is_empty() && choice.actor != TIME {
-            events.push((event(tid, EventKind::Local, "goes on".to_owned(), None), Vec::new()));
-        }
-        events
-    }
-
-    /// Who was started in a step: a thread by what was told already, a process by a line of its own.
-    fn tell_births(&self, events: &mut Vec<Event>, choice: Choice, started: &[Tid]) {
-        for tid in started {
-            let is_process = self.state.world.kernel.threads.get(tid).is_some_and(|thread| thread.pid.0 == tid.0);
-            let is_told = events.last().is_some_and(|last| last.kind == EventKind::Fork && last.created.is_none());
-            if is_process && !is_told {
-                events.retain(|event| event.kind != EventKind::Local);
-                events.push(event(Tid(choice.actor), EventKind::Fork, "fork".to_owned(), None));
-            }
-            let birth = if is_process { None } else { events.iter().position(is_birth_of_thread) };
-            let birth = birth.unwrap_or(events.len() - 1);
-            events[birth].created = Some(tid.0);
-        }
-    }
-
-    /// Time passes; whoever could have moved is slow.
-    fn time_event(&self, before: &Reached<Snapshot>, since: u64) -> Event {
-        let passed = calls::span(self.state.world.kernel.clock.now() - since);
-        let able = before.actors.iter().filter(|actor| actor.choices > 0 && actor.number != TIME);
-        let slow: Vec<String> = able.map(|actor| self.listener.thread(Tid(actor.number))).collect();
-        let verb = if slow.len() == 1 { "is" } else { "are" };
-        let but = if slow.is_empty() { String::new() } else { format!(", {} {verb} slow", slow.join(" and ")) };
-        event(self.first_woken(), EventKind::Time, format!("... {passed} later{but}"), None)
-    }
-
-    /// Whose wait has ended because time has passed.
-    fn first_woken(&self) -> Tid {
-        let kernel = &self.state.world.kernel;
-        let is_over = |thread: &kernel::Thread| {
-            thread
-                .wait
-                .as_ref()
-                .is_some_and(|wait| wait.deadline.is_some_and(|deadline| deadline <= kernel.clock.now()))
-        };
-        let woken = kernel.threads.iter().find(|(_, thread)| is_over(thread));
-        woken.map_or(Tid(TIME), |(tid, _)| *tid)
-    }
-
     /// Who cannot go on at the end, and where the last one who moved is.
     fn tell_end(&mut self, story: &mut Narration, reached: &Reached<Snapshot>) {
         self.load(&reached.state);
-        story.told.complaints = self.complaints(&story.errors);
-        self.tell_files(story);
-        let (waiting, circle) = self.waiting();
+        story.told.complaints = self.narrator().complaints(&story.errors);
+        self.narrator().tell_files(story);
+        let (waiting, circle) = self.narrator().waiting();
         story.told.circle = circle.into_iter().map(|tid| self.listener.thread(tid)).collect();
         story.told.waiting = waiting;
         let last = story.told.trace.steps.iter().rev().flat_map(|step| step.events.iter().rev());
         story.told.location = last.into_iter().find_map(|event| event.location.clone());
-    }
-
-    /// Where every thread is and what it waits for; and who waits for whom, if they wait in a circle.
-    pub(super) fn waiting(&mut self) -> (Vec<Waiting>, Vec<Tid>) {
-        let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
-        let (mut behind, mut waiting) = (HashMap::new(), Vec::new());
-        let held = self.listener.context.held.clone();
-        for tid in &tids {
-            let (text, holder) = self.waiting_words(*tid, &|object| held.get(&object).copied());
-            behind.extend(holder.map(|holder| (*tid, holder)));
-            let (location, _) = self.place(*tid);
-            waiting.push(Waiting { actor: tid.0, text, location });
-        }
-        let circle = circle(&tids, &behind);
-        // Whoever waits in the circle is what a reader wants to see first.
-        waiting.sort_by_key(|waiting| !circle.contains(&Tid(waiting.actor)));
-        (waiting, circle)
-    }
-
-    fn place(&mut self, tid: Tid) -> (Option<Location>, Vec<String>) {
-        let (world, folder) = (&self.state.world, self.listener.folder.clone());
-        match &mut self.listener.info {
-            Some(info) => place::place_of(info, world, tid, &folder),
-            None => (None, Vec::new()),
-        }
-    }
-}
-
-impl Programs {
-    /// What programs wrote to standard error; of several, with who did.
-    fn complaints(&self, errors: &BTreeMap<Pid, Vec<u8>>) -> Vec<String> {
-        let lines = errors.iter().flat_map(|(pid, bytes)| {
-            let who = if self.workload.started.len() > 1 {
-                format!("{}: ", self.listener.thread(Tid(pid.0)))
-            } else {
-                String::new()
-            };
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            text.lines().map(|line| format!("{who}{line}")).collect::<Vec<_>>()
-        });
-        lines.collect()
     }
 }
 
@@ -301,40 +193,5 @@ impl Narration {
             text.extend_from_slice(&output.bytes);
         }
         (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned())
-    }
-}
-
-/// Whether an event made a thread that nobody has been told to be yet.
-fn is_birth_of_thread(event: &Event) -> bool {
-    event.created.is_none() && event.kind == EventKind::CreateThread
-}
-
-/// Those who wait for each other in a circle, each for the next.
-fn circle(tids: &[Tid], behind: &HashMap<Tid, Tid>) -> Vec<Tid> {
-    for start in tids {
-        let mut way = vec![*start];
-        while let Some(next) = way.last().and_then(|last| behind.get(last)) {
-            if let Some(at) = way.iter().position(|tid| tid == next) {
-                return way.split_off(at);
-            }
-            way.push(*next);
-        }
-    }
-    Vec::new()
-}
-
-fn event(tid: Tid, kind: EventKind, text: String, location: Option<Location>) -> Event {
-    Event {
-        actor: tid.0,
-        kind,
-        text,
-        location,
-        changes: Vec::new(),
-        message: None,
-        output: None,
-        failure: None,
-        uninterrupted: false,
-        created: None,
-        is_local: false,
     }
 }

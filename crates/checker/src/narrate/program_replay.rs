@@ -75,7 +75,7 @@ impl ProgramReplay<'_> {
         let context = Context::clone(&moment.context);
         self.listening(context, |programs| {
             programs.become_state(&moment.reached.state);
-            programs.waiting().0
+            programs.narrator().waiting().0
         })
         .0
     }
@@ -98,7 +98,7 @@ impl Replayable for ProgramReplay<'_> {
     fn initial(&mut self) -> Moment {
         let (reached, context) = self.listening(Context::default(), |programs| {
             let reached = programs.initial();
-            programs.name_threads(&mut trace::Trace::default());
+            programs.narrator().name_threads(&mut trace::Trace::default());
             reached
         });
         Moment { reached, context, number: 0 }

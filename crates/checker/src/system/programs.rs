@@ -5,6 +5,7 @@ use crate::footprint::access;
 use crate::libc::Flavour;
 use crate::memo::audit::Audited;
 use crate::narrate::listener::Listener;
+use crate::narrate::narrator::Narrator;
 use crate::options::{Depth, Options};
 use crate::refinement::Refinement;
 use crate::system::actors::{ActorTable, actor_table};
@@ -122,6 +123,11 @@ impl Programs {
     pub(crate) fn stepper(&mut self) -> Stepper<'_> {
         let Self { state, executor, workload, listener, is_starting, .. } = self;
         Stepper { state, executor, workload, listener, is_starting: *is_starting }
+    }
+
+    pub(crate) fn narrator(&mut self) -> Narrator<'_> {
+        let Self { state, executor, workload, listener, .. } = self;
+        Narrator { view: View { state, executor, workload }, listener }
     }
 
     /// The processes that were started, with their names.

@@ -2,6 +2,7 @@
 //! lives for one step.
 
 use crate::narrate::listener::Listener;
+use crate::narrate::narrator::Narrator;
 use crate::system::executor::Executor;
 use crate::system::state::State;
 use crate::system::view::View;
@@ -20,5 +21,10 @@ pub(crate) struct Stepper<'a> {
 impl Stepper<'_> {
     pub fn view(&self) -> View<'_> {
         View { state: self.state, executor: self.executor, workload: self.workload }
+    }
+
+    pub fn narrator(&mut self) -> Narrator<'_> {
+        let view = View { state: self.state, executor: self.executor, workload: self.workload };
+        Narrator { view, listener: self.listener }
     }
 }
