@@ -1,4 +1,4 @@
-//! Calls that begin and end processes and threads.
+//! Footprints of syscalls that create and end processes and threads.
 
 use super::PendingCall;
 use super::access::{self, Kind, reads, writes};
@@ -7,7 +7,7 @@ use explore::graph::Access;
 use kernel::{Id, table};
 
 impl PendingCall<'_> {
-    /// Whether the call ends a thread that holds robust locks: the kernel hands them on (`get_robust_list(2)`).
+    /// Whether the syscall ends a thread that holds robust locks: the kernel passes them on (`get_robust_list(2)`).
     #[must_use]
     pub fn is_noticed_end(&self) -> bool {
         let ends = matches!(table::row(self.number).map_or("", |row| row.name), "exit" | "exit_group");
@@ -25,7 +25,7 @@ impl PendingCall<'_> {
         head != 0 && (![0, head].contains(&word(head)) || word(head + PENDING) != 0)
     }
 
-    /// The end of a process: everything that it has is given back, and its parent is told.
+    /// The end of a process: its resources are released, and its parent is sent a signal.
     pub(super) fn end(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let is_plain = process.children.is_empty()
@@ -41,12 +41,12 @@ impl PendingCall<'_> {
         accesses.push(writes(Kind::Process, u64::from(process.pid.0)));
         accesses.push(writes(Kind::Process, u64::from(process.parent.0)));
         accesses.push(reads(Kind::Inode, process.directories.working.0));
-        // Its parent is sent a signal, which waits if somebody there blocks it.
+        // The masks of the parent's threads decide whether `SIGCHLD` stays pending.
         accesses.extend(access::masks(process.parent));
         accesses
     }
 
-    /// Another program: some descriptors are closed, and files are read on the way, which ones is not known beforehand.
+    /// Another program: some descriptors are closed, and files are read, which ones is not known beforehand.
     pub(super) fn execute(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);
@@ -55,7 +55,7 @@ impl PendingCall<'_> {
         accesses
     }
 
-    /// A new process or thread: what it inherits is shared from now on. Memory that is copied is read, all of it.
+    /// A new process or thread: what it inherits is shared from now on. A copy of memory reads all of it.
     pub(super) fn birth(&self) -> Vec<Access> {
         if !self.is_alone() && !self.shares_space() {
             return access::everything();
@@ -70,7 +70,7 @@ impl PendingCall<'_> {
         accesses
     }
 
-    /// Whether the new one will use the caller's memory.
+    /// Whether the new thread shares the caller's memory.
     fn shares_space(&self) -> bool {
         const CLONE_VM: u64 = 0x100;
         let flags = match table::row(self.number).map_or("", |row| row.name) {
