@@ -67,6 +67,16 @@ enum Part {
 }
 
 impl Refinement {
+    /// Whether it has at least as many elements of each kind as another: necessary for having all of them.
+    #[must_use]
+    pub fn is_as_large_as(&self, other: &Self) -> bool {
+        self.promoted.len() >= other.promoted.len()
+            && self.exposed.len() >= other.exposed.len()
+            && self.bytewise.len() >= other.bytewise.len()
+            && self.remapped.len() >= other.remapped.len()
+            && self.discarded.len() >= other.discarded.len()
+    }
+
     fn grow(&self, is_new: bool) {
         self.has_grown.fetch_or(is_new, Ordering::Relaxed);
     }

@@ -53,6 +53,9 @@ pub(crate) struct StepMemo {
 
 /// A memoized step.
 pub(crate) struct MemoEntry {
+    /// Layout fingerprint of the state that it was made in: the words below are meaningful only under the same
+    /// mappings.
+    layout: u128,
     /// Words that it read, with their values, and those that it wrote.
     memory: Effect,
     /// What it read of other threads.
@@ -153,6 +156,7 @@ impl MemoEntry {
         let cpus: Vec<Tid> = after.cpus.differing(&before.cpus).into_iter().copied().collect();
         let others = overlays.iter().filter(|other| **other != by).map(|other| Dependency::Thread(*other));
         Some(Self {
+            layout: before.memory.ground(),
             memory,
             answers: answers_in(before, reads.iter().copied().chain(others).collect()),
             cpus_before: cpus.iter().filter(|other| **other != by).map(|other| (*other, before.cpu(*other))).collect(),
@@ -177,6 +181,7 @@ impl MemoEntry {
 
     /// The state that it leads to.
     pub fn apply(&self, programs: &mut Programs, state: &Snapshot) -> Snapshot {
+        assert_eq!(self.layout, state.memory.ground(), "a memoized step is applied under other mappings");
         let mut after = Snapshot {
             memory: programs.state.world.memory.redone(&state.memory, &self.memory),
             aside: self.aside,

@@ -18,6 +18,8 @@ impl Programs {
     /// Sets the refinement of other workers to the merged one.
     pub(crate) fn teach(&self, workers: &mut [Self]) {
         workers.iter_mut().for_each(|other| {
+            let is_larger = self.executor.refinement.is_as_large_as(&other.executor.refinement);
+            assert!(is_larger, "a worker's refinement was not merged");
             other.executor.set_refinement(self.executor.refinement.clone());
             other.executor.words.clone_from(&self.executor.words);
             other.loaded = None;

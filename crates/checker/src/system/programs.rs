@@ -13,7 +13,7 @@ use crate::system::dependency::Dependency;
 use crate::system::executor::Executor;
 use crate::system::overlay::ThreadOverlay;
 use crate::system::service::Service;
-use crate::system::state::{Snapshot, State, first_number};
+use crate::system::state::{NUMBERS, Snapshot, State, first_number};
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use crate::system::workload::Workload;
@@ -187,14 +187,16 @@ impl Programs {
     /// The number of a new snapshot.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.saved += 1;
+        assert!(!self.saved.is_multiple_of(NUMBERS), "a worker's snapshot numbers are used up");
         self.saved
     }
 
     /// Restores a state, to take a step from it.
     pub(crate) fn load(&mut self, snapshot: &Snapshot) {
         self.executor.catch_up();
-        if self.loaded.take() != Some(snapshot.number) {
-            self.state.restore(snapshot);
+        match self.loaded.take() == Some(snapshot.number) {
+            true => assert!(self.state.is_restored(snapshot), "the loaded state has changed since it was saved"),
+            false => self.state.restore(snapshot),
         }
         // Also where nothing had to be restored: the step before may have created a process.
         self.executor.arm(&mut self.state);

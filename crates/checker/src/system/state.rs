@@ -119,6 +119,11 @@ impl State {
         self.history = snapshot.history.clone();
     }
 
+    /// Whether memory and registers are those of a snapshot. It takes no time if nothing was written since.
+    pub fn is_restored(&mut self, snapshot: &Snapshot) -> bool {
+        self.world.memory.fingerprint() == snapshot.memory.fingerprint() && self.world.cpus.sum() == snapshot.cpus.sum()
+    }
+
     /// Fingerprint of the whole state.
     pub fn fingerprint(&mut self) -> u128 {
         let aside = self.aside();
@@ -135,8 +140,11 @@ impl State {
     }
 }
 
+/// How many snapshot numbers a worker has.
+pub(crate) const NUMBERS: u64 = 1 << 40;
+
 /// The first number of a worker's snapshots. Workers use disjoint ranges: a number identifies one snapshot.
 pub(crate) fn first_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1 << 40, Ordering::Relaxed)
+    NEXT.fetch_add(NUMBERS, Ordering::Relaxed)
 }
