@@ -1,11 +1,11 @@
-//! What a search of programs looks for, and how closely it looks.
+//! Options of a search of programs: which failures, at which granularity.
 
 /// What counts as a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Checks {
-    /// Nobody can go on.
+    /// No actor is enabled.
     pub deadlock: bool,
-    /// Somebody waits for ever in a loop, where loops that wait are operations.
+    /// No actor is enabled and a thread spins, where spin loops are blocking operations.
     pub livelock: bool,
     /// A fatal signal.
     pub crash: bool,
@@ -13,7 +13,7 @@ pub struct Checks {
     pub assert: bool,
     /// A started program ends with another code than 0.
     pub exit: bool,
-    /// A lock is used as it may not be.
+    /// A lock is misused.
     pub misuse: bool,
 }
 
@@ -23,10 +23,10 @@ impl Default for Checks {
     }
 }
 
-/// How deep into the C library a search looks.
+/// How functions of the C library are executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Depth {
-    /// Recognised functions are one step with their specified meaning.
+    /// Recognised functions are summarised: one step with their specified meaning.
     #[default]
     Summary,
     /// Every instruction of the library is executed as it stands.
@@ -36,60 +36,60 @@ pub enum Depth {
 /// When a timed wait may end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timeouts {
-    /// When nobody else can move.
+    /// At quiescence: when no other actor is enabled.
     #[default]
     Quiet,
-    /// At any time, this often in a run.
+    /// At any time, this often in a schedule.
     Any(u32),
 }
 
-/// Holes that were closed, opened again: what notices them is tested by that.
+/// Deliberately unsound (mutation tests): each reopens a hole that was closed, to test that it is noticed.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Holes {
-    /// A memoized step is taken without comparing the words that it looks at.
+    /// A memoized step is applied without validating the words of its read set.
     pub memo: bool,
-    /// Whoever holds a lock keeps it, whatever others do to its memory.
+    /// A lock counts as held whatever other threads do to its memory.
     pub locks: bool,
     /// Accesses do not depend on the mapping of their page.
     pub mappings: bool,
-    /// All locks for readers and writers are of the default kind.
+    /// All read-write locks are of the default kind.
     pub rwlocks: bool,
-    /// What one instruction does happens at once.
+    /// Every instruction is atomic.
     pub tears: bool,
-    /// A step that goes back behind its operation leaves the kernel as it is.
+    /// A rollback within a step does not restore the kernel.
     pub rollback: bool,
 }
 
-/// How a search looks at programs.
+/// Options of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// What counts as a failure.
     pub checks: Checks,
-    /// How deep into the C library.
+    /// How functions of the C library are executed.
     pub depth: Depth,
     /// When timed waits may end.
     pub timeouts: Timeouts,
-    /// Whether any sleeper may be the one whom a signal wakes; otherwise the one that sleeps longest.
+    /// Whether a signal may wake any sleeper; otherwise it wakes the first one.
     pub any_sleeper: bool,
-    /// Whether a wait at a condition variable may end although nobody has signalled.
+    /// Whether a wait at a condition variable may end without a signal (a spurious wake-up).
     pub spurious: bool,
-    /// Whether reads of pipes and connections may return less than there is.
+    /// Whether reads of pipes and connections may return less than is available.
     pub short_reads: bool,
-    /// Whether every access to shared memory is a step of its own, not only where threads race.
+    /// Whether every access to shared memory is a visible operation, not only where threads race.
     pub fine: bool,
-    /// Whether threads take turns only where the user says, and where they wait.
+    /// Whether steps end only at the user's breakpoints and where threads block.
     pub only_breaks: bool,
-    /// Whether a loop that only reads is taken as an operation that waits: for counting schedules.
+    /// Whether spin loops are blocking operations: for searches that count trace classes.
     pub awaits: bool,
-    /// Of so many results that are memoized or inherited, one is worked out again and compared.
+    /// Of so many results that are memoized or inherited, one is computed again and compared.
     pub audit: Option<u32>,
-    /// For tests of the tests.
+    /// Mutation tests.
     #[doc(hidden)]
     pub holes: Holes,
     /// What programs read as standard input.
     pub input: std::sync::Arc<[u8]>,
-    /// What may be used: no step is taken once it is spent.
+    /// What the search may use: no step is taken once it is spent.
     pub budget: explore::Budget,
 }
 

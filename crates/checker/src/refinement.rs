@@ -1,6 +1,7 @@
-//! What earlier steps have shown of memory, for all states: where it is written, in what parts, by whom.
+//! The refinement: which words, stacks, mappings and locks matter to other threads, as steps have shown so far.
 //!
-//! Everything here only grows. Where a step shows that an earlier one was seen too coarsely, the search has to begin anew.
+//! It is one abstraction for all states. Where a step shows that it was too coarse for earlier steps, the search
+//! restarts with the refined one.
 
 use crate::footprint::access::{self, Kind};
 use kernel::Tid;
@@ -12,60 +13,75 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trace::KnowledgeRef;
 
-/// What earlier steps have shown of memory.
+/// The abstraction that decides which operations are visible and which objects footprints contain.
+///
+/// It must never shrink during a search: a round that lost an element would merge steps that are known to be dependent,
+/// and the rounds might not terminate. `has_grown` must be set whenever a new element changes the footprint or the end
+/// of a step that was taken already: otherwise a round would count as complete under an abstraction that is too coarse.
 #[derive(Clone, Default)]
 pub struct Refinement {
-    /// Words at which threads stop, because a search saw that they race there.
+    /// Words with watchpoints: threads race there, so each access is a visible operation.
     pub promoted: BTreeSet<(SpaceId, u64)>,
-    /// Threads whose stacks others use.
+    /// Threads whose stacks other threads access.
     pub exposed: BTreeSet<Tid>,
-    /// Parts of memory by object: whether they are written, or were only read so far.
+    /// Words and bytes by object: whether they are written, or were only read so far.
     parts: FxHashMap<u64, Part>,
-    /// Words that are used byte by byte.
+    /// Words that are accessed byte by byte.
     bytewise: FxHashSet<u64>,
-    /// Words that are used as a whole so far.
+    /// Words that were only accessed as a whole so far.
     whole: FxHashSet<u64>,
-    /// Words that the library uses to make and end threads, and nobody else so far.
+    /// Words that so far only the library accessed, to create and end threads.
     inside: FxHashSet<u64>,
-    /// Words that programs use.
+    /// Words that programs access.
     outside: FxHashSet<u64>,
-    /// Ranges of addresses whose mapping some step changed while several threads used the space.
+    /// Address ranges whose mapping a step changed while several threads used the space.
     remapped: Vec<(SpaceId, Range<u64>)>,
     /// Pages that were accessed while several threads used the space.
     accessed: FxHashSet<(SpaceId, u64)>,
-    /// The last of them: most accesses are to the same page as the one before.
+    /// The last of them: most accesses are to the same page as the previous one.
     last_accessed: Option<(SpaceId, u64)>,
-    /// Ranges of addresses whose content some step took away: accesses there are visible operations.
+    /// Address ranges whose content a step discarded: accesses there are visible operations.
     discarded: Vec<(SpaceId, Range<u64>)>,
-    /// Whether functions of standard input and output are executed as they stand: what they are given races.
+    /// Whether stdio functions are executed as they stand, because their arguments race.
     pub is_stdio_split: bool,
-    /// A process sets the limits of another: no call that they bound concerns its caller alone.
+    /// A process sets the limits of another: no syscall that they bound is local.
     pub sets_limits: bool,
-    /// Threads are sent signals by others: which signals a thread blocks is no longer its own concern.
+    /// A thread was sent a signal by another: signal masks are visible.
     pub sends_signals: bool,
-    /// Words in which locks are kept.
+    /// The lock of each word in which a lock is kept.
     pub lock_words: FxHashMap<u64, u64>,
-    /// Locks that somebody other than their holder took away: holding one keeps nobody out.
+    /// Locks that another thread than the holder acquired, released or overwrote: holding one excludes no other thread.
     broken: BTreeSet<u64>,
-    /// Locks for which that was seen in this round: what threads hold must not change while states are compared.
+    /// Locks for which that was seen in this round. They count from the next round on: within a round, states are
+    /// compared by what threads hold.
     breaking: BTreeSet<u64>,
-    /// Whether something new was learnt that changes what earlier steps mean.
+    /// Whether the abstraction was too coarse for earlier steps of this round.
     pub has_grown: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Nobody writes it: who reads it does not matter.
+    /// No step writes it, so reads are independent of all steps.
     OnlyRead,
     Written,
 }
 
 impl Refinement {
+    /// Whether it has at least as many elements of each kind as another: necessary for having all of them.
+    #[must_use]
+    pub fn is_as_large_as(&self, other: &Self) -> bool {
+        self.promoted.len() >= other.promoted.len()
+            && self.exposed.len() >= other.exposed.len()
+            && self.bytewise.len() >= other.bytewise.len()
+            && self.remapped.len() >= other.remapped.len()
+            && self.discarded.len() >= other.discarded.len()
+    }
+
     fn grow(&self, is_new: bool) {
         self.has_grown.fetch_or(is_new, Ordering::Relaxed);
     }
 
-    /// Whether an access can matter to others.
+    /// Whether an access belongs to the footprint: some step writes the object.
     pub fn matters(&mut self, object: u64, write: bool) -> bool {
         let part = self.parts.entry(object).or_insert(if write { Part::Written } else { Part::OnlyRead });
         if write && *part == Part::OnlyRead {
@@ -75,7 +91,7 @@ impl Refinement {
         *part == Part::Written
     }
 
-    /// Whether a word is used byte by byte; from now on, if `is_part` of it is.
+    /// Whether a word is accessed byte by byte; from now on, if the access is to a part of it.
     pub fn is_bytewise(&mut self, word: u64, is_part: bool) -> bool {
         if self.bytewise.contains(&word) {
             return true;
@@ -92,7 +108,7 @@ impl Refinement {
         is_part
     }
 
-    /// Whether a word is used as a whole, and whether byte by byte, as far as is known: possibly both where it is not.
+    /// Whether a word may be accessed as a whole, and whether byte by byte; both where it was not accessed yet.
     #[must_use]
     pub fn uses(&self, word: u64) -> (bool, bool) {
         match self.bytewise.contains(&word) {
@@ -101,7 +117,8 @@ impl Refinement {
         }
     }
 
-    /// Whether programs use a word that the library uses to make and end threads: only then it matters that it does.
+    /// Whether programs access a word that the library accesses to create and end threads: only then these accesses are
+    /// visible.
     pub fn is_used_outside(&mut self, word: u64) -> bool {
         let is_used = self.outside.contains(&word);
         if !is_used {
@@ -110,7 +127,8 @@ impl Refinement {
         is_used
     }
 
-    /// A program uses a word: a lock that `fork(2)` takes, the place for the name of a thread.
+    /// A program accesses a word that may be the library's, such as a lock that `fork(2)` acquires or the name of a
+    /// thread.
     pub fn use_outside(&mut self, word: u64) {
         if self.outside.insert(word) {
             let was_inside = self.inside.remove(&word);
@@ -118,7 +136,7 @@ impl Refinement {
         }
     }
 
-    /// What another worker has learnt meanwhile; what was seen too coarsely by either of them makes both begin anew.
+    /// Merges the refinement of another worker. If one of them was too coarse for the steps of the other, both restart.
     #[allow(clippy::disallowed_methods, reason = "what comes of it does not depend on the order")]
     pub fn merge(&mut self, other: &Self) {
         for (object, part) in &other.parts {
@@ -135,8 +153,8 @@ impl Refinement {
         self.whole.retain(|word| !self.bytewise.contains(word));
         self.inside.extend(&other.inside);
         self.outside.extend(&other.outside);
-        let is_met = self.inside.iter().any(|word| self.outside.contains(word));
-        self.grow(is_met);
+        let is_both = self.inside.iter().any(|word| self.outside.contains(word));
+        self.grow(is_both);
         self.inside.retain(|word| !self.outside.contains(word));
         other.exposed.iter().for_each(|tid| self.expose(*tid));
         self.promote(other.promoted.iter().copied());
@@ -161,7 +179,8 @@ impl Refinement {
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
     }
 
-    /// What decides where steps begin and end, as plain data. Hash tables are sorted: files must not depend on their order.
+    /// What decides where steps begin and end, as plain data. Hash tables are sorted: files must not depend on
+    /// iteration order.
     #[must_use]
     #[allow(clippy::disallowed_methods, reason = "it is sorted then")]
     pub fn exported(&self) -> KnowledgeRef {
@@ -183,7 +202,7 @@ impl Refinement {
         }
     }
 
-    /// What another search had learnt.
+    /// The refinement of another search.
     #[must_use]
     pub fn imported(known: &KnowledgeRef) -> Self {
         Self {
@@ -200,7 +219,7 @@ impl Refinement {
         }
     }
 
-    /// A page is accessed.
+    /// Records an access to a page.
     pub fn note_page(&mut self, space: SpaceId, address: u64) {
         let page = (space, address / PAGE_SIZE);
         if self.last_accessed != Some(page) {
@@ -209,7 +228,7 @@ impl Refinement {
         }
     }
 
-    /// The mapping of a range of pages is changed; `is_stack` if a thread has its stack there.
+    /// Records that the mapping of a range of pages changes; `is_stack` if a thread has its stack there.
     pub fn remap(&mut self, space: SpaceId, range: Range<u64>, is_stack: bool) {
         if !self.remapped.iter().any(|known| *known == (space, range.clone())) {
             self.grow(is_stack || self.is_accessed(space, &range));
@@ -224,7 +243,7 @@ impl Refinement {
         self.accessed.iter().any(|(other, page)| *other == space && range.contains(&(page * PAGE_SIZE)))
     }
 
-    /// The content of a range of pages is taken away.
+    /// Records that the content of a range of pages is discarded.
     pub fn discard(&mut self, space: SpaceId, range: Range<u64>) {
         if !self.discarded.contains(&(space, range.clone())) {
             self.discarded.push((space, range));
@@ -232,12 +251,12 @@ impl Refinement {
         }
     }
 
-    /// Ranges whose content is taken away.
+    /// Ranges whose content is discarded.
     pub fn discarded(&self) -> impl Iterator<Item = &(SpaceId, Range<u64>)> {
         self.discarded.iter()
     }
 
-    /// Whether an access is a visible operation: a word of it races, or its content may be taken away.
+    /// Whether an access is a visible operation: a word of it races, or its content may be discarded.
     #[must_use]
     pub fn is_visible(&self, space: SpaceId, addr: u64, size: u32) -> bool {
         let end = addr + u64::from(size.max(1));
@@ -246,25 +265,25 @@ impl Refinement {
             || self.discarded.iter().any(is_discarded)
     }
 
-    /// A process sets the limits of another.
+    /// Records that a process sets the limits of another.
     pub fn set_limits(&mut self) {
         self.grow(!self.sets_limits);
         self.sets_limits = true;
     }
 
-    /// A thread is sent a signal by another.
+    /// Records that a thread is sent a signal by another.
     pub fn send_signals(&mut self) {
         self.grow(!self.sends_signals);
         self.sends_signals = true;
     }
 
-    /// Functions of standard input and output are given data that race.
+    /// Records that arguments of stdio functions race.
     pub fn split_stdio(&mut self) {
         self.grow(!self.is_stdio_split);
         self.is_stdio_split = true;
     }
 
-    /// The ranges whose mapping changes that have a byte in common with another, as objects.
+    /// The ranges whose mapping changes and that overlap the given one, as objects.
     pub fn remapped(&self, space: SpaceId, range: Range<u64>) -> impl Iterator<Item = u64> + '_ {
         let meets = move |(other, known): &&(SpaceId, Range<u64>)| {
             *other == space && known.start < range.end && range.start < known.end
@@ -281,36 +300,36 @@ impl Refinement {
         !self.remapped.is_empty()
     }
 
-    /// Somebody other than its holder took a lock away.
+    /// Records that another thread than the holder acquired, released or overwrote a lock.
     pub fn break_lock(&mut self, lock: u64) {
         let is_new = !self.broken.contains(&lock) && self.breaking.insert(lock);
         self.grow(is_new);
     }
 
-    /// A new round begins.
+    /// Begins a round.
     pub fn begin_round(&mut self) {
         self.broken.append(&mut self.breaking);
     }
 
-    /// Whether a lock keeps everybody out but its holder.
+    /// Whether holding a lock excludes all other threads, as far as is known.
     #[must_use]
     pub fn is_kept(&self, lock: u64) -> bool {
         !self.broken.contains(&lock)
     }
 
-    /// Others use the stack of a thread.
+    /// Records that other threads access the stack of a thread.
     pub fn expose(&mut self, tid: Tid) {
         let is_new = self.exposed.insert(tid);
         self.grow(is_new);
     }
 
-    /// Whether threads stop before accesses to a place.
+    /// Whether a word has a watchpoint.
     #[must_use]
     pub fn is_promoted(&self, (space, address): (SpaceId, u64)) -> bool {
         self.promoted.contains(&(space, address & !3))
     }
 
-    /// Threads race at words.
+    /// Sets watchpoints on words at which threads race.
     pub fn promote(&mut self, words: impl IntoIterator<Item = (SpaceId, u64)>) {
         for (space, address) in words {
             let is_new = self.promoted.insert((space, address & !3));

@@ -61,9 +61,14 @@ impl DebugInfo {
             let Some((dwarf, locals)) = super::locals::own_locals(&modules, &call) else { continue };
             let outer = self.location(&world.memory, space, call.within).pop();
             let function = outer.and_then(|frame| frame.function).unwrap_or_default();
-            for (name, of, address) in locals {
+            for local in locals {
                 let lister = Lister { dwarf, memory: &world.memory, space, found: Vec::new() };
-                all.extend(lister.list(&name, of, address).into_iter().map(|listed| (function.clone(), listed)));
+                all.extend(
+                    lister
+                        .list(&local.name, local.of, local.address)
+                        .into_iter()
+                        .map(|listed| (function.clone(), listed)),
+                );
             }
         }
         all

@@ -18,10 +18,10 @@ const FRAME_POINTER: gimli::Register = gimli::Register(6);
 const STACK_POINTER: gimli::Register = gimli::Register(7);
 
 /// A variable of a function.
-struct Local {
-    name: String,
-    address: u64,
-    of: Place,
+pub(super) struct Local {
+    pub name: String,
+    pub address: u64,
+    pub of: Place,
 }
 
 impl DebugInfo {
@@ -65,11 +65,11 @@ impl DebugInfo {
     }
 }
 
-/// The variables of a function at work that is the program's own: name, type, address.
-pub(super) fn own_locals<'a>(modules: &'a Modules, call: &'a Call) -> Option<(&'a Dwarf, Vec<(String, Place, u64)>)> {
+/// The variables of a function at work that is the program's own.
+pub(super) fn own_locals<'a>(modules: &'a Modules, call: &'a Call) -> Option<(&'a Dwarf, Vec<Local>)> {
     let (_, frame) = frame(modules, call).filter(|(loaded, _)| modules.is_own(loaded))?;
     let dwarf = frame.dwarf;
-    Some((dwarf, frame.all().into_iter().map(|local| (local.name, local.of, local.address)).collect()))
+    Some((dwarf, frame.all()))
 }
 
 /// A call as a function at work, with the binary that has it.

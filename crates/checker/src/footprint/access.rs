@@ -1,4 +1,4 @@
-//! Objects that steps touch: words of memory, locks, and what the kernel keeps, each as a number.
+//! Objects of accesses: words of memory, locks, and kernel objects, each as a number.
 
 use explore::graph::Access;
 use kernel::{Id, Pid, Tid};
@@ -7,7 +7,7 @@ use memory::{Backing, Memory, Sharing, SpaceId};
 /// Kinds of objects; an object is a kind and a number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Kind {
-    /// Everything: read by every visible step, written by those that may touch anything.
+    /// The whole world: read by every step, written by those that may access anything.
     World,
     /// Four bytes of private memory.
     Word,
@@ -29,7 +29,7 @@ pub enum Kind {
     Process,
     /// A set of System V semaphores, or a queue.
     Ipc,
-    /// Threads that wait at a word.
+    /// The waiters of a futex word.
     Futex,
     /// A lock or semaphore of the C library.
     Lock,
@@ -37,31 +37,31 @@ pub enum Kind {
     Condition,
     /// The life of a thread.
     Thread,
-    /// One byte of memory, of a word that is used byte by byte.
+    /// One byte of memory, of a word that is accessed byte by byte.
     Byte,
 }
 
-/// One number for an object.
+/// The number of an object.
 #[must_use]
 pub fn object(kind: Kind, one: u64, two: u64) -> u64 {
     let mixed = Id(one).child(two).0;
     mixed << 4 | kind as u64
 }
 
-/// Parts of the object that all masks of a process are: a thread changes its own part, whoever sends reads all of them.
+/// Parts of the signal masks of a process: a thread writes its own part, a sender of a signal reads all.
 const MASKS: u32 = 8;
 
 fn mask_part(pid: Pid, part: u32, write: bool) -> Access {
     Access { object: object(Kind::Process, u64::from(pid.0), u64::from(2 + part)), write, plain: false }
 }
 
-/// A change of the signals that a thread blocks.
+/// The write of a thread to its own signal mask.
 #[must_use]
 pub fn changes_mask(pid: Pid, tid: Tid) -> Access {
     mask_part(pid, tid.0 % MASKS, true)
 }
 
-/// The signals that threads of a process block.
+/// Reads of the signal masks of all threads of a process.
 pub fn masks(pid: Pid) -> impl Iterator<Item = Access> {
     (0..MASKS).map(move |part| mask_part(pid, part, false))
 }
@@ -90,10 +90,10 @@ pub fn kind(object: u64) -> Kind {
     KINDS[(object & 15) as usize]
 }
 
-/// All names in the file system: read by every call on files.
+/// All names in the file system: read by every syscall on files.
 pub const ALL_NAMES: u64 = Kind::Names as u64;
 
-/// Tells what stands for a whole directory from what stands for an entry.
+/// The bit by which the object of a directory differs from that of an entry.
 const LISTING: u64 = 16;
 
 /// A name in a directory as an object.
@@ -103,13 +103,14 @@ pub fn entry(directory: Id, name: &[u8]) -> u64 {
     mixed.child(0).0 << 5 | Kind::Names as u64
 }
 
-/// All names of a directory as one object. Who looks at them writes it, who changes one reads it: those do not meet.
+/// All names of a directory as one object. A listing writes it, and a change of a name reads it: changes of different
+/// names are independent of each other, and each conflicts with a listing.
 #[must_use]
 pub fn listing(directory: Id) -> u64 {
     directory.child(0).0 << 5 | LISTING | Kind::Names as u64
 }
 
-/// Whether a touch may have changed something.
+/// Whether an access may have changed its object.
 #[must_use]
 pub fn changes(access: &Access) -> bool {
     access.write && !(kind(access.object) == Kind::Names && access.object & LISTING != 0)
@@ -123,13 +124,13 @@ pub(crate) fn writes(kind: Kind, one: u64) -> Access {
     Access { object: object(kind, one, 0), write: true, plain: false }
 }
 
-/// Everything, for steps about which no more is known.
+/// The footprint of steps that may access anything.
 #[must_use]
 pub fn everything() -> Vec<Access> {
     vec![writes(Kind::World, 0)]
 }
 
-/// Whether anybody waits for a time to come, as an object: where time may pass early, it can do so only then.
+/// The pending deadlines as an object: where time may pass early, they enable it.
 #[must_use]
 pub fn deadlines() -> u64 {
     object(Kind::World, 1, 0)

@@ -1,4 +1,4 @@
-//! Calls that begin and end processes and threads.
+//! Footprints of syscalls that create and end processes and threads.
 
 use super::access::{self, Kind, reads, writes};
 use super::names::all_files;
@@ -9,7 +9,7 @@ use kernel::table::FootprintRule;
 use kernel::table::footprint::CloneFlags;
 
 impl PendingCall<'_> {
-    /// Whether the call ends a thread that holds robust locks: the kernel hands them on (`get_robust_list(2)`).
+    /// Whether the syscall ends a thread that holds robust locks: the kernel passes them on (`get_robust_list(2)`).
     #[must_use]
     pub fn is_noticed_end(&self) -> bool {
         let ends = matches!(self.rule(), FootprintRule::EndsThread | FootprintRule::EndsProcess);
@@ -52,12 +52,12 @@ impl PendingCall<'_> {
         accesses.push(writes(Kind::Process, u64::from(process.pid.0)));
         accesses.push(writes(Kind::Process, u64::from(process.parent.0)));
         accesses.push(reads(Kind::Inode, process.directories.working.0));
-        // Its parent is sent a signal, which waits if somebody there blocks it.
+        // The masks of the parent's threads decide whether `SIGCHLD` stays pending.
         accesses.extend(access::masks(process.parent));
         accesses
     }
 
-    /// Another program: some descriptors are closed, and files are read on the way, which ones is not known beforehand.
+    /// Another program: some descriptors are closed, and files are read, which ones is not known beforehand.
     pub(super) fn execute(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);

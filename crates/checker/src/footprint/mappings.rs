@@ -1,7 +1,7 @@
-//! Mappings against accesses: whether an access faults depends on the mapping of its page.
+//! Footprints of mappings: whether an access faults depends on the mapping of its page.
 //!
-//! Every access reads the mapping of its page, and calls that change mappings write it. Most pages are never mapped anew
-//! while several threads use them, so only ranges of addresses for which that was seen are objects of a footprint
+//! Every access reads the mapping of its page, and syscalls that change mappings write it. Few pages are remapped while
+//! several threads use them, so a footprint contains only address ranges for which that was seen
 //! (`Refinement::remapped`, which grows monotonically).
 
 use crate::system::executor::Executor;
@@ -15,7 +15,7 @@ use std::ops::Range;
 
 const MAP_FIXED: u64 = 0x10;
 const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
-/// Kinds of advice that take the content of pages away: `MADV_DONTNEED`, `MADV_FREE`, `MADV_REMOVE`, `MADV_DONTNEED_LOCKED`.
+/// Advice that discards the content of pages: `MADV_DONTNEED`, `MADV_FREE`, `MADV_REMOVE`, `MADV_DONTNEED_LOCKED`.
 const DISCARDING: [u64; 4] = [4, 8, 9, 24];
 const MREMAP_FIXED: u64 = 2;
 
@@ -24,24 +24,24 @@ fn whole(mapping: &Mapping) -> Range<u64> {
     mapping.start..mapping.start + mapping.len
 }
 
-/// Where the page of an address begins.
+/// The page of an address.
 fn page(address: u64) -> u64 {
     address & !(PAGE_SIZE - 1)
 }
 
-/// A call that changes mappings, before it is made.
+/// The effect of a syscall on mappings, computed before it is made.
 pub(crate) struct Remap {
     space: SpaceId,
-    /// Whether the result is the address of a new mapping, of this length.
+    /// The length of the new mapping, if the syscall returns the address of one.
     maps: Option<u64>,
-    /// Ranges of pages whose mapping or content it takes away or changes.
+    /// Ranges of pages whose mapping or content it changes.
     ranges: Vec<Range<u64>>,
-    /// Whether others go on with other content there, and do not fault.
+    /// Whether later accesses there read other content, and do not fault.
     discards: bool,
 }
 
 impl State {
-    /// What a call is about to change of the mappings that other threads use.
+    /// The effect of a pending syscall on mappings that other threads use.
     pub(crate) fn remap_of(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> Option<Remap> {
         let name = kernel::table::row(number)?.name;
         let space = self.world.space(tid);
@@ -82,14 +82,14 @@ impl State {
         Some(Remap { space, maps, ranges, discards })
     }
 
-    /// What `brk(2)` gives back.
+    /// The end of the heap that `brk(2)` unmaps.
     fn heap_end(&self, space: SpaceId, wanted: u64) -> Option<Range<u64>> {
         let mut mappings = self.world.memory.mappings(space);
         let heap = mappings.find(|mapping| mapping.name == memory::Name::Heap).map(whole)?;
         heap.contains(&wanted).then_some(page(wanted)..heap.end)
     }
 
-    /// Mappings, as far as they lie in a range.
+    /// The intersections of mappings with a range.
     fn mapped(&self, space: SpaceId, range: Range<u64>, is_meant: impl Fn(&Mapping) -> bool) -> Vec<Range<u64>> {
         let (start, end) = (page(range.start), page(range.end.saturating_add(PAGE_SIZE - 1)));
         let mappings = self.world.memory.mappings_in(space, start, end).filter(|mapping| is_meant(mapping));
@@ -98,7 +98,7 @@ impl State {
 }
 
 impl Stepper<'_> {
-    /// Notes what a call has changed of mappings.
+    /// Records what a syscall has changed of mappings.
     pub(crate) fn note_remap(&mut self, step: &mut Step, remap: Option<Remap>, result: u64) {
         let remap = remap.filter(|_| !self.workload.options.holes.mappings);
         let Some(Remap { space, maps, ranges, discards }) = remap else { return };
@@ -118,7 +118,7 @@ impl Stepper<'_> {
 }
 
 impl Executor {
-    /// Notes that an access depends on the mapping of its page.
+    /// Records that an access reads the mapping of its page.
     pub(crate) fn note_mapping(&mut self, step: &mut Step, space: SpaceId, address: u64, size: u32) {
         self.refinement.note_page(space, address);
         let objects = self.refinement.remapped(space, address..address + u64::from(size.max(1)));

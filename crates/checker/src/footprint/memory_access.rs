@@ -1,4 +1,4 @@
-//! Accesses to memory, as far as others could notice them.
+//! Footprints of memory accesses: those that are visible to other threads or processes.
 
 use crate::footprint::access::{self, Kind};
 use crate::libc::{Operation, Whole};
@@ -18,27 +18,27 @@ use x86::cpu::RSP;
 /// Bytes below the stack pointer that a function may use without moving it.
 const RED_ZONE: u64 = 128;
 
-/// Whether others could notice an access.
+/// Whether accesses of a thread are visible.
 #[derive(Clone, Copy)]
-enum Noticed {
-    /// Nobody can reach that memory.
-    No,
-    /// Nobody but those who use the same words of the library on their own.
-    Outside,
-    Yes,
+enum Visibility {
+    /// No other thread can reach the memory.
+    Local,
+    /// Only to programs that access the same words of the library themselves.
+    IfUsedOutside,
+    Visible,
 }
 
-/// What is below the stack pointer once a step is over.
+/// The content below the stack pointer after a step.
 static ZEROS: [u8; 4096] = [0; 4096];
 
-/// Accesses that are remembered, so that loops do not note the same ones again and again.
-const LATELY: usize = 16;
+/// Recent accesses that are kept, so that loops do not record the same ones repeatedly.
+const RECENT: usize = 16;
 
 /// How far the first stack of a process grows.
 const STACK_MAX: u64 = 8 << 20;
 
 impl Stepper<'_> {
-    /// Turns logged accesses into touches: those that another thread or process could make, too.
+    /// Adds logged accesses to the footprint: those to memory that another thread or process can access.
     pub(crate) fn note_accesses(&mut self, step: &mut Step) {
         let mut log = std::mem::take(&mut self.executor.log);
         self.state.world.memory.take_log_into(&mut log);
@@ -56,36 +56,36 @@ impl Stepper<'_> {
         let is_stdio = overlay.and_then(|overlay| overlay.within).is_some_and(|within| within.whole == Whole::Stdio);
         let is_exposed = self.executor.refinement.exposed.contains(&step.tid);
         let has_remapped = self.executor.refinement.has_remapped();
-        // Asked only if there is something to ask about: most accesses are to the own stack.
-        let mut noticed = None;
-        let mut lately = [None; LATELY];
+        // Computed on demand: most accesses are to the thread's own stack.
+        let mut visibility = None;
+        let mut recent = [None; RECENT];
         for &logged in log {
             let is_own = (stack.0..stack.1).contains(&logged.addr);
             if is_own && logged.write {
                 step.lowest = step.lowest.min(logged.addr);
                 step.clean_below = step.clean_below.min(logged.addr);
             }
-            let same = &mut lately[(logged.addr / 4 * 2 + u64::from(logged.write)) as usize % LATELY];
+            let same = &mut recent[(logged.addr / 4 * 2 + u64::from(logged.write)) as usize % RECENT];
             if is_own && !is_exposed && !has_remapped || same.replace(logged) == Some(logged) {
                 continue;
             }
-            let noticed = *noticed.get_or_insert_with(|| self.state.noticed(step.tid));
-            if matches!(noticed, Noticed::Yes) {
+            let visibility = *visibility.get_or_insert_with(|| self.state.visibility(step.tid));
+            if matches!(visibility, Visibility::Visible) {
                 self.executor.note_mapping(step, space, logged.addr, logged.size);
             }
             if is_own && !is_exposed {
                 continue;
             }
-            match noticed {
-                Noticed::No => {}
-                Noticed::Outside => self.note_life(step, space, logged),
-                Noticed::Yes if is_stdio => self.note_stdio(step, space, logged),
-                Noticed::Yes => self.note(step, space, logged, plain),
+            match visibility {
+                Visibility::Local => {}
+                Visibility::IfUsedOutside => self.note_life(step, space, logged),
+                Visibility::Visible if is_stdio => self.note_stdio(step, space, logged),
+                Visibility::Visible => self.note(step, space, logged, plain),
             }
         }
     }
 
-    /// Notes what is done to make or end a thread, where programs look at the same word.
+    /// Records an access that creates or ends a thread, if programs access the same word.
     fn note_life(&mut self, step: &mut Step, space: SpaceId, logged: Logged) {
         let end = logged.addr + u64::from(logged.size.max(1));
         for start in (logged.addr & !3..end).step_by(4) {
@@ -97,8 +97,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Notes an access of a function of standard input and output: to the program's own data it is a plain one. If the data
-    /// race, the function is not one step.
+    /// Records an access of a stdio function. To the program's own data it is plain. If those race, the function is not
+    /// one step.
     fn note_stdio(&mut self, step: &mut Step, space: SpaceId, logged: Logged) {
         let end = logged.addr + u64::from(logged.size.max(1));
         let mut plain = false;
@@ -112,15 +112,15 @@ impl Stepper<'_> {
         self.note(step, space, logged, plain);
     }
 
-    /// The same for accesses that are no plain ones: those of the kernel in a call, and of instructions that lock memory.
+    /// The same for accesses that are not plain: those of the kernel in a syscall, and of instructions with `lock`.
     pub(crate) fn note_kernel(&mut self, step: &mut Step) {
         let first = step.accesses.len();
         self.note_accesses(step);
         step.accesses[first..].iter_mut().for_each(|access| access.plain = false);
     }
 
-    /// Notes that memory is written to which all other uses must be over. What its words are used as need not be known
-    /// for that, and is not learnt: the next one to get the memory may use it otherwise.
+    /// Records the end of a block of memory: a write that conflicts with all accesses to it. It does not refine how the
+    /// words are accessed, since the next owner of the memory may access them otherwise.
     pub(crate) fn note_loss(&mut self, step: &mut Step, space: SpaceId, range: Range<u64>, plain: bool) {
         if !self.state.is_shared(space, range.start) {
             return;
@@ -139,7 +139,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Notes that a function is about a lock in memory.
+    /// Records accesses of a function to the words of its lock.
     pub(crate) fn note_lock(&mut self, step: &mut Step, operation: &Operation) {
         if self.workload.options.holes.locks {
             return;
@@ -154,7 +154,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Something other than a lock operation writes a word: if that is a lock that somebody holds, it is broken.
+    /// A write that is no lock operation, to a word of a held lock, breaks the lock.
     fn note_write(&mut self, space: SpaceId, range: Range<u64>) {
         if self.executor.refinement.lock_words.is_empty() {
             return;
@@ -169,7 +169,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Notes an access that is no lock operation.
+    /// Records an access that is no lock operation.
     pub(crate) fn note(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
         if logged.write {
             self.note_write(space, logged.addr..logged.addr + u64::from(logged.size.max(1)));
@@ -177,7 +177,7 @@ impl Stepper<'_> {
         self.note_access(step, space, logged, plain);
     }
 
-    /// Notes an access, unless nobody else can make one there.
+    /// Records an access, if the memory is shared.
     fn note_access(&mut self, step: &mut Step, space: SpaceId, logged: Logged, plain: bool) {
         if !self.state.is_shared(space, logged.addr) {
             return;
@@ -203,12 +203,12 @@ impl Stepper<'_> {
     fn note_part(&mut self, step: &mut Step, place: (SpaceId, u64), (object, write, plain): (u64, bool, bool)) {
         if self.executor.refinement.matters(object, write) {
             self.place_word(object, place);
-            // A step from one point of the user's to the next may lock and unlock: what it does inside is no race.
+            // A step between two breakpoints may lock and unlock: what it accesses inside is no race.
             step.accesses.push(Access { object, write, plain: plain && !self.workload.options.only_breaks });
         }
     }
 
-    /// A part of memory is at this place, too.
+    /// Records an address of an object. A shared word may have several.
     pub(crate) fn place_word(&mut self, object: u64, place: (SpaceId, u64)) {
         let places = self.executor.words.entry(object).or_default();
         if !places.contains(&place) {
@@ -218,7 +218,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Somebody else's stack is used: what its owner does there matters from now on.
+    /// Records an access to the stack of another thread: accesses of its owner are visible from now on.
     fn expose(&mut self, tid: Tid, space: SpaceId, address: u64) {
         if let Some(owner) = self.state.overlay.stack_of(address, tid)
             && self.state.world.kernel.threads.contains_key(&owner)
@@ -228,8 +228,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Notes where the stack of a thread is, at its first step. Of a thread that no library has made it is not known where
-    /// its stack ends: that may lie anywhere among what it shares with others.
+    /// Finds the stack of a thread, at its first step. For a thread that no library has created its bounds are unknown:
+    /// it may lie anywhere in shared memory.
     pub(crate) fn place_stack(&mut self, tid: Tid) {
         let overlay = self.state.overlay.thread(tid);
         let knows = overlay.is_some_and(|overlay| overlay.stack.is_some());
@@ -249,10 +249,10 @@ impl Stepper<'_> {
         }
     }
 
-    /// Zeroes what is left below the stack pointer: nobody will read it, and equal states should look equal.
+    /// Zeroes the dead part of the stack, so that states that differ only there have the same fingerprint.
     ///
-    /// That happens wherever a step could end, even if it goes on because nobody else is there: the next function must find
-    /// the same behind it in either case.
+    /// Done wherever a step could end, even if it continues because no other actor exists: the content that the next
+    /// function finds must not depend on that.
     pub(crate) fn clear_dead_stack(&mut self, step: &mut Step) {
         let Some(stack) = self.state.overlay.thread(step.tid).and_then(|overlay| overlay.stack) else { return };
         let end = self.state.dead_end(step.tid);
@@ -271,9 +271,9 @@ impl Stepper<'_> {
         step.clean_below = end;
     }
 
-    /// Threads that a step made or ended get or lose their entries.
+    /// Creates the overlay of threads that a step created, and removes that of threads it ended.
     pub(crate) fn follow_births(&mut self, by: Tid, space: SpaceId) {
-        // In most steps nobody comes or goes.
+        // Most steps create and end no thread.
         if !self.state.overlay.tids().eq(self.state.world.kernel.threads.keys().copied()) {
             self.state.enter_and_forget(by, space);
         }
@@ -285,14 +285,14 @@ impl Stepper<'_> {
         }
     }
 
-    /// Where a program begins that was just loaded.
+    /// The first phase of a program that was just loaded.
     pub(crate) fn first_phase(&mut self, tid: Tid) -> Phase {
         let space = self.state.world.space(tid);
         let is_known = self.workload.options.depth == Depth::Summary && self.knows_library(space);
         if is_known { Phase::Starting } else { Phase::Running }
     }
 
-    /// Whether a program will come to `main` through a library that we know: its interpreter will map one, or it has one.
+    /// Whether a program reaches `main` through a recognised library: its interpreter will map one, or it has one.
     fn knows_library(&mut self, space: SpaceId) -> bool {
         if self.executor.hooks.look(&self.state.world.memory, space) {
             self.executor.refresh_stops();
@@ -302,36 +302,36 @@ impl Stepper<'_> {
 }
 
 impl State {
-    /// Whether others could notice what a thread does to memory.
-    fn noticed(&self, tid: Tid) -> Noticed {
+    /// Whether accesses of a thread to memory are visible.
+    fn visibility(&self, tid: Tid) -> Visibility {
         match () {
-            () if self.has_private_memory(tid) => Noticed::No,
-            () if self.is_life(tid) => Noticed::Outside,
-            () => Noticed::Yes,
+            () if self.has_private_memory(tid) => Visibility::Local,
+            () if self.is_life(tid) => Visibility::IfUsedOutside,
+            () => Visibility::Visible,
         }
     }
 
-    /// Whether others can write what is at an address, or this one what others see.
+    /// Whether an address is in a shared mapping, or is writable in a space that several threads use.
     fn is_shared(&self, space: SpaceId, address: u64) -> bool {
         let Some(mapping) = self.world.memory.mapping_at(space, address) else { return false };
         let is_writable = mapping.protection.contains(Protection::WRITE);
         mapping.sharing == Sharing::Shared || is_writable && !self.shares_nothing(space)
     }
 
-    /// A word of memory and its bytes, as objects: whoever waits for it to change need not know in what parts it is written.
+    /// A word of memory and its bytes, as objects: a wait for a word ends with a write of any part of it.
     pub(crate) fn parts_of(&self, space: SpaceId, address: u64) -> impl Iterator<Item = u64> + use<> {
         let word = access::word(&self.world.memory, space, address, false, Kind::Word).object;
         std::iter::once(word).chain((0..4).map(move |byte| access::object(Kind::Byte, word, byte)))
     }
 
-    /// Whether nobody shares any memory with a thread.
+    /// Whether no other thread or process shares memory with a thread.
     pub(crate) fn has_private_memory(&self, tid: Tid) -> bool {
         let space = self.world.space(tid);
         let is_shared = |mapping: &memory::Mapping| mapping.sharing == Sharing::Shared;
         self.shares_nothing(space) && !self.world.memory.mappings(space).any(is_shared)
     }
 
-    /// Whether one thread alone uses an address space.
+    /// Whether an address space has one thread, and no thread ended there without being joined.
     pub(crate) fn shares_nothing(&self, space: SpaceId) -> bool {
         let users = self.world.kernel.processes.values().filter(|process| process.space == space);
         users.map(|process| process.threads.len()).sum::<usize>() <= 1 && !self.overlay.has_unjoined(space)
@@ -342,7 +342,7 @@ impl State {
         self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0)
     }
 
-    /// Where the part of a thread's stack ends that nobody will read.
+    /// Where the dead part of a thread's stack ends: below the red zone.
     pub(crate) fn dead_end(&self, tid: Tid) -> u64 {
         self.world.cpus.get(&tid).map_or(0, |cpu| cpu.gpr[RSP].saturating_sub(RED_ZONE))
     }
@@ -363,7 +363,8 @@ impl State {
         }
     }
 
-    /// How a new thread begins: in the library if that made it, where its parent is if it is a copy.
+    /// The overlay of a new thread: it begins in the library if that created it, and where its parent is after
+    /// `fork(2)`.
     fn born(&self, by: Tid, tid: Tid) -> ThreadOverlay {
         let mut parent = self.overlay.thread(by).cloned().unwrap_or_default();
         let is_made = parent.within.is_some_and(|within| within.whole == Whole::Create);
@@ -387,8 +388,8 @@ impl State {
 }
 
 impl View<'_> {
-    /// Whether threads have used a thread's memory that are gone, and that nobody waited for: what they did may as well
-    /// come later. So may limits that another process sets.
+    /// Whether the caller's objects may be shared with steps that are not ordered with it by happens-before: those of
+    /// threads that ended without being joined, or of a process that sets limits.
     pub(crate) fn was_shared(&self, tid: Tid) -> bool {
         self.executor.refinement.sets_limits || self.state.overlay.has_unjoined(self.state.world.space(tid))
     }

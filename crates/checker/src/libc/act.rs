@@ -1,4 +1,4 @@
-//! What synchronising functions do, but for those in which threads sleep.
+//! Effects of synchronising functions, except those in which threads sleep.
 
 use super::functions::{Function, Whole};
 use super::layout::{Flavour, MutexLayout};
@@ -29,7 +29,7 @@ impl Act<'_> {
     }
 
     pub(super) fn store(&mut self, address: u64, value: u32) {
-        // A lock in memory that cannot be written is found out by whoever made it: `pthread_mutex_init(3)` writes it.
+        // Memory that cannot be written faults earlier: `pthread_mutex_init(3)` writes the lock.
         let _ = self.memory.write(self.operation.space, address, &value.to_le_bytes());
     }
 
@@ -121,8 +121,8 @@ impl Act<'_> {
         }
     }
 
-    /// Whether `fork(2)` copied a mutex that does not check its owner, held by the thread that this one is a copy of: handlers
-    /// of `pthread_atfork(3)` give it back.
+    /// Whether `fork(2)` copied a mutex that does not check its owner, held by the thread that this one is a copy of:
+    /// handlers of `pthread_atfork(3)` release it.
     fn is_inherited(&self) -> bool {
         let (at, layout) = self.layout();
         let owner = Tid(self.load(at + layout.owner));
@@ -131,7 +131,7 @@ impl Act<'_> {
         is_copy && !checks && self.overlay.holder(self.lock_object()).is_none()
     }
 
-    /// Kinds that check tell the caller; for others it is undefined, and the library unlocks.
+    /// Kinds that check the owner return an error; for others it is undefined, and the library unlocks.
     fn wrong_unlock(&mut self, what: &'static str) -> Done {
         let (at, layout) = self.layout();
         if matches!(self.load(at + layout.kind) & 3, 1 | 2) {
@@ -153,7 +153,7 @@ impl Act<'_> {
         }
     }
 
-    /// Why a lock for readers and writers is not taken. glibc looks at the time even if it could be.
+    /// The error with which a read-write lock is not acquired. glibc validates the timeout even if the lock is free.
     fn not_both(&self, is_taken: bool, otherwise: Option<u64>) -> Option<u64> {
         let seen = self.seen();
         let is_wrong = self.operation.flavour == Flavour::Glibc && self.operation.has_no_time(seen);
@@ -223,7 +223,7 @@ impl Act<'_> {
         if let Some(holder) = holder {
             self.overlay.thread_mut(holder).release(object);
         }
-        // If nobody holds it, it may just be made: `pthread_spin_init(3)` is the same code in glibc.
+        // Without a holder it may be an initialisation: `pthread_spin_init(3)` is the same code in glibc.
         match holder.is_none_or(|holder| holder == self.operation.tid) {
             true => Done::Returned(0),
             false => Done::Misused(0, "a spin lock is unlocked by a thread that does not hold it"),
@@ -236,10 +236,10 @@ impl Act<'_> {
         if self.operation.is_cancelled(seen) {
             return Done::Cancelled;
         }
-        // glibc looks at the time even if it need not wait.
+        // glibc validates the timeout even if it need not wait.
         let is_wrong = self.operation.flavour == Flavour::Glibc && self.operation.has_no_time(seen);
         match self.load(at) {
-            // Too late, or only tried: the library's own code says so, and sets `errno`.
+            // Timed out, or only tried: the library's own code returns the error, and sets `errno`.
             0 => Done::Whole(Whole::Stdio),
             _ if is_wrong => Done::Whole(Whole::Stdio),
             value => {
@@ -261,7 +261,7 @@ impl Act<'_> {
         }
     }
 
-    /// The library's own code gives back what a thread had that has ended.
+    /// The library's own code releases the resources of an ended thread.
     pub(super) fn join(&mut self) -> Done {
         let seen = self.seen();
         let operation = self.operation;
@@ -276,7 +276,8 @@ impl Act<'_> {
         Done::Whole(Whole::Join)
     }
 
-    /// The library's own code tells the other thread; where that sleeps is known only here.
+    /// The library's own code requests the cancellation; only the overlay knows the wait that the other thread sleeps
+    /// in.
     pub(super) fn cancel(&mut self) -> Done {
         if let Some(tid) = self.operation.joined(self.seen()) {
             self.overlay.thread_mut(self.operation.tid).cancels = Some(tid);

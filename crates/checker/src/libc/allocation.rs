@@ -1,4 +1,4 @@
-//! Allocation as a part of steps: it is local to its thread, but whoever frees a block takes it from all others.
+//! Allocation as a part of steps: allocating is local, freeing a block writes all of it.
 
 use crate::footprint::access::{self, Kind};
 use crate::libc::{Allocation, Buried, Flavour, Function, Heap, Hook, Problem, Whole};
@@ -14,14 +14,14 @@ use memory::{Logged, PAGE_SIZE, SpaceId};
 use world::refusal::Refusal;
 use x86::cpu::{RDI, RDX, RSI};
 
-/// Blocks with more bytes than this are looked at page by page: only what is in use can be noticed.
+/// Blocks with more bytes than this are recorded page by page: only pages with content.
 const LARGE: u64 = 128 << 10;
 const EINVAL: u64 = 22;
 const ENOMEM: u64 = 12;
 
-/// What a call wants.
+/// A request to the allocator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Wish {
+enum Request {
     /// A block of so many bytes, at a multiple of a number.
     New(u64, u64),
     /// The same, with its address stored.
@@ -34,15 +34,15 @@ enum Wish {
     Size(u64),
     /// This value, at once.
     Value(u64),
-    /// Something that only the library itself could tell.
+    /// A request that is not summarised.
     Unknown,
 }
 
-/// What came of it.
+/// The result of a request.
 struct Granted {
     value: u64,
     buried: Option<Buried>,
-    /// It was put where other mappings are.
+    /// The block was placed outside of the arena, among other mappings.
     is_elsewhere: bool,
 }
 
@@ -53,11 +53,11 @@ impl Granted {
 }
 
 impl Stepper<'_> {
-    /// A function that allocates or frees: done at once, and no operation of its own unless others can notice it.
+    /// Performs a function that allocates or frees. It is visible only if it frees a racing word.
     pub(crate) fn at_allocation(&mut self, step: &mut Step, hook: Hook, asked: Allocation) -> Result<bool, Refusal> {
-        let wish = self.state.wish(step.tid, hook, asked);
+        let request = self.state.request(step.tid, hook, asked);
         let (heap, space) = (self.state.heap(step.tid), self.state.world.space(step.tid));
-        let lost = self.state.lost(&heap, wish);
+        let lost = self.state.lost(&heap, request);
         let is_visible = lost.is_some_and(|range| self.executor.has_promoted(space, range));
         if is_visible && !self.view().may_operate(step) {
             return Ok(false);
@@ -69,18 +69,18 @@ impl Stepper<'_> {
             self.note_freed(step, space, range);
         }
         step.is_fresh = false;
-        let granted = self.state.grant(&heap, wish);
+        let granted = self.state.grant(&heap, request);
         self.state.world.memory.forget_log();
         match granted {
             Ok(granted) => {
-                self.granted(step, (space, wish), granted);
+                self.granted(step, (space, request), granted);
                 Ok(!is_visible || self.operated(step))
             }
-            Err(problem) => self.not_granted(step, hook, (wish, problem)),
+            Err(problem) => self.not_granted(step, hook, (request, problem)),
         }
     }
 
-    fn granted(&mut self, step: &mut Step, (space, wish): (SpaceId, Wish), granted: Granted) {
+    fn granted(&mut self, step: &mut Step, (space, request): (SpaceId, Request), granted: Granted) {
         let Granted { value, buried, is_elsewhere } = granted;
         if let Some(buried) = buried {
             self.state.overlay.bury(step.tid, buried);
@@ -88,7 +88,7 @@ impl Stepper<'_> {
         if is_elsewhere && !self.state.has_private_memory(step.tid) {
             step.accesses.push(access::writes(Kind::Space, space.0));
         }
-        if let Wish::Stored(pointer, ..) = wish {
+        if let Request::Stored(pointer, ..) = request {
             let _ = self.state.world.memory.write(space, pointer, &value.to_le_bytes());
             self.note_accesses(step);
             return self.state.return_with(step.tid, 0);
@@ -96,13 +96,13 @@ impl Stepper<'_> {
         self.state.return_with(step.tid, value);
     }
 
-    /// Freeing a block is writing all of it: whoever uses it at the same time races.
+    /// Freeing a block writes all of it: a concurrent access is a race.
     fn note_freed(&mut self, step: &mut Step, space: SpaceId, (start, length): (u64, u64)) {
         if self.state.is_life(step.tid) || self.state.has_private_memory(step.tid) {
             return;
         }
         let plain = self.state.is_plain(step.tid);
-        // What others wrote in front of a block decides whether it can be freed.
+        // The size in front of a block decides whether it can be freed, and other threads may have overwritten it.
         if start.is_multiple_of(16) {
             self.note(step, space, Logged { addr: start - 8, size: 8, write: false }, false);
         }
@@ -119,11 +119,16 @@ impl Stepper<'_> {
         }
     }
 
-    fn not_granted(&mut self, step: &mut Step, hook: Hook, (wish, problem): (Wish, Problem)) -> Result<bool, Refusal> {
+    fn not_granted(
+        &mut self,
+        step: &mut Step,
+        hook: Hook,
+        (request, problem): (Request, Problem),
+    ) -> Result<bool, Refusal> {
         let name = hook.function.name();
         let refused = |what: String| format!("{name}: {what}, where allocation is summarised (--libc real may help)");
         match problem {
-            Problem::Full if matches!(wish, Wish::Stored(..)) => {
+            Problem::Full if matches!(request, Request::Stored(..)) => {
                 self.state.return_with(step.tid, ENOMEM);
                 Ok(true)
             }
@@ -144,7 +149,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Only the library knows where `errno` is: it is asked for what nobody can give.
+    /// Only the library can set `errno`: its own `malloc(3)` is called with a size that always fails.
     fn fail_for_real(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let malloc = self.view().sibling(step.tid, Function::Allocate(Allocation::Malloc));
         let Some(address) = malloc else {
@@ -159,7 +164,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// The library ends the program: glibc by `abort(3)`, musl by an instruction that is not allowed.
+    /// The library ends the program: glibc by `abort(3)`, musl by an illegal instruction.
     fn abort(&mut self, step: &mut Step, hook: Hook, what: String) -> Result<bool, Refusal> {
         self.hear_operation(step.tid, hook);
         let abort = self.view().sibling(step.tid, Function::Abort).filter(|_| hook.flavour == Flavour::Glibc);
@@ -186,39 +191,39 @@ impl State {
         Heap { space, tid, is_alone: self.shares_nothing(space), room }
     }
 
-    fn wish(&self, tid: Tid, hook: Hook, asked: Allocation) -> Wish {
+    fn request(&self, tid: Tid, hook: Hook, asked: Allocation) -> Request {
         use Allocation as A;
         const USUAL: u64 = 16;
         let gpr = &self.world.cpus[&tid].gpr;
         let (first, second, third) = (gpr[RDI], gpr[RSI], gpr[RDX]);
         let is_glibc = hook.flavour == Flavour::Glibc;
         match asked {
-            A::Malloc => Wish::New(first, USUAL),
-            // What does not fit into a number does not fit into memory.
-            A::Calloc => Wish::New(first.saturating_mul(second), USUAL),
-            A::Realloc if first == 0 => Wish::New(second, USUAL),
-            A::Realloc if second == 0 && is_glibc => Wish::Free(first),
-            A::Realloc => Wish::Resize(first, second),
-            A::Free | A::UsableSize if first == 0 => Wish::Value(0),
-            A::Free => Wish::Free(first),
-            A::UsableSize => Wish::Size(first),
-            A::PosixMemalign if !second.is_power_of_two() || second < 8 => Wish::Value(EINVAL),
-            A::PosixMemalign => Wish::Stored(first, third, second.max(USUAL)),
-            A::Memalign if is_glibc && first < 1 << 62 => Wish::New(second, first.next_power_of_two().max(USUAL)),
+            A::Malloc => Request::New(first, USUAL),
+            // A product that overflows cannot be allocated.
+            A::Calloc => Request::New(first.saturating_mul(second), USUAL),
+            A::Realloc if first == 0 => Request::New(second, USUAL),
+            A::Realloc if second == 0 && is_glibc => Request::Free(first),
+            A::Realloc => Request::Resize(first, second),
+            A::Free | A::UsableSize if first == 0 => Request::Value(0),
+            A::Free => Request::Free(first),
+            A::UsableSize => Request::Size(first),
+            A::PosixMemalign if !second.is_power_of_two() || second < 8 => Request::Value(EINVAL),
+            A::PosixMemalign => Request::Stored(first, third, second.max(USUAL)),
+            A::Memalign if is_glibc && first < 1 << 62 => Request::New(second, first.next_power_of_two().max(USUAL)),
             A::Memalign | A::AlignedAlloc if first.is_power_of_two() && first < 1 << 62 => {
-                Wish::New(second, first.max(USUAL))
+                Request::New(second, first.max(USUAL))
             }
-            A::Valloc => Wish::New(first, PAGE_SIZE),
-            A::Pvalloc => Wish::New(first.checked_next_multiple_of(PAGE_SIZE).unwrap_or(u64::MAX), PAGE_SIZE),
-            A::Memalign | A::AlignedAlloc | A::Statistics => Wish::Unknown,
+            A::Valloc => Request::New(first, PAGE_SIZE),
+            A::Pvalloc => Request::New(first.checked_next_multiple_of(PAGE_SIZE).unwrap_or(u64::MAX), PAGE_SIZE),
+            A::Memalign | A::AlignedAlloc | A::Statistics => Request::Unknown,
         }
     }
 
-    /// The memory that a call takes from everybody.
-    fn lost(&self, heap: &Heap, wish: Wish) -> Option<(u64, u64)> {
-        let (address, size) = match wish {
-            Wish::Free(address) => (address, None),
-            Wish::Resize(address, size) => (address, Some(size)),
+    /// The memory that a request frees.
+    fn lost(&self, heap: &Heap, request: Request) -> Option<(u64, u64)> {
+        let (address, size) = match request {
+            Request::Free(address) => (address, None),
+            Request::Resize(address, size) => (address, Some(size)),
             _ => return None,
         };
         let memory = &self.world.memory;
@@ -226,32 +231,32 @@ impl State {
         Some(heap.given_up(memory, &block, size)).filter(|(_, length)| *length > 0)
     }
 
-    fn grant(&mut self, heap: &Heap, wish: Wish) -> Result<Granted, Problem> {
+    fn grant(&mut self, heap: &Heap, request: Request) -> Result<Granted, Problem> {
         let memory = &mut self.world.memory;
-        match wish {
-            Wish::New(size, align) | Wish::Stored(_, size, align) => {
+        match request {
+            Request::New(size, align) | Request::Stored(_, size, align) => {
                 let (value, is_elsewhere) = heap.allocate(memory, size, align)?;
                 Ok(Granted { value, buried: None, is_elsewhere })
             }
-            Wish::Resize(address, size) => {
+            Request::Resize(address, size) => {
                 let block = heap.block(memory, address)?;
                 let (value, buried, is_elsewhere) = heap.resize(memory, &block, size)?;
                 Ok(Granted { value, buried, is_elsewhere })
             }
-            Wish::Free(address) => {
+            Request::Free(address) => {
                 let block = heap.block(memory, address)?;
                 Ok(Granted { buried: heap.release(memory, &block)?, ..Granted::value(0) })
             }
-            Wish::Size(address) => Ok(Granted::value(heap.block(memory, address)?.usable)),
-            Wish::Value(value) => Ok(Granted::value(value)),
-            Wish::Unknown => Err(Problem::Unknown),
+            Request::Size(address) => Ok(Granted::value(heap.block(memory, address)?.usable)),
+            Request::Value(value) => Ok(Granted::value(value)),
+            Request::Unknown => Err(Problem::Unknown),
         }
     }
 
-    /// Blocks that others have freed find their way back to their owners along what synchronises them: whoever has freed
-    /// leaves them at an object that its step has written, and the owner takes them when it comes there. So when a block
-    /// can be used again follows from the order of steps that depend on each other anyway. Called behind every operation:
-    /// who is alone does several in one step, and leaves nothing at what it wrote before.
+    /// Hands freed blocks over to their owners along happens-before. A thread that has freed blocks of others leaves
+    /// them at an object that its step writes, and the owner reclaims them when its step accesses that object. So the
+    /// order of dependent steps alone decides when a block can be reused. Called after every operation: a step may have
+    /// several where no other actor exists, and leaves nothing at objects that it wrote before the free.
     pub(crate) fn hand_over(&mut self, step: &mut Step) {
         let accesses = &step.accesses[step.handed..];
         step.handed = step.accesses.len();
@@ -262,7 +267,7 @@ impl State {
         let meets = |access: &&Access| access.write && !access.plain || access::kind(access.object) == Kind::Thread;
         for access in accesses.iter().filter(meets) {
             for buried in self.overlay.collect(access.object, heap.space, step.tid) {
-                // It is there: it was taken all the time.
+                // It cannot fail: the block stayed allocated until now.
                 let _ = heap.unearth(&mut self.world.memory, &buried);
             }
         }
@@ -280,7 +285,7 @@ impl Executor {
 }
 
 impl View<'_> {
-    /// Where another function is of the library in which a thread is.
+    /// The address of another function of the library that a thread is in.
     pub(crate) fn sibling(&self, tid: Tid, function: Function) -> Option<u64> {
         self.executor.hooks.sibling(
             &self.state.world.memory,

@@ -1,5 +1,5 @@
-//! Functions of the program that the library calls: in `pthread_once(3)`, and when a thread ends. Until there and from
-//! there on the library's code is nobody's business; what the program does in between is.
+//! Callbacks: functions of the program that the library calls, in `pthread_once(3)` and when a thread ends. Operations
+//! of the library before and after a callback are local; those of the callback are steps of the program.
 
 use crate::footprint::access::{self, Kind};
 use crate::libc::{Function, Hook, Whole};
@@ -12,7 +12,7 @@ use world::refusal::Refusal;
 use x86::cpu::{RDI, RDX, RSI, RSP};
 
 impl Stepper<'_> {
-    /// The first call of `pthread_once(3)`: the library's code is executed as a whole, but for the program's function.
+    /// The first call of `pthread_once(3)`: the library's code is executed as a whole, without the callback.
     pub(crate) fn enter_once(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let tid = step.tid;
         let cpu = &self.state.world.cpus[&tid];
@@ -25,7 +25,7 @@ impl Stepper<'_> {
         if is_seen {
             let end = Return { address, stack_pointer: stack_pointer + 8 };
             let overlay = self.state.overlay.thread_mut(tid);
-            // Whoever has left one by an exception is not in it any more.
+            // Calls that were left by an exception have ended.
             overlay.onces.retain(|once| once.end.stack_pointer > stack_pointer);
             overlay.onces.push(Once { control, end, inside: None });
             overlay.within = Some(Within { return_to: address, whole: Whole::Once });
@@ -33,7 +33,8 @@ impl Stepper<'_> {
         self.step_past(step)
     }
 
-    /// Executes the library's own code, instruction by instruction. It synchronises in its own way: no access is a race.
+    /// Executes the library's own code, instruction by instruction. It synchronises internally: none of its accesses is
+    /// plain.
     pub(crate) fn enter_real(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let (tid, here) = (step.tid, self.state.standing(step.tid));
         if let Some(address) = self.state.return_address(tid).filter(|_| !self.state.is_quiet(tid))
@@ -45,13 +46,13 @@ impl Stepper<'_> {
         self.step_past(step)
     }
 
-    /// Makes threads stop at an address; whether they do.
+    /// Sets a hook at an address; whether it is in effect.
     fn watch_for(&mut self, tid: Tid, address: u64, hook: Hook) -> bool {
         self.add_hook(tid, address, hook);
         self.executor.hooks.at(&self.state.world.memory, self.state.world.space(tid), address).is_some()
     }
 
-    /// The program's function begins: what it does is a part of the program again.
+    /// A callback begins: what it executes is the program's own code.
     pub(crate) fn at_callback(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let tid = step.tid;
         let Some(address) = self.state.return_address(tid).filter(|_| self.state.is_called_back(tid)) else {
@@ -69,7 +70,7 @@ impl Stepper<'_> {
         Ok(self.operated(step))
     }
 
-    /// The program's function may have returned, or the library's function that has called it.
+    /// A callback may have returned, or the library function that called it.
     pub(crate) fn at_back(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (tid, here) = (step.tid, Some(self.state.standing(step.tid)));
         let Some(overlay) = self.state.overlay.thread(tid) else { return self.go_on(step) };
@@ -102,18 +103,18 @@ impl Stepper<'_> {
         }
     }
 
-    /// The program's function has returned: from now on it is done.
+    /// The callback of `pthread_once(3)` has returned: the control word changes.
     fn finish_once(&mut self, step: &mut Step, once: Once) -> Result<bool, Refusal> {
         let space = self.state.world.space(step.tid);
         step.accesses.push(access::word(&self.state.world.memory, space, once.control, true, Kind::Lock));
         let overlay = self.state.overlay.thread_mut(step.tid);
         overlay.onces.iter_mut().last().expect("it is in one").inside = None;
         overlay.within = Some(Within { return_to: once.end.address, whole: Whole::Once });
-        // The function is not called again: nobody comes to its beginning from here.
+        // The library does not call the callback again in this call.
         self.step_past(step)
     }
 
-    /// What a function is given to be called later.
+    /// A function registers a callback.
     pub(crate) fn at_registers(&mut self, step: &mut Step, hook: Hook, number: u8) -> Result<bool, Refusal> {
         let register = [RDI, RSI, RDX][usize::from(number)];
         let address = self.state.world.cpus[&step.tid].gpr[register];
@@ -121,7 +122,7 @@ impl Stepper<'_> {
         self.go_on(step)
     }
 
-    /// A place of the program to which a thread may come back from the library.
+    /// `__sigsetjmp` is called: the library may return to its caller when the thread ends.
     pub(crate) fn at_landing(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let (space, here) = (self.state.world.space(step.tid), self.state.world.cpus[&step.tid].rip);
         let is_own =
@@ -133,7 +134,7 @@ impl Stepper<'_> {
         self.go_on(step)
     }
 
-    /// A thread may have come back from the library, to clean up before it ends.
+    /// A thread may have returned from the library, to clean up before it ends.
     pub(crate) fn at_landed(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let ends = |overlay: &ThreadOverlay| overlay.phase == Phase::Ending && overlay.within.is_none();
         if self.state.overlay.thread(step.tid).is_some_and(ends) {
@@ -143,7 +144,7 @@ impl Stepper<'_> {
         self.go_on(step)
     }
 
-    /// A thread forbids to be cancelled, or allows it.
+    /// A thread disables or enables its cancellation.
     pub(crate) fn at_cancel_state(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         const DISABLE: u64 = 1;
         let wanted = self.state.world.cpus[&step.tid].gpr[RDI] & 0xffff_ffff;
@@ -153,7 +154,7 @@ impl Stepper<'_> {
         self.go_on(step)
     }
 
-    /// Where a thread ends if it was cancelled.
+    /// `pthread_testcancel(3)`: the thread ends if it was cancelled.
     pub(crate) fn at_test_cancel(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let is_cancelled = self.state.overlay.thread(step.tid).is_some_and(ThreadOverlay::is_cancelled);
         if !is_cancelled || self.state.is_quiet(step.tid) {
@@ -166,7 +167,7 @@ impl Stepper<'_> {
         self.step_past(step)
     }
 
-    /// A thread was cancelled while it waited: it does what it would do in `pthread_testcancel(3)`, which does not return.
+    /// A thread was cancelled while it waited: it continues in `pthread_testcancel(3)`, which does not return.
     pub(crate) fn cancelled(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let Some(address) = self.view().sibling(step.tid, Function::TestCancel) else {
             return Err(self
@@ -179,20 +180,20 @@ impl Stepper<'_> {
         self.step_past(step)
     }
 
-    /// Executes an instruction at a place that is watched for others' sake.
+    /// Executes an instruction at a hook that does not apply to this thread.
     fn go_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         if self.state.is_quiet(step.tid) { self.step_past(step) } else { self.first_instruction(step) }
     }
 }
 
 impl State {
-    /// Whether a thread's accesses are the program's own.
+    /// Whether a thread's accesses are plain: those of the program's own code.
     pub(crate) fn is_plain(&self, tid: Tid) -> bool {
         let is_real = |overlay: &ThreadOverlay| overlay.is_in_library() || overlay.real.is_some();
         !self.overlay.thread(tid).is_some_and(is_real)
     }
 
-    /// `pthread_cancel(3)` has told the other thread.
+    /// `pthread_cancel(3)` has returned: the other thread is cancelled.
     pub(crate) fn has_cancelled(&mut self, step: &mut Step) {
         if let Some(other) = self.overlay.thread_mut(step.tid).cancels.take()
             && self.overlay.thread(other).is_some()
@@ -202,13 +203,13 @@ impl State {
         }
     }
 
-    /// Where a thread is that may just have returned from a function.
+    /// The position of a thread, as a point that a function returns to.
     fn standing(&self, tid: Tid) -> Return {
         let cpu = &self.world.cpus[&tid];
         Return { address: cpu.rip, stack_pointer: cpu.gpr[RSP] }
     }
 
-    /// Whether the library has just called the program's function.
+    /// Whether a thread is inside the library where that may call a callback.
     pub(crate) fn is_called_back(&self, tid: Tid) -> bool {
         let is_first = |overlay: &ThreadOverlay| match overlay.within {
             Some(within) => {

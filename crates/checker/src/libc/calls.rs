@@ -1,4 +1,4 @@
-//! Recognised functions of the C library, where threads come to them.
+//! Recognised functions of the C library as parts of steps.
 
 use crate::libc::{self, Done, Function, Hook, Operation, RETURN, Whole};
 use crate::system::overlay::{Phase, Within};
@@ -82,7 +82,7 @@ impl Stepper<'_> {
         if self.state.is_quiet(tid) { self.step_past(step) } else { self.first_instruction(step) }
     }
 
-    /// The first instruction of the program's own code is like any other: others may see it.
+    /// Executes the first instruction of the program's own code, which may be visible like any other.
     pub(crate) fn first_instruction(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let stop = self.state.world.execute_instructions(step.tid, &mut self.executor.unhooked, 1);
         self.note_accesses(step);
@@ -94,7 +94,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// The function that a thread was made for has returned.
+    /// The start routine of a thread has returned.
     pub(crate) fn at_return(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let is_over = self.state.overlay.thread(step.tid).is_some_and(|overlay| overlay.phase == Phase::Running);
         if is_over {
@@ -136,7 +136,7 @@ impl Stepper<'_> {
         self.enter_whole(step, whole)
     }
 
-    /// Carries out a function as a whole: it returns to where nothing is mapped.
+    /// Executes a function as a whole. Its return address is replaced by one that is not mapped, so that its end traps.
     pub(crate) fn enter_whole(&mut self, step: &mut Step, whole: Whole) -> Result<bool, Refusal> {
         let Some(return_to) = self.state.return_address(step.tid) else { return self.step_past(step) };
         let (space, pointer) = (self.state.world.space(step.tid), self.state.world.cpus[&step.tid].gpr[RSP]);
@@ -183,7 +183,7 @@ impl Stepper<'_> {
             Done::Whole(whole) => self.enter_whole(step, whole),
             Done::Cancelled => self.cancelled(step, hook),
             Done::Unsummarised => self.enter_real(step, hook),
-            // Others cannot come between this and what is done under the lock, unless they take it away.
+            // An acquisition is a right mover, unless another thread may break the lock.
             Done::Acquired(result) => {
                 self.state.return_with(step.tid, result);
                 Ok(lock.is_none_or(|lock| self.executor.refinement.is_kept(lock)) || self.operated(step))
@@ -200,7 +200,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Somebody has used a lock that another thread holds: if it took the lock, or gave it back, holding keeps nobody out.
+    /// A thread has operated on a lock that another thread holds: if it acquired or released the lock, that is broken.
     fn look_at_broken(&mut self, lock: u64, holder: Tid, is_taken: bool) {
         let still_holds = self.state.overlay.thread(holder).is_some_and(|overlay| overlay.holds.contains(&lock));
         if is_taken && still_holds {
@@ -240,7 +240,7 @@ impl Stepper<'_> {
 }
 
 impl State {
-    /// `assert(3)` has failed: what it would print, and nothing behind it.
+    /// `assert(3)` has failed: the step ends with the message that it would print.
     pub(crate) fn at_failed_assertion(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (space, cpu) = (self.world.space(step.tid), &self.world.cpus[&step.tid]);
         let [text, file, line, function] = [RDI, RSI, RDX, RCX].map(|register| cpu.gpr[register]);
@@ -254,13 +254,13 @@ impl State {
         Ok(false)
     }
 
-    /// Whether a thread is in a function that joins: of some, another one is the inner part.
+    /// Whether a thread is in a joining function: some call another one inside.
     pub(crate) fn is_joining(&self, tid: Tid) -> bool {
         let within = self.overlay.thread(tid).and_then(|overlay| overlay.within);
         within.is_some_and(|within| within.whole == Whole::Join)
     }
 
-    /// From here on a thread, or its process, only ends.
+    /// A thread, or its process, begins to end.
     pub(crate) fn end(&mut self, step: &mut Step, phase: Phase) {
         let base = self.world.cpus[&step.tid].fs_base;
         let object = libc::thread(self.world.space(step.tid), base);

@@ -1,6 +1,6 @@
 //! The functions that are recognised, by name.
 
-/// What a recognised function is to the search.
+/// How the checker treats a recognised function or address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Function {
     /// `pthread_mutex_lock(3)`.
@@ -65,7 +65,7 @@ pub enum Function {
     SemaphoreClockWait,
     /// `sem_post(3)`.
     SemaphorePost,
-    /// `pthread_join(3)`: carried out as a whole once the other thread has ended.
+    /// `pthread_join(3)`: executed as a whole once the other thread has ended.
     Join,
     /// `pthread_tryjoin_np(3)`.
     TryJoin,
@@ -79,35 +79,35 @@ pub enum Function {
     Cancel,
     /// `pthread_setcancelstate(3)`.
     CancelState,
-    /// `pthread_testcancel(3)`: where those go who are cancelled while they wait.
+    /// `pthread_testcancel(3)`: where a thread continues that is cancelled while it waits.
     TestCancel,
-    /// A function that is carried out as a whole.
+    /// A function that is executed as a whole.
     Whole(Whole),
     /// A function that allocates or frees.
     Allocate(Allocation),
-    /// `abort(3)`: where the library goes when it is used wrongly.
+    /// `abort(3)`: called by the library when it detects misuse.
     Abort,
-    /// A failed `assert(3)`: nothing comes behind it.
+    /// A failed `assert(3)`: it ends the schedule.
     AssertFail,
     /// `__libc_start_main`: its first argument is `main`.
     StartMain,
-    /// The beginning of a program's own code: `main`, or the function that a thread was made for.
+    /// The beginning of a program's own code: `main`, or the start routine of a thread.
     Begin,
-    /// Where the function that a thread was made for returns to.
+    /// Where the start routine of a thread returns to.
     Return,
-    /// A function that is given one, as its argument of this number, to be called when a thread ends.
+    /// A function that registers a callback for the end of a thread, in its argument of this number.
     Registers(u8),
-    /// `__sigsetjmp`: where a thread that ends may come back to the program, to clean up.
+    /// `__sigsetjmp`: it marks where an ending thread returns to the program, to clean up.
     Landing,
-    /// Where it comes back to.
+    /// Where such a thread returns to.
     Landed,
-    /// A function of the program that the library calls.
+    /// A callback: a function of the program that the library calls.
     Callback,
-    /// Where such a function returns to, or the library's function that has called it.
+    /// Where a callback returns to, or the library function that called it.
     Back,
 }
 
-/// Kinds of functions that are carried out as a whole.
+/// Kinds of functions that are executed as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Whole {
     /// `pthread_create(3)`.
@@ -118,20 +118,20 @@ pub enum Whole {
     Detach,
     /// `pthread_cancel(3)`.
     Cancel,
-    /// `pthread_once(3)`, but for the function that it calls.
+    /// `pthread_once(3)`, without the callback.
     Once,
     /// `pthread_exit(3)`.
     EndThread,
     /// `exit(3)`.
     EndProcess,
-    /// Allocation that fails: the library says so.
+    /// An allocation that fails: the library sets `errno`.
     Allocate,
     /// Standard input and output.
     Stdio,
 }
 
 impl Function {
-    /// Whether it is an operation with a meaning of its own, which may have to wait.
+    /// Whether it is summarised as a synchronising operation, which may block.
     #[must_use]
     pub fn synchronises(self) -> bool {
         !matches!(
@@ -153,7 +153,7 @@ impl Function {
         )
     }
 
-    /// Whether it is about a lock for readers and writers.
+    /// Whether it operates on a read-write lock.
     #[must_use]
     pub fn is_of_both(self) -> bool {
         use Function as F;
@@ -162,7 +162,7 @@ impl Function {
         reads || writes || self == F::UnlockBoth
     }
 
-    /// Whether it is about a lock that somebody can hold exclusively.
+    /// Whether it operates on a lock that can be held exclusively.
     #[must_use]
     pub fn is_of_locks(self) -> bool {
         use Function as F;
@@ -172,7 +172,7 @@ impl Function {
         takes || spins || waits || self.is_of_both() || matches!(self, F::Unlock | F::DestroyMutex)
     }
 
-    /// How it is carried out, for those who read.
+    /// How it is executed, for documentation.
     #[must_use]
     pub fn manner(self) -> &'static str {
         match self {
@@ -189,13 +189,13 @@ impl Function {
         }
     }
 
-    /// Whether it waits for the end of a thread.
+    /// Whether it joins a thread.
     #[must_use]
     pub fn joins(self) -> bool {
         matches!(self, Self::Join | Self::TryJoin | Self::TimedJoin | Self::ClockJoin)
     }
 
-    /// Whether whoever waits in it can be cancelled (`pthreads(7)`).
+    /// Whether it is a cancellation point in which threads wait (`pthreads(7)`).
     #[must_use]
     pub fn is_cancellation_point(self) -> bool {
         use Function as F;
@@ -221,7 +221,7 @@ impl Function {
 }
 
 impl Whole {
-    /// Where it leads a thread that will not come back.
+    /// The phase of a thread after it, if it does not return.
     #[must_use]
     pub fn last_phase(self) -> Option<Phase> {
         match self {

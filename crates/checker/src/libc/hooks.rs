@@ -1,4 +1,4 @@
-//! Where recognised functions are, in files and in address spaces.
+//! Addresses of recognised functions, in files and in address spaces.
 
 use super::functions::{FUNCTIONS, Function};
 use super::layout::Flavour;
@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A recognised function, or a place that matters, at an address.
+/// A recognised function, or another address at which threads stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hook {
     /// What it is.
@@ -18,44 +18,44 @@ pub struct Hook {
     pub flavour: Flavour,
 }
 
-/// Where recognised functions are. No part of any state: files do not change their meaning. What one worker finds is
-/// posted on a board, for others come to the states that it has made.
+/// Addresses of recognised functions. No part of any state: they depend on the content of files only. Workers share
+/// what they find, because each may step from states that another has reached.
 #[derive(Clone, Default)]
 pub struct Hooks {
-    /// As far as this worker has heard.
+    /// The tables as of this worker's last update.
     tables: Arc<Tables>,
-    board: Arc<Board>,
+    shared: Arc<SharedTables>,
 }
 
-/// What all workers know.
+/// The tables of all workers.
 #[derive(Default)]
-struct Board {
+struct SharedTables {
     version: AtomicU64,
     tables: Mutex<Arc<Tables>>,
 }
 
 #[derive(Clone, Default)]
 struct Tables {
-    /// How often something was added.
+    /// How often the tables were changed.
     version: u64,
-    /// By file and place in it.
+    /// Hooks by file and offset.
     places: FxHashMap<(ObjectId, u64), Hook>,
-    /// Files that were looked at.
-    files: HashMap<ObjectId, MemoEntry>,
-    /// Mappings that were looked at.
+    /// Files that were analysed.
+    files: HashMap<ObjectId, FileHooks>,
+    /// Mappings that were analysed.
     mappings: HashSet<(ObjectId, u64, u64)>,
-    /// Places at which users want threads to stop.
+    /// Breakpoints of the user, by file and offset.
     breaks: FxHashSet<(ObjectId, u64)>,
-    /// Addresses at which any of them is mapped, in any space.
+    /// Addresses of hooks and breakpoints, in any space.
     addresses: BTreeSet<u64>,
-    /// The same, to be asked quickly.
+    /// The same, for fast lookup.
     likely: FxHashSet<u64>,
 }
 
-/// What is known of a file.
+/// The hooks of a file.
 #[derive(Clone, Default)]
-struct MemoEntry {
-    /// Where recognised functions are in it.
+struct FileHooks {
+    /// Offsets of recognised functions.
     places: Vec<u64>,
     /// Whether it is started by a C library, or is one.
     starts: bool,
@@ -64,32 +64,32 @@ struct MemoEntry {
 }
 
 impl Hooks {
-    /// Whether others have found something since.
+    /// Takes over what other workers have found; whether there was anything.
     pub fn catch_up(&mut self) -> bool {
-        let is_behind = self.board.version.load(Ordering::Acquire) != self.tables.version;
-        if is_behind {
-            self.tables = Arc::clone(&self.board.tables.lock().unwrap_or_else(PoisonError::into_inner));
+        let is_stale = self.shared.version.load(Ordering::Acquire) != self.tables.version;
+        if is_stale {
+            self.tables = Arc::clone(&self.shared.tables.lock().unwrap_or_else(PoisonError::into_inner));
         }
-        is_behind
+        is_stale
     }
 
     fn change<R>(&mut self, change: impl FnOnce(&mut Tables) -> R) -> R {
-        let mut latest = self.board.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = self.shared.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let tables = Arc::make_mut(&mut latest);
         let result = change(tables);
         tables.version += 1;
-        self.board.version.store(tables.version, Ordering::Release);
+        self.shared.version.store(tables.version, Ordering::Release);
         self.tables = Arc::clone(&latest);
         result
     }
 
-    /// Addresses at which threads have to stop, in any space.
+    /// Addresses at which threads stop, in any space.
     #[must_use]
     pub fn addresses(&self) -> &BTreeSet<u64> {
         &self.tables.addresses
     }
 
-    /// Whether a program will come to its `main` through a C library.
+    /// Whether a program reaches its `main` through a C library.
     #[must_use]
     pub fn begins(&self, memory: &Memory, space: SpaceId) -> bool {
         let starts = |id: &ObjectId| self.tables.files.get(id).is_some_and(|known| known.starts);
@@ -120,7 +120,7 @@ impl Hooks {
         file(one) == file(other) && file(one).is_some_and(is_library)
     }
 
-    /// Where another recognised function is of the file that an address shows.
+    /// The address of another recognised function in the same file.
     #[must_use]
     pub fn sibling(&self, memory: &Memory, space: SpaceId, address: u64, function: Function) -> Option<u64> {
         let (file, here) = place(memory, space, address)?;
@@ -130,14 +130,14 @@ impl Hooks {
         same.next().map(|place| address.wrapping_add(place.wrapping_sub(here)))
     }
 
-    /// Whether users want threads to stop at an address.
+    /// Whether there is a breakpoint at an address.
     #[must_use]
     pub fn is_break(&self, memory: &Memory, space: SpaceId, address: u64) -> bool {
         let breaks = &self.tables.breaks;
         !breaks.is_empty() && place(memory, space, address).is_some_and(|place| breaks.contains(&place))
     }
 
-    /// Makes threads stop at an address.
+    /// Sets a breakpoint.
     pub fn add_break(&mut self, memory: &Memory, space: SpaceId, address: u64) {
         let Some(place) = place(memory, space, address) else { return };
         self.change(|tables| {
@@ -146,7 +146,7 @@ impl Hooks {
         });
     }
 
-    /// Looks at what an address space maps for execution; whether there are new addresses.
+    /// Analyses the executable mappings of an address space; whether there are new addresses.
     pub fn look(&mut self, memory: &Memory, space: SpaceId) -> bool {
         let before = self.tables.addresses.len();
         let executable = memory.mappings(space).filter(|mapping| mapping.protection.contains(Protection::EXECUTE));
@@ -162,7 +162,7 @@ impl Hooks {
         self.tables.addresses.len() > before
     }
 
-    /// Adds a place of the program itself; whether it is new.
+    /// Adds a hook at an address; whether it is new.
     pub fn add(&mut self, memory: &Memory, space: SpaceId, address: u64, hook: Hook) -> bool {
         let Some(place) = place(memory, space, address) else { return false };
         if self.tables.places.contains_key(&place) && self.tables.addresses.contains(&address) {
@@ -200,12 +200,12 @@ impl Tables {
         memory.read_object(id, 0, &mut bytes);
         let Found { starts, is_program, found } = functions_in(&bytes).unwrap_or_default();
         let places = found.iter().map(|(place, _)| *place).collect();
-        self.files.insert(id, MemoEntry { places, starts, is_program });
+        self.files.insert(id, FileHooks { places, starts, is_program });
         self.places.extend(found.into_iter().map(|(place, hook)| ((id, place), hook)));
     }
 }
 
-/// The file and the place in it that an address shows.
+/// The file that is mapped at an address, and the offset in it.
 fn place(memory: &Memory, space: SpaceId, address: u64) -> Option<(ObjectId, u64)> {
     let mapping = memory.mapping_at(space, address)?;
     match mapping.backing {
@@ -221,14 +221,14 @@ fn object_of(mapping: &memory::Mapping) -> Option<ObjectId> {
     }
 }
 
-/// What an executable file tells.
+/// The symbols of interest of an executable file.
 #[derive(Default)]
 struct Found {
     /// Whether a C library starts what is in it.
     starts: bool,
     /// Whether it has a `main`.
     is_program: bool,
-    /// That library's functions, by their place in the file.
+    /// The functions of that library, by offset in the file.
     found: Vec<(u64, Hook)>,
 }
 
@@ -264,13 +264,13 @@ fn functions_in(bytes: &[u8]) -> Option<Found> {
     Some(Found { starts, is_program, found })
 }
 
-/// Whether `malloc(3)` is the library's own: a program that is linked with it may bring another one.
+/// Whether `malloc(3)` is the library's own: a statically linked program may replace it.
 fn has_own_allocator(defined: &HashMap<&str, BTreeSet<u64>>, flavour: Flavour) -> bool {
     let Some(malloc) = defined.get("malloc") else { return false };
     let is_same = |name: &str| defined.get(name).map(|own| own.intersection(malloc).next().is_some());
     match flavour {
         Flavour::Glibc => is_same("__libc_malloc") == Some(true),
-        // A library that is a file of its own, which is its own linker, names nothing but what others may call.
+        // The shared library, which is also the dynamic linker, exports public symbols only.
         Flavour::Musl => is_same("default_malloc").unwrap_or(defined.contains_key("__dls2b")),
     }
 }

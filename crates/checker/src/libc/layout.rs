@@ -1,6 +1,6 @@
-//! Where the C libraries keep what: the formats of locks in memory.
+//! The formats of locks in memory, by C library.
 
-/// Which C library.
+/// A C library.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Flavour {
     /// The GNU C library.
@@ -11,20 +11,20 @@ pub enum Flavour {
 
 /// Offsets in a `pthread_mutex_t`.
 pub struct MutexLayout {
-    /// Not zero while it is held.
+    /// The lock word: not zero while it is held.
     pub lock: u64,
-    /// How often a recursive one is held, besides the first time.
+    /// The recursion count.
     pub count: u64,
-    /// Who holds it.
+    /// The holder.
     pub owner: u64,
     /// Its kind.
     pub kind: u64,
-    /// Bits of the kind that say that it is robust or inherits priorities: then the library's own code decides.
+    /// Bits of the kind for robust and priority-inheriting ones: they are not summarised.
     pub special: u32,
 }
 
 impl MutexLayout {
-    /// As much of a mutex as any of this lies in.
+    /// The bytes of a mutex that contain all of these.
     pub const BYTES: usize = 24;
 }
 
@@ -38,7 +38,7 @@ impl Flavour {
         }
     }
 
-    /// Where a mutex keeps what.
+    /// The layout of its mutex.
     #[must_use]
     pub fn mutex(self) -> MutexLayout {
         match self {

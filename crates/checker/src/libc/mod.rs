@@ -1,8 +1,8 @@
-//! What functions of the C library mean to a search: synchronisation is one step with its specified meaning, and what the
-//! library does inside is nobody's business.
+//! Summaries of C library functions: a synchronising function is one step with its specified meaning, and operations
+//! inside the library are local.
 //!
-//! Locks stay in the guest's memory, in the library's own format; so code that was not recognised finds them as it expects.
-//! What has no place there, such as who sleeps at a condition variable, is kept here.
+//! Locks stay in the guest's memory, in the library's own format, so that code that was not recognised finds them as it
+//! expects. What has no place there, such as the sleepers of a condition variable, is kept in the overlay.
 
 mod act;
 pub mod allocation;
@@ -22,5 +22,5 @@ pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
 pub use operation::{Done, Operation, Seen, living, thread};
 
-/// Functions that are carried out as a whole return here, where nothing is mapped.
+/// The return address of functions that are executed as a whole. Nothing is mapped there, so that the return traps.
 pub const RETURN: u64 = 0x7fff_ffff_e000;

@@ -1,4 +1,4 @@
-//! The meaning of synchronising functions: when they can go on, and what they touch.
+//! The semantics of synchronising functions: when they are enabled, and their footprints.
 
 use super::act::Act;
 use super::functions::{Function, Whole};
@@ -17,7 +17,7 @@ const EBUSY: u64 = 16;
 /// `thrd_busy`.
 const THREAD_BUSY: u64 = 1;
 
-/// What an operation looks at.
+/// The parts of a state that an operation reads.
 #[derive(Clone, Copy)]
 pub struct Seen<'a> {
     /// The kernel.
@@ -26,34 +26,34 @@ pub struct Seen<'a> {
     pub memory: &'a Memory,
     /// All registers.
     pub cpus: &'a Map<Tid, Cpu>,
-    /// Who sleeps, who holds what.
+    /// Sleepers, and holders of locks.
     pub overlay: &'a LiveOverlay,
 }
 
-/// A thread at the beginning of a synchronising function.
+/// A pending call of a synchronising function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
     /// The function.
     pub function: Function,
     /// Of which library.
     pub flavour: Flavour,
-    /// Who called it.
+    /// The caller.
     pub tid: Tid,
-    /// In which address space.
+    /// Its address space.
     pub space: SpaceId,
     /// Its arguments.
     pub args: [u64; 4],
     /// Its stack pointer.
     pub stack_pointer: u64,
-    /// Whether the one who is woken by a signal is a choice.
+    /// Whether a signal may wake any sleeper.
     pub any_sleeper: bool,
-    /// Whether a wait at a condition variable may end although nobody has signalled (`pthread_cond_wait(3)`).
+    /// Whether a wait at a condition variable may end spuriously (`pthread_cond_wait(3)`).
     pub spurious: bool,
-    /// Whether locks for readers and writers may prefer writers. Only tests of the tests say that they may not.
+    /// Whether read-write locks may prefer writers; false only in mutation tests.
     pub has_kinds: bool,
 }
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Done {
     /// The function returns this.
@@ -62,17 +62,17 @@ pub enum Done {
     Acquired(u64),
     /// The thread sleeps inside.
     Sleeps,
-    /// The library's own code is to be carried out as a whole.
+    /// The library's own code is to be executed as a whole.
     Whole(Whole),
-    /// The library's own code is to be executed, instruction by instruction: a kind of lock that is not summarised.
+    /// The library's own code is to be executed instruction by instruction: a kind of lock that is not summarised.
     Unsummarised,
-    /// The function returns this, and is not used as it may be.
+    /// The function returns this, and was misused.
     Misused(u64, &'static str),
     /// The function does not return: the thread was cancelled.
     Cancelled,
 }
 
-/// How a mutex looks to a thread.
+/// The state of a mutex, for the caller.
 pub(super) enum Mutex {
     Free,
     Mine { recursive: bool, checked: bool },
@@ -97,7 +97,7 @@ impl Operation {
         u64::from_le_bytes(bytes)
     }
 
-    /// The lock that the function is about.
+    /// The address of the lock that the function operates on.
     pub(super) fn lock_address(&self) -> u64 {
         match self.function {
             Function::Wait | Function::TimedWait | Function::ClockWait => self.args[1],
@@ -127,12 +127,12 @@ impl Operation {
         seen.overlay.thread(self.tid)
     }
 
-    /// How the caller sleeps in this very call.
+    /// The wait in which the caller sleeps in this call.
     pub(super) fn asleep(&self, seen: Seen<'_>) -> Option<Asleep> {
         self.overlay(seen)?.asleep.filter(|asleep| asleep.stack_pointer == self.stack_pointer)
     }
 
-    /// The threads of which it wakes one, if that is a choice.
+    /// The sleepers of which it wakes one, if that is a choice.
     #[must_use]
     pub fn wakes(&self, seen: Seen<'_>) -> Vec<Tid> {
         match self.function {
@@ -141,7 +141,7 @@ impl Operation {
         }
     }
 
-    /// Whether the function can go on.
+    /// Whether the function is enabled.
     #[must_use]
     pub fn is_enabled(&self, seen: Seen<'_>) -> bool {
         use Function as F;
@@ -178,38 +178,40 @@ impl Operation {
         }
     }
 
-    /// Whether the caller was cancelled, and has not forbidden that.
+    /// Whether the caller was cancelled, and has not disabled cancellation.
     pub(super) fn is_cancelled(&self, seen: Seen<'_>) -> bool {
         self.function.is_cancellation_point() && self.overlay(seen).is_some_and(ThreadOverlay::is_cancelled)
     }
 
-    /// What `pthread_once(3)` is about: 0, 2 if it was done, with 1 while that is under way.
+    /// Whether `pthread_once(3)` is done: the low bits of its control word are 0, then 1 while the callback runs, then
+    /// 2.
     fn is_done(&self, seen: Seen<'_>) -> bool {
         self.u32(seen, self.args[0]) & 3 == 2
     }
 
-    /// Whether somebody is in the function that `pthread_once(3)` is to call. In a child of `fork(2)` nobody may be left.
+    /// Whether a thread of this space runs the callback of `pthread_once(3)`. In a child of `fork(2)` it may not exist.
     fn is_under_way(&self, seen: Seen<'_>) -> bool {
         let calls = |overlay: &ThreadOverlay| overlay.onces.iter().any(|once| once.control == self.args[0]);
         let is_begun = self.u32(seen, self.args[0]) & 1 != 0;
         is_begun && seen.overlay.threads().any(|(tid, overlay)| calls(overlay) && is_in(seen.kernel, tid, self.space))
     }
 
-    /// Whether a lock for readers and writers lets nobody read while somebody waits to write
-    /// (`PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`): who came first matters then, and the library's own code decides.
+    /// Whether a read-write lock admits no reader while a writer waits
+    /// (`PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`): then the order of arrival matters, and the library's own code
+    /// decides.
     pub(super) fn prefers_writers(&self, seen: Seen<'_>) -> bool {
         const KIND: u64 = 48;
         const NONRECURSIVE: u32 = 2;
         self.has_kinds && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + KIND) == NONRECURSIVE
     }
 
-    /// Whether a lock for readers and writers is wanted by its own writer, who is told so by glibc.
+    /// Whether the caller holds the read-write lock as its writer: glibc returns `EDEADLK`.
     pub(super) fn deadlocks(&self, seen: Seen<'_>) -> bool {
         let only_tries = matches!(self.function, Function::TryReadLock | Function::TryWriteLock);
         !only_tries && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + 4) == self.tid.0
     }
 
-    /// Who may be woken at a condition variable. Whoever was cancelled takes no signal from others
+    /// The sleepers that a signal may wake at a condition variable. A cancelled thread consumes no signal
     /// (`pthread_cond_wait(3)`).
     pub(super) fn sleepers(&self, seen: Seen<'_>) -> Vec<Tid> {
         let mut sleepers = seen.overlay.sleepers(self.object(seen, self.args[0], Kind::Condition));
@@ -217,14 +219,14 @@ impl Operation {
         sleepers
     }
 
-    /// The living thread that the caller wants to join: a `pthread_t` is the base of its thread's local storage.
+    /// The thread that the caller joins, if it lives: a `pthread_t` is the base of its thread's local storage.
     #[must_use]
     pub fn joined(&self, seen: Seen<'_>) -> Option<Tid> {
         seen.overlay.note(Dependency::Base(self.args[0], self.space));
         living(seen.kernel, seen.cpus, self.space, self.args[0])
     }
 
-    /// What the function touches next.
+    /// The footprint of the function in this state.
     #[must_use]
     pub fn accesses(&self, seen: Seen<'_>) -> Vec<Access> {
         use Function as F;
@@ -249,17 +251,18 @@ impl Operation {
                 vec![Access { object: thread(self.space, first), write: false, plain: false }]
             }
             F::Once => vec![access(first, Kind::Lock, !self.is_done(seen))],
-            // Whatever the other one waits for, it need not wait any longer.
+            // It may end any wait of the other thread.
             F::Cancel => access::everything(),
             function if !function.synchronises() => Vec::new(),
             _ => vec![access(first, Kind::Lock, true)],
         }
     }
 
-    /// What functions on a lock for readers and writers touch.
+    /// The footprints of functions on read-write locks.
     ///
-    /// Readers do not keep each other from anything, but they keep writers out and let them in again; so each reader has
-    /// a part of its own, and writers look at all parts. Threads share a few: what a writer touches is always the same.
+    /// Operations of readers are independent of each other, and dependent on those of writers. So each reader writes a
+    /// part of its own, and writers read all parts. The number of parts is fixed, so that the footprint of a writer
+    /// does not depend on the readers.
     fn accesses_of_both(&self, seen: Seen<'_>) -> Vec<Access> {
         use Function as F;
         const PARTS: u32 = 8;
@@ -287,8 +290,8 @@ impl Operation {
         }
     }
 
-    /// The words of memory in which the lock is kept that the function is about, and whether it writes them. Whatever else
-    /// writes them (initialisation, `memset(3)`, a copy) changes the lock, too.
+    /// The words in which the lock is kept, and whether the function writes them. Other writes of them (initialisation,
+    /// `memset(3)`, a copy) change the lock, too.
     #[must_use]
     pub fn words(&self, seen: Seen<'_>) -> Vec<(u64, bool)> {
         use Function as F;
@@ -311,7 +314,7 @@ impl Operation {
         }
     }
 
-    /// The words of a mutex that decide what becomes of an operation on it: who holds it, and what kind it is.
+    /// The words of a mutex that decide the result of an operation: its owner and its kind.
     fn mutex_words(&self, writes: bool) -> Vec<(u64, bool)> {
         let (at, layout) = (self.lock_address(), self.flavour.mutex());
         let mut words = vec![(at + layout.lock, writes), (at + layout.kind, false)];
@@ -321,14 +324,14 @@ impl Operation {
         words
     }
 
-    /// The exclusive lock that the function is about.
+    /// The exclusive lock that the function operates on.
     #[must_use]
     pub fn lock(&self, seen: Seen<'_>) -> Option<u64> {
         let is_lock = self.function.is_of_locks();
         is_lock.then(|| self.object(seen, self.lock_address(), Kind::Lock))
     }
 
-    /// The condition at which the caller sleeps, if nobody has woken it and nothing else ends that.
+    /// The condition variable at which the caller sleeps, if it was not woken and nothing else ends the wait.
     fn sleeps_at(&self, seen: Seen<'_>) -> Option<u64> {
         use Function as F;
         let may_sleep = matches!(self.function, F::Wait | F::TimedWait | F::ClockWait);
@@ -336,7 +339,7 @@ impl Operation {
         (!self.spurious && !self.is_late(seen) && !self.is_cancelled(seen)).then_some(asleep.object)
     }
 
-    /// What has to change before the function can go on.
+    /// The objects of which one must be written before the function is enabled.
     #[must_use]
     pub fn awaits(&self, seen: Seen<'_>) -> Vec<u64> {
         match self.sleeps_at(seen) {
@@ -345,7 +348,7 @@ impl Operation {
         }
     }
 
-    /// Words of memory that let the function go on if they change.
+    /// Words of memory whose write may enable the function.
     #[must_use]
     pub fn awaited_words(&self, seen: Seen<'_>) -> Vec<u64> {
         match self.sleeps_at(seen) {
@@ -354,7 +357,8 @@ impl Operation {
         }
     }
 
-    /// The exclusive lock that the function takes, whenever it goes on. Whoever gives up in time may go on without it.
+    /// The exclusive lock that the function acquires in every state in which it is enabled. A timed one may return
+    /// without it.
     #[must_use]
     pub fn takes(&self, seen: Seen<'_>) -> Option<u64> {
         use Function as F;
@@ -362,7 +366,7 @@ impl Operation {
         self.wants(seen).filter(|_| !gives_up)
     }
 
-    /// The exclusive lock that the function takes if it can.
+    /// The exclusive lock that the function acquires if it is free.
     #[must_use]
     pub fn wants(&self, seen: Seen<'_>) -> Option<u64> {
         use Function as F;
@@ -375,7 +379,7 @@ impl Operation {
         is_lock.then(|| self.object(seen, self.lock_address(), Kind::Lock))
     }
 
-    /// Who must move before the function can go on, if that is known.
+    /// The thread that must move before the function is enabled, if it is known.
     #[must_use]
     pub fn behind(&self, seen: Seen<'_>) -> Option<Tid> {
         if self.function.joins() {
@@ -387,7 +391,7 @@ impl Operation {
         seen.overlay.holder(self.wants(seen)?)
     }
 
-    /// Goes on. A signal wakes the thread that is named, or the first sleeper.
+    /// Performs the operation. A signal wakes the given thread, or the first sleeper.
     pub fn perform(
         &self,
         kernel: &Kernel,
@@ -432,7 +436,7 @@ impl Operation {
     }
 }
 
-/// The living thread of a space whose local storage is there.
+/// The living thread of a space whose local storage begins at an address.
 #[must_use]
 pub fn living(kernel: &Kernel, cpus: &Map<Tid, Cpu>, space: SpaceId, base: u64) -> Option<Tid> {
     let mut named = cpus.iter().filter(|(_, cpu)| cpu.fs_base == base).map(|(tid, _)| *tid);
@@ -445,7 +449,7 @@ fn is_in(kernel: &Kernel, tid: Tid, space: SpaceId) -> bool {
     process.is_some_and(|process| process.space == space)
 }
 
-/// A thread, for those who wait for its end.
+/// The object that the end of a thread writes, and that a join reads.
 #[must_use]
 pub fn thread(space: SpaceId, base: u64) -> u64 {
     access::object(Kind::Thread, space.0, base)

@@ -1,4 +1,4 @@
-//! Functions in which threads sleep until others wake them: condition variables and barriers.
+//! Functions in which threads sleep until they are woken: condition variables and barriers.
 
 use super::act::Act;
 use super::layout::Flavour;
@@ -20,7 +20,8 @@ impl Act<'_> {
         Done::Sleeps
     }
 
-    /// The first time the mutex is given up and the thread sleeps; woken or late it takes the mutex and returns.
+    /// At first the thread releases the mutex and sleeps. Once woken, timed out or cancelled it acquires the mutex and
+    /// returns.
     pub(super) fn wait(&mut self) -> Done {
         let condition = self.operation.object(self.seen(), self.operation.args[0], Kind::Condition);
         match (self.operation.asleep(self.seen()), self.operation.mutex(self.seen())) {
@@ -38,7 +39,7 @@ impl Act<'_> {
                 self.acquire();
                 match asleep.woken {
                     true => Done::Acquired(0),
-                    // Whoever cleans up finds the mutex held (`pthread_cond_wait(3)`).
+                    // Clean-up handlers run with the mutex held (`pthread_cond_wait(3)`).
                     false if is_cancelled => Done::Cancelled,
                     false if !self.operation.is_late(self.seen()) => Done::Acquired(0),
                     false => Done::Acquired(late),
@@ -53,7 +54,7 @@ impl Act<'_> {
         }
     }
 
-    /// Whether threads sleep, or have slept, in the library's own code: with a mutex that is not summarised.
+    /// Whether threads sleep, or slept, in the library's own code: with a mutex that is not summarised.
     fn is_used_for_real(&self) -> bool {
         let (seen, at) = (self.seen(), self.operation.args[0]);
         let is_used = match self.operation.flavour {

@@ -1,4 +1,4 @@
-//! When functions that wait give up.
+//! Deadlines of timed waits.
 
 use super::functions::Function;
 use super::layout::Flavour;
@@ -9,7 +9,7 @@ const EINVAL: u64 = 22;
 const ETIMEDOUT: u64 = 110;
 
 impl Operation {
-    /// The clock and the address of the time at which the call gives up.
+    /// The clock of the deadline, and the address of its time.
     fn time(&self, seen: Seen<'_>) -> Option<(u64, u64)> {
         use Function as F;
         let [_, one, two, three] = self.args;
@@ -21,23 +21,23 @@ impl Operation {
             F::ClockWait | F::ClockJoin => (two, three),
             _ => return None,
         };
-        // To join without a time is to wait for ever.
+        // A join without a time waits for ever.
         (address != 0).then_some((clock, address))
     }
 
-    /// When the call gives up, on the monotonic clock.
+    /// The deadline of the call, on the monotonic clock.
     #[must_use]
     pub fn deadline(&self, seen: Seen<'_>) -> Option<u64> {
         const CLOCK_MONOTONIC: u64 = 1;
         let (clock, address) = self.time(seen)?;
-        // What is before the beginning of time is over.
+        // Negative times have expired.
         let seconds = u64::try_from(self.u64(seen, address).cast_signed()).unwrap_or(0);
         let at = seconds.saturating_mul(NANOSECONDS).saturating_add(self.u64(seen, address + 8));
         let clocks = &seen.kernel.clock;
         Some(if clock == CLOCK_MONOTONIC { at } else { at.saturating_sub(clocks.real() - clocks.now()) })
     }
 
-    /// The clock that a condition variable was made for (`pthread_condattr_setclock(3)`).
+    /// The clock of a condition variable (`pthread_condattr_setclock(3)`).
     fn condition_clock(&self, seen: Seen<'_>) -> u64 {
         match self.flavour {
             Flavour::Glibc => u64::from(self.u32(seen, self.args[0] + 36) >> 1 & 1),
@@ -45,19 +45,19 @@ impl Operation {
         }
     }
 
-    /// Whether the time is none: nanoseconds make no second, and there are two clocks.
+    /// Whether the deadline is invalid: too many nanoseconds, or an unknown clock.
     pub(super) fn has_no_time(&self, seen: Seen<'_>) -> bool {
         let is_wrong = |(clock, address)| clock > 1 || self.u64(seen, address + 8) >= NANOSECONDS;
         self.time(seen).is_some_and(is_wrong)
     }
 
-    /// Whether it need not wait any longer.
+    /// Whether the deadline has expired, or is invalid.
     pub(super) fn is_late(&self, seen: Seen<'_>) -> bool {
         let is_over = |deadline| seen.kernel.clock.now() >= deadline;
         self.has_no_time(seen) || self.deadline(seen).is_some_and(is_over)
     }
 
-    /// What it returns then.
+    /// The error that it returns then.
     pub(super) fn too_late(&self, seen: Seen<'_>) -> u64 {
         if self.has_no_time(seen) { EINVAL } else { ETIMEDOUT }
     }

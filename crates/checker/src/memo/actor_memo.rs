@@ -1,8 +1,8 @@
-//! Memoized actors: an actor's record is kept under its key and validated against its read set, so that the state need not be
-//! restored to compute it.
+//! Memoized actors: an actor's record is kept under its key and validated against its read set, so that the state need
+//! not be restored to compute it.
 
 use super::key::MemoKey;
-use crate::memo::lru::Ways;
+use crate::memo::lru::LruList;
 use crate::memo::step_memo::{answers_in, are_answers_in};
 use crate::system::actors::ActorRecord;
 use crate::system::dependency::Dependency;
@@ -19,15 +19,15 @@ const ACTORS_MAX: usize = 1 << 14;
 /// Memoized actors of one search.
 #[derive(Default)]
 pub(crate) struct ActorMemo {
-    actors: FxHashMap<u128, Ways<ActorEntry>>,
+    actors: FxHashMap<u128, LruList<ActorEntry>>,
     count: usize,
 }
 
-/// A read set, and the actor that it decides.
+/// A read set, and the record that it decides.
 struct ActorEntry {
     memory: Effect,
     answers: Vec<(Dependency, u128)>,
-    told: ActorRecord,
+    record: ActorRecord,
 }
 
 impl ActorEntry {
@@ -37,35 +37,36 @@ impl ActorEntry {
 }
 
 impl ActorMemo {
-    /// An actor whose read set is the same in a state.
+    /// The record of an actor whose read set is the same in a state.
     pub fn find(&mut self, key: MemoKey, state: &Snapshot) -> Option<ActorRecord> {
-        let mut find = |key| self.actors.get_mut(&key)?.find(|entry| entry.fits(state)).map(|entry| entry.told.clone());
+        let mut find =
+            |key| self.actors.get_mut(&key)?.find(|entry| entry.fits(state)).map(|entry| entry.record.clone());
         find(key.silent).or_else(|| find(key.any))
     }
 
-    /// Keeps an actor that was just computed in a state.
+    /// Keeps a record that was just computed in a state.
     pub fn add(
         &mut self,
         key: MemoKey,
         programs: &mut Programs,
         (tid, state): (Tid, &Snapshot),
-        (told, reads): (&ActorRecord, Vec<Dependency>),
+        (record, reads): (&ActorRecord, Vec<Dependency>),
     ) {
-        let key = if programs.view().is_by_itself(tid) { key.silent } else { key.any };
+        let key = if programs.view().is_kernel_independent(tid) { key.silent } else { key.any };
         let effect = |space| programs.state.world.memory.effect(space, &state.memory, &state.memory);
         let Some(memory) = state.space(tid).and_then(effect) else { return };
         if self.count >= ACTORS_MAX {
             *self = Self::default();
         }
-        let entry = ActorEntry { memory, answers: answers_in(state, reads), told: told.clone() };
+        let entry = ActorEntry { memory, answers: answers_in(state, reads), record: record.clone() };
         self.count += self.actors.entry(key).or_default().add(entry);
     }
 }
 
 impl View<'_> {
-    /// Whether no other thread in the kernel decides what a thread can do: it is at a function of the library, and waits for
-    /// nothing in the kernel, nor for another service.
-    fn is_by_itself(self, tid: Tid) -> bool {
+    /// Whether a thread's record does not depend on other threads in the kernel: it is at a library function, and is
+    /// blocked neither in the kernel nor at a gate.
+    fn is_kernel_independent(self, tid: Tid) -> bool {
         let waits = self.state.world.kernel.threads.get(&tid).is_none_or(|thread| thread.wait.is_some());
         !waits && self.pending_operation(tid).is_some() && self.gate(tid).is_none()
     }

@@ -1,25 +1,25 @@
-//! The audit: of results that were memoized or inherited instead of being worked out, some are worked out all the same and
-//! compared. Where debug assertions are on, all memoized ones are, and a difference is a panic unless an audit was asked for.
+//! The audit: some of the results that were memoized or inherited are computed all the same and compared. Where debug
+//! assertions are on, all memoized ones are, and a difference is a panic unless an audit was requested.
 
-/// How many results were audited.
+/// Counts of an audit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Audited {
     /// Memoized and inherited results.
     pub results: u64,
-    /// Those that were worked out again.
+    /// Those that were computed again.
     pub again: u64,
 }
 
 impl Audited {
-    /// Adds another worker's.
+    /// Adds the counts of another worker.
     pub(crate) fn add(&mut self, other: Self) {
         self.results += other.results;
         self.again += other.again;
     }
 
-    /// Notes a result; whether it is its turn, where one in so many is to be worked out again.
+    /// Counts a result; whether it is to be computed again, where one in so many is.
     pub(crate) fn is_due(&mut self, one_in: u32) -> bool {
-        // Scattered: what comes again in every second or third step is met, too.
+        // Scattered, so that results that recur with a fixed period are audited, too.
         let scattered = self.results.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         self.results += 1;
         let is_due = scattered.is_multiple_of(u64::from(one_in.max(1)));

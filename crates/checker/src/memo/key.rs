@@ -1,4 +1,4 @@
-//! Memo keys: fingerprints of all that decides a step, but for memory and other threads.
+//! Memo keys: fingerprints of all that decides a step, without memory and other threads.
 
 use crate::system::state::Snapshot;
 use kernel::map::Wide;
@@ -7,10 +7,14 @@ use kernel::{Kernel, Tid};
 use rustc_hash::FxHashMap;
 use trace::Choice;
 
-/// Kernels whose views are kept at most.
+/// Views of kernels that are kept at most.
 const VIEWS_MAX: usize = 1 << 17;
 
 /// The key of a step: `silent` if it makes no syscall, `any` if it may make one.
+///
+/// Key and read set together decide a step. The key has the thread's registers and overlay, the layout of memory, the
+/// rest of the overlay with the history, and the kernel as far as the step can read it. The read set has the words of
+/// memory and the dependencies on other threads. A step that depends on more is not memoized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoKey {
     pub silent: u128,
@@ -20,7 +24,7 @@ pub(crate) struct MemoKey {
 /// Computes keys.
 #[derive(Default)]
 pub(crate) struct Keys {
-    /// Fingerprints of kernels as threads see them that make no syscall.
+    /// Fingerprints of kernels as seen by threads that make no syscall.
     views: FxHashMap<(u128, Tid), u128>,
 }
 
@@ -35,8 +39,9 @@ impl Keys {
         Some(MemoKey { silent, any: silent.rotate_left(1) ^ state.kernel.identity() })
     }
 
-    /// Fingerprint of the kernel as a thread sees it that makes no syscall: of other threads it depends only on whether there
-    /// are any. Which thread handles a signal that is sent to a process depends on all of its threads.
+    /// Fingerprint of the kernel as seen by a thread that makes no syscall: of other threads only their existence.
+    /// While a process-directed signal is pending, all threads decide which one handles it, and the whole kernel
+    /// counts.
     fn view(&mut self, kernel: &Shared<Kernel>, tid: Tid) -> Option<u128> {
         let pid = kernel.threads.get(&tid)?.pid;
         let view = || {

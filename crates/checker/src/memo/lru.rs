@@ -1,36 +1,36 @@
-//! Ways in which something went in the same place before. What came lately comes again soonest.
+//! Entries of one memo key, the most recently used first.
 
 use std::sync::Arc;
 
-/// More ways than this are not looked through: it would take as long as going.
-const WAYS_MAX: usize = 24;
+/// Entries of one key at most: to compare more takes as long as to execute the step.
+const ENTRIES_MAX: usize = 24;
 
-/// The ways of one place, the one that was met last first.
-pub(crate) struct Ways<T>(Vec<Arc<T>>);
+/// The entries of one key, the most recently used first.
+pub(crate) struct LruList<T>(Vec<Arc<T>>);
 
-impl<T> Default for Ways<T> {
+impl<T> Default for LruList<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> Ways<T> {
-    /// A way that fits.
+impl<T> LruList<T> {
+    /// An entry that fits.
     pub fn find(&mut self, fits: impl Fn(&T) -> bool) -> Option<&Arc<T>> {
-        let at = self.0.iter().position(|way| fits(way))?;
+        let at = self.0.iter().position(|entry| fits(entry))?;
         self.0[..=at].rotate_right(1);
         self.0.first()
     }
 
-    /// Whether there is room for no more.
+    /// Whether the next entry displaces another.
     pub fn is_full(&self) -> bool {
-        self.0.len() >= WAYS_MAX
+        self.0.len() >= ENTRIES_MAX
     }
 
-    /// Adds one, in the place of the one that was met longest ago if there are many; how many more there are now.
-    pub fn add(&mut self, way: T) -> usize {
+    /// Adds an entry, and drops the least recently used one if it is full; by how many the list has grown.
+    pub fn add(&mut self, entry: T) -> usize {
         let dropped = if self.is_full() { self.0.pop() } else { None };
-        self.0.insert(0, Arc::new(way));
+        self.0.insert(0, Arc::new(entry));
         usize::from(dropped.is_none())
     }
 }
@@ -41,12 +41,12 @@ mod tests {
 
     #[test]
     fn what_was_met_longest_ago_is_forgotten_first() {
-        let mut ways = Ways::default();
-        let added: usize = (0..WAYS_MAX).map(|way| ways.add(way)).sum();
-        assert!(added == WAYS_MAX && ways.is_full());
-        assert_eq!(ways.find(|way| *way == 0).map(|way| **way), Some(0));
-        assert_eq!(ways.add(WAYS_MAX), 0);
-        assert!(ways.find(|way| *way == 1).is_none());
-        assert!(ways.find(|way| *way == 0).is_some() && ways.find(|way| *way == WAYS_MAX).is_some());
+        let mut list = LruList::default();
+        let added: usize = (0..ENTRIES_MAX).map(|entry| list.add(entry)).sum();
+        assert!(added == ENTRIES_MAX && list.is_full());
+        assert_eq!(list.find(|entry| *entry == 0).map(|entry| **entry), Some(0));
+        assert_eq!(list.add(ENTRIES_MAX), 0);
+        assert!(list.find(|entry| *entry == 1).is_none());
+        assert!(list.find(|entry| *entry == 0).is_some() && list.find(|entry| *entry == ENTRIES_MAX).is_some());
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use trace::Choice;
 
-/// Programs with memoized steps and actors. It lives for one round of a search.
+/// Programs with memoized steps and actors. It lives for one round of a search: entries are valid for one refinement.
 pub struct Memoized<'a> {
     programs: &'a mut Programs,
     memo: Memo,
@@ -61,7 +61,7 @@ impl<'a> Memoized<'a> {
         let executor = &self.programs.executor;
         let has_grown = executor.refinement.has_grown.load(Ordering::Relaxed);
         if has_grown || self.memo.version != executor.version {
-            // Steps begin or end elsewhere now.
+            // Steps may begin or end elsewhere now: all entries are void.
             self.memo = Memo { version: executor.version, ..Memo::default() };
         }
         if has_grown {
@@ -116,8 +116,8 @@ impl<'a> Memoized<'a> {
         Taken { progress: entry.progress, ..Taken::new(reached, entry.accesses.clone()) }
     }
 
-    /// The state that a memoized step leads to, in which untouched actors are as before. It is restored only if something is
-    /// to be computed of it that is not memoized.
+    /// The state that a memoized step leads to. Untouched actors keep their records. The state is restored only if
+    /// something that is not memoized is to be computed of it.
     fn reached(&mut self, state: &Snapshot, entry: &MemoEntry, untouched: &[(u32, u32)]) -> Reached<Snapshot> {
         let after = entry.apply(self.programs, state);
         let fingerprint = after.fingerprint;
@@ -130,13 +130,13 @@ impl<'a> Memoized<'a> {
         let before = (state.is_timed, untouched);
         let ActorTable { actors, is_timed, differs } =
             actor_table(&after.kernel, before, passing, (&due, &mut |tid| self.actor(&after, tid)));
-        self.programs.note_not_as_before(differs);
+        self.programs.note_changed(differs);
         let is_stuck = actors.iter().all(|actor| actor.choices == 0);
         let stuck = if is_stuck { self.programs.stuck_in(&after) } else { None };
         Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck }
     }
 
-    /// An actor of a state, which is restored only if the actor is not memoized.
+    /// The record of an actor. The state is restored only if the record is not memoized.
     fn actor(&mut self, state: &Snapshot, tid: Tid) -> ActorRecord {
         let key = self.memo.keys.of(state, Choice { actor: tid.0, index: 0 });
         let known = key.and_then(|key| self.memo.actors.find(key, state));
@@ -147,21 +147,21 @@ impl<'a> Memoized<'a> {
         }
         self.programs.become_state(state);
         self.programs.state.begin_notes(tid);
-        let told = self.programs.view().actor_record(tid);
+        let record = self.programs.view().actor_record(tid);
         let reads = self.programs.state.end_notes();
         match (known, key) {
-            (Some(known), _) if known != told => {
+            (Some(known), _) if known != record => {
                 self.programs.note_difference(tid, "a thread is not who it was in the same place");
             }
             (None, Some(key)) => {
-                self.memo.actors.add(key, self.programs, (tid, state), (&told, reads));
+                self.memo.actors.add(key, self.programs, (tid, state), (&record, reads));
             }
             _ => {}
         }
-        told
+        record
     }
 
-    /// How a memoized step differs from what was executed.
+    /// How a memoized step differs from the executed one.
     fn difference(&mut self, state: &Snapshot, entry: &MemoEntry, taken: &Step<Snapshot>) -> Option<&'static str> {
         let (loaded, printed) = (self.programs.loaded, self.programs.printed.clone());
         let after = self.programs.save();
@@ -221,7 +221,7 @@ impl FootprintSystem for Memoized<'_> {
         if let Some(what) = self.difference(state, &entry, &taken) {
             self.programs.note_difference(Tid(choice.actor), what);
         }
-        // As without the audit.
+        // The audit must not change what the search sees: a trial has no state.
         let reached = if around.is_trial() { Reached::known(taken.reached.fingerprint) } else { taken.reached };
         Some(Taken { reached, ..taken })
     }

@@ -1,12 +1,13 @@
 //! Memoized steps.
 //!
-//! The same step of a thread comes in thousands of states that differ only in what other threads did elsewhere. An entry keeps
-//! its read set (registers, kernel, mappings and the thread's own overlay in the key; other threads and words of memory in the
-//! entry) and its effect, even the change of the fingerprint. Where the read set is the same, so is the effect.
+//! A thread takes the same step in thousands of states that differ only in what other threads did elsewhere. An entry
+//! keeps the read set of a step (registers, kernel, mappings and the thread's own overlay in the key; other threads and
+//! words of memory in the entry) and its effect, the change of the fingerprint included. Where the read set is the
+//! same, so is the effect.
 
 use super::key::MemoKey;
 use crate::libc::living;
-use crate::memo::lru::Ways;
+use crate::memo::lru::LruList;
 use crate::options::Holes;
 use crate::system::dependency::Dependency;
 use crate::system::overlay::{Overlay, ThreadOverlay};
@@ -22,7 +23,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use x86::Cpu;
 
-/// Entries at most: each keeps words, and may keep a kernel that no state has any more.
+/// Entries at most: each keeps words, and may keep a kernel alive that no state has any more.
 const STEPS_MAX: usize = 1 << 13;
 
 /// Keys at most, with entries or without.
@@ -40,18 +41,21 @@ const TRIED_MAX: usize = 1 << 10;
 /// Memoized steps of one search.
 #[derive(Default)]
 pub(crate) struct StepMemo {
-    steps: FxHashMap<u128, Ways<MemoEntry>>,
+    steps: FxHashMap<u128, LruList<MemoEntry>>,
     count: usize,
-    /// Hits less misses, lately.
+    /// Recent hits minus misses.
     hit_balance: i32,
-    /// Steps that were not looked up since one was.
+    /// Steps since the last lookup.
     skipped: u32,
-    /// Steps that were tried, by the number of the state: most are taken soon.
+    /// Steps that were tried, by snapshot number and choice: most are taken soon.
     tried: FxHashMap<(u64, u32, u32), Arc<MemoEntry>>,
 }
 
 /// A memoized step.
 pub(crate) struct MemoEntry {
+    /// Layout fingerprint of the state that it was made in: the words below are meaningful only under the same
+    /// mappings.
+    layout: u128,
     /// Words that it read, with their values, and those that it wrote.
     memory: Effect,
     /// What it read of other threads.
@@ -59,17 +63,18 @@ pub(crate) struct MemoEntry {
     /// Registers and overlays afterwards, where they changed.
     cpus: Vec<(Tid, Option<Shared<Cpu>>)>,
     overlays: Vec<(Tid, Option<Shared<ThreadOverlay>>)>,
-    /// Registers before, of other threads whose registers changed.
-    were: Vec<(Tid, u128)>,
+    /// Fingerprints of the registers before, of other threads whose registers changed.
+    cpus_before: Vec<(Tid, u128)>,
     /// The kernel afterwards, if the step made a syscall.
     kernel: Option<Shared<Kernel>>,
-    /// What the library knows besides threads, and what else the checker keeps, afterwards.
+    /// The overlay without threads' entries, and the history, afterwards.
     overlay: Overlay,
     history: History,
     /// Fingerprint of these two.
     aside: u128,
     pub printed: Vec<Output>,
-    /// What it adds to the fingerprint.
+    /// What it adds to the fingerprint. A fingerprint is a sum over parts, so the change does not depend on the other
+    /// parts.
     change: u128,
     by: Tid,
     pub accesses: Vec<Access>,
@@ -77,14 +82,14 @@ pub(crate) struct MemoEntry {
 }
 
 impl StepMemo {
-    /// A step that was tried in this very state.
+    /// The entry of a step that was tried in this snapshot.
     pub fn take_tried(&mut self, at: (u64, u32, u32)) -> Option<Arc<MemoEntry>> {
         let entry = self.tried.remove(&at)?;
         self.note(true);
         Some(entry)
     }
 
-    /// Notes that a step was tried.
+    /// Keeps the entry of a step that was tried.
     pub fn keep_tried(&mut self, at: (u64, u32, u32), entry: &Arc<MemoEntry>) {
         if self.tried.len() >= TRIED_MAX {
             self.tried.clear();
@@ -107,15 +112,15 @@ impl StepMemo {
         entry
     }
 
-    /// Whether a step is to be memoized: its key was met before, and not with too many read sets, or hits are likely.
+    /// Whether a step is to be memoized: its key occurred before, and not with too many read sets, or hits are likely.
     pub fn is_wanted(&mut self, key: MemoKey) -> bool {
         if self.steps.len() >= KEYS_MAX {
             *self = Self::default();
         }
-        let is_met = self.steps.contains_key(&key.silent);
-        let is_full =
-            self.steps.entry(key.silent).or_default().is_full() || self.steps.get(&key.any).is_some_and(Ways::is_full);
-        self.hit_balance > 0 || is_met && !is_full
+        let is_recurrent = self.steps.contains_key(&key.silent);
+        let is_full = self.steps.entry(key.silent).or_default().is_full()
+            || self.steps.get(&key.any).is_some_and(LruList::is_full);
+        self.hit_balance > 0 || is_recurrent && !is_full
     }
 
     pub fn add(&mut self, key: MemoKey, entry: MemoEntry) {
@@ -126,7 +131,7 @@ impl StepMemo {
         self.count += self.steps.entry(key).or_default().add(entry);
     }
 
-    /// Notes a hit or a miss.
+    /// Counts a hit or a miss.
     fn note(&mut self, is_hit: bool) {
         let more = if is_hit { 1 } else { -1 };
         self.hit_balance = (self.hit_balance + more).clamp(-BALANCE_MAX, BALANCE_MAX);
@@ -134,7 +139,7 @@ impl StepMemo {
 }
 
 impl MemoEntry {
-    /// The entry of a step that was just executed; nothing if a part of its read set was not noted.
+    /// The entry of a step that was just executed; nothing if a part of its read set was not recorded.
     pub fn new(
         programs: &mut Programs,
         by: Tid,
@@ -151,9 +156,10 @@ impl MemoEntry {
         let cpus: Vec<Tid> = after.cpus.differing(&before.cpus).into_iter().copied().collect();
         let others = overlays.iter().filter(|other| **other != by).map(|other| Dependency::Thread(*other));
         Some(Self {
+            layout: before.memory.layout_fingerprint(),
             memory,
             answers: answers_in(before, reads.iter().copied().chain(others).collect()),
-            were: cpus.iter().filter(|other| **other != by).map(|other| (*other, before.cpu(*other))).collect(),
+            cpus_before: cpus.iter().filter(|other| **other != by).map(|other| (*other, before.cpu(*other))).collect(),
             cpus: cpus.into_iter().map(|tid| (tid, after.cpus.shared(&tid).cloned())).collect(),
             overlays: overlays.into_iter().map(|tid| (tid, after.overlay.shared(tid).cloned())).collect(),
             kernel: (!is_silent).then(|| after.kernel.clone()),
@@ -175,6 +181,7 @@ impl MemoEntry {
 
     /// The state that it leads to.
     pub fn apply(&self, programs: &mut Programs, state: &Snapshot) -> Snapshot {
+        assert_eq!(self.layout, state.memory.layout_fingerprint(), "a memoized step is applied under other mappings");
         let mut after = Snapshot {
             memory: programs.state.world.memory.apply(&state.memory, &self.memory),
             aside: self.aside,
@@ -199,7 +206,7 @@ impl MemoEntry {
     fn fits(&self, state: &Snapshot, holes: Holes) -> bool {
         (holes.memo || state.memory.satisfies(&self.memory))
             && state.overlay.disturbed(self.by, &self.accesses).is_empty()
-            && self.were.iter().all(|(tid, known)| state.cpu(*tid) == *known)
+            && self.cpus_before.iter().all(|(tid, known)| state.cpu(*tid) == *known)
             && are_answers_in(state, &self.answers)
     }
 }

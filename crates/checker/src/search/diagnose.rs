@@ -1,4 +1,4 @@
-//! Where a replay differs from the search that it repeats: a bug of ours, told so that it can be found.
+//! The first step at which a replay differs from the search that found the schedule: a bug of the checker.
 
 use crate::system::programs::Programs;
 use explore::graph::{FootprintSystem, Found};
@@ -7,11 +7,11 @@ use trace::Choice;
 /// How a replay differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Difference {
-    /// The step of this number (from 1) is not possible.
+    /// The step of this number (from 1) is not enabled.
     NoStep(usize),
     /// The step of this number leads to another state than the search had there.
     OtherState(usize),
-    /// All states are the same, and the failure does not come.
+    /// All states are the same, and no failure occurs.
     NoFailure,
 }
 
@@ -26,7 +26,7 @@ impl std::fmt::Display for Difference {
 }
 
 impl Programs {
-    /// Fingerprints of the states behind the steps of a schedule; nothing if it cannot be executed.
+    /// Fingerprints of the states after the steps of a schedule; nothing if it cannot be executed.
     pub fn fingerprints(&mut self, schedule: &[Choice]) -> Option<Vec<u128>> {
         let mut state = self.initial().state;
         let mut all = Vec::new();

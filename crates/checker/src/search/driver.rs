@@ -1,4 +1,4 @@
-//! Search until nothing more is learnt: a race makes a word visible, and then everything is looked at again.
+//! Searches in rounds until no refinement is left: a race makes a word visible, and the search restarts.
 
 use crate::memo::memoized::Memoized;
 use crate::system::programs::Programs;
@@ -14,13 +14,13 @@ pub enum Engine {
     Graph {
         /// Which steps are taken.
         mode: Mode,
-        /// How many take them.
+        /// How many workers take them.
         workers: usize,
-        /// Steps that one of them takes alone: most searches end before others would be worth while.
+        /// Steps that one worker takes alone: most searches end before more workers pay.
         alone: u64,
     },
-    /// One execution of each class of schedules that differ only in the order of steps that do not conflict; none longer
-    /// than so many steps. Nothing is remembered, so that states need not repeat.
+    /// One execution of each trace class, none longer than so many steps. Visited states are not stored, so states need
+    /// not repeat for the search to end.
     Classes {
         /// Steps of one execution.
         depth: usize,
@@ -29,37 +29,37 @@ pub enum Engine {
     Sample(sample::Options),
 }
 
-/// What a search of programs came to.
+/// The result of a search of programs.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The last search, in which nothing new was learnt (or which was stopped).
+    /// The last round, which needed no refinement (or was stopped).
     pub report: Report,
-    /// The same as an engine of classes tells it.
+    /// The report of the engine that enumerates trace classes.
     pub classes: Option<stateless::Report>,
-    /// The same as samples tell it.
+    /// The report of the engine that samples.
     pub sampled: Option<sample::Report>,
-    /// Every race of every search, each word once.
+    /// Every race of every round, each word once.
     pub races: Vec<Race>,
-    /// Races of the last search, each word once, with a way to a state in which both accesses come next.
+    /// Races of the last round, each word once, with a schedule to a state in which both accesses are pending.
     pub ways: Vec<(Race, Vec<Choice>)>,
-    /// Who took part in the last of them.
+    /// How many workers took part in the last round.
     pub workers: usize,
-    /// How often the search began.
+    /// How many rounds there were.
     pub rounds: u32,
     /// Steps executed in all of them.
     pub executed: u64,
-    /// What was known at the beginning of the last round.
+    /// The refinement at the beginning of the last round.
     refinement: KnowledgeRef,
-    /// The last round but one that found something: what it found is real whatever later rounds come to.
+    /// The last earlier round with a failure. A failure is real under any refinement, whatever later rounds report.
     pub earlier: Option<Earlier>,
 }
 
-/// What an earlier round found.
+/// Failures of an earlier round.
 #[derive(Clone, Debug)]
 pub struct Earlier {
     /// Failures, with their schedules.
     pub found: Vec<Found>,
-    /// What was known at the beginning of that round: it decides where steps begin and end.
+    /// The refinement at the beginning of that round: it decides where steps begin and end.
     pub refinement: KnowledgeRef,
 }
 
@@ -70,19 +70,20 @@ pub fn search(programs: &mut Programs, mode: Mode, limits: &mut Limits<'_>) -> O
 
 /// Searches all schedules.
 ///
-/// Whenever a step shows that earlier ones were seen too coarsely, the search begins anew with what is known now.
+/// Whenever a step shows that the abstraction was too coarse for earlier ones, the search restarts with the refined
+/// one.
 pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'_>) -> Outcome {
-    // A loop that only waits for a word to change is one operation: without states, nothing else would end it.
+    // Spin loops are blocking operations where visited states are not stored: nothing else would end them.
     programs.workload.options.awaits = awaits(engine);
     let mut outcome = Outcome::default();
-    let mut crew = Vec::new();
+    let mut workers = Vec::new();
     loop {
         outcome.keep_found();
         let refinement = programs.learnt();
-        let needs_help = round(engine, (programs, &mut crew), limits, &mut outcome);
+        let needs_help = round(engine, (programs, &mut workers), limits, &mut outcome);
         outcome.refinement = refinement;
-        programs.learn_from(&mut crew);
-        outcome.workers = 1 + crew.len();
+        programs.learn_from(&mut workers);
+        outcome.workers = 1 + workers.len();
         let report = &outcome.report;
         outcome.rounds += 1;
         outcome.executed += report.executed;
@@ -91,16 +92,16 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
                 outcome.races.push(*race);
             }
         }
-        let has_learnt = programs.promote(&report.races);
-        programs.teach(&mut crew);
+        let is_refined = programs.promote(&report.races);
+        programs.teach(&mut workers);
         if needs_help {
-            crew = (1..engine.workers()).map(|_| programs.for_worker()).collect();
+            workers = (1..engine.workers()).map(|_| programs.for_worker()).collect();
             continue;
         }
         let was_stopped = programs.refusal.is_some() || (limits.stop)(report.states, report.executed);
         let is_enough = report.found.len() >= limits.failures || report.states >= limits.states as u64;
-        if !has_learnt || was_stopped || is_enough {
-            outcome.report.complete &= !has_learnt;
+        if !is_refined || was_stopped || is_enough {
+            outcome.report.complete &= !is_refined;
             outcome.ways = ways(&outcome.report);
             return outcome;
         }
@@ -108,7 +109,7 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
 }
 
 impl Outcome {
-    /// Keeps what the last round found, before another one begins.
+    /// Keeps the failures of the last round, before another one begins.
     fn keep_found(&mut self) {
         if !self.report.found.is_empty() {
             let (found, refinement) = (self.report.found.clone(), self.refinement.clone());
@@ -117,14 +118,14 @@ impl Outcome {
     }
 }
 
-/// Whether an engine takes a loop that only looks as an operation that waits.
+/// Whether an engine takes spin loops as blocking operations.
 #[must_use]
 pub fn awaits(engine: &Engine) -> bool {
     matches!(engine, Engine::Classes { .. } | Engine::Sample(_))
 }
 
 impl Engine {
-    /// Who can share the work.
+    /// How many workers it can use.
     fn workers(&self) -> usize {
         match self {
             Self::Graph { mode: Mode::Bounded(_), .. } | Self::Classes { .. } | Self::Sample(_) => 1,
@@ -133,16 +134,16 @@ impl Engine {
     }
 }
 
-/// Searches with what is known; whether that was given up because it is worth while to let others help.
+/// Searches with the present refinement; whether the round was abandoned because more workers pay.
 fn round(
     engine: &Engine,
-    (programs, crew): (&mut Programs, &mut Vec<Programs>),
+    (programs, workers): (&mut Programs, &mut Vec<Programs>),
     limits: &mut Limits<'_>,
     outcome: &mut Outcome,
 ) -> bool {
     let is_stale = programs.staleness();
     let stop = &mut *limits.stop;
-    let could_help = crew.is_empty() && engine.workers() > 1;
+    let could_help = workers.is_empty() && engine.workers() > 1;
     let alone = if let Engine::Graph { alone, .. } = engine { *alone } else { 0 };
     let mut needs_help = false;
     let mut stop = |states, executed| {
@@ -153,7 +154,7 @@ fn round(
     match engine {
         Engine::Graph { mode, .. } => {
             let (options, mut limits) = (graph::Options::new(*mode), Limits { states, failures, stop: &mut stop });
-            let mut workers: Vec<Memoized<'_>> = crew.iter_mut().map(Memoized::new).collect();
+            let mut workers: Vec<Memoized<'_>> = workers.iter_mut().map(Memoized::new).collect();
             let mut owner = Memoized::new(programs);
             outcome.report = match workers.is_empty() {
                 true => graph::search_with(&mut owner, options, &mut limits),
@@ -213,7 +214,7 @@ fn of_sample(report: &sample::Report) -> Report {
     }
 }
 
-/// The ways to races, each word once: those of two plain accesses first.
+/// The schedules to races, each word once: races of two plain accesses first.
 fn ways(report: &Report) -> Vec<(Race, Vec<Choice>)> {
     let mut all: Vec<(Race, Vec<Choice>)> =
         report.races.iter().copied().zip(report.race_schedules.iter().cloned()).collect();

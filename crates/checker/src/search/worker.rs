@@ -1,9 +1,9 @@
-//! Several workers for one search: each has a state of its own, and what one learns all know in the next round.
+//! Several workers for one search: each has a state of its own, and refinements are merged after each round.
 
 use crate::system::programs::Programs;
 
 impl Programs {
-    /// Merges what other workers have learnt.
+    /// Merges the refinements and counts of other workers.
     pub(crate) fn learn_from(&mut self, workers: &mut [Self]) {
         for other in workers.iter_mut() {
             self.executor.refinement.merge(&other.executor.refinement);
@@ -15,9 +15,11 @@ impl Programs {
         }
     }
 
-    /// Gives other workers what is known.
+    /// Sets the refinement of other workers to the merged one.
     pub(crate) fn teach(&self, workers: &mut [Self]) {
         workers.iter_mut().for_each(|other| {
+            let is_larger = self.executor.refinement.is_as_large_as(&other.executor.refinement);
+            assert!(is_larger, "a worker's refinement was not merged");
             other.executor.set_refinement(self.executor.refinement.clone());
             other.executor.words.clone_from(&self.executor.words);
             other.loaded = None;

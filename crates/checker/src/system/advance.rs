@@ -1,7 +1,8 @@
-//! One step of a thread: one operation that others can see, or the instructions up to the next one.
+//! One step of a thread: one visible operation, or the local instructions up to the next one.
 //!
-//! Whatever follows an operation and touches nothing shared belongs to its step; so does what follows the acquisition of a
-//! lock, up to the next operation. Anything else is a step of its own: to merge what follows a release would hide races.
+//! Local operations that follow a visible one belong to its step. An acquisition of a lock is a right mover: its step
+//! continues up to the next visible operation. All else is a step of its own: merging what follows a release would hide
+//! races.
 use super::step::Step;
 use crate::footprint::Footprint;
 use crate::footprint::access::{self, Kind};
@@ -18,27 +19,28 @@ use memory::Halt;
 use world::refusal::Refusal;
 use x86::Trap;
 
-/// Instructions of one step without anything that others can see; a loop that spins is cut here.
+/// Local instructions of one step at most: a spin loop is cut here.
 const RUN_MAX: u64 = 20_000;
 
-/// Operations of one step of somebody who is alone; a loop that spins is cut here, too.
+/// Operations of one step at most, where no other actor exists: a spin loop is cut here, too.
 const PARTS_MAX: u32 = 2_000;
 
 impl Stepper<'_> {
-    /// Takes a step of a thread in the world that is loaded. Alone in the world, a thread goes on until it is not, or waits.
+    /// Takes a step of a thread from the loaded state. While no other actor exists, the step continues until the thread
+    /// blocks.
     pub(crate) fn advance(&mut self, tid: Tid, alternative: Alternative) -> Result<Step, Refusal> {
         let is_fresh = true;
         let (assertion, misuse) = (None, None);
         let (lowest, clean_below) = (u64::MAX, self.state.dead_end(tid));
         let (accesses, handed) = (Vec::new(), 0);
-        let (behind, exits) = (None, false);
+        let (after_operation, exits) = (None, false);
         let mut step = Step {
             tid,
             alternative,
             accesses,
             handed,
             is_fresh,
-            behind,
+            after_operation,
             assertion,
             misuse,
             lowest,
@@ -56,7 +58,7 @@ impl Stepper<'_> {
             self.state.overlay.thread_mut(tid).reads_clock = false;
         }
         let mut parts = 0;
-        while parts < PARTS_MAX && self.goes_on(&mut step)? {
+        while parts < PARTS_MAX && self.advance_part(&mut step)? {
             parts += 1;
             if self.workload.options.budget.is_spent() {
                 return Err(Refusal::spent(tid));
@@ -74,7 +76,7 @@ impl Stepper<'_> {
         Ok(step)
     }
 
-    /// Notices signals that wait for somebody other than the one who has just moved.
+    /// Refines the abstraction if a signal is pending for another thread than the one that has moved.
     fn note_sent(&mut self, tid: Tid) {
         if self.executor.refinement.sends_signals {
             return;
@@ -90,11 +92,11 @@ impl Stepper<'_> {
         }
     }
 
-    /// Takes the next part of a step; whether there is more.
-    fn goes_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+    /// Executes the next part of a step; whether the step continues.
+    fn advance_part(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let tid = step.tid;
         let was_waiting = self.state.is_waiting(tid);
-        // A handler blocks its signal: whoever sends another one meanwhile notices.
+        // Delivery changes the thread's mask, which the effect of later signals depends on.
         let delivers =
             self.executor.refinement.sends_signals && kernel::signal::is_deliverable(&self.state.world.kernel, tid);
         if delivers && !self.view().may_operate(step) {
@@ -128,16 +130,16 @@ impl Stepper<'_> {
             self.clear_dead_stack(step);
         }
         step.is_fresh &= stop.executed == 0;
-        let goes_on = match stop.trap {
-            // What the library does inside is not cut: others would find it half done.
+        let continues = match stop.trap {
+            // Code of the library is not cut: other threads would observe an intermediate state.
             None => is_quiet,
             Some(Trap::Stop) => self.at_stop(step)?,
             Some(trap) => self.at_trap(step, &trap)?,
         };
-        Ok(self.keeps(step) && goes_on)
+        Ok(self.commit(step) && continues)
     }
 
-    /// Instructions could not go on; whether the step does.
+    /// A run of instructions has ended in a trap; whether the step continues.
     pub(crate) fn at_trap(&mut self, step: &mut Step, trap: &Trap) -> Result<bool, Refusal> {
         match trap {
             Trap::Memory(Halt::Visible(access)) => self.at_armed(step, *access),
@@ -150,37 +152,38 @@ impl Stepper<'_> {
         }
     }
 
-    /// Called behind an operation; whether the step goes on.
+    /// Called after each visible operation: sets the savepoint that local instructions are rolled back to. The step
+    /// continues.
     pub(crate) fn operated(&mut self, step: &mut Step) -> bool {
         self.clear_dead_stack(step);
         self.state.hand_over(step);
         if !self.workload.options.only_breaks
             && !self.view().is_alone()
-            && step.behind.is_none()
+            && step.after_operation.is_none()
             && !self.state.is_life(step.tid)
             && self.state.world.cpus.contains_key(&step.tid)
         {
-            step.behind = Some((self.savepoint(), step.progress()));
+            step.after_operation = Some((self.savepoint(), step.progress()));
         }
         true
     }
 
-    /// Goes back behind the operation if what followed touched something, or failed: others may come between. Whether it did
-    /// neither.
-    fn keeps(&mut self, step: &mut Step) -> bool {
+    /// Rolls back to the end of the visible operation if what followed made an access or failed: another actor may come
+    /// in between. Whether nothing was rolled back.
+    fn commit(&mut self, step: &mut Step) -> bool {
         let has_failed = step.assertion.is_some() || !self.state.world.kernel.threads.contains_key(&step.tid);
-        let Some((savepoint, progress)) = step.behind.take() else { return true };
+        let Some((savepoint, progress)) = step.after_operation.take() else { return true };
         if !has_failed && !step.has_touched_since(&progress) {
-            step.behind = Some((savepoint, progress));
+            step.after_operation = Some((savepoint, progress));
             return true;
         }
-        // What has failed behind the operation fails in a step of its own.
+        // A failure after the operation belongs to a step of its own.
         self.roll_back(savepoint);
         step.go_back_to(progress);
         false
     }
 
-    /// Before something that others may see; whether the step goes on.
+    /// Before an operation that may be visible; whether the step continues.
     fn at_stop(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let is_break = self.view().is_at_break(step.tid);
         if is_break && !step.is_fresh && !self.view().is_alone() && !self.state.is_quiet(step.tid) {
@@ -198,9 +201,9 @@ impl Stepper<'_> {
 
     pub(crate) fn at_synchronising(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let reach = self.reach_of_stop(step.tid);
-        // How much a read returns is a choice even if nobody else is there.
+        // How much a read returns is a choice even where no other actor exists.
         let has_choices = reach.is_some() && !step.is_fresh && !self.view().short_reads(step.tid).is_empty();
-        // Where time may pass early, a timer's signal may come before any call.
+        // Where time may pass early, a timer may send its signal before any syscall.
         let is_interrupted = reach.is_some() && !step.is_fresh && self.view().may_be_alarmed(step.tid);
         match reach {
             _ if has_choices || is_interrupted => Ok(false),
@@ -214,15 +217,15 @@ impl Stepper<'_> {
         }
     }
 
-    /// Before an instruction that locks memory, or a call that concerns only the caller and its memory: others see it only
-    /// if they can reach that memory.
+    /// Before an instruction with `lock`, or a syscall whose footprint is the caller's memory: it is visible only if
+    /// that memory is shared.
     fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (savepoint, progress) = (self.savepoint(), step.progress());
         let fingerprint = self.state.world.memory.fingerprint();
         let trap = self.pass_to_trap(step, None)?;
         let is_visible = step.has_touched_since(&progress);
         if is_visible && self.state.world.memory.fingerprint() == fingerprint {
-            // A failed comparison, or a store of what is there: whoever reads does not notice.
+            // A failed comparison, or a store of the value that was there: it commutes with reads.
             progress.since(step).iter_mut().for_each(|access| access.write = false);
         }
         if is_visible && !self.view().may_operate(step) {
@@ -239,7 +242,7 @@ impl Stepper<'_> {
 }
 
 impl State {
-    /// Somebody may wait for a thread's end, however that comes.
+    /// The end of a thread, whatever its cause, writes the object that joins await.
     fn note_end(&self, step: &mut Step, object: u64) {
         let is_known = step.accesses.iter().any(|access| access.object == object && access.write);
         if !is_known && !self.world.kernel.threads.contains_key(&step.tid) {
@@ -247,18 +250,19 @@ impl State {
         }
     }
 
-    /// Signals for a process go to its first thread as long as that lives. When it has ended, each other thread may be the
-    /// last one, with which the process ends.
+    /// Process-directed signals go to the first thread while it lives. Once it has ended, each other thread may be the
+    /// last one, whose end is the end of the process. So the end of the first thread conflicts with every step.
     fn note_leader(&self, step: &mut Step, pid: Pid) {
         let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
         let process = self.world.kernel.processes.get(&pid);
-        let goes_on = process.is_some_and(|process| !process.threads.is_empty());
-        if is_ended && goes_on && !self.world.kernel.threads.contains_key(&Tid(pid.0)) {
+        let has_others = process.is_some_and(|process| !process.threads.is_empty());
+        if is_ended && has_others && !self.world.kernel.threads.contains_key(&Tid(pid.0)) {
             step.accesses.extend(access::everything());
         }
     }
 
-    /// A signal that ends, stops or continues a process concerns everybody who waits for it or lives in it.
+    /// A signal that ends, stops or continues a process conflicts with every step of its threads and of those that wait
+    /// for it.
     fn note_signal(&self, step: &mut Step, was_stopped: bool) {
         let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
         if is_ended && !step.exits || !is_ended && self.is_stopped(step.tid) != was_stopped {
@@ -272,7 +276,7 @@ impl State {
         process.is_some_and(Process::is_stopped)
     }
 
-    /// Whether a thread executes what is nobody's business.
+    /// Whether a thread executes code of the library that is one step: it stops at hooks alone.
     pub(crate) fn is_quiet(&self, tid: Tid) -> bool {
         self.overlay.thread(tid).is_some_and(ThreadOverlay::is_in_library)
     }
@@ -281,11 +285,12 @@ impl State {
         self.world.kernel.threads.get(&tid).is_some_and(|thread| thread.wait.is_some())
     }
 
-    /// Whether a thread is being made or ended, where what the library does inside commutes with everything.
+    /// Whether a thread is being created, joined, detached, cancelled or ended: what the library does inside commutes
+    /// with all other steps.
     pub(crate) fn is_life(&self, tid: Tid) -> bool {
         self.overlay.thread(tid).is_some_and(|overlay| {
             let whole = overlay.within.map(|within| within.whole);
-            // With the last thread ends its process.
+            // The end of the last thread is the end of its process.
             let comes_or_goes = match overlay.phase {
                 Phase::Starting => true,
                 Phase::Ending => self.has_siblings(tid),
@@ -303,17 +308,18 @@ impl State {
 }
 
 impl View<'_> {
-    /// Whether nobody else is there to see anything. Where time may pass early, it may do so between any two operations.
+    /// Whether no other actor exists. Time is one where it may pass early: it may do so between any two operations.
     pub(crate) fn is_alone(&self) -> bool {
         self.state.world.kernel.threads.len() == 1 && !self.is_timed()
     }
 
-    /// Whether an operation may be done now: it is the first thing in the step, or nobody can see it.
+    /// Whether the step may execute a visible operation now: it is the first of the step, or no other actor can observe
+    /// it.
     pub(crate) fn may_operate(&self, step: &Step) -> bool {
         step.is_fresh || self.workload.options.only_breaks || self.is_alone() || self.state.is_quiet(step.tid)
     }
 
-    /// Whether the user wants threads to stop where this one is.
+    /// Whether a thread is at a breakpoint of the user.
     pub(crate) fn is_at_break(&self, tid: Tid) -> bool {
         self.executor.hooks.is_break(
             &self.state.world.memory,

@@ -1,5 +1,4 @@
-//! What an actor can choose in a state. Engines number the alternatives of an actor from 0; here is the one place where a
-//! number gets its meaning.
+//! Alternatives of an actor in a state. Engines number them from 0; only this file gives a number its meaning.
 
 use crate::libc::Operation;
 use crate::system::choice_kind::ChoiceKind;
@@ -8,13 +7,13 @@ use kernel::call::Deviation;
 use kernel::{Tid, signal};
 use trace::Choice;
 
-/// The actor that lets time pass when nobody else can move.
+/// The number of the actor that lets time pass.
 pub const TIME: u32 = 0;
 
 /// One alternative of an actor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Alternative {
-    /// A thread goes on. A read returns all that there is; a signal wakes the first sleeper.
+    /// A thread takes its next step. A read returns all that is available; a signal wakes the first sleeper.
     #[default]
     Run,
     /// A read returns so many bytes.
@@ -68,13 +67,13 @@ impl View<'_> {
         }
     }
 
-    /// The threads that a thread may wake next, if it is at a function that wakes one of several.
+    /// The sleepers of which a thread wakes one next, if it is at a function that does so.
     fn wakes(self, tid: Tid) -> Option<Vec<Tid>> {
         let operation = self.pending_operation(tid)?;
         Some(operation.wakes(self.state.seen()))
     }
 
-    /// How many alternatives a thread has that is at a function of the library, and what they are about.
+    /// How many alternatives a thread at a library function has, and of which kind.
     pub(crate) fn alternatives_at(self, tid: Tid, operation: &Operation) -> (u32, Option<ChoiceKind>) {
         if signal::is_deliverable(&self.state.world.kernel, tid) {
             return (1, None);
@@ -84,7 +83,7 @@ impl View<'_> {
         (count, (count > 1).then_some(ChoiceKind::Wakes))
     }
 
-    /// The same for a thread anywhere else, if it can move.
+    /// The same for an enabled thread anywhere else.
     pub(crate) fn alternatives_elsewhere(self, tid: Tid) -> (u32, Option<ChoiceKind>) {
         match self.short_reads(tid).len() as u32 {
             0 if self.state.competes(tid) => (1, Some(ChoiceKind::Accepts)),

@@ -1,20 +1,20 @@
-//! Choices beside who moves, by what they are about.
+//! Kinds of choices beside the choice of the actor.
 
 use crate::system::state::State;
 use kernel::descriptor::File;
 use kernel::table::{self, FootprintRule};
 use kernel::{Id, Tid};
 
-/// What a choice is about.
+/// The kind of a choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChoiceKind {
-    /// Whom a signal or a post wakes.
+    /// Which sleeper a signal or a post wakes.
     Wakes = 1,
     /// How much a read returns.
     Reads,
-    /// Which of several that wait takes a connection.
+    /// Which of several waiting threads accepts a connection.
     Accepts,
-    /// Whether a timed wait ends while others can move.
+    /// Whether a timed wait ends while other actors are enabled.
     Timeouts,
 }
 
@@ -22,7 +22,7 @@ impl ChoiceKind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Wakes, Self::Reads, Self::Accepts, Self::Timeouts];
 
-    /// As reports say it.
+    /// Its text in reports.
     #[must_use]
     pub fn told(self) -> &'static str {
         match self {
@@ -35,14 +35,14 @@ impl ChoiceKind {
 }
 
 impl State {
-    /// Whether several threads that wait could take the same connection.
+    /// Whether another waiting thread could accept the same connection.
     pub(crate) fn competes(&self, tid: Tid) -> bool {
         let Some(listener) = self.accepts(tid) else { return false };
         let mut others = self.world.kernel.threads.keys().filter(|other| **other != tid);
         others.any(|other| self.accepts(*other) == Some(listener) && self.world.can_move(*other))
     }
 
-    /// The listening socket at which a thread waits for a connection.
+    /// The listening socket on which a thread is blocked in `accept(2)`.
     fn accepts(&self, tid: Tid) -> Option<Id> {
         let kernel = &self.world.kernel;
         let thread = kernel.threads.get(&tid).filter(|thread| thread.wait.is_some())?;

@@ -3,21 +3,21 @@
 use kernel::Tid;
 use memory::SpaceId;
 
-/// Something that a step may read of other threads.
+/// An element of a read set: what a step may read of other threads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Dependency {
-    /// Everything about a thread.
+    /// A thread's overlay.
     Thread(Tid),
-    /// Who sleeps at an object.
+    /// The sleepers at an object.
     Sleepers(u64),
-    /// Who holds a lock.
+    /// The holder of a lock.
     Holder(u64),
-    /// Whose stack an address is in, but for that of a thread.
+    /// The thread other than the given one on whose stack an address lies.
     StackOf(u64, Tid),
-    /// Whether blocks are on their way back to their owners.
+    /// Whether freed blocks wait to be reclaimed by their owners.
     Buried,
-    /// Everything about everybody.
+    /// The overlays of all threads.
     AllThreads,
-    /// Whose local storage is there in a space; the answer is not the library's.
+    /// The thread of a space whose local storage begins at an address. Kernel and registers decide it, not the overlay.
     Base(u64, SpaceId),
 }

@@ -1,5 +1,5 @@
-//! What executes steps and outlives them: code caches, hooks of library functions, and the refinement. A worker has its own;
-//! hooks are shared between workers, refinements are merged after each round.
+//! What executes steps and outlives them: code caches, hooks of library functions, and the refinement. A worker has its
+//! own; hooks are shared between workers, refinements are merged after each round.
 
 use crate::libc::Hooks;
 use crate::refinement::Refinement;
@@ -18,18 +18,18 @@ pub(crate) struct Executor {
     pub quiet: Code,
     /// Code that stops before visible operations, but not at hooks.
     pub unhooked: Code,
-    /// What earlier steps have shown.
+    /// The abstraction as refined by earlier steps.
     pub refinement: Refinement,
     /// Words of memory by object, for reports and for watchpoints.
     pub words: FxHashMap<u64, Vec<(memory::SpaceId, u64)>>,
     /// A buffer for the log of memory accesses, kept for its capacity.
     pub log: Vec<memory::Logged>,
-    /// Grows whenever steps may begin or end elsewhere than before: memoized steps are void then.
+    /// Incremented whenever steps may begin or end elsewhere than before: memo entries of an older version are void.
     pub version: u64,
 }
 
 impl Executor {
-    /// Another worker's, with the same hooks and refinement.
+    /// The executor of another worker, with the same hooks and refinement.
     pub fn for_worker(&self) -> Self {
         let (hooks, refinement) = (self.hooks.clone(), self.refinement.clone());
         let mut executor = Self { hooks, refinement, ..Self::default() };

@@ -1,4 +1,4 @@
-//! What went wrong: nobody can go on, a process ended as it should not, a function was used as it may not be.
+//! Failures: deadlocks, livelocks, unexpected ends of processes, misuse of functions.
 
 use crate::system::service::Expected;
 use crate::system::state::State;
@@ -10,11 +10,11 @@ use kernel::kernel::Ended;
 use trace::FailureKind;
 
 impl View<'_> {
-    /// What is wrong where nobody can move. A loop that waits for ever is executed for ever: a livelock.
+    /// The failure of a state in which no actor is enabled: a livelock if a thread spins there, else a deadlock.
     pub(crate) fn stuck(&self) -> Option<Failure> {
         let tids = || self.state.world.kernel.threads.keys();
         let waiting: Vec<String> = tids().map(|tid| self.waits(*tid)).collect();
-        let spins = tids().any(|tid| self.state.spun(*tid).is_some());
+        let spins = tids().any(|tid| self.state.spin_awaits(*tid).is_some());
         let (kind, is_wanted) = match spins {
             true => (FailureKind::Livelock, self.workload.options.checks.livelock),
             false => (FailureKind::Deadlock, self.workload.options.checks.deadlock),
@@ -32,7 +32,7 @@ impl View<'_> {
         if self.gate(tid).is_some() {
             return format!("{process}/{} is never started", tid.0);
         }
-        if self.state.spun(tid).is_some() {
+        if self.state.spin_awaits(tid).is_some() {
             return format!("{process}/{} looks again and again, and nothing changes", tid.0);
         }
         if let Some(hook) = self.hook(tid).filter(|hook| hook.function.synchronises()) {
@@ -44,15 +44,15 @@ impl View<'_> {
 }
 
 impl State {
-    /// Processes that have ended since this was asked last.
+    /// Takes the processes that have ended since the last call.
     pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
-        // Whoever changes the kernel gets one of its own.
+        // Taking from an empty list would copy the shared kernel.
         if self.world.kernel.ended.is_empty() { Vec::new() } else { std::mem::take(&mut self.world.kernel.ended) }
     }
 }
 
 impl Workload {
-    /// What went wrong with processes that have just ended, whether or not somebody waits for them.
+    /// The failure of processes that have just ended, reaped or not.
     pub(crate) fn failure(&self, ended: &[Ended]) -> Option<Failure> {
         ended.iter().find_map(|ended| self.failure_of(ended))
     }

@@ -1,4 +1,4 @@
-//! Gates: services that wait for others before they start.
+//! Gates: what services await before they start.
 
 use crate::footprint::access::{self, Kind};
 use crate::system::service::{Expected, Started};
@@ -19,21 +19,21 @@ impl View<'_> {
         service.after.iter().all(|gate| gate.is_open(&self.state.world.kernel, &pid_of))
     }
 
-    /// What a thread waits for that may not start yet.
+    /// The object of the closed gate at which a thread is blocked.
     pub(crate) fn gate(&self, tid: Tid) -> Option<u64> {
         let service = self.service_of(tid).filter(|service| !service.after.is_empty())?;
         let is_shut = !self.state.history.begun.contains_key(&service.pid) && !self.is_open(service);
         is_shut.then(|| gate_object(service.pid))
     }
 
-    /// Which of the services that wait for something may start.
+    /// Services with gates, and whether all gates of each are open.
     pub(crate) fn gates(&self) -> Vec<(Pid, bool)> {
         let gated = self.workload.services.iter().filter(|service| !service.after.is_empty());
         gated.map(|service| (service.pid, self.is_open(service))).collect()
     }
 
-    /// Whether a thread may wait for ever: it belongs to a service that is expected to be running at the end, or to a child
-    /// of one.
+    /// Whether a thread may be blocked for ever: its process is, or descends from, a service that is expected to be
+    /// running at the end.
     pub(crate) fn may_stay(&self, tid: Tid) -> bool {
         let Some(thread) = self.state.world.kernel.threads.get(&tid) else { return true };
         let service = self.workload.services.iter().find(|service| service.pid == self.service(thread.pid));
@@ -42,7 +42,8 @@ impl View<'_> {
 }
 
 impl Stepper<'_> {
-    /// What a step touched of gates: those that it opened or shut, and that of a service that begins with it.
+    /// Accesses of a step to gates: it writes those that it opened or closed, and reads that of a service that begins
+    /// with it.
     pub(crate) fn gate_accesses(&mut self, by: Tid, before: &[(Pid, bool)]) -> Vec<Access> {
         let after = self.view().gates();
         let changed = before.iter().zip(&after).filter(|(before, after)| before != after);
@@ -58,7 +59,7 @@ impl Stepper<'_> {
     }
 }
 
-/// The beginning of a service, for whoever waits for it.
+/// The gate of a service as an object.
 fn gate_object(pid: Pid) -> u64 {
     access::object(Kind::Process, u64::from(pid.0), 7)
 }

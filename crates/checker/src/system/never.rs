@@ -1,4 +1,4 @@
-//! What must never be true of programs: propositions that are looked at in every state.
+//! Propositions that must never be true, evaluated in every state.
 
 use debuginfo::DebugInfo;
 use kernel::host::Host;
@@ -23,7 +23,7 @@ impl Forbidden {
     }
 
     /// The same for another worker.
-    pub fn twin(&self, host: Host) -> Self {
+    pub fn for_worker(&self, host: Host) -> Self {
         let (all, directory) = (self.all.clone(), self.directory.clone());
         Self { all, info: DebugInfo::new(host), directory, reads_output: self.reads_output }
     }

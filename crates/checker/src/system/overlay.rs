@@ -1,7 +1,7 @@
-//! What the checker keeps of threads beside the world: part of the state.
+//! The overlay: what the checker keeps of threads beside the world. It is part of the state.
 //!
-//! Locks stay in the guest's memory, in the C library's own format. What has no place there is kept here: who sleeps at a
-//! condition variable, who holds a lock, how far a thread that spins has looked, which part of an instruction was executed.
+//! Locks stay in the guest's memory, in the C library's own format. What has no place there is kept here: sleepers of
+//! condition variables, holders of locks, recent reads of spinning threads, the executed parts of an instruction.
 
 use super::dependency::Dependency;
 use crate::libc::{Buried, Whole};
@@ -13,24 +13,24 @@ use kernel::shared::Shared;
 use memory::SpaceId;
 use std::hash::Hash;
 
-/// What the checker keeps of all threads.
+/// The overlay of all threads.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Overlay {
     pub(super) threads: Map<Tid, ThreadOverlay>,
     /// Threads that have ended and were not joined, by address space.
     unjoined: Map<SpaceId, u32>,
-    /// Blocks on their way back to their owners, by the object at which they wait; sorted.
+    /// Freed blocks that wait to be reclaimed by their owners, by the object at which they were left; sorted.
     pub(super) buried: Map<u64, Vec<Buried>>,
 }
 
-/// What the checker keeps of one thread.
+/// The overlay of one thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ThreadOverlay {
-    /// Where in its life it is.
+    /// Its phase of life.
     pub phase: Phase,
-    /// It sleeps in a function that it called.
+    /// The wait in which it sleeps.
     pub asleep: Option<Asleep>,
-    /// It is inside a function that is carried out as a whole.
+    /// The function that it executes as a whole.
     pub within: Option<Within>,
     /// Exclusive locks that it holds, by object, sorted.
     pub holds: Vec<u64>,
@@ -38,35 +38,36 @@ pub struct ThreadOverlay {
     pub shares: Vec<u64>,
     /// Addresses of its stack, where that is known.
     pub stack: Option<(u64, u64)>,
-    /// Who made it.
+    /// The thread that created it.
     pub creator: Option<Tid>,
-    /// Threads of other processes that it is a copy of, by `fork(2)`: what they held then, its copy holds.
+    /// Threads of other processes that it is a copy of, by `fork(2)`: it may release its copies of locks that they
+    /// held.
     pub copies: Vec<Tid>,
-    /// What it has read lately: for loops that wait.
+    /// Its recent reads, to detect spin loops.
     pub spin: Spin,
-    /// What an instruction with several accesses to words that others may change in between has done so far.
+    /// The executed part of an instruction with several accesses to racing words.
     pub partial: Option<Partial>,
-    /// Blocks of others that it has freed, and has told nobody of; sorted.
+    /// Blocks of other threads that it has freed and not yet left at an object; sorted.
     pub buried: Vec<Buried>,
-    /// Calls of `pthread_once(3)` that it is in, outermost first.
+    /// The `pthread_once(3)` calls that it is in, outermost first.
     pub onces: Vec<Once>,
-    /// It ends, and is in a function of the program that is called then; where that returns to.
+    /// Where the program's clean-up function returns to that it executes while it ends.
     pub cleans_up: Option<Return>,
-    /// It is in a function whose instructions are executed as they stand; where that returns to.
+    /// Where the library function returns to whose instructions it executes as they stand.
     pub real: Option<Return>,
-    /// Whom it is cancelling.
+    /// The thread that it is cancelling.
     pub cancels: Option<Tid>,
-    /// Somebody has cancelled it.
+    /// It was cancelled.
     pub cancelled: bool,
-    /// It does not want to be cancelled now.
+    /// It has disabled cancellation (`pthread_setcancelstate(3)`).
     pub is_shielded: bool,
     /// It has begun to end: it cannot be cancelled any more.
     pub ends: bool,
-    /// Its last step has read a clock: it may go round until that shows another time.
+    /// Its last step has read a clock: it may poll the clock until time has passed.
     pub reads_clock: bool,
 }
 
-/// Where a function returns to.
+/// The point that a function returns to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Return {
     /// The address.
@@ -75,48 +76,48 @@ pub struct Return {
     pub stack_pointer: u64,
 }
 
-/// A call of `pthread_once(3)` that is the first one.
+/// A `pthread_once(3)` call that runs the program's function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Once {
-    /// What it is about.
+    /// The address of its control word.
     pub control: u64,
     /// Where it returns to.
     pub end: Return,
-    /// The program's function is at work; where that returns to.
+    /// Where the program's function returns to, while that runs.
     pub inside: Option<Return>,
 }
 
-/// An instruction that is not over.
+/// An instruction of which some accesses were executed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Partial {
-    /// The instruction.
+    /// The address of the instruction.
     pub rip: u64,
-    /// Its accesses so far to words that race.
+    /// Its accesses to racing words so far.
     pub done: Vec<Part>,
 }
 
-/// An access of an instruction that is atomic.
+/// An atomic access of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
-    /// Where.
+    /// Its address.
     pub addr: u64,
     /// Bytes, at most eight.
     pub size: u32,
     /// Whether it writes.
     pub write: bool,
-    /// What it has read, or writes.
+    /// The value that it has read, or writes.
     pub value: u64,
 }
 
 impl Part {
-    /// Whether it has a byte in common with another access.
+    /// Whether it overlaps another access.
     #[must_use]
     pub fn overlaps(&self, addr: u64, size: u32) -> bool {
         self.addr < addr + u64::from(size.max(1)) && addr < self.addr + u64::from(self.size)
     }
 }
 
-/// Where in its life a thread is.
+/// Phases in the life of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Phase {
     /// Before the program's own code: what the loader and the library do there is one step.
@@ -124,24 +125,24 @@ pub enum Phase {
     Starting,
     /// In the program.
     Running,
-    /// Behind the thread's own code, on the way out.
+    /// After the thread's own code: the library ends the thread.
     Ending,
     /// In `exit(3)`.
     Exiting,
 }
 
-/// Why a thread sleeps.
+/// A wait in which a thread sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Asleep {
     /// The condition variable or barrier.
     pub object: u64,
-    /// Whether somebody has woken it.
+    /// Whether it was woken.
     pub woken: bool,
-    /// The function's stack pointer: a handler that runs meanwhile is not asleep.
+    /// The stack pointer of the waiting call: a signal handler that runs meanwhile is not asleep.
     pub stack_pointer: u64,
 }
 
-/// A function that is carried out as a whole.
+/// A function that is executed as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Within {
     /// Where it returns to.
@@ -151,37 +152,37 @@ pub struct Within {
 }
 
 impl Overlay {
-    /// A sum of what stands for each thread's entry.
+    /// Sum of the fingerprints of all threads' entries.
     #[must_use]
     pub fn sum(&self) -> u128 {
         self.threads.sum()
     }
 
-    /// All that is known beside the threads' entries.
+    /// All but the threads' entries.
     #[must_use]
     pub fn aside(&self) -> impl Hash + '_ {
         (&self.unjoined, &self.buried)
     }
 
-    /// Whether anybody waits for a clock in a loop, where loops that wait are operations.
+    /// Whether a thread spins on a clock, where spin loops are blocking operations.
     #[must_use]
     pub fn is_spun(&self) -> bool {
         self.threads.values().any(|overlay| overlay.spin.waits() && overlay.reads_clock)
     }
 
-    /// Whether anybody has read a clock.
+    /// Whether a thread has read a clock.
     #[must_use]
     pub fn reads_clock(&self) -> bool {
         self.threads.values().any(|overlay| overlay.reads_clock)
     }
 
-    /// Whether a thread has an entry, and so exists: the kernel tells that, too, so it is no question about others.
+    /// Whether a thread has an entry, and so exists. The kernel implies it, so it is no dependency of its own.
     #[must_use]
     pub fn knows(&self, tid: Tid) -> bool {
         self.threads.contains_key(&tid)
     }
 
-    /// Everybody with an entry: whoever exists.
+    /// All threads with an entry: those that exist.
     pub fn tids(&self) -> impl Iterator<Item = Tid> {
         self.threads.keys().copied()
     }
@@ -192,13 +193,13 @@ impl Overlay {
         self.threads.shared(&tid)
     }
 
-    /// Whose entries differ.
+    /// Threads whose entries differ.
     #[must_use]
     pub fn differing(&self, other: &Self) -> Vec<Tid> {
         self.threads.differing(&other.threads).into_iter().copied().collect()
     }
 
-    /// Puts a thread's entry in its place, or takes it away.
+    /// Sets a thread's entry, or removes it.
     pub fn put(&mut self, tid: Tid, overlay: Option<Shared<ThreadOverlay>>) {
         match overlay {
             Some(overlay) => drop(self.threads.put(tid, overlay)),
@@ -206,37 +207,37 @@ impl Overlay {
         }
     }
 
-    /// The same without threads.
+    /// The same without the threads' entries.
     #[must_use]
     pub fn without_threads(&self) -> Self {
         Self { threads: Map::default(), ..self.clone() }
     }
 
-    /// Takes over all that is known beside the threads' entries.
+    /// Takes over all but the threads' entries.
     pub fn know_aside(&mut self, other: &Self) {
         self.unjoined = other.unjoined.clone();
         self.buried = other.buried.clone();
     }
 
-    /// Who has looked at what a step writes, in a loop that may wait for it. A memoized step asks that once more.
+    /// Threads that may spin on an object that a step writes. A memo entry applies only where there are none.
     #[must_use]
     pub fn disturbed(&self, by: Tid, accesses: &[Access]) -> Vec<Tid> {
         let is_concerned = |(tid, overlay): &(&Tid, &ThreadOverlay)| **tid != by && overlay.spin.concerns(accesses);
         self.threads.iter().filter(is_concerned).map(|(tid, _)| *tid).collect()
     }
 
-    /// Forgets a thread.
+    /// Removes a thread's entry.
     pub fn forget(&mut self, tid: Tid) {
         self.threads.remove(&tid);
     }
 
-    /// A thread has ended; nobody has waited for that so far.
+    /// A thread has ended that was not joined.
     pub fn end_unjoined(&mut self, space: SpaceId) {
         let count = self.unjoined.get(&space).map_or(1, |count| count + 1);
         self.unjoined.insert(space, count);
     }
 
-    /// Somebody has waited for the end of a thread: whatever that did has happened before.
+    /// A thread was joined: all its steps happen before what follows.
     pub fn join(&mut self, space: SpaceId) {
         match self.unjoined.get(&space).copied() {
             None => {}
@@ -251,7 +252,7 @@ impl Overlay {
         self.unjoined.contains_key(&space)
     }
 
-    /// Forgets address spaces that are gone.
+    /// Removes what belongs to address spaces that no longer exist.
     pub fn forget_spaces(&mut self, exists: impl Fn(SpaceId) -> bool) {
         self.unjoined.retain(|space| exists(*space));
         let is_gone = |(_, buried): &(&u64, &Vec<Buried>)| buried.iter().any(|buried| !exists(buried.space));
@@ -261,7 +262,7 @@ impl Overlay {
         }
     }
 
-    /// Blocks of a thread that others have left at an object.
+    /// Takes the blocks of a thread that others have left at an object.
     pub fn collect(&mut self, object: u64, space: SpaceId, tid: Tid) -> Vec<Buried> {
         let is_own = |buried: &Buried| buried.is_of(space, tid);
         let own: Vec<Buried> = self.buried.get(&object).into_iter().flatten().copied().filter(is_own).collect();
@@ -280,10 +281,10 @@ impl Overlay {
         }
     }
 
-    /// What stands for the answer to a question.
+    /// Fingerprint of the value of a dependency.
     #[must_use]
-    pub fn answer(&self, question: Dependency) -> u128 {
-        match question {
+    pub fn answer(&self, dependency: Dependency) -> u128 {
+        match dependency {
             Dependency::Thread(tid) => self.threads.shared(&tid).map_or(0, Shared::identity),
             Dependency::Sleepers(object) => match self.sleeping(object) {
                 sleepers if sleepers.is_empty() => 0,
@@ -325,25 +326,25 @@ pub(super) fn insert(all: &mut Vec<Buried>, buried: Buried) {
 }
 
 impl ThreadOverlay {
-    /// Notes that a lock is held from now on.
+    /// Records that it holds a lock.
     pub fn hold(&mut self, object: u64) {
         if let Err(at) = self.holds.binary_search(&object) {
             self.holds.insert(at, object);
         }
     }
 
-    /// Notes that a lock is no longer held; false if it was not.
+    /// Records that it no longer holds a lock; false if it did not.
     pub fn release(&mut self, object: u64) -> bool {
         self.holds.binary_search(&object).map(|at| self.holds.remove(at)).is_ok()
     }
 
-    /// Whether it ends where it may be cancelled.
+    /// Whether a pending cancellation takes effect at the next cancellation point.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled && !self.is_shielded && !self.ends
     }
 
-    /// Whether what it executes now is not the program's own code.
+    /// Whether it executes code of the library, not the program's own.
     #[must_use]
     pub fn is_in_library(&self) -> bool {
         self.phase != Phase::Running || self.within.is_some()

@@ -1,10 +1,11 @@
-//! Points that users place: where threads stop besides, and what tells states apart.
+//! Variables that users name: those that identify states, and those whose values are shown.
 
-/// What users want to be looked at, beside what the search finds by itself.
+/// Variables that users name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Points {
-    /// States in which these variables agree, and the places of all threads, are taken for one. Empty: everything counts.
+    /// States that agree in these variables and in the positions of all threads are identified. Empty: the whole state
+    /// counts.
     pub matched: Vec<String>,
-    /// Variables whose values are told.
+    /// Variables whose changes are shown.
     pub watched: Vec<String>,
 }

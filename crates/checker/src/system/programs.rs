@@ -1,4 +1,4 @@
-//! Worlds as something to be searched: threads are the actors, and a step is one operation that others can see, or the
+//! Worlds as a system to be searched: threads are the actors, and a step is one visible operation, or the local
 //! instructions up to the next one.
 
 use crate::footprint::access;
@@ -14,7 +14,7 @@ use crate::system::dependency::Dependency;
 use crate::system::executor::Executor;
 use crate::system::overlay::ThreadOverlay;
 use crate::system::service::Service;
-use crate::system::state::{Snapshot, State, first_number};
+use crate::system::state::{NUMBERS, Snapshot, State, first_number};
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use crate::system::workload::Workload;
@@ -34,9 +34,9 @@ use trace::{Choice, FailureKind, Fingerprint};
 use world::refusal::{Cause, Refusal};
 use world::{Command, Pace, StartError, World};
 
-/// What came of somebody's move.
+/// The result of taking a choice.
 #[derive(Default)]
-struct Moved {
+struct ChoiceResult {
     accesses: Vec<Access>,
     misuse: Option<&'static str>,
     assertion: Option<String>,
@@ -48,15 +48,15 @@ pub struct Programs {
     pub(crate) executor: Executor,
     pub(crate) workload: Workload,
     pub(crate) initial: Snapshot,
-    /// The snapshot that the state is equal to now, if it is.
+    /// The number of the snapshot that the state equals now, if it equals one.
     pub(crate) loaded: Option<u64>,
-    /// The number of the last snapshot.
+    /// The number of the newest snapshot.
     pub(crate) saved: u64,
-    /// Programs are still brought to their beginning.
+    /// Programs are being loaded: no schedule has begun.
     pub(crate) is_starting: bool,
-    /// Something that is not modelled was met: no verdict can be given.
+    /// An operation that is not modelled: no verdict can be given.
     pub refusal: Option<Refusal>,
-    /// How many steps and states failed so far, whether or not they were met before.
+    /// How many steps and states failed so far, known ones included.
     pub failures: Arc<AtomicU64>,
     /// What the last step wrote to the standard streams.
     pub printed: Vec<Output>,
@@ -142,7 +142,7 @@ impl Programs {
         &self.executor.words
     }
 
-    /// Enters the first threads of all processes.
+    /// Creates the overlay of the first thread of each process, and the initial snapshot.
     fn admit(&mut self) {
         let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
         for tid in tids {
@@ -155,8 +155,8 @@ impl Programs {
         self.initial = self.save();
     }
 
-    /// Brings every program to the beginning of its own code. What the loader does before is no part of any schedule: it
-    /// reads files and maps them, and in which order programs are started changes nothing.
+    /// Brings every program to the beginning of its own code. Loading is no part of any schedule: it reads files and
+    /// maps them, and commutes with the loading of other programs.
     fn begin(&mut self) {
         self.is_starting = true;
         let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
@@ -174,7 +174,7 @@ impl Programs {
                     .for_each(|refusal| self.refuse(refusal));
             }
             if !self.state.world.kernel.threads.contains_key(&tid) {
-                // It fails before that: then all of it is looked at.
+                // It ends before its own code begins: then loading is part of its schedules.
                 self.loaded = None;
                 self.load(&before);
                 self.state.begin_early(tid);
@@ -193,27 +193,29 @@ impl Programs {
     /// The number of a new snapshot.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.saved += 1;
+        assert!(!self.saved.is_multiple_of(NUMBERS), "a worker's snapshot numbers are used up");
         self.saved
     }
 
     /// Restores a state, to take a step from it.
     pub(crate) fn load(&mut self, snapshot: &Snapshot) {
         self.executor.catch_up();
-        if self.loaded.take() != Some(snapshot.number) {
-            self.state.restore(snapshot);
+        match self.loaded.take() == Some(snapshot.number) {
+            true => assert!(self.state.is_restored(snapshot), "the loaded state has changed since it was saved"),
+            false => self.state.restore(snapshot),
         }
-        // Also where nothing had to be restored: the step before may have made a new process.
+        // Also where nothing had to be restored: the step before may have created a process.
         self.executor.arm(&mut self.state);
     }
 
-    /// Makes the world a state to be looked at.
+    /// Restores a state, to read it.
     pub(crate) fn become_state(&mut self, snapshot: &Snapshot) {
         self.load(snapshot);
         self.loaded = Some(snapshot.number);
     }
 
-    /// Makes threads stop before every access to the words of these races; whether the search has to begin anew, because of
-    /// that or because it has shown that earlier steps were seen too coarsely.
+    /// Makes every access to the words of these races a visible operation. Whether the search has to restart, because
+    /// of that or because its steps have refined the abstraction.
     pub fn promote(&mut self, races: &[Race]) -> bool {
         let words = races.iter().filter_map(|race| self.executor.words.get(&race.object));
         self.executor.refinement.promote(words.flatten().copied());
@@ -245,67 +247,69 @@ impl Programs {
         files
     }
 
-    /// What the search has learnt, to be kept with a schedule: without it steps would begin and end elsewhere.
+    /// The refinement as plain data, to be kept with a schedule: it decides where steps begin and end.
     #[must_use]
     pub fn learnt(&self) -> trace::KnowledgeRef {
         self.executor.refinement.exported()
     }
 
-    /// Makes steps begin and end where another search had them.
+    /// Takes over the refinement of another search, so that steps begin and end where they did there.
     pub fn know(&mut self, known: &trace::KnowledgeRef) {
         self.executor.set_refinement(Refinement::imported(known));
         self.loaded = None;
     }
 
-    /// How deep into the C library the search looks, where that is recognised.
+    /// Whether functions of the C library are summarised, where they are recognised.
     #[must_use]
     pub fn depth(&self) -> Depth {
         self.workload.options.depth
     }
 
-    /// How many words of memory threads stop at, because they race there.
+    /// How many words have watchpoints, because threads race there.
     #[must_use]
     pub fn promoted(&self) -> usize {
         self.executor.refinement.promoted.len()
     }
 
-    /// The C libraries whose functions were recognised, by name; none where their instructions were executed as they stand.
+    /// The C libraries whose functions were recognised, by name; none where their instructions are executed as they
+    /// stand.
     #[must_use]
     pub fn libraries(&self) -> Vec<&'static str> {
         self.executor.hooks.flavours().into_iter().map(Flavour::name).collect()
     }
 
-    /// What may be used.
+    /// What the search may use.
     #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.workload.options.budget
     }
 
-    /// What may be used from now on.
+    /// Sets what the search may use from now on.
     pub fn set_budget(&mut self, budget: Budget) {
         self.workload.options.budget = budget;
-        // What it has read before was read within the old one.
+        // Debug information was read within the old budget.
         self.info = None;
     }
 
-    /// Whether nothing is left of what may be used: no step is taken any more.
+    /// Whether the budget is spent: no more steps are taken.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.workload.options.budget.is_spent()
     }
 
-    /// Tells whether something was learnt that makes the present search useless.
+    /// A flag that is set once the abstraction was refined: the present round is void.
     pub(crate) fn staleness(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.executor.refinement.has_grown)
     }
 
-    /// Fingerprint of the state, or of what users want to be compared of it.
+    /// Fingerprint of the state, or of the variables that users match states by.
     pub(crate) fn fingerprint(&mut self) -> u128 {
         let whole = self.state.fingerprint();
         self.workload.abstraction(&self.state).unwrap_or(whole)
     }
 
-    /// The world as a state, in which those are as they were before who are named with how many choices they have.
+    /// The state as it is now, saved. Actors in `untouched` (number and choices) keep their records of the state
+    /// before.
     pub(crate) fn reached(
         &mut self,
         fingerprint: u128,
@@ -317,7 +321,7 @@ impl Programs {
         Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
     }
 
-    /// What is wrong with a state in which no actor can move.
+    /// The failure of a state in which no actor is enabled.
     pub(crate) fn stuck_in(&mut self, state: &Snapshot) -> Option<Failure> {
         self.become_state(state);
         let stuck = self.view().stuck();
@@ -325,11 +329,12 @@ impl Programs {
         stuck
     }
 
-    /// Takes a choice in the state that is loaded; nothing if it is not enabled.
-    fn moved(&mut self, state: &Snapshot, choice: Choice) -> Option<Moved> {
+    /// Takes a choice from the loaded state; nothing if it is not enabled, or if the budget is spent before the step
+    /// ends.
+    fn take_choice(&mut self, state: &Snapshot, choice: Choice) -> Option<ChoiceResult> {
         let alternative = self.view().alternative(choice)?;
         if alternative == Alternative::TimePasses {
-            return Some(Moved { accesses: self.stepper().pass_time(), ..Moved::default() });
+            return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
         }
         let tid = Tid(choice.actor);
         if !self.state.world.can_move(tid) {
@@ -340,18 +345,18 @@ impl Programs {
                 if self.workload.options.awaits {
                     self.stepper().follow_spin(&step, state);
                 }
-                Some(Moved { accesses: step.accesses, misuse: step.misuse, assertion: step.assertion })
+                Some(ChoiceResult { accesses: step.accesses, misuse: step.misuse, assertion: step.assertion })
             }
-            // Half a step is none: nothing that it has done is believed.
+            // The effects of an incomplete step are discarded: the next load restores the state.
             Err(refusal) if refusal.cause == Cause::Spent => None,
             Err(refusal) => {
                 self.refuse(refusal);
-                Some(Moved { accesses: access::everything(), ..Moved::default() })
+                Some(ChoiceResult { accesses: access::everything(), ..ChoiceResult::default() })
             }
         }
     }
 
-    /// Keeps the first refusal, with the call stack of where it was met.
+    /// Keeps the first refusal, with its call stack.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         if self.refusal.is_none() {
             self.refusal = Some(debuginfo::stack::with_frames(refusal, &self.state.world));
@@ -359,7 +364,7 @@ impl Programs {
     }
 }
 
-/// Nothing is known around a step.
+/// A step without context: no state is known, no actor is untouched.
 pub(crate) struct NoContext;
 
 impl StepContext for NoContext {
@@ -372,12 +377,12 @@ impl FootprintSystem for Programs {
     type State = Snapshot;
 
     fn is_audited(&mut self) -> bool {
-        // Where nobody has asked, what comes of the search is compared by tests.
+        // Without that option tests compare whole searches instead.
         self.workload.options.audit.is_some() && self.is_due()
     }
 
     fn covers(&self, inherited: &[Access], own: &[Access]) -> bool {
-        // Who closes one of many descriptors only counts them, as long as there are many; that counts as reading.
+        // Closing one of many descriptors is a read of their count, closing one of the last two is a write.
         let counts = |access: &Access| access::kind(access.object) == access::Kind::File;
         let is_covered = |own: &Access| {
             let found = inherited.binary_search_by_key(&own.object, |access| access.object);
@@ -420,14 +425,15 @@ impl FootprintSystem for Programs {
     }
 }
 
-/// A step that was executed, and what it read of other threads if that was noted.
+/// An executed step, and what it read of other threads if that was recorded.
 pub(crate) struct Executed {
     pub step: Step<Snapshot>,
     pub reads: Vec<Dependency>,
 }
 
 impl Programs {
-    /// Executes a step; notes what it reads, if asked for: memory in the memory itself, other threads in the result.
+    /// Executes a step. Records its read set on demand: words of memory in the memory itself, other threads in the
+    /// result.
     pub(crate) fn execute(
         &mut self,
         state: &Snapshot,
@@ -444,14 +450,15 @@ impl Programs {
         let timing = self.view().timing(tid);
         let several = signal::shared(&self.state.world.kernel);
         let recipients = signal::recipients(&self.state.world.kernel, &several);
-        let moved = self.moved(state, choice);
+        let result = self.take_choice(state, choice);
         let reads = self.state.end_notes();
-        let Moved { mut accesses, misuse, assertion } = moved?;
+        let ChoiceResult { mut accesses, misuse, assertion } = result?;
         accesses.extend(self.stepper().gate_accesses(tid, &gates));
         if timing != self.view().timing(tid) {
             accesses.push(Access { object: access::deadlines(), write: true, plain: false });
         }
-        // Another's mask decides who handles a signal: whoever handles one, or could, looks at everything.
+        // The masks of other threads decide which thread handles a signal: a step that changes the recipient conflicts
+        // with all.
         if recipients != signal::recipients(&self.state.world.kernel, &several) {
             accesses.extend(access::everything());
         }
@@ -470,7 +477,7 @@ impl Programs {
         Some(Executed { step, reads })
     }
 
-    /// What went wrong in the step that was executed.
+    /// The failure of the executed step.
     fn failed(
         &mut self,
         actor: u32,
@@ -490,7 +497,7 @@ impl Programs {
 }
 
 impl Programs {
-    /// Whether a memoized or inherited result is to be worked out again.
+    /// Whether a memoized or inherited result is to be audited.
     pub(crate) fn is_due(&mut self) -> bool {
         match self.workload.options.audit {
             Some(one_in) => self.audited.is_due(one_in),
@@ -498,9 +505,9 @@ impl Programs {
         }
     }
 
-    /// A result was not what comes out: from now on nothing that this search says can be trusted.
+    /// A memoized or inherited result differs from the computed one: no verdict of this search can be trusted.
     pub(crate) fn note_difference(&mut self, tid: Tid, what: &str) {
-        // What was worked out before is too coarse then, and the search begins anew.
+        // Results from before a refinement may differ, and the search restarts anyway.
         if self.executor.refinement.has_grown.load(Ordering::Relaxed) {
             return;
         }
@@ -511,7 +518,7 @@ impl Programs {
 }
 
 impl Programs {
-    /// Everybody in the world as it is.
+    /// All actors of the state as it is now.
     pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> ActorTable {
         let due = self.due(untouched);
         let passing = self.view().passing();
@@ -521,16 +528,16 @@ impl Programs {
             passing,
             (&due, &mut |tid| self.view().actor_record(tid)),
         );
-        self.note_not_as_before(actor_table.differs);
+        self.note_changed(actor_table.differs);
         actor_table
     }
 
-    /// Those who stay as they were and are told all the same.
+    /// Untouched actors that are computed all the same, for the audit.
     pub(crate) fn due(&mut self, untouched: &[(u32, u32)]) -> Vec<u32> {
         untouched.iter().filter(|_| self.is_due()).map(|(number, _)| *number).collect()
     }
 
-    pub(crate) fn note_not_as_before(&mut self, differs: Option<Tid>) {
+    pub(crate) fn note_changed(&mut self, differs: Option<Tid>) {
         if let Some(tid) = differs {
             self.note_difference(tid, "a step has changed a thread that it does not conflict with");
         }

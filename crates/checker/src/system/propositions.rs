@@ -28,7 +28,7 @@ impl Workload {
         then(&self.forbidden.all, &mut facts)
     }
 
-    /// Which of the propositions are true now, one bit each.
+    /// Which propositions hold in a state, one bit each.
     pub(crate) fn valuation(&mut self, state: &State) -> u64 {
         if self.forbidden.all.is_empty() {
             return 0;
@@ -39,7 +39,7 @@ impl Workload {
         })
     }
 
-    /// What has become true that must not.
+    /// The failure of a step that makes a forbidden proposition true.
     pub(crate) fn forbidden_failure(&self, before: u64, after: u64) -> Option<Failure> {
         let new = (after & !before).trailing_zeros() as usize;
         let (text, _) = self.forbidden.all.get(new)?;
@@ -53,7 +53,7 @@ impl Workload {
 }
 
 impl View<'_> {
-    /// The program that was started to which a process belongs.
+    /// The started program that a process is, or descends from.
     pub(crate) fn service(&self, pid: Pid) -> Pid {
         let parent = |pid: &Pid| self.state.world.kernel.processes.get(pid).map(|process| process.parent);
         let is_started = |pid: &Pid| self.workload.started.iter().any(|(started, _)| started == pid);

@@ -1,4 +1,4 @@
-//! What users ask about programs: propositions, places to stop at, variables to match by and to watch.
+//! What users ask about programs: propositions, breakpoints, variables to match by and to watch.
 
 use crate::system::never::named;
 use crate::system::programs::Programs;
@@ -6,7 +6,7 @@ use kernel::descriptor::Console;
 use proposition::{Problem, Proposition, Stream};
 
 impl Programs {
-    /// A proposition must never be true; `NAME := PROPOSITION` gives it a name.
+    /// Adds a proposition that must never be true; `NAME := PROPOSITION` gives it a name.
     ///
     /// # Errors
     /// If it cannot be read, or names what is not there.
@@ -19,7 +19,7 @@ impl Programs {
         Ok(())
     }
 
-    /// A proposition that is true from the start.
+    /// A forbidden proposition that holds in the initial state.
     pub fn forbidden_from_the_start(&mut self) -> Option<String> {
         let initial = explore::graph::FootprintSystem::initial(self);
         drop(initial);
@@ -48,7 +48,7 @@ impl Programs {
 }
 
 impl Programs {
-    /// Makes threads stop before a place, too: `file.c:42`, or the beginning of a function.
+    /// Sets a breakpoint: `file.c:42`, or the beginning of a function.
     ///
     /// # Errors
     /// If there is no such code.
@@ -69,7 +69,7 @@ impl Programs {
         }
     }
 
-    /// Takes states for one in which these variables agree, and the places of all threads.
+    /// Identifies states that agree in the named variables and in the positions of all threads.
     ///
     /// # Errors
     /// If there is no such variable.
@@ -79,7 +79,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Tells the value of a variable wherever it changes.
+    /// Shows the value of a variable wherever it changes.
     ///
     /// # Errors
     /// If there is no such variable.

@@ -1,4 +1,4 @@
-//! The overlay as steps read it: what a step reads of other threads is noted, where its read set is wanted.
+//! The overlay as steps read it: what a step reads of other threads is recorded, where its read set is wanted.
 
 use super::dependency::Dependency;
 use super::overlay::{Overlay, Phase, ThreadOverlay, insert};
@@ -7,12 +7,12 @@ use kernel::Tid;
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
 
-/// The overlay of the state that is loaded. All that a step reads of other threads it reads by the methods of this type; what
-/// it reads by those of [`Overlay`] is no part of a read set.
+/// The overlay of the loaded state. The read set of a step is complete only if it reads other threads by the methods of
+/// this type: reads by those of [`Overlay`] are not recorded.
 #[derive(Default)]
 pub struct LiveOverlay {
     overlay: Overlay,
-    /// The thread whose reads are noted; 0 for none.
+    /// The thread whose reads are recorded; 0 for none.
     reader: Cell<u32>,
     reads: RefCell<Vec<Dependency>>,
 }
@@ -32,19 +32,19 @@ impl DerefMut for LiveOverlay {
 }
 
 impl LiveOverlay {
-    /// Notes from now on what a thread reads of others.
+    /// Records from now on what a thread reads of others.
     pub fn begin_notes(&mut self, reader: Tid) {
         self.reader.set(reader.0);
         self.reads.get_mut().clear();
     }
 
-    /// Ends that; what was read.
+    /// Ends the recording; returns what was read.
     pub fn end_notes(&mut self) -> Vec<Dependency> {
         self.reader.set(0);
         self.reads.take()
     }
 
-    /// Notes a read.
+    /// Records a read.
     #[inline]
     pub fn note(&self, read: Dependency) {
         if self.reader.get() != 0 && read != Dependency::Thread(Tid(self.reader.get())) {
@@ -64,7 +64,7 @@ impl LiveOverlay {
         self.overlay.threads.get(&tid)
     }
 
-    /// A thread's entry, made if there is none.
+    /// A thread's entry, created if there is none.
     pub fn thread_mut(&mut self, tid: Tid) -> &mut ThreadOverlay {
         self.note(Dependency::Thread(tid));
         if !self.overlay.threads.contains_key(&tid) {
@@ -79,7 +79,7 @@ impl LiveOverlay {
         self.overlay.threads.iter().map(|(tid, overlay)| (*tid, overlay))
     }
 
-    /// Threads that a thread has just made in the library have this stack.
+    /// Sets the stack of the threads that a thread has just created in the library.
     pub fn place_stacks(&mut self, by: Tid, stack: Option<(u64, u64)>) {
         let Some(stack) = stack else { return };
         let is_new = |(_, overlay): &(&Tid, &ThreadOverlay)| {
@@ -89,26 +89,26 @@ impl LiveOverlay {
         new.into_iter().for_each(|tid| self.thread_mut(tid).stack = Some(stack));
     }
 
-    /// Whose stack an address is in, but for that of a thread.
+    /// The thread other than the given one on whose stack an address lies.
     #[must_use]
     pub fn stack_of(&self, address: u64, but: Tid) -> Option<Tid> {
         self.note(Dependency::StackOf(address, but));
         self.on_stack(address, but)
     }
 
-    /// A thread has freed another one's block.
+    /// Records that a thread has freed a block of another thread.
     pub fn bury(&mut self, tid: Tid, buried: Buried) {
         insert(&mut self.thread_mut(tid).buried, buried);
     }
 
-    /// Whether there are blocks whose owners do not know that they are free.
+    /// Whether freed blocks wait to be reclaimed by their owners.
     #[must_use]
     pub fn has_buried(&self) -> bool {
         self.note(Dependency::Buried);
         self.is_burying()
     }
 
-    /// A thread leaves what it has freed at an object.
+    /// A thread leaves the blocks that it has freed at an object, to be reclaimed by their owners.
     pub fn leave(&mut self, tid: Tid, object: u64) {
         if self.thread(tid).is_none_or(|overlay| overlay.buried.is_empty()) {
             return;
@@ -119,13 +119,13 @@ impl LiveOverlay {
         self.overlay.buried.insert(object, all);
     }
 
-    /// Who sleeps at an object and was not yet woken.
+    /// The threads that sleep at an object and were not yet woken.
     pub fn sleepers(&self, object: u64) -> Vec<Tid> {
         self.note(Dependency::Sleepers(object));
         self.sleeping(object)
     }
 
-    /// Who holds an exclusive lock.
+    /// The holder of an exclusive lock.
     pub fn holder(&self, object: u64) -> Option<Tid> {
         self.note(Dependency::Holder(object));
         self.holding(object)

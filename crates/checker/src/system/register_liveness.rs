@@ -1,7 +1,7 @@
-//! Registers that nobody will read: overwritten on all ways from an address before anybody looks.
+//! Register liveness: a register is dead at an address if all paths from there overwrite it before they read it.
 //!
-//! A function of the code from there on. Whatever is not settled after a few instructions counts as read, and so does
-//! everything at a call, a return, or a jump to somewhere unknown.
+//! It is a function of the code alone. What is undecided after a few instructions counts as live, and so does every
+//! register at a call, a return, or an indirect jump.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, Register, UsedRegister,
@@ -10,7 +10,7 @@ use memory::{Memory, SpaceId};
 use std::collections::BTreeMap;
 use x86::Cpu;
 
-/// How many instructions are looked at.
+/// How many instructions are analysed.
 const HORIZON: usize = 48;
 
 /// The longest instruction.
@@ -19,7 +19,7 @@ const INSTRUCTION_MAX: usize = 15;
 /// General registers as bits, in encoding order.
 type Registers = u16;
 
-/// The registers of a thread but for those that nobody will read.
+/// The registers of a thread, the dead ones zeroed.
 pub(crate) fn without_dead(memory: &Memory, space: SpaceId, cpu: &Cpu) -> Cpu {
     let mut cpu = cpu.clone();
     let live = live_at(cpu.rip, |address| instruction(memory, space, address));
@@ -39,15 +39,15 @@ fn instruction(memory: &Memory, space: SpaceId, address: u64) -> Option<Instruct
     Some(decoder.decode()).filter(|instruction| !instruction.is_invalid())
 }
 
-/// Registers that may be read on some way from an address.
+/// Registers that may be live at an address.
 fn live_at(start: u64, code: impl Fn(u64) -> Option<Instruction>) -> Registers {
     let mut factory = InstructionInfoFactory::new();
-    // Nobody does without a stack pointer.
+    // The stack pointer is always live.
     let mut live: Registers = 1 << x86::cpu::RSP;
     let mut seen: BTreeMap<u64, Registers> = BTreeMap::new();
-    let mut ways = vec![(start, !live)];
+    let mut worklist = vec![(start, !live)];
     for _ in 0..HORIZON {
-        let Some((address, open)) = ways.pop() else { return live };
+        let Some((address, open)) = worklist.pop() else { return live };
         let known = seen.entry(address).or_default();
         let open = open & !*known & !live;
         *known |= open;
@@ -59,18 +59,18 @@ fn live_at(start: u64, code: impl Fn(u64) -> Option<Instruction>) -> Registers {
         live |= open & reads;
         let open = open & !(reads | writes);
         match instruction.flow_control() {
-            FlowControl::Next => ways.push((instruction.next_ip(), open)),
-            FlowControl::UnconditionalBranch => ways.push((instruction.near_branch_target(), open)),
+            FlowControl::Next => worklist.push((instruction.next_ip(), open)),
+            FlowControl::UnconditionalBranch => worklist.push((instruction.near_branch_target(), open)),
             FlowControl::ConditionalBranch => {
-                ways.extend([(instruction.next_ip(), open), (instruction.near_branch_target(), open)]);
+                worklist.extend([(instruction.next_ip(), open), (instruction.near_branch_target(), open)]);
             }
             _ => live |= open,
         }
     }
-    ways.iter().fold(live, |live, (_, open)| live | open)
+    worklist.iter().fold(live, |live, (_, open)| live | open)
 }
 
-/// Registers that an instruction reads, and those that it overwrites whatever happens.
+/// Registers that an instruction may read, and those that it always overwrites.
 fn effect(used: &[UsedRegister]) -> (Registers, Registers) {
     let (mut reads, mut writes) = (0, 0);
     for used in used {
@@ -80,7 +80,7 @@ fn effect(used: &[UsedRegister]) -> (Registers, Registers) {
         }
         let bit = 1 << (register.full_register() as u32 - Register::RAX as u32);
         match used.access() {
-            // The rest of the register stays as it is.
+            // A write of 8 or 16 bits leaves the rest of the register live.
             OpAccess::Write if register.is_gpr32() || register.is_gpr64() => writes |= bit,
             OpAccess::Write | OpAccess::None | OpAccess::CondWrite | OpAccess::NoMemAccess => {}
             OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite => reads |= bit,

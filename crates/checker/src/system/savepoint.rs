@@ -1,4 +1,4 @@
-//! The one way back within a step: what was executed since a savepoint is rolled back, all of it.
+//! Savepoints: the only way to roll back a part of a step.
 
 use crate::system::overlay::Overlay;
 use crate::system::stepper::Stepper;
@@ -8,10 +8,14 @@ use kernel::{Kernel, Tid};
 use memory::Mark;
 use x86::Cpu;
 
-/// The world, what the checker knows of its threads, and what was heard, at some point of a step.
+/// The state at some point of a step, and how many events were narrated until then.
+///
+/// It has all parts that executing instructions and calls may change: memory (undone by its journal), registers, kernel
+/// and overlay. The history changes only between steps. The refinement is not rolled back: it only grows, and what an
+/// abandoned execution has shown stays true.
 pub(crate) struct Savepoint {
     mark: Mark,
-    /// Of all threads: a step may end others.
+    /// Registers of all threads: a step may end others.
     cpus: Map<Tid, Cpu>,
     kernel: Shared<Kernel>,
     overlay: Overlay,

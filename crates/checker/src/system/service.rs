@@ -1,4 +1,4 @@
-//! Programs of a check with their names, what they wait for before they start, and how they are expected to end.
+//! Programs of a check, with their names, their gates and how they are expected to end.
 
 use kernel::net::address::Name;
 use kernel::net::socket::Stage;
@@ -9,20 +9,20 @@ use world::Command;
 /// A program of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Service {
-    /// How it is called; empty for the name of its program.
+    /// Its name; empty for the name of its program.
     pub name: String,
     /// What to start.
     pub command: Command,
-    /// What must be so before it starts.
+    /// What must hold before it starts.
     pub after: Vec<Gate>,
     /// How it is expected to end.
     pub expected: Expected,
 }
 
-/// What must be so before a service starts.
+/// What must hold before a service starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Gate {
-    /// Somebody listens on this TCP port.
+    /// A socket listens on this TCP port.
     Listening(u16),
     /// This service has ended, with exit code 0.
     Succeeded(String),
@@ -34,11 +34,11 @@ pub enum Expected {
     /// With exit code 0.
     #[default]
     Success,
-    /// Not at all: that it waits at the end is no deadlock, and that it ends is an error.
+    /// Not at all: to be blocked at the end is no deadlock, and to end is a failure.
     Running,
     /// With this exit code.
     Code(u8),
-    /// It does not matter.
+    /// In any way.
     Any,
 }
 
@@ -64,7 +64,7 @@ impl Expected {
 }
 
 impl Gate {
-    /// Whether it is open; `pid_of` knows services by name.
+    /// Whether it is open; `pid_of` finds services by name.
     #[must_use]
     pub fn is_open(&self, kernel: &Kernel, pid_of: &dyn Fn(&str) -> Option<Pid>) -> bool {
         match self {

@@ -1,154 +1,158 @@
-//! Loops that wait for words to change, taken as one operation that waits.
+//! Spin loops as blocking operations.
 //!
-//! A round of a loop that only reads and leaves its thread as it was might as well not have been gone: a schedule without it
-//! leads to the same. For counting schedules such a loop is therefore an operation that happens when it can end. Whoever has
-//! gone round waits. As soon as somebody writes what it has read, it could look again, but that is in vain: another schedule,
-//! in which it had not looked yet, stands for whatever it would do. It stays where it is, and the others go on to their ends:
-//! only by what they do is that other schedule found.
+//! An iteration that only reads and leaves its thread as it was is redundant: an equivalent execution without it leads
+//! to the same state. Searches that count trace classes therefore take a spin loop as one operation, enabled when the
+//! loop can end. A thread that has completed an iteration waits. Once another thread writes what the iteration has
+//! read, re-reading is redundant: an execution in which this thread had not read before that write covers it. The
+//! thread stays disabled while the others run to their ends, because only their steps add the backtrack points that
+//! lead to that execution.
 //!
-//! Time passes only when nobody can move: for that a round had to be gone, and it is not in vain.
+//! Time passes only at quiescence. An iteration that leads there is not redundant.
 
 use explore::graph::Access;
 
-/// How many steps are remembered, to be compared with where a thread is.
+/// Steps of a thread that its current position is compared with, at most.
 const TRAIL_MAX: usize = 32;
 
-/// What a thread has read lately, and whether it waits for that to change.
+/// The recent reads of a thread, and whether it waits for one of them to change.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Spin {
-    /// Its steps since it last did anything but read; the first one is where it began.
-    trail: Vec<Look>,
-    /// What it has read in the round that it has gone.
-    round: Vec<u64>,
-    turn: Turn,
+    /// Its steps since its last write; the first one is where they began.
+    trail: Vec<ReadStep>,
+    /// The objects that the completed iteration has read.
+    iteration: Vec<u64>,
+    status: Status,
 }
 
 /// A step that only read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Look {
-    spot: Spot,
-    /// What was read.
+struct ReadStep {
+    position: Position,
+    /// The objects that it read.
     reads: Vec<u64>,
-    /// Whether somebody has written that since.
+    /// Whether one of them was written since.
     is_stale: bool,
 }
 
-/// Where a thread is behind a step.
+/// The state of a thread after a step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Spot {
+struct Position {
     place: Place,
-    /// How it has changed memory since it began: its stack, and whatever nobody else can reach.
+    /// The change of the memory's fingerprint since the first step of the trail: of its stack and of other unshared
+    /// memory.
     drift: u128,
 }
 
-/// The next instruction, and all that decides how a thread goes on beside memory.
+/// The next instruction of a thread, and the fingerprint of all else that decides its next step, without memory.
 pub(super) type Place = (u64, u128);
 
-/// Whether a thread has gone round.
+/// Whether a thread has completed an iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-enum Turn {
+enum Status {
     /// It has not, as far as is known.
     #[default]
-    Looks,
-    /// It has, and what it has read is as it was.
-    Waits,
+    Reading,
+    /// It has, and nothing that it read was written since.
+    Waiting,
     /// The same, and time has passed since.
-    Excused,
-    /// It has, and what it has read was written since.
-    Vain,
+    WaitingAcrossTime,
+    /// It has, and something that it read was written since.
+    Redundant,
 }
 
 impl Spin {
-    /// Whether a thread has gone round and waits.
+    /// Whether a thread has completed an iteration and waits.
     pub fn waits(&self) -> bool {
-        matches!(self.turn, Turn::Waits | Turn::Excused)
+        matches!(self.status, Status::Waiting | Status::WaitingAcrossTime)
     }
 
     /// Whether its last step only read.
-    pub(super) fn has_looked(&self) -> bool {
+    pub(super) fn has_read(&self) -> bool {
         !self.trail.is_empty()
     }
 
-    /// What it has read in the round that it has gone.
+    /// The objects that the completed iteration has read: one of them must be written before the loop can end.
     pub(super) fn awaits(&self) -> &[u64] {
-        &self.round
+        &self.iteration
     }
 
-    /// Whether its next round is redundant.
+    /// Whether its next iteration is redundant.
     pub(super) fn is_redundant(&self) -> bool {
-        self.turn == Turn::Vain
+        self.status == Status::Redundant
     }
 
-    /// Time has passed: a round that was complete before need not be gone again.
-    pub(super) fn excuse(&mut self) {
-        match self.turn {
-            Turn::Looks => self.begin_here(),
-            Turn::Waits => self.turn = Turn::Excused,
-            Turn::Excused | Turn::Vain => {}
+    /// Time has passed: a completed iteration is not redundant any more.
+    pub(super) fn note_time_passed(&mut self) {
+        match self.status {
+            Status::Reading => self.restart_here(),
+            Status::Waiting => self.status = Status::WaitingAcrossTime,
+            Status::WaitingAcrossTime | Status::Redundant => {}
         }
     }
 
-    /// Forgets what was looked at.
-    pub(super) fn begin(&mut self, place: Place) {
-        let first = Look { spot: Spot { place, drift: 0 }, reads: Vec::new(), is_stale: false };
+    /// Discards all recorded reads.
+    pub(super) fn restart(&mut self, place: Place) {
+        let first = ReadStep { position: Position { place, drift: 0 }, reads: Vec::new(), is_stale: false };
         *self = Self { trail: vec![first], ..Self::default() };
     }
 
-    /// The same where it is.
-    pub(super) fn begin_here(&mut self) {
+    /// The same, at the current place.
+    pub(super) fn restart_here(&mut self) {
         match self.trail.last() {
-            Some(last) => self.begin(last.spot.place),
+            Some(last) => self.restart(last.position.place),
             None => *self = Self::default(),
         }
     }
 
-    /// Adds a step that only read, and finds out whether a round is complete.
-    pub(super) fn look(&mut self, place: Place, drift: u128, reads: Vec<u64>) {
-        if self.turn != Turn::Looks {
-            self.begin_here();
+    /// Adds a step that only read, and detects whether it completes an iteration.
+    pub(super) fn read(&mut self, place: Place, drift: u128, reads: Vec<u64>) {
+        if self.status != Status::Reading {
+            self.restart_here();
         }
-        let so_far = self.trail.last().map_or(0, |last| last.spot.drift);
-        let spot = Spot { place, drift: so_far.wrapping_add(drift) };
-        let back = self.back(spot);
-        self.trail.push(Look { spot, reads, is_stale: false });
-        if let Some(back) = back {
-            let round = &self.trail[back + 1..];
-            self.turn = if round.iter().any(|look| look.is_stale) { Turn::Vain } else { Turn::Waits };
-            self.round = round.iter().flat_map(|look| look.reads.iter().copied()).collect();
+        let so_far = self.trail.last().map_or(0, |last| last.position.drift);
+        let position = Position { place, drift: so_far.wrapping_add(drift) };
+        let start = self.iteration_start(position);
+        self.trail.push(ReadStep { position, reads, is_stale: false });
+        if let Some(start) = start {
+            let steps = &self.trail[start + 1..];
+            let is_stale = steps.iter().any(|step| step.is_stale);
+            self.status = if is_stale { Status::Redundant } else { Status::Waiting };
+            self.iteration = steps.iter().flat_map(|step| step.reads.iter().copied()).collect();
         }
         let surplus = self.trail.len().saturating_sub(TRAIL_MAX);
         self.trail.drain(..surplus);
     }
 
-    /// Where a round began that ends at a spot. Where somebody has written meanwhile what it read, only one round counts as
-    /// such: who does something else in each, and comes back to where it was by what others do, does not wait.
-    fn back(&self, spot: Spot) -> Option<usize> {
-        let last = self.trail.iter().rposition(|earlier| earlier.spot.place.0 == spot.place.0)?;
-        if self.trail[last].spot == spot {
+    /// Where an iteration began that ends at a position. If its reads were written meanwhile, it must be a single pass
+    /// through the loop: a thread whose passes differ, and that returns to an earlier position by writes of others,
+    /// does not wait.
+    fn iteration_start(&self, position: Position) -> Option<usize> {
+        let last = self.trail.iter().rposition(|earlier| earlier.position.place.0 == position.place.0)?;
+        if self.trail[last].position == position {
             return Some(last);
         }
-        let back = self.trail.iter().rposition(|earlier| earlier.spot == spot)?;
-        self.trail[back + 1..].iter().all(|look| !look.is_stale).then_some(back)
+        let start = self.trail.iter().rposition(|earlier| earlier.position == position)?;
+        self.trail[start + 1..].iter().all(|step| !step.is_stale).then_some(start)
     }
 
-    /// Whether a step that touches this writes what was looked at.
+    /// Whether a step with these accesses writes what was read.
     pub fn concerns(&self, accesses: &[Access]) -> bool {
-        self.trail.iter().any(|look| !look.is_stale && look.is_written_by(accesses))
+        self.trail.iter().any(|step| !step.is_stale && step.is_written_by(accesses))
     }
 
-    /// Notes that what it has read is written.
+    /// Records the writes of another thread's step.
     pub(super) fn disturb(&mut self, accesses: &[Access]) {
-        self.trail.iter_mut().filter(|look| look.is_written_by(accesses)).for_each(|look| look.is_stale = true);
-        match self.turn {
-            Turn::Looks | Turn::Vain => {}
-            _ if !self.round.iter().any(|object| writes(accesses, *object)) => {}
-            Turn::Waits => self.turn = Turn::Vain,
-            Turn::Excused => self.begin_here(),
+        self.trail.iter_mut().filter(|step| step.is_written_by(accesses)).for_each(|step| step.is_stale = true);
+        match self.status {
+            Status::Reading | Status::Redundant => {}
+            _ if !self.iteration.iter().any(|object| writes(accesses, *object)) => {}
+            Status::Waiting => self.status = Status::Redundant,
+            Status::WaitingAcrossTime => self.restart_here(),
         }
     }
 }
 
-impl Look {
+impl ReadStep {
     fn is_written_by(&self, accesses: &[Access]) -> bool {
         self.reads.iter().any(|object| writes(accesses, *object))
     }

@@ -1,4 +1,4 @@
-//! How threads come to spin, and what that means for their next steps.
+//! Detection of spin loops in steps, and its effect on which threads are enabled.
 
 use crate::footprint::access;
 use crate::system::overlay::ThreadOverlay;
@@ -12,25 +12,25 @@ use kernel::map::Wide;
 use kernel::{Tid, signal};
 
 impl Stepper<'_> {
-    /// Notes whether a step only read, and whether its thread is back where it was.
+    /// Records whether a step only read, and whether it completed an iteration of a loop.
     pub(crate) fn follow_spin(&mut self, step: &Step, before: &Snapshot) {
         self.state.disturb(step);
-        let Some(place) = self.view().way_on(step.tid) else { return };
+        let Some(place) = self.view().continuation(step.tid) else { return };
         let is_idle = !step.accesses.iter().any(access::changes) && self.state.world.kernel == before.kernel;
         let drift = self.state.world.memory.fingerprint().wrapping_sub(before.memory.fingerprint());
         let spin = &mut self.state.overlay.thread_mut(step.tid).spin;
         match is_idle {
-            true => spin.look(place, drift, step.accesses.iter().map(|access| access.object).collect()),
-            false => spin.begin(place),
+            true => spin.read(place, drift, step.accesses.iter().map(|access| access.object).collect()),
+            false => spin.restart(place),
         }
     }
 }
 
 impl View<'_> {
-    /// The next instruction of a thread, and all that decides how it goes on beside memory.
-    fn way_on(&self, tid: Tid) -> Option<spin::Place> {
+    /// The next instruction of a thread, and the fingerprint of all else that decides its next step, without memory.
+    fn continuation(&self, tid: Tid) -> Option<spin::Place> {
         let (cpu, overlay) = (self.state.world.cpus.get(&tid)?, self.state.overlay.thread(tid)?);
-        // What a function of the library does is known by its name, not by its instructions.
+        // A summarised function reads registers that its instructions may not: liveness does not apply.
         let cpu = match self.hook(tid) {
             Some(_) => cpu.clone(),
             None => register_liveness::without_dead(&self.state.world.memory, self.state.world.space(tid), cpu),
@@ -42,35 +42,35 @@ impl View<'_> {
 }
 
 impl State {
-    /// Whoever has read what a step writes hears of it.
+    /// Records the writes of a step in the threads that have read the objects.
     fn disturb(&mut self, step: &Step) {
         for tid in self.overlay.disturbed(step.tid, &step.accesses) {
             self.overlay.thread_mut(tid).spin.disturb(&step.accesses);
         }
     }
 
-    /// Time passes: whoever waits in a loop had to look before.
-    pub(crate) fn excuse(&mut self) {
-        let looking = self.overlay.threads().filter(|(_, overlay)| overlay.spin.has_looked()).map(|(tid, _)| tid);
-        for tid in looking.collect::<Vec<_>>() {
+    /// Time passes: iterations that were completed before are not redundant.
+    pub(crate) fn note_time_passed(&mut self) {
+        let reading = self.overlay.threads().filter(|(_, overlay)| overlay.spin.has_read()).map(|(tid, _)| tid);
+        for tid in reading.collect::<Vec<_>>() {
             let ThreadOverlay { spin, reads_clock, .. } = self.overlay.thread_mut(tid);
             match *reads_clock {
-                // It reads another time in the next round.
-                true => spin.begin_here(),
-                false => spin.excuse(),
+                // It reads another time in the next iteration.
+                true => spin.restart_here(),
+                false => spin.note_time_passed(),
             }
         }
     }
 
-    /// What a thread waits for in a loop.
-    pub(crate) fn spun(&self, tid: Tid) -> Option<Vec<u64>> {
+    /// The objects that a spinning thread awaits.
+    pub(crate) fn spin_awaits(&self, tid: Tid) -> Option<Vec<u64>> {
         let spin = &self.overlay.thread(tid)?.spin;
         let waits = spin.waits() && !signal::is_deliverable(&self.world.kernel, tid);
         waits.then(|| spin.awaits().to_vec())
     }
 
-    /// Whether a thread could look again at what has changed since it went round.
-    pub(crate) fn looked_early(&self, tid: Tid) -> bool {
+    /// Whether the next step of a thread is redundant: it re-reads what was written since its last iteration.
+    pub(crate) fn is_redundant(&self, tid: Tid) -> bool {
         self.overlay.thread(tid).is_some_and(|overlay| overlay.spin.is_redundant())
     }
 }

@@ -1,6 +1,6 @@
 //! What comes before `main`: the loader maps libraries, and constructors run.
 //!
-//! Loading is no part of any schedule: it reads files that nobody changes and maps them. Whatever a constructor does
+//! Loading is no part of any schedule: it reads files that no step changes, and maps them. What a constructor does
 //! beyond that is a step like any other.
 
 use crate::system::overlay::Phase;
@@ -12,18 +12,18 @@ use kernel::table::{self, Argument, Startup};
 const SYSCALL: u64 = 2;
 
 impl State {
-    /// Whether a thread has not come to its program's own code.
+    /// Whether a thread has not reached its program's own code.
     pub(crate) fn starts(&self, tid: Tid) -> bool {
         self.overlay.thread(tid).is_some_and(|overlay| overlay.phase == Phase::Starting)
     }
 
-    /// The program's own code has begun before `main`.
+    /// The program's own code begins before `main`.
     pub(crate) fn begin_early(&mut self, tid: Tid) {
         self.overlay.thread_mut(tid).phase = Phase::Running;
     }
 
-    /// A thread that is being started has come to a call of the kernel: whether it is more than loading. Then it is not made
-    /// yet, and the program's own code has begun.
+    /// Whether the syscall of a starting thread is more than loading. Then the program's own code begins, and the
+    /// syscall is not made yet.
     pub(crate) fn is_loaded(&mut self, tid: Tid, call: (u64, [u64; 6])) -> bool {
         if !self.starts(tid) || !self.is_first(tid) || self.loads(tid, call) {
             return false;
@@ -50,11 +50,11 @@ impl State {
     }
 }
 
-/// Whether a path is one that loaders look at: libraries, and what says where they are.
+/// Whether a path is one that loaders access: libraries, and the files that locate them.
 fn is_of_loader(path: &[u8]) -> bool {
     const FOLDERS: [&[u8]; 4] = [b"/lib", b"/usr/lib", b"/etc/ld.so", b"/proc/self/exe"];
     let is_library = path.windows(3).any(|part| part == b".so");
-    // The loader asks about files by descriptor.
+    // The loader stats files by descriptor.
     path.is_empty() || is_library || FOLDERS.iter().any(|folder| path.starts_with(folder))
 }
 

@@ -12,27 +12,28 @@ use world::World;
 use world::fingerprint::FACTORS;
 use x86::Cpu;
 
-/// The world, and what the checker keeps of it besides.
+/// The state: the world, and what the checker keeps beside it.
 pub(crate) struct State {
     pub world: World,
     /// What the checker keeps of threads.
     pub overlay: LiveOverlay,
-    /// Gates that were passed, time that passed early, output that propositions read.
+    /// What it keeps of the past: opened gates, time that passed early, output that propositions read.
     pub history: History,
 }
 
 /// What the checker keeps of the past of a state, beside threads.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct History {
-    /// Services that waited for something and have begun.
+    /// Services with gates that have begun.
     pub begun: Map<Pid, ()>,
-    /// How often time passed while somebody could move.
+    /// How often time passed while another actor was enabled.
     pub hastened: u32,
-    /// What programs have written, if a proposition asks for it.
+    /// The output of programs, if a proposition reads it.
     pub output: Map<(Pid, u8), Vec<u8>>,
 }
 
-/// A saved state.
+/// A saved state: every part of `State`, so that restoring it leaves nothing of the state before. No part refers to
+/// the worker that saved it; any worker may restore it.
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) kernel: Shared<Kernel>,
@@ -40,13 +41,13 @@ pub struct Snapshot {
     pub(crate) cpus: Map<Tid, Cpu>,
     pub(crate) overlay: Overlay,
     pub(crate) history: History,
-    /// Fingerprint of what the library knows besides its threads, and of `beside`.
+    /// Fingerprint of the overlay without threads' entries, and of the history.
     pub(crate) aside: u128,
     /// Fingerprint of the whole state.
     pub(crate) fingerprint: u128,
-    /// Some thread may be in a timed wait.
+    /// Whether a thread may be in a timed wait.
     pub(crate) is_timed: bool,
-    /// Tells snapshots apart, also those of different workers.
+    /// Unique among the snapshots of all workers.
     pub(crate) number: u64,
 }
 
@@ -74,7 +75,7 @@ impl State {
         Self { world, overlay: LiveOverlay::default(), history: History::default() }
     }
 
-    /// What functions of the C library look at.
+    /// The parts of the state that functions of the C library read.
     pub fn seen(&self) -> Seen<'_> {
         let World { kernel, memory, cpus, .. } = &self.world;
         Seen { kernel, memory, cpus, overlay: &self.overlay }
@@ -96,24 +97,30 @@ impl State {
         }
     }
 
-    /// Notes from now on what a thread reads: words of memory, and other threads.
+    /// Records from now on what a thread reads: words of memory, and other threads.
     pub fn begin_notes(&mut self, tid: Tid) {
         self.world.memory.record_reads();
         self.overlay.begin_notes(tid);
     }
 
-    /// Ends that; what was read of other threads.
+    /// Ends the recording; returns what was read of other threads.
     pub fn end_notes(&mut self) -> Vec<Dependency> {
         self.world.memory.stop_recording();
         self.overlay.end_notes()
     }
 
+    /// Makes the state that of a snapshot.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.world.kernel = snapshot.kernel.clone();
         self.world.memory.restore(&snapshot.memory);
         self.world.cpus = snapshot.cpus.clone();
         self.overlay.restore(&snapshot.overlay);
         self.history = snapshot.history.clone();
+    }
+
+    /// Whether memory and registers are those of a snapshot. It takes no time if nothing was written since.
+    pub fn is_restored(&mut self, snapshot: &Snapshot) -> bool {
+        self.world.memory.fingerprint() == snapshot.memory.fingerprint() && self.world.cpus.sum() == snapshot.cpus.sum()
     }
 
     /// Fingerprint of the whole state.
@@ -132,8 +139,11 @@ impl State {
     }
 }
 
-/// The first number of a worker's snapshots: no two workers use the same numbers.
+/// How many snapshot numbers a worker has.
+pub(crate) const NUMBERS: u64 = 1 << 40;
+
+/// The first number of a worker's snapshots. Workers use disjoint ranges: a number identifies one snapshot.
 pub(crate) fn first_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1 << 40, Ordering::Relaxed)
+    NEXT.fetch_add(NUMBERS, Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! A step in progress, and how far it has come.
+//! A step in progress, and the point that it is rolled back to.
 
 use super::savepoint::Savepoint;
 use crate::system::choice::Alternative;
@@ -8,29 +8,29 @@ use kernel::Tid;
 /// A step in progress.
 pub(crate) struct Step {
     pub tid: Tid,
-    /// What was chosen, as far as it was not yet used.
+    /// The chosen alternative, unless it was used already.
     pub alternative: Alternative,
-    /// What was touched.
+    /// Its footprint so far.
     pub accesses: Vec<Access>,
-    /// So many of these were looked at for blocks that wait there.
+    /// How many of these were searched for blocks to reclaim.
     pub handed: usize,
-    /// Nothing was done so far.
+    /// Nothing was executed so far: a visible operation may come.
     pub is_fresh: bool,
-    /// Where to come back to if the instructions behind the operation turn out to touch something.
-    pub behind: Option<(Savepoint, Progress)>,
-    /// An assertion that has failed, as the program tells it.
+    /// The savepoint after the visible operation: what follows is rolled back if it turns out not to be local.
+    pub after_operation: Option<(Savepoint, Progress)>,
+    /// A failed assertion, in the program's words.
     pub assertion: Option<String>,
-    /// A function is used as it may not be.
+    /// A misuse of a library function.
     pub misuse: Option<&'static str>,
-    /// The lowest address of the stack that was written.
+    /// The lowest stack address that was written.
     pub lowest: u64,
     /// Below this address the stack is all zeros.
     pub clean_below: u64,
-    /// The thread has called the kernel to end itself: the footprint of that call says what others notice.
+    /// The thread has called `exit(2)` or `exit_group(2)`: the footprint of that call covers its end.
     pub exits: bool,
 }
 
-/// How far a step has come.
+/// The part of a step that a rollback restores, beside the state.
 pub(crate) struct Progress {
     accesses: usize,
     lowest: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Accesses that were noted after this point.
+    /// Accesses that were recorded after this point.
     pub fn since<'a>(&self, step: &'a mut Step) -> &'a mut [Access] {
         &mut step.accesses[self.accesses..]
     }
@@ -59,7 +59,7 @@ impl Step {
         }
     }
 
-    /// Whether accesses were noted since.
+    /// Whether accesses were recorded since.
     pub(crate) fn has_touched_since(&self, progress: &Progress) -> bool {
         self.accesses.len() > progress.accesses
     }

@@ -1,5 +1,5 @@
-//! One step of one actor: it changes the state, notes its footprint, and collects events where they are narrated. A stepper
-//! lives for one step.
+//! One step of one actor: it changes the state, records its footprint, and collects events where they are narrated. A
+//! stepper lives for one step.
 
 use crate::narrate::listener::Listener;
 use crate::narrate::narrator::Narrator;
@@ -14,7 +14,7 @@ pub(crate) struct Stepper<'a> {
     pub workload: &'a Workload,
     /// Collects events, if the step is narrated.
     pub listener: &'a mut Listener,
-    /// Programs are still brought to their beginning.
+    /// Programs are being loaded: no schedule has begun.
     pub is_starting: bool,
 }
 

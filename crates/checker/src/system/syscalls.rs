@@ -1,4 +1,4 @@
-//! Syscalls as parts of steps: what they touch, and what is new behind them.
+//! Syscalls as parts of steps: their footprints, and the threads and mappings that they create.
 
 use crate::footprint::access::{self, Kind};
 use crate::footprint::{Footprint, PendingCall};
@@ -16,11 +16,11 @@ use world::refusal::Refusal;
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
 use x86::{Cpu, Machine, Trap};
 
-/// Bytes that a library keeps for a thread above its local storage; less than any library takes is safe.
+/// Bytes of a thread's control block above its local storage. An underestimate is sound.
 pub(crate) const CONTROL_BLOCK: u64 = 0x700;
 
 impl Stepper<'_> {
-    /// A call of the kernel from inside a function that is carried out as a whole.
+    /// A syscall inside a function that is executed as a whole.
     pub(crate) fn quiet_call(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (number, args) = call_of(&self.state.world.cpus[&step.tid]);
         if self.state.is_loaded(step.tid, (number, args)) {
@@ -38,20 +38,20 @@ impl Stepper<'_> {
         Ok(true)
     }
 
-    /// Whether a call of the library waits or wakes at a word that programs use, too.
+    /// Whether a syscall of the library is a `futex(2)` on a word that programs use, too.
     pub(crate) fn waits_outside(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
         let word =
             access::word(&self.state.world.memory, self.state.world.space(tid), args[0], false, Kind::Word).object;
         table::footprint(number) == FootprintRule::Futex && self.executor.refinement.is_used_outside(word)
     }
 
-    /// Executes the instruction that a thread was stopped before.
+    /// Executes the instruction that a thread has stopped before.
     pub(crate) fn pass(&mut self, step: &mut Step, reach: Option<Footprint>) -> Result<(), Refusal> {
         let trap = self.pass_to_trap(step, reach)?;
         trap.map_or(Ok(()), |trap| self.state.world.handle(step.tid, &trap, self.listener))
     }
 
-    /// The same, but for the trap that it leads to, if it does not call the kernel.
+    /// The same, but does not handle the trap that it raises, unless that is a syscall.
     pub(crate) fn pass_to_trap(&mut self, step: &mut Step, reach: Option<Footprint>) -> Result<Option<Trap>, Refusal> {
         let tid = step.tid;
         let cpu = self.state.world.cpus.get_mut(&tid).expect("it runs");
@@ -75,7 +75,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Makes a call of the kernel, and notes what it does to mappings.
+    /// Makes a syscall, and records how it changes mappings.
     fn call(&mut self, step: &mut Step, (number, args): (u64, [u64; 6])) -> Result<(), Refusal> {
         let (tid, space) = (step.tid, self.state.world.space(step.tid));
         let remap = self.state.remap_of(tid, (number, args));
@@ -104,7 +104,7 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// There may be new threads and new code.
+    /// Finds threads and code that a syscall may have created.
     pub(crate) fn after_call(&mut self, tid: Tid, (number, space): (u64, SpaceId)) {
         self.follow_births(tid, space);
         if table::row(number).is_some_and(|row| row.maps_code) {
@@ -121,13 +121,13 @@ impl Stepper<'_> {
         }
     }
 
-    /// What the syscall that a thread is about to make touches; nothing if it is about to do something else.
+    /// The footprint of the syscall that a thread is about to make; nothing if its next instruction is another one.
     pub(crate) fn reach_of_stop(&mut self, tid: Tid) -> Option<Footprint> {
         let call = self.state.call_at(tid)?;
         if self.state.decides_who_handles(call.0) {
             return Some(Footprint::Objects(access::everything()));
         }
-        // A signal that another thread sends is delivered, or not, or to somebody else, by what is blocked then.
+        // The masks of threads decide whether a signal is delivered, and to which thread.
         if self.executor.refinement.sends_signals && sets_mask(call.0) {
             return Some(Footprint::Objects(vec![access::changes_mask(self.view().asked(tid, call).pid(), tid)]));
         }
@@ -152,7 +152,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What the read that comes next may return instead of all that there is.
+    /// How many bytes the next read may return, other than all that are available.
     pub(crate) fn short_reads(&self, tid: Tid) -> Vec<u64> {
         let kernel = &self.state.world.kernel;
         if !self.workload.options.short_reads || kernel::signal::is_deliverable(kernel, tid) {
@@ -171,7 +171,7 @@ impl State {
         Some(thread.clear_at_end).filter(|address| *address != 0 && self.has_siblings(tid))
     }
 
-    /// The stack of a thread that `clone3(2)` is to make, with what the library keeps for the thread above it.
+    /// The stack of the thread that `clone3(2)` is to create, with the thread's control block above it.
     fn clone_stack(&self, space: SpaceId, arguments: u64) -> Option<(u64, u64)> {
         const STACK: u64 = 40;
         let mut bytes = [0; 24];
@@ -183,7 +183,7 @@ impl State {
         (size > 0).then_some((start, block))
     }
 
-    /// Whether a call may change which thread of its process handles a signal that waits.
+    /// Whether a syscall may change which thread of its process handles a pending signal.
     fn decides_who_handles(&self, number: u64) -> bool {
         sets_mask(number) && !kernel::signal::recipients(&self.world.kernel, &[]).is_empty()
     }
@@ -197,12 +197,12 @@ impl State {
     }
 }
 
-/// Whether a call changes which signals its caller blocks.
+/// Whether a syscall changes the signal mask of its caller.
 fn sets_mask(number: u64) -> bool {
     table::footprint(number) == FootprintRule::BlocksSignals
 }
 
-/// The syscall that registers ask for.
+/// The syscall in the registers.
 fn call_of(cpu: &Cpu) -> (u64, [u64; 6]) {
     let gpr = &cpu.gpr;
     (gpr[RAX], [gpr[RDI], gpr[RSI], gpr[RDX], gpr[R10], gpr[R8], gpr[R9]])

@@ -8,7 +8,7 @@ use memory::SpaceId;
 use trace::Change;
 
 impl Workload {
-    /// Whether some program has a variable.
+    /// Checks that some program has a variable.
     pub(super) fn known(&mut self, state: &State, variable: &str) -> Result<(), String> {
         let mut why = format!("no program has a variable `{variable}`");
         for space in self.spaces(state) {
@@ -29,7 +29,7 @@ impl Workload {
         }
     }
 
-    /// What stands for a state, if named variables do.
+    /// Fingerprint of the matched variables and of the positions of all threads, if variables are matched.
     pub(crate) fn abstraction(&mut self, state: &State) -> Option<u128> {
         if self.points.matched.is_empty() {
             return None;
@@ -55,7 +55,7 @@ impl Workload {
         Some(Wide::hash_of((threads, values)))
     }
 
-    /// The value of a variable now, as a program would print it.
+    /// The value of a variable, as text.
     fn value_in(&mut self, state: &State, space: SpaceId, name: &str) -> Option<String> {
         let place = self.forbidden.info.global(&state.world.memory, space, name).ok()??;
         Some(place.read(&state.world.memory, space)?.to_string())
@@ -74,12 +74,12 @@ impl Workload {
         values
     }
 
-    /// Watched variables that are others than before.
+    /// Watched variables whose values have changed.
     pub(crate) fn watched_changes(&mut self, state: &State, before: Vec<(String, Option<String>)>) -> Vec<Change> {
         let after = self.watched(state);
-        let told = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
+        let text = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
         let pairs = before.into_iter().zip(after).filter(|(before, after)| before != after);
-        pairs.map(|((name, before), (_, after))| Change { name, before: told(before), after: told(after) }).collect()
+        pairs.map(|((name, before), (_, after))| Change { name, before: text(before), after: text(after) }).collect()
     }
 
     /// Address spaces of the programs that were started.

@@ -1,4 +1,4 @@
-//! A state as the checker reads it: with what is known of earlier steps, and what is asked. Nothing changes through a view.
+//! A state as the checker reads it, with the refinement and the workload. A view changes nothing.
 
 use crate::system::executor::Executor;
 use crate::system::state::State;

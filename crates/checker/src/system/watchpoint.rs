@@ -1,7 +1,8 @@
-//! Accesses to words that threads stop at, because they race there.
+//! Watchpoints: racing words, each access to which is a visible operation.
 //!
-//! What x86 does at once is an access within eight aligned bytes, or an instruction with `lock`. Any other instruction with
-//! several such accesses to words that race is as many steps, whose values are kept in between (`Partial`).
+//! On x86 an access within eight aligned bytes is atomic, and so is an instruction with `lock`. Any other instruction
+//! with several such accesses to racing words is as many steps; the values in between are kept in the overlay
+//! (`Partial`).
 
 use crate::system::overlay::{Part, Partial};
 use crate::system::state::State;
@@ -13,11 +14,11 @@ use memory::{AccessKind, Logged, SpaceId};
 use world::refusal::Refusal;
 use x86::{Machine, Trap};
 
-/// Bytes that are accessed at once if they are aligned.
+/// Bytes that are accessed atomically if they are aligned.
 const ATOMIC: u64 = 8;
 
 impl Stepper<'_> {
-    /// Before an access to a page with promoted words; whether the step goes on.
+    /// Before an access to a page with watchpoints; whether the step continues.
     pub(crate) fn at_armed(&mut self, step: &mut Step, access: memory::VisibleAccess) -> Result<bool, Refusal> {
         let (tid, space) = (step.tid, self.state.world.space(step.tid));
         let is_visible = self.executor.refinement.is_visible(space, access.addr, access.size);
@@ -38,14 +39,15 @@ impl Stepper<'_> {
         }
         self.pass(step, None)?;
         step.is_fresh = false;
-        // A promoted word is a place to stop at, not one that synchronises: the last search tells its race, too.
+        // A watched word does not synchronise: its accesses stay plain, so that the last round reports the race as
+        // well.
         let is_plain = self.state.is_plain(tid);
         step.accesses[first..].iter_mut().for_each(|access| access.plain = is_plain);
         Ok(!is_visible && parts.is_empty() || self.operated(step))
     }
 
-    /// The accesses of the next instruction to words that race, in order, as parts that are atomic; with what they write.
-    /// None if it traps.
+    /// The accesses of the next instruction to racing words, in order, as atomic parts with the values that they write.
+    /// None if the instruction traps.
     fn visible_parts(&mut self, tid: Tid, space: SpaceId) -> Vec<Part> {
         let done = self.state.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
         let savepoint = self.savepoint();
@@ -64,7 +66,7 @@ impl Stepper<'_> {
         parts
     }
 
-    /// Executes one instruction whose accesses are not stopped.
+    /// Executes one instruction, without watchpoints.
     fn execute_one(&mut self, tid: Tid) -> Option<Trap> {
         self.state.world.memory.forget_log();
         let machine = Machine {
@@ -78,7 +80,7 @@ impl Stepper<'_> {
         stop.trap
     }
 
-    /// Takes the next part of an instruction; the last one completes it.
+    /// Executes the next part of an instruction; the last one completes it.
     fn take_part(&mut self, step: &mut Step, space: SpaceId, parts: &[Part]) -> Result<bool, Refusal> {
         let tid = step.tid;
         let rip = self.state.world.cpus[&tid].rip;
@@ -102,8 +104,8 @@ impl Stepper<'_> {
         Ok(false)
     }
 
-    /// Executes an instruction whose parts are done but for the last one. What others have written since to the words of the
-    /// earlier parts stays.
+    /// Completes an instruction of which all parts but the last were executed. What other threads have written since to
+    /// the words of the earlier parts is kept.
     fn take_last_part(
         &mut self,
         step: &mut Step,
@@ -135,8 +137,8 @@ impl Stepper<'_> {
 }
 
 impl View<'_> {
-    /// Whether an instruction may access several words that race: it reads first, or what it accesses is no atomic unit, or
-    /// it moves from memory to memory.
+    /// Whether an instruction may have several accesses to racing words: it reads first, or its access is wider than an
+    /// atomic unit, or it copies from memory to memory.
     fn may_split(&self, tid: Tid, access: memory::VisibleAccess, is_visible: bool) -> bool {
         let is_watched =
             (self.state.half_done(tid).is_some() || !self.is_alone()) && !self.workload.options.holes.tears;
@@ -162,13 +164,13 @@ impl State {
         bytes.iter().find(|byte| !is_prefix(byte)).is_some_and(|opcode| (0xa4..=0xa7).contains(opcode))
     }
 
-    /// What the instruction that a thread is at has done of its accesses, if it is not over. A handler may run in between.
+    /// The executed parts of the instruction that a thread is at. A signal handler may run in between.
     pub(crate) fn half_done(&self, tid: Tid) -> Option<&Partial> {
         let partial = self.overlay.thread(tid)?.partial.as_ref()?;
         (partial.rip == self.world.cpus[&tid].rip).then_some(partial)
     }
 
-    /// Lets memory show what an instruction has read so far.
+    /// Writes back the values that an instruction has read so far, so that it reads them again.
     fn put_back(&mut self, space: SpaceId, done: &[Part]) {
         for part in done.iter().filter(|part| !part.write) {
             self.store(space, part, part.value);
@@ -186,7 +188,7 @@ impl State {
     }
 }
 
-/// Cuts an access into parts that are atomic.
+/// Splits an access into atomic parts.
 fn atomic_parts(logged: Logged) -> impl Iterator<Item = Part> {
     let end = logged.addr + u64::from(logged.size.max(1));
     let first = logged.addr / ATOMIC;

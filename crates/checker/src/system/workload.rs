@@ -1,4 +1,4 @@
-//! What is checked, and what is asked about it: the services, the points that users place, the propositions, the options.
+//! What is checked: the services, the variables that users name, the propositions, the options.
 
 use crate::options::Options;
 use crate::system::never::Forbidden;
@@ -12,9 +12,9 @@ use world::{StartError, World};
 pub(crate) struct Workload {
     /// The processes that were started, with their names.
     pub started: Vec<(Pid, String)>,
-    /// What they wait for, and how they are expected to end.
+    /// Their gates, and how they are expected to end.
     pub services: Vec<Started>,
-    /// What users want to be looked at besides.
+    /// Variables that users name.
     pub points: Points,
     /// Propositions that must never be true.
     pub forbidden: Forbidden,
@@ -44,18 +44,18 @@ impl Workload {
             started: self.started.clone(),
             services: self.services.clone(),
             points: self.points.clone(),
-            forbidden: self.forbidden.twin(host),
+            forbidden: self.forbidden.for_worker(host),
             options: self.options.clone(),
         }
     }
 
-    /// How a program that was started is expected to end; nothing for its children.
+    /// How a started program is expected to end; nothing for its children.
     pub(crate) fn expected(&self, pid: Pid) -> Option<Expected> {
         self.services.iter().find(|service| service.pid == pid).map(|service| service.expected)
     }
 }
 
-/// Programs of the same name are told apart by numbers: `name.1`, `name.2`.
+/// Numbers programs of the same name: `name.1`, `name.2`.
 fn number_replicas(started: &mut [(Pid, String)]) {
     let names: Vec<String> = started.iter().map(|(_, name)| name.clone()).collect();
     for (index, (_, name)) in started.iter_mut().enumerate() {

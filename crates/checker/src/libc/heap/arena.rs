@@ -1,30 +1,30 @@
-//! Where a thread's blocks are: an arena at a place that follows from the thread's number, which is its creation path.
+//! The arena of a thread: its address follows from the thread's number, which follows from its creation path.
 //!
-//! A cell is 16 bytes. Blocks lie as glibc lays them: in front of each its size, of which 8 bytes are in the cell before.
-//! Which cells are taken is told by rows of bits at the arena's beginning, which the guest can neither read nor write; so the
-//! state of an arena is which blocks there are, and not how it came to that.
+//! A cell is 16 bytes. Blocks are laid out as in glibc: the 8 bytes in front of each, in the cell before, are its size.
+//! Bitmaps at the arena's beginning, which the guest can neither read nor write, say which cells are allocated. The
+//! state of an arena is the set of its blocks: it does not depend on the order of allocations.
 
 use super::Problem;
 use super::bits::Bits;
 use kernel::Tid;
 use memory::{Mapping, Memory, PAGE_SIZE, Protection, SpaceId};
 
-/// The first arena; nothing else is ever placed there.
+/// The first arena; nothing else is mapped in this range, unless the program asks for it.
 const FIRST: u64 = 0x1000_0000_0000;
-/// From one arena to the next.
+/// Bytes from one arena to the next.
 const SIZE: u64 = 512 << 20;
 /// Numbers of threads have five digits.
 const COUNT: u64 = 100_000;
 
-/// Bytes of one row of bits.
+/// Bytes of one bitmap.
 const ROW: u64 = 2 << 20;
-/// Where an arena notes how far it is mapped, and where to look for free cells.
+/// Where an arena keeps how far it is mapped, and the lowest free cell.
 const NOTES: u64 = 3 * ROW;
 /// Where cells begin.
 const CELLS: u64 = 8 << 20;
 /// Where blocks of whole pages begin.
 const PAGES: u64 = SIZE / 2;
-/// How much more is mapped when cells run out.
+/// Bytes by which the mapped part grows.
 const GROWTH: u64 = 128 << 10;
 
 /// Bytes of a cell.
@@ -40,7 +40,7 @@ pub struct Arena {
     base: u64,
 }
 
-/// In which part of an arena an address is.
+/// The part of an arena that an address is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// In a cell.
@@ -66,7 +66,7 @@ impl Arena {
         }
     }
 
-    /// Whether it is a thread's own.
+    /// Whether it belongs to a thread.
     pub fn is_of(&self, tid: Tid) -> bool {
         self.base == Self::of(self.space, tid).base
     }
@@ -75,17 +75,17 @@ impl Arena {
         Bits { space: self.space, base: self.base + number * ROW }
     }
 
-    /// Cells that are not free.
+    /// Allocated cells.
     fn taken(&self) -> Bits {
         self.row(0)
     }
 
-    /// Cells at which blocks begin.
+    /// First cells of blocks.
     fn begins(&self) -> Bits {
         self.row(1)
     }
 
-    /// Cells at which blocks begin that another thread has freed.
+    /// First cells of blocks that another thread has freed, and that are not reclaimed yet.
     fn dead(&self) -> Bits {
         self.row(2)
     }
@@ -103,17 +103,17 @@ impl Arena {
         memory.write_forced(self.space, self.base + NOTES + number * 8, &value.to_le_bytes()).map_err(Problem::of)
     }
 
-    /// Where the block that begins in a cell is.
+    /// The address of the block that begins in a cell.
     pub fn address(&self, cell: u64) -> u64 {
         self.base + CELLS + cell * CELL
     }
 
-    /// Whether a block begins in a cell that nobody has freed.
+    /// Whether a block begins in a cell and was not freed.
     pub fn is_live(&self, memory: &Memory, cell: u64) -> bool {
         self.begins().has(memory, cell) && !self.dead().has(memory, cell)
     }
 
-    /// How many cells the block has that begins in a cell.
+    /// The number of cells of the block that begins in a cell.
     pub fn length(&self, memory: &Memory, cell: u64) -> u64 {
         let most = self.taken().same(memory, cell, CELL_END - cell);
         if most <= 1 { most } else { 1 + self.unbegun(memory, cell + 1, most - 1) }
@@ -129,7 +129,7 @@ impl Arena {
         from + count <= CELL_END && !self.taken().has(memory, from) && self.taken().same(memory, from, count) == count
     }
 
-    /// Takes the lowest free cells for a block; nothing if there are none left. `room` is what may still be mapped.
+    /// Allocates the lowest free cells for a block; nothing if there are none left. `room` is what may still be mapped.
     pub fn take(&self, memory: &mut Memory, count: u64, align: u64, room: u64) -> Result<Option<u64>, Problem> {
         let from = self.note(memory, 0).max(CELL_FIRST);
         let Some(cell) = self.taken().gap(memory, (from, CELL_END), count, (align / CELL).max(1)) else {
@@ -145,7 +145,7 @@ impl Arena {
         Ok(Some(cell))
     }
 
-    /// Makes a block longer, into cells that are free.
+    /// Extends a block into free cells.
     pub fn extend(&self, memory: &mut Memory, from: u64, count: u64, room: u64) -> Result<(), Problem> {
         self.reach(memory, from + count, room)?;
         self.taken().put(memory, from, count, true)?;
@@ -156,17 +156,17 @@ impl Arena {
         Ok(())
     }
 
-    /// Gives cells back: those of a block, or its last ones.
+    /// Frees cells: those of a block, or its last ones.
     pub fn give(&self, memory: &mut Memory, from: u64, count: u64) -> Result<(), Problem> {
         self.taken().put(memory, from, count, false)?;
         self.begins().put(memory, from, 1, false)?;
         self.dead().put(memory, from, 1, false)?;
         let first = self.note(memory, 0).min(from);
-        // Zero where everything below is free, too: an arena without blocks is as if it had never had any.
+        // Zero if no block is left below: an empty arena equals one that was never used.
         self.set_note(memory, 0, if first <= CELL_FIRST { 0 } else { first })
     }
 
-    /// A block is free, but its cells cannot be used before its owner hears of that.
+    /// Marks a block as freed. Its cells stay allocated until the owner reclaims them.
     pub fn bury(&self, memory: &mut Memory, cell: u64) -> Result<(), Problem> {
         self.dead().put(memory, cell, 1, true)
     }
@@ -195,8 +195,8 @@ impl Arena {
         self.set_note(memory, 1, wanted)
     }
 
-    /// A range of addresses for `length` bytes of whole pages, the lowest that is free, so that `lead` bytes behind its
-    /// beginning there is a multiple of `align`.
+    /// The lowest free address range for `length` bytes of whole pages, such that its beginning plus `lead` is a
+    /// multiple of `align`.
     pub fn pages(&self, memory: &Memory, length: u64, lead: u64, align: u64) -> Option<u64> {
         let place = |from: u64| (from + lead).next_multiple_of(align.max(PAGE_SIZE)) - lead.next_multiple_of(PAGE_SIZE);
         let mut start = place(self.base + PAGES);

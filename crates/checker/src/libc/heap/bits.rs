@@ -1,13 +1,13 @@
-//! Rows of bits in memory that the guest cannot use: one bit for each cell of an arena.
+//! Bitmaps in memory that the guest cannot access: one bit for each cell of an arena.
 
 use super::Problem;
 use memory::{Memory, PAGE_SIZE, SpaceId};
 
-/// A row of bits at an address; what is not mapped is zero.
+/// A bitmap at an address; bits that are not mapped are clear.
 #[derive(Clone, Copy)]
 pub struct Bits {
     pub space: SpaceId,
-    /// Where it begins, at a page.
+    /// Its address, the beginning of a page.
     pub base: u64,
 }
 
@@ -28,7 +28,7 @@ impl Bits {
         self.word(memory, bit / WORD) >> (bit % WORD) & 1 != 0
     }
 
-    /// Sets or clears some bits that follow each other.
+    /// Sets or clears consecutive bits.
     pub fn put(&self, memory: &mut Memory, from: u64, count: u64, on: bool) -> Result<(), Problem> {
         let (first, last) = (from / WORD, (from + count - 1) / WORD);
         let mut bytes = Vec::with_capacity(((last - first + 1) * 8) as usize);
@@ -42,7 +42,7 @@ impl Bits {
         memory.write_forced(self.space, self.base + first * 8, &bytes).map_err(Problem::of)
     }
 
-    /// Runs of equal bits from a word on, as `(first, count, set)`; a run may be told in several pieces.
+    /// Runs of equal bits, as `(first, count, set)`; a run may be split into several.
     fn runs(&self, memory: &Memory, from: u64, end: u64) -> impl Iterator<Item = (u64, u64, bool)> {
         let (mut page, mut at) = ((u64::MAX, [0u8; PAGE_SIZE as usize]), from);
         std::iter::from_fn(move || {
@@ -63,7 +63,7 @@ impl Bits {
         })
     }
 
-    /// The lowest `count` clear bits in a row from `from` on, beginning at a multiple of `align`.
+    /// The lowest `count` consecutive clear bits from `from` on, beginning at a multiple of `align`.
     pub fn gap(&self, memory: &Memory, (from, end): (u64, u64), count: u64, align: u64) -> Option<u64> {
         let mut start = from.next_multiple_of(align);
         for (first, length, set) in self.runs(memory, from, end) {
@@ -76,7 +76,7 @@ impl Bits {
         None
     }
 
-    /// How many bits are as the one at `from`, up to `most`.
+    /// How many consecutive bits equal the one at `from`, up to `most`.
     pub fn same(&self, memory: &Memory, from: u64, most: u64) -> u64 {
         let mut runs = self.runs(memory, from, from + most);
         let Some((_, mut count, set)) = runs.next() else { return 0 };

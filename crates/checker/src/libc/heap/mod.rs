@@ -1,9 +1,9 @@
-//! Allocation with its specified meaning: every thread has an arena of its own, so that what one allocates does not depend
-//! on what others do meanwhile.
+//! Allocation with its specified meaning. Every thread has an arena of its own, so that allocations of different
+//! threads are independent.
 //!
-//! A block that is given back is zeroed, so that what was in it makes no states differ. Whoever reads it nevertheless finds
-//! zeros, or what somebody wrote there since; a pointer in it leads nowhere. Free cells are used lowest first. A block that
-//! another thread gives back than its owner stays taken until the owner hears of that: see `Library::collect`.
+//! A freed block is zeroed, so that its old content does not distinguish states. A read of it returns zeros, or what
+//! was written there since; a pointer read from it is null. Free cells are allocated lowest first. A block that is
+//! freed by another thread than its owner stays allocated until the owner reclaims it: see `State::hand_over`.
 
 mod arena;
 mod bits;
@@ -35,11 +35,11 @@ pub enum Allocation {
     Pvalloc,
     /// `malloc_usable_size(3)`.
     UsableSize,
-    /// Functions that tell how the library's own allocator does.
+    /// Statistics of the library's own allocator.
     Statistics,
 }
 
-/// Why an allocation cannot be done.
+/// Why a request fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
     /// There is no room (`ENOMEM`).
@@ -48,9 +48,9 @@ pub enum Problem {
     Limit,
     /// The program has mapped something where the arena should be.
     Occupied,
-    /// Only the library itself could tell.
+    /// The request is not summarised.
     Unknown,
-    /// The block is none: the library would abort.
+    /// The address is not that of a block: the library would abort.
     Wrong(&'static str),
 }
 
@@ -73,10 +73,10 @@ impl Problem {
     }
 }
 
-/// A block that is allocated.
+/// An allocated block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// What the program knows it by.
+    /// Its address for the program.
     pub address: u64,
     /// Bytes that it may use.
     pub usable: u64,
@@ -92,7 +92,7 @@ enum Place {
     Pages(u64, u64),
 }
 
-/// A block that was freed by another thread than its owner.
+/// A block that was freed by another thread than its owner, and is not reclaimed yet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Buried {
     /// In which address space.
@@ -112,23 +112,23 @@ impl Buried {
 
 /// Blocks of this size and more are whole pages, as in glibc (`M_MMAP_THRESHOLD`).
 const PAGES_MIN: u64 = 128 << 10;
-/// The least that a block takes.
+/// The smallest size of a block.
 const LEAST: u64 = 32;
-/// In the size in front of a block: the block before is in use, as glibc notes it.
+/// A bit of the size in front of a block, as in glibc: the block before is in use.
 const IN_USE: u64 = 1;
 /// The same: the block is whole pages.
 const MAPPED: u64 = 2;
-/// Below this whole pages are mapped that do not fit into the arena.
+/// The end of the range for whole pages that do not fit into the arena.
 const TOP: u64 = 0x7fff_f7ff_f000;
 
-/// A thread that allocates.
+/// The allocator of a thread.
 #[derive(Clone, Copy)]
 pub struct Heap {
     /// In which address space.
     pub space: SpaceId,
-    /// Who.
+    /// The thread.
     pub tid: Tid,
-    /// Nobody else uses the space: everything can be given back at once.
+    /// No other thread uses the space: every block can be reclaimed at once.
     pub is_alone: bool,
     /// Bytes that may still be mapped (`RLIMIT_AS`).
     pub room: u64,
@@ -163,7 +163,7 @@ impl Heap {
         Ok(Block { address, usable: count * CELL - 8, place: Place::Cells(cell, count) })
     }
 
-    /// Nothing but what is in front of it tells that this is a block, as in glibc.
+    /// The block is identified by the header in front of it alone, as in glibc.
     fn block_of_pages(&self, memory: &Memory, address: u64) -> Result<Block, Problem> {
         let (lead, size) = (self.u64(memory, address - 16), self.u64(memory, address - 8));
         let length = lead.saturating_add(size & !7);
@@ -179,7 +179,7 @@ impl Heap {
         Ok(Block { address, usable: length - lead - 16, place: Place::Pages(start, length) })
     }
 
-    /// Whether a block is in an arena of its own user, or there is nobody else.
+    /// Whether this thread may reclaim a block: it is in its arena, or no other thread exists.
     fn is_own(&self, block: &Block) -> bool {
         match Arena::holding(self.space, block.address) {
             Some((arena, _)) => self.is_alone || arena.is_of(self.tid),
@@ -187,12 +187,12 @@ impl Heap {
         }
     }
 
-    /// How many cells a block of some bytes takes.
+    /// The number of cells of a block of some bytes.
     fn cells(size: u64) -> u64 {
         (size + 8).next_multiple_of(CELL).max(LEAST) / CELL
     }
 
-    /// A new block, all zeros; and whether it had to be put where other mappings are.
+    /// A new block, all zeros; and whether it was placed outside of the arena, among other mappings.
     pub fn allocate(&self, memory: &mut Memory, size: u64, align: u64) -> Result<(u64, bool), Problem> {
         const SIZE_MAX: u64 = i64::MAX as u64;
         if size > SIZE_MAX - PAGE_SIZE || align > 1 << 46 {
@@ -235,7 +235,7 @@ impl Heap {
         Ok((address, own.is_none()))
     }
 
-    /// A place among the other mappings, for what is too large for the arena.
+    /// An address among the other mappings, for a block that is too large for the arena.
     fn elsewhere(&self, memory: &Memory, length: u64, align: u64) -> Result<u64, Problem> {
         let slack = if align > PAGE_SIZE { align } else { 0 };
         let start = memory.find_gap(self.space, length + slack, 0, TOP).ok_or(Problem::Full)?;
@@ -250,7 +250,7 @@ impl Heap {
         memory.write_forced(self.space, address, &vec![0; length as usize]).map_err(Problem::of)
     }
 
-    /// Gives a block back; what is left if that has to wait for its owner.
+    /// Frees a block; what remains to be reclaimed by its owner.
     pub fn release(&self, memory: &mut Memory, block: &Block) -> Result<Option<Buried>, Problem> {
         let is_own = self.is_own(block);
         let (start, length) = match block.place {
@@ -264,7 +264,7 @@ impl Heap {
                 arena.bury(memory, cell)?;
             }
         } else if !is_own {
-            // Whoever uses it crashes, as where pages were unmapped.
+            // A later access faults, as if the pages were unmapped.
             let _ = memory.discard(self.space, start, length);
             memory.protect(self.space, start, length, Protection::NONE).map_err(Problem::of_map)?;
         }
@@ -274,7 +274,7 @@ impl Heap {
         Ok((!is_own).then_some(buried))
     }
 
-    /// Makes the place of a freed block free.
+    /// Reclaims a freed block.
     pub fn unearth(&self, memory: &mut Memory, buried: &Buried) -> Result<(), Problem> {
         match Arena::holding(self.space, buried.start) {
             Some((arena, Part::Cell(cell))) => arena.give(memory, cell, buried.length / CELL),
@@ -282,7 +282,7 @@ impl Heap {
         }
     }
 
-    /// Whether a block can become as long as that, where it is.
+    /// Whether a block can be resized in place.
     fn fits(&self, memory: &Memory, block: &Block, size: u64) -> bool {
         let is_large = size >= PAGES_MIN;
         match (block.place, Arena::holding(self.space, block.address)) {
@@ -298,7 +298,7 @@ impl Heap {
         }
     }
 
-    /// The bytes that others can no longer use once a block has another size: all of them, its end, or none.
+    /// The bytes that a resize or a free takes from the block: all of them, its end, or none.
     pub fn given_up(&self, memory: &Memory, block: &Block, size: Option<u64>) -> (u64, u64) {
         let kept = match (size, block.place) {
             (Some(size), _) if !self.fits(memory, block, size) => 0,
@@ -311,8 +311,8 @@ impl Heap {
         (block.address + kept, block.usable - kept)
     }
 
-    /// Changes the size of a block: where it is then, what is left of the old place for another owner, and whether the new
-    /// one had to be put where other mappings are.
+    /// Resizes a block: its new address, what of the old one remains to be reclaimed by another owner, and whether the
+    /// new one was placed outside of the arena.
     pub fn resize(
         &self,
         memory: &mut Memory,
