@@ -31,10 +31,31 @@ pub struct Row {
     pub footprint: FootprintRule,
     /// Whether it may make pages executable.
     pub maps_code: bool,
+    /// What it does to the mappings that the threads of a process share.
+    pub remaps: Option<Remaps>,
     /// What it is before a program's own code.
     pub startup: Startup,
     /// How it is narrated.
     pub narration: Narration,
+}
+
+/// What a call does to mappings, by its arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Remaps {
+    /// Maps pages, perhaps over others (`mmap(2)`).
+    Map,
+    /// Unmaps pages.
+    Unmap,
+    /// Changes protections.
+    Protect,
+    /// Moves pages (`mremap(2)`).
+    Move,
+    /// May take the content of pages away (`madvise(2)`).
+    Advise,
+    /// Moves the end of the heap.
+    Break,
+    /// Unmaps the segment at an address (`shmdt(2)`).
+    Detach,
 }
 
 /// What a call is before a program's own code: loading, or a step like any other.
@@ -105,8 +126,8 @@ impl Row {
         footprint: FootprintRule,
     ) -> Self {
         let (support, narration) = (Support::Full, Narration::of(footprint));
-        let (maps_code, startup) = (false, Startup::Step);
-        Self { number, name, function, support, arguments, footprint, maps_code, startup, narration }
+        let (maps_code, remaps, startup) = (false, None, Startup::Step);
+        Self { number, name, function, support, arguments, footprint, maps_code, remaps, startup, narration }
     }
 
     /// A call of which something is left out; the note says what.
@@ -134,6 +155,13 @@ impl Row {
     #[must_use]
     pub const fn maps_code(mut self) -> Self {
         self.maps_code = true;
+        self
+    }
+
+    /// A call that changes mappings.
+    #[must_use]
+    pub const fn remaps(mut self, remaps: Remaps) -> Self {
+        self.remaps = Some(remaps);
         self
     }
 

@@ -10,6 +10,7 @@ use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use explore::graph::Access;
 use kernel::Tid;
+use kernel::table::Remaps;
 use memory::{Mapping, PAGE_SIZE, Protection, SpaceId};
 use std::ops::Range;
 
@@ -43,42 +44,39 @@ pub(crate) struct Remap {
 impl State {
     /// The effect of a pending syscall on mappings that other threads use.
     pub(crate) fn remap_of(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> Option<Remap> {
-        let name = kernel::table::row(number)?.name;
+        let remaps = kernel::table::row(number)?.remaps?;
         let space = self.world.space(tid);
-        if !matches!(name, "mmap" | "munmap" | "mprotect" | "mremap" | "madvise" | "brk" | "shmdt")
-            || self.shares_nothing(space)
-            || self.is_life(tid)
-        {
+        if self.shares_nothing(space) || self.is_life(tid) {
             return None;
         }
         let [first, second, third, fourth, fifth, _] = args;
         let given = first..first.saturating_add(second);
         let mut ranges = Vec::new();
-        match name {
-            "munmap" => ranges.extend(self.mapped(space, given, |_| true)),
-            "mprotect" => {
+        match remaps {
+            Remaps::Unmap => ranges.extend(self.mapped(space, given, |_| true)),
+            Remaps::Protect => {
                 let wanted = Protection::from_bits(third);
                 ranges.extend(self.mapped(space, given, |mapping| mapping.protection != wanted));
             }
-            "madvise" if DISCARDING.contains(&third) => ranges.extend(self.mapped(space, given, |_| true)),
-            "mmap" if fourth & MAP_FIXED != 0 && fourth & MAP_FIXED_NOREPLACE == 0 => {
+            Remaps::Advise if DISCARDING.contains(&third) => ranges.extend(self.mapped(space, given, |_| true)),
+            Remaps::Map if fourth & MAP_FIXED != 0 && fourth & MAP_FIXED_NOREPLACE == 0 => {
                 ranges.extend(self.mapped(space, given, |_| true));
             }
-            "mremap" => {
+            Remaps::Move => {
                 ranges.extend(self.mapped(space, given, |_| true));
                 let moved = fifth..fifth.saturating_add(third);
                 ranges.extend(self.mapped(space, moved, |_| fourth & MREMAP_FIXED != 0));
             }
-            "shmdt" => ranges.extend(self.world.memory.mapping_at(space, first).map(whole)),
-            "brk" => ranges.extend(self.heap_end(space, first)),
-            _ => {}
+            Remaps::Detach => ranges.extend(self.world.memory.mapping_at(space, first).map(whole)),
+            Remaps::Break => ranges.extend(self.heap_end(space, first)),
+            Remaps::Advise | Remaps::Map => {}
         }
-        let maps = match name {
-            "mmap" => Some(second),
-            "mremap" => Some(third),
+        let maps = match remaps {
+            Remaps::Map => Some(second),
+            Remaps::Move => Some(third),
             _ => None,
         };
-        let discards = matches!(name, "madvise" | "mmap" | "mremap");
+        let discards = matches!(remaps, Remaps::Advise | Remaps::Map | Remaps::Move);
         Some(Remap { space, maps, ranges, discards })
     }
 

@@ -14,8 +14,8 @@ use crate::id::{Id, Pid};
 use crate::map::Map;
 use crate::table::Argument::{Fd, Hex, In, Int, Mode, Path, Size};
 use crate::table::FootprintRule::{Everything, SystemV};
-use crate::table::Row;
 use crate::table::narration::Words;
+use crate::table::{Remaps, Row};
 use crate::{Kernel, Tid};
 use memory::Memory;
 
@@ -33,7 +33,7 @@ pub const ROWS: &[Row] = &[
     Row::full(65, "semop", semaphore_calls::semop, &[Int, Hex, Size], SystemV).says(Words::Semaphores),
     Row::full(66, "semctl", semaphore_calls::semctl, &[Int, Int, Int, Hex], SystemV)
         .partial("not IPC_INFO, SEM_INFO, SEM_STAT"),
-    Row::full(67, "shmdt", segment::shmdt, &[Hex], Everything),
+    Row::full(67, "shmdt", segment::shmdt, &[Hex], Everything).remaps(Remaps::Detach),
     Row::full(68, "msgget", message::msgget, &[Hex, Hex], Everything),
     Row::full(69, "msgsnd", message::msgsnd, &[Int, Hex, Size, Hex], SystemV),
     Row::full(70, "msgrcv", message::msgrcv, &[Int, Hex, Size, Int, Hex], SystemV).partial("not MSG_COPY"),

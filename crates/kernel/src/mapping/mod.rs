@@ -12,7 +12,7 @@ use crate::id::Id;
 use crate::process::limit;
 use crate::table::FootprintRule::{ChangesMappings, Everything, Local, MapsFile};
 use crate::table::Startup;
-use crate::table::{Argument::*, Row};
+use crate::table::{Argument::*, Remaps, Row};
 use memory::{Backing, MapError, Mapping, Name, ObjectId, PAGE_SIZE, Protection, Sharing, USER_END};
 
 /// The calls of this family.
@@ -21,21 +21,31 @@ pub const ROWS: &[Row] = &[
         .partial("no huge pages: ENOMEM, as if none were reserved")
         .maps_code()
         .at_startup(Startup::Loads)
+        .remaps(Remaps::Map)
         .silent(),
     Row::full(10, "mprotect", mprotect, &[Hex, Size, Hex], ChangesMappings)
         .maps_code()
         .at_startup(Startup::Loads)
+        .remaps(Remaps::Protect)
         .silent(),
-    Row::full(11, "munmap", munmap, &[Hex, Size], ChangesMappings).at_startup(Startup::Loads).silent(),
-    Row::full(12, "brk", change::brk, &[Hex], ChangesMappings).at_startup(Startup::Loads).silent(),
+    Row::full(11, "munmap", munmap, &[Hex, Size], ChangesMappings)
+        .at_startup(Startup::Loads)
+        .remaps(Remaps::Unmap)
+        .silent(),
+    Row::full(12, "brk", change::brk, &[Hex], ChangesMappings)
+        .at_startup(Startup::Loads)
+        .remaps(Remaps::Break)
+        .silent(),
     Row::full(25, "mremap", change::mremap, &[Hex, Size, Size, Hex, Hex], ChangesMappings)
         .partial("not MREMAP_DONTUNMAP")
         .maps_code()
+        .remaps(Remaps::Move)
         .silent(),
     Row::full(26, "msync", advice::msync, &[Hex, Size, Hex], Everything),
     Row::full(27, "mincore", advice::mincore, &[Hex, Size, Hex], Everything).partial("whatever is mapped is resident"),
     Row::full(28, "madvise", advice::madvise, &[Hex, Size, Int], ChangesMappings)
         .partial("not MADV_REMOVE, MADV_DONTFORK, MADV_WIPEONFORK and their opposites")
+        .remaps(Remaps::Advise)
         .silent(),
     Row::full(149, "mlock", advice::mlock, &[Hex, Size], Everything),
     Row::full(150, "munlock", advice::munlock, &[Hex, Size], Everything),
