@@ -8,8 +8,8 @@ use replay::{Budget, Replayable, Timeline, fails_with, run, shorten};
 use trace::{Choice, Schedule};
 
 /// Two threads that take two locks in opposite order, and what a search finds in them.
-fn found() -> (Programs, Found) {
-    let folder = inside::folder("replayed");
+fn found(test: &str) -> (Programs, Found) {
+    let folder = inside::folder(&format!("replayed-{test}"));
     let source = "#include <pthread.h>\npthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER; int x;\n\
                   static void both(pthread_mutex_t *m, pthread_mutex_t *n) { pthread_mutex_lock(m); x++;\
                   pthread_mutex_lock(n); x++; pthread_mutex_unlock(n); pthread_mutex_unlock(m); }\n\
@@ -30,7 +30,7 @@ fn found() -> (Programs, Found) {
 
 #[test]
 fn a_timeline_of_programs_goes_back_to_the_states_it_came_from() {
-    let (mut programs, found) = found();
+    let (mut programs, found) = found("timeline");
     let mut replayed = ProgramReplay::new(&mut programs, "");
     let mut timeline = Timeline::new(&mut replayed, found.schedule.clone());
     let mut fingerprints = vec![timeline.state().reached.fingerprint];
@@ -54,7 +54,7 @@ fn a_timeline_of_programs_goes_back_to_the_states_it_came_from() {
 
 #[test]
 fn a_detour_is_cut_out_of_a_schedule_of_programs() {
-    let (mut programs, found) = found();
+    let (mut programs, found) = found("detour");
     let mut replayed = ProgramReplay::new(&mut programs, "");
     let short = |replayed: &mut ProgramReplay<'_>, choices: &[Choice]| {
         let schedule = Schedule { choices: choices.to_vec(), cycle_start: None };
