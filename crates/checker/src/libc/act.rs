@@ -166,7 +166,7 @@ impl Act<'_> {
 
     pub(super) fn read_lock(&mut self, otherwise: Option<u64>) -> Done {
         let at = self.operation.args[0];
-        if let Some(why) = self.not_both(self.load(at + 4) != 0, otherwise) {
+        if let Some(why) = self.not_both(self.load(at.wrapping_add(4)) != 0, otherwise) {
             return Done::Returned(why);
         }
         let readers = self.load(at);
@@ -181,16 +181,16 @@ impl Act<'_> {
         if let Some(why) = self.not_both(self.operation.u64(self.seen(), at) != 0, otherwise) {
             return Done::Returned(why);
         }
-        self.store(at + 4, self.operation.tid.0);
+        self.store(at.wrapping_add(4), self.operation.tid.0);
         self.hold();
         Done::Acquired(0)
     }
 
     pub(super) fn unlock_both(&mut self) -> Done {
         let at = self.operation.args[0];
-        let (readers, writer) = (self.load(at), self.load(at + 4));
+        let (readers, writer) = (self.load(at), self.load(at.wrapping_add(4)));
         if writer == self.operation.tid.0 {
-            self.store(at + 4, 0);
+            self.store(at.wrapping_add(4), 0);
             self.release();
             return Done::Returned(0);
         }

@@ -23,7 +23,7 @@ impl Stepper<'_> {
         let is_seen = self.watch_for(tid, routine, Hook { function: Function::Callback, ..hook })
             && self.watch_for(tid, address, Hook { function: Function::Back, ..hook });
         if is_seen {
-            let end = Return { address, stack_pointer: stack_pointer + 8 };
+            let end = Return { address, stack_pointer: stack_pointer.wrapping_add(8) };
             let overlay = self.state.overlay.thread_mut(tid);
             // Calls that were left by an exception have ended.
             overlay.onces.retain(|once| once.end.stack_pointer > stack_pointer);
@@ -40,7 +40,7 @@ impl Stepper<'_> {
         if let Some(address) = self.state.return_address(tid).filter(|_| !self.state.is_quiet(tid))
             && self.watch_for(tid, address, Hook { function: Function::Back, ..hook })
         {
-            let stack_pointer = here.stack_pointer + 8;
+            let stack_pointer = here.stack_pointer.wrapping_add(8);
             self.state.overlay.thread_mut(tid).real = Some(Return { address, stack_pointer });
         }
         self.step_past(step)
@@ -58,7 +58,7 @@ impl Stepper<'_> {
         let Some(address) = self.state.return_address(tid).filter(|_| self.state.is_called_back(tid)) else {
             return self.go_on(step);
         };
-        let back = Return { address, stack_pointer: self.state.standing(tid).stack_pointer + 8 };
+        let back = Return { address, stack_pointer: self.state.standing(tid).stack_pointer.wrapping_add(8) };
         if !self.watch_for(tid, address, Hook { function: Function::Back, ..hook }) {
             return self.go_on(step);
         }

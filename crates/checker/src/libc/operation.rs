@@ -153,7 +153,7 @@ impl Operation {
             }
             function if function.is_of_both() && self.prefers_writers(seen) => true,
             F::ReadLock | F::TimedReadLock | F::ClockReadLock => {
-                self.u32(seen, self.args[0] + 4) == 0 || self.is_late(seen) || self.deadlocks(seen)
+                self.u32(seen, self.args[0].wrapping_add(4)) == 0 || self.is_late(seen) || self.deadlocks(seen)
             }
             F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => {
                 self.u64(seen, self.args[0]) == 0 || self.is_late(seen) || self.deadlocks(seen)
@@ -202,13 +202,15 @@ impl Operation {
     pub(super) fn prefers_writers(&self, seen: Seen<'_>) -> bool {
         const KIND: u64 = 48;
         const NONRECURSIVE: u32 = 2;
-        self.has_kinds && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + KIND) == NONRECURSIVE
+        self.has_kinds
+            && self.flavour == Flavour::Glibc
+            && self.u32(seen, self.args[0].wrapping_add(KIND)) == NONRECURSIVE
     }
 
     /// Whether the caller holds the read-write lock as its writer: glibc returns `EDEADLK`.
     pub(super) fn deadlocks(&self, seen: Seen<'_>) -> bool {
         let only_tries = matches!(self.function, Function::TryReadLock | Function::TryWriteLock);
-        !only_tries && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0] + 4) == self.tid.0
+        !only_tries && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0].wrapping_add(4)) == self.tid.0
     }
 
     /// The sleepers that a signal may wake at a condition variable. A cancelled thread consumes no signal
@@ -276,7 +278,7 @@ impl Operation {
         let own = part(self.tid.0 % PARTS, true);
         let everything = |write| [whole(true)].into_iter().chain((0..PARTS).map(move |number| part(number, write)));
         let shares = self.overlay(seen).is_some_and(|overlay| overlay.shares.contains(&lock));
-        let has_writer = self.u32(seen, self.args[0] + 4) != 0;
+        let has_writer = self.u32(seen, self.args[0].wrapping_add(4)) != 0;
         match self.function {
             F::TryReadLock if has_writer => vec![whole(false)],
             F::ReadLock | F::TryReadLock | F::TimedReadLock | F::ClockReadLock => vec![whole(false), own],

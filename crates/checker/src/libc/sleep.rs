@@ -59,7 +59,7 @@ impl Act<'_> {
         let (seen, at) = (self.seen(), self.operation.args[0]);
         let is_used = match self.operation.flavour {
             Flavour::Glibc => self.operation.u64(seen, at),
-            Flavour::Musl => self.operation.u64(seen, at + 8),
+            Flavour::Musl => self.operation.u64(seen, at.wrapping_add(8)),
         };
         is_used != 0 && self.operation.sleepers(seen).is_empty()
     }
@@ -100,7 +100,7 @@ impl Act<'_> {
             return Done::Returned(0);
         }
         let sleepers = self.overlay.sleepers(object);
-        let size = self.operation.flavour.barrier_size(self.load(self.operation.args[0] + 8));
+        let size = self.operation.flavour.barrier_size(self.load(self.operation.args[0].wrapping_add(8)));
         if (sleepers.len() as u32) + 1 < size {
             return self.sleep(object);
         }

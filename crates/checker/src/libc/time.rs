@@ -32,7 +32,7 @@ impl Operation {
         let (clock, address) = self.time(seen)?;
         // Negative times have expired.
         let seconds = u64::try_from(self.u64(seen, address).cast_signed()).unwrap_or(0);
-        let at = seconds.saturating_mul(NANOSECONDS).saturating_add(self.u64(seen, address + 8));
+        let at = seconds.saturating_mul(NANOSECONDS).saturating_add(self.u64(seen, address.wrapping_add(8)));
         let clocks = &seen.kernel.clock;
         Some(if clock == CLOCK_MONOTONIC { at } else { at.saturating_sub(clocks.real() - clocks.now()) })
     }
@@ -40,14 +40,14 @@ impl Operation {
     /// The clock of a condition variable (`pthread_condattr_setclock(3)`).
     fn condition_clock(&self, seen: Seen<'_>) -> u64 {
         match self.flavour {
-            Flavour::Glibc => u64::from(self.u32(seen, self.args[0] + 36) >> 1 & 1),
-            Flavour::Musl => u64::from(self.u32(seen, self.args[0] + 16)),
+            Flavour::Glibc => u64::from(self.u32(seen, self.args[0].wrapping_add(36)) >> 1 & 1),
+            Flavour::Musl => u64::from(self.u32(seen, self.args[0].wrapping_add(16))),
         }
     }
 
     /// Whether the deadline is invalid: too many nanoseconds, or an unknown clock.
     pub(super) fn has_no_time(&self, seen: Seen<'_>) -> bool {
-        let is_wrong = |(clock, address)| clock > 1 || self.u64(seen, address + 8) >= NANOSECONDS;
+        let is_wrong = |(clock, address)| clock > 1 || self.u64(seen, address.wrapping_add(8)) >= NANOSECONDS;
         self.time(seen).is_some_and(is_wrong)
     }
 

@@ -175,7 +175,7 @@ impl State {
     fn clone_stack(&self, space: SpaceId, arguments: u64) -> Option<(u64, u64)> {
         const STACK: u64 = 40;
         let mut bytes = [0; 24];
-        self.world.memory.peek(space, arguments + STACK, &mut bytes).ok()?;
+        self.world.memory.peek(space, arguments.wrapping_add(STACK), &mut bytes).ok()?;
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let (start, size, storage) = (number(0), number(8), number(16));
         let end = start.saturating_add(size);

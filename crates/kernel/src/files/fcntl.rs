@@ -101,7 +101,7 @@ const F_OWNER_PGRP: u32 = 2;
 
 /// `F_SETOWN_EX`: kept as `F_SETOWN` keeps it, groups negative.
 fn set_owner(call: &mut Call<'_>, description: Id) -> Result<u64, Stop> {
-    let (kind, number) = (call.load_u32(call.args[2])?, call.load_u32(call.args[2] + 4)? as i32);
+    let (kind, number) = (call.load_u32(call.args[2])?, call.load_u32(call.args[2].wrapping_add(4))? as i32);
     let owner = match kind {
         0 => return call.unsupported("F_OWNER_TID"),
         F_OWNER_PID => number,
@@ -116,7 +116,7 @@ fn get_owner(call: &mut Call<'_>, description: Id) -> Result<u64, Stop> {
     let owner = call.description(description).owner;
     let kind = if owner < 0 { F_OWNER_PGRP } else { F_OWNER_PID };
     call.store_u32(call.args[2], kind)?;
-    call.store_u32(call.args[2] + 4, owner.unsigned_abs())?;
+    call.store_u32(call.args[2].wrapping_add(4), owner.unsigned_abs())?;
     Ok(0)
 }
 

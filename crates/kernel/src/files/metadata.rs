@@ -148,7 +148,8 @@ pub fn utimensat(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 fn timespec(call: &mut Call<'_>, offset: u64) -> Result<Time, Stop> {
-    let (seconds, nanos) = (call.load_u64(call.args[2] + offset)?, call.load_u64(call.args[2] + offset + 8)?);
+    let (seconds, nanos) =
+        (call.load_u64(call.args[2].wrapping_add(offset))?, call.load_u64(call.args[2].wrapping_add(offset + 8))?);
     match nanos {
         0x3fff_ffff => Ok(Time::Now),
         0x3fff_fffe => Ok(Time::Omit),
@@ -170,7 +171,7 @@ pub fn utime(call: &mut Call<'_>) -> Result<u64, Stop> {
     if call.args[1] == 0 {
         return set_times(call, node, [Time::Now; 2]);
     }
-    let (accessed, modified) = (call.load_u64(call.args[1])?, call.load_u64(call.args[1] + 8)?);
+    let (accessed, modified) = (call.load_u64(call.args[1])?, call.load_u64(call.args[1].wrapping_add(8))?);
     let times = [moment(call, accessed, 0)?, moment(call, modified, 0)?];
     set_times(call, node, times)
 }

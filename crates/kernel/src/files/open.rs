@@ -91,12 +91,12 @@ pub fn openat2(call: &mut Call<'_>) -> Result<u64, Stop> {
     if call.args[3] < 24 {
         return Err(EINVAL.into());
     }
-    let extra = call.load_bytes(call.args[2] + 24, (call.args[3] - 24).min(4096) as usize)?;
+    let extra = call.load_bytes(call.args[2].wrapping_add(24), (call.args[3] - 24).min(4096) as usize)?;
     if extra.iter().any(|byte| *byte != 0) {
         return Err(E2BIG.into());
     }
-    let (flags, mode) = (call.load_u64(call.args[2])?, call.load_u64(call.args[2] + 8)?);
-    let resolve = call.load_u64(call.args[2] + 16)?;
+    let (flags, mode) = (call.load_u64(call.args[2])?, call.load_u64(call.args[2].wrapping_add(8))?);
+    let resolve = call.load_u64(call.args[2].wrapping_add(16))?;
     let how = strict(flags, mode, resolve)?;
     open_path(call, call.int(0), call.args[1], how)
 }
