@@ -305,13 +305,13 @@ impl Operation {
             F::TryLock | F::TryMtx => self.mutex_words(is_written()),
             F::Wait | F::TimedWait | F::ClockWait => self.mutex_words(true),
             function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
-            function if function.is_of_both() => vec![(first, is_written()), (first + 4, is_written())],
+            function if function.is_of_both() => vec![(first, is_written()), (first.wrapping_add(4), is_written())],
             F::SpinLock | F::SpinUnlock | F::SpinTryLock | F::Once => vec![(first, is_written())],
             F::SemaphoreWait | F::SemaphoreTimedWait | F::SemaphoreClockWait | F::SemaphoreTryWait => {
                 vec![(first, is_written())]
             }
             F::SemaphorePost => vec![(first, true)],
-            F::BarrierWait => vec![(first + 8, false)],
+            F::BarrierWait => vec![(first.wrapping_add(8), false)],
             _ => Vec::new(),
         }
     }

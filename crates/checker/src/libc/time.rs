@@ -47,7 +47,8 @@ impl Operation {
 
     /// Whether the deadline is invalid: too many nanoseconds, or an unknown clock.
     pub(super) fn has_no_time(&self, seen: Seen<'_>) -> bool {
-        let is_wrong = |(clock, address)| clock > 1 || self.u64(seen, address.wrapping_add(8)) >= NANOSECONDS;
+        let is_wrong =
+            |(clock, address): (u64, u64)| clock > 1 || self.u64(seen, address.wrapping_add(8)) >= NANOSECONDS;
         self.time(seen).is_some_and(is_wrong)
     }
 
