@@ -3,13 +3,12 @@
 //! Data, not a callback: a waiting thread is cloned, hashed and printed like everything else in the world. When a wait is
 //! over, the call is redone from its arguments; it finds the old wait in [`crate::Call::resumed`].
 
-use crate::Kernel;
 use crate::files::LockRequest;
-use crate::id::{Id, Pid, Tid};
+use crate::id::{Id, Pid};
 use crate::ipc::{QueueRequest, SemaphoreRequest};
+pub use crate::kernel::is_over;
 use crate::lifecycle::ChildRequest;
 use crate::{net, terminal};
-use memory::Memory;
 
 /// Why a thread cannot go on, and when to try again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -107,12 +106,4 @@ impl Wait {
         self.progress = progress;
         self
     }
-}
-
-/// Whether a wait is over: the call should be redone.
-#[must_use]
-pub fn is_over(wait: &Wait, thread: Tid, kernel: &Kernel, memory: &Memory) -> bool {
-    wait.woken
-        || wait.deadline.is_some_and(|deadline| kernel.clock.now() >= deadline)
-        || wait.until.iter().any(|condition| kernel.holds(condition, thread, memory))
 }

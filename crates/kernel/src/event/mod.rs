@@ -11,13 +11,13 @@ pub mod timer;
 mod wake;
 
 use crate::call::{Call, Stop};
-use crate::descriptor::{File, POLLNVAL, operations};
+use crate::descriptor::{File, POLLNVAL};
 use crate::id::{Id, Tid};
 use crate::map::Map;
-use crate::table::Argument::{Fd, Hex, Int, Size, Time};
-use crate::table::FootprintRule::{Everything, MakesDescriptors, Polls};
-use crate::table::Row;
+use crate::table::footprint::FootprintRule::{Everything, MakesDescriptors, Polls};
 use crate::table::narration::ResultWords;
+use crate::table::syscall::Argument::{Fd, Hex, Int, Size, Time};
+use crate::table::syscall::Row;
 use crate::{Kernel, net};
 use memory::Memory;
 
@@ -69,7 +69,7 @@ pub fn ready(kernel: &Kernel, memory: &Memory, tid: Tid, description: Id) -> u16
     match open.file {
         File::Signal(id) => signals::ready(kernel, tid, id),
         File::Epoll(id) => epoll::ready(kernel, memory, tid, id),
-        file => (operations(file).poll)(kernel, memory, description),
+        file => (file.operations().poll)(kernel, memory, description),
     }
 }
 

@@ -4,12 +4,14 @@ use super::{
     attribute, directory, duplicate, fcntl, ioctl, lock_calls, metadata, mount, namespace, notify, open, path_calls,
     rename, seal, size, splice, stat, transfer,
 };
-use crate::table::Argument::{Dir, Fd, Hex, In, Int, Mode, Out, Path, Size};
-use crate::table::FootprintRule::{Closes, Duplicates, Everything, Names, Replaces, SharedByThreads, Through};
-use crate::table::Row;
-use crate::table::Startup;
+use crate::table::footprint::FootprintRule::{
+    Closes, Duplicates, Everything, Names, Replaces, SharedByThreads, Through,
+};
 use crate::table::footprint::{Amount, FileUse, Follow, NameUse, OpenFlags, SocketUse};
 use crate::table::narration::{Called, ResultWords, Shown, Verb, Words};
+use crate::table::syscall::Argument::{Dir, Fd, Hex, In, Int, Mode, Out, Path, Size};
+use crate::table::syscall::Row;
+use crate::table::syscall::Startup;
 
 const NOWAIT: &str = "RWF_NOWAIT on regular files only";
 

@@ -12,10 +12,10 @@ mod semaphore_calls;
 
 use crate::id::{Id, Pid};
 use crate::map::Map;
-use crate::table::Argument::{Fd, Hex, In, Int, Mode, Path, Size};
-use crate::table::FootprintRule::{Everything, SystemV};
-use crate::table::Row;
+use crate::table::footprint::FootprintRule::{Everything, SystemV};
 use crate::table::narration::Words;
+use crate::table::syscall::Argument::{Fd, Hex, In, Int, Mode, Path, Size};
+use crate::table::syscall::Row;
 use crate::{Kernel, Tid};
 use memory::Memory;
 

@@ -15,12 +15,14 @@ pub use start::{INFINITE, Start, start};
 pub use wait::{ChildRequest, has_answer};
 
 use crate::call::{Call, Stop};
-use crate::table::FootprintRule::{Asks, EndsProcess, EndsThread, Everything, Executes, Forks, Local, Reaps};
 use crate::table::footprint::Changers::{Anybody, Relatives};
 use crate::table::footprint::CloneFlags;
+use crate::table::footprint::FootprintRule::{
+    Asks, EndsProcess, EndsThread, Everything, Executes, Forks, Local, Reaps,
+};
 use crate::table::footprint::Subject::{Caller, GivenThread};
 use crate::table::narration::{ResultWords, Shown, Verb, Words};
-use crate::table::{Argument::*, Row};
+use crate::table::syscall::{Argument::*, Row};
 use crate::{Kernel, Pid};
 use memory::Memory;
 

@@ -8,7 +8,7 @@ use super::poll::{CHANGED, wake};
 use super::socket::{Family, Kind, Stage};
 use crate::Kernel;
 use crate::call::{Call, Stop};
-use crate::descriptor::{self, O_CLOEXEC, O_NONBLOCK};
+use crate::descriptor::{O_CLOEXEC, O_NONBLOCK};
 use crate::errno::{EAGAIN, EINVAL, EOPNOTSUPP};
 use crate::id::Id;
 
@@ -49,7 +49,7 @@ fn run(call: &mut Call<'_>, flags: u32) -> Result<u64, Stop> {
     let remote = call.socket(connection).remote.clone();
     let family = call.socket(connection).family;
     if let Err(stop) = address::store(call, &address::encode(remote.as_ref(), family), name, length) {
-        let _ = descriptor::close(call.kernel, call.memory, call.pid, fd);
+        let _ = call.kernel.close(call.memory, call.pid, fd);
         return Err(stop);
     }
     Ok(fd as u64)

@@ -263,7 +263,7 @@ fn install_rights(call: &mut Call<'_>, received: &Received, fitting: usize, clos
             numbers.push(fd);
         }
         // The reference of the message ends in either case.
-        descriptor::release(call.kernel, call.memory, *description);
+        call.kernel.release(call.memory, *description);
     }
     numbers
 }

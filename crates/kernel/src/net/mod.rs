@@ -28,13 +28,13 @@ use crate::Kernel;
 use crate::descriptor::{Operations, refuse};
 use crate::id::Id;
 use crate::map::Map;
-use crate::table::Argument::{Fd, Hex, In, Int, Out, Size};
-use crate::table::FootprintRule::{
+use crate::table::footprint::FootprintRule::{
     self, Accepts, Connects, Everything, MakesDescriptors, NamesSocket, ShutsDown, Through,
 };
-use crate::table::Row;
 use crate::table::footprint::{Amount, FileUse, SocketUse};
 use crate::table::narration::{ResultWords, Shown, Words};
+use crate::table::syscall::Argument::{Fd, Hex, In, Int, Out, Size};
+use crate::table::syscall::Row;
 use port::{Port, Transport};
 use queue::Queue;
 use socket::{Listener, Socket, Stage};

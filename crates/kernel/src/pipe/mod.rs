@@ -14,9 +14,9 @@ use crate::descriptor::{
 use crate::errno::{EAGAIN, EBADF, EBUSY, EINVAL, EMFILE, ENOTTY, EPERM, EPIPE, Errno};
 use crate::id::Id;
 use crate::map::Map;
-use crate::table::FootprintRule::MakesDescriptors;
+use crate::table::footprint::FootprintRule::MakesDescriptors;
 use crate::table::narration::Called;
-use crate::table::{Argument, Row};
+use crate::table::syscall::{Argument, Row};
 use crate::wait::{Condition, Wait};
 use crate::{Kernel, event};
 pub use fifo::open_fifo;
@@ -83,7 +83,7 @@ fn store_pair(call: &mut Call<'_>, reader: Fd, writer: Fd) -> Result<u64, Stop> 
     let stored = call.store(call.args[0], &pair);
     if stored.is_err() {
         for fd in [reader, writer] {
-            crate::descriptor::close(call.kernel, call.memory, call.pid, fd)?;
+            call.kernel.close(call.memory, call.pid, fd)?;
         }
     }
     stored.map(|()| 0)

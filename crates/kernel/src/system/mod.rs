@@ -9,11 +9,11 @@ pub use random::{random, random_bytes};
 
 use crate::call::{Call, Control, Stop};
 use crate::errno::{EINVAL, ENODEV, EPERM};
-use crate::table::FootprintRule::{Asks, ChangesProcess, Everything, Local};
-use crate::table::Startup;
 use crate::table::footprint::Changers::Anybody;
+use crate::table::footprint::FootprintRule::{Asks, ChangesProcess, Everything, Local};
 use crate::table::footprint::Subject::{Caller, GivenThread, Limits};
-use crate::table::{Argument::*, Row};
+use crate::table::syscall::Startup;
+use crate::table::syscall::{Argument::*, Row};
 use crate::time::SECOND;
 
 /// The calls of this family.

@@ -18,7 +18,7 @@ use crate::errno::{EIO, ENXIO};
 use crate::id::{Id, Pid};
 use crate::map::Map;
 use crate::net::Bytes;
-use crate::table::Row;
+use crate::table::syscall::Row;
 use crate::{Kernel, event};
 use settings::Settings;
 use std::collections::VecDeque;

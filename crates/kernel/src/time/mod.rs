@@ -21,11 +21,11 @@ use crate::map::Map;
 use crate::process::SignalInfo;
 use crate::signal::number::SIGALRM;
 use crate::signal::{self, SI_TIMER, Target};
-use crate::table::FootprintRule::{Asks, ChangesProcess, Everything, Local, ReadsClock, Sleeps};
 use crate::table::footprint::Changers::Threads;
+use crate::table::footprint::FootprintRule::{Asks, ChangesProcess, Everything, Local, ReadsClock, Sleeps};
 use crate::table::footprint::Subject::Caller;
 use crate::table::narration::Words;
-use crate::table::{Argument::*, Row};
+use crate::table::syscall::{Argument::*, Row};
 use memory::Memory;
 
 /// Nanoseconds in a second.
