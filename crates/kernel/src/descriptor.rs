@@ -14,7 +14,7 @@ use crate::errno::{EBADF, EMFILE, Errno};
 use crate::id::{Id, Pid};
 pub use close::{close_all, close_on_exec};
 pub use flags::*;
-pub use operations::{At, Operations, Received, refuse};
+pub use operations::{At, Operations, Received, noop_seek, refuse};
 pub use references::{inherit, retain};
 use std::collections::BTreeMap;
 

@@ -5,12 +5,20 @@ mod conditions;
 
 use crate::clock::Clock;
 use crate::descriptor::{Console, Description};
+use crate::event::state::Events;
+use crate::files::state::Files;
+use crate::futex::queue::Futexes;
 use crate::host::Host;
 use crate::id::{Id, Pid, Tid};
+use crate::ipc::state::Ipc;
 use crate::map::Map;
+use crate::net::state::Net;
+use crate::pipe::ring::Pipes;
 use crate::process::Process;
+use crate::system::machine::System;
+use crate::terminal::state::Terminals;
 use crate::thread::Thread;
-use crate::{event, files, futex, ipc, net, pipe, system, terminal, time};
+use crate::time::state::Timers;
 
 pub use conditions::is_over;
 
@@ -26,23 +34,23 @@ pub struct Kernel {
     /// Virtual time.
     pub clock: Clock,
     /// The file system.
-    pub files: files::Files,
+    pub files: Files,
     /// Pipes and FIFOs.
-    pub pipes: pipe::Pipes,
+    pub pipes: Pipes,
     /// Sockets.
-    pub net: net::Net,
+    pub net: Net,
     /// Event counters, epoll sets and their kin.
-    pub events: event::Events,
+    pub events: Events,
     /// System V and POSIX communication.
-    pub ipc: ipc::Ipc,
+    pub ipc: Ipc,
     /// Terminals.
-    pub terminals: terminal::Terminals,
+    pub terminals: Terminals,
     /// Threads that wait in `futex(2)`, in order.
-    pub futexes: futex::Futexes,
+    pub futexes: Futexes,
     /// Armed timers.
-    pub timers: time::Timers,
+    pub timers: Timers,
     /// What the machine is called.
-    pub system: system::System,
+    pub system: System,
     /// What the user gave as standard input, and how much of it was read.
     pub input: Input,
     /// What was written to the standard streams and not yet taken by the world.
@@ -95,15 +103,15 @@ impl Kernel {
             threads: Map::default(),
             descriptions: Map::default(),
             clock: Clock::default(),
-            files: files::Files::default(),
-            pipes: pipe::Pipes::default(),
-            net: net::Net::default(),
-            events: event::Events::default(),
-            ipc: ipc::Ipc::default(),
-            terminals: terminal::Terminals::default(),
-            futexes: futex::Futexes::default(),
-            timers: time::Timers::default(),
-            system: system::System::default(),
+            files: Files::default(),
+            pipes: Pipes::default(),
+            net: Net::default(),
+            events: Events::default(),
+            ipc: Ipc::default(),
+            terminals: Terminals::default(),
+            futexes: Futexes::default(),
+            timers: Timers::default(),
+            system: System::default(),
             input: Input::default(),
             output: Vec::new(),
             ended: Vec::new(),

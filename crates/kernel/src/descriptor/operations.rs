@@ -29,6 +29,11 @@ pub struct Operations {
     pub seek: fn(&mut Call<'_>, Id, i64, u32) -> Result<u64, Stop>,
 }
 
+/// `lseek(2)` that does nothing and says so (Linux's `noop_llseek`).
+pub fn noop_seek(_: &mut Call<'_>, _: Id, _: i64, _: u32) -> Result<u64, Stop> {
+    Ok(0)
+}
+
 /// Functions for what a kind of file cannot do.
 pub mod refuse {
     use super::{At, Operations};

@@ -1,6 +1,6 @@
 //! `read(2)`, `write(2)` and their kin: written once for all kinds of files.
 
-use super::device;
+use super::device_operations;
 use crate::call::{Call, Stop};
 use crate::descriptor::{At, File, O_APPEND, POLLIN};
 use crate::errno::{EBADF, EFAULT, EINVAL, EOPNOTSUPP, ESPIPE, Errno};
@@ -172,7 +172,7 @@ fn send(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
     }
     let file = open.file;
     check_position(file, at)?;
-    if matches!(file, File::Device(_)) && device::swallows(call, description) {
+    if matches!(file, File::Device(_)) && device_operations::swallows(call, description) {
         let length: u64 = pieces.iter().map(|piece| piece.length).fold(0, u64::saturating_add);
         return Ok(length.min(TRANSFER_MAX));
     }

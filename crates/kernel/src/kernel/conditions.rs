@@ -21,7 +21,7 @@ impl Kernel {
             Condition::Queue(request) => ipc::may_pass(self, request),
             Condition::Socket(request) => net::holds(self, *request),
             Condition::Terminal(request) => terminal::holds(self, *request),
-            Condition::CounterRoom(id, added) => event::counter::has_room(self, *id, *added),
+            Condition::CounterRoom(id, added) => event::has_room(self, *id, *added),
             Condition::Signal(set) => signal::has_pending(self, tid, *set),
         }
     }

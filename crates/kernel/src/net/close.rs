@@ -1,9 +1,10 @@
 //! `shutdown(2)`, and what happens when a socket is closed.
 
-use super::connect::{forget_request, give_up};
+use super::connection::{forget_request, give_up};
+use super::open::of_description;
 use super::poll::{CHANGED, ROOM, wake};
 use super::queue::Packet;
-use super::socket::{Family, Kind, Socket, Stage, of_description};
+use super::socket::{Family, Kind, Socket, Stage};
 use super::{port, unix};
 use crate::Kernel;
 use crate::call::{Call, Stop};
