@@ -4,10 +4,10 @@ use crate::call::{Call, Stop};
 use crate::errno::{EACCES, EFAULT, EINVAL, EPERM, ESRCH};
 use crate::id::Pid;
 use crate::process::{Credentials, Process};
-use crate::table::FootprintRule::{Asks, ChangesProcess, Everything};
 use crate::table::footprint::Changers::{Relatives, Threads};
+use crate::table::footprint::FootprintRule::{Asks, ChangesProcess, Everything};
 use crate::table::footprint::Subject::{Caller, GivenProcess};
-use crate::table::{Argument::*, Row};
+use crate::table::syscall::{Argument::*, Row};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[

@@ -36,6 +36,7 @@ pub mod terminal;
 pub mod thread;
 pub mod time;
 pub mod wait;
+mod wide;
 
 pub use call::{Call, Control, Outcome, Stop};
 pub use errno::Errno;

@@ -1,7 +1,7 @@
 //! Values that are cheap to clone and to hash: a snapshot shares them until one side changes its own, and what did not
 //! change is not hashed again.
 
-use crate::map::Wide;
+use crate::wide::Wide;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;

@@ -3,13 +3,14 @@
 //! Data, not a callback: a waiting thread is cloned, hashed and printed like everything else in the world. When a wait is
 //! over, the call is redone from its arguments; it finds the old wait in [`crate::Call::resumed`].
 
-use crate::Kernel;
-use crate::files::LockRequest;
-use crate::id::{Id, Pid, Tid};
-use crate::ipc::{QueueRequest, SemaphoreRequest};
-use crate::lifecycle::ChildRequest;
-use crate::{net, terminal};
-use memory::Memory;
+use crate::files::lock::LockRequest;
+use crate::id::{Id, Pid};
+use crate::ipc::request::QueueRequest;
+use crate::ipc::semaphore::SemaphoreRequest;
+pub use crate::kernel::is_over;
+use crate::lifecycle::child_request::ChildRequest;
+use crate::net::request::Request as SocketRequest;
+use crate::terminal::request::Request as TerminalRequest;
 
 /// Why a thread cannot go on, and when to try again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -65,9 +66,9 @@ pub enum Condition {
     /// A message could be taken from, or left in, a message queue (System V or POSIX).
     Queue(QueueRequest),
     /// Something about a socket.
-    Socket(net::Request),
+    Socket(SocketRequest),
     /// Something about a terminal.
-    Terminal(terminal::Request),
+    Terminal(TerminalRequest),
     /// That much could be added to an event counter (`eventfd(2)`).
     CounterRoom(Id, u64),
     /// A signal of this set (bit `n - 1` for signal `n`) is pending, blocked or not (`sigwaitinfo(2)`).
@@ -107,12 +108,4 @@ impl Wait {
         self.progress = progress;
         self
     }
-}
-
-/// Whether a wait is over: the call should be redone.
-#[must_use]
-pub fn is_over(wait: &Wait, thread: Tid, kernel: &Kernel, memory: &Memory) -> bool {
-    wait.woken
-        || wait.deadline.is_some_and(|deadline| kernel.clock.now() >= deadline)
-        || wait.until.iter().any(|condition| kernel.holds(condition, thread, memory))
 }

@@ -1,12 +1,13 @@
 //! `signalfd(2)`: signals that can be read.
 
+use super::wake::wake;
 use crate::call::{Call, Stop};
-use crate::descriptor::{At, Description, File, O_CLOEXEC, O_NONBLOCK, O_RDWR, Operations, POLLIN, refuse};
+use crate::descriptor::{At, Description, File, O_CLOEXEC, O_NONBLOCK, O_RDWR, Operations, POLLIN, noop_seek, refuse};
 use crate::errno::{EAGAIN, EINVAL};
 use crate::id::{Id, Tid};
 use crate::process::SignalInfo;
 use crate::wait::{Condition, Wait};
-use crate::{Kernel, event, signal};
+use crate::{Kernel, signal};
 use memory::Memory;
 
 /// Bytes of a `struct signalfd_siginfo`.
@@ -17,7 +18,7 @@ const UNREADABLE: u64 = 1 << 8 | 1 << 18;
 
 /// What signal descriptors can do.
 pub static OPERATIONS: Operations =
-    Operations { read, write: refuse::write, poll, ioctl: refuse::ioctl, close, seek: event::seek };
+    Operations { read, write: refuse::write, poll, ioctl: refuse::ioctl, close, seek: noop_seek };
 
 /// `signalfd(2)` of old: no flags.
 pub fn signalfd(call: &mut Call<'_>) -> Result<u64, Stop> {
@@ -43,7 +44,7 @@ fn open(call: &mut Call<'_>, flags: u32) -> Result<u64, Stop> {
         return Err(EINVAL.into());
     };
     call.kernel.events.signals.insert(id, set);
-    event::wake(call.kernel, File::Signal(id), 0);
+    wake(call.kernel, File::Signal(id), 0);
     Ok(call.int(0) as u64)
 }
 
@@ -61,15 +62,6 @@ fn create(call: &mut Call<'_>, set: u64, flags: u32) -> Result<u64, Stop> {
 pub fn ready(kernel: &Kernel, tid: Tid, id: Id) -> u16 {
     let set = kernel.events.signals.get(&id).copied().unwrap_or(0);
     if signal::has_pending(kernel, tid, set) { POLLIN } else { 0 }
-}
-
-/// A signal was sent: signal descriptors that show it have a new event.
-pub fn sent(kernel: &mut Kernel, number: u8) {
-    let shows = |set: u64| set >> (number - 1) & 1 == 1;
-    let shown: Vec<Id> = kernel.events.signals.iter().filter(|(_, set)| shows(**set)).map(|(id, _)| *id).collect();
-    for id in shown {
-        event::wake(kernel, File::Signal(id), POLLIN);
-    }
 }
 
 fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u8>, Stop> {

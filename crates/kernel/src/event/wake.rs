@@ -61,6 +61,34 @@ pub fn description_closed(kernel: &mut Kernel, description: Id) {
     let gone: Vec<Watcher> =
         watchers.iter().copied().filter(|watcher| watcher.key.description == description).collect();
     for watcher in gone {
-        super::epoll::unwatch(kernel, watcher);
+        unwatch(kernel, watcher);
+    }
+}
+
+/// Takes an item out of its set.
+pub fn unwatch(kernel: &mut Kernel, watcher: Watcher) {
+    if let Some(epoll) = kernel.events.epolls.get_mut(&watcher.epoll) {
+        epoll.items.remove(&watcher.key);
+        epoll.listed.retain(|key| *key != watcher.key);
+    }
+    forget(kernel, watcher);
+}
+
+/// Takes a watcher out of its file's list.
+pub(super) fn forget(kernel: &mut Kernel, watcher: Watcher) {
+    let Some(file) = kernel.descriptions.get(&watcher.key.description).map(|open| open.file) else { return };
+    let Some(watchers) = kernel.events.watchers.get_mut(&file) else { return };
+    watchers.retain(|other| *other != watcher);
+    if watchers.is_empty() {
+        kernel.events.watchers.remove(&file);
+    }
+}
+
+/// A signal was sent: signal descriptors that show it have a new event.
+pub fn signal_sent(kernel: &mut Kernel, number: u8) {
+    let shows = |set: u64| set >> (number - 1) & 1 == 1;
+    let shown: Vec<Id> = kernel.events.signals.iter().filter(|(_, set)| shows(**set)).map(|(id, _)| *id).collect();
+    for id in shown {
+        wake(kernel, File::Signal(id), POLLIN);
     }
 }

@@ -1,15 +1,17 @@
 //! The rows of this family.
 
 use super::{
-    attribute, directory, duplicate, fcntl, ioctl, lock_calls, metadata, mount, namespace, notify, open, path_calls,
-    rename, seal, size, splice, stat, transfer,
+    attribute, directory, duplicate, fcntl, ioctl, lock_calls, metadata, mount, namespace, notify_calls, open,
+    path_calls, rename, seal, size, splice, stat, transfer,
 };
-use crate::table::Argument::{Dir, Fd, Hex, In, Int, Mode, Out, Path, Size};
-use crate::table::FootprintRule::{Closes, Duplicates, Everything, Names, Replaces, SharedByThreads, Through};
-use crate::table::Row;
-use crate::table::Startup;
+use crate::table::footprint::FootprintRule::{
+    Closes, Duplicates, Everything, Names, Replaces, SharedByThreads, Through,
+};
 use crate::table::footprint::{Amount, FileUse, Follow, NameUse, OpenFlags, SocketUse};
 use crate::table::narration::{Called, ResultWords, Shown, Verb, Words};
+use crate::table::syscall::Argument::{Dir, Fd, Hex, In, Int, Mode, Out, Path, Size};
+use crate::table::syscall::Row;
+use crate::table::syscall::Startup;
 
 const NOWAIT: &str = "RWF_NOWAIT on regular files only";
 
@@ -101,10 +103,10 @@ pub const ROWS: &[Row] = &[
     Row::full(217, "getdents64", directory::getdents64, &[Fd, Hex, Size], Through(FileUse::List, SocketUse::Any)),
     Row::full(221, "fadvise64", size::fadvise, &[Fd, Size, Size, Int], Through(FileUse::Read, SocketUse::Any)).silent(),
     Row::full(235, "utimes", metadata::utimes, &[Path, Hex], Everything),
-    Row::full(253, "inotify_init", notify::inotify_init, &[], Everything),
-    Row::full(254, "inotify_add_watch", notify::inotify_add_watch, &[Fd, Path, Hex], Everything)
+    Row::full(253, "inotify_init", notify_calls::inotify_init, &[], Everything),
+    Row::full(254, "inotify_add_watch", notify_calls::inotify_add_watch, &[Fd, Path, Hex], Everything)
         .partial("no IN_EXCL_UNLINK"),
-    Row::full(255, "inotify_rm_watch", notify::inotify_rm_watch, &[Fd, Int], Everything),
+    Row::full(255, "inotify_rm_watch", notify_calls::inotify_rm_watch, &[Fd, Int], Everything),
     Row::full(257, "openat", open::openat, &[Dir, Path, Hex, Mode], Names(NameUse::Open(OpenFlags::Argument(2))))
         .at_startup(Startup::LooksUp)
         .called(Called::As("open"))
@@ -145,7 +147,7 @@ pub const ROWS: &[Row] = &[
         .partial("no times before 1970"),
     Row::full(285, "fallocate", size::fallocate, &[Fd, Hex, Size, Size], Everything),
     Row::full(292, "dup3", duplicate::dup3, &[Fd, Fd, Hex], Replaces).silent(),
-    Row::full(294, "inotify_init1", notify::inotify_init1, &[Hex], Everything),
+    Row::full(294, "inotify_init1", notify_calls::inotify_init1, &[Hex], Everything),
     Row::full(295, "preadv", transfer::preadv, &[Fd, Hex, Size, Size], Everything),
     Row::full(296, "pwritev", transfer::pwritev, &[Fd, Hex, Size, Size], Everything),
     Row::full(306, "syncfs", size::syncfs, &[Fd], Everything),

@@ -200,5 +200,5 @@ pub fn lseek(call: &mut Call<'_>) -> Result<u64, Stop> {
         return Err(EINVAL.into());
     }
     let file = call.description(description).file;
-    (crate::descriptor::operations(file).seek)(call, description, call.args[1] as i64, whence)
+    (file.operations().seek)(call, description, call.args[1] as i64, whence)
 }

@@ -1,12 +1,12 @@
 //! `close(2)`, `dup(2)` and their kin.
 
 use crate::call::{Call, Stop};
-use crate::descriptor::{Fd, O_CLOEXEC, close as close_descriptor};
+use crate::descriptor::{Fd, O_CLOEXEC};
 use crate::errno::{EBADF, EINVAL, EMFILE, Errno};
 
 /// `close(2)`.
 pub fn close(call: &mut Call<'_>) -> Result<u64, Stop> {
-    close_descriptor(call.kernel, call.memory, call.pid, call.int(0))?;
+    call.kernel.close(call.memory, call.pid, call.int(0))?;
     Ok(0)
 }
 
@@ -30,7 +30,7 @@ pub fn close_range(call: &mut Call<'_>) -> Result<u64, Stop> {
         if flags & CLOEXEC != 0 {
             call.process_mut().descriptors.get_mut(fd)?.close_on_exec = true;
         } else {
-            close_descriptor(call.kernel, call.memory, call.pid, fd)?;
+            call.kernel.close(call.memory, call.pid, fd)?;
         }
     }
     Ok(0)
@@ -75,9 +75,9 @@ fn onto(call: &mut Call<'_>, old: Fd, new: Fd, close_on_exec: bool) -> Result<u6
     let description = call.description_or_path(old)?;
     // What was there is closed silently, after the new one is sure to be there.
     crate::descriptor::retain(call.kernel, description);
-    let _ = close_descriptor(call.kernel, call.memory, call.pid, new);
+    let _ = call.kernel.close(call.memory, call.pid, new);
     call.refer(new, description, close_on_exec);
-    crate::descriptor::release(call.kernel, call.memory, description);
+    call.kernel.release(call.memory, description);
     Ok(new as u64)
 }
 

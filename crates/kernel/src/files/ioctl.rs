@@ -2,7 +2,7 @@
 
 use super::content;
 use crate::call::{Call, Stop};
-use crate::descriptor::{File, O_ASYNC, O_NONBLOCK, operations};
+use crate::descriptor::{File, O_ASYNC, O_NONBLOCK};
 use crate::errno::{ENOTTY, EOPNOTSUPP};
 use crate::id::Id;
 
@@ -36,7 +36,7 @@ pub fn ioctl(call: &mut Call<'_>) -> Result<u64, Stop> {
         FIOASYNC => set_async(call, description, argument),
         _ => {
             let file = call.description(description).file;
-            (operations(file).ioctl)(call, description, request, argument)
+            (file.operations().ioctl)(call, description, request, argument)
         }
     }
 }

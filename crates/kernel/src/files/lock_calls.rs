@@ -1,7 +1,7 @@
 //! `fcntl(F_SETLK)` and its kin, and `flock(2)`.
 
-use super::content;
-use super::lock::{self, LockRequest, Mode, Owner, Record};
+use super::lock::{LockRequest, Mode, Owner, Record};
+use super::{content, locking};
 use crate::call::{Call, Stop};
 use crate::descriptor::File;
 use crate::errno::{EAGAIN, EBADF, EDEADLOCK, EINVAL, EOVERFLOW, Errno};
@@ -82,7 +82,7 @@ fn owner(call: &Call<'_>, description: Id, family: Family) -> Owner {
 }
 
 fn key(call: &Call<'_>, description: Id) -> Result<Id, Stop> {
-    match lock::key(call.description(description).file) {
+    match locking::key(call.description(description).file) {
         Some(key) => Ok(key),
         None => call.unsupported("locks on this kind of file"),
     }
@@ -95,7 +95,7 @@ pub fn get(call: &mut Call<'_>, description: Id, family: Family) -> Result<u64, 
     let (start, end) = range(call, description, &flock)?;
     let wanted = Record { start, end, owner: owner(call, description, family), mode };
     let file = key(call, description)?;
-    let found = lock::in_the_way(call.kernel, file, &wanted);
+    let found = locking::in_the_way(call.kernel, file, &wanted);
     let Some(held) = found else {
         call.store(call.args[2], &F_UNLCK.to_le_bytes())?;
         return Ok(0);
@@ -138,21 +138,21 @@ pub fn set(call: &mut Call<'_>, description: Id, family: Family, waits: bool) ->
     let file = key(call, description)?;
     let record = Record { start, end, owner: owner(call, description, family), mode: mode.unwrap_or(Mode::Shared) };
     if mode.is_none() {
-        lock::change(call.kernel, file, |locks| locks.unlock(&record));
+        locking::change(call.kernel, file, |locks| locks.unlock(&record));
         return Ok(0);
     }
     take(call, file, record, waits)
 }
 
 fn take(call: &mut Call<'_>, file: Id, record: Record, waits: bool) -> Result<u64, Stop> {
-    if lock::in_the_way(call.kernel, file, &record).is_none() {
-        lock::change(call.kernel, file, |locks| locks.lock(record));
+    if locking::in_the_way(call.kernel, file, &record).is_none() {
+        locking::change(call.kernel, file, |locks| locks.lock(record));
         return Ok(0);
     }
     if !waits {
         return Err(EAGAIN.into());
     }
-    if matches!(record.owner, Owner::Process(_)) && lock::would_deadlock(call.kernel, file, &record) {
+    if matches!(record.owner, Owner::Process(_)) && locking::would_deadlock(call.kernel, file, &record) {
         return Err(EDEADLOCK.into());
     }
     Err(Wait::until(Condition::Lock(LockRequest::Record { file, record })).into())
@@ -175,16 +175,16 @@ pub fn flock(call: &mut Call<'_>) -> Result<u64, Stop> {
     let description = call.description_of(call.int(0))?;
     let file = key(call, description)?;
     let Some(mode) = mode else {
-        lock::set_whole(call.kernel, file, description, None);
+        locking::set_whole(call.kernel, file, description, None);
         return Ok(0);
     };
-    if lock::whole_of(call.kernel, file, description) == Some(mode) {
+    if locking::whole_of(call.kernel, file, description) == Some(mode) {
         return Ok(0);
     }
     // Conversion is not atomic: the old lock goes first, even if the new one cannot be had (`flock(2)`, NOTES).
-    lock::set_whole(call.kernel, file, description, None);
-    if lock::whole_is_free(call.kernel, file, description, mode) {
-        lock::set_whole(call.kernel, file, description, Some(mode));
+    locking::set_whole(call.kernel, file, description, None);
+    if locking::whole_is_free(call.kernel, file, description, mode) {
+        locking::set_whole(call.kernel, file, description, Some(mode));
         return Ok(0);
     }
     if operation & LOCK_NB != 0 {

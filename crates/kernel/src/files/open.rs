@@ -358,7 +358,7 @@ pub fn place_file(kernel: &mut Kernel, memory: &mut Memory, path: &[u8], mode: u
     let mut directory = base::root();
     for name in before {
         directory = match kernel.lookup(directory, name) {
-            Some(id) => super::walk::resolve(kernel, directory.into(), name, true).unwrap_or(id),
+            Some(id) => kernel.resolve(directory.into(), name, true).unwrap_or(id),
             None => put(kernel, directory, name, Kind::Directory, 0o755),
         };
     }

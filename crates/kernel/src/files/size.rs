@@ -3,7 +3,7 @@
 use super::inode::Kind;
 use super::permission::WRITE;
 use super::walk::{AT_FDCWD, Node};
-use super::{content, notify, seal};
+use super::{content, notify, regular, seal};
 use crate::call::{Call, Stop};
 use crate::descriptor::File;
 use crate::errno::{EBADF, EFBIG, EINVAL, EISDIR, ENODEV, ENOENT, EOPNOTSUPP, ESPIPE, ETXTBSY, Errno};
@@ -51,7 +51,7 @@ fn set_length(call: &mut Call<'_>, id: Id, length: u64) -> Result<u64, Stop> {
     let before = content::length(call.kernel, call.memory, id);
     seal::check_resize(call.kernel, id, before, length)?;
     if length > before {
-        content::check_size(call, length - 1)?;
+        regular::check_size(call, length - 1)?;
     }
     content::resize(call.kernel, call.memory, id, length)?;
     content::drop_set_id(call, id);

@@ -1,8 +1,8 @@
 //! `read(2)`, `write(2)` and their kin: written once for all kinds of files.
 
-use super::device;
+use super::device_operations;
 use crate::call::{Call, Stop};
-use crate::descriptor::{At, File, O_APPEND, POLLIN, operations};
+use crate::descriptor::{At, File, O_APPEND, POLLIN};
 use crate::errno::{EBADF, EFAULT, EINVAL, EOPNOTSUPP, ESPIPE, Errno};
 use crate::guest::Piece;
 use crate::id::Id;
@@ -142,7 +142,7 @@ fn receive(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
     // A guest with little memory can ask for much: what has no natural end goes in steps.
     loop {
         let now = step.min(length - done);
-        let bytes = (operations(file).read)(call, description, now, at.map(|at| at + done as u64))?;
+        let bytes = (file.operations().read)(call, description, now, at.map(|at| at + done as u64))?;
         call.scatter(&window(pieces, done as u64, now as u64), &bytes)?;
         done += bytes.len();
         if bytes.len() < now || done == length {
@@ -158,7 +158,7 @@ fn receive_nowhere(call: &mut Call<'_>, description: Id, at: At) -> Result<u64, 
     if !is_kept && call.kernel.poll(call.memory, description) & POLLIN != 0 {
         return Err(EFAULT.into());
     }
-    let bytes = (operations(file).read)(call, description, 1, at)?;
+    let bytes = (file.operations().read)(call, description, 1, at)?;
     call.description_mut(description).offset = offset;
     if bytes.is_empty() { Ok(0) } else { Err(EFAULT.into()) }
 }
@@ -172,7 +172,7 @@ fn send(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
     }
     let file = open.file;
     check_position(file, at)?;
-    if matches!(file, File::Device(_)) && device::swallows(call, description) {
+    if matches!(file, File::Device(_)) && device_operations::swallows(call, description) {
         let length: u64 = pieces.iter().map(|piece| piece.length).fold(0, u64::saturating_add);
         return Ok(length.min(TRANSFER_MAX));
     }
@@ -183,7 +183,7 @@ fn send(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
     loop {
         let now = step.min(length - done);
         let bytes = call.gather(&window(pieces, done as u64, now as u64))?;
-        let written = (operations(file).write)(call, description, &bytes, at.map(|at| at + done as u64));
+        let written = (file.operations().write)(call, description, &bytes, at.map(|at| at + done as u64));
         match written {
             // What was written before is told first; the error comes with the next call.
             Err(_) if done > 0 => return Ok(done as u64),
@@ -258,12 +258,12 @@ fn grows_to(call: &Call<'_>, address: u64) -> bool {
 pub fn take(call: &mut Call<'_>, description: Id, length: usize, at: At) -> Result<Vec<u8>, Stop> {
     let file = call.description(description).file;
     check_position(file, at)?;
-    (operations(file).read)(call, description, length, at)
+    (file.operations().read)(call, description, length, at)
 }
 
 /// Writes to a description for calls that move bytes inside the kernel.
 pub fn put(call: &mut Call<'_>, description: Id, bytes: &[u8], at: At) -> Result<usize, Stop> {
     let file = call.description(description).file;
     check_position(file, at)?;
-    (operations(file).write)(call, description, bytes, at)
+    (file.operations().write)(call, description, bytes, at)
 }

@@ -1,14 +1,16 @@
 //! Finding what a path leads to (`path_resolution(7)`).
 
-use super::base::root;
 use super::inode::{Inode, Kind};
 use super::permission::{Asker, EXECUTE};
+use super::standard::{join, root};
 use super::synthetic::{self, Jump};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::{Fd, File};
-use crate::errno::{EACCES, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EXDEV, Errno};
+use crate::errno::{ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EXDEV, Errno};
 use crate::id::{Id, Pid};
+
+pub use super::place::{Node, Place};
 
 /// The working directory in place of a directory descriptor.
 pub const AT_FDCWD: Fd = -100;
@@ -44,41 +46,6 @@ impl From<Pid> for Start {
 impl From<Id> for Start {
     fn from(id: Id) -> Self {
         Self::Directory(id)
-    }
-}
-
-/// What a path leads to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Node {
-    /// An inode.
-    Inode(Id),
-    /// An open description that is no inode, through `/proc/self/fd`.
-    Open(Id),
-}
-
-/// Where a path ends.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// The directory of the last name.
-    pub parent: Id,
-    /// The last name; empty if the path ends in a dot, dots, the root, or a jump of `/proc`.
-    pub name: Vec<u8>,
-    /// What is there.
-    pub node: Option<Node>,
-    /// Whether the path ends in a slash, so that only a directory will do.
-    pub slash: bool,
-    /// Whether the last name was `..`.
-    pub dots: bool,
-}
-
-impl Place {
-    /// The inode that is there; `ENOENT` if there is none.
-    pub fn inode(&self) -> Result<Id, Errno> {
-        match self.node {
-            Some(Node::Inode(id)) => Ok(id),
-            Some(Node::Open(_)) => Err(EACCES),
-            None => Err(ENOENT),
-        }
     }
 }
 
@@ -299,19 +266,21 @@ pub fn real_path(kernel: &Kernel, pid: Pid, path: &[u8]) -> Option<Vec<u8>> {
     let mut walk = Walk::new(kernel, pid, Asker::effective(&process.credentials), true);
     let place = walk.go(process.directories.working, path).ok()?;
     let parent = kernel.path_of(if place.name.is_empty() { place.inode().ok()? } else { place.parent })?;
-    Some(if place.name.is_empty() { parent } else { super::base::join(&parent, &place.name) })
+    Some(if place.name.is_empty() { parent } else { join(&parent, &place.name) })
 }
 
-/// Finds the inode at a path.
-pub fn resolve(kernel: &Kernel, start: Start, path: &[u8], follow: bool) -> Result<Id, Errno> {
-    let (pid, asker, directory) = match start {
-        Start::Directory(id) => (Pid(0), Asker::root(), id),
-        Start::Process(pid) => {
-            let process = kernel.processes.get(&pid).ok_or(crate::errno::ESRCH)?;
-            (pid, Asker::effective(&process.credentials), process.directories.working)
-        }
-    };
-    Walk::new(kernel, pid, asker, follow).go(directory, path)?.inode()
+impl Kernel {
+    /// Finds the inode at a path.
+    pub fn resolve(&self, start: Start, path: &[u8], follow: bool) -> Result<Id, Errno> {
+        let (pid, asker, directory) = match start {
+            Start::Directory(id) => (Pid(0), Asker::root(), id),
+            Start::Process(pid) => {
+                let process = self.processes.get(&pid).ok_or(crate::errno::ESRCH)?;
+                (pid, Asker::effective(&process.credentials), process.directories.working)
+            }
+        };
+        Walk::new(self, pid, asker, follow).go(directory, path)?.inode()
+    }
 }
 
 impl Call<'_> {

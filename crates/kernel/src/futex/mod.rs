@@ -5,18 +5,20 @@
 
 mod inherit;
 mod operate;
+pub(crate) mod queue;
 
 pub use inherit::hand_over;
+pub use queue::{Futexes, Key};
 
 use crate::call::{Call, Stop};
 use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, ETIMEDOUT};
 use crate::id::{Id, Tid};
-use crate::table::FootprintRule::Futex;
-use crate::table::{Argument::*, Row};
+use crate::table::footprint::FootprintRule::Futex;
+use crate::table::syscall::{Argument::*, Row};
 use crate::wait::{Condition, Interruption, Wait};
 use crate::{Kernel, time};
-use memory::{Memory, ObjectId, Sharing, SpaceId};
-use std::collections::BTreeMap;
+use memory::{Memory, Sharing, SpaceId};
+use queue::Waiter;
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
@@ -38,30 +40,6 @@ const FUTEX_CLOCK_REALTIME: u32 = 256;
 
 /// `FUTEX_BITSET_MATCH_ANY`.
 const ANY: u32 = u32::MAX;
-
-/// Threads that wait, by what they wait for.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Futexes {
-    queues: BTreeMap<Key, Vec<Waiter>>,
-}
-
-/// What a futex is. A private and a shared operation on the same private memory do not meet, as in Linux.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Key {
-    /// `FUTEX_PRIVATE_FLAG`: an address in a space.
-    Private(SpaceId, u64),
-    /// Without the flag, but in memory that nobody else maps.
-    Alone(SpaceId, u64),
-    /// A place in an object that several may map.
-    Shared(ObjectId, u64),
-}
-
-/// A thread in a queue.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Waiter {
-    tid: Tid,
-    bits: u32,
-}
 
 /// `futex(2)`.
 fn futex(call: &mut Call<'_>) -> Result<u64, Stop> {

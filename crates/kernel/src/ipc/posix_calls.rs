@@ -1,7 +1,8 @@
 //! `mq_open(3)` and its kin, as system calls.
 
-use super::QueueRequest;
-use super::posix::{Notification, PosixQueue, drop_if_unused, notify, of_description, wake};
+use super::posix::{Notification, PosixQueue};
+use super::posix_file::{drop_if_unused, notify, of_description, wake};
+use super::request::QueueRequest;
 use crate::call::{Call, Stop};
 use crate::descriptor::{
     Description, File, O_ACCMODE, O_CLOEXEC, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY, POLLIN, POLLOUT,

@@ -1,9 +1,10 @@
 //! `semget(2)`, `semop(2)`, `semctl(2)`.
 
-use super::access::{self, Access, IPC_RMID, IPC_SET, IPC_STAT, READ, WRITE};
-use super::semaphore::{
-    Operation, Semaphore, SemaphoreRequest, Set, Trial, VALUE_MAX, attempt, carry_out, forget_undo,
-};
+use super::access::{Access, IPC_RMID, IPC_SET, IPC_STAT, READ, WRITE};
+use super::keys;
+use super::semaphore::{Operation, Semaphore, SemaphoreRequest, Set, VALUE_MAX};
+use super::semaphore_trial::{Trial, attempt, carry_out, forget_undo};
+use super::waiting::waiting;
 use crate::call::{Call, Stop};
 use crate::errno::{E2BIG, EAGAIN, EFBIG, EIDRM, EINVAL, ERANGE, Errno};
 use crate::event::Timeout;
@@ -30,14 +31,14 @@ pub fn semget(call: &mut Call<'_>) -> Result<u64, Stop> {
     if !(0..=SET_MAX).contains(&count) {
         return Err(EINVAL.into());
     }
-    if let Some(id) = access::find(call, &call.kernel.ipc.sets, key, flags)? {
-        let set = access::get(&call.kernel.ipc.sets, id)?;
+    if let Some(id) = keys::find(call, &call.kernel.ipc.sets, key, flags)? {
+        let set = keys::get(&call.kernel.ipc.sets, id)?;
         return if count as usize > set.semaphores.len() { Err(EINVAL.into()) } else { Ok(id as u64) };
     }
     if count == 0 {
         return Err(EINVAL.into());
     }
-    let id = access::number(call, |ipc| &ipc.sets)?;
+    let id = keys::number(call, |ipc| &ipc.sets)?;
     let semaphores = vec![Semaphore::default(); count as usize];
     let set = Set { access: Access::new(call, key, flags), semaphores, times: (0, seconds(call)) };
     call.kernel.ipc.sets.insert(id, set);
@@ -124,20 +125,20 @@ pub fn semctl(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 fn set_of<'a>(call: &'a Call<'_>, id: i32, wanted: u32) -> Result<&'a Set, Errno> {
-    let set = access::get(&call.kernel.ipc.sets, id)?;
+    let set = keys::get(&call.kernel.ipc.sets, id)?;
     set.access.check(call, wanted)?;
     Ok(set)
 }
 
 fn remove(call: &mut Call<'_>, id: i32) -> Result<u64, Stop> {
-    access::get(&call.kernel.ipc.sets, id)?.access.check_owner(call)?;
+    keys::get(&call.kernel.ipc.sets, id)?.access.check_owner(call)?;
     call.kernel.ipc.sets.remove(&id);
     forget_undo(call.kernel, id, None);
     Ok(0)
 }
 
 fn change(call: &mut Call<'_>, id: i32, argument: u64) -> Result<u64, Stop> {
-    let mut access = access::get(&call.kernel.ipc.sets, id)?.access.clone();
+    let mut access = keys::get(&call.kernel.ipc.sets, id)?.access.clone();
     access.check_owner(call)?;
     access.load(call, argument)?;
     let now = seconds(call);
@@ -214,7 +215,7 @@ fn count_waiting(call: &Call<'_>, id: i32, index: usize, which: fn(&Operation) -
         }
         _ => false,
     };
-    let requests = super::waiting(call.kernel).filter_map(|(_, condition)| match condition {
+    let requests = waiting(call.kernel).filter_map(|(_, condition)| match condition {
         Condition::Semaphores(request) if request.set == id => Some(request),
         _ => None,
     });

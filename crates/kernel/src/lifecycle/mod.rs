@@ -1,5 +1,6 @@
 //! How processes and threads begin and end: clone, execve, exit, wait.
 
+pub(crate) mod child_request;
 mod clone;
 mod end;
 mod execute;
@@ -9,18 +10,21 @@ mod robust;
 mod start;
 mod wait;
 
+pub use child_request::ChildRequest;
 pub use end::{end_process, end_thread};
 pub use execute::{executed, fresh_space};
 pub use start::{INFINITE, Start, start};
-pub use wait::{ChildRequest, has_answer};
+pub use wait::has_answer;
 
 use crate::call::{Call, Stop};
-use crate::table::FootprintRule::{Asks, EndsProcess, EndsThread, Everything, Executes, Forks, Local, Reaps};
 use crate::table::footprint::Changers::{Anybody, Relatives};
 use crate::table::footprint::CloneFlags;
+use crate::table::footprint::FootprintRule::{
+    Asks, EndsProcess, EndsThread, Everything, Executes, Forks, Local, Reaps,
+};
 use crate::table::footprint::Subject::{Caller, GivenThread};
 use crate::table::narration::{ResultWords, Shown, Verb, Words};
-use crate::table::{Argument::*, Row};
+use crate::table::syscall::{Argument::*, Row};
 use crate::{Kernel, Pid};
 use memory::Memory;
 

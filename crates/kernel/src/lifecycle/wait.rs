@@ -1,5 +1,6 @@
 //! Waiting for children: `wait4(2)`, `waitid(2)`.
 
+use super::child_request::{ChildRequest, Who};
 use super::end::{end_info, reap};
 use crate::call::{Call, Stop};
 use crate::descriptor::File;
@@ -23,20 +24,6 @@ const WCLONE: u32 = 0x8000_0000;
 const CLD_STOPPED: i32 = 5;
 /// `CLD_CONTINUED`.
 const CLD_CONTINUED: i32 = 6;
-
-/// Which children a thread waits for, and for what.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ChildRequest {
-    who: Who,
-    options: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Who {
-    All,
-    One(Pid),
-    Group(Pid),
-}
 
 /// What there is to report about a child.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use crate::errno::{EACCES, EEXIST, EINVAL, ENODEV, ENOMEM, EOPNOTSUPP, EPERM, Er
 use crate::files;
 use crate::id::Id;
 use crate::process::limit;
-use crate::table::FootprintRule::{ChangesMappings, Everything, Local, MapsFile};
-use crate::table::Startup;
-use crate::table::{Argument::*, Remaps, Row};
+use crate::table::footprint::FootprintRule::{ChangesMappings, Everything, Local, MapsFile};
+use crate::table::syscall::Startup;
+use crate::table::syscall::{Argument::*, Remaps, Row};
 use memory::{Backing, MapError, Mapping, Name, ObjectId, PAGE_SIZE, Protection, Sharing, USER_END};
 
 /// The calls of this family.

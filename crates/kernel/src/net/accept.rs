@@ -1,14 +1,14 @@
 //! `accept(2)`.
 
-use super::Request;
-use super::address;
-use super::connect::establish;
+use super::connection::establish;
 use super::create::install;
 use super::poll::{CHANGED, wake};
+use super::request::Request;
 use super::socket::{Family, Kind, Stage};
+use super::{address, name};
 use crate::Kernel;
 use crate::call::{Call, Stop};
-use crate::descriptor::{self, O_CLOEXEC, O_NONBLOCK};
+use crate::descriptor::{O_CLOEXEC, O_NONBLOCK};
 use crate::errno::{EAGAIN, EINVAL, EOPNOTSUPP};
 use crate::id::Id;
 
@@ -48,8 +48,8 @@ fn run(call: &mut Call<'_>, flags: u32) -> Result<u64, Stop> {
     take(call.kernel, id);
     let remote = call.socket(connection).remote.clone();
     let family = call.socket(connection).family;
-    if let Err(stop) = address::store(call, &address::encode(remote.as_ref(), family), name, length) {
-        let _ = descriptor::close(call.kernel, call.memory, call.pid, fd);
+    if let Err(stop) = name::store(call, &address::encode(remote.as_ref(), family), name, length) {
+        let _ = call.kernel.close(call.memory, call.pid, fd);
         return Err(stop);
     }
     Ok(fd as u64)

@@ -1,7 +1,6 @@
 //! Names of sockets (`struct sockaddr`).
 
-use super::socket::Family;
-use crate::call::{Call, Stop};
+use super::family::Family;
 use crate::errno::{EAFNOSUPPORT, EINVAL, Errno};
 use crate::id::Id;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -96,17 +95,7 @@ impl Endpoint {
     }
 }
 
-/// Reads a name: `EINVAL` if it is too short or too long.
-pub fn load(call: &mut Call<'_>, address: u64, length: u64, family: Family) -> Result<Given, Stop> {
-    let length = length as u32 as usize;
-    if length > NAME_MAX {
-        return Err(EINVAL.into());
-    }
-    let bytes = call.load_bytes(address, length)?;
-    Ok(decode(&bytes, family)?)
-}
-
-fn decode(bytes: &[u8], family: Family) -> Result<Given, Errno> {
+pub(super) fn decode(bytes: &[u8], family: Family) -> Result<Given, Errno> {
     let kind = u16::from_le_bytes(*bytes.first_chunk().ok_or(EINVAL)?);
     match (family, kind) {
         (Family::Inet, AF_INET) => decode_v4(bytes),
@@ -174,15 +163,4 @@ fn encode_unix(name: Option<&Name>) -> Vec<u8> {
         Some(Name::Abstract(name)) => [&family[..], &[0], name].concat(),
         _ => family.to_vec(),
     }
-}
-
-/// Writes a name where the guest wants it, cut to the room it gave, and its true length (`accept(2)`).
-pub fn store(call: &mut Call<'_>, bytes: &[u8], address: u64, length: u64) -> Result<(), Stop> {
-    if address == 0 {
-        return Ok(());
-    }
-    let room = call.load_u32(length)? as i32;
-    let room = usize::try_from(room).map_err(|_| EINVAL)?;
-    call.store(address, &bytes[..bytes.len().min(room)])?;
-    call.store_u32(length, bytes.len() as u32)
 }

@@ -1,9 +1,9 @@
 //! `bind(2)` and `listen(2)`.
 
-use super::address::{self, ANY_V4, Endpoint, Given, Name};
+use super::address::{ANY_V4, Endpoint, Given, Name};
 use super::options::IPV6_V6ONLY;
 use super::socket::{Family, Identity, Kind, Listener, Socket, Stage};
-use super::{port, unix};
+use super::{name, port, unix};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::errno::{EACCES, EADDRNOTAVAIL, EAFNOSUPPORT, EINVAL, EOPNOTSUPP, Errno};
@@ -21,7 +21,7 @@ pub fn bind(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [_, name, length, ..] = call.args;
     let (_, id) = call.socket_of(call.int(0))?;
     let family = call.socket(id).family;
-    match address::load(call, name, length, family)? {
+    match name::load(call, name, length, family)? {
         Given::Inet(endpoint) => bind_inet(call, id, endpoint)?,
         // Old programs leave the family of "any address" out (Linux's `__inet_bind`).
         Given::Nothing if family == Family::Inet => bind_inet(call, id, Endpoint { ip: ANY_V4, port: 0 })?,

@@ -1,13 +1,13 @@
 //! `shutdown(2)`, and what happens when a socket is closed.
 
-use super::connect::{forget_request, give_up};
+use super::connection::{forget_request, give_up};
+use super::open::of_description;
 use super::poll::{CHANGED, ROOM, wake};
 use super::queue::Packet;
-use super::socket::{Family, Kind, Socket, Stage, of_description};
+use super::socket::{Family, Kind, Socket, Stage};
 use super::{port, unix};
 use crate::Kernel;
 use crate::call::{Call, Stop};
-use crate::descriptor;
 use crate::errno::{ECONNREFUSED, ECONNRESET, EINVAL, ENOTCONN, EPIPE};
 use crate::id::Id;
 use memory::Memory;
@@ -109,7 +109,7 @@ fn remove(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
 /// A message is thrown away: so are the open files in it.
 pub fn drop_rights(kernel: &mut Kernel, memory: &mut Memory, packet: &Packet) {
     for description in &packet.rights {
-        descriptor::release(kernel, memory, *description);
+        kernel.release(memory, *description);
     }
 }
 

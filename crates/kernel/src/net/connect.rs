@@ -1,14 +1,14 @@
 //! `connect(2)`.
 
-use super::address::{self, Endpoint, Given, Name};
+use super::address::{Endpoint, Given, Name};
 use super::bind::bind_any;
+use super::connection::{establish, give_up};
 use super::options::IPV6_V6ONLY;
-use super::poll::{ARRIVED, CHANGED, wake};
-use super::port::{self, Transport};
-use super::queue::Queue;
+use super::port;
+use super::request::Request;
 use super::socket::{Family, Kind, Listener, Socket, Stage};
-use super::{Request, unix};
-use crate::Kernel;
+use super::state::Transport;
+use super::{close, name, unix};
 use crate::call::{Call, Stop};
 use crate::errno::{EALREADY, ECONNABORTED, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENETUNREACH, Errno};
 use crate::id::Id;
@@ -23,7 +23,7 @@ pub fn connect(call: &mut Call<'_>) -> Result<u64, Stop> {
     let (description, id) = call.socket_of(call.int(0))?;
     let socket = call.socket(id);
     let (family, kind) = (socket.family, socket.kind);
-    let given = address::load(call, name, length, family)?;
+    let given = name::load(call, name, length, family)?;
     match (given, kind) {
         (Given::Nothing, _) => disconnect(call, id)?,
         (Given::Inet(endpoint), Kind::Stream) => connect_tcp(call, description, id, endpoint)?,
@@ -40,7 +40,7 @@ fn disconnect(call: &mut Call<'_>, id: Id) -> Result<(), Stop> {
         return Err(EINVAL.into());
     }
     if socket.is_tcp() {
-        super::close::abort(call.kernel, id);
+        close::abort(call.kernel, id);
     }
     let chosen = call.socket(id).port_chosen && !call.socket(id).is_tcp();
     if chosen {
@@ -167,55 +167,4 @@ impl Call<'_> {
         let interruption = if timeout.is_some() { Interruption::Fail } else { Interruption::Restart };
         Wait::until(Condition::Socket(request)).deadline(deadline).interruption(interruption)
     }
-}
-
-/// A request ends without a connection.
-pub fn give_up(kernel: &mut Kernel, id: Id, error: Errno) {
-    let socket = kernel.net.sockets.get_mut(&id).expect("who gives up exists");
-    socket.stage = Stage::Idle;
-    socket.error = Some(error);
-    socket.deadline = None;
-    socket.twin = None;
-    (socket.receive_shut, socket.send_shut) = (true, true);
-    forget_request(kernel, id);
-    wake(kernel, id, CHANGED);
-}
-
-/// Takes a request out of the line in which it waits.
-pub fn forget_request(kernel: &mut Kernel, id: Id) {
-    let waits = |listener: &Listener| listener.waiting.contains(&id);
-    let found = kernel.net.listeners.iter().find(|(_, listener)| waits(listener)).map(|(listener, _)| *listener);
-    if let Some(listener) = found.and_then(|listener| kernel.net.listeners.get_mut(&listener)) {
-        listener.waiting.retain(|other| *other != id);
-    }
-}
-
-/// A listener takes a request: the connection exists from now on, accepted or not.
-pub fn establish(kernel: &mut Kernel, id: Id, listener: Id) {
-    let model = kernel.net.sockets.get(&listener).expect("a listener exists").clone();
-    let socket = kernel.net.sockets.get_mut(&id).expect("who asks exists");
-    let twin = socket.twin.take().expect("a request has a twin");
-    socket.stage = Stage::Connected;
-    socket.deadline = None;
-    socket.peer = Some(twin);
-    socket.peer_identity = Some(model.identity);
-    let local = socket.remote.clone();
-    let remote = socket.local.clone();
-    let identity = socket.identity;
-    let other = Socket {
-        local: if model.family == Family::Unix { model.local.clone() } else { local },
-        remote,
-        port_chosen: model.port_chosen,
-        stage: Stage::Connected,
-        peer: Some(id),
-        peer_identity: Some(identity),
-        error: None,
-        ..model
-    };
-    kernel.net.queues.insert(twin, Queue::new(other.options.receive_buffer));
-    kernel.net.sockets.insert(twin, other);
-    port::hold(kernel, twin);
-    kernel.net.listeners.get_mut(&listener).expect("a listener exists").queue.push_back(twin);
-    wake(kernel, id, CHANGED);
-    wake(kernel, listener, ARRIVED);
 }

@@ -3,7 +3,7 @@
 use super::queue::Queue;
 use super::socket::{Family, Identity, Kind, Socket, Stage};
 use crate::call::{Call, Stop};
-use crate::descriptor::{self, Description, Fd, File, O_CLOEXEC, O_NONBLOCK, O_RDWR};
+use crate::descriptor::{Description, Fd, File, O_CLOEXEC, O_NONBLOCK, O_RDWR};
 use crate::errno::{EAFNOSUPPORT, EINVAL, EOPNOTSUPP, EPROTONOSUPPORT, ESOCKTNOSUPPORT, Errno};
 use crate::id::Id;
 
@@ -91,12 +91,12 @@ pub fn socketpair(call: &mut Call<'_>) -> Result<u64, Stop> {
     })?;
     let second = install(call, other, flags).inspect_err(|_| {
         discard(call, other);
-        let _ = descriptor::close(call.kernel, call.memory, call.pid, first);
+        let _ = call.kernel.close(call.memory, call.pid, first);
     })?;
     let bytes = [first.to_le_bytes(), second.to_le_bytes()].concat();
     if let Err(stop) = call.store(result, &bytes) {
         for fd in [first, second] {
-            let _ = descriptor::close(call.kernel, call.memory, call.pid, fd);
+            let _ = call.kernel.close(call.memory, call.pid, fd);
         }
         return Err(stop);
     }

@@ -1,6 +1,7 @@
 //! `ioctl(2)` on sockets.
 
-use super::socket::{Socket, Stage, of_description};
+use super::open::of_description;
+use super::socket::{Socket, Stage};
 use crate::call::{Call, Stop};
 use crate::errno::{EINVAL, ENODEV, ENOTTY};
 use crate::id::Id;

@@ -1,6 +1,6 @@
 //! `sendmsg(2)`, `recvmsg(2)` and their kin: scattered memory and control messages.
 
-use super::address;
+use super::name;
 use super::options::SO_PASSCRED;
 use super::receive::{self, MSG_TRUNC, Received, receive};
 use super::send::{MSG_DONTWAIT, Outgoing, send};
@@ -77,7 +77,7 @@ fn send_one(call: &mut Call<'_>, description: Id, id: Id, address: u64, flags: u
     let to = match header.name {
         0 => None,
         _ if header.name_length == 0 => None,
-        name => Some(address::load(call, name, u64::from(header.name_length), family)?),
+        name => Some(name::load(call, name, u64::from(header.name_length), family)?),
     };
     let bytes = call.gather(&header.pieces)?;
     let (rights, identity) = load_control(call, id, &header)?;
@@ -263,7 +263,7 @@ fn install_rights(call: &mut Call<'_>, received: &Received, fitting: usize, clos
             numbers.push(fd);
         }
         // The reference of the message ends in either case.
-        descriptor::release(call.kernel, call.memory, *description);
+        call.kernel.release(call.memory, *description);
     }
     numbers
 }

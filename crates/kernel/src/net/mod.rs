@@ -7,39 +7,44 @@
 mod accept;
 pub mod address;
 mod bind;
-mod bytes;
+pub(crate) mod bytes;
 mod close;
 mod connect;
+mod connection;
 mod create;
+mod family;
 mod ioctl;
 mod message;
 mod name;
+mod open;
 mod option_calls;
 mod options;
 mod poll;
 mod port;
 mod queue;
 mod receive;
+pub(crate) mod request;
 mod send;
 pub mod socket;
+pub(crate) mod state;
 mod unix;
 
 use crate::Kernel;
 use crate::descriptor::{Operations, refuse};
 use crate::id::Id;
-use crate::map::Map;
-use crate::table::Argument::{Fd, Hex, In, Int, Out, Size};
-use crate::table::FootprintRule::{
+use crate::table::footprint::FootprintRule::{
     self, Accepts, Connects, Everything, MakesDescriptors, NamesSocket, ShutsDown, Through,
 };
-use crate::table::Row;
 use crate::table::footprint::{Amount, FileUse, SocketUse};
 use crate::table::narration::{ResultWords, Shown, Words};
-use port::{Port, Transport};
+use crate::table::syscall::Argument::{Fd, Hex, In, Int, Out, Size};
+use crate::table::syscall::Row;
 use queue::Queue;
 use socket::{Listener, Socket, Stage};
 
 pub use bytes::Bytes;
+pub use request::Request;
+pub use state::{DATAGRAMS_MAX, Net};
 
 /// Calls that only sockets take: on an inode they fail.
 const fn socket(usage: SocketUse) -> FootprintRule {
@@ -87,78 +92,6 @@ pub const ROWS: &[Row] = &[
     Row::full(307, "sendmmsg", message::sendmmsg, &[Fd, Hex, Size, Hex], Everything),
 ];
 
-/// `net.unix.max_dgram_qlen`: a mailbox of a Unix datagram socket takes one more than this.
-pub const DATAGRAMS_MAX: usize = 10;
-
-/// All sockets.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Net {
-    /// Open sockets, and connected ones that wait to be accepted.
-    pub sockets: Map<Id, Socket>,
-    /// What each of them can receive, by the receiver.
-    queues: Map<Id, Queue>,
-    /// Requests for connections, by the listening socket.
-    listeners: Map<Id, Listener>,
-    /// Ports in use.
-    ports: Map<(Transport, u16), Port>,
-    /// Bound Unix sockets, by name.
-    names: Map<unix::Place, Id>,
-}
-
-impl Net {
-    /// How many of the bytes that a socket could receive now were sent first, as far as that is known.
-    #[must_use]
-    pub fn sent_first(&self, id: Id) -> usize {
-        let first = self.queues.get(&id).and_then(|queue| queue.packets.front());
-        first.map_or(0, |packet| packet.bytes.len())
-    }
-
-    /// Bytes that a socket could receive now.
-    #[must_use]
-    pub fn received(&self, id: Id) -> usize {
-        self.queues.get(&id).map_or(0, Queue::bytes)
-    }
-
-    /// Bytes that a socket's buffer may hold.
-    #[must_use]
-    pub fn receive_limit(&self, id: Id) -> usize {
-        self.queues.get(&id).map_or(0, |queue| queue.limit)
-    }
-
-    /// Connections that wait to be accepted, and whether there is room for more.
-    #[must_use]
-    pub fn backlog(&self, id: Id) -> (usize, bool) {
-        self.listeners.get(&id).map_or((0, false), |listener| (listener.queue.len(), listener.has_room()))
-    }
-
-    /// Sockets that listen.
-    pub fn listening(&self) -> impl Iterator<Item = Id> {
-        self.listeners.keys().copied()
-    }
-}
-
-/// Something about a socket that a thread waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Request {
-    /// That many bytes (or a message) can be received, or no more will come, or there is an error.
-    Data(Id, usize),
-    /// There is room to send to the peer, or an error.
-    Room(Id),
-    /// A message of one Unix socket has room in the mailbox of another, or that is gone.
-    Mailbox {
-        /// Who sends.
-        from: Id,
-        /// Who shall receive.
-        to: Id,
-    },
-    /// A listener has room for a request, or is gone.
-    Backlog(Id),
-    /// The request for a connection has been answered.
-    Answer(Id),
-    /// A connection can be accepted, or the socket no longer listens.
-    Connection(Id),
-}
-
 /// Whether what a thread waits for is there.
 #[must_use]
 pub fn holds(kernel: &Kernel, request: Request) -> bool {
@@ -203,7 +136,7 @@ pub fn expire(kernel: &mut Kernel) {
     let is_over = |socket: &Socket| socket.deadline.is_some_and(|deadline| deadline <= now);
     let over: Vec<Id> = kernel.net.sockets.iter().filter(|(_, socket)| is_over(socket)).map(|(id, _)| *id).collect();
     for id in over {
-        connect::give_up(kernel, id, crate::errno::ETIMEDOUT);
+        connection::give_up(kernel, id, crate::errno::ETIMEDOUT);
     }
 }
 

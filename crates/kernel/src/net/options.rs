@@ -1,6 +1,6 @@
 //! Options of sockets (`socket(7)`, `tcp(7)`, `ip(7)`, `ipv6(7)`).
 
-use super::socket::{Family, Kind};
+use super::family::{Family, Kind};
 use std::collections::BTreeMap;
 
 /// `SOL_SOCKET`.

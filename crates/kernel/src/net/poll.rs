@@ -1,7 +1,8 @@
 //! What `poll(2)` says about a socket.
 
+use super::open::of_description;
 use super::options::SO_RCVLOWAT;
-use super::socket::{Family, Kind, Socket, Stage, of_description};
+use super::socket::{Family, Kind, Socket, Stage};
 use crate::Kernel;
 use crate::descriptor::{
     File, POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM,
@@ -137,7 +138,7 @@ pub fn is_writable(kernel: &Kernel, id: Id, socket: &Socket) -> bool {
 pub fn is_overfull(kernel: &Kernel, sender: Id, receiver: Id) -> bool {
     let mutual = kernel.net.sockets.get(&receiver).is_some_and(|socket| socket.peer == Some(sender));
     let count = kernel.net.queues.get(&receiver).map_or(0, |queue| queue.packets.len());
-    !mutual && count > super::DATAGRAMS_MAX
+    !mutual && count > super::state::DATAGRAMS_MAX
 }
 
 /// Whether a message could be sent from one Unix socket to another, or the attempt would fail.

@@ -3,10 +3,10 @@
 use super::address::{Endpoint, Name};
 use super::options::{IPV6_V6ONLY, SO_REUSEADDR, SO_REUSEPORT};
 use super::socket::{Socket, Stage};
+use super::state::{Resting, Transport};
 use crate::Kernel;
 use crate::errno::{EADDRINUSE, Errno};
 use crate::id::Id;
-use std::net::Ipv6Addr;
 
 /// The ports that the kernel chooses from (`ip_local_port_range`).
 const CHOSEN_FIRST: u16 = 32768;
@@ -15,46 +15,11 @@ const CHOSEN_LAST: u16 = 60999;
 /// How long a port rests after a connection that this side closed first: Linux's `TCP_TIMEWAIT_LEN`.
 const REST: u64 = 60_000_000_000;
 
-/// The protocols that have ports.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Transport {
-    /// TCP.
-    Tcp,
-    /// UDP.
-    Udp,
-}
-
-/// One port of one protocol: an object of its own, so that sockets on different ports never meet.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Port {
-    /// Sockets that hold it, in the order in which they came.
-    pub holders: Vec<Id>,
-    /// Connections that are over but rest.
-    pub resting: Vec<Resting>,
-}
-
-/// A connection that is over but keeps its port for a while (`TIME_WAIT`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Resting {
-    ip: Ipv6Addr,
-    /// Its socket had `SO_REUSEADDR`.
-    reusable: bool,
-    until: u64,
-}
-
 /// Someone who wants a port.
 struct Claim<'a> {
     id: Id,
     socket: &'a Socket,
     endpoint: Endpoint,
-}
-
-impl Transport {
-    /// The transport of a socket.
-    #[must_use]
-    pub fn of(socket: &Socket) -> Self {
-        if socket.is_tcp() { Self::Tcp } else { Self::Udp }
-    }
 }
 
 /// The endpoint of a bound Internet socket.

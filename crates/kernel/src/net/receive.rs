@@ -1,11 +1,12 @@
 //! Receiving: `recvfrom(2)`, and what all of its kin come down to.
 
-use super::Request;
 use super::address::{self, Name};
 use super::close::drop_rights;
+use super::name;
 use super::options::{SO_PASSCRED, SO_RCVLOWAT};
 use super::poll::{ROOM, is_writable, receive_ended, wake};
 use super::queue::Packet;
+use super::request::Request;
 use super::send::MSG_DONTWAIT;
 use super::socket::{Family, Identity, Kind, Socket, Stage};
 use crate::Kernel;
@@ -61,7 +62,7 @@ pub fn recvfrom(call: &mut Call<'_>) -> Result<u64, Stop> {
     wait_for_rest(call, description, id, flags, done, length, &received)?;
     if name != 0 {
         let bytes = sender_name(call.socket(id), &received);
-        address::store(call, &bytes, name, name_length)?;
+        name::store(call, &bytes, name, name_length)?;
     }
     Ok(result(flags, done, &received))
 }
@@ -134,7 +135,7 @@ pub fn read(call: &mut Call<'_>, description: Id, len: usize, at: At) -> Result<
     if len == 0 {
         return Ok(Vec::new());
     }
-    let id = super::socket::of_description(call.kernel, description).ok_or(EINVAL)?;
+    let id = super::open::of_description(call.kernel, description).ok_or(EINVAL)?;
     let received = receive(call, description, id, len, 0)?;
     discard(call, &received);
     Ok(received.bytes)

@@ -1,15 +1,17 @@
 //! Sending: `sendto(2)`, and what all of its kin come down to.
 
-use super::address::{self, Given, Name};
+use super::address::{Given, Name};
 use super::bind::{any, bind_any};
 use super::close::{drop_rights, reset};
 use super::connect::route;
 use super::options::{IP_RECVERR, IPV6_RECVERR};
 use super::poll::{ARRIVED, CHANGED, ROOM, is_overfull, send_ended, wake};
-use super::port::{self, Transport};
+use super::port;
 use super::queue::Packet;
+use super::request::Request;
 use super::socket::{Family, Identity, Kind, Stage};
-use super::{Request, unix};
+use super::state::Transport;
+use super::{name, unix};
 use crate::call::{Call, Stop};
 use crate::descriptor::At;
 use crate::errno::{EAGAIN, ECONNREFUSED, EDESTADDRREQ, EINVAL, EISCONN, EMSGSIZE, ENOTCONN, EOPNOTSUPP, EPIPE, Errno};
@@ -54,7 +56,7 @@ pub fn sendto(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [_, buffer, length, flags, name, name_length] = call.args;
     let (description, id) = call.socket_of(call.int(0))?;
     let family = call.socket(id).family;
-    let to = if name == 0 { None } else { Some(address::load(call, name, name_length, family)?) };
+    let to = if name == 0 { None } else { Some(name::load(call, name, name_length, family)?) };
     let bytes = call.load_bytes(buffer, length.min(i32::MAX as u64) as usize)?;
     let outgoing = Outgoing { bytes: &bytes, to, flags: flags as u32, rights: Vec::new(), identity: None };
     send(call, description, id, outgoing).map(|count| count as u64)
@@ -65,7 +67,7 @@ pub fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], at: At) -> Resu
     if at.is_some() {
         return Err(crate::errno::ESPIPE.into());
     }
-    let id = super::socket::of_description(call.kernel, description).ok_or(EINVAL)?;
+    let id = super::open::of_description(call.kernel, description).ok_or(EINVAL)?;
     send(call, description, id, Outgoing { bytes, to: None, flags: 0, rights: Vec::new(), identity: None })
 }
 

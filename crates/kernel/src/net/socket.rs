@@ -2,34 +2,12 @@
 
 use super::address::Name;
 use super::options::Options;
-use crate::call::{Call, Stop};
-use crate::descriptor::{Fd, File};
-use crate::errno::{ENOTSOCK, Errno};
+use crate::errno::Errno;
 use crate::id::{Id, Pid};
-use crate::{Kernel, Process};
+use crate::process::Process;
 use std::collections::VecDeque;
 
-/// Address families.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Family {
-    /// IPv4.
-    Inet,
-    /// IPv6, and IPv4 by mapped addresses.
-    Inet6,
-    /// `unix(7)`.
-    Unix,
-}
-
-/// Kinds of communication.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Kind {
-    /// `SOCK_STREAM`: bytes.
-    Stream,
-    /// `SOCK_DGRAM`: messages, each on its own.
-    Datagram,
-    /// `SOCK_SEQPACKET`: messages over a connection.
-    Packets,
-}
+pub use super::family::{Family, Kind};
 
 /// How far a socket has come.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -174,34 +152,5 @@ impl Identity {
     pub fn of(process: &Process) -> Self {
         let credentials = &process.credentials;
         Self { pid: process.pid, uid: credentials.user[1], gid: credentials.group[1] }
-    }
-}
-
-/// The socket of a description.
-#[must_use]
-pub fn of_description(kernel: &Kernel, description: Id) -> Option<Id> {
-    match kernel.descriptions.get(&description)?.file {
-        File::Socket(id) => Some(id),
-        _ => None,
-    }
-}
-
-impl Call<'_> {
-    /// The description and the socket behind a descriptor; `ENOTSOCK` if it is another kind of file.
-    pub fn socket_of(&self, fd: Fd) -> Result<(Id, Id), Stop> {
-        let description = self.description_of(fd)?;
-        let socket = of_description(self.kernel, description).ok_or(ENOTSOCK)?;
-        Ok((description, socket))
-    }
-
-    /// A socket.
-    #[must_use]
-    pub fn socket(&self, id: Id) -> &Socket {
-        self.kernel.net.sockets.get(&id).expect("an open socket exists")
-    }
-
-    /// A socket, to change it.
-    pub fn socket_mut(&mut self, id: Id) -> &mut Socket {
-        self.kernel.net.sockets.get_mut(&id).expect("an open socket exists")
     }
 }

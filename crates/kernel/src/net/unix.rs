@@ -1,9 +1,10 @@
 //! Names of Unix sockets (`unix(7)`), and connecting to them.
 
-use super::Request;
 use super::address::{Given, Name};
-use super::connect::establish;
+use super::connection::establish;
+use super::request::Request;
 use super::socket::{Identity, Kind, Stage};
+use super::state::Place;
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::errno::{EADDRINUSE, EAGAIN, ECONNREFUSED, EINVAL, EISCONN, ENOENT, ENOSPC, EPERM, EPROTOTYPE, Errno};
@@ -18,15 +19,6 @@ const HERE: i32 = -100;
 
 /// Names that the kernel chooses have five hexadecimal digits.
 const CHOSEN: u64 = 1 << 20;
-
-/// Where a Unix socket can be found.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Place {
-    /// By an inode.
-    Inode(Id),
-    /// By a name outside the file system.
-    Abstract(Vec<u8>),
-}
 
 fn place_of(name: &Name) -> Option<Place> {
     match name {

@@ -4,7 +4,7 @@
 //! of its own if not, so that how many writes a pipe holds is exactly what programs find on Linux.
 
 mod fifo;
-mod ring;
+pub(crate) mod ring;
 
 use crate::call::{Call, Stop};
 use crate::descriptor::{
@@ -13,17 +13,16 @@ use crate::descriptor::{
 };
 use crate::errno::{EAGAIN, EBADF, EBUSY, EINVAL, EMFILE, ENOTTY, EPERM, EPIPE, Errno};
 use crate::id::Id;
-use crate::map::Map;
-use crate::table::FootprintRule::MakesDescriptors;
+use crate::table::footprint::FootprintRule::MakesDescriptors;
 use crate::table::narration::Called;
-use crate::table::{Argument, Row};
+use crate::table::syscall::{Argument, Row};
 use crate::wait::{Condition, Wait};
 use crate::{Kernel, event};
 pub use fifo::open_fifo;
 use fifo::{readers, writers};
 use memory::Memory;
 use ring::PAGE;
-pub use ring::Pipe;
+pub use ring::{Pipe, Pipes};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
@@ -42,9 +41,6 @@ const SIZE_MAX: u64 = 1 << 20;
 const SIGPIPE: u8 = 13;
 /// `FIONREAD`.
 const FIONREAD: u64 = 0x541b;
-
-/// All pipes.
-pub type Pipes = Map<Id, Pipe>;
 
 /// `pipe(2)`.
 fn pipe(call: &mut Call<'_>) -> Result<u64, Stop> {
@@ -83,7 +79,7 @@ fn store_pair(call: &mut Call<'_>, reader: Fd, writer: Fd) -> Result<u64, Stop> 
     let stored = call.store(call.args[0], &pair);
     if stored.is_err() {
         for fd in [reader, writer] {
-            crate::descriptor::close(call.kernel, call.memory, call.pid, fd)?;
+            call.kernel.close(call.memory, call.pid, fd)?;
         }
     }
     stored.map(|()| 0)

@@ -1,11 +1,16 @@
 //! The bytes of a pipe, in pages.
 
+use crate::id::Id;
+use crate::map::Map;
 use std::collections::VecDeque;
 
 /// Bytes of a page; also `PIPE_BUF`, up to which a write is not torn.
 pub(super) const PAGE: usize = 4096;
 /// Pages of a new pipe.
 const SLOTS: usize = 16;
+
+/// All pipes.
+pub type Pipes = Map<Id, Pipe>;
 
 /// A pipe, or a FIFO while somebody has it open.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -24,8 +24,8 @@ pub use take::{Delivery, Interrupted, fault, is_deliverable, recipients, shared,
 pub use waiting::{restore_mask, swap_mask};
 
 use crate::process::{Action, SignalInfo};
-use crate::table::FootprintRule::{BlocksSignals, ChangesProcess, Everything, Local};
-use crate::table::{Argument::*, Row};
+use crate::table::footprint::FootprintRule::{BlocksSignals, ChangesProcess, Everything, Local};
+use crate::table::syscall::{Argument::*, Row};
 use crate::{Kernel, Tid};
 use number::{SIGSEGV, UNCATCHABLE};
 

@@ -1,15 +1,21 @@
 //! Sending signals: who gets them, what is dropped, what happens at once.
 
 use super::info::SI_TIMER;
-use super::number::{Default, FIRST_REAL_TIME, SIGCONT, SIGKILL, STOPS, bit, default};
+use super::number::{Default, FIRST_REAL_TIME, SIGCHLD, SIGCONT, SIGKILL, STOPS, Set, bit, default};
 use crate::id::{Pid, Tid};
 use crate::process::{Process, SignalInfo, State, limit};
-use crate::{Kernel, event, signal::job};
+use crate::{Kernel, event};
 
 /// `SIG_DFL`.
 pub const SIG_DFL: u64 = 0;
 /// `SIG_IGN`.
 pub const SIG_IGN: u64 = 1;
+
+/// `SA_NOCLDSTOP`.
+const NO_CHILD_STOP: u64 = 1;
+
+/// `CLD_CONTINUED`.
+const CLD_CONTINUED: i32 = 6;
 
 /// Who a signal is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,7 +39,7 @@ pub fn send(kernel: &mut Kernel, target: Target, info: SignalInfo) {
             }
         }
     }
-    event::signals::sent(kernel, info.number);
+    event::signal_sent(kernel, info.number);
 }
 
 /// The living processes of a group, by number.
@@ -88,13 +94,36 @@ fn prepare(kernel: &mut Kernel, pid: Pid, tid: Tid, number: u8) -> bool {
         kernel.processes.get_mut(&pid).expect("the caller looked").state = State::Running;
     } else if number == SIGCONT {
         discard(kernel, pid, STOPS);
-        job::resume(kernel, pid);
+        resume(kernel, pid);
     } else if STOPS & bit(number) != 0 {
         discard(kernel, pid, bit(SIGCONT));
     }
     let blocked = kernel.threads.get(&tid).map_or(0, |thread| thread.blocked);
     let process = kernel.processes.get(&pid).expect("the caller looked");
     blocked & bit(number) != 0 || !is_ignored(process, number)
+}
+
+/// Lets a stopped process go on.
+fn resume(kernel: &mut Kernel, pid: Pid) {
+    let process = kernel.processes.get_mut(&pid).expect("a living process");
+    if process.is_stopped() {
+        process.state = State::Running;
+        process.continued = true;
+        tell_parent(kernel, pid, CLD_CONTINUED, SIGCONT);
+    }
+}
+
+/// `SIGCHLD` about a stop, unless the parent does not want to know (`SA_NOCLDSTOP`).
+pub(super) fn tell_parent(kernel: &mut Kernel, pid: Pid, code: i32, signal: u8) {
+    let process = kernel.processes.get(&pid).expect("a living process");
+    let parent = process.parent;
+    let uid = process.credentials.user[0];
+    let info =
+        SignalInfo { number: SIGCHLD, code, pid: pid.0, uid, status: i32::from(signal), ..SignalInfo::default() };
+    let wants = |parent: &Process| parent.signals.actions[usize::from(SIGCHLD)].flags & NO_CHILD_STOP == 0;
+    if kernel.processes.get(&parent).is_some_and(wants) {
+        send(kernel, Target::Process(parent), info);
+    }
 }
 
 /// Whether a process does nothing about a signal.
@@ -108,7 +137,7 @@ pub fn is_ignored(process: &Process, number: u8) -> bool {
 }
 
 /// Takes signals of a set out of everything that is pending in a process.
-pub fn discard(kernel: &mut Kernel, pid: Pid, set: super::Set) {
+pub fn discard(kernel: &mut Kernel, pid: Pid, set: Set) {
     let keep = |info: &SignalInfo| set & bit(info.number) == 0;
     let Some(process) = kernel.processes.get_mut(&pid) else { return };
     process.signals.pending.retain(keep);

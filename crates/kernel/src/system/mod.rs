@@ -2,18 +2,20 @@
 
 mod control;
 mod limits;
+pub(crate) mod machine;
 mod random;
 mod schedule;
 
+pub use machine::{MEMORY, RELEASE, System, VERSION};
 pub use random::{random, random_bytes};
 
 use crate::call::{Call, Control, Stop};
 use crate::errno::{EINVAL, ENODEV, EPERM};
-use crate::table::FootprintRule::{Asks, ChangesProcess, Everything, Local};
-use crate::table::Startup;
 use crate::table::footprint::Changers::Anybody;
+use crate::table::footprint::FootprintRule::{Asks, ChangesProcess, Everything, Local};
 use crate::table::footprint::Subject::{Caller, GivenThread, Limits};
-use crate::table::{Argument::*, Row};
+use crate::table::syscall::Startup;
+use crate::table::syscall::{Argument::*, Row};
 use crate::time::SECOND;
 
 /// The calls of this family.
@@ -82,30 +84,6 @@ const REFUSED: &str = "refused when it is called";
 /// A call that has a name, but no model.
 fn refused(call: &mut Call<'_>) -> Result<u64, Stop> {
     call.unsupported("not modelled")
-}
-
-/// `uname -r`.
-pub const RELEASE: &str = "6.1.0";
-
-/// `uname -v`.
-pub const VERSION: &str = "#1 SMP Allways";
-
-/// How much memory programs are told of, in bytes.
-pub const MEMORY: u64 = 4 << 30;
-
-/// What the machine is called.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct System {
-    /// `hostname(1)`.
-    pub host: Vec<u8>,
-    /// `domainname(1)`.
-    pub domain: Vec<u8>,
-}
-
-impl Default for System {
-    fn default() -> Self {
-        Self { host: b"allways".to_vec(), domain: b"(none)".to_vec() }
-    }
 }
 
 /// `uname(2)`.

@@ -4,8 +4,8 @@ use super::settings::{
     ECHO, ECHOCTL, ECHOE, ECHOK, ECHOKE, ECHONL, ICRNL, IEXTEN, IGNCR, INLCR, ISIG, ISTRIP, IXANY, IXON, NOFLSH, VEOF,
     VEOL, VEOL2, VERASE, VINTR, VKILL, VLNEXT, VQUIT, VREPRINT, VSTART, VSTOP, VSUSP, VWERASE,
 };
-use super::{Line, Terminal};
-use crate::net::Bytes;
+use super::state::{Line, Terminal};
+use crate::net::bytes::Bytes;
 
 /// The longest line that can be edited, with its end (`N_TTY_BUF_SIZE`).
 const LINE_MAX: usize = 4095;

@@ -1,12 +1,13 @@
 //! `ioctl_tty(2)`.
 
 use super::settings::{SIZE, SIZE2};
-use super::slave::SIGTTOU;
-use super::{Terminal, job, of_description, open_terminal, terminal_mut, wake_slave};
+use super::state::Terminal;
+use super::{job, of_description, open_terminal, terminal_mut, wake_slave};
 use crate::call::{Call, Stop};
 use crate::descriptor::{File, POLLOUT, POLLWRNORM};
 use crate::errno::{EINVAL, EIO, ENOTTY, EPERM, ESRCH};
 use crate::id::{Id, Pid};
+use crate::signal::number::SIGTTOU;
 
 /// `SIGWINCH`.
 const SIGWINCH: u8 = 28;

@@ -1,6 +1,8 @@
 //! Job control: who a terminal controls, and who may use it (`credentials(7)`, `setpgid(2)`).
 
-use super::{Terminal, terminal_mut};
+use super::request::Request;
+use super::state::Terminal;
+use super::terminal_mut;
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::errno::EIO;
@@ -66,7 +68,7 @@ pub fn check_foreground(call: &mut Call<'_>, id: Id, number: u8, reads: bool) ->
         return Err(EIO.into());
     }
     signal::send(call.kernel, Target::Group(group), SignalInfo::kernel(number));
-    Err(Wait::until(Condition::Terminal(super::Request::Foreground(id, call.pid))).into())
+    Err(Wait::until(Condition::Terminal(Request::Foreground(id, call.pid))).into())
 }
 
 /// Sends a signal to the foreground group.

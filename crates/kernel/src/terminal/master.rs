@@ -1,6 +1,7 @@
 //! The master side: where the terminal emulator sits.
 
-use super::{Request, drop_if_unused, ioctl, job, of_description, terminal_mut, wake_master, wake_slave};
+use super::request::Request;
+use super::{drop_if_unused, ioctl, job, of_description, terminal_mut, wake_master, wake_slave};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::{At, Operations, POLLHUP, POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM, refuse};

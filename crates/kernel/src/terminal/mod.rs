@@ -9,101 +9,26 @@ mod ioctl;
 mod job;
 mod master;
 mod output;
+pub(crate) mod request;
 mod settings;
 mod slave;
+pub(crate) mod state;
 
 use crate::call::{Call, Stop};
 use crate::descriptor::{Description, File, O_ACCMODE, O_CLOEXEC, O_NOCTTY, O_NONBLOCK};
 use crate::errno::{EIO, ENXIO};
-use crate::id::{Id, Pid};
-use crate::map::Map;
-use crate::net::Bytes;
-use crate::table::Row;
+use crate::id::Id;
+use crate::table::syscall::Row;
 use crate::{Kernel, event};
-use settings::Settings;
-use std::collections::VecDeque;
 
 pub use job::{controlling, session_ended};
 pub use master::OPERATIONS as MASTER;
+pub use request::Request;
 pub use slave::OPERATIONS as SLAVE;
+pub use state::{Terminal, Terminals};
 
 /// The calls of this family: none, all goes through files.
 pub const ROWS: &[Row] = &[];
-
-/// How much of output a master can leave unread before programs wait, and how much input.
-const BUFFER_MAX: usize = 65_536;
-
-/// All terminals.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Terminals {
-    all: Map<Id, Terminal>,
-}
-
-impl Terminals {
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-}
-
-/// A pseudo-terminal.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Terminal {
-    /// The slave is `/dev/pts/` and this.
-    number: u32,
-    /// The slave cannot be opened yet (`unlockpt(3)`).
-    locked: bool,
-    /// The master is open.
-    has_master: bool,
-    /// Open descriptions of the slave.
-    slaves: u32,
-    /// The last slave was closed, and none opened since.
-    left: bool,
-    /// Modes and control characters.
-    settings: Settings,
-    /// `struct winsize`.
-    size: [u16; 4],
-    /// The session that it controls.
-    session: Option<Pid>,
-    /// The foreground process group.
-    foreground: Option<Pid>,
-    /// Lines (or, without line editing, bytes) that programs can read.
-    lines: VecDeque<Line>,
-    /// The line being edited.
-    edited: Vec<u8>,
-    /// The next character is taken literally (`VLNEXT`).
-    literal: bool,
-    /// Output is stopped (`VSTOP`).
-    stopped: bool,
-    /// Column of the cursor, for tabs and erasing.
-    column: usize,
-    /// What the master can read: output and echo.
-    output: Bytes,
-}
-
-/// A line of input.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-struct Line {
-    bytes: Bytes,
-    /// It was completed: by a newline, or by the end-of-file key.
-    complete: bool,
-}
-
-/// Something about a terminal that a thread waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Request {
-    /// That many bytes (or a line) can be read, or no more will come.
-    Input(Id, usize),
-    /// Programs can write, or nobody will read.
-    OutputRoom(Id),
-    /// The process is in the foreground, or the terminal no longer controls it.
-    Foreground(Id, Pid),
-    /// The master can read output, or there will be none.
-    Output(Id),
-    /// The master can write.
-    InputRoom(Id),
-}
 
 /// Whether what a thread waits for is there.
 #[must_use]
@@ -120,49 +45,6 @@ pub fn holds(kernel: &Kernel, request: Request) -> bool {
         Request::Foreground(_, pid) => !job::is_background(kernel, id, pid),
         Request::Output(_) => terminal.left || !terminal.output.is_empty(),
         Request::InputRoom(_) => terminal.has_input_room(),
-    }
-}
-
-impl Terminal {
-    fn new(number: u32) -> Self {
-        Self {
-            number,
-            locked: true,
-            has_master: true,
-            slaves: 0,
-            left: false,
-            settings: Settings::default(),
-            size: [0; 4],
-            session: None,
-            foreground: None,
-            lines: VecDeque::new(),
-            edited: Vec::new(),
-            literal: false,
-            stopped: false,
-            column: 0,
-            output: Bytes::default(),
-        }
-    }
-
-    /// Bytes that wait to be read, complete lines or not.
-    fn input_bytes(&self) -> usize {
-        self.lines.iter().map(|line| line.bytes.len()).sum()
-    }
-
-    /// Whether a read for so many bytes has something to give.
-    fn has_input(&self, bytes: usize) -> bool {
-        if self.settings.is_canonical() {
-            return self.lines.iter().any(|line| line.complete);
-        }
-        self.input_bytes() >= bytes.max(1)
-    }
-
-    fn has_output_room(&self) -> bool {
-        !self.stopped && self.output.len() < BUFFER_MAX
-    }
-
-    fn has_input_room(&self) -> bool {
-        self.input_bytes() + self.edited.len() < BUFFER_MAX
     }
 }
 

@@ -1,7 +1,7 @@
 //! Output processing: what programs write, and echo, on its way to the master.
 
-use super::Terminal;
 use super::settings::{OCRNL, ONLCR, ONLRET, ONOCR, OPOST, XTABS};
+use super::state::Terminal;
 
 /// Columns between tab stops.
 const TAB: usize = 8;

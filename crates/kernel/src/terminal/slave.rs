@@ -1,19 +1,18 @@
 //! The slave side: what looks like a terminal to programs.
 
+use super::request::Request;
 use super::settings::{TOSTOP, VMIN, VTIME};
-use super::{BUFFER_MAX, Request, Terminal, drop_if_unused, ioctl, job, of_description, terminal_mut, wake_master};
+use super::state::{BUFFER_MAX, Terminal};
+use super::{drop_if_unused, ioctl, job, of_description, terminal_mut, wake_master};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::{At, Operations, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM, refuse};
 use crate::errno::{EAGAIN, EIO, ENOTTY};
 use crate::id::Id;
+use crate::signal::number::{SIGTTIN, SIGTTOU};
 use crate::wait::{Condition, Wait};
 use memory::Memory;
 
-/// `SIGTTIN`.
-const SIGTTIN: u8 = 21;
-/// `SIGTTOU`.
-pub const SIGTTOU: u8 = 22;
 /// `VTIME` counts tenths of a second.
 const TENTH: u64 = 100_000_000;
 

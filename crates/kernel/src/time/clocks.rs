@@ -1,5 +1,7 @@
 //! Reading and setting clocks.
 
+use super::alarm::TimeBase;
+use super::timeval::{load_timeval, store_timeval};
 use super::{NEVER, SECOND, usage};
 use crate::call::{Call, Stop};
 use crate::errno::{EINVAL, EPERM};
@@ -8,19 +10,6 @@ use crate::{Kernel, Process};
 
 /// The period of the coarse clocks: a kernel of 250 Hz.
 const COARSE: u64 = 4_000_000;
-
-/// What a clock counts (`clock_gettime(2)`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum TimeBase {
-    /// Time since 1970.
-    Real,
-    /// Time since boot.
-    Monotonic,
-    /// Processor time of a process.
-    Process(Pid),
-    /// Processor time of a thread.
-    Thread(Tid),
-}
 
 impl TimeBase {
     /// What the clock shows.
@@ -152,20 +141,4 @@ pub fn time(call: &mut Call<'_>) -> Result<u64, Stop> {
         call.store_u64(call.args[0], seconds)?;
     }
     Ok(seconds)
-}
-
-/// A `struct timeval` in nanoseconds; `EINVAL` if it is none.
-pub fn load_timeval(call: &mut Call<'_>, address: u64) -> Result<u64, Stop> {
-    let seconds = call.load_u64(address)? as i64;
-    let micro = call.load_u64(address.wrapping_add(8))? as i64;
-    if seconds < 0 || !(0..1_000_000).contains(&micro) {
-        return Err(EINVAL.into());
-    }
-    Ok((seconds as u64).saturating_mul(SECOND).saturating_add(micro as u64 * 1000))
-}
-
-/// Writes nanoseconds as a `struct timeval`.
-pub fn store_timeval(call: &mut Call<'_>, address: u64, nanoseconds: u64) -> Result<(), Stop> {
-    call.store_u64(address, nanoseconds / SECOND)?;
-    call.store_u64(address.wrapping_add(8), nanoseconds % SECOND / 1000)
 }

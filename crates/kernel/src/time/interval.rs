@@ -1,7 +1,8 @@
 //! Interval timers: `setitimer(2)`, `alarm(2)`.
 
-use super::clocks::{load_timeval, store_timeval};
-use super::{Alarm, SECOND, TimeBase, own_mut, send, tidy};
+use super::alarm::{Alarm, TimeBase};
+use super::timeval::{load_timeval, store_timeval};
+use super::{SECOND, own_mut, send, tidy};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::errno::EINVAL;

@@ -4,29 +4,34 @@
 //! nothing else can move. A timer that has fired rests until its signal is taken, as in Linux; so a timer that nobody
 //! handles keeps nothing moving.
 
+mod alarm;
 mod clocks;
 mod interval;
 mod posix;
 mod sleep;
+pub(crate) mod state;
+mod timeval;
 mod usage;
 
-pub use clocks::{TimeBase, monotonic_of};
+pub use alarm::TimeBase;
+pub use clocks::monotonic_of;
 pub use sleep::store_remaining;
+pub use state::Timers;
 pub use usage::{process_time, store_usage};
 
 use crate::Kernel;
 use crate::event;
 use crate::id::Pid;
-use crate::map::Map;
 use crate::process::SignalInfo;
 use crate::signal::number::SIGALRM;
 use crate::signal::{self, SI_TIMER, Target};
-use crate::table::FootprintRule::{Asks, ChangesProcess, Everything, Local, ReadsClock, Sleeps};
 use crate::table::footprint::Changers::Threads;
+use crate::table::footprint::FootprintRule::{Asks, ChangesProcess, Everything, Local, ReadsClock, Sleeps};
 use crate::table::footprint::Subject::Caller;
 use crate::table::narration::Words;
-use crate::table::{Argument::*, Row};
+use crate::table::syscall::{Argument::*, Row};
 use memory::Memory;
+use state::Own;
 
 /// Nanoseconds in a second.
 pub const SECOND: u64 = 1_000_000_000;
@@ -64,72 +69,6 @@ pub const ROWS: &[Row] = &[
         .partial("not on clocks of processor time")
         .says(Words::SleepUnlessUntil(2)),
 ];
-
-/// Armed timers, by process.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Timers {
-    by_process: Map<Pid, Own>,
-}
-
-/// The timers of one process.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-struct Own {
-    /// `ITIMER_REAL`, `ITIMER_VIRTUAL`, `ITIMER_PROF`.
-    interval: [Alarm; 3],
-    /// Timers of `timer_create(2)`, by number.
-    posix: std::collections::BTreeMap<i32, posix::Timer>,
-    /// The number of the next one.
-    next: i32,
-}
-
-/// When something fires, by whatever clock it counts.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-struct Alarm {
-    /// When it fires, or has fired; nothing if it is disarmed.
-    due: Option<u64>,
-    /// Time between later expirations; 0 for none.
-    interval: u64,
-    /// It has fired and rests until its signal is taken.
-    fired: bool,
-}
-
-impl Alarm {
-    /// Fires in `after` nanoseconds, unless that is 0.
-    fn after(now: u64, after: u64, interval: u64) -> Self {
-        Self { due: (after > 0).then(|| now.saturating_add(after)), interval, fired: false }
-    }
-
-    /// Whether it must fire now.
-    fn is_due(&self, now: u64) -> bool {
-        !self.fired && self.due.is_some_and(|due| now >= due)
-    }
-
-    /// Time until it fires; 0 if it is disarmed, and never 0 if it is not.
-    fn left(&self, now: u64) -> u64 {
-        let Some(due) = self.due else { return 0 };
-        let due = if now >= due && self.interval > 0 { self.after_missed(due, now) } else { due };
-        if self.fired && self.interval == 0 { 0 } else { due.saturating_sub(now).max(1) }
-    }
-
-    /// Expirations from the first that is due up to now.
-    fn missed(&self, now: u64) -> u64 {
-        let due = self.due.unwrap_or(now);
-        if now < due || self.interval == 0 { 0 } else { (now - due) / self.interval + 1 }
-    }
-
-    /// The first expiration after now.
-    fn after_missed(&self, due: u64, now: u64) -> u64 {
-        due.saturating_add(self.interval.saturating_mul(self.missed(now)))
-    }
-
-    /// Arms the next expiration after one was handled; gives back how many were skipped.
-    fn rearm(&mut self, now: u64) -> u64 {
-        let missed = self.missed(now);
-        self.due = self.due.filter(|_| self.interval > 0).map(|due| self.after_missed(due, now));
-        self.fired = false;
-        missed.saturating_sub(1)
-    }
-}
 
 /// The earliest time, on the monotonic clock, at which a timer fires or a wait ends by itself.
 #[must_use]

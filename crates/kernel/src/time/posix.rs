@@ -1,7 +1,9 @@
 //! Timers of `timer_create(2)`.
 
+use super::alarm::{Alarm, TimeBase};
 use super::clocks::{base, monotonic_of};
-use super::{Alarm, Own, TimeBase, own_mut};
+use super::own_mut;
+use super::state::{Notify, Own, Timer};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::errno::{EAGAIN, EINVAL, EOPNOTSUPP};
@@ -20,23 +22,6 @@ const ABSOLUTE: u64 = 1;
 
 /// A program that never deletes its timers must not fill our memory.
 const COUNT_MAX: usize = 31_000;
-
-/// A timer.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Timer {
-    base: TimeBase,
-    alarm: Alarm,
-    notify: Notify,
-    /// How often it fired while its last signal was pending.
-    overrun: i32,
-}
-
-/// What a timer does when it fires (`sigevent(7)`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Notify {
-    Nothing,
-    Signal { number: u8, value: u64, thread: Option<Tid> },
-}
 
 impl Timer {
     /// When it fires by itself, on the monotonic clock.

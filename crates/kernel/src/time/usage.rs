@@ -2,7 +2,7 @@
 //!
 //! A thread uses the processor whenever it does not wait, and all of that counts as user time.
 
-use super::clocks::store_timeval;
+use super::timeval::store_timeval;
 use super::{SECOND, TICK, TimeBase};
 use crate::call::{Call, Stop};
 use crate::errno::EINVAL;

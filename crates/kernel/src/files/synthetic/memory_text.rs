@@ -1,6 +1,6 @@
 //! Texts about the address space of a process.
 
-use super::Scope;
+use super::item::Scope;
 use crate::Kernel;
 use memory::{Backing, Mapping, Memory, Protection, Sharing};
 

@@ -3,69 +3,23 @@
 //! Nothing here is stored: a path is parsed (`Item`) and answered. Links such as `/proc/self/exe` lead to inodes and
 //! descriptions of the world itself, so none of them leads out of it.
 
+mod descriptors;
+mod item;
 mod memory_text;
 mod process;
 mod process_text;
 mod system;
 mod text;
 
-use super::base;
 use super::inode::{Inode, Kind};
-use super::walk::Node;
+use super::standard;
 use crate::Kernel;
 use crate::errno::{EACCES, ENOENT, Errno};
-use crate::id::{Id, Pid, Tid};
-use memory::Memory;
+use crate::id::{Id, Pid};
+pub use item::Jump;
+use item::{Item, Scope};
 use std::collections::BTreeSet;
 pub use text::OPERATIONS;
-
-/// Makes the text of a file.
-type Make = fn(&Kernel, &Memory, Scope) -> Vec<u8>;
-
-/// Whose files are looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Scope {
-    pid: Pid,
-    tid: Tid,
-}
-
-/// What a synthetic path is.
-#[derive(Clone, Copy)]
-enum Item {
-    /// A directory, of a process if the scope says so.
-    Directory(Option<Scope>),
-    /// A text with its permissions.
-    Text(u32, Make, Option<Scope>),
-    /// `/proc/self` or `/proc/thread-self`.
-    Own { thread: bool },
-    /// `/proc/PID/fd/N`.
-    Descriptor(Scope, i32),
-    /// `/proc/PID/fdinfo/N`.
-    DescriptorText(Scope, i32),
-    /// `/proc/PID/cwd`, `exe`, `root`.
-    Place(Scope, Spot),
-    /// `/proc/sys/kernel/random/uuid`.
-    Uuid,
-    /// A link with a fixed text.
-    Link(&'static str),
-}
-
-/// What a link of a process leads to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Spot {
-    Working,
-    Executable,
-    Root,
-}
-
-/// Where following a link leads.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Jump {
-    /// On from the link's directory by this path.
-    Path(Vec<u8>),
-    /// Straight to this.
-    Node(Node),
-}
 
 fn names(path: &[u8]) -> Vec<&str> {
     let parts = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
@@ -88,7 +42,7 @@ fn item(kernel: &Kernel, path: &[u8]) -> Option<Item> {
 /// Whether there is something at a path.
 #[must_use]
 pub fn exists(kernel: &Kernel, path: &[u8]) -> bool {
-    if let Some(number) = base::terminal(path) {
+    if let Some(number) = standard::terminal(path) {
         return crate::terminal::numbers(kernel).contains(&number);
     }
     item(kernel, path).is_some()
@@ -112,7 +66,7 @@ pub fn list(kernel: &Kernel, path: &[u8]) -> BTreeSet<Vec<u8>> {
 /// What `stat(2)` tells about a path.
 #[must_use]
 pub fn inode(kernel: &Kernel, path: &[u8], id: Id) -> Option<Inode> {
-    if let Some(number) = base::terminal(path) {
+    if let Some(number) = standard::terminal(path) {
         // The group `tty`, as every distribution mounts it.
         let kind = Kind::Character(SLAVE_DEVICE + number);
         return exists(kernel, path).then(|| Inode::new(kind, 0o620, (0, 5), id, kernel.clock.real()));
@@ -146,7 +100,7 @@ fn directory_mode(path: &[u8]) -> u32 {
 
 /// Permissions of `/proc/PID/fd/N` tell how it is open (`proc(5)`).
 fn descriptor_mode(kernel: &Kernel, scope: Scope, fd: i32) -> u32 {
-    let open = process::description(kernel, scope, fd).and_then(|id| kernel.descriptions.get(&id));
+    let open = descriptors::description(kernel, scope, fd).and_then(|id| kernel.descriptions.get(&id));
     let Some(open) = open else { return 0o100 };
     let (reads, writes) = (open.is_readable(), open.is_writable());
     0o100 | if reads { 0o400 } else { 0 } | if writes { 0o200 } else { 0 }
@@ -154,7 +108,7 @@ fn descriptor_mode(kernel: &Kernel, scope: Scope, fd: i32) -> u32 {
 
 fn item_of(kernel: &Kernel, id: Id) -> Option<Item> {
     let base = kernel.files.known.get(id)?;
-    base::is_synthetic(&base.path).then(|| item(kernel, &base.path))?
+    standard::is_synthetic(&base.path).then(|| item(kernel, &base.path))?
 }
 
 /// Where a link leads when `asker` follows it.
@@ -162,9 +116,9 @@ pub fn jump(kernel: &Kernel, asker: Pid, id: Id) -> Result<Jump, Errno> {
     match item_of(kernel, id).ok_or(ENOENT)? {
         Item::Own { .. } => link_text(kernel, asker, id).map(Jump::Path),
         Item::Descriptor(scope, fd) => {
-            let description = process::description(kernel, scope, fd).ok_or(ENOENT)?;
+            let description = descriptors::description(kernel, scope, fd).ok_or(ENOENT)?;
             may_look(kernel, asker, scope.pid)?;
-            Ok(Jump::Node(process::node(kernel, description)))
+            Ok(Jump::Node(descriptors::node(kernel, description)))
         }
         Item::Place(scope, spot) => {
             may_look(kernel, asker, scope.pid)?;
@@ -189,8 +143,8 @@ pub fn link_text(kernel: &Kernel, asker: Pid, id: Id) -> Result<Vec<u8>, Errno> 
         Item::Own { thread: true } => Ok(format!("{0}/task/{0}", asker.0).into_bytes()),
         Item::Descriptor(scope, fd) => {
             may_look(kernel, asker, scope.pid)?;
-            let description = process::description(kernel, scope, fd).ok_or(ENOENT)?;
-            Ok(process::shown(kernel, description))
+            let description = descriptors::description(kernel, scope, fd).ok_or(ENOENT)?;
+            Ok(descriptors::shown(kernel, description))
         }
         Item::Place(scope, spot) => {
             may_look(kernel, asker, scope.pid)?;

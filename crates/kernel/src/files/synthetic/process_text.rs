@@ -1,7 +1,9 @@
 //! Texts about one process or thread (`proc(5)`).
 
-use super::{Scope, memory_text, process};
+use super::item::Scope;
+use super::{descriptors, memory_text};
 use crate::Kernel;
+use crate::files::place::Node;
 use crate::process::{Process, State};
 use memory::Memory;
 
@@ -244,9 +246,9 @@ pub fn descriptor(kernel: &Kernel, scope: Scope, fd: i32) -> Vec<u8> {
         return Vec::new();
     };
     let flags = open.flags | if entry.close_on_exec { crate::descriptor::O_CLOEXEC } else { 0 };
-    let number = match process::node(kernel, entry.description) {
-        crate::files::Node::Inode(id) => kernel.inode(id).map_or(0, |inode| inode.number),
-        crate::files::Node::Open(id) => id.0 >> 24,
+    let number = match descriptors::node(kernel, entry.description) {
+        Node::Inode(id) => kernel.inode(id).map_or(0, |inode| inode.number),
+        Node::Open(id) => id.0 >> 24,
     };
     format!("pos:\t{}\nflags:\t0{flags:o}\nmnt_id:\t21\nino:\t{number}\n", open.offset).into_bytes()
 }

@@ -1,8 +1,9 @@
 //! Files of `/proc` and `/sys` that belong to no process.
 
-use super::{Item, Make, Scope};
+use super::item::{Item, Make, Scope};
 use crate::Kernel;
-use crate::files::lock::{self, Mode, Owner, Record};
+use crate::files::lock::{Mode, Owner, Record};
+use crate::files::locking;
 use crate::system::{MEMORY, RELEASE, VERSION};
 use memory::Memory;
 use std::collections::BTreeSet;
@@ -219,7 +220,7 @@ fn locks(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
         };
         format!("{}: {family} ADVISORY  {} {holder} 08:01:{number} {start} {end}\n", count + 1, kind(mode))
     };
-    lock::all(kernel).enumerate().map(line).collect::<String>().into_bytes()
+    locking::all(kernel).enumerate().map(line).collect::<String>().into_bytes()
 }
 
 fn open_files(kernel: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {

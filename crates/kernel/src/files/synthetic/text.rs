@@ -1,10 +1,11 @@
 //! Reading and writing synthetic files.
 
-use super::{Item, Scope, item_of};
+use super::item::{Item, Scope};
+use super::item_of;
 use crate::call::{Call, Stop};
 use crate::descriptor::{At, File, Operations, refuse};
 use crate::errno::{EINVAL, EIO, ESRCH, Errno};
-use crate::files::content;
+use crate::files::regular;
 use crate::id::Id;
 
 /// What an open synthetic file can do.
@@ -82,7 +83,7 @@ fn seek(call: &mut Call<'_>, description: Id, offset: i64, whence: u32) -> Resul
     if whence > 1 {
         return Err(EINVAL.into());
     }
-    let target = content::target(offset, whence, call.description(description).offset, 0)?;
+    let target = regular::target(offset, whence, call.description(description).offset, 0)?;
     call.description_mut(description).offset = target;
     Ok(target)
 }

@@ -1,0 +1,52 @@
+//! Closing descriptors, and descriptions with their last reference.
+
+use super::{Descriptor, Fd};
+use crate::errno::Errno;
+use crate::id::{Id, Pid};
+use crate::{Kernel, event, files};
+use memory::Memory;
+
+impl Kernel {
+    /// Closes a descriptor of a process.
+    pub fn close(&mut self, memory: &mut Memory, pid: Pid, fd: Fd) -> Result<(), Errno> {
+        let process = self.processes.get_mut(&pid).expect("a process closes its own descriptors");
+        let descriptor = process.descriptors.remove(fd)?;
+        // Any close by a process releases all its record locks on the file (`fcntl(2)`).
+        files::closed_by(self, pid, descriptor.description);
+        self.release(memory, descriptor.description);
+        Ok(())
+    }
+
+    /// One reference to a description less; it is closed with the last.
+    pub fn release(&mut self, memory: &mut Memory, description: Id) {
+        let open = self.descriptions.get_mut(&description).expect("a reference keeps its description");
+        open.references -= 1;
+        if open.references > 0 {
+            return;
+        }
+        files::description_closed(self, description);
+        event::description_closed(self, description);
+        let file = self.descriptions.get(&description).expect("it is still there").file;
+        (file.operations().close)(self, memory, description);
+        self.descriptions.remove(&description);
+        files::file_closed(self, memory, file);
+    }
+}
+
+/// Closes all descriptors of a process that ends.
+pub fn close_all(kernel: &mut Kernel, memory: &mut Memory, pid: Pid) {
+    close_those(kernel, memory, pid, |_| true);
+}
+
+/// Closes what `execve(2)` closes.
+pub fn close_on_exec(kernel: &mut Kernel, memory: &mut Memory, pid: Pid) {
+    close_those(kernel, memory, pid, |descriptor| descriptor.close_on_exec);
+}
+
+fn close_those(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, which: fn(Descriptor) -> bool) {
+    let Some(process) = kernel.processes.get(&pid) else { return };
+    let chosen: Vec<Fd> = process.descriptors.iter().filter(|(_, entry)| which(*entry)).map(|(fd, _)| fd).collect();
+    for fd in chosen {
+        kernel.close(memory, pid, fd).expect("it was just listed");
+    }
+}

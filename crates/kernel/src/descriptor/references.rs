@@ -1,0 +1,69 @@
+//! The descriptors of a caller, and what refers to a description.
+
+use super::{Description, Descriptor, Descriptors, Fd, O_PATH};
+use crate::Kernel;
+use crate::call::Call;
+use crate::errno::{EBADF, Errno};
+use crate::id::Id;
+
+/// `RLIMIT_NOFILE`.
+const LIMIT_FILES: usize = 7;
+
+impl Call<'_> {
+    /// What a descriptor refers to; `EBADF` also for one opened with `O_PATH`, which most calls refuse.
+    pub fn description_of(&self, fd: Fd) -> Result<Id, Errno> {
+        let id = self.description_or_path(fd)?;
+        if self.description(id).flags & O_PATH == 0 { Ok(id) } else { Err(EBADF) }
+    }
+
+    /// What a descriptor refers to, `O_PATH` or not.
+    pub fn description_or_path(&self, fd: Fd) -> Result<Id, Errno> {
+        self.process().descriptors.get(fd).map(|descriptor| descriptor.description)
+    }
+
+    /// An open description.
+    #[must_use]
+    pub fn description(&self, id: Id) -> &Description {
+        self.kernel.descriptions.get(&id).expect("descriptors refer to descriptions that exist")
+    }
+
+    /// An open description, to change it.
+    pub fn description_mut(&mut self, id: Id) -> &mut Description {
+        self.kernel.descriptions.get_mut(&id).expect("descriptors refer to descriptions that exist")
+    }
+
+    /// How many descriptors the caller may have (`RLIMIT_NOFILE`).
+    #[must_use]
+    pub fn descriptor_limit(&self) -> u64 {
+        self.process().limits[LIMIT_FILES].0
+    }
+
+    /// Makes a description and gives the caller the lowest free descriptor for it.
+    pub fn install(&mut self, description: Description, close_on_exec: bool) -> Result<Fd, Errno> {
+        let fd = self.process().descriptors.free(0, self.descriptor_limit())?;
+        let id = self.fresh_id();
+        self.kernel.descriptions.insert(id, description);
+        self.refer(fd, id, close_on_exec);
+        Ok(fd)
+    }
+
+    /// Lets a free descriptor of the caller refer to a description.
+    pub fn refer(&mut self, fd: Fd, description: Id, close_on_exec: bool) {
+        self.description_mut(description).retain();
+        let replaced = self.process_mut().descriptors.set(fd, Descriptor { description, close_on_exec });
+        assert!(replaced.is_none(), "descriptor {fd} was free");
+    }
+}
+
+/// The same descriptors for a child of `fork(2)`: every description has one more reference for each.
+pub fn inherit(kernel: &mut Kernel, descriptors: &Descriptors) -> Descriptors {
+    for (_, descriptor) in descriptors.iter() {
+        retain(kernel, descriptor.description);
+    }
+    descriptors.clone()
+}
+
+/// One more reference to a description, such as from a message in flight (`SCM_RIGHTS`).
+pub fn retain(kernel: &mut Kernel, description: Id) {
+    kernel.descriptions.get_mut(&description).expect("only open descriptions are shared").retain();
+}

@@ -1,0 +1,81 @@
+//! How a call goes through the kernel: found in the table, attempted, and redone when its wait is over.
+
+use super::Kernel;
+use crate::call::{Call, Control, Deviation, Outcome, Stop};
+use crate::id::Tid;
+use crate::wait::Wait;
+use crate::{short_read, signal, table};
+use memory::Memory;
+
+impl Kernel {
+    /// Carries out a syscall of a thread.
+    pub fn call(&mut self, memory: &mut Memory, tid: Tid, number: u64, args: [u64; 6]) -> Outcome {
+        self.call_as(memory, tid, (number, args), Deviation::default())
+    }
+
+    /// Carries out a syscall of a thread, differently than usual.
+    pub fn call_as(&mut self, memory: &mut Memory, tid: Tid, call: (u64, [u64; 6]), deviation: Deviation) -> Outcome {
+        self.attempt(memory, tid, call, deviation, None)
+    }
+
+    /// Carries out again the call that a thread waits in.
+    pub fn redo(&mut self, memory: &mut Memory, tid: Tid) -> Outcome {
+        self.redo_as(memory, tid, Deviation::default())
+    }
+
+    /// Carries out again the call that a thread waits in, differently than usual.
+    pub fn redo_as(&mut self, memory: &mut Memory, tid: Tid, deviation: Deviation) -> Outcome {
+        let now = self.clock.now();
+        let thread = self.threads.get_mut(&tid).expect("a waiting thread exists");
+        let call = thread.call.expect("a waiting thread is in a call");
+        let resumed = thread.stop_waiting(now);
+        self.attempt(memory, tid, call, deviation, resumed)
+    }
+
+    fn attempt(
+        &mut self,
+        memory: &mut Memory,
+        tid: Tid,
+        (number, args): (u64, [u64; 6]),
+        deviation: Deviation,
+        resumed: Option<Wait>,
+    ) -> Outcome {
+        let Some(row) = table::row(number) else {
+            return Outcome::Unsupported(format!("syscall {number}"));
+        };
+        let pid = self.threads.get(&tid).expect("a caller is a thread").pid;
+        let mut asked = args;
+        if let Some(most) = deviation.most.filter(|_| short_read::is_read(number, &args)) {
+            asked[2] = asked[2].min(most);
+        }
+        let mut call = Call { kernel: self, memory, tid, pid, number, args: asked, resumed };
+        let outcome = match (row.function)(&mut call) {
+            Ok(value) => Outcome::Returned(value),
+            Err(Stop::Errno(errno)) => Outcome::Returned(errno.result()),
+            Err(Stop::Control(control)) => return self.control(tid, number, args, control),
+            Err(Stop::Unsupported(what)) => Outcome::Unsupported(format!("{}: {what}", row.name)),
+            Err(Stop::Wait(wait)) => {
+                self.wait(tid, wait, number, args);
+                return Outcome::Waiting;
+            }
+        };
+        signal::restore_mask(self, tid);
+        outcome
+    }
+
+    /// A caller of `vfork(2)` waits from the very moment that its child exists.
+    fn control(&mut self, tid: Tid, number: u64, args: [u64; 6], control: Control) -> Outcome {
+        if let Control::Spawned { wait: Some(wait), .. } = &control {
+            self.wait(tid, wait.clone(), number, args);
+        }
+        Outcome::Control(control)
+    }
+
+    /// Makes a thread wait in a call.
+    pub fn wait(&mut self, tid: Tid, wait: Wait, number: u64, args: [u64; 6]) {
+        let thread = self.threads.get_mut(&tid).expect("a caller is a thread");
+        thread.wait = Some(wait);
+        thread.call = Some((number, args));
+        thread.processor.waits_since = self.clock.now();
+    }
+}

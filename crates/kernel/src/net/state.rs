@@ -1,0 +1,101 @@
+//! What the kernel keeps of sockets.
+
+use super::queue::Queue;
+use super::socket::{Listener, Socket};
+use crate::id::Id;
+use crate::map::Map;
+use std::net::Ipv6Addr;
+
+/// `net.unix.max_dgram_qlen`: a mailbox of a Unix datagram socket takes one more than this.
+pub const DATAGRAMS_MAX: usize = 10;
+
+/// All sockets.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Net {
+    /// Open sockets, and connected ones that wait to be accepted.
+    pub sockets: Map<Id, Socket>,
+    /// What each of them can receive, by the receiver.
+    pub(super) queues: Map<Id, Queue>,
+    /// Requests for connections, by the listening socket.
+    pub(super) listeners: Map<Id, Listener>,
+    /// Ports in use.
+    pub(super) ports: Map<(Transport, u16), Port>,
+    /// Bound Unix sockets, by name.
+    pub(super) names: Map<Place, Id>,
+}
+
+impl Net {
+    /// How many of the bytes that a socket could receive now were sent first, as far as that is known.
+    #[must_use]
+    pub fn sent_first(&self, id: Id) -> usize {
+        let first = self.queues.get(&id).and_then(|queue| queue.packets.front());
+        first.map_or(0, |packet| packet.bytes.len())
+    }
+
+    /// Bytes that a socket could receive now.
+    #[must_use]
+    pub fn received(&self, id: Id) -> usize {
+        self.queues.get(&id).map_or(0, Queue::bytes)
+    }
+
+    /// Bytes that a socket's buffer may hold.
+    #[must_use]
+    pub fn receive_limit(&self, id: Id) -> usize {
+        self.queues.get(&id).map_or(0, |queue| queue.limit)
+    }
+
+    /// Connections that wait to be accepted, and whether there is room for more.
+    #[must_use]
+    pub fn backlog(&self, id: Id) -> (usize, bool) {
+        self.listeners.get(&id).map_or((0, false), |listener| (listener.queue.len(), listener.has_room()))
+    }
+
+    /// Sockets that listen.
+    pub fn listening(&self) -> impl Iterator<Item = Id> {
+        self.listeners.keys().copied()
+    }
+}
+
+/// The protocols that have ports.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// UDP.
+    Udp,
+}
+
+/// One port of one protocol: an object of its own, so that sockets on different ports never meet.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Port {
+    /// Sockets that hold it, in the order in which they came.
+    pub holders: Vec<Id>,
+    /// Connections that are over but rest.
+    pub resting: Vec<Resting>,
+}
+
+/// A connection that is over but keeps its port for a while (`TIME_WAIT`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Resting {
+    pub(super) ip: Ipv6Addr,
+    /// Its socket had `SO_REUSEADDR`.
+    pub(super) reusable: bool,
+    pub(super) until: u64,
+}
+
+impl Transport {
+    /// The transport of a socket.
+    #[must_use]
+    pub fn of(socket: &Socket) -> Self {
+        if socket.is_tcp() { Self::Tcp } else { Self::Udp }
+    }
+}
+
+/// Where a Unix socket can be found.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// By an inode.
+    Inode(Id),
+    /// By a name outside the file system.
+    Abstract(Vec<u8>),
+}
