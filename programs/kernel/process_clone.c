@@ -92,6 +92,8 @@ int main(void) {
 
     show("THREAD without SIGHAND", syscall(SYS_clone, CLONE_THREAD, 0, 0, 0, 0));
     show("SIGHAND without VM", syscall(SYS_clone, CLONE_SIGHAND | SIGCHLD, 0, 0, 0, 0));
+    show("PIDFD nowhere", syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, 1, 0, 0));
+    show("no child of that", waitpid(-1, NULL, WNOHANG));
     show("PIDFD with PARENT_SETTID", syscall(SYS_clone, CLONE_PIDFD | CLONE_PARENT_SETTID | SIGCHLD, 0, 0, 0, 0));
     struct clone_args args = {.exit_signal = SIGCHLD};
     show("clone3 too small", syscall(SYS_clone3, &args, 32));

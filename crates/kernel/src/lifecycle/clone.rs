@@ -142,6 +142,8 @@ fn create(call: &mut Call<'_>, request: Request) -> Result<u64, Stop> {
     if request.has(CLONE_PIDFD) {
         // The child does not inherit it, so it comes last; but it must not fail then.
         call.process().descriptors.free(0, call.descriptor_limit())?;
+        let there = call.load_u32(request.pidfd)?;
+        call.store_u32(request.pidfd, there)?;
     }
     let child = Tid(number);
     if request.has(CLONE_THREAD) {

@@ -193,3 +193,13 @@ fn a_killed_process_ends_at_the_next_look_even_while_stopped() {
     assert!(kernel::signal::take(&mut guest.kernel, &mut guest.memory, Tid(child.0)).is_none());
     assert_eq!(wait_any(&mut guest, 0), i64::from(child.0));
 }
+
+#[test]
+fn a_clone_that_cannot_store_its_descriptor_makes_no_child() {
+    const CLONE_PIDFD: u64 = 0x1000;
+    const EFAULT: i64 = -14;
+    let mut guest = Guest::new();
+    let threads = guest.kernel.threads.len();
+    assert_eq!(guest.call("clone", &[CLONE_PIDFD | SIGCHLD, 0, 1, 0, 0]), EFAULT);
+    assert_eq!((guest.kernel.threads.len(), wait_any(&mut guest, NOHANG)), (threads, ECHILD));
+}
