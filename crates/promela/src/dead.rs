@@ -6,7 +6,7 @@
 //! on them, so a schedule found in such a model is one of the model as written.
 
 use crate::ir::{Action, Claim, ControlState, Edge, Expr, Field, Model, Pc, Place, Proctype, Shown, Space};
-use crate::unread::Read;
+use crate::read::Read;
 use std::ops::Range;
 
 /// Bytes times control states of a proctype beyond which it is left as it is.

@@ -23,6 +23,7 @@ pub mod lower;
 pub mod parse;
 pub mod preprocess;
 pub mod property;
+mod read;
 pub mod run;
 pub mod source;
 pub mod trail;

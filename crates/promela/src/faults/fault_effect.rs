@@ -370,7 +370,7 @@ fn bases(model: &Model, work: &Work, owner: Owner) -> Vec<(String, usize)> {
         Owner::Model => vec![(String::new(), 0)],
         Owner::Proctype(number) => (0..work.processes())
             .filter(|pid| work.proctype(*pid) == number)
-            .map(|pid| (format!("{}:", crate::run::explain::process_name(model, work, pid)), work.frame(pid)))
+            .map(|pid| (format!("{}:", crate::run::named::process_name(model, work, pid)), work.frame(pid)))
             .collect(),
     }
 }

@@ -3,7 +3,7 @@
 use super::fault_effect::{Deed, peek};
 use super::{Faults, Stance};
 use crate::ir::{Model, Shown};
-use crate::run::explain::{process_name, show};
+use crate::run::named::{process_name, show};
 use crate::run::vector::Work;
 
 impl Faults {

@@ -2,7 +2,7 @@
 
 use super::emit::Emitter;
 use super::layout::Layout;
-use super::point::{self, Point, Takes};
+use super::point::{self, Compilable, Point, Takes};
 use super::{Compiled, CompiledPoint, Function, NotAvailable, PointFunction, Taker};
 use crate::ir::{Action, Model, ProctypeId};
 use crate::run::Marks;
@@ -43,9 +43,6 @@ struct DefinedPoint {
     message: u32,
     frame_size: u32,
 }
-
-/// Whether the edge with a number has native code.
-pub type Compilable<'a> = &'a dyn Fn(usize) -> bool;
 
 /// Everything that was compiled: statements, control states, and the memory with their code.
 type All = (Vec<Option<Compiled>>, Vec<Option<CompiledPoint>>, Memory);

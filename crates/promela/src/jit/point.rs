@@ -1,6 +1,5 @@
 //! Native code for a whole control state: finds the first edge that can be executed, executes it and moves the process.
 
-use super::build::Compilable;
 use super::emit::{Address, Emitter, MEMORY, Offers};
 use crate::ir::{Action, ControlState, Edge, FRAME_PC, Pc, Receive, Scalar, VECTOR_LAST};
 use crate::run::Marks;
@@ -14,6 +13,9 @@ use std::collections::BTreeMap;
 const EDGES_MAX: usize = 64;
 /// Statements of a `d_step` after which the interpreter looks whether it ever ends.
 const STATEMENTS_MAX: i32 = 2000;
+
+/// Whether the edge with a number has native code.
+pub type Compilable<'a> = &'a dyn Fn(usize) -> bool;
 
 /// What the code of a control state needs to know beside its emitter.
 pub struct Point<'p> {

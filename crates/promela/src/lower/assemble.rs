@@ -1,9 +1,9 @@
 //! Puts the parts of a model together, once control graphs are known.
 
 use super::element::{Element, Flow, Node};
-use super::expr::{Lowering, Within};
-use super::graph::{self, Graph};
+use super::graph::{self, Graph, pcs};
 use super::layout;
+use super::lowering::{Lowering, Within};
 use super::names::{GLOBAL, SymbolId, Use};
 use super::statement::skip;
 use super::{Body, BodyKind, Collected, Lowered, constant, visit};
@@ -52,11 +52,6 @@ pub(super) fn assemble<'a>(mut collected: Collected<'a>, program: &'a Program) -
     Ok(Lowered { model, names: collected.names, warnings: collected.report })
 }
 
-/// Control states in the order of SPIN's numbers.
-pub(super) fn pcs(graph: &Graph) -> BTreeMap<u32, Pc> {
-    graph.states.keys().enumerate().map(|(pc, &number)| (number, pc)).collect()
-}
-
 impl<'a> Collected<'a> {
     pub(super) fn lowering(&mut self, place: Use, within: Within) -> Lowering<'_> {
         Lowering { names: &self.names, report: &mut self.report, features: &mut self.features, place, within }
@@ -93,7 +88,7 @@ impl<'a> Collected<'a> {
                 BodyKind::Never | BodyKind::Trace => false,
             };
         }
-        super::claim::atoms(program, &mut |atom| visit::expressions(atom, &mut see));
+        visit::atoms(program, &mut |atom| visit::expressions(atom, &mut see));
         self.features.priority = found || set;
     }
 
@@ -342,7 +337,7 @@ impl<'a> Collected<'a> {
         };
         let elements = self.bodies.iter().flat_map(|body| &body.flow.elements);
         elements.filter_map(|element| element.node.statement()).for_each(|kind| visit::statement(kind, &mut see));
-        super::claim::atoms(program, &mut |atom| visit::expressions(atom, &mut see));
+        visit::atoms(program, &mut |atom| visit::expressions(atom, &mut see));
         for body in self.bodies.iter().filter(|body| body.kind.proctype().is_some()) {
             for label in &body.flow.labels {
                 let used = label.used || super::element::is_special(&label.name) || remote.contains(&label.name);

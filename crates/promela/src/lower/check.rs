@@ -1,7 +1,7 @@
 //! What is wrong with a control graph, or looks wrong.
 
 use super::element::{Flow, Node};
-use super::flow::is_skip;
+use super::element::{constant, is_skip};
 use super::graph::Graph;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Action, Channel, ControlState, Edge, Expr, Field, Place, Send, Space};
@@ -58,7 +58,7 @@ fn unreachable(flow: &Flow<'_>, graph: &Graph, report: &mut Vec<Diagnostic>) {
     for (element, entry) in flow.elements.iter().enumerate() {
         let basic = entry.node.statement().is_some() || matches!(entry.node, Node::Declare(_));
         // What SPIN dropped as redundant is not the user's mistake; a constant 0 is meant to block.
-        let blocked = super::flow::constant(&entry.node).is_some();
+        let blocked = constant(&entry.node).is_some();
         let lost = basic && !blocked && !taken.contains(&element);
         if lost && !before {
             report.push(Diagnostic::warning("unreachable", entry.span, "no path leads to this statement"));

@@ -1,9 +1,9 @@
 //! Never claims, LTL properties and event claims.
 
-use super::assemble::pcs;
-use super::element::{ElementId, Flow, Node};
-use super::expr::{Lowering, Within};
-use super::graph::Graph;
+use super::element::{Flow, Node};
+use super::graph::{Graph, pcs};
+use super::labelled_jump::fix_labelled_jump;
+use super::lowering::{Lowering, Within};
 use super::names::{GLOBAL, Names, Use};
 use super::{Body, BodyKind, Collected, text, visit};
 use crate::ast::{self, ExprKind, Item, Ltl, LtlKind, Program};
@@ -31,34 +31,6 @@ pub fn lower_ltl(names: &Names, formula: &Ltl) -> Result<ClaimKind, Vec<Diagnost
     }
     let failed = report.iter().any(|told| told.severity == Severity::Error);
     if failed { Err(report) } else { Ok(kind) }
-}
-
-/// Calls `see` on every atom of every `ltl` block.
-pub(super) fn atoms(program: &Program, see: &mut dyn FnMut(&ast::Expr)) {
-    for item in &program.items {
-        if let Item::Ltl(block) = item {
-            formula_atoms(&block.formula, see);
-        }
-    }
-}
-
-fn formula_atoms(formula: &Ltl, see: &mut dyn FnMut(&ast::Expr)) {
-    match &formula.kind {
-        LtlKind::Atom(expr) => see(expr),
-        LtlKind::Not(inner) | LtlKind::Next(inner) | LtlKind::Always(inner) | LtlKind::Eventually(inner) => {
-            formula_atoms(inner, see);
-        }
-        LtlKind::And(left, right)
-        | LtlKind::Or(left, right)
-        | LtlKind::Implies(left, right)
-        | LtlKind::Equivalent(left, right)
-        | LtlKind::Until(left, right)
-        | LtlKind::WeakUntil(left, right)
-        | LtlKind::Release(left, right) => {
-            formula_atoms(left, see);
-            formula_atoms(right, see);
-        }
-    }
 }
 
 impl Lowering<'_> {
@@ -112,7 +84,7 @@ impl<'a> Collected<'a> {
     /// SPIN reads formulas after everything else.
     pub(super) fn fix_jumps_named_by_formulas(&mut self, program: &'a Program) {
         let (names, bodies, unique) = (&self.names, &mut self.bodies, &mut self.unique);
-        atoms(program, &mut |atom| {
+        visit::atoms(program, &mut |atom| {
             visit::expressions(atom, &mut |expr| fix_labelled_jump(expr, names, bodies, unique));
         });
     }
@@ -232,44 +204,4 @@ fn name_of(name: Option<&ast::Ident>, kind: &str, number: i32) -> String {
 fn closing(flow: &Flow<'_>, graph: &Graph) -> Pc {
     let end = flow.elements.iter().find(|element| matches!(element.node, Node::End));
     end.and_then(|end| pcs(graph).get(&end.number).copied()).unwrap_or_default()
-}
-
-/// Fixes the labels that a statement names in other proctypes.
-pub(super) fn fix_labelled_jumps(kind: &ast::StmtKind, names: &Names, bodies: &mut [Body<'_>], unique: &mut u32) {
-    visit::statement(kind, &mut |expr| fix_labelled_jump(expr, names, bodies, unique));
-}
-
-/// A label on a `goto` that a remote reference names must be a state, so a skip is put before the jump.
-fn fix_labelled_jump(expr: &ast::Expr, names: &Names, bodies: &mut [Body<'_>], unique: &mut u32) {
-    let ExprKind::RemoteLabel { proctype, label, .. } = &expr.kind else { return };
-    let Some(number) = names.proctype(&proctype.name) else { return };
-    let Some(body) = bodies.iter_mut().find(|body| body.kind.proctype() == Some(number)) else { return };
-    let flow = &mut body.flow;
-    let Some(found) = flow.labels.iter_mut().rev().find(|known| known.name == label.name) else { return };
-    found.used = true;
-    let element = found.element;
-    split_jump(flow, element, unique);
-}
-
-/// Makes the jump a skip, with the jump as a new element behind it.
-fn split_jump(flow: &mut Flow<'_>, element: ElementId, unique: &mut u32) {
-    let old = flow.elements[element].clone();
-    if !matches!(old.node, Node::Jump(_)) {
-        return;
-    }
-    let jump = flow.make(old.node, unique, old.place, old.span);
-    flow.elements[jump].next = old.next;
-    flow.elements[jump].escapes = old.escapes;
-    flow.elements[jump].d_step = old.d_step;
-    flow.elements[jump].atomic = old.atomic;
-    flow.elements[jump].atomic_last = old.atomic_last;
-    flow.elements[element].node = Node::Skip;
-    flow.elements[element].next = Some(jump);
-    for sequence in &mut flow.sequences {
-        for end in [&mut sequence.last, &mut sequence.extent] {
-            if *end == Some(element) {
-                *end = Some(jump);
-            }
-        }
-    }
 }

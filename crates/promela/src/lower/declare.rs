@@ -2,6 +2,7 @@
 
 use super::constant;
 use super::names::{Field, GLOBAL, MtypeConstant, Names, Record, ScopeId, Symbol, SymbolId, Ty, Use};
+use super::size_limit::{SIZE_MAX, too_large};
 use crate::ast::{Expr, Ident, Initializer, MtypeDecl, Name, Type, TypeKind, Typedef, Var, VarDecl, Visibility};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Scalar, Shown};
@@ -76,8 +77,8 @@ pub(super) fn typedef(names: &mut Names, report: &mut Vec<Diagnostic>, definitio
             size = size.saturating_add(bytes);
         }
     }
-    if u64::from(size) > super::layout::SIZE_MAX {
-        report.push(super::layout::too_large(definition.span));
+    if u64::from(size) > SIZE_MAX {
+        report.push(too_large(definition.span));
         size = 0;
     }
     let name = definition.name.name.clone();
@@ -203,8 +204,8 @@ pub(super) fn variable<'a>(
     }
     let ty = element_type(ty, length);
     // Checked before anything walks over the elements.
-    if u64::from(names.size(&ty)) * u64::from(length.unwrap_or(1)) > super::layout::SIZE_MAX {
-        report.push(super::layout::too_large(var.span));
+    if u64::from(names.size(&ty)) * u64::from(length.unwrap_or(1)) > SIZE_MAX {
+        report.push(too_large(var.span));
         return None;
     }
     let symbol = Symbol {

@@ -4,7 +4,7 @@
 //! parser creates them: inner statements first, then the element of the enclosing construct.
 
 use super::names::{ScopeId, SymbolId, Use};
-use crate::ast::{Name, StmtKind};
+use crate::ast::{Expr, ExprKind, Name, StmtKind};
 use crate::source::Span;
 
 /// Index into [`Flow::elements`].
@@ -223,4 +223,18 @@ impl<'a> Flow<'a> {
 /// Whether a label ends what SPIN looks for: invalid end states, acceptance or non-progress cycles.
 pub(super) fn is_special(name: &str) -> bool {
     ["accept", "end", "progress"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a node is a plain skip: a condition that is the constant 1.
+pub(super) fn is_skip(node: &Node<'_>) -> bool {
+    constant(node) == Some(1)
+}
+
+/// The value of a condition that is a constant.
+pub(super) fn constant(node: &Node<'_>) -> Option<i32> {
+    match (node, node.statement()) {
+        (Node::Skip, _) => Some(1),
+        (_, Some(StmtKind::Expr(Expr { kind: ExprKind::Int(value, _), .. }))) => Some(*value),
+        _ => None,
+    }
 }

@@ -1,9 +1,9 @@
 //! From statements to elements.
 
 use super::Body;
-use super::element::{BlockKind, Destination, ElementId, Flow, Node, Sequence, SequenceId};
+use super::element::{BlockKind, Destination, ElementId, Flow, Node, Sequence, SequenceId, is_skip};
 use super::names::{Names, ScopeId, SymbolId, Use};
-use crate::ast::{self, Access, Block, Expr, ExprKind, Ident, Stmt, StmtKind, VarDecl, VarRef};
+use crate::ast::{self, Access, Block, Ident, Stmt, StmtKind, VarDecl, VarRef};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -273,7 +273,7 @@ impl<'a, 'l> Builder<'a, 'l> {
             StmtKind::Break => self.leave_loop(stmt.span),
             StmtKind::Else => Shape::Node(Node::Else),
             kind => {
-                super::claim::fix_labelled_jumps(kind, self.names, self.earlier, self.unique);
+                super::labelled_jump::fix_labelled_jumps(kind, self.names, self.earlier, self.unique);
                 Shape::Node(Node::Basic(kind))
             }
         }
@@ -388,18 +388,4 @@ impl<'a, 'l> Builder<'a, 'l> {
 
 fn is_print(kind: &StmtKind) -> bool {
     matches!(kind, StmtKind::Printf { .. } | StmtKind::Printm(_))
-}
-
-/// Whether a node is a plain skip: a condition that is the constant 1.
-pub(super) fn is_skip(node: &Node<'_>) -> bool {
-    constant(node) == Some(1)
-}
-
-/// The value of a condition that is a constant.
-pub(super) fn constant(node: &Node<'_>) -> Option<i32> {
-    match (node, node.statement()) {
-        (Node::Skip, _) => Some(1),
-        (_, Some(StmtKind::Expr(Expr { kind: ExprKind::Int(value, _), .. }))) => Some(*value),
-        _ => None,
-    }
 }

@@ -1,7 +1,7 @@
 //! Places and first values of globals and of the frames of processes.
 
-use super::expr::Within;
 use super::layout::{self, From};
+use super::lowering::Within;
 use super::names::{GLOBAL, Use};
 use super::{Body, BodyKind, Collected};
 use crate::ast::{self, RecvArg, StmtKind};

@@ -2,6 +2,7 @@
 
 use super::element::{BlockKind, ElementId, Flow, Node, SequenceId};
 use super::table::{Row, Step};
+use crate::ir::Pc;
 use std::collections::BTreeMap;
 
 /// What a label does to its state.
@@ -193,4 +194,9 @@ fn reachable(
         states.insert(number, State { steps: found, flags: flags[number as usize] });
     }
     states
+}
+
+/// Control states in the order of SPIN's numbers.
+pub(super) fn pcs(graph: &Graph) -> BTreeMap<u32, Pc> {
+    graph.states.keys().enumerate().map(|(pc, &number)| (number, pc)).collect()
 }

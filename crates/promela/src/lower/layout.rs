@@ -1,14 +1,12 @@
 //! Where everything stands in the vector, and what it starts with.
 
+use super::declare;
+use super::lowering::Lowering;
 use super::names::{Names, Symbol, SymbolId, Ty};
-use super::{declare, expr::Lowering};
+use super::size_limit::{SIZE_MAX, too_large};
 use crate::ast::{self, ChannelType, Initializer};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Assign, Channel, Expr, Place, Scalar, Space, Variable};
-use crate::source::Span;
-
-/// More bytes than any model that can be searched.
-pub(super) const SIZE_MAX: u64 = 1 << 20;
 
 /// The place of a scalar of a symbol, by its distance from the symbol's start.
 pub(super) fn symbol_place(symbol: &Symbol, distance: u32, scalar: Scalar) -> Place {
@@ -101,10 +99,6 @@ pub(super) fn place_symbols(names: &mut Names, symbols: &[SymbolId], start: u32,
         }
     }
     offset as u32
-}
-
-pub(super) fn too_large(span: Span) -> Diagnostic {
-    Diagnostic::error("size", span, "the variables and channels take more than 1 MiB in every state")
 }
 
 /// Gives channels their bodies, one after the other; gives the end back.

@@ -1,6 +1,6 @@
 //! Sending and receiving.
 
-use super::expr::{Lowering, Within};
+use super::lowering::{Lowering, Within};
 use super::names::Ty;
 use crate::ast::{self, ExprKind, RecvArg, VarRef};
 use crate::diagnostic::{Diagnostic, Severity};

@@ -1,6 +1,6 @@
 //! From references to places in the vector.
 
-use super::expr::Lowering;
+use super::lowering::Lowering;
 use super::names::{Field, Leaf, Names, Symbol, Ty, Use};
 use crate::ast::{VarPart, VarRef};
 use crate::diagnostic::Diagnostic;

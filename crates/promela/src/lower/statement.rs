@@ -1,6 +1,6 @@
 //! Basic statements.
 
-use super::expr::{Lowering, Within};
+use super::lowering::{Lowering, Within};
 use super::names::{SymbolId, Ty};
 use super::text;
 use crate::ast::{self, ExprKind, Initializer, RecvArg, StmtKind, VarRef};

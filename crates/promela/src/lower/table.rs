@@ -123,7 +123,7 @@ impl<'f, 'a> Table<'f, 'a> {
             let Some(first) = self.flow.sequences[part].first else { continue };
             let start = self.start(first);
             // An option that is the constant 0 can never be taken.
-            let dead = super::flow::constant(&self.flow.elements[start].node) == Some(0);
+            let dead = super::element::constant(&self.flow.elements[start].node) == Some(0);
             if !dead || !self.flow.elements[start].escapes.is_empty() {
                 options.push(self.flow.elements[start].number);
             }

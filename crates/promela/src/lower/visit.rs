@@ -1,6 +1,6 @@
 //! Walks over expressions of the tree.
 
-use crate::ast::{Expr, ExprKind, RecvArg, StmtKind, VarRef};
+use crate::ast::{Expr, ExprKind, Item, Ltl, LtlKind, Program, RecvArg, StmtKind, VarRef};
 
 /// Calls `see` on an expression and everything inside it.
 pub(super) fn expressions(expr: &Expr, see: &mut dyn FnMut(&Expr)) {
@@ -99,4 +99,32 @@ fn has_run(expr: &Expr) -> bool {
     let mut found = false;
     expressions(expr, &mut |inner| found |= matches!(inner.kind, ExprKind::Run { .. }));
     found
+}
+
+/// Calls `see` on every atom of every `ltl` block.
+pub(super) fn atoms(program: &Program, see: &mut dyn FnMut(&Expr)) {
+    for item in &program.items {
+        if let Item::Ltl(block) = item {
+            formula_atoms(&block.formula, see);
+        }
+    }
+}
+
+fn formula_atoms(formula: &Ltl, see: &mut dyn FnMut(&Expr)) {
+    match &formula.kind {
+        LtlKind::Atom(expr) => see(expr),
+        LtlKind::Not(inner) | LtlKind::Next(inner) | LtlKind::Always(inner) | LtlKind::Eventually(inner) => {
+            formula_atoms(inner, see);
+        }
+        LtlKind::And(left, right)
+        | LtlKind::Or(left, right)
+        | LtlKind::Implies(left, right)
+        | LtlKind::Equivalent(left, right)
+        | LtlKind::Until(left, right)
+        | LtlKind::WeakUntil(left, right)
+        | LtlKind::Release(left, right) => {
+            formula_atoms(left, see);
+            formula_atoms(right, see);
+        }
+    }
 }

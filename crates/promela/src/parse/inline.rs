@@ -3,9 +3,9 @@
 //! As in SPIN the replacement is textual: the tokens of the actual parameter stand where the formal one stood, without
 //! parentheses of their own, whatever the formal's name is the name of.
 
-use super::parser::{Parse, Parser};
+use super::parser::{Call, Inline, Parse, Parser};
 use super::tokens::NameClass;
-use crate::ast::{Ident, InlineDefinition, Name, StmtKind, VarRef};
+use crate::ast::{Ident, InlineDefinition, StmtKind, VarRef};
 use crate::diagnostic::Diagnostic;
 use crate::lex::{Token, TokenKind};
 use crate::source::{Origin, OriginId, Span};
@@ -13,20 +13,6 @@ use std::sync::Arc;
 
 /// What inlines may grow to in total: inlines that call each other twice are as good a bomb as macros.
 const INLINED_TOKENS_MAX: usize = 1_000_000;
-
-/// An inline's definition.
-pub(super) struct Inline {
-    params: Vec<Name>,
-    /// With its braces.
-    body: Vec<Token>,
-}
-
-/// An inline being expanded.
-pub(super) struct Call {
-    name: Name,
-    /// The left side of `x = f(..)`.
-    pub result: Option<VarRef>,
-}
 
 impl Parser<'_> {
     /// `inline f(a, b) { .. }`.

@@ -4,7 +4,7 @@
 //! binary ones associate to the left. One deviation, told to the user: SPIN reads `<> x == 2` as `(<> x) == 2`, which
 //! means nothing; here it is `<> (x == 2)`.
 
-use super::expr::{ARITHMETIC, operator};
+use super::operator::{ARITHMETIC, operator};
 use super::parser::{Parse, Parser};
 use super::probe;
 use crate::ast::{BinaryOp, Expr, ExprKind, Ltl, LtlKind, UnaryOp};

@@ -5,15 +5,19 @@
 
 mod decl;
 mod expr;
+pub(crate) mod files;
 mod inline;
 mod item;
 mod ltl;
 mod names;
+mod operator;
 mod parser;
 mod probe;
 mod stmt;
 mod tokens;
 mod trap;
+
+pub use files::{HostFiles, ParseOptions, Reader};
 
 use crate::ast::{Expr, Ltl, Program};
 use crate::diagnostic::Diagnostic;
@@ -21,18 +25,7 @@ use crate::lex;
 use crate::preprocess::{self, Macros};
 use crate::source::SourceMap;
 use parser::Parser;
-use std::path::{Path, PathBuf};
-
-/// What is given beside the file.
-#[derive(Clone, Debug, Default)]
-pub struct ParseOptions {
-    /// `-DNAME` or `-DNAME=value`: the name and its value (without one it is `1`).
-    pub defines: Vec<(String, Option<String>)>,
-    /// `-UNAME`.
-    pub undefines: Vec<String>,
-    /// Where `#include` looks after the including file's folder.
-    pub include_dirs: Vec<PathBuf>,
-}
+use std::path::Path;
 
 /// A model that was read.
 #[derive(Clone, Debug)]
@@ -76,26 +69,6 @@ pub struct ParsedProperty<T> {
     pub sources: SourceMap,
     /// What looks wrong but is legal.
     pub warnings: Vec<Diagnostic>,
-}
-
-/// Where included files come from; tests supply them from memory.
-pub trait Reader {
-    /// The bytes of a file.
-    ///
-    /// # Errors
-    /// When there is no such file or it cannot be read.
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
-}
-
-/// Reads files from the host.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HostFiles;
-
-impl Reader for HostFiles {
-    #[allow(clippy::disallowed_methods, reason = "models are files that users name")]
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
 }
 
 /// Reads a model from a file.

@@ -1,9 +1,8 @@
 //! The parser's state and the small steps everything else is made of.
 
-use super::inline::{Call, Inline};
 use super::tokens::{NameClass, Tokens};
 use super::trap;
-use crate::ast::{Block, Expr, ExprKind, Ident, Item, Literal, Ltl, LtlBlock, Name, Program, VarPart};
+use crate::ast::{Block, Expr, ExprKind, Ident, Item, Literal, Ltl, LtlBlock, Name, Program, VarPart, VarRef};
 use crate::diagnostic::Diagnostic;
 use crate::lex::{Token, TokenKind, is_keyword};
 use crate::source::{SourceMap, Span};
@@ -15,6 +14,20 @@ const DEPTH_MAX: usize = 200;
 
 /// A tree, or what is wrong with the model.
 pub(super) type Parse<T> = Result<T, Box<Diagnostic>>;
+
+/// An inline's definition.
+pub(super) struct Inline {
+    pub(super) params: Vec<Name>,
+    /// With its braces.
+    pub(super) body: Vec<Token>,
+}
+
+/// An inline being expanded.
+pub(super) struct Call {
+    pub(super) name: Name,
+    /// The left side of `x = f(..)`.
+    pub result: Option<VarRef>,
+}
 
 /// An `ltl` block, read last because it may name what is declared after it.
 pub(super) struct DeferredLtl {

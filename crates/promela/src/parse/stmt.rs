@@ -1,6 +1,6 @@
 //! Statements and sequences of them.
 
-use super::expr::LOOSEST;
+use super::operator::LOOSEST;
 use super::parser::{Parse, Parser, block};
 use super::tokens::{NameClass, is_separator};
 use super::trap;

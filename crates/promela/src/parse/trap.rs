@@ -1,6 +1,6 @@
 //! What to tell people whose other language shines through.
 
-use super::expr::operator;
+use super::operator::operator;
 use super::tokens::NameClass;
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;

@@ -13,7 +13,7 @@ mod substitute;
 use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
 use crate::lex::{self, Token, TokenKind};
-use crate::parse::{ParseOptions, Reader};
+use crate::parse::files::{HostFiles, ParseOptions, Reader};
 use crate::source::{SourceMap, Span};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -88,7 +88,7 @@ pub fn preprocess(
 /// What is wrong with the text.
 pub fn expand_text(tokens: Vec<Token>, macros: &Macros, sources: &mut SourceMap) -> Result<Vec<Token>, Diagnostic> {
     let options = ParseOptions::default();
-    let mut state = Preprocessor::new(&crate::parse::HostFiles, &options, sources);
+    let mut state = Preprocessor::new(&HostFiles, &options, sources);
     state.macros = macros.clone();
     let end = tokens.last().cloned();
     let mut expanded = state.expand_list(tokens)?;

@@ -3,7 +3,7 @@
 //! A statement changes a variable or two out of hundreds, and a long counterexample is told statement by statement many
 //! times while it is being shortened: so values are compared before anything gets a name.
 
-use super::explain::{contents, element_name, process_name, show, tells_itself, variables};
+use super::named::{contents, element_name, process_name, show, tells_itself, variables};
 use super::vector::{Work, load};
 use crate::ir::{Channel, Model, Variable};
 use std::collections::HashMap;

@@ -5,15 +5,17 @@ use super::eval::Env;
 use super::vector::Work;
 use crate::ir::{Action, Edge, Model, Receive};
 
-/// `enabled(pid)`: whether a process exists and has an executable statement.
-pub fn enabled(env: &mut Env<'_>, pid: i32) -> bool {
-    // A guard that asks whether its own process is enabled has no answer; SPIN refuses it, and so do we.
-    if env.depth > 0 {
-        env.failures.push(super::fail::circular_enabled());
-        return false;
+impl Env<'_> {
+    /// `enabled(pid)`: whether a process exists and has an executable statement.
+    pub(super) fn enabled(&mut self, pid: i32) -> bool {
+        // A guard that asks whether its own process is enabled has no answer; SPIN refuses it, and so do we.
+        if self.depth > 0 {
+            self.failures.push(super::fail::circular_enabled());
+            return false;
+        }
+        let exists = |pid: &u32| *pid < self.work.processes();
+        u32::try_from(pid).ok().filter(exists).is_some_and(|pid| can_move(self.model, self.work, pid, self.timeout, 1))
     }
-    let exists = |pid: &u32| *pid < env.work.processes();
-    u32::try_from(pid).ok().filter(exists).is_some_and(|pid| can_move(env.model, env.work, pid, env.timeout, 1))
 }
 
 /// Whether a process exists that has a higher priority and could move instead.

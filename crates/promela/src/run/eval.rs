@@ -57,7 +57,7 @@ impl Env<'_> {
             Expr::NonProgress => i32::from(!self.somewhere(|state| state.progress)),
             Expr::Enabled(pid) => {
                 let pid = self.eval(pid);
-                i32::from(super::enabled::enabled(self, pid))
+                i32::from(self.enabled(pid))
             }
             Expr::PcValue(pid) => self.process(pid).map_or(0, |pid| self.spin_state(pid)),
             Expr::Priority(pid) => self.process(pid).map_or(0, |pid| super::priority(self.model, self.work, pid)),
@@ -121,7 +121,7 @@ impl Env<'_> {
             self.failures.push(fail::channel(id));
             return 0;
         };
-        super::promise::check_query(self.model, self.work, self.pid, id, query, self.failures);
+        self.check_query(id, query);
         let length = if channel.capacity == 0 { 0 } else { u32::from(self.work.bytes[at]) };
         // A rendezvous channel is empty and never full, as in SPIN's verifier.
         let full = channel.capacity > 0 && length == channel.capacity;
@@ -140,7 +140,7 @@ impl Env<'_> {
             None => self.failures.push(fail::channel(id)),
             Some((channel, _)) if channel.capacity == 0 => self.failures.push(fail::poll_rendezvous(&channel.name)),
             Some(_) => {
-                super::promise::check_look(self.model, self.work, self.pid, id, self.failures);
+                self.check_look(id);
                 return self.find_message(receive, id).is_some();
             }
         }

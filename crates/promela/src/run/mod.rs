@@ -14,6 +14,7 @@ pub mod explain;
 pub mod fail;
 mod for_loop;
 mod inject;
+pub(crate) mod named;
 mod native;
 mod pending;
 mod promise;
@@ -21,6 +22,7 @@ mod rendezvous;
 pub mod step;
 mod system;
 mod table;
+mod transitions;
 pub mod vector;
 
 pub use code::{Code, Interpreter};

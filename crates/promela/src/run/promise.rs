@@ -15,20 +15,22 @@ pub fn check_send(model: &Model, work: &Work, pid: u32, id: i32, failures: &mut 
     }
 }
 
-/// Notes a query by `pid` of a channel that another process has promised to itself. `nfull` is true until somebody
-/// sends, `nempty` until somebody receives, so each is free for whoever holds just that promise; the others depend on both.
-pub fn check_query(model: &Model, work: &Work, pid: u32, id: i32, query: ChannelQuery, failures: &mut Vec<Failure>) {
-    match query {
-        ChannelQuery::NotFull => check_send(model, work, pid, id, failures),
-        ChannelQuery::NotEmpty => check_receive(model, work, pid, id, failures),
-        ChannelQuery::Length | ChannelQuery::Full | ChannelQuery::Empty => check_look(model, work, pid, id, failures),
+impl Env<'_> {
+    /// Notes a query of a channel that another process has promised to itself. `nfull` is true until somebody sends,
+    /// `nempty` until somebody receives, so each is free for whoever holds just that promise; the others depend on both.
+    pub(super) fn check_query(&mut self, id: i32, query: ChannelQuery) {
+        match query {
+            ChannelQuery::NotFull => check_send(self.model, self.work, self.pid, id, self.failures),
+            ChannelQuery::NotEmpty => check_receive(self.model, self.work, self.pid, id, self.failures),
+            ChannelQuery::Length | ChannelQuery::Full | ChannelQuery::Empty => self.check_look(id),
+        }
     }
-}
 
-/// Notes a look by `pid` at what is in a channel that another process has promised to itself in either direction.
-pub fn check_look(model: &Model, work: &Work, pid: u32, id: i32, failures: &mut Vec<Failure>) {
-    check_send(model, work, pid, id, failures);
-    check_receive(model, work, pid, id, failures);
+    /// Notes a look at what is in a channel that another process has promised to itself in either direction.
+    pub(super) fn check_look(&mut self, id: i32) {
+        check_send(self.model, self.work, self.pid, id, self.failures);
+        check_receive(self.model, self.work, self.pid, id, self.failures);
+    }
 }
 
 /// Notes a receive by `pid` from a channel that another process has promised to itself.

@@ -3,6 +3,7 @@
 mod model;
 mod models;
 mod random;
+mod state;
 
 use super::*;
 use crate::ir::Action;
@@ -40,7 +41,7 @@ fn compare(seed: u64, actions: usize, action: impl Fn(&mut Random) -> Action) ->
     let native = Native::compile(&model).expect("this host has native code");
     for edge in 0..model.proctypes[0].states[0].edges.len() {
         for _ in 0..24 {
-            let work = model::random_work(&model, &mut random);
+            let work = state::random_work(&model, &mut random);
             let (pid, timeout) = (random.below(2) * 2, random.below(2) == 1);
             let expected = execute(&Interpreter, &model, &work, pid, edge, timeout);
             let got = execute(&native, &model, &work, pid, edge, timeout);
@@ -100,7 +101,7 @@ fn a_lossy_channel_forgets_messages_in_both() {
     let native = Native::compile(&model).expect("this host has native code");
     for edge in 0..40 {
         for _ in 0..20 {
-            let work = model::random_work(&model, &mut random);
+            let work = state::random_work(&model, &mut random);
             let expected = execute(&Interpreter, &model, &work, 0, edge, false);
             assert_eq!(execute(&native, &model, &work, 0, edge, false), expected);
         }
