@@ -1,6 +1,8 @@
 //! `shutdown(2)`, and what happens when a socket is closed.
 
 use super::connection::{forget_request, give_up};
+use super::far::Saying;
+use super::far_log;
 use super::open::of_description;
 use super::poll::{CHANGED, ROOM, wake};
 use super::queue::Packet;
@@ -60,13 +62,15 @@ fn is_tcp(kernel: &Kernel, id: Id) -> bool {
 }
 
 /// Ends the direction towards the peer.
-fn finish(kernel: &mut Kernel, id: Id, peer: Id) {
+pub(super) fn finish(kernel: &mut Kernel, id: Id, peer: Id) {
     let other_finished = kernel.net.queues.get(&id).is_some_and(|queue| queue.finished);
     if let Some(socket) = kernel.net.sockets.get_mut(&id) {
         socket.closed_first |= !other_finished && socket.is_tcp();
     }
-    if let Some(queue) = kernel.net.queues.get_mut(&peer) {
-        queue.finished = true;
+    if let Some(queue) = kernel.net.queues.get_mut(&peer)
+        && !std::mem::replace(&mut queue.finished, true)
+    {
+        far_log::say(kernel, peer, Saying::Finish);
     }
 }
 
@@ -138,6 +142,8 @@ pub fn reset(kernel: &mut Kernel, id: Id) {
     }
     socket.stage = Stage::Idle;
     socket.closed_first = false;
+    far_log::say(kernel, id, Saying::Reset);
+    let socket = kernel.net.sockets.get_mut(&id).expect("looked at above");
     socket.error = Some(if finished { EPIPE } else { ECONNRESET });
     (socket.receive_shut, socket.send_shut) = (true, true);
     wake(kernel, id, CHANGED);

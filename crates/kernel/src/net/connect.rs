@@ -3,6 +3,7 @@
 use super::address::{Endpoint, Given, Name};
 use super::bind::bind_any;
 use super::connection::{establish, give_up};
+use super::far_ends;
 use super::options::IPV6_V6ONLY;
 use super::port;
 use super::request::Request;
@@ -117,7 +118,10 @@ fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
     (socket.receive_shut, socket.send_shut) = (false, false);
     socket.stage = Stage::Connecting;
     let Some(listener) = listener else {
-        give_up(call.kernel, id, ECONNREFUSED);
+        match far_ends::peer_at(call.kernel, destination) {
+            Some(peer) => far_ends::establish_far(call.kernel, id, peer),
+            None => give_up(call.kernel, id, ECONNREFUSED),
+        }
         return;
     };
     if call.kernel.net.listeners.get(&listener).is_some_and(Listener::has_room) {

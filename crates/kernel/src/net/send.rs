@@ -4,6 +4,7 @@ use super::address::{Given, Name};
 use super::bind::{any, bind_any};
 use super::close::{drop_rights, reset};
 use super::connect::route;
+use super::far_log;
 use super::options::{IP_RECVERR, IPV6_RECVERR};
 use super::poll::{ARRIVED, CHANGED, ROOM, is_overfull, send_ended, wake};
 use super::port;
@@ -155,6 +156,7 @@ fn send_tcp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>, waits: bool) -
     if now > 0 {
         call.kernel.net.queues.get_mut(&peer).expect("looked at above").append(&rest[..now]);
         wake(call.kernel, peer, ARRIVED);
+        far_log::absorb(call.kernel, peer);
     }
     if now == rest.len() { Ok(outgoing.bytes.len()) } else { partly(call, id, sent + now, waits) }
 }

@@ -1,5 +1,6 @@
 //! What the kernel keeps of sockets.
 
+use super::far::Far;
 use super::queue::Queue;
 use super::socket::{Listener, Socket};
 use crate::id::Id;
@@ -22,6 +23,8 @@ pub struct Net {
     pub(super) ports: Map<(Transport, u16), Port>,
     /// Bound Unix sockets, by name.
     pub(super) names: Map<Place, Id>,
+    /// Connections to the outside.
+    pub far: Far,
 }
 
 impl Net {
