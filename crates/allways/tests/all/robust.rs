@@ -63,7 +63,10 @@ fn survives(folder: &Folder, arguments: &[&str], what: &str) -> i32 {
     let told = || String::from_utf8_lossy(&fs::read(folder.0.join("log")).unwrap_or_default()).into_owned();
     assert_eq!(status.signal(), None, "{what} is killed: {arguments:?}\n{}", told());
     let code = status.code().expect("no signal");
-    assert!(code != 70 && code != 101, "{what} shows a bug: {arguments:?}\n{}", told());
+    // A guest of `run` chooses the exit code itself.
+    let is_ours = arguments[0] != "run" && matches!(code, 70 | 101);
+    let is_bug = is_ours || told().contains("internal error") || told().contains("panicked at");
+    assert!(!is_bug, "{what} shows a bug: {arguments:?}\n{}", told());
     code
 }
 

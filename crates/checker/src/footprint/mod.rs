@@ -16,7 +16,7 @@ pub mod memory_access;
 mod names;
 mod net;
 mod process;
-mod sockets;
+pub(crate) mod sockets;
 
 use self::access::{Kind, writes};
 use explore::graph::Access;

@@ -237,7 +237,7 @@ fn next_deadline(kernel: &Kernel, of_functions: impl Iterator<Item = u64>) -> Op
 pub(crate) fn actor_table(
     kernel: &Kernel,
     (was_timed, untouched): (bool, &[(u32, u32)]),
-    passing: Passing,
+    (passing, deliveries): (Passing, Vec<Actor>),
     (due, compute): (&[u32], &mut dyn FnMut(Tid) -> ActorRecord),
 ) -> ActorTable {
     let mut actors = Vec::with_capacity(kernel.threads.len() + 1);
@@ -254,6 +254,7 @@ pub(crate) fn actor_table(
         deadlines.extend(deadline);
         actors.push(Actor { unchanged: inherited.is_some(), audited: true, ..actor });
     }
+    actors.extend(deliveries);
     let is_timed = !deadlines.is_empty();
     let is_quiet = actors.iter().all(|actor| actor.choices == 0);
     let is_awaited = next_deadline(kernel, deadlines.into_iter()).is_some();

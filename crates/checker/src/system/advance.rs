@@ -72,6 +72,7 @@ impl Stepper<'_> {
         self.state.note_leader(&mut step, pid);
         self.state.note_signal(&mut step, was_stopped);
         self.note_sent(tid);
+        self.say(&mut step);
         step.accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
         Ok(step)
     }
@@ -310,7 +311,7 @@ impl State {
 impl View<'_> {
     /// Whether no other actor exists. Time is one where it may pass early: it may do so between any two operations.
     pub(crate) fn is_alone(&self) -> bool {
-        self.state.world.kernel.threads.len() == 1 && !self.is_timed()
+        self.state.world.kernel.threads.len() == 1 && self.workload.peers.is_empty() && !self.is_timed()
     }
 
     /// Whether the step may execute a visible operation now: it is the first of the step, or no other actor can observe

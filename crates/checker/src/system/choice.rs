@@ -2,9 +2,10 @@
 
 use crate::libc::Operation;
 use crate::system::choice_kind::ChoiceKind;
+use crate::system::peers::is_delivery;
 use crate::system::view::View;
 use kernel::call::Deviation;
-use kernel::{Tid, signal};
+use kernel::{Id, Tid, signal};
 use trace::Choice;
 
 /// The number of the actor that lets time pass.
@@ -22,6 +23,8 @@ pub(crate) enum Alternative {
     Wake(Tid),
     /// Time passes to the next deadline.
     TimePasses,
+    /// Answers of a peer come to a connection.
+    Deliver(Id),
 }
 
 impl Alternative {
@@ -54,6 +57,9 @@ impl View<'_> {
         let Choice { actor, index } = choice;
         if actor == TIME {
             return Some(Alternative::TimePasses);
+        }
+        if is_delivery(actor) {
+            return self.connection_of(actor).map(Alternative::Deliver);
         }
         if index == 0 {
             return Some(Alternative::Run);

@@ -9,10 +9,11 @@ use crate::narrate::narrator::Narrator;
 use crate::options::{Depth, Options};
 use crate::refinement::Refinement;
 use crate::system::actors::{ActorTable, actor_table};
-use crate::system::choice::Alternative;
+use crate::system::choice::{Alternative, TIME};
 use crate::system::dependency::Dependency;
 use crate::system::executor::Executor;
 use crate::system::overlay::ThreadOverlay;
+use crate::system::peers::deliveries;
 use crate::system::service::Service;
 use crate::system::state::{NUMBERS, Snapshot, State, first_number};
 use crate::system::stepper::Stepper;
@@ -20,12 +21,14 @@ use crate::system::view::View;
 use crate::system::workload::Workload;
 use debuginfo::DebugInfo;
 use explore::Budget;
-use explore::graph::{Access, FootprintSystem, Race, Reached, Step, StepContext, Taken};
+use explore::graph::{Access, Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken};
 use explore::system::Failure;
 use kernel::host::Host;
 use kernel::kernel::Output;
-use kernel::{Pid, Tid, signal};
+use kernel::net::far::PeerId;
+use kernel::{Kernel, Pid, Tid, signal};
 use memory::Limit;
+use peer::{Outside, Trouble};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -336,6 +339,10 @@ impl Programs {
         if alternative == Alternative::TimePasses {
             return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
         }
+        if let Alternative::Deliver(end) = alternative {
+            let accesses = self.stepper().deliver(end)?;
+            return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
+        }
         let tid = Tid(choice.actor);
         if !self.state.world.can_move(tid) {
             return None;
@@ -521,15 +528,43 @@ impl Programs {
     /// All actors of the state as it is now.
     pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> ActorTable {
         let due = self.due(untouched);
+        let deliveries = self.deliveries_in(&self.state.world.kernel.clone());
         let passing = self.view().passing();
         let actor_table = actor_table(
             &self.state.world.kernel,
             (was_timed, untouched),
-            passing,
+            (passing, deliveries),
             (&due, &mut |tid| self.view().actor_record(tid)),
         );
         self.note_changed(actor_table.differs);
         actor_table
+    }
+
+    /// Delivery actors of a state. A peer that cannot be asked is a refusal.
+    pub(crate) fn deliveries_in(&mut self, kernel: &Kernel) -> Vec<Actor> {
+        if kernel.net.far.ends.is_empty() {
+            return Vec::new();
+        }
+        deliveries(kernel, &self.workload.peers).unwrap_or_else(|Trouble(why)| {
+            let tid = kernel.threads.keys().next().copied().unwrap_or(Tid(TIME));
+            self.refuse(Refusal::new(&self.state.world, tid, why));
+            Vec::new()
+        })
+    }
+
+    /// Adds a peer: connections to its port, where no process listens, lead to it.
+    pub fn add_peer(&mut self, peer: Arc<dyn Outside>, port: u16) {
+        self.become_state(&self.initial.clone());
+        let id = PeerId(self.workload.peers.len() as u32);
+        self.workload.peers.push(peer);
+        self.state.world.kernel.net.far.declared.insert(port, id);
+        self.initial = self.save();
+    }
+
+    /// The peers.
+    #[must_use]
+    pub fn peers(&self) -> &[Arc<dyn Outside>] {
+        &self.workload.peers
     }
 
     /// Untouched actors that are computed all the same, for the audit.

@@ -7,6 +7,8 @@ use crate::system::service::{Expected, Service, Started};
 use debuginfo::DebugInfo;
 use kernel::Pid;
 use kernel::host::Host;
+use peer::Outside;
+use std::sync::Arc;
 use world::{StartError, World};
 
 pub(crate) struct Workload {
@@ -18,6 +20,8 @@ pub(crate) struct Workload {
     pub points: Points,
     /// Propositions that must never be true.
     pub forbidden: Forbidden,
+    /// Programs outside of the search that answer it.
+    pub peers: Vec<Arc<dyn Outside>>,
     pub options: Options,
 }
 
@@ -35,7 +39,7 @@ impl Workload {
         number_replicas(&mut started);
         let directory = all.first().map_or_else(Vec::new, |service| service.command.directory.clone());
         let forbidden = Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory);
-        Ok(Self { started, services, points: Points::default(), forbidden, options })
+        Ok(Self { started, services, points: Points::default(), forbidden, peers: Vec::new(), options })
     }
 
     /// The same for another worker.
@@ -45,6 +49,7 @@ impl Workload {
             services: self.services.clone(),
             points: self.points.clone(),
             forbidden: self.forbidden.for_worker(host),
+            peers: self.peers.clone(),
             options: self.options.clone(),
         }
     }

@@ -1,0 +1,53 @@
+//! The tree of what was said to a peer: each place with the place before it and what was said there.
+
+use kernel::net::far::{Place, Said};
+use rustc_hash::FxHashMap;
+
+/// All places of a conversation that the search has come to. It only grows.
+#[derive(Default)]
+pub(crate) struct Conversation {
+    places: FxHashMap<Place, (Place, Said)>,
+}
+
+impl Conversation {
+    /// Notes that something is said at a place; where that leads. A place that is known stays as it was first come to.
+    pub fn note(&mut self, place: Place, said: &Said) -> Place {
+        let after = place.after(said);
+        self.places.entry(after).or_insert_with(|| (place, said.clone()));
+        after
+    }
+
+    /// What has to be said to come to a place from the nearest one before it that `is_kept`; and that one.
+    pub fn way_to(&self, mut place: Place, is_kept: impl Fn(Place) -> bool) -> Option<(Place, Vec<(Place, Said)>)> {
+        let mut way = Vec::new();
+        while !is_kept(place) {
+            let (before, said) = self.places.get(&place)?;
+            way.push((place, said.clone()));
+            place = *before;
+        }
+        way.reverse();
+        Some((place, way))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::Id;
+    use kernel::net::far::Saying;
+
+    #[test]
+    fn the_way_to_a_place_begins_at_the_nearest_one_that_is_kept() {
+        let said = |text: &str| Said { end: Id(1), what: Saying::Bytes(text.as_bytes().to_vec()) };
+        let mut conversation = Conversation::default();
+        let start = Place::default();
+        let one = conversation.note(start, &said("a"));
+        let two = conversation.note(one, &said("b"));
+        let whole = conversation.note(start, &said("ab"));
+        assert_eq!(two, whole);
+        let (from, way) = conversation.way_to(two, |place| place == start).expect("it is known");
+        assert_eq!((from, way.len()), (start, 2));
+        let (from, way) = conversation.way_to(two, |place| place == one).expect("it is known");
+        assert_eq!((from, way), (one, vec![(two, said("b"))]));
+    }
+}

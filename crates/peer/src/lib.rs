@@ -1,0 +1,75 @@
+//! Peers: programs outside of the search that answer it.
+//!
+//! A peer is a function, not a connection: from all that was said to it, in order, to all that it has answered. The search asks
+//! for the answers at a place of the conversation; whoever plays the peer goes back to the nearest place that it kept, and says
+//! the rest again.
+//!
+//! **Invariant:** the same conversation has the same answers, however often and in whatever order they are asked for.
+
+mod conversation;
+mod own_world;
+
+pub use own_world::OwnWorld;
+
+use kernel::Id;
+use kernel::net::far::{Place, Said};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A peer, as the search asks it.
+pub trait Outside: Send + Sync {
+    /// Its name, for reports.
+    fn name(&self) -> &str;
+
+    /// Something is said at a place of the conversation; where that leads. Nothing is carried out.
+    fn after(&self, place: Place, said: &Said) -> Place;
+
+    /// All that the peer has answered at a place.
+    ///
+    /// # Errors
+    /// If it cannot be asked: it does something that is not modelled, or never comes to rest.
+    fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble>;
+
+    /// What was carried out so far.
+    fn traffic(&self) -> Traffic;
+}
+
+/// All that a peer has answered at a place, by connection.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Heard {
+    /// Answers from the beginning of each connection.
+    pub streams: BTreeMap<Id, Stream>,
+}
+
+/// What a peer has sent on a connection since it was opened.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Stream {
+    /// The bytes.
+    pub bytes: Arc<[u8]>,
+    /// How it ended, if it did.
+    pub end: Option<End>,
+}
+
+/// How a peer ends a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// In order: it has no more to say.
+    Finished,
+    /// It breaks the connection off, or refuses it.
+    Reset,
+}
+
+/// Why a peer cannot be asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trouble(pub String);
+
+/// What was carried out with a peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    /// Places of the conversation that were asked about.
+    pub places: u64,
+    /// Messages that were said to it, those said again included.
+    pub messages: u64,
+    /// Snapshots of it that were restored.
+    pub restored: u64,
+}

@@ -1,0 +1,219 @@
+//! A peer in a world of its own: any program that Allways runs, on one schedule. It is deterministic, its snapshots take
+//! microseconds, and nothing of it is left behind.
+
+use crate::conversation::Conversation;
+use crate::{End, Heard, Outside, Stream, Traffic, Trouble};
+use kernel::map::Map;
+use kernel::net::address::Name;
+use kernel::net::far::{Place, Said, Saying};
+use kernel::net::{far_ends, far_log};
+use kernel::shared::Shared;
+use kernel::{Id, Kernel, Tid, event, time};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use world::step::Blind;
+use world::{Command, World};
+use x86::{Code, Cpu};
+
+/// Instructions of one turn of a thread.
+const TURN: u64 = 20_000;
+/// How long a peer may take to listen, and to read what it was sent, in virtual time.
+const PATIENCE_NS: u64 = 10_000_000_000;
+/// Turns without rest at most: a peer that spins never comes to rest.
+const TURNS_MAX: u64 = 1 << 20;
+/// The first port that connections of the search come from.
+const FIRST_PORT: u16 = 20_000;
+
+/// A server in a world of its own.
+pub struct OwnWorld {
+    name: String,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    world: World,
+    code: Code,
+    /// The port on which it listens.
+    port: u16,
+    conversation: Conversation,
+    /// Places at which it is known what was answered.
+    kept: FxHashMap<Place, Kept>,
+    traffic: Traffic,
+}
+
+/// The world of a peer at a place of its conversation.
+#[derive(Clone)]
+struct Kept {
+    kernel: Shared<Kernel>,
+    memory: memory::Snapshot,
+    cpus: Map<Tid, Cpu>,
+    heard: Arc<Heard>,
+}
+
+impl OwnWorld {
+    /// Starts a server and lets it run until it listens.
+    ///
+    /// # Errors
+    /// If it cannot be started, does something that is not modelled, or does not listen.
+    pub fn start(name: &str, mut world: World, command: &Command, port: u16) -> Result<Self, Trouble> {
+        world.start(command).map_err(|error| Trouble(format!("peer `{name}` cannot be started: {error:?}")))?;
+        let (conversation, kept) = (Conversation::default(), FxHashMap::default());
+        let mut inner = Inner { world, code: Code::default(), port, conversation, kept, traffic: Traffic::default() };
+        inner
+            .run_until(|kernel| is_listening(kernel, port))
+            .map_err(|Trouble(why)| Trouble(format!("peer `{name}`: {why}")))?;
+        if !is_listening(&inner.world.kernel, port) {
+            return Err(Trouble(format!("peer `{name}` did not listen on port {port} in 10 s")));
+        }
+        inner.keep(Place::default(), Arc::default());
+        Ok(Self { name: name.to_owned(), inner: Mutex::new(inner) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Outside for OwnWorld {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn after(&self, place: Place, said: &Said) -> Place {
+        self.lock().conversation.note(place, said)
+    }
+
+    fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
+        let mut inner = self.lock();
+        if let Some(kept) = inner.kept.get(&place) {
+            return Ok(Arc::clone(&kept.heard));
+        }
+        inner.ask(place).map_err(|Trouble(why)| Trouble(format!("peer `{}`: {why}", self.name)))
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.lock().traffic
+    }
+}
+
+impl Inner {
+    /// Goes to a place of the conversation.
+    fn ask(&mut self, place: Place) -> Result<Arc<Heard>, Trouble> {
+        let way = self.conversation.way_to(place, |place| self.kept.contains_key(&place));
+        let (from, way) = way.ok_or_else(|| Trouble("it was never told this".to_owned()))?;
+        let mut heard = self.restore(from);
+        self.traffic.places += 1;
+        for (place, said) in way {
+            heard = self.say(&said, &heard)?;
+            self.keep(place, Arc::clone(&heard));
+        }
+        Ok(heard)
+    }
+
+    fn keep(&mut self, place: Place, heard: Arc<Heard>) {
+        let World { kernel, memory, cpus, .. } = &mut self.world;
+        let kept = Kept { kernel: kernel.clone(), memory: memory.snapshot(), cpus: cpus.clone(), heard };
+        self.kept.insert(place, kept);
+    }
+
+    fn restore(&mut self, place: Place) -> Arc<Heard> {
+        let kept = self.kept.get(&place).expect("a way begins at a kept place");
+        self.world.kernel = kept.kernel.clone();
+        self.world.memory.restore(&kept.memory);
+        self.world.cpus = kept.cpus.clone();
+        self.traffic.restored += 1;
+        Arc::clone(&kept.heard)
+    }
+
+    /// Says something and lets the peer come to rest; all that it has answered then.
+    fn say(&mut self, said: &Said, before: &Heard) -> Result<Arc<Heard>, Trouble> {
+        self.traffic.messages += 1;
+        let mut heard = before.clone();
+        let kernel = &mut *self.world.kernel;
+        match &said.what {
+            Saying::Open => {
+                let source = FIRST_PORT + heard.streams.len() as u16;
+                heard.streams.insert(said.end, Stream::default());
+                if far_ends::open(kernel, said.end, source, self.port).is_none() {
+                    let refused = Stream { end: Some(End::Reset), ..Stream::default() };
+                    heard.streams.insert(said.end, refused);
+                }
+            }
+            Saying::Bytes(bytes) => far_ends::deliver(kernel, said.end, bytes),
+            Saying::Finish => far_ends::deliver_end(kernel, said.end, false),
+            Saying::Reset => far_ends::deliver_end(kernel, said.end, true),
+        }
+        self.run_until(|_| true)?;
+        for answer in far_log::take_said(&mut self.world.kernel) {
+            hear(&mut heard, answer);
+        }
+        Ok(Arc::new(heard))
+    }
+
+    /// Runs until no thread can move, `is_done`, and all that was sent is read; or until nothing more will happen.
+    fn run_until(&mut self, is_done: impl Fn(&Kernel) -> bool) -> Result<(), Trouble> {
+        let until = self.world.kernel.clock.now() + PATIENCE_NS;
+        let mut turns = 0;
+        loop {
+            while self.round()? {
+                turns += 1;
+                if turns > TURNS_MAX {
+                    return Err(Trouble("it never comes to rest".to_owned()));
+                }
+            }
+            let kernel = &self.world.kernel;
+            let is_unread = kernel.net.far.ends.keys().any(|end| far_ends::is_unread(kernel, *end));
+            if is_done(kernel) && !is_unread || kernel.clock.now() >= until || !self.pass_time() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Every thread that can move gets a turn; whether there was one.
+    fn round(&mut self) -> Result<bool, Trouble> {
+        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
+        let mut has_moved = false;
+        for tid in tids {
+            if self.world.can_move(tid) {
+                has_moved = true;
+                let turn = self.world.advance(tid, &mut self.code, TURN, &mut Blind);
+                turn.map_err(|refusal| Trouble(format!("something that it does is not modelled: {}", refusal.what)))?;
+                self.world.kernel.output.clear();
+                self.world.kernel.ended.clear();
+                time::expire(&mut self.world.kernel, &mut self.world.memory);
+            }
+        }
+        Ok(has_moved)
+    }
+
+    /// Lets time pass to the next deadline; whether there is one.
+    fn pass_time(&mut self) -> bool {
+        let kernel = &mut *self.world.kernel;
+        let Some(next) = [time::next_deadline(kernel), event::next_deadline(kernel)].into_iter().flatten().min() else {
+            return false;
+        };
+        kernel.clock.advance_to(next);
+        time::expire(kernel, &mut self.world.memory);
+        true
+    }
+}
+
+/// Adds an answer to what was heard.
+fn hear(heard: &mut Heard, answer: Said) {
+    let stream = heard.streams.entry(answer.end).or_default();
+    match answer.what {
+        Saying::Open => {}
+        Saying::Bytes(bytes) => stream.bytes = [&stream.bytes[..], &bytes].concat().into(),
+        Saying::Finish => stream.end = stream.end.or(Some(End::Finished)),
+        Saying::Reset => stream.end = Some(End::Reset),
+    }
+}
+
+/// Whether a process listens on a port.
+fn is_listening(kernel: &Kernel, port: u16) -> bool {
+    let is_there = |id: Id| {
+        let local = kernel.net.sockets.get(&id).and_then(|socket| socket.local.as_ref());
+        matches!(local, Some(Name::Inet(endpoint)) if endpoint.port == port)
+    };
+    kernel.net.listening().any(is_there)
+}
