@@ -57,6 +57,8 @@ pub struct Programs {
     pub memory_model: String,
     /// What was taken for granted.
     pub assumptions: Vec<String>,
+    /// Peers whose recorded behaviour a verdict is for, with how much was said to them.
+    pub peers: Vec<String>,
 }
 
 /// Choices of one kind.

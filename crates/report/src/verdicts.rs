@@ -191,8 +191,14 @@ fn holding(summary: &Summary) -> usize {
 
 /// What a "holds" is limited to.
 fn within(summary: &Summary) -> String {
-    match &summary.covered.end {
+    let bound = match &summary.covered.end {
         End::Bound(bound) => format!(", within the bound that was asked for ({})", clean(bound)),
         _ => String::new(),
+    };
+    let peers: Vec<String> =
+        summary.programs.iter().flat_map(|programs| &programs.peers).map(|peer| clean(peer)).collect();
+    match peers.is_empty() {
+        true => bound,
+        false => format!("{bound}, for the peer behaviour recorded: {}", peers.join(", ")),
     }
 }

@@ -35,6 +35,8 @@ pub enum EventKind {
     End,
     /// Time passes.
     Time,
+    /// An answer of a peer comes.
+    Delivery,
 }
 
 /// A syscall that has returned, or waits.

@@ -1,6 +1,6 @@
 //! From what a search has seen to a verdict for each kind of failure.
 
-use super::evidence::{Evidence, Libraries};
+use super::evidence::Evidence;
 use super::request::Wanted;
 use super::search::{Reason, Searched};
 use super::setup::Setup;
@@ -21,13 +21,14 @@ pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Ev
     let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named);
     let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
     let place = |found: &Counterexample| properties.iter().position(|property| is_about(found, property));
+    let programs = programs(setup, wanted, searched, &evidence);
     let counterexamples = evidence.counterexamples.into_iter();
     let counterexamples: Vec<_> = counterexamples.filter_map(|found| Some((place(&found)?, found))).collect();
     let summary = Summary {
         system: setup.command_lines().join(" + "),
         properties,
         covered: covered(wanted, searched, end),
-        programs: Some(programs(setup, wanted, searched, &evidence.libraries)),
+        programs: Some(programs),
         ..Summary::default()
     };
     let is_doubtful = searched.refusal.as_ref().is_some_and(|refusal| refusal.cause == Cause::Differs);
@@ -158,7 +159,8 @@ fn covered(wanted: &Wanted, searched: &Searched, end: End) -> Covered {
     }
 }
 
-fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Libraries) -> report::Programs {
+fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> report::Programs {
+    let libraries = &evidence.libraries;
     let counts = &searched.outcome.report.counts;
     report::Programs {
         commands: setup.command_lines(),
@@ -174,7 +176,8 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, libraries: &Lib
         libc: libraries.told.clone(),
         engine: told_engine(searched),
         memory_model: "sequential consistency".to_owned(),
-        assumptions: assumptions(wanted),
+        assumptions: assumptions(wanted, &evidence.peers),
+        peers: evidence.peers.clone(),
     }
 }
 
@@ -234,7 +237,7 @@ fn told_sample(sampled: &sample::Report) -> Vec<String> {
 }
 
 /// What a search takes for granted.
-fn assumptions(wanted: &Wanted) -> Vec<String> {
+fn assumptions(wanted: &Wanted, peers: &[String]) -> Vec<String> {
     let waits = match wanted.view.timeouts() {
         0 => "timed waits end only when nobody else can move".to_owned(),
         1 => "a timed wait ends while others can move at most once in a run".to_owned(),
@@ -251,5 +254,6 @@ fn assumptions(wanted: &Wanted) -> Vec<String> {
         (false, true) => None,
     };
     let more = [Some(reads), wakes, Some("signals come between steps")];
-    [waits].into_iter().chain(more.into_iter().flatten().map(str::to_owned)).collect()
+    let peers = peers.iter().map(|peer| format!("peers answer as recorded: {peer}"));
+    [waits].into_iter().chain(more.into_iter().flatten().map(str::to_owned)).chain(peers).collect()
 }

@@ -75,3 +75,15 @@ fn mails_get_mixed_if_one_locks_the_file_and_the_other_takes_a_dot_lock() {
     let again = folder.run(&["replay"]);
     assert!(again.err.contains("the same failure in the same state"), "{}{}", again.out, again.err);
 }
+
+#[test]
+fn a_lost_update_in_redis_is_found_and_its_cure_holds() {
+    let peer = "db:6379=redis-server --port 6379 --appendonly no";
+    for (name, flags, code) in [("lost", &[][..], 1), ("cured", &["-DFIXED"], 0)] {
+        let folder = Folder::new(&format!("stock-redis-{name}"));
+        folder.compile("counter", flags, "programs/peers/counter.c");
+        let told = folder.run(&["check", "--no-save", "--peer", peer, "--", "./counter"]);
+        assert_eq!(told.code, Some(code), "{name}: {}{}", told.out, told.err);
+        assert!(told.out.contains("exhaustive") && told.out.contains("peers answer as recorded: db"), "{}", told.out);
+    }
+}

@@ -308,13 +308,23 @@ pub fn text_at(world: &World, space: SpaceId, address: u64) -> Option<String> {
 
 fn quoted(world: &World, space: SpaceId, address: u64, length: u64) -> String {
     let mut bytes = vec![0; length.min(TEXT_MAX as u64) as usize];
-    if world.memory.peek(space, address, &mut bytes).is_err() {
-        return format!("{length} bytes");
+    match world.memory.peek(space, address, &mut bytes) {
+        Ok(()) => abridged(&bytes, length),
+        Err(_) => format!("{length} bytes"),
     }
+}
+
+/// Bytes for people.
+pub fn shown(bytes: &[u8]) -> String {
+    abridged(&bytes[..bytes.len().min(TEXT_MAX)], bytes.len() as u64)
+}
+
+/// The first of so many bytes: as a text if they are one.
+fn abridged(bytes: &[u8], length: u64) -> String {
     let is_text = bytes.iter().all(|byte| (0x20..0x7f).contains(byte) || b"\n\r\t".contains(byte));
     let dots = if length > TEXT_MAX as u64 { "..." } else { "" };
     match is_text {
-        true => format!("{:?}{dots}", String::from_utf8_lossy(&bytes)),
+        true => format!("{:?}{dots}", String::from_utf8_lossy(bytes)),
         false if length == 1 => "1 byte".to_owned(),
         false => format!("{length} bytes"),
     }

@@ -32,7 +32,7 @@ use files::{Noted, Use, Uses};
 use kernel::Pid;
 use kernel::descriptor::Console;
 use std::collections::BTreeMap;
-use trace::{Change, Choice, Event, EventKind, Location, Trace, TraceStep, Waiting};
+use trace::{ActorName, Change, Choice, Event, EventKind, Location, Trace, TraceStep, Waiting};
 
 /// A schedule, told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -131,6 +131,7 @@ impl Programs {
         self.load(&before.state);
         let (holders, since) = (self.state.holders(), self.state.world.kernel.clock.now());
         let watched = self.workload.watched(&self.state);
+        let delivered = self.narrator().delivery_event(choice);
         let taken = self.step(&before.state, choice)?;
         let watched = self.workload.watched_changes(&self.state, watched);
         let heard = std::mem::take(&mut self.listener.heard);
@@ -139,6 +140,10 @@ impl Programs {
         let mut events = story.note_uses(self.narrator().events(choice, heard), number);
         if choice.actor == TIME {
             events.push(self.narrator().time_event(before, since));
+        }
+        if let Some((name, event)) = delivered {
+            story.name_actor(choice.actor, name);
+            events.push(event);
         }
         let changes = self.narrator().lock_changes(&holders, number);
         let values = self.value_changes(&before.state, &taken);
@@ -171,6 +176,14 @@ impl Programs {
 }
 
 impl Narration {
+    /// Names an actor that is no thread.
+    fn name_actor(&mut self, actor: u32, name: String) {
+        let actors = &mut self.told.trace.actors;
+        if actors.iter().all(|known| known.actor != actor) {
+            actors.push(ActorName { actor, name });
+        }
+    }
+
     /// Keeps what events did with files.
     fn note_uses(&mut self, told: Vec<(Event, Vec<Use>)>, step: usize) -> Vec<Event> {
         let mut events = Vec::new();

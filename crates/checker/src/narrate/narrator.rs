@@ -6,10 +6,12 @@ use super::heard::HeardEvent;
 use super::listener::Listener;
 use super::place;
 use crate::system::choice::TIME;
+use crate::system::peers::{delivery, is_delivery};
 use crate::system::state::Snapshot;
 use crate::system::view::View;
 use explore::graph::Reached;
 use kernel::{Pid, Tid};
+use peer::End;
 use std::collections::{BTreeMap, HashMap};
 use trace::{Choice, Event, EventKind, Location, Waiting};
 
@@ -40,11 +42,11 @@ impl Narrator<'_> {
                 Vec::new(),
             ));
         }
-        if choice.actor != TIME && !self.view.state.world.kernel.threads.contains_key(&tid) {
+        if is_thread(choice.actor) && !self.view.state.world.kernel.threads.contains_key(&tid) {
             events.retain(|(event, _)| event.kind != EventKind::Exit);
             events.push((event(tid, EventKind::End, self.end_words(tid), None), Vec::new()));
         }
-        if events.is_empty() && choice.actor != TIME {
+        if events.is_empty() && is_thread(choice.actor) {
             events.push((event(tid, EventKind::Local, "goes on".to_owned(), None), Vec::new()));
         }
         events
@@ -63,6 +65,23 @@ impl Narrator<'_> {
             let birth = birth.unwrap_or(events.len() - 1);
             events[birth].created = Some(tid.0);
         }
+    }
+
+    /// A delivery, before it happens: the name of the peer, and its answer.
+    pub(super) fn delivery_event(&self, choice: Choice) -> Option<(String, Event)> {
+        let end = self.view.connection_of(choice.actor).filter(|_| is_delivery(choice.actor))?;
+        let (kernel, peers) = (&self.view.state.world.kernel, &self.view.workload.peers);
+        let delivery = delivery(kernel, peers, end).ok()??;
+        let peer = kernel.net.far.ends.get(&end)?.peer;
+        let answer = Some(delivery.news()).filter(|news| !news.is_empty());
+        let answer = answer.map(|news| format!("answers {}", calls::shown(news)));
+        let end = delivery.end.map(|end| match end {
+            End::Finished => "closes the connection".to_owned(),
+            End::Reset => "breaks the connection off".to_owned(),
+        });
+        let text = [answer, end].into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let name = peers[peer.0 as usize].name().to_owned();
+        Some((name, event(Tid(choice.actor), EventKind::Delivery, text, None)))
     }
 
     /// Time passes; whoever could have moved is slow.
@@ -161,4 +180,9 @@ fn event(tid: Tid, kind: EventKind, text: String, location: Option<Location>) ->
         created: None,
         is_local: false,
     }
+}
+
+/// Whether an actor is a thread.
+fn is_thread(actor: u32) -> bool {
+    actor != TIME && !is_delivery(actor)
 }

@@ -3,7 +3,10 @@
 use crate::system::never::named;
 use crate::system::programs::Programs;
 use kernel::descriptor::Console;
+use peer::{OwnWorld, Trouble};
 use proposition::{Problem, Proposition, Stream};
+use std::sync::Arc;
+use world::{Command, World};
 
 impl Programs {
     /// Adds a proposition that must never be true; `NAME := PROPOSITION` gives it a name.
@@ -86,6 +89,20 @@ impl Programs {
     pub fn watch(&mut self, variable: &str) -> Result<(), String> {
         self.workload.known(&self.state, variable)?;
         self.workload.points.watched.push(variable.to_owned());
+        Ok(())
+    }
+}
+
+impl Programs {
+    /// Starts a peer in a world of its own, with the same files; connections to its port lead to it.
+    ///
+    /// # Errors
+    /// If it cannot be started, or does not listen.
+    pub fn start_peer(&mut self, name: &str, port: u16, command: &Command) -> Result<(), String> {
+        let World { kernel, memory, .. } = &self.state.world;
+        let world = World::new(kernel.host.clone(), 1, memory.limit());
+        let peer = OwnWorld::start(name, world, command, port).map_err(|Trouble(why)| why)?;
+        self.add_peer(Arc::new(peer), port);
         Ok(())
     }
 }

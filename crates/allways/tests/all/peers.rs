@@ -1,0 +1,118 @@
+//! Peers: programs outside of the search that answer it.
+
+use crate::folder::Folder;
+
+const SERVER: &str = r#"
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <poll.h>
+/* Counts the bytes that it gets on all connections, and answers each with the count so far. */
+int main(void) {
+    int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1, count = 0, connections = 0;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    struct pollfd all[16] = {{.fd = listener, .events = POLLIN}};
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(listener, (void *)&at, sizeof at) || listen(listener, 8)) return 1;
+    for (;;) {
+        poll(all, connections + 1, -1);
+        if (all[0].revents) all[++connections] = (struct pollfd){.fd = accept(listener, 0, 0), .events = POLLIN};
+        for (int i = 1; i <= connections; i++) {
+            char byte, answer;
+            if (!all[i].revents) continue;
+            if (read(all[i].fd, &byte, 1) != 1) { close(all[i].fd); all[i].fd = -1; continue; }
+            answer = '0' + ++count;
+            if (write(all[i].fd, &answer, 1) != 1) return 2;
+        }
+    }
+}
+"#;
+
+const CLIENT: &str = r#"
+#include <arpa/inet.h>
+#include <assert.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static char answers[2];
+static void *ask(void *slot) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (connect(fd, (void *)&to, sizeof to)) _exit(3);
+    if (write(fd, "x", 1) != 1 || read(fd, slot, 1) != 1) _exit(4);
+    close(fd);
+    return 0;
+}
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, 0, ask, &answers[0]);
+    pthread_create(&two, 0, ask, &answers[1]);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    assert(answers[0] + answers[1] == '1' + '2');
+#ifdef ORDER
+    assert(answers[0] == '1');
+#endif
+    return 0;
+}
+"#;
+
+fn built(name: &str, flags: &[&str]) -> Folder {
+    let folder = Folder::new(name);
+    folder.compile("server", &["-g"], SERVER);
+    folder.compile("client", &[&["-g", "-pthread"], flags].concat(), CLIENT);
+    folder
+}
+
+/// The server by its whole path: a peer is started in the root folder.
+fn peer(folder: &Folder) -> String {
+    format!("count:7000={}", folder.0.join("server").display())
+}
+
+#[test]
+fn both_orders_of_two_clients_are_found_by_every_engine_and_by_a_searched_server() {
+    let folder = built("peers-order", &["-DORDER"]);
+    for more in [&[][..], &["-j2"], &["--engine", "dpor"], &["--reduction", "off"], &["--audit=1"]] {
+        let peer = peer(&folder);
+        let told = folder.run(&[&["check", "--no-save", "--peer", &peer], more, &["--", "./client"]].concat());
+        assert_eq!(told.code, Some(1), "{more:?}: {}{}", told.out, told.err);
+        assert!(told.out.contains("answers[0] == '1'") && told.out.contains("answers \"2\""), "{}", told.out);
+    }
+}
+
+#[test]
+fn what_holds_for_every_order_holds_for_the_behaviour_recorded() {
+    let folder = built("peers-hold", &[]);
+    for more in [&[][..], &["--engine", "dpor"], &["--reduction", "off"]] {
+        let peer = peer(&folder);
+        let told = folder.run(&[&["check", "--no-save", "--peer", &peer], more, &["--", "./client"]].concat());
+        assert_eq!(told.code, Some(0), "{more:?}: {}{}", told.out, told.err);
+        assert!(told.out.contains("for the peer behaviour recorded: count (a world of its own"), "{}", told.out);
+    }
+}
+
+#[test]
+fn a_counterexample_with_a_peer_replays() {
+    let folder = built("peers-replay", &["-DORDER"]);
+    let peer = peer(&folder);
+    assert_eq!(folder.run(&["check", "--peer", &peer, "--", "./client"]).code, Some(1));
+    let told = folder.run(&["replay"]);
+    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
+    assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
+}
+
+#[test]
+fn a_peer_that_cannot_be_started_or_does_not_listen_is_named() {
+    let folder = built("peers-wrong", &[]);
+    for (peer, why) in [
+        ("count:7000=./nowhere", "peer `count` cannot be started"),
+        ("count:7001=SERVER", "did not listen on port 7001"),
+        ("count=SERVER", "is no peer"),
+    ] {
+        let peer = peer.replace("SERVER", &folder.0.join("server").display().to_string());
+        let told = folder.run(&["check", "--no-save", "--peer", &peer, "--", "./client"]);
+        assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
+        assert!(told.err.contains(why), "{}", told.err);
+    }
+}
