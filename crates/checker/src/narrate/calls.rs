@@ -1,6 +1,7 @@
 //! Syscalls in words: `read fd 4 (socket) -> 2 bytes`, `connect fd 3 (socket) to 127.0.0.1:7000`.
 
 use super::files::Use;
+use super::guest::{file_of, text_at};
 use super::heard::HeardEvent;
 use kernel::descriptor::{Console, File};
 use kernel::errno::{ECHILD, ENOENT, Errno};
@@ -259,14 +260,6 @@ fn descriptor(world: &World, tid: Tid, fd: i32) -> String {
     if kind.is_empty() { format!("fd {fd}") } else { format!("fd {fd} ({kind})") }
 }
 
-/// What a descriptor refers to.
-pub fn file_of(world: &World, tid: Tid, fd: i32) -> Option<File> {
-    let kernel = &world.kernel;
-    let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
-    let descriptor = process.and_then(|process| process.descriptors.get(fd).ok())?;
-    kernel.descriptions.get(&descriptor.description).map(|description| description.file)
-}
-
 fn console(stream: Console) -> &'static str {
     match stream {
         Console::Input => "standard input",
@@ -290,20 +283,6 @@ fn described(world: &World, tid: Tid, fd: i32) -> &'static str {
         Some(File::Console(stream)) => console(stream),
         _ => "",
     }
-}
-
-/// A text that ends with a zero byte.
-pub fn text_at(world: &World, space: SpaceId, address: u64) -> Option<String> {
-    let mut text = Vec::new();
-    for offset in 0..256 {
-        let mut byte = [0];
-        world.memory.peek(space, address.checked_add(offset)?, &mut byte).ok()?;
-        if byte[0] == 0 {
-            break;
-        }
-        text.push(byte[0]);
-    }
-    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn quoted(world: &World, space: SpaceId, address: u64, length: u64) -> String {

@@ -1,6 +1,6 @@
 //! Names of files in a story: what they stood for before and after a call, and who changed that between two looks.
 
-use super::calls;
+use super::guest;
 use kernel::descriptor::File;
 use kernel::files::permission::Asker;
 use kernel::files::walk::{AT_FDCWD, Walk};
@@ -95,7 +95,7 @@ fn is_for_writing(row: &Row, args: &[u64; 6]) -> bool {
 }
 
 fn path(world: &World, tid: Tid, directory: i32, address: u64) -> Option<Use> {
-    let path = calls::text_at(world, world.space(tid), address).filter(|path| !path.is_empty())?;
+    let path = guest::text_at(world, world.space(tid), address).filter(|path| !path.is_empty())?;
     let named = named(world, tid, directory, &path);
     Some(named.map_or(Use::NoContext(path), Use::Name))
 }
@@ -131,7 +131,7 @@ fn content(world: &World, tid: Tid, row: &Row, fd: i32) -> Option<Use> {
 
 /// The file behind a descriptor.
 pub fn inode_of(world: &World, tid: Tid, fd: i32) -> Option<Id> {
-    match calls::file_of(world, tid, fd)? {
+    match guest::file_of(world, tid, fd)? {
         File::Inode(id) => Some(id),
         _ => None,
     }

@@ -8,6 +8,7 @@ mod changes;
 mod files;
 mod fold;
 mod growth;
+mod guest;
 mod hear;
 mod heard;
 pub mod listener;

@@ -3,13 +3,11 @@
 //! A delivery is an actor for each connection, so that a program can look before an answer has come. What is said to a peer
 //! writes one object for all of its connections; a delivery reads that object and writes the connection.
 
-use crate::footprint::{access, sockets};
-use crate::system::step::Step;
-use crate::system::stepper::Stepper;
+use crate::footprint::access;
 use crate::system::view::View;
-use explore::graph::{Access, Actor};
+use explore::graph::Actor;
 use kernel::net::far::PeerId;
-use kernel::net::{far_ends, far_log};
+use kernel::net::far_ends;
 use kernel::{Id, Kernel};
 use peer::{End, Outside, Trouble};
 use std::sync::Arc;
@@ -29,7 +27,7 @@ pub fn is_delivery(actor: u32) -> bool {
 }
 
 /// The conversation with a peer, as an object.
-fn said_object(peer: PeerId) -> u64 {
+pub(super) fn said_object(peer: PeerId) -> u64 {
     access::object(access::Kind::Ports, u64::from(peer.0) + 1, 0)
 }
 
@@ -47,7 +45,7 @@ impl Delivery {
         &self.bytes[self.from as usize..]
     }
 
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.news().is_empty() && self.end.is_none()
     }
 }
@@ -83,46 +81,5 @@ impl View<'_> {
     /// The connection of a delivery actor.
     pub(crate) fn connection_of(self, actor: u32) -> Option<Id> {
         self.state.world.kernel.net.far.ends.keys().copied().find(|end| delivery_actor(*end) == actor)
-    }
-}
-
-impl Stepper<'_> {
-    /// Passes on to peers what a step has said.
-    pub(crate) fn say(&mut self, step: &mut Step) {
-        let kernel = &mut self.state.world.kernel;
-        if kernel.net.far.said.is_empty() {
-            return;
-        }
-        for said in far_log::take_said(kernel) {
-            let Some(peer) = kernel.net.far.ends.get(&said.end).map(|far| far.peer) else { continue };
-            let place = kernel.net.far.places.get(&peer).copied().unwrap_or_default();
-            let after = self.workload.peers[peer.0 as usize].after(place, &said);
-            kernel.net.far.places.insert(peer, after);
-            step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
-        }
-    }
-
-    /// Delivers to a connection all that its peer has answered; nothing if that is nothing.
-    pub(crate) fn deliver(&mut self, end: Id) -> Option<Vec<Access>> {
-        let kernel = &mut self.state.world.kernel;
-        let pending = delivery(kernel, &self.workload.peers, end).ok()??;
-        let near = far_ends::near(kernel, end)?;
-        let peer = kernel.net.far.ends.get(&end)?.peer;
-        let mut accesses = vec![Access { object: said_object(peer), write: false, plain: false }];
-        accesses.extend(match pending.end {
-            Some(_) => sockets::end(kernel, near),
-            None => sockets::send(kernel, end, pending.news().len() as u64),
-        });
-        if pending.is_empty() {
-            return None;
-        }
-        if !pending.news().is_empty() {
-            far_ends::deliver(kernel, end, pending.news());
-        }
-        if let Some(how) = pending.end {
-            far_ends::deliver_end(kernel, end, how == End::Reset);
-        }
-        accesses.push(Access { object: access::object(access::Kind::World, 0, 0), write: false, plain: false });
-        Some(accesses)
     }
 }

@@ -1,0 +1,51 @@
+//! Steps that concern peers: what a step says is passed on, and answers are delivered.
+
+use crate::footprint::{access, sockets};
+use crate::system::peers::{delivery, said_object};
+use crate::system::step::Step;
+use crate::system::stepper::Stepper;
+use explore::graph::Access;
+use kernel::Id;
+use kernel::net::{far_ends, far_log};
+use peer::End;
+
+impl Stepper<'_> {
+    /// Passes on to peers what a step has said.
+    pub(crate) fn say(&mut self, step: &mut Step) {
+        let kernel = &mut self.state.world.kernel;
+        if kernel.net.far.said.is_empty() {
+            return;
+        }
+        for said in far_log::take_said(kernel) {
+            let Some(peer) = kernel.net.far.ends.get(&said.end).map(|far| far.peer) else { continue };
+            let place = kernel.net.far.places.get(&peer).copied().unwrap_or_default();
+            let after = self.workload.peers[peer.0 as usize].after(place, &said);
+            kernel.net.far.places.insert(peer, after);
+            step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
+        }
+    }
+
+    /// Delivers to a connection all that its peer has answered; nothing if that is nothing.
+    pub(crate) fn deliver(&mut self, end: Id) -> Option<Vec<Access>> {
+        let kernel = &mut self.state.world.kernel;
+        let pending = delivery(kernel, &self.workload.peers, end).ok()??;
+        let near = far_ends::near(kernel, end)?;
+        let peer = kernel.net.far.ends.get(&end)?.peer;
+        let mut accesses = vec![Access { object: said_object(peer), write: false, plain: false }];
+        accesses.extend(match pending.end {
+            Some(_) => sockets::end(kernel, near),
+            None => sockets::send(kernel, end, pending.news().len() as u64),
+        });
+        if pending.is_empty() {
+            return None;
+        }
+        if !pending.news().is_empty() {
+            far_ends::deliver(kernel, end, pending.news());
+        }
+        if let Some(how) = pending.end {
+            far_ends::deliver_end(kernel, end, how == End::Reset);
+        }
+        accesses.push(Access { object: access::object(access::Kind::World, 0, 0), write: false, plain: false });
+        Some(accesses)
+    }
+}
