@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 
 /// Lines beyond which a file has more than one idea.
 const LINES_MAX: usize = 690;
+/// Lines of the longest function: a ratchet, which only falls.
+const FUNCTION_MAX: usize = 56;
+/// Fields of the largest struct: a ratchet, too.
+const FIELDS_MAX: usize = 24;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
@@ -58,6 +62,58 @@ fn offenders(offends: impl Fn(&Path, &str) -> bool) -> Vec<String> {
 fn no_file_is_too_long_to_have_one_idea() {
     let long = offenders(|path, text| is_rust(path) && text.lines().count() >= LINES_MAX);
     assert!(long.is_empty(), "files of {LINES_MAX} lines or more: {long:?}");
+}
+
+/// Code that is no test: name of the file, lines.
+fn code() -> Vec<(String, Vec<String>)> {
+    let is_source = |path: &Path| is_rust(path) && path.components().any(|part| part.as_os_str() == "src");
+    let sources = files().into_iter().filter(|(path, _)| is_source(path));
+    let own = |text: String| text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().to_owned();
+    sources.map(|(path, text)| (path.display().to_string(), own(text).lines().map(str::to_owned).collect())).collect()
+}
+
+/// The items that begin with one of these words, each from its first line to the brace that closes it.
+fn items<'a>(lines: &'a [String], begins: &'a dyn Fn(&str) -> bool) -> impl Iterator<Item = &'a [String]> {
+    lines.iter().enumerate().filter(|(_, line)| begins(line.trim_start())).filter_map(move |(first, line)| {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let head = lines[first..].iter().position(|line| line.ends_with(['{', ';', '}', ',']))?;
+        lines[first + head].ends_with('{').then_some(())?;
+        let length = lines[first..].iter().position(|line| *line == format!("{indent}}}"))?;
+        Some(&lines[first..=first + length])
+    })
+}
+
+/// Whether a line begins an item: `pub(crate) const fn name`.
+fn begins(line: &str, word: &str) -> bool {
+    let modifiers = ["pub", "pub(crate)", "pub(super)", "const", "unsafe", "extern", "\"C\""];
+    line.split(' ').find(|part| !modifiers.contains(part)) == Some(word)
+}
+
+#[test]
+fn functions_and_types_do_not_grow() {
+    let (mut functions, mut types) = (Vec::new(), Vec::new());
+    let is_field = |line: &&String| {
+        let name = line.strip_prefix("    ").unwrap_or_default().trim_start_matches("pub(crate) ");
+        let name = name.trim_start_matches("pub(super) ").trim_start_matches("pub ");
+        name.split_once(": ")
+            .is_some_and(|(name, _)| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_'))
+    };
+    for (file, lines) in code() {
+        functions
+            .extend(items(&lines, &|line| begins(line, "fn")).map(|item| (item.len(), file.clone(), item[0].clone())));
+        let structs = items(&lines, &|line| begins(line, "struct"));
+        types.extend(structs.map(|item| (item.iter().filter(is_field).count(), file.clone(), item[0].clone())));
+    }
+    assert!(functions.len() > 5_000 && types.len() > 500, "{} functions, {} types", functions.len(), types.len());
+    let long: Vec<_> = functions.iter().filter(|(length, ..)| *length > FUNCTION_MAX).collect();
+    assert!(long.is_empty(), "longer than {FUNCTION_MAX} lines: {long:?}");
+    let large: Vec<_> = types.iter().filter(|(fields, ..)| *fields > FIELDS_MAX).collect();
+    assert!(large.is_empty(), "more than {FIELDS_MAX} fields: {large:?}");
+    assert!(
+        functions.iter().any(|(length, ..)| *length == FUNCTION_MAX),
+        "the longest function is shorter now: say so"
+    );
+    assert!(types.iter().any(|(fields, ..)| *fields == FIELDS_MAX), "the largest type is smaller now: say so");
 }
 
 #[test]
