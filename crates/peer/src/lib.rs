@@ -8,8 +8,10 @@
 
 mod conversation;
 mod own_world;
+mod recorded;
 
 pub use own_world::OwnWorld;
+pub use recorded::{Recorded, record};
 
 use kernel::Id;
 use kernel::net::far::{Place, Said};

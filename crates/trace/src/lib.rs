@@ -6,6 +6,7 @@
 mod counterexample;
 mod event_kind;
 mod fingerprint;
+mod peers;
 mod programs;
 mod read;
 pub mod similar;
@@ -14,6 +15,7 @@ mod told;
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable, Waiting};
 pub use event_kind::{Call, EventKind};
 pub use fingerprint::Fingerprint;
+pub use peers::{HeardRef, PeerRef, PlaceRef, StreamRef};
 pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef};
 pub use read::{ReadError, SIZE_MAX};
 pub use told::{ActorName, Trace, TraceStep};

@@ -1,6 +1,6 @@
 //! What is needed to execute programs again, exactly as they were executed.
 
-use crate::Choice;
+use crate::{Choice, PeerRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -27,6 +27,9 @@ pub struct ProgramsRef {
     pub view: Map<String, Value>,
     /// Propositions that must never be true.
     pub never: Vec<String>,
+    /// Peers, as they behaved along the schedule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerRef>,
     /// What decides where steps begin and end.
     pub knowledge: KnowledgeRef,
     /// The two accesses of a race, which come next after the schedule.

@@ -118,13 +118,18 @@ impl ViewOptions {
         }
     }
 
-    /// Starts peers, and places the user's points.
-    pub fn place(&self, programs: &mut checker::Programs) -> Result<(), String> {
-        let told = |flag: &'static str| move |why: String| format!("`{flag}`: {why}");
+    /// Starts peers.
+    pub fn start_peers(&self, programs: &mut checker::Programs) -> Result<(), String> {
         for text in &self.peer {
             let (name, port, command) = peer(text).ok_or_else(|| not_a_peer(text))?;
-            programs.start_peer(name, port, &command).map_err(told("--peer"))?;
+            programs.start_peer(name, port, &command).map_err(|why| format!("`--peer`: {why}"))?;
         }
+        Ok(())
+    }
+
+    /// Places the user's points.
+    pub fn place(&self, programs: &mut checker::Programs) -> Result<(), String> {
+        let told = |flag: &'static str| move |why: String| format!("`{flag}`: {why}");
         self.breaks.iter().try_for_each(|point| programs.break_at(point)).map_err(told("--break"))?;
         self.watch.iter().try_for_each(|name| programs.watch(name)).map_err(told("--watch"))?;
         self.matched.iter().try_for_each(|name| programs.match_by(name)).map_err(told("--match"))

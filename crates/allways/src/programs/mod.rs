@@ -124,6 +124,7 @@ fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Bud
             format!("`--never` is not a proposition that can be checked\n    {shown}")
         })?;
     }
+    wanted.view.start_peers(&mut programs)?;
     wanted.view.place(&mut programs)?;
     Ok(programs)
 }

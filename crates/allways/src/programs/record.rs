@@ -5,7 +5,7 @@ use super::setup::Setup;
 use super::view_ref::view_ref;
 use checker::narrate::Told;
 use checker::{Depth, Expected, Gate, Programs, Service};
-use trace::{FileRef, ProgramsRef, ServiceRef};
+use trace::{Choice, FileRef, ProgramsRef, ServiceRef};
 
 /// Everything that a replay needs.
 pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &Told) -> ProgramsRef {
@@ -19,6 +19,7 @@ pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &To
         after: service.after.iter().map(gate_text).collect(),
         expected: expected_text(service.expected),
     };
+    let choices: Vec<Choice> = told.trace.steps.iter().map(|step| step.choice).collect();
     ProgramsRef {
         services: setup.services.iter().map(service).collect(),
         roots: setup.roots.iter().map(|root| root.display().to_string()).collect(),
@@ -29,6 +30,7 @@ pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &To
         view: view_ref(&wanted.view, wanted.awaits()),
         checks: wanted.kinds().iter().map(|kind| kind.name().to_owned()).collect(),
         never: wanted.view.never.clone(),
+        peers: programs.conversations(&choices),
         knowledge: programs.learnt(),
         race: None,
         end: format!("{:032x}", told.fingerprint),

@@ -89,6 +89,7 @@ fn start(record: &ProgramsRef, setup: &Setup, host: Arc<DeclaredRoots>) -> Resul
     for text in &view.never {
         programs.forbid(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
     }
+    programs.add_recorded(&record.peers)?;
     view.place(&mut programs)?;
     programs.know(&record.knowledge);
     Ok(programs)

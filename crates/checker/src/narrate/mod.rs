@@ -5,6 +5,7 @@
 
 mod calls;
 mod changes;
+mod conversation;
 mod files;
 mod fold;
 mod growth;

@@ -3,9 +3,10 @@
 use crate::system::never::named;
 use crate::system::programs::Programs;
 use kernel::descriptor::Console;
-use peer::{OwnWorld, Trouble};
+use peer::{OwnWorld, Recorded, Trouble};
 use proposition::{Problem, Proposition, Stream};
 use std::sync::Arc;
+use trace::PeerRef;
 use world::{Command, World};
 
 impl Programs {
@@ -103,6 +104,18 @@ impl Programs {
         let world = World::new(kernel.host.clone(), 1, memory.limit());
         let peer = OwnWorld::start(name, world, command, port).map_err(|Trouble(why)| why)?;
         self.add_peer(Arc::new(peer), port);
+        Ok(())
+    }
+
+    /// Adds peers that answer as a record says.
+    ///
+    /// # Errors
+    /// If the record contradicts itself.
+    pub fn add_recorded(&mut self, records: &[PeerRef]) -> Result<(), String> {
+        for record in records {
+            let peer = Recorded::new(record).map_err(|Trouble(why)| why)?;
+            self.add_peer(Arc::new(peer), record.port);
+        }
         Ok(())
     }
 }

@@ -68,6 +68,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// Fingerprint of the whole conversation so far.
+    #[must_use]
+    pub fn fingerprint(self) -> u128 {
+        Wide::hash_of(self)
+    }
+
     /// The place behind something that is said.
     #[must_use]
     pub fn after(self, said: &Said) -> Self {

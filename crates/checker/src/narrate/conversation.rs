@@ -1,0 +1,48 @@
+//! What peers answered along a schedule, for the record.
+
+use crate::system::programs::Programs;
+use explore::graph::FootprintSystem;
+use kernel::net::far::{PeerId, Place};
+use peer::Heard;
+use std::sync::Arc;
+use trace::{Choice, PeerRef};
+
+impl Programs {
+    /// Peers, as they behave along a schedule; as far as it can be executed.
+    pub fn conversations(&mut self, schedule: &[Choice]) -> Vec<PeerRef> {
+        if self.workload.peers.is_empty() {
+            return Vec::new();
+        }
+        let mut asked: Vec<Vec<(Place, Arc<Heard>)>> = vec![Vec::new(); self.workload.peers.len()];
+        let mut state = self.initial().state;
+        self.note_places(&mut asked);
+        for choice in schedule {
+            let Some(taken) = self.step(&state, *choice) else { break };
+            state = taken.reached.state;
+            self.become_state(&state);
+            self.note_places(&mut asked);
+        }
+        let declared = &self.state.world.kernel.net.far.declared;
+        let ports = declared.iter().map(|(port, peer)| (*peer, *port));
+        let record = |(peer, port): (PeerId, u16)| {
+            let name = self.workload.peers[peer.0 as usize].name();
+            peer::record(name, port, &asked[peer.0 as usize])
+        };
+        let mut records: Vec<(PeerId, PeerRef)> = ports.map(|(peer, port)| (peer, record((peer, port)))).collect();
+        records.sort_by_key(|(peer, _)| *peer);
+        records.into_iter().map(|(_, record)| record).collect()
+    }
+
+    /// Notes where the conversations are now, and what was answered there.
+    fn note_places(&self, asked: &mut [Vec<(Place, Arc<Heard>)>]) {
+        let places = &self.state.world.kernel.net.far.places;
+        for (index, known) in asked.iter_mut().enumerate() {
+            let place = places.get(&PeerId(index as u32)).copied().unwrap_or_default();
+            if known.iter().all(|(other, _)| *other != place)
+                && let Ok(heard) = self.workload.peers[index].heard(place)
+            {
+                known.push((place, heard));
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A peer from a record: it answers what it answered along a schedule, and nothing else.
+
+use crate::{End, Heard, Outside, Stream, Traffic, Trouble};
+use kernel::Id;
+use kernel::net::far::{Place, Said};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use trace::{HeardRef, PeerRef, PlaceRef, StreamRef};
+
+/// The longest answer that a record may have: anybody may have written it.
+const BYTES_MAX: usize = 64 << 20;
+
+/// A peer from a record.
+pub struct Recorded {
+    name: String,
+    places: BTreeMap<u128, Arc<Heard>>,
+}
+
+impl Recorded {
+    /// A peer that behaves as a record says.
+    ///
+    /// # Errors
+    /// If the record contradicts itself.
+    pub fn new(record: &PeerRef) -> Result<Self, Trouble> {
+        let wrong = || Trouble(format!("the record of peer `{}` contradicts itself", record.name));
+        let mut streams: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+        for StreamRef { connection, bytes } in &record.streams {
+            streams.insert(*connection, from_hex(bytes).ok_or_else(wrong)?);
+        }
+        let mut places = BTreeMap::new();
+        for PlaceRef { place, heard } in &record.places {
+            let place = u128::from_str_radix(place, 16).map_err(|_| wrong())?;
+            let heard = heard.iter().map(|heard| stream_of(heard, &streams)).collect::<Option<_>>();
+            places.insert(place, Arc::new(Heard { streams: heard.ok_or_else(wrong)? }));
+        }
+        Ok(Self { name: record.name.clone(), places })
+    }
+}
+
+fn stream_of(heard: &HeardRef, streams: &BTreeMap<u64, Vec<u8>>) -> Option<(Id, Stream)> {
+    let bytes = streams.get(&heard.connection).map_or(&[][..], |bytes| bytes).get(..heard.length)?;
+    let end = match heard.end.as_str() {
+        "" => None,
+        "finished" => Some(End::Finished),
+        "reset" => Some(End::Reset),
+        _ => return None,
+    };
+    Some((Id(heard.connection), Stream { bytes: bytes.into(), end }))
+}
+
+impl Outside for Recorded {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn after(&self, place: Place, said: &Said) -> Place {
+        place.after(said)
+    }
+
+    fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
+        let heard = self.places.get(&place.fingerprint()).cloned();
+        heard.ok_or_else(|| Trouble(format!("the peer `{}` was never told this", self.name)))
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
+    }
+}
+
+/// The record of a peer that was asked at these places.
+#[must_use]
+pub fn record(name: &str, port: u16, places: &[(Place, Arc<Heard>)]) -> PeerRef {
+    let mut longest: BTreeMap<Id, Arc<[u8]>> = BTreeMap::new();
+    for (end, stream) in places.iter().flat_map(|(_, heard)| &heard.streams) {
+        let known = longest.entry(*end).or_default();
+        if stream.bytes.len() > known.len() {
+            *known = Arc::clone(&stream.bytes);
+        }
+    }
+    let streams = longest.iter().map(|(end, bytes)| StreamRef { connection: end.0, bytes: to_hex(bytes) });
+    let places = places.iter().map(|(place, heard)| PlaceRef {
+        place: format!("{:032x}", place.fingerprint()),
+        heard: heard.streams.iter().map(|(end, stream)| heard_ref(*end, stream)).collect(),
+    });
+    PeerRef { name: name.to_owned(), port, streams: streams.collect(), places: places.collect() }
+}
+
+fn heard_ref(end: Id, stream: &Stream) -> HeardRef {
+    let how = match stream.end {
+        None => "",
+        Some(End::Finished) => "finished",
+        Some(End::Reset) => "reset",
+    };
+    HeardRef { connection: end.0, length: stream.bytes.len(), end: how.to_owned() }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let is_whole = text.len().is_multiple_of(2) && text.len() / 2 <= BYTES_MAX && text.is_ascii();
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
+    if is_whole { (0..text.len()).step_by(2).map(byte).collect() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::net::far::Saying;
+
+    #[test]
+    fn a_record_answers_what_was_answered_and_nothing_else() {
+        let said = |text: &str| Said { end: Id(7), what: Saying::Bytes(text.as_bytes().to_vec()) };
+        let heard = |text: &str, end| {
+            Arc::new(Heard { streams: BTreeMap::from([(Id(7), Stream { bytes: text.as_bytes().into(), end })]) })
+        };
+        let start = Place::default();
+        let (one, two) = (start.after(&said("a")), start.after(&said("ab")));
+        let places = [(one, heard("yes", None)), (two, heard("yes no", Some(End::Finished)))];
+        let peer = Recorded::new(&record("db", 1, &places)).expect("a record");
+        assert_eq!(peer.heard(one), Ok(heard("yes", None)));
+        assert_eq!(peer.heard(peer.after(one, &said("b"))), Ok(heard("yes no", Some(End::Finished))));
+        assert!(peer.heard(start.after(&said("c"))).is_err_and(|Trouble(why)| why.contains("never told this")));
+    }
+
+    #[test]
+    fn a_record_that_contradicts_itself_is_refused() {
+        let place =
+            PlaceRef { place: "0".into(), heard: vec![HeardRef { connection: 1, length: 3, end: String::new() }] };
+        for (bytes, place) in [("abc", PlaceRef::default()), ("zz", PlaceRef::default()), ("abcd", place)] {
+            let streams = vec![StreamRef { connection: 1, bytes: bytes.into() }];
+            let record = PeerRef { name: "db".into(), port: 1, streams, places: vec![place] };
+            assert!(Recorded::new(&record).is_err(), "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What was said to peers along a schedule, and what they answered: a replay needs no peer.
+
+use serde::{Deserialize, Serialize};
+
+/// A peer, as it behaved along a schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PeerRef {
+    /// Its name.
+    pub name: String,
+    /// The port behind which it was.
+    pub port: u16,
+    /// Answers on each connection, as far as the schedule got.
+    pub streams: Vec<StreamRef>,
+    /// Places of the conversation that the schedule came to.
+    pub places: Vec<PlaceRef>,
+}
+
+/// All that a peer answered on a connection.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct StreamRef {
+    /// The connection.
+    pub connection: u64,
+    /// The bytes, in hexadecimal.
+    pub bytes: String,
+}
+
+/// A place of a conversation.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PlaceRef {
+    /// Its fingerprint, in hexadecimal.
+    pub place: String,
+    /// How much was answered there on each connection, and how the connection had ended: `finished`, `reset`.
+    pub heard: Vec<HeardRef>,
+}
+
+/// How much was answered on a connection at a place.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct HeardRef {
+    /// The connection.
+    pub connection: u64,
+    /// Bytes.
+    pub length: usize,
+    /// How it had ended; empty if it had not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub end: String,
+}
