@@ -10,7 +10,7 @@ mod conversation;
 mod own_world;
 mod recorded;
 
-pub use own_world::OwnWorld;
+pub use own_world::{OwnWorld, Stop};
 pub use recorded::{Recorded, record};
 
 use kernel::Id;
@@ -63,7 +63,31 @@ pub enum End {
 
 /// Why a peer cannot be asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Trouble(pub String);
+pub enum Trouble {
+    /// The search has to stop.
+    Stopped,
+    /// It does something that is not modelled, never comes to rest, or was never told this.
+    Fails(String),
+}
+
+impl Trouble {
+    /// The same, with the name of the peer.
+    fn of(self, name: &str) -> Self {
+        match self {
+            Self::Stopped => Self::Stopped,
+            Self::Fails(why) => Self::Fails(format!("peer `{name}`: {why}")),
+        }
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Stopped => f.write_str("the search was stopped before its peer had answered"),
+            Self::Fails(why) => f.write_str(why),
+        }
+    }
+}
 
 /// What was carried out with a peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

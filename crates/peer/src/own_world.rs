@@ -3,26 +3,29 @@
 
 use crate::conversation::Conversation;
 use crate::{End, Heard, Outside, Stream, Traffic, Trouble};
+use kernel::kernel::Output;
 use kernel::map::Map;
 use kernel::net::address::Name;
 use kernel::net::far::{Place, Said, Saying};
 use kernel::net::{far_ends, far_log};
 use kernel::shared::Shared;
-use kernel::{Id, Kernel, Tid, event, time};
+use kernel::{Id, Kernel, Tid};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use world::step::Blind;
-use world::{Command, World};
+use world::World;
+use world::run::{Audience, Round, Run};
+use world::step::Observer;
 use x86::{Code, Cpu};
 
-/// Instructions of one turn of a thread.
-const TURN: u64 = 20_000;
 /// How long a peer may take to listen, and to read what it was sent, in virtual time.
 const PATIENCE_NS: u64 = 10_000_000_000;
-/// Turns without rest at most: a peer that spins never comes to rest.
-const TURNS_MAX: u64 = 1 << 20;
+/// Rounds without rest at most: a peer that spins never comes to rest.
+const ROUNDS_MAX: u64 = 1 << 18;
 /// The first port that connections of the search come from.
 const FIRST_PORT: u16 = 20_000;
+
+/// Whether the search has to stop: a peer stops with it.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A server in a world of its own.
 pub struct OwnWorld {
@@ -33,6 +36,7 @@ pub struct OwnWorld {
 struct Inner {
     world: World,
     code: Code,
+    audience: Unheard,
     /// The port on which it listens.
     port: u16,
     conversation: Conversation,
@@ -51,19 +55,17 @@ struct Kept {
 }
 
 impl OwnWorld {
-    /// Starts a server and lets it run until it listens.
+    /// Lets a server that was started in a world run until it listens.
     ///
     /// # Errors
-    /// If it cannot be started, does something that is not modelled, or does not listen.
-    pub fn start(name: &str, mut world: World, command: &Command, port: u16) -> Result<Self, Trouble> {
-        world.start(command).map_err(|error| Trouble(format!("peer `{name}` cannot be started: {error:?}")))?;
+    /// If it does something that is not modelled, or does not listen, or the search has to stop.
+    pub fn start(name: &str, world: World, port: u16, stop: Stop) -> Result<Self, Trouble> {
         let (conversation, kept) = (Conversation::default(), FxHashMap::default());
-        let mut inner = Inner { world, code: Code::default(), port, conversation, kept, traffic: Traffic::default() };
-        inner
-            .run_until(|kernel| is_listening(kernel, port))
-            .map_err(|Trouble(why)| Trouble(format!("peer `{name}`: {why}")))?;
+        let (code, audience) = (Code::default(), Unheard { stop });
+        let mut inner = Inner { world, code, audience, port, conversation, kept, traffic: Traffic::default() };
+        inner.run_until(|kernel| is_listening(kernel, port)).map_err(|trouble| trouble.of(name))?;
         if !is_listening(&inner.world.kernel, port) {
-            return Err(Trouble(format!("peer `{name}` did not listen on port {port} in 10 s")));
+            return Err(Trouble::Fails(format!("it did not listen on port {port} in 10 s")).of(name));
         }
         inner.keep(Place::default(), Arc::default());
         Ok(Self { name: name.to_owned(), inner: Mutex::new(inner) })
@@ -88,7 +90,7 @@ impl Outside for OwnWorld {
         if let Some(kept) = inner.kept.get(&place) {
             return Ok(Arc::clone(&kept.heard));
         }
-        inner.ask(place).map_err(|Trouble(why)| Trouble(format!("peer `{}`: {why}", self.name)))
+        inner.ask(place).map_err(|trouble| trouble.of(&self.name))
     }
 
     fn traffic(&self) -> Traffic {
@@ -100,7 +102,7 @@ impl Inner {
     /// Goes to a place of the conversation.
     fn ask(&mut self, place: Place) -> Result<Arc<Heard>, Trouble> {
         let way = self.conversation.way_to(place, |place| self.kept.contains_key(&place));
-        let (from, way) = way.ok_or_else(|| Trouble("it was never told this".to_owned()))?;
+        let (from, way) = way.ok_or_else(|| Trouble::Fails("it was never told this".to_owned()))?;
         let mut heard = self.restore(from);
         self.traffic.places += 1;
         for (place, said) in way {
@@ -153,48 +155,54 @@ impl Inner {
     /// Runs until no thread can move, `is_done`, and all that was sent is read; or until nothing more will happen.
     fn run_until(&mut self, is_done: impl Fn(&Kernel) -> bool) -> Result<(), Trouble> {
         let until = self.world.kernel.clock.now() + PATIENCE_NS;
-        let mut turns = 0;
+        let mut rounds = 0;
         loop {
-            while self.round()? {
-                turns += 1;
-                if turns > TURNS_MAX {
-                    return Err(Trouble("it never comes to rest".to_owned()));
+            while self.run().round().map_err(trouble)? == Round::Moved {
+                rounds += 1;
+                if rounds > ROUNDS_MAX {
+                    return Err(Trouble::Fails("it never comes to rest".to_owned()));
                 }
             }
             let kernel = &self.world.kernel;
             let is_unread = kernel.net.far.ends.keys().any(|end| far_ends::is_unread(kernel, *end));
-            if is_done(kernel) && !is_unread || kernel.clock.now() >= until || !self.pass_time() {
+            let is_over = kernel.clock.now() >= until;
+            if is_done(kernel) && !is_unread || is_over || !self.run().pass_time() {
                 return Ok(());
             }
         }
     }
 
-    /// Every thread that can move gets a turn; whether there was one.
-    fn round(&mut self) -> Result<bool, Trouble> {
-        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
-        let mut has_moved = false;
-        for tid in tids {
-            if self.world.can_move(tid) {
-                has_moved = true;
-                let turn = self.world.advance(tid, &mut self.code, TURN, &mut Blind);
-                turn.map_err(|refusal| Trouble(format!("something that it does is not modelled: {}", refusal.what)))?;
-                self.world.kernel.output.clear();
-                self.world.kernel.ended.clear();
-                time::expire(&mut self.world.kernel, &mut self.world.memory);
-            }
-        }
-        Ok(has_moved)
+    fn run(&mut self) -> Run<'_, Unheard> {
+        Run::new(&mut self.world, &mut self.code, &mut self.audience)
     }
+}
 
-    /// Lets time pass to the next deadline; whether there is one.
-    fn pass_time(&mut self) -> bool {
-        let kernel = &mut *self.world.kernel;
-        let Some(next) = [time::next_deadline(kernel), event::next_deadline(kernel)].into_iter().flatten().min() else {
-            return false;
-        };
-        kernel.clock.advance_to(next);
-        time::expire(kernel, &mut self.world.memory);
-        true
+/// Why a peer did not go on.
+fn trouble(end: world::run::End) -> Trouble {
+    match end {
+        world::run::End::Refused(refusal) => {
+            Trouble::Fails(format!("something that it does is not modelled: {}", refusal.what))
+        }
+        _ => Trouble::Stopped,
+    }
+}
+
+/// Nobody reads what a peer prints; it stops when the search does.
+struct Unheard {
+    stop: Stop,
+}
+
+impl Observer for Unheard {
+    fn begin(&mut self, _: &mut World, _: Tid, _: u64, _: &[u64; 6]) {}
+    fn end(&mut self, _: &mut World, _: Tid, _: u64) {}
+    fn signal(&mut self, _: &World, _: Tid, _: u8) {}
+}
+
+impl Audience for Unheard {
+    fn output(&mut self, _: &Output) {}
+
+    fn wants_to_stop(&mut self) -> bool {
+        (self.stop)()
     }
 }
 

@@ -22,7 +22,7 @@ impl Recorded {
     /// # Errors
     /// If the record contradicts itself.
     pub fn new(record: &PeerRef) -> Result<Self, Trouble> {
-        let wrong = || Trouble(format!("the record of peer `{}` contradicts itself", record.name));
+        let wrong = || Trouble::Fails(format!("the record of peer `{}` contradicts itself", record.name));
         let mut streams: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
         for StreamRef { connection, bytes } in &record.streams {
             streams.insert(*connection, from_hex(bytes).ok_or_else(wrong)?);
@@ -59,7 +59,7 @@ impl Outside for Recorded {
 
     fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
         let heard = self.places.get(&place.fingerprint()).cloned();
-        heard.ok_or_else(|| Trouble(format!("the peer `{}` was never told this", self.name)))
+        heard.ok_or_else(|| Trouble::Fails("it was never told this".to_owned()).of(&self.name))
     }
 
     fn traffic(&self) -> Traffic {
@@ -121,7 +121,9 @@ mod tests {
         let peer = Recorded::new(&record("db", 1, &places)).expect("a record");
         assert_eq!(peer.heard(one), Ok(heard("yes", None)));
         assert_eq!(peer.heard(peer.after(one, &said("b"))), Ok(heard("yes no", Some(End::Finished))));
-        assert!(peer.heard(start.after(&said("c"))).is_err_and(|Trouble(why)| why.contains("never told this")));
+        assert!(
+            peer.heard(start.after(&said("c"))).is_err_and(|trouble| trouble.to_string().contains("never told this"))
+        );
     }
 
     #[test]

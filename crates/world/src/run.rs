@@ -54,29 +54,36 @@ pub trait Audience: Observer {
 /// the last command has ended; those before it are services, which are then asked to end (`SIGTERM`) and, after ten
 /// seconds of virtual time, made to.
 pub fn run(world: &mut World, commands: &[Command], audience: &mut impl Audience) -> End {
-    let mut run = Run { world, code: Code::default(), audience, executed: 0 };
-    match run.all(commands) {
+    let mut code = Code::default();
+    match Run::new(world, &mut code, audience).all(commands) {
         Ok(status) => End::Ended(status),
         Err(end) => end,
     }
 }
 
-struct Run<'a, A> {
+/// A run on one fixed schedule, which goes on round by round.
+pub struct Run<'a, A> {
     world: &'a mut World,
-    code: Code,
+    code: &'a mut Code,
     audience: &'a mut A,
     executed: u64,
 }
 
 /// What one round over all threads came to.
-enum Round {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Round {
     /// Somebody moved.
     Moved,
     /// Nobody could.
     Quiet,
 }
 
-impl<A: Audience> Run<'_, A> {
+impl<'a, A: Audience> Run<'a, A> {
+    /// A run of what is in a world.
+    pub fn new(world: &'a mut World, code: &'a mut Code, audience: &'a mut A) -> Self {
+        Self { world, code, audience, executed: 0 }
+    }
+
     fn all(&mut self, commands: &[Command]) -> Result<i32, End> {
         let mut pids = Vec::new();
         for command in commands {
@@ -91,8 +98,11 @@ impl<A: Audience> Run<'_, A> {
         Ok(status)
     }
 
-    /// Every thread that can move gets a turn.
-    fn round(&mut self) -> Result<Round, End> {
+    /// Lets every thread that can move take a turn.
+    ///
+    /// # Errors
+    /// If something is not modelled, or the audience wants to stop.
+    pub fn round(&mut self) -> Result<Round, End> {
         let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
         let mut moved = false;
         for tid in tids {
@@ -100,7 +110,7 @@ impl<A: Audience> Run<'_, A> {
                 continue;
             }
             moved = true;
-            let turn = self.world.advance(tid, &mut self.code, TURN, self.audience).map_err(End::Refused);
+            let turn = self.world.advance(tid, self.code, TURN, self.audience).map_err(End::Refused);
             self.tell();
             self.executed += turn?.executed;
             time::expire(&mut self.world.kernel, &mut self.world.memory);
@@ -121,7 +131,7 @@ impl<A: Audience> Run<'_, A> {
     }
 
     /// Lets time pass to the next moment at which something happens; false if there is none.
-    fn pass_time(&mut self) -> bool {
+    pub fn pass_time(&mut self) -> bool {
         let kernel = &mut self.world.kernel;
         let deadlines = [time::next_deadline(kernel), event::next_deadline(kernel)];
         let Some(next) = deadlines.into_iter().flatten().min() else { return false };

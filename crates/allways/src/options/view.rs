@@ -1,7 +1,8 @@
 //! How programs are looked at. Counterexamples keep it, because it decides where steps begin and end and what tells states
 //! apart.
 
-use checker::{Checks, Depth, Timeouts};
+use crate::programs::setup::not_started;
+use checker::{Checks, Depth, PeerProblem, Timeouts};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use trace::FailureKind;
@@ -122,7 +123,10 @@ impl ViewOptions {
     pub fn start_peers(&self, programs: &mut checker::Programs) -> Result<(), String> {
         for text in &self.peer {
             let (name, port, command) = peer(text).ok_or_else(|| not_a_peer(text))?;
-            programs.start_peer(name, port, &command).map_err(|why| format!("`--peer`: {why}"))?;
+            programs.start_peer(name, port, &command).map_err(|problem| match problem {
+                PeerProblem::NotStarted(error) => format!("`--peer`: {}", not_started(&error)),
+                PeerProblem::Trouble(why) => format!("`--peer`: {why}"),
+            })?;
         }
         Ok(())
     }

@@ -107,13 +107,38 @@ fn a_counterexample_with_a_peer_replays_without_the_peer() {
 fn a_peer_that_cannot_be_started_or_does_not_listen_is_named() {
     let folder = built("peers-wrong", &[]);
     for (peer, why) in [
-        ("count:7000=./nowhere", "peer `count` cannot be started"),
-        ("count:7001=SERVER", "did not listen on port 7001"),
+        ("count:7000=./nowhere", "cannot run `./nowhere`"),
+        ("count:7001=SERVER", "peer `count`: it did not listen on port 7001"),
         ("count=SERVER", "is no peer"),
     ] {
         let peer = peer.replace("SERVER", &folder.0.join("server").display().to_string());
         let told = folder.run(&["check", "--no-save", "--peer", &peer, "--", "./client"]);
         assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
         assert!(told.err.contains(why), "{}", told.err);
+    }
+}
+
+#[test]
+fn limits_are_kept_while_a_peer_spins() {
+    let folder = built("peers-spin", &[]);
+    folder.compile("server", &[], "int main(void) { volatile int i = 0; for (;;) i++; }");
+    let (peer, begun) = (peer(&folder), std::time::Instant::now());
+    let told = folder.run(&["check", "--no-save", "--time", "1s", "--peer", &peer, "--", "./client"]);
+    assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
+    assert!(told.err.contains("the search was stopped before its peer had answered"), "{}", told.err);
+    assert!(begun.elapsed().as_secs() < 60, "a watchdog, no measurement");
+}
+
+#[test]
+fn a_peer_that_does_what_is_not_modelled_is_a_refusal_and_no_deadlock() {
+    let folder = built("peers-refused", &[]);
+    let call = "mremap(mmap(0, 4096, 3, 0x22, -1, 0), 4096, 4096, 5); if (read(all[i].fd, &byte, 1) != 1)";
+    let source = SERVER.replace("if (read(all[i].fd, &byte, 1) != 1)", call);
+    folder.compile("server", &["-w"], &format!("#define _GNU_SOURCE\n#include <sys/mman.h>\n{source}"));
+    let peer = peer(&folder);
+    for more in [&[][..], &["--engine", "dpor"]] {
+        let told = folder.run(&[&["check", "--no-save", "--peer", &peer], more, &["--", "./client"]].concat());
+        assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
+        assert!(!told.out.contains("error[deadlock]") && told.out.contains("not modelled"), "{}{}", told.out, told.err);
     }
 }

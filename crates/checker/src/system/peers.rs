@@ -17,7 +17,7 @@ const DELIVERY: u32 = 1 << 31;
 
 /// The actor that delivers answers to a connection: the same in every state and every order of creation.
 pub(crate) fn delivery_actor(end: Id) -> u32 {
-    DELIVERY | (end.child(0).0 >> 33) as u32
+    DELIVERY | ((end.child(0).0 >> 33) as u32).max(1)
 }
 
 /// Whether an actor delivers answers.
@@ -75,6 +75,11 @@ pub(crate) fn deliveries(kernel: &Kernel, peers: &[Arc<dyn Outside>]) -> Result<
         actors.push(Actor { number, creator: number, choices, awaits, ..Actor::default() });
     }
     Ok(actors)
+}
+
+/// The actor of deliveries that are not known: it seems enabled, and its steps cannot be taken.
+pub(crate) fn unknown_delivery() -> Actor {
+    Actor { number: DELIVERY, creator: DELIVERY, choices: 1, ..Actor::default() }
 }
 
 impl View<'_> {

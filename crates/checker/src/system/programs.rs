@@ -13,7 +13,7 @@ use crate::system::choice::{Alternative, TIME};
 use crate::system::dependency::Dependency;
 use crate::system::executor::Executor;
 use crate::system::overlay::ThreadOverlay;
-use crate::system::peers::deliveries;
+use crate::system::peers::{deliveries, unknown_delivery};
 use crate::system::service::Service;
 use crate::system::state::{NUMBERS, Snapshot, State, first_number};
 use crate::system::stepper::Stepper;
@@ -545,10 +545,13 @@ impl Programs {
         if kernel.net.far.ends.is_empty() {
             return Vec::new();
         }
-        deliveries(kernel, &self.workload.peers).unwrap_or_else(|Trouble(why)| {
-            let tid = kernel.threads.keys().next().copied().unwrap_or(Tid(TIME));
-            self.refuse(Refusal::new(&self.state.world, tid, why));
-            Vec::new()
+        deliveries(kernel, &self.workload.peers).unwrap_or_else(|trouble| {
+            if trouble != Trouble::Stopped {
+                let tid = kernel.threads.keys().next().copied().unwrap_or(Tid(TIME));
+                self.refuse(Refusal::new(&self.state.world, tid, trouble.to_string()));
+            }
+            // A state whose deliveries are not known is not a deadlock: an actor without alternatives stands for them.
+            vec![unknown_delivery()]
         })
     }
 

@@ -3,11 +3,11 @@
 use crate::system::never::named;
 use crate::system::programs::Programs;
 use kernel::descriptor::Console;
-use peer::{OwnWorld, Recorded, Trouble};
+use peer::{OwnWorld, Recorded};
 use proposition::{Problem, Proposition, Stream};
 use std::sync::Arc;
 use trace::PeerRef;
-use world::{Command, World};
+use world::{Command, StartError, World};
 
 impl Programs {
     /// Adds a proposition that must never be true; `NAME := PROPOSITION` gives it a name.
@@ -99,10 +99,13 @@ impl Programs {
     ///
     /// # Errors
     /// If it cannot be started, or does not listen.
-    pub fn start_peer(&mut self, name: &str, port: u16, command: &Command) -> Result<(), String> {
+    pub fn start_peer(&mut self, name: &str, port: u16, command: &Command) -> Result<(), PeerProblem> {
         let World { kernel, memory, .. } = &self.state.world;
-        let world = World::new(kernel.host.clone(), 1, memory.limit());
-        let peer = OwnWorld::start(name, world, command, port).map_err(|Trouble(why)| why)?;
+        let mut world = World::new(kernel.host.clone(), 1, memory.limit());
+        world.start(command).map_err(PeerProblem::NotStarted)?;
+        let budget = self.workload.options.budget.clone();
+        let peer = OwnWorld::start(name, world, port, Arc::new(move || budget.is_spent()));
+        let peer = peer.map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))?;
         self.add_peer(Arc::new(peer), port);
         Ok(())
     }
@@ -113,9 +116,18 @@ impl Programs {
     /// If the record contradicts itself.
     pub fn add_recorded(&mut self, records: &[PeerRef]) -> Result<(), String> {
         for record in records {
-            let peer = Recorded::new(record).map_err(|Trouble(why)| why)?;
+            let peer = Recorded::new(record).map_err(|trouble| trouble.to_string())?;
             self.add_peer(Arc::new(peer), record.port);
         }
         Ok(())
     }
+}
+
+/// Why a peer does not answer from the start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PeerProblem {
+    /// It cannot be started.
+    NotStarted(StartError),
+    /// It does not listen, or does something that is not modelled.
+    Trouble(String),
 }
