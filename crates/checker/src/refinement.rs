@@ -3,7 +3,6 @@
 //! It is one abstraction for all states. Where a step shows that it was too coarse for earlier steps, the search
 //! restarts with the refined one.
 
-use crate::footprint::access::{self, Kind};
 use kernel::Tid;
 use memory::{PAGE_SIZE, SpaceId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -283,15 +282,13 @@ impl Refinement {
         self.is_stdio_split = true;
     }
 
-    /// The ranges whose mapping changes and that overlap the given one, as objects.
-    pub fn remapped(&self, space: SpaceId, range: Range<u64>) -> impl Iterator<Item = u64> + '_ {
-        let meets = move |(other, known): &&(SpaceId, Range<u64>)| {
+    /// Whether the mapping of a part of a range changes.
+    #[must_use]
+    pub fn is_remapped(&self, space: SpaceId, range: &Range<u64>) -> bool {
+        let meets = |(other, known): &(SpaceId, Range<u64>)| {
             *other == space && known.start < range.end && range.start < known.end
         };
-        let object = |(space, range): &(SpaceId, Range<u64>)| {
-            access::object(Kind::Space, access::object(Kind::Space, space.0, range.start), range.end)
-        };
-        self.remapped.iter().filter(meets).map(object)
+        self.remapped.iter().any(meets)
     }
 
     /// Whether the mapping of any range changes.

@@ -122,10 +122,7 @@ impl PendingCall<'_> {
     /// What a new mapping touches: calls on its file have another footprint from now on.
     pub(super) fn map(&self) -> Footprint {
         const MAP_ANONYMOUS: u64 = 0x20;
-        let mut accesses = match self.own(Kind::Space, self.space().0) {
-            Footprint::Nothing => Vec::new(),
-            Footprint::Objects(accesses) => accesses,
-        };
+        let mut accesses = self.remap();
         if self.args[3] & MAP_ANONYMOUS == 0 {
             accesses.extend(self.descriptors(false));
             accesses.extend(self.mapped_file(self.args[4] as i32));

@@ -1,14 +1,14 @@
 //! Footprints of mappings: whether an access faults depends on the mapping of its page.
 //!
-//! Every access reads the mapping of its page, and syscalls that change mappings write it. Few pages are remapped while
-//! several threads use them, so a footprint contains only address ranges for which that was seen
-//! (`Refinement::remapped`, which grows monotonically).
+//! Every access reads the mapping of its page, and syscalls that change mappings write the zone of the page. Few pages are
+//! remapped while several threads use them, so an access reads its zone only in address ranges for which that was seen
+//! (`Refinement::remapped`, which grows monotonically). The footprint of the syscall does not depend on them.
 
+use super::zones::reads_mapping;
 use crate::system::executor::Executor;
 use crate::system::state::State;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
-use explore::graph::Access;
 use kernel::Tid;
 use kernel::table::Remaps;
 use memory::{Mapping, PAGE_SIZE, Protection, SpaceId};
@@ -33,8 +33,6 @@ fn page(address: u64) -> u64 {
 /// The effect of a syscall on mappings, computed before it is made.
 pub(crate) struct Remap {
     space: SpaceId,
-    /// The length of the new mapping, if the syscall returns the address of one.
-    maps: Option<u64>,
     /// Ranges of pages whose mapping or content it changes.
     ranges: Vec<Range<u64>>,
     /// Whether later accesses there read other content, and do not fault.
@@ -71,13 +69,8 @@ impl State {
             Remaps::Break => ranges.extend(self.heap_end(space, first)),
             Remaps::Advise | Remaps::Map => {}
         }
-        let maps = match remaps {
-            Remaps::Map => Some(second),
-            Remaps::Move => Some(third),
-            _ => None,
-        };
         let discards = matches!(remaps, Remaps::Advise | Remaps::Map | Remaps::Move);
-        Some(Remap { space, maps, ranges, discards })
+        Some(Remap { space, ranges, discards })
     }
 
     /// The end of the heap that `brk(2)` unmaps.
@@ -96,21 +89,16 @@ impl State {
 }
 
 impl Stepper<'_> {
-    /// Records what a syscall has changed of mappings.
-    pub(crate) fn note_remap(&mut self, step: &mut Step, remap: Option<Remap>, result: u64) {
+    /// Records what a syscall changes of mappings.
+    pub(crate) fn note_remap(&mut self, remap: Option<Remap>) {
         let remap = remap.filter(|_| !self.workload.options.holes.mappings);
-        let Some(Remap { space, maps, ranges, discards }) = remap else { return };
-        for range in &ranges {
+        let Some(Remap { space, ranges, discards }) = remap else { return };
+        for range in ranges {
             let is_stack = self.state.overlay.stack_of(range.start, Tid(0)).is_some();
             self.executor.refinement.remap(space, range.clone(), is_stack);
-            if discards && self.executor.refinement.is_accessed(space, range) {
-                self.executor.refinement.discard(space, range.clone());
+            if discards && self.executor.refinement.is_accessed(space, &range) {
+                self.executor.refinement.discard(space, range);
             }
-        }
-        let made = maps.filter(|_| (result as i64) >= 0).map(|len| result..result.saturating_add(len));
-        for range in ranges.into_iter().chain(made) {
-            let objects = self.executor.refinement.remapped(space, range);
-            step.accesses.extend(objects.map(|object| Access { object, write: true, plain: false }));
         }
     }
 }
@@ -119,7 +107,9 @@ impl Executor {
     /// Records that an access reads the mapping of its page.
     pub(crate) fn note_mapping(&mut self, step: &mut Step, space: SpaceId, address: u64, size: u32) {
         self.refinement.note_page(space, address);
-        let objects = self.refinement.remapped(space, address..address + u64::from(size.max(1)));
-        step.accesses.extend(objects.map(|object| Access { object, write: false, plain: false }));
+        let size = u64::from(size.max(1));
+        if self.refinement.is_remapped(space, &(address..address.saturating_add(size))) {
+            step.accesses.extend(reads_mapping(space, address, size));
+        }
     }
 }

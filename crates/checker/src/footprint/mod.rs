@@ -17,6 +17,7 @@ mod names;
 mod net;
 mod process;
 pub(crate) mod sockets;
+mod zones;
 
 use self::access::{Kind, writes};
 use explore::graph::Access;
@@ -91,7 +92,7 @@ impl PendingCall<'_> {
             Rule::ChangesProcess => self.if_alone(|call| objects([call.process(true)])),
             // Time that passes ends it, or a signal; both come to everybody.
             Rule::Sleeps => objects([self.process(false)]),
-            Rule::ChangesMappings => self.own(Kind::Space, self.space().0),
+            Rule::ChangesMappings => some(self.remap()),
             Rule::MapsFile => self.map(),
             Rule::Through(file, socket) => some(self.through(file, socket)),
             Rule::Names(usage) => self.names(usage),

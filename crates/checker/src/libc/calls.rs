@@ -159,11 +159,18 @@ impl Stepper<'_> {
     pub(crate) fn at_operation(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let operation = self.view().operation(step.tid, hook);
         let seen = self.state.seen();
-        if !self.view().may_operate(step) || !operation.is_enabled(seen) {
+        if !self.view().may_operate(step) {
+            return Ok(false);
+        }
+        if !operation.is_enabled(seen) {
+            // The step would go on if others had given the lock back, or done what is done once.
+            let looks = operation.accesses(seen).into_iter().map(|access| Access { write: false, ..access });
+            step.accesses.extend(looks);
             return Ok(false);
         }
         let lock = operation.lock(seen);
-        if !self.state.is_life(step.tid) {
+        // What is done once by a thread that ends (it initialises the unwinder) is not done by the next.
+        if !self.state.is_life(step.tid) || hook.function == Function::Once {
             step.accesses.extend(operation.accesses(seen));
             self.note_lock(step, &operation);
         }

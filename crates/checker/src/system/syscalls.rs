@@ -29,20 +29,27 @@ impl Stepper<'_> {
         step.is_fresh = false;
         let asked = self.view().asked(step.tid, (number, args));
         let (reach, is_noticed) = (asked.reach(), asked.is_noticed_end() || !self.state.is_life(step.tid));
+        let word = self.futex_word(step.tid, (number, args));
+        let is_outside = word.is_some_and(|word| self.executor.refinement.is_used_outside(word));
         if let Footprint::Objects(objects) = reach
-            && (is_noticed || self.waits_outside(step.tid, (number, args)))
+            && (is_noticed || is_outside)
         {
             step.accesses.extend(objects);
         }
         self.call(step, (number, args))?;
+        // Whoever waits there depends on who wakes it, be it that both only create or end threads: `pthread_once(3)` of two
+        // threads that unwind their stacks.
+        if let Some(word) = word.filter(|_| is_noticed || self.state.is_waiting(step.tid)) {
+            self.executor.refinement.use_outside(word);
+        }
         Ok(true)
     }
 
-    /// Whether a syscall of the library is a `futex(2)` on a word that programs use, too.
-    pub(crate) fn waits_outside(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {
-        let word =
-            access::word(&self.state.world.memory, self.state.world.space(tid), args[0], false, Kind::Word).object;
-        table::footprint(number) == FootprintRule::Futex && self.executor.refinement.is_used_outside(word)
+    /// The word of a `futex(2)`, as an object.
+    fn futex_word(&self, tid: Tid, (number, args): (u64, [u64; 6])) -> Option<u64> {
+        let (memory, space) = (&self.state.world.memory, self.state.world.space(tid));
+        let word = access::word(memory, space, args[0], false, Kind::Word).object;
+        (table::footprint(number) == FootprintRule::Futex).then_some(word)
     }
 
     /// Executes the instruction that a thread has stopped before.
@@ -97,8 +104,7 @@ impl Stepper<'_> {
         let stack = has_stack.then(|| self.state.clone_stack(space, args[0])).flatten();
         let deviation = step.alternative.take_deviation();
         self.state.world.call_as(tid, deviation, self.listener)?;
-        let result = self.state.world.cpus.get(&tid).map_or(u64::MAX, |cpu| cpu.gpr[RAX]);
-        self.note_remap(step, remap, result);
+        self.note_remap(remap);
         self.after_call(tid, (number, space));
         self.state.overlay.place_stacks(tid, stack);
         Ok(())

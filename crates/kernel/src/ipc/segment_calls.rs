@@ -6,6 +6,7 @@ use super::segment::Segment;
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::errno::{EIDRM, EINVAL, ENOMEM, Errno};
+use crate::mapping::zone::{self, Zone};
 use memory::{Backing, MapError, Mapping, Memory, Name, ObjectId, PAGE_SIZE, Protection, Sharing, SpaceId};
 
 /// Attach for reading only.
@@ -24,9 +25,6 @@ const SHM_DEST: u32 = 0o1000;
 /// Lock it in memory, and unlock it: no effect where nothing is swapped.
 const SHM_LOCK: u64 = 11;
 const SHM_UNLOCK: u64 = 12;
-
-/// Segments without a wish go below this, downwards, like other mappings.
-const TOP: u64 = 0x7fff_f7ff_f000;
 
 /// `shmget(2)`.
 pub fn shmget(call: &mut Call<'_>) -> Result<u64, Stop> {
@@ -91,7 +89,7 @@ fn errno(error: MapError) -> Errno {
 
 fn place(call: &Call<'_>, address: u64, length: u64, flags: u64) -> Result<u64, Errno> {
     if address == 0 {
-        return call.memory.find_gap(call.space(), length, 0, TOP).ok_or(ENOMEM);
+        return zone::find_gap(call.memory, call.space(), Zone::of(call.tid, call.pid), length).ok_or(ENOMEM);
     }
     let start = match address % PAGE_SIZE {
         0 => address,

@@ -1,6 +1,7 @@
 //! Mappings that grow, shrink and move: `brk(2)`, `mremap(2)`.
 
-use super::{TOP, check_space, errno, is_aligned, page_up};
+use super::zone::{self, Zone};
+use super::{check_space, errno, is_aligned, page_up};
 use crate::call::{Call, Stop};
 use crate::errno::{EFAULT, EINVAL, ENOMEM};
 use crate::process::limit;
@@ -68,7 +69,7 @@ pub fn mremap(call: &mut Call<'_>) -> Result<u64, Stop> {
     if flags & MAY_MOVE == 0 {
         return Err(ENOMEM.into());
     }
-    let to = call.memory.find_gap(space, new, 0, TOP).ok_or(ENOMEM)?;
+    let to = zone::find_gap(call.memory, space, Zone::of(call.tid, call.pid), new).ok_or(ENOMEM)?;
     remap(call, from, old, to, new)
 }
 

@@ -3,6 +3,7 @@
 mod advice;
 mod change;
 mod transfer;
+pub mod zone;
 
 use crate::call::{Call, Stop};
 use crate::descriptor::{Description, Fd, File};
@@ -14,6 +15,7 @@ use crate::table::footprint::FootprintRule::{ChangesMappings, Everything, Local,
 use crate::table::syscall::Startup;
 use crate::table::syscall::{Argument::*, Remaps, Row};
 use memory::{Backing, MapError, Mapping, Name, ObjectId, PAGE_SIZE, Protection, Sharing, USER_END};
+use zone::TOP;
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
@@ -81,9 +83,7 @@ const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
 /// What `MAP_SHARED_VALIDATE` knows; Linux ignores the rest elsewhere.
 const MAP_VALID: u64 = 0x1f_ffff & !0x8_0000;
 
-/// Where mappings without a wish go: below this, downwards, as without randomisation.
-const TOP: u64 = 0x7fff_f7ff_f000;
-/// The same for `MAP_32BIT`.
+/// Where mappings with `MAP_32BIT` go: below this, downwards.
 const TOP_32: u64 = 0x8000_0000;
 
 fn page_up(address: u64) -> Option<u64> {
@@ -231,8 +231,16 @@ fn place(call: &Call<'_>, hint: u64, length: u64, flags: u64) -> Result<u64, Sto
         return Ok(hint);
     }
     let top = if flags & MAP_32BIT != 0 { TOP_32 } else { TOP };
-    let hint = page_up(hint).filter(|hint| hint.checked_add(length).is_some_and(|end| end <= top)).unwrap_or(0);
-    call.memory.find_gap(space, length, hint, top).ok_or(ENOMEM.into())
+    let is_free = |hint: u64| call.memory.find_gap(space, length, hint, top) == Some(hint);
+    let wish = page_up(hint).filter(|hint| hint.checked_add(length).is_some_and(|end| end <= top) && is_free(*hint));
+    let place = wish.or_else(|| match flags & MAP_32BIT {
+        0 => {
+            let zone = zone::wanted(call.tid, call.pid, flags & MAP_ANONYMOUS == 0);
+            zone::find_gap(call.memory, space, zone, length)
+        }
+        _ => call.memory.find_gap(space, length, 0, top),
+    });
+    place.ok_or(ENOMEM.into())
 }
 
 /// A range of whole pages from two arguments; `EINVAL` if it does not begin on a page, nothing if it is empty.

@@ -337,6 +337,20 @@ fn mixes(default: u64) -> Vec<(u64, Mix)> {
 
 /// Programs on which answers once differed, each as small as it gets: what it is about, what it needs, its parts.
 const KNOWN: &[(&str, &[&str], &[&str])] = &[
+    (
+        "a thread that unwinds its stack wakes one that is cancelled",
+        &["FIRST", "MAIN_WORKS"],
+        &["pthread_testcancel(); ", "if (!PROCESSED) pthread_cancel(first_thread); pthread_exit(0); "],
+    ),
+    (
+        "a page moves to where another was discarded",
+        &["PAGE"],
+        &[
+            "V(s->w[1]) = 2; ",
+            "V(s->w[1]) = 2; madvise(page, 4096, MADV_DONTNEED); ",
+            "page = mremap(page, 4096, 8192, MREMAP_MAYMOVE); ",
+        ],
+    ),
     // A step that goes back to its beginning brings back the threads that it has ended.
     ("main returns while threads begin", &["RETURNS"], &["", ""]),
     (

@@ -1,0 +1,102 @@
+//! Where mappings go for which their creator names no address: each thread has a zone of its own.
+//!
+//! Linux puts them into the highest gap of the whole address space, so that an address depends on what all other threads
+//! have mapped before, their stacks included. Nothing may rely on that. With zones, an address follows from the creator's
+//! creation path and from what it has mapped itself: mappings of different threads are independent, and states meet again.
+//!
+//! **Invariant:** the place that a thread gets in its zone depends on no mapping outside of it. The first thread of a process
+//! has what is in no other zone, as a process without threads has on Linux.
+
+use crate::id::{Pid, Tid};
+use memory::{Memory, SpaceId};
+use std::ops::Range;
+
+/// Where mappings of first threads go: below this, downwards, as without randomisation.
+pub(super) const TOP: u64 = 0x7fff_f7ff_f000;
+/// The first zone; those of other threads follow by their numbers.
+const FIRST: u64 = 0x6000_0000_0000;
+/// Bytes of a zone. Who needs more gets it where first threads do.
+pub const SIZE: u64 = 256 << 20;
+/// Numbers of threads have five digits.
+const COUNT: u64 = 100_000;
+
+/// A zone, as a number: 0 is that of first threads.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Zone(pub u64);
+
+impl Zone {
+    /// The zone of first threads: all that is in no other.
+    pub const COMMON: Self = Self(0);
+
+    /// The zone of a thread.
+    #[must_use]
+    pub fn of(tid: Tid, pid: Pid) -> Self {
+        if tid.0 == pid.0 { Self::COMMON } else { Self(1 + u64::from(tid.0) % COUNT) }
+    }
+
+    /// The zone of an address.
+    #[must_use]
+    pub fn holding(address: u64) -> Self {
+        let number = address.checked_sub(FIRST).map(|offset| offset / SIZE).filter(|number| *number < COUNT);
+        number.map_or(Self::COMMON, |number| Self(number + 1))
+    }
+
+    /// Its addresses, unless it is the common one.
+    fn range(self) -> Option<Range<u64>> {
+        let start = FIRST + self.0.checked_sub(1)? * SIZE;
+        Some(start..start + SIZE)
+    }
+}
+
+/// The zone for a mapping of a thread without a wish. Files go where first threads map: libraries that are loaded late are at
+/// the same place, whoever loads them.
+#[must_use]
+pub fn wanted(tid: Tid, pid: Pid, is_file: bool) -> Zone {
+    if is_file { Zone::COMMON } else { Zone::of(tid, pid) }
+}
+
+/// Where a mapping without a wish goes: into the zone, or with first threads if there is no room.
+#[must_use]
+pub fn find_gap(memory: &Memory, space: SpaceId, zone: Zone, length: u64) -> Option<u64> {
+    let own = zone.range().and_then(|range| {
+        let start = memory.find_gap(space, length, 0, range.end)?;
+        range.contains(&start).then_some(start)
+    });
+    own.or_else(|| memory.find_gap(space, length, 0, TOP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory::{Limit, Mapping, PAGE_SIZE, Protection};
+
+    #[test]
+    fn a_place_in_a_zone_depends_on_that_zone_alone() {
+        let (mut memory, space) = (Memory::new(Limit { pages: 100, mappings: 100, is_pressed: None }), SpaceId(1));
+        memory.create_space(space);
+        let [one, two] = [Zone::of(Tid(10_001), Pid(10_000)), Zone::of(Tid(10_002), Pid(10_000))];
+        let at = |memory: &Memory, zone| find_gap(memory, space, zone, PAGE_SIZE).expect("there is room");
+        let (first, second) = (at(&memory, one), at(&memory, two));
+        let map = |memory: &mut Memory, start| {
+            memory.map(space, Mapping::anonymous(start, PAGE_SIZE, Protection::READ_WRITE)).expect("it is free");
+        };
+        map(&mut memory, first);
+        assert_eq!(at(&memory, two), second);
+        assert_eq!(at(&memory, one), first - PAGE_SIZE);
+        assert_eq!((Zone::holding(first), Zone::holding(second)), (one, two));
+        let common = at(&memory, Zone::COMMON);
+        map(&mut memory, common);
+        assert_eq!(at(&memory, one), first - PAGE_SIZE);
+    }
+
+    #[test]
+    fn what_is_too_large_for_a_zone_goes_where_first_threads_map() {
+        let (mut memory, space) = (Memory::new(Limit { pages: 100, mappings: 100, is_pressed: None }), SpaceId(1));
+        memory.create_space(space);
+        let zone = Zone::of(Tid(99_999), Pid(10_000));
+        let start = find_gap(&memory, space, zone, SIZE + PAGE_SIZE).expect("there is room");
+        assert_eq!(Zone::holding(start), Zone::COMMON);
+        assert_eq!(find_gap(&memory, space, Zone::COMMON, SIZE + PAGE_SIZE), Some(start));
+        assert_eq!(Zone::holding(TOP), Zone::COMMON);
+    }
+}
