@@ -41,6 +41,8 @@ struct Book {
     traffic: Traffic,
     /// After how many messages it ended at the earliest, and how.
     ended: Option<(u64, Status)>,
+    /// Why it is not asked any more: the check has no answer, whatever else it would say.
+    given_up: Option<Trouble>,
 }
 
 /// An instance at a place of its conversation.
@@ -96,8 +98,8 @@ impl Native {
     /// Goes to a place of the conversation.
     fn ask(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
         let mut seats = lock(&self.seats);
-        if let Some(known) = lock(&self.book).answers.get(&place) {
-            return Ok(Arc::clone(known));
+        if let Some(known) = lock(&self.book).known(place) {
+            return known;
         }
         let is_start = |place| place == Place::default() || seats.iter().any(|seat: &Seat| seat.place == place);
         let way = lock(&self.book).conversation.way_to(place, is_start);
@@ -160,6 +162,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Book {
+    /// What is answered at a place without asking the peer.
+    fn known(&self, place: Place) -> Option<Result<Arc<Heard>, Trouble>> {
+        let answer = self.answers.get(&place).map(|heard| Ok(Arc::clone(heard)));
+        answer.or_else(|| self.given_up.clone().map(Err))
+    }
+
     fn note_end(&mut self, messages: u64, status: Status) {
         if self.ended.is_none_or(|(earliest, _)| messages < earliest) {
             self.ended = Some((messages, status));
@@ -211,8 +219,12 @@ impl Outside for Native {
     }
 
     fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
-        let known = lock(&self.book).answers.get(&place).map(Arc::clone);
-        known.map_or_else(|| self.ask(place), Ok)
+        let known = lock(&self.book).known(place);
+        let heard = known.unwrap_or_else(|| self.ask(place));
+        if let Err(trouble @ Trouble::Inconclusive(_)) = &heard {
+            lock(&self.book).given_up.get_or_insert_with(|| trouble.clone());
+        }
+        heard
     }
 
     fn traffic(&self) -> Traffic {

@@ -44,7 +44,7 @@ pub struct ViewOptions {
     #[arg(long, value_name = "NAME:PORT=COMMAND")]
     pub peer: Vec<String>,
     /// Where peers run [default: world]
-    #[arg(long, value_enum, value_name = "WHERE", requires = "peer")]
+    #[arg(long, value_enum, value_name = "WHERE")]
     pub outside: Option<Outside>,
     /// Tell how these global variables change
     #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]

@@ -1,8 +1,6 @@
 //! What a program finds on its first stack is made the same each time: no code of the kernel that tells the time (the vDSO), and
 //! constant bytes for random ones. A process is traced from before it executes another program until it has.
 
-use super::answers::Answers;
-
 /// Ends of the auxiliary vector, `getauxval(3)`.
 const AT_NULL: u64 = 0;
 const AT_IGNORE: u64 = 1;
@@ -20,11 +18,11 @@ pub(super) fn follow(thread: libc::pid_t) {
 }
 
 /// A traced thread has stopped: at its new program, or for a signal.
-pub(super) fn stopped(thread: libc::pid_t, status: i32, answers: Option<&Answers>) {
+pub(super) fn stopped(thread: libc::pid_t, status: i32, hides_time: bool) {
     let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
     match event {
         libc::PTRACE_EVENT_EXEC => {
-            change_first_stack(thread, answers.is_some_and(Answers::is_virtual));
+            change_first_stack(thread, hides_time);
             trace(libc::PTRACE_DETACH, thread, 0, 0);
         }
         libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => drop(trace(libc::PTRACE_LISTEN, thread, 0, 0)),

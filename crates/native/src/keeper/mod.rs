@@ -191,6 +191,11 @@ impl Keeper {
         Ok(true)
     }
 
+    /// Whether the time is ours.
+    fn hides_time(&self) -> bool {
+        self.answers.as_ref().is_some_and(Answers::is_virtual)
+    }
+
     fn look_at_children(&self) {
         let mut news = [0u8; 128];
         // SAFETY: room for one record. What it says is asked below.
@@ -201,7 +206,7 @@ impl Keeper {
             let child = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG | libc::__WALL) };
             match child {
                 ..=0 => return,
-                _ if libc::WIFSTOPPED(status) => exec::stopped(child, status, self.answers.as_ref()),
+                _ if libc::WIFSTOPPED(status) => exec::stopped(child, status, self.hides_time()),
                 _ if child == self.program => {
                     let _ = wire::say(self.wire.as_raw_fd(), Tag::Ended, status, "", None);
                 }

@@ -118,6 +118,20 @@ fn time_and_randomness_and_addresses_are_the_same_in_every_instance() {
 }
 
 #[test]
+fn programs_that_are_started_by_others_see_the_same_time() {
+    let code =
+        "static void serve(int fd, char *line) { char t[64]; struct timespec a; clock_gettime(CLOCK_REALTIME, &a);
+        sprintf(t, \"%ld.%ld \", a.tv_sec, a.tv_nsec); answer(fd, t); }";
+    let server = Server::new("wrapped", &format!("{code}{MAIN}"));
+    let words = ["sh", "-c", "date; ./server; true"];
+    let spec = native::Spec { command: words.map(|word| word.as_bytes().to_vec()).to_vec(), ..server.spec() };
+    let mut instance = crate::server::start(&spec).expect("it starts");
+    let connection = open(&mut instance);
+    assert_eq!(ask(&mut instance, connection, "a"), "2051222400.0 ");
+    assert!(instance.last_words().contains("2035"), "{}", instance.last_words());
+}
+
+#[test]
 fn the_real_clock_passes() {
     let code = "static void serve(int fd, char *line) { char t[64]; sprintf(t, \"%ld\", time(0)); answer(fd, t); }";
     let server = Server::new("real", &format!("{code}{MAIN}"));

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests compile servers")]
 
 mod native_peer;
+mod same_answers;
 
 /// The loader calls this before `main`.
 #[used]

@@ -38,10 +38,10 @@ int main(void) {
 }
 "#;
 
-struct Server(PathBuf);
+pub struct Server(pub PathBuf);
 
 impl Server {
-    fn new(name: &str, say: &str, wait: &str) -> Self {
+    pub fn new(name: &str, say: &str, wait: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("allways-peer-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("can make a folder");
         std::fs::write(folder.join("server.c"), SERVER).expect("can write a file");
@@ -53,7 +53,7 @@ impl Server {
         Self(folder)
     }
 
-    fn start(&self, patience: Duration) -> Result<Native, Trouble> {
+    pub fn start(&self, patience: Duration) -> Result<Native, Trouble> {
         let (clock, network) = (Clock::Virtual, Network::Own);
         let (command, directory) = (vec![b"./server".to_vec()], self.0.clone());
         let spec = Spec { command, environment: Vec::new(), directory, port: 7000, clock, network, patience };
@@ -67,7 +67,7 @@ impl Drop for Server {
     }
 }
 
-const LONG: Duration = Duration::from_secs(60);
+pub const LONG: Duration = Duration::from_secs(60);
 
 fn open(peer: &Native, place: Place, end: u64) -> Place {
     peer.after(place, &Said { end: Id(end), what: Saying::Open })
