@@ -19,7 +19,8 @@ pub fn doctor(args: &DoctorArgs, output: &Output) -> Exit {
 /// Tries what native peers need.
 fn doctor_system(output: &Output) -> Exit {
     let probes = native::probes();
-    let line = |probe: &Probe| format!("  {:21} {}\n", probe.name, probe.missing.as_deref().unwrap_or("ok"));
+    let told = |probe: &Probe| probe.missing.as_ref().map_or("ok".to_owned(), |follows| format!("missing: {follows}"));
+    let line = |probe: &Probe| format!("  {:21} {}\n", probe.name, told(probe));
     output.data(&format!("native peers (--outside native)\n{}", probes.iter().map(line).collect::<String>()));
     if probes.iter().all(|probe| probe.missing.is_none()) { Exit::Fine } else { Exit::Inconclusive }
 }
