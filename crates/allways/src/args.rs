@@ -191,9 +191,9 @@ pub struct ProgramArgs {
 /// Flags of `doctor`.
 #[derive(Args, Debug)]
 pub struct DoctorArgs {
-    /// The program: a path, or a name in PATH
+    /// The program: a path, or a name in PATH; without one, what native peers need is tried
     #[arg(value_name = "CMD")]
-    pub program: PathBuf,
+    pub program: Option<PathBuf>,
 }
 
 /// Flags of `replay`.

@@ -7,16 +7,24 @@
 //! **Invariant:** the same conversation has the same answers, however often and in whatever order they are asked for.
 
 mod conversation;
+mod difference;
+mod native;
 mod own_world;
 mod recorded;
+mod runs;
 
-pub use own_world::{OwnWorld, Stop};
+pub use self::native::Native;
+pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record};
+pub use runs::Runs;
 
 use kernel::Id;
 use kernel::net::far::{Place, Said};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Whether the search has to stop: a peer stops with it.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A peer, as the search asks it.
 pub trait Outside: Send + Sync {
@@ -34,6 +42,9 @@ pub trait Outside: Send + Sync {
 
     /// What was carried out so far.
     fn traffic(&self) -> Traffic;
+
+    /// Where it runs and what was carried out, in words.
+    fn told(&self) -> String;
 }
 
 /// All that a peer has answered at a place, by connection.
@@ -68,13 +79,15 @@ pub enum Trouble {
     Stopped,
     /// It does something that is not modelled, never comes to rest, or was never told this.
     Fails(String),
+    /// What it answers cannot be relied on, or does not come: nothing follows from it. The text names the peer.
+    Inconclusive(String),
 }
 
 impl Trouble {
     /// The same, with the name of the peer.
     fn of(self, name: &str) -> Self {
         match self {
-            Self::Stopped => Self::Stopped,
+            Self::Stopped | Self::Inconclusive(_) => self,
             Self::Fails(why) => Self::Fails(format!("peer `{name}`: {why}")),
         }
     }
@@ -84,7 +97,7 @@ impl std::fmt::Display for Trouble {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Stopped => f.write_str("the search was stopped before its peer had answered"),
-            Self::Fails(why) => f.write_str(why),
+            Self::Fails(why) | Self::Inconclusive(why) => f.write_str(why),
         }
     }
 }
@@ -98,4 +111,8 @@ pub struct Traffic {
     pub messages: u64,
     /// Snapshots of it that were restored.
     pub restored: u64,
+    /// How often it was started again.
+    pub restarts: u64,
+    /// Messages after which it was known what had been answered.
+    pub replayed: u64,
 }

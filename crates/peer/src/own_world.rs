@@ -2,7 +2,7 @@
 //! microseconds, and nothing of it is left behind.
 
 use crate::conversation::Conversation;
-use crate::{End, Heard, Outside, Stream, Traffic, Trouble};
+use crate::{End, Heard, Outside, Stop, Stream, Traffic, Trouble};
 use kernel::kernel::Output;
 use kernel::map::Map;
 use kernel::net::address::Name;
@@ -23,9 +23,6 @@ const PATIENCE_NS: u64 = 10_000_000_000;
 const ROUNDS_MAX: u64 = 1 << 18;
 /// The first port that connections of the search come from.
 const FIRST_PORT: u16 = 20_000;
-
-/// Whether the search has to stop: a peer stops with it.
-pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A server in a world of its own.
 pub struct OwnWorld {
@@ -95,6 +92,10 @@ impl Outside for OwnWorld {
 
     fn traffic(&self) -> Traffic {
         self.lock().traffic
+    }
+
+    fn told(&self) -> String {
+        format!("a world of its own, {} messages", self.traffic().messages)
     }
 }
 

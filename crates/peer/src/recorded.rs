@@ -65,6 +65,10 @@ impl Outside for Recorded {
     fn traffic(&self) -> Traffic {
         Traffic::default()
     }
+
+    fn told(&self) -> String {
+        "a record".to_owned()
+    }
 }
 
 /// The record of a peer that was asked at these places.

@@ -17,6 +17,8 @@ pub enum Cause {
     Changed,
     /// A memoized or inherited result is not what comes out: a bug of ours.
     Differs,
+    /// A program outside of the world does not answer, or not the same each time.
+    Peer,
     /// The budget of a search is spent. Nobody is told: whoever asked for the step knows.
     Spent,
 }
@@ -162,6 +164,7 @@ impl fmt::Display for Refusal {
             Cause::Memory => write!(f, "out of memory: {}", self.what)?,
             Cause::Changed => write!(f, "a file of the host changes while it is used: {}", self.what)?,
             Cause::Differs => write!(f, "the audit found a difference: {}", self.what)?,
+            Cause::Peer => f.write_str(&self.what)?,
             Cause::Spent => f.write_str("the budget is spent")?,
         }
         write!(f, "\n  in {} (thread {})", self.process, self.tid.0)?;

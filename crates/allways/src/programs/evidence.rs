@@ -11,7 +11,7 @@ use checker::narrate::program_replay::ProgramReplay;
 use checker::{Depth, Difference, Earlier, Engine, Programs};
 use explore::graph::{Found, Mode, Race};
 use explore::system::Failure;
-use peer::{Outside, Traffic};
+use peer::Outside;
 use replay::{Budget, fails_with, shorten};
 use report::Sources;
 use std::sync::Arc;
@@ -335,10 +335,7 @@ fn inevitable(from: Option<usize>, steps: usize) -> Vec<String> {
 
 /// Peers, with how much was said to them.
 fn peers(programs: &Programs) -> Vec<String> {
-    let told = |peer: &Arc<dyn Outside>| {
-        let Traffic { messages, .. } = peer.traffic();
-        format!("{} (a world of its own, {messages} messages)", peer.name())
-    };
+    let told = |peer: &Arc<dyn Outside>| format!("{} ({})", peer.name(), peer.told());
     programs.peers().iter().map(told).collect()
 }
 

@@ -168,6 +168,7 @@ fn way_out(refusal: &Refusal) -> &'static str {
         Cause::Differs => {
             "this is a bug in allways, please report it; `--reduction off` and other engines may still answer"
         }
+        Cause::Peer => "help: nothing follows from answers that cannot be relied on (docs/peers.md)",
         Cause::Unmodelled | Cause::Spent => {
             "help: `allways doctor CMD` lists what is not modelled; what is not modelled is never guessed"
         }

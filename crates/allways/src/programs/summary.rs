@@ -74,6 +74,7 @@ fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
             Cause::Memory => format!("the programs' memory ran out{}", limit()),
             Cause::Changed => format!("{} changes while it is used", refusal.what),
             Cause::Differs => format!("the audit found a difference: {}", refusal.what),
+            Cause::Peer => refusal.what.lines().next().unwrap_or_default().to_owned(),
             Cause::Unmodelled | Cause::Spent => format!("not modelled: {}", refusal.what),
         });
     }

@@ -1,22 +1,39 @@
-//! `allways doctor CMD`: what of a program is not modelled, before it runs.
+//! `allways doctor CMD`: what of a program is not modelled, before it runs. `allways doctor`: what of the system is missing.
 
 use crate::args::DoctorArgs;
 use crate::exit::Exit;
 use crate::output::Output;
+use native::Probe;
 use std::path::{Path, PathBuf};
 use world::doctor::{Findings, examine};
 use world::refusal::call_name;
 
-/// Looks at a program and its libraries.
+/// Looks at a program and its libraries, or at the system.
 pub fn doctor(args: &DoctorArgs, output: &Output) -> Exit {
-    let Some(program) = find(&args.program) else {
-        let name = args.program.display();
+    match &args.program {
+        Some(program) => doctor_program(program, output),
+        None => doctor_system(output),
+    }
+}
+
+/// Tries what native peers need.
+fn doctor_system(output: &Output) -> Exit {
+    let probes = native::probes();
+    let told = |probe: &Probe| probe.missing.as_ref().map_or("ok".to_owned(), |follows| format!("missing: {follows}"));
+    let line = |probe: &Probe| format!("  {:21} {}\n", probe.name, told(probe));
+    output.data(&format!("native peers (--outside native)\n{}", probes.iter().map(line).collect::<String>()));
+    if probes.iter().all(|probe| probe.missing.is_none()) { Exit::Fine } else { Exit::Inconclusive }
+}
+
+fn doctor_program(name: &Path, output: &Output) -> Exit {
+    let Some(program) = find(name) else {
+        let name = name.display();
         output.error(&format!("no program `{name}` in PATH\n  = help: give its path, such as ./{name}"));
         return Exit::Usage;
     };
     let findings = examine(&program);
     if let Some(why) = findings.first().and_then(|program| program.problem.as_ref()) {
-        output.error(&format!("cannot look at `{}`: {why}", args.program.display()));
+        output.error(&format!("cannot look at `{}`: {why}", name.display()));
         return Exit::Usage;
     }
     findings.iter().for_each(|file| output.data(&text(file)));

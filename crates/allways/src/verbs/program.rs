@@ -216,6 +216,8 @@ fn way_out(refusal: &Refusal) -> &'static str {
     match refusal.cause {
         Cause::Memory => "help: --mem SIZE allows more",
         Cause::Changed => "help: run it again while nobody writes to it",
-        Cause::Unmodelled | Cause::Spent | Cause::Differs => "the run ends here: what is not modelled is never guessed",
+        Cause::Unmodelled | Cause::Spent | Cause::Differs | Cause::Peer => {
+            "the run ends here: what is not modelled is never guessed"
+        }
     }
 }

@@ -11,6 +11,7 @@ mod knots;
 mod limits;
 mod migration_hints;
 mod models;
+mod native_peers;
 mod peers;
 mod programs;
 mod readme;

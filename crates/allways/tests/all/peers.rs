@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 
-const SERVER: &str = r#"
+pub const SERVER: &str = r#"
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ int main(void) {
 }
 "#;
 
-fn built(name: &str, flags: &[&str]) -> Folder {
+pub fn built(name: &str, flags: &[&str]) -> Folder {
     let folder = Folder::new(name);
     folder.compile("server", &["-g"], SERVER);
     folder.compile("client", &[&["-g", "-pthread"], flags].concat(), CLIENT);
@@ -66,7 +66,7 @@ fn built(name: &str, flags: &[&str]) -> Folder {
 }
 
 /// The server by its whole path: a peer is started in the root folder.
-fn peer(folder: &Folder) -> String {
+pub fn peer(folder: &Folder) -> String {
     format!("count:7000={}", folder.0.join("server").display())
 }
 

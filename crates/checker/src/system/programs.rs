@@ -548,7 +548,8 @@ impl Programs {
         deliveries(kernel, &self.workload.peers).unwrap_or_else(|trouble| {
             if trouble != Trouble::Stopped {
                 let tid = kernel.threads.keys().next().copied().unwrap_or(Tid(TIME));
-                self.refuse(Refusal::new(&self.state.world, tid, trouble.to_string()));
+                let cause = if matches!(trouble, Trouble::Fails(_)) { Cause::Unmodelled } else { Cause::Peer };
+                self.refuse(Refusal { cause, ..Refusal::new(&self.state.world, tid, trouble.to_string()) });
             }
             // A state whose deliveries are not known is not a deadlock: an actor without alternatives stands for them.
             vec![unknown_delivery()]

@@ -3,7 +3,7 @@
 use crate::system::never::named;
 use crate::system::programs::Programs;
 use kernel::descriptor::Console;
-use peer::{OwnWorld, Recorded};
+use peer::{Native, Outside, OwnWorld, Recorded, Runs};
 use proposition::{Problem, Proposition, Stream};
 use std::sync::Arc;
 use trace::PeerRef;
@@ -95,19 +95,34 @@ impl Programs {
 }
 
 impl Programs {
-    /// Starts a peer in a world of its own, with the same files; connections to its port lead to it.
+    /// Starts a peer; connections to its port lead to it. In a world of its own it sees the same files.
     ///
     /// # Errors
     /// If it cannot be started, or does not listen.
-    pub fn start_peer(&mut self, name: &str, port: u16, command: &Command) -> Result<(), PeerProblem> {
+    pub fn start_peer(&mut self, name: &str, port: u16, command: &Command, runs: Runs) -> Result<(), PeerProblem> {
+        let peer: Arc<dyn Outside> = match runs {
+            Runs::World => Arc::new(self.in_own_world(name, port, command)?),
+            Runs::Native => Arc::new(self.on_host(name, port, command)?),
+        };
+        self.add_peer(peer, port);
+        Ok(())
+    }
+
+    fn in_own_world(&self, name: &str, port: u16, command: &Command) -> Result<OwnWorld, PeerProblem> {
         let World { kernel, memory, .. } = &self.state.world;
         let mut world = World::new(kernel.host.clone(), 1, memory.limit());
         world.start(command).map_err(PeerProblem::NotStarted)?;
+        OwnWorld::start(name, world, port, self.stop()).map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))
+    }
+
+    fn on_host(&self, name: &str, port: u16, command: &Command) -> Result<Native, PeerProblem> {
+        Native::of(name, port, command, self.stop()).map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))
+    }
+
+    /// Whether peers have to stop.
+    fn stop(&self) -> peer::Stop {
         let budget = self.workload.options.budget.clone();
-        let peer = OwnWorld::start(name, world, port, Arc::new(move || budget.is_spent()));
-        let peer = peer.map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))?;
-        self.add_peer(Arc::new(peer), port);
-        Ok(())
+        Arc::new(move || budget.is_spent())
     }
 
     /// Adds peers that answer as a record says.

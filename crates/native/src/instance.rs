@@ -1,0 +1,318 @@
+//! One instance of a program, from its start to its end.
+
+use crate::connection::{Connection, Stream};
+use crate::diag::Diagnosis;
+use crate::keeper::{self, ANSWERS, OWN_NETWORK};
+use crate::output::Output;
+use crate::problem::{Problem, Status};
+use crate::rest::{Group, Look, Pause};
+use crate::spec::{Clock, Network, Spec};
+use crate::sys;
+use crate::threads::{Site, collect, listens};
+use crate::wire::{self, Message, Tag};
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// The first port that connections come from, on a network of its own.
+const FIRST_PORT: u16 = 20_000;
+
+/// Whether whoever asks wants to stop.
+pub type Stop<'a> = &'a dyn Fn() -> bool;
+
+/// One instance of a program.
+pub struct Instance {
+    spec: Spec,
+    keeper: Keeper,
+    diagnosis: Diagnosis,
+    output: Output,
+    connections: Vec<Connection>,
+    /// Where threads slept when it first came to rest.
+    idle: Option<BTreeSet<Site>>,
+    status: Option<Status>,
+}
+
+/// Our side of a keeper. It ends when this is dropped, and all that it started.
+struct Keeper {
+    process: Child,
+    /// Taken when it is to end.
+    wire: Option<OwnedFd>,
+    /// The process that looks after the program.
+    pid: u32,
+    /// What the program is kept by.
+    kept: i32,
+    /// What was heard while something else was awaited.
+    later: Option<Message>,
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.wire = None;
+        let _ = self.process.wait();
+    }
+}
+
+impl Instance {
+    /// Starts a program, and lets it run until it listens and has come to rest.
+    ///
+    /// # Errors
+    /// If it cannot be started, ends, does not listen or does not come to rest in time, or `stop` says so.
+    pub fn start(spec: &Spec, stop: Stop<'_>) -> Result<Self, Problem> {
+        let (process, wire, output) = spawn(spec)?;
+        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: None };
+        let diagnosis = keeper.await_ready(spec, stop)?;
+        let (connections, spec) = (Vec::new(), spec.clone());
+        let mut instance = Self { spec, keeper, diagnosis, output, connections, idle: None, status: None };
+        instance.await_listening(stop)?;
+        Ok(instance)
+    }
+
+    /// What a program would be kept by here: tries it with one that does nothing.
+    pub(crate) fn kept_here() -> Result<i32, Problem> {
+        let (command, patience) = (vec![b"/bin/true".to_vec()], Duration::from_secs(10));
+        let (directory, environment, port) = ("/".into(), Vec::new(), 0);
+        let (clock, network) = (Clock::Virtual, Network::Own);
+        let spec = Spec { command, environment, directory, port, clock, network, patience };
+        let (process, wire, _output) = spawn(&spec)?;
+        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: None };
+        keeper.await_ready(&spec, &|| false)?;
+        Ok(keeper.kept)
+    }
+
+    /// Whether it has a network of its own. If not, there can be only one instance at a time.
+    #[must_use]
+    pub fn has_own_network(&self) -> bool {
+        self.keeper.kept & OWN_NETWORK != 0
+    }
+
+    /// Whether its clock and its randomness are ours.
+    #[must_use]
+    pub fn has_own_clock(&self) -> bool {
+        self.keeper.kept & ANSWERS != 0
+    }
+
+    /// Opens a connection; its number, from 0.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn open(&mut self) -> Result<usize, Problem> {
+        let number = self.connections.len();
+        let from = self.has_own_network().then_some(FIRST_PORT + number as u16);
+        let connection = self.keeper.socket().and_then(|socket| Connection::open(socket, from, self.spec.port));
+        self.connections.push(connection.map_err(|error| Problem::system("opening a connection", &error))?);
+        Ok(number)
+    }
+
+    /// Sends bytes on a connection.
+    pub fn send(&mut self, connection: usize, bytes: &[u8]) {
+        self.connections[connection].send(bytes);
+    }
+
+    /// Says that no more will be sent on a connection.
+    pub fn finish(&mut self, connection: usize) {
+        self.connections[connection].finish();
+    }
+
+    /// Breaks a connection off.
+    pub fn reset(&mut self, connection: usize) {
+        self.connections[connection].reset();
+    }
+
+    /// All that was received on a connection.
+    #[must_use]
+    pub fn stream(&self, connection: usize) -> &Stream {
+        &self.connections[connection].stream
+    }
+
+    /// How its first process ended, if it did.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        self.status
+    }
+
+    /// The end of what it printed.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        self.output.last_words()
+    }
+
+    /// Whether it has said something since it last was at rest.
+    #[must_use]
+    pub fn has_spoken(&mut self) -> bool {
+        self.connections.iter_mut().filter_map(|connection| connection.pump().then_some(())).count() > 0
+    }
+
+    /// Waits until it is at rest: it has answered all that it will.
+    ///
+    /// # Errors
+    /// If it does not come to rest in time, or `stop` says so.
+    pub fn rest(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
+        let mut limit = Limit::new(&self.spec, stop);
+        loop {
+            match self.look()? {
+                Look::Rest(_) => break,
+                Look::Moves(why) => limit.wait(|patience| Problem::Restless { patience, why })?,
+            }
+        }
+        self.connections.iter_mut().for_each(Connection::note_rest);
+        Ok(())
+    }
+
+    /// Lets it run until it listens and is at rest.
+    fn await_listening(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
+        let mut limit = Limit::new(&self.spec, stop);
+        loop {
+            let look = self.look()?;
+            match (look, listens(&self.keeper.pid.to_string(), self.spec.port)) {
+                (Look::Rest(sites), true) => {
+                    self.idle = Some(sites);
+                    return Ok(());
+                }
+                (Look::Moves(why), true) => limit.wait(|patience| Problem::Restless { patience, why })?,
+                (_, false) => {
+                    if let Some(status) = self.status.filter(|_| self.is_deserted()) {
+                        return Err(self.not_listening(format!("and {status}")));
+                    }
+                    limit.wait(|patience| self.not_listening(format!("in {patience}")))?;
+                }
+            }
+        }
+    }
+
+    /// Whether nothing that was started is left.
+    fn is_deserted(&self) -> bool {
+        collect(self.keeper.pid).is_some_and(|threads| threads.len() == 1)
+    }
+
+    fn not_listening(&self, how: String) -> Problem {
+        Problem::NotListening { port: self.spec.port, how, last_words: self.last_words() }
+    }
+
+    /// Looks whether it is at rest: nothing is received before or after.
+    fn look(&mut self) -> Result<Look, Problem> {
+        self.pump()?;
+        let Self { keeper, connections, diagnosis, idle, .. } = self;
+        let group = Group { keeper: keeper.pid, connections, diagnosis, idle: idle.as_ref() };
+        let look = group.look()?;
+        Ok(if self.pump()? { Look::Moves("it still speaks".to_owned()) } else { look })
+    }
+
+    /// Receives what there is; whether there was anything.
+    fn pump(&mut self) -> Result<bool, Problem> {
+        let (spoken, printed) = (self.has_spoken(), self.output.drain());
+        let mut is_news = false;
+        while let Some(message) = self.keeper.heard()? {
+            is_news = true;
+            match message.tag {
+                Tag::Ended => self.status = Some(Status::of(message.number)),
+                Tag::Failed => return Err(Problem::NotStarted(message.text)),
+                _ => {}
+            }
+        }
+        Ok(spoken || printed || is_news)
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // Connections in `TIME_WAIT` would keep the port from the next instance on the same network.
+        self.connections.iter_mut().for_each(Connection::break_off);
+    }
+}
+
+/// Starts a keeper: this very executable, whose standard input is the wire, and whose output is read.
+fn spawn(spec: &Spec) -> Result<(Child, OwnedFd, Output), Problem> {
+    let name = || String::from_utf8_lossy(spec.command.first().map_or(&[][..], |name| name)).into_owned();
+    let program = spec.program().ok_or_else(|| Problem::NotStarted(format!("no program `{}` in PATH", name())))?;
+    let failed = |error: io::Error| Problem::NotStarted(error.to_string());
+    let (ours, theirs) = sys::socket_pair(libc::SOCK_SEQPACKET).map_err(failed)?;
+    sys::set_option(&ours, libc::SOL_SOCKET, libc::SO_PASSCRED, &1).map_err(failed)?;
+    let (output, writer) = Output::new().map_err(failed)?;
+    let program = std::os::unix::ffi::OsStringExt::into_vec(program.into_os_string());
+    let arguments = keeper::arguments(spec, program);
+    let mut command = Command::new("/proc/self/exe");
+    command.args(arguments).env_clear().current_dir(&spec.directory).stdin(theirs);
+    command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
+    Ok((command.spawn().map_err(failed)?, ours, output))
+}
+
+impl Keeper {
+    /// Waits until the program is about to be executed.
+    fn await_ready(&mut self, spec: &Spec, stop: Stop<'_>) -> Result<Diagnosis, Problem> {
+        let mut limit = Limit::new(spec, stop);
+        loop {
+            match self.heard()? {
+                Some(Message { tag: Tag::Failed, text, .. }) => return Err(Problem::NotStarted(text)),
+                Some(Message { tag: Tag::Ready, number, fd: Some(fd), sender, .. }) => {
+                    (self.pid, self.kept) = (sender as u32, number);
+                    return Ok(Diagnosis::new(fd));
+                }
+                _ => limit.wait(|patience| Problem::NotStarted(format!("its keeper was not ready in {patience}")))?,
+            }
+        }
+    }
+
+    /// What it says, if anything.
+    fn heard(&mut self) -> Result<Option<Message>, Problem> {
+        if let Some(message) = self.later.take() {
+            return Ok(Some(message));
+        }
+        let Some(wire) = &self.wire else { return Ok(None) };
+        match wire::hear(wire, libc::MSG_DONTWAIT) {
+            Ok(Some(message)) => Ok(Some(message)),
+            Ok(None) => Err(Problem::System("its keeper has ended".to_owned())),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
+            Err(error) => Err(Problem::system("hearing its keeper", &error)),
+        }
+    }
+
+    /// A socket on the program's network. What the keeper says meanwhile is kept for later.
+    fn socket(&mut self) -> io::Result<OwnedFd> {
+        let gone = || io::Error::other("its keeper has ended");
+        let wire = self.wire.as_ref().ok_or_else(gone)?;
+        wire::say(wire.as_raw_fd(), Tag::Socket, 0, "", None)?;
+        loop {
+            let message = wire::hear(wire, 0)?.ok_or_else(gone)?;
+            match message.tag {
+                Tag::Socket => return message.fd.ok_or_else(gone),
+                _ => self.later = Some(message),
+            }
+        }
+    }
+}
+
+/// How long something may take.
+struct Limit<'a> {
+    patience: Duration,
+    stop: Stop<'a>,
+    begun: Instant,
+    pause: Pause,
+}
+
+impl<'a> Limit<'a> {
+    fn new(spec: &Spec, stop: Stop<'a>) -> Self {
+        Self { patience: spec.patience, stop, begun: Instant::now(), pause: Pause::default() }
+    }
+
+    /// Pauses, unless it has taken too long.
+    fn wait(&mut self, too_long: impl FnOnce(String) -> Problem) -> Result<(), Problem> {
+        if (self.stop)() {
+            return Err(Problem::Stopped);
+        }
+        if self.begun.elapsed() > self.patience {
+            return Err(too_long(told(self.patience)));
+        }
+        self.pause.take();
+        Ok(())
+    }
+}
+
+/// A duration in words.
+fn told(patience: Duration) -> String {
+    match patience.subsec_millis() {
+        0 => format!("{} s", patience.as_secs()),
+        _ => format!("{} ms", patience.as_millis()),
+    }
+}

@@ -1,0 +1,59 @@
+//! What is started.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What is started, and how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spec {
+    /// The program and its arguments. A name without a slash is looked for in `PATH`.
+    pub command: Vec<Vec<u8>>,
+    /// Its whole environment: `NAME=VALUE`.
+    pub environment: Vec<Vec<u8>>,
+    /// The folder that it is started in. Every instance works in this very folder: what it writes there stays.
+    pub directory: PathBuf,
+    /// The port on which it listens.
+    pub port: u16,
+    /// Which time it sees.
+    pub clock: Clock,
+    /// Which network and which processes it sees.
+    pub network: Network,
+    /// How long it may take to listen, and to come to rest after each message.
+    pub patience: Duration,
+}
+
+/// Which time a program sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Clock {
+    /// Time stands still, at the same date in every instance.
+    #[default]
+    Virtual,
+    /// The host's.
+    Real,
+}
+
+/// Which network and which processes a program sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Network {
+    /// Its own, where the system allows it.
+    #[default]
+    Own,
+    /// The host's.
+    Host,
+}
+
+impl Spec {
+    /// The file of the program; nothing if there is none in `PATH`.
+    pub(crate) fn program(&self) -> Option<PathBuf> {
+        let name = Path::new(OsStr::from_bytes(self.command.first()?));
+        if name.components().count() > 1 || name.is_absolute() {
+            return Some(self.directory.join(name));
+        }
+        let path =
+            self.environment.iter().find_map(|setting| setting.strip_prefix(b"PATH=")).unwrap_or(b"/usr/bin:/bin");
+        let folders = path.split(|byte| *byte == b':').map(|folder| self.directory.join(OsStr::from_bytes(folder)));
+        folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+    }
+}

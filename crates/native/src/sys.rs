@@ -1,0 +1,135 @@
+//! System calls that the standard library does not have, as safe functions.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+/// The result of a call that says -1 if it fails.
+pub(crate) fn checked(result: i64) -> io::Result<i64> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// A descriptor that a call has just made.
+fn owned(result: i64) -> io::Result<OwnedFd> {
+    let fd = checked(result)? as RawFd;
+    // SAFETY: the kernel gave this number to us just now, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// `socket(2)`, closed on exec.
+pub(crate) fn socket(domain: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
+    // SAFETY: numbers only.
+    owned(i64::from(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) }))
+}
+
+/// `socketpair(2)` of local sockets, closed on exec.
+pub(crate) fn socket_pair(kind: i32) -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: room for two descriptors.
+    let made = unsafe { libc::socketpair(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, 0, fds.as_mut_ptr()) };
+    checked(i64::from(made))?;
+    Ok((owned(i64::from(fds[0]))?, owned(i64::from(fds[1]))?))
+}
+
+/// `signalfd(2)` for one signal, which is blocked.
+pub(crate) fn signal_fd(signal: i32) -> io::Result<OwnedFd> {
+    // SAFETY: a signal set is plain data, filled by `sigemptyset` before it is used.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set lives as long as the calls.
+    let fd = unsafe {
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal);
+        libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+        libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
+    };
+    owned(i64::from(fd))
+}
+
+/// Sets an option of a socket.
+pub(crate) fn set_option<T>(fd: &OwnedFd, level: i32, name: i32, value: &T) -> io::Result<()> {
+    let size = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the value lives as long as the call, and the size is its own.
+    let set = unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, std::ptr::from_ref(value).cast(), size) };
+    checked(i64::from(set)).map(drop)
+}
+
+/// An address of the local machine.
+fn loopback(port: u16) -> libc::sockaddr_in {
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: port.to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from_be_bytes([127, 0, 0, 1]).to_be() },
+        sin_zero: [0; 8],
+    }
+}
+
+/// `bind(2)` to a port of the local machine.
+pub(crate) fn bind(fd: &OwnedFd, port: u16) -> io::Result<()> {
+    let (address, size) = (loopback(port), size_of::<libc::sockaddr_in>() as libc::socklen_t);
+    // SAFETY: the address lives as long as the call.
+    let bound = unsafe { libc::bind(fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), size) };
+    checked(i64::from(bound)).map(drop)
+}
+
+/// `connect(2)` to a port of the local machine.
+pub(crate) fn connect(fd: &OwnedFd, port: u16) -> io::Result<()> {
+    let (address, size) = (loopback(port), size_of::<libc::sockaddr_in>() as libc::socklen_t);
+    // SAFETY: the address lives as long as the call.
+    let connected = unsafe { libc::connect(fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), size) };
+    checked(i64::from(connected)).map(drop)
+}
+
+/// The port of a socket's own address.
+pub(crate) fn own_port(fd: &OwnedFd) -> io::Result<u16> {
+    let (mut address, mut size) = (loopback(0), size_of::<libc::sockaddr_in>() as libc::socklen_t);
+    // SAFETY: room for an address of this size.
+    let named = unsafe { libc::getsockname(fd.as_raw_fd(), std::ptr::from_mut(&mut address).cast(), &mut size) };
+    checked(i64::from(named))?;
+    Ok(u16::from_be(address.sin_port))
+}
+
+/// `shutdown(2)` of the sending side.
+pub(crate) fn finish(fd: &OwnedFd) {
+    // SAFETY: numbers only. It fails if the connection is gone, which is as good.
+    unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
+}
+
+/// `send(2)` without a signal.
+pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
+    // SAFETY: the bytes live as long as the call.
+    let sent = unsafe { libc::send(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags) };
+    checked(sent as i64).map(|sent| sent as usize)
+}
+
+/// `recv(2)` without waiting.
+pub(crate) fn receive(fd: &OwnedFd, room: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the room lives as long as the call.
+    let got = unsafe { libc::recv(fd.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), libc::MSG_DONTWAIT) };
+    checked(got as i64).map(|got| got as usize)
+}
+
+/// `poll(2)`; what has happened to each.
+pub(crate) fn poll<const N: usize>(fds: [RawFd; N], events: i16, timeout_ms: i32) -> io::Result<[i16; N]> {
+    let mut all = fds.map(|fd| libc::pollfd { fd, events, revents: 0 });
+    // SAFETY: as many entries as are said.
+    checked(i64::from(unsafe { libc::poll(all.as_mut_ptr(), N as libc::nfds_t, timeout_ms) }))?;
+    Ok(all.map(|entry| entry.revents))
+}
+
+/// Waits until no processor is still in the middle of handling a packet that it had begun with.
+///
+/// Packets are handled within sections that `membarrier(2)` waits for (an RCU grace period).
+pub(crate) fn await_packet_handlers() {
+    const MEMBARRIER_CMD_GLOBAL: i32 = 1;
+    // SAFETY: numbers only.
+    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) };
+}
+
+/// Whether something has happened to a socket that ends it, `SO_ERROR`.
+pub(crate) fn has_error(fd: &OwnedFd) -> bool {
+    let (mut error, mut size) = (0i32, size_of::<i32>() as libc::socklen_t);
+    let value = std::ptr::from_mut(&mut error).cast();
+    // SAFETY: room for a number.
+    unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ERROR, value, &mut size) };
+    error != 0
+}

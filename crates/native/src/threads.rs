@@ -1,0 +1,132 @@
+//! The threads of a keeper and of all that it started, and whether they are blocked.
+//!
+//! The kernel counts how often a thread was given a processor. A thread that was blocked, and had the same count before and
+//! after, has not run in between. So one look at the counts, one at whether each is blocked, and another at the counts shows
+//! that there was a moment at which all were blocked.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Calls that wait for nothing but time.
+const SLEEPS: [i64; 2] = [libc::SYS_nanosleep, libc::SYS_clock_nanosleep];
+
+/// A thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Thread {
+    pid: u32,
+    tid: u32,
+    /// How often it was given a processor.
+    turns: u64,
+    /// Its state, as `proc(5)` has it.
+    state: char,
+}
+
+/// Where a thread sleeps: its stack pointer and its program counter.
+pub(crate) type Site = (u64, u64);
+
+/// What a thread does.
+pub(crate) enum Doing {
+    /// It waits for somebody, or is no more.
+    Waits,
+    /// It waits until a time.
+    Sleeps(Site),
+    Runs,
+}
+
+/// All threads; nothing if some came or went meanwhile.
+pub(crate) fn collect(keeper: u32) -> Option<Vec<Thread>> {
+    let (mut threads, mut processes) = (Vec::new(), vec![keeper]);
+    let mut next = 0;
+    while let Some(pid) = processes.get(next).copied() {
+        next += 1;
+        for tid in tasks(pid)? {
+            threads.push(thread(pid, tid)?);
+            let children = fs::read_to_string(format!("/proc/{pid}/task/{tid}/children")).ok()?;
+            processes.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        }
+    }
+    Some(threads)
+}
+
+fn tasks(pid: u32) -> Option<BTreeSet<u32>> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    entries.map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// A thread. Its turns are read before its state: otherwise it could run in between and seem never to have.
+fn thread(pid: u32, tid: u32) -> Option<Thread> {
+    let turns = fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?;
+    let turns = turns.split_whitespace().nth(2)?.parse().ok()?;
+    let stat = fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
+    let state = stat.rsplit_once(") ")?.1.chars().next()?;
+    Some(Thread { pid, tid, turns, state })
+}
+
+impl Thread {
+    /// Whether it has ended, and only its parent has not noticed.
+    fn is_over(self) -> bool {
+        matches!(self.state, 'Z' | 'X')
+    }
+
+    /// Whether it seems to be blocked, until somebody does something for it.
+    pub fn seems_blocked(self) -> bool {
+        self.state == 'S' || self.is_over()
+    }
+
+    /// What it does, in words.
+    pub fn state_told(self) -> &'static str {
+        match self.state {
+            'R' => "runs",
+            'D' => "waits for a device",
+            'T' => "was stopped by a signal",
+            't' => "is traced",
+            _ => "moves",
+        }
+    }
+
+    /// What it does. The kernel answers only once a thread that is blocked has really left its processor.
+    pub fn doing(self) -> Doing {
+        if self.is_over() {
+            return Doing::Waits;
+        }
+        let Ok(text) = fs::read_to_string(format!("/proc/{}/task/{}/syscall", self.pid, self.tid)) else {
+            // Not allowed: its state has to do.
+            return Doing::Waits;
+        };
+        if text.starts_with("running") {
+            return Doing::Runs;
+        }
+        doing_in(&text).unwrap_or(Doing::Waits)
+    }
+}
+
+/// What a thread does in a call: its number, six arguments, stack pointer and program counter.
+fn doing_in(text: &str) -> Option<Doing> {
+    let mut words = text.split_whitespace();
+    let call: i64 = words.next()?.parse().ok()?;
+    let rest: Option<Vec<u64>> =
+        words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok()).collect();
+    let rest = rest.filter(|rest| rest.len() == 8)?;
+    let is_sleep = SLEEPS.contains(&call) || call == libc::SYS_futex && is_timed_wait(&rest);
+    Some(if is_sleep { Doing::Sleeps((rest[6], rest[7])) } else { Doing::Waits })
+}
+
+/// Whether `futex(2)` waits until a time.
+fn is_timed_wait(arguments: &[u64]) -> bool {
+    let operation = arguments[1] as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+    matches!(operation, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) && arguments[3] != 0
+}
+
+/// Whether a process listens on a port of the network that a process is on.
+pub(crate) fn listens(pid: &str, port: u16) -> bool {
+    const LISTENING: &str = "0A";
+    let is_it = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let own = words.next().and_then(|address| address.rsplit_once(':'));
+        let is_port = own.is_some_and(|(_, own)| u16::from_str_radix(own, 16) == Ok(port));
+        is_port && words.nth(1) == Some(LISTENING)
+    };
+    let tables =
+        ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default());
+    tables.iter().any(|table| table.lines().any(is_it))
+}

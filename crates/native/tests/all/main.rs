@@ -1,0 +1,18 @@
+//! Small servers on the host, driven over their connections.
+#![allow(unsafe_code, reason = "a keeper is this very executable, and has to become one before there are threads")]
+#![allow(clippy::disallowed_methods, reason = "tests compile servers and look at processes")]
+
+mod answers;
+mod endings;
+mod house;
+mod load;
+mod server;
+
+/// The loader calls this before `main`.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BECOME_KEEPER: extern "C" fn() = become_keeper;
+
+extern "C" fn become_keeper() {
+    native::keep_if_asked();
+}

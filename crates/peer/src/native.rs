@@ -1,0 +1,240 @@
+//! A native peer: a program on the host. It cannot be brought back to where it was, so it is started again, and told again what it
+//! was told.
+//!
+//! Answers are kept for every place, processes only for a few (*seats*). What a peer answers on its way to a place is compared
+//! with what it answered there before: a difference ends the check.
+
+use crate::conversation::Conversation;
+use crate::difference::difference;
+use crate::{End, Heard, Outside, Stop, Stream, Traffic, Trouble};
+use ::native::{Clock, Instance, Network, Problem, Spec, Status};
+use kernel::Id;
+use kernel::net::far::{Place, Said, Saying};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use world::Command;
+
+/// How long a peer may take to listen, and to come to rest after a message.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Instances at most: each sits somewhere else.
+const SEATS_MAX: usize = 4;
+
+/// A native peer.
+pub struct Native {
+    name: String,
+    spec: Spec,
+    stop: Stop,
+    book: Mutex<Book>,
+    /// Locked before the book by whoever needs both, and for as long as a peer is asked.
+    seats: Mutex<Vec<Seat>>,
+}
+
+/// What is known of a peer.
+#[derive(Default)]
+struct Book {
+    conversation: Conversation,
+    answers: FxHashMap<Place, Arc<Heard>>,
+    traffic: Traffic,
+    /// After how many messages it ended at the earliest, and how.
+    ended: Option<(u64, Status)>,
+    /// Why it is not asked any more: the check has no answer, whatever else it would say.
+    given_up: Option<Trouble>,
+}
+
+/// An instance at a place of its conversation.
+struct Seat {
+    instance: Instance,
+    place: Place,
+    heard: Arc<Heard>,
+    /// Connections, with their numbers in the order of opening.
+    connections: BTreeMap<Id, usize>,
+    /// What was said to it.
+    messages: u64,
+}
+
+impl Native {
+    /// Starts a first instance, and waits until it listens.
+    ///
+    /// # Errors
+    /// If it cannot be started, does not listen, or the search has to stop.
+    pub fn start(name: &str, spec: Spec, stop: Stop) -> Result<Self, Trouble> {
+        let (book, seats) = (Mutex::default(), Mutex::default());
+        let peer = Self { name: name.to_owned(), spec, stop, book, seats };
+        let seat = peer.new_seat()?;
+        lock(&peer.book).answers.insert(Place::default(), Arc::default());
+        lock(&peer.seats).push(seat);
+        Ok(peer)
+    }
+
+    /// Starts a command as it stands, in its folder.
+    ///
+    /// # Errors
+    /// As [`Native::start`].
+    pub fn of(name: &str, port: u16, command: &Command, stop: Stop) -> Result<Self, Trouble> {
+        let Command { arguments, environment, directory } = command.clone();
+        let (clock, network) = (Clock::Virtual, Network::Own);
+        let directory = OsString::from_vec(directory).into();
+        let spec = Spec { command: arguments, environment, directory, port, clock, network, patience: PATIENCE };
+        Self::start(name, spec, stop)
+    }
+
+    fn new_seat(&self) -> Result<Seat, Trouble> {
+        let instance = Instance::start(&self.spec, &*self.stop).map_err(|problem| self.trouble(&problem))?;
+        let (place, heard) = (Place::default(), Arc::default());
+        Ok(Seat { instance, place, heard, connections: BTreeMap::new(), messages: 0 })
+    }
+
+    fn trouble(&self, problem: &Problem) -> Trouble {
+        match problem {
+            Problem::Stopped => Trouble::Stopped,
+            problem => Trouble::Inconclusive(format!("peer `{}` {problem}", self.name)),
+        }
+    }
+
+    /// Goes to a place of the conversation.
+    fn ask(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
+        let mut seats = lock(&self.seats);
+        if let Some(known) = lock(&self.book).known(place) {
+            return known;
+        }
+        let is_start = |place| place == Place::default() || seats.iter().any(|seat: &Seat| seat.place == place);
+        let way = lock(&self.book).conversation.way_to(place, is_start);
+        let (from, way) = way.ok_or_else(|| Trouble::Fails("it was never told this".to_owned()).of(&self.name))?;
+        let mut seat = self.take_seat(&mut seats, from)?;
+        lock(&self.book).traffic.places += 1;
+        for (place, said) in way {
+            self.say(&mut seat, place, &said)?;
+        }
+        let heard = Arc::clone(&seat.heard);
+        seats.push(seat);
+        Ok(heard)
+    }
+
+    /// An instance at a place at which one is, or a new one. An instance that was taken and not put back has ended.
+    fn take_seat(&self, seats: &mut Vec<Seat>, place: Place) -> Result<Seat, Trouble> {
+        if let Some(index) = seats.iter().position(|seat| seat.place == place) {
+            return Ok(seats.remove(index));
+        }
+        let is_shared = seats.iter().any(|seat| !seat.instance.has_own_network());
+        if is_shared || seats.len() >= SEATS_MAX {
+            // The one that was not asked for longest.
+            seats.remove(0);
+        }
+        lock(&self.book).traffic.restarts += 1;
+        self.new_seat()
+    }
+
+    /// Says something that leads to a place, and notes what is answered there.
+    fn say(&self, seat: &mut Seat, place: Place, said: &Said) -> Result<(), Trouble> {
+        if seat.instance.has_spoken() {
+            return Err(self.spoke_without_cause(seat));
+        }
+        seat.say(said).and_then(|()| seat.instance.rest(&*self.stop)).map_err(|problem| self.trouble(&problem))?;
+        let heard = seat.hear();
+        (seat.place, seat.heard) = (place, Arc::clone(&heard));
+        let mut book = lock(&self.book);
+        book.traffic.messages += 1;
+        if let Some(status) = seat.instance.status() {
+            book.note_end(seat.messages, status);
+        }
+        let Some(known) = book.answers.insert(place, Arc::clone(&heard)) else { return Ok(()) };
+        book.traffic.replayed += 1;
+        if known == heard {
+            return Ok(());
+        }
+        Err(Trouble::Inconclusive(difference(&self.name, seat.messages, &seat.connections, (&known, &heard))))
+    }
+
+    fn spoke_without_cause(&self, seat: &Seat) -> Trouble {
+        Trouble::Inconclusive(format!(
+            "peer `{}` spoke without cause: after {} messages it had come to rest, and then it said more without being told anything",
+            self.name, seat.messages
+        ))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Book {
+    /// What is answered at a place without asking the peer.
+    fn known(&self, place: Place) -> Option<Result<Arc<Heard>, Trouble>> {
+        let answer = self.answers.get(&place).map(|heard| Ok(Arc::clone(heard)));
+        answer.or_else(|| self.given_up.clone().map(Err))
+    }
+
+    fn note_end(&mut self, messages: u64, status: Status) {
+        if self.ended.is_none_or(|(earliest, _)| messages < earliest) {
+            self.ended = Some((messages, status));
+        }
+    }
+}
+
+impl Seat {
+    fn say(&mut self, said: &Said) -> Result<(), Problem> {
+        self.messages += 1;
+        if said.what == Saying::Open {
+            self.connections.insert(said.end, self.instance.open()?);
+        }
+        let Some(connection) = self.connections.get(&said.end).copied() else { return Ok(()) };
+        match &said.what {
+            Saying::Open => {}
+            Saying::Bytes(bytes) => self.instance.send(connection, bytes),
+            Saying::Finish => self.instance.finish(connection),
+            Saying::Reset => self.instance.reset(connection),
+        }
+        Ok(())
+    }
+
+    /// All that it has answered. Streams that did not grow are shared with what was heard before.
+    fn hear(&self) -> Arc<Heard> {
+        let stream = |(id, number): (&Id, &usize)| {
+            let (now, before) = (self.instance.stream(*number), self.heard.streams.get(id));
+            let end = now.end.map(|end| match end {
+                ::native::End::Finished => End::Finished,
+                ::native::End::Reset => End::Reset,
+            });
+            let bytes = match before {
+                Some(before) if before.bytes.len() == now.bytes.len() => Arc::clone(&before.bytes),
+                _ => now.bytes.as_slice().into(),
+            };
+            (*id, Stream { bytes, end })
+        };
+        Arc::new(Heard { streams: self.connections.iter().map(stream).collect() })
+    }
+}
+
+impl Outside for Native {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn after(&self, place: Place, said: &Said) -> Place {
+        lock(&self.book).conversation.note(place, said)
+    }
+
+    fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
+        let known = lock(&self.book).known(place);
+        let heard = known.unwrap_or_else(|| self.ask(place));
+        if let Err(trouble @ Trouble::Inconclusive(_)) = &heard {
+            lock(&self.book).given_up.get_or_insert_with(|| trouble.clone());
+        }
+        heard
+    }
+
+    fn traffic(&self) -> Traffic {
+        lock(&self.book).traffic
+    }
+
+    fn told(&self) -> String {
+        let book = lock(&self.book);
+        let Traffic { messages, restarts, .. } = book.traffic;
+        let ended = book.ended.map(|(messages, status)| format!("; it {status} after {messages} messages (recorded)"));
+        format!("native, {messages} messages, {restarts} restarts{}", ended.unwrap_or_default())
+    }
+}
