@@ -6,10 +6,14 @@
 //!
 //! **Invariant:** the same conversation has the same answers, however often and in whatever order they are asked for.
 
+mod checkpoint;
 mod conversation;
+mod costs;
+mod kept;
 mod own_world;
 mod recorded;
 
+pub use checkpoint::{Price, Strategy};
 pub use own_world::{OwnWorld, Stop};
 pub use recorded::{Recorded, record};
 
@@ -17,6 +21,7 @@ use kernel::Id;
 use kernel::net::far::{Place, Said};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A peer, as the search asks it.
 pub trait Outside: Send + Sync {
@@ -89,13 +94,25 @@ impl std::fmt::Display for Trouble {
     }
 }
 
-/// What was carried out with a peer.
+/// What was carried out with a peer, and how long it took on the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
-    /// Places of the conversation that were asked about.
-    pub places: u64,
-    /// Messages that were said to it, those said again included.
+    /// Messages that were said to it, each counted once.
     pub messages: u64,
-    /// Snapshots of it that were restored.
-    pub restored: u64,
+    /// Messages that were said again.
+    pub replays: u64,
+    /// States of it that were kept.
+    pub saves: u64,
+    /// Times that it went back to a state that was kept.
+    pub restores: u64,
+    /// Times that it began again.
+    pub restarts: u64,
+    /// Time for messages.
+    pub message_time: Duration,
+    /// Time for messages that were said again.
+    pub replay_time: Duration,
+    /// Time to keep states.
+    pub save_time: Duration,
+    /// Time to go back.
+    pub restore_time: Duration,
 }

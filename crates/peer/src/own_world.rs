@@ -1,7 +1,10 @@
 //! A peer in a world of its own: any program that Allways runs, on one schedule. It is deterministic, its snapshots take
 //! microseconds, and nothing of it is left behind.
 
+use crate::checkpoint::Strategy;
 use crate::conversation::Conversation;
+use crate::costs::{Costs, Deed};
+use crate::kept::Checkpoints;
 use crate::{End, Heard, Outside, Stream, Traffic, Trouble};
 use kernel::kernel::Output;
 use kernel::map::Map;
@@ -21,6 +24,10 @@ use x86::{Code, Cpu};
 const PATIENCE_NS: u64 = 10_000_000_000;
 /// Rounds without rest at most: a peer that spins never comes to rest.
 const ROUNDS_MAX: u64 = 1 << 18;
+/// Bytes that the checkpoints of an adaptive strategy may take.
+const CHECKPOINT_BYTES_MAX: u64 = 256 << 20;
+/// Bytes that a checkpoint takes beside pages, about.
+const KERNEL_BYTES: u64 = 32 << 10;
 /// The first port that connections of the search come from.
 const FIRST_PORT: u16 = 20_000;
 
@@ -35,23 +42,26 @@ pub struct OwnWorld {
 
 struct Inner {
     world: World,
+    /// The place of the conversation at which the world is; none in the midst of a message, and after trouble.
+    at: Option<Place>,
     code: Code,
     audience: Unheard,
     /// The port on which it listens.
     port: u16,
     conversation: Conversation,
-    /// Places at which it is known what was answered.
-    kept: FxHashMap<Place, Kept>,
-    traffic: Traffic,
+    /// What was answered, by place.
+    heard: FxHashMap<Place, Arc<Heard>>,
+    strategy: Strategy,
+    checkpoints: Checkpoints<Checkpoint>,
+    costs: Costs,
 }
 
 /// The world of a peer at a place of its conversation.
 #[derive(Clone)]
-struct Kept {
+struct Checkpoint {
     kernel: Shared<Kernel>,
     memory: memory::Snapshot,
     cpus: Map<Tid, Cpu>,
-    heard: Arc<Heard>,
 }
 
 impl OwnWorld {
@@ -59,15 +69,26 @@ impl OwnWorld {
     ///
     /// # Errors
     /// If it does something that is not modelled, or does not listen, or the search has to stop.
-    pub fn start(name: &str, world: World, port: u16, stop: Stop) -> Result<Self, Trouble> {
-        let (conversation, kept) = (Conversation::default(), FxHashMap::default());
-        let (code, audience) = (Code::default(), Unheard { stop });
-        let mut inner = Inner { world, code, audience, port, conversation, kept, traffic: Traffic::default() };
+    pub fn start(name: &str, world: World, port: u16, strategy: Strategy, stop: Stop) -> Result<Self, Trouble> {
+        let room = if strategy == Strategy::Adaptive { CHECKPOINT_BYTES_MAX } else { u64::MAX };
+        let mut inner = Inner {
+            world,
+            at: None,
+            code: Code::default(),
+            audience: Unheard { stop },
+            port,
+            conversation: Conversation::default(),
+            heard: FxHashMap::from_iter([(Place::default(), Arc::default())]),
+            strategy,
+            checkpoints: Checkpoints::new(room),
+            costs: Costs::default(),
+        };
         inner.run_until(|kernel| is_listening(kernel, port)).map_err(|trouble| trouble.of(name))?;
         if !is_listening(&inner.world.kernel, port) {
             return Err(Trouble::Fails(format!("it did not listen on port {port} in 10 s")).of(name));
         }
-        inner.keep(Place::default(), Arc::default());
+        inner.at = Some(Place::default());
+        inner.keep(Place::default());
         Ok(Self { name: name.to_owned(), inner: Mutex::new(inner) })
     }
 
@@ -87,49 +108,80 @@ impl Outside for OwnWorld {
 
     fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
         let mut inner = self.lock();
-        if let Some(kept) = inner.kept.get(&place) {
-            return Ok(Arc::clone(&kept.heard));
+        if let Some(heard) = inner.heard.get(&place) {
+            return Ok(Arc::clone(heard));
         }
         inner.ask(place).map_err(|trouble| trouble.of(&self.name))
     }
 
     fn traffic(&self) -> Traffic {
-        self.lock().traffic
+        self.lock().costs.traffic
     }
 }
 
 impl Inner {
-    /// Goes to a place of the conversation.
+    /// Goes to a place of the conversation: from where the world is, or from the nearest checkpoint on the way.
     fn ask(&mut self, place: Place) -> Result<Arc<Heard>, Trouble> {
-        let way = self.conversation.way_to(place, |place| self.kept.contains_key(&place));
+        let is_begin = |place| self.at == Some(place) || self.checkpoints.has(place);
+        let way = self.conversation.way_to(place, is_begin);
         let (from, way) = way.ok_or_else(|| Trouble::Fails("it was never told this".to_owned()))?;
-        let mut heard = self.restore(from);
-        self.traffic.places += 1;
-        for (place, said) in way {
-            heard = self.say(&said, &heard)?;
-            self.keep(place, Arc::clone(&heard));
+        if self.at != Some(from) {
+            self.restore(from);
         }
+        let mut heard = self.heard.get(&from).cloned().expect("the world was there");
+        let mut distance = self.conversation.distance(from, |place| self.checkpoints.has(place));
+        self.at = None;
+        for (place, said) in way {
+            heard = self.tell(place, &said, &heard)?;
+            distance += 1;
+            if !self.checkpoints.has(place) && self.strategy.keeps(&said.what, false, &self.costs.price(distance)) {
+                self.keep(place);
+                distance = 0;
+            }
+        }
+        self.at = Some(place);
         Ok(heard)
     }
 
-    fn keep(&mut self, place: Place, heard: Arc<Heard>) {
-        let World { kernel, memory, cpus, .. } = &mut self.world;
-        let kept = Kept { kernel: kernel.clone(), memory: memory.snapshot(), cpus: cpus.clone(), heard };
-        self.kept.insert(place, kept);
+    /// Says what leads to a place; all that was answered there. What was said before is answered as before.
+    fn tell(&mut self, place: Place, said: &Said, before: &Heard) -> Result<Arc<Heard>, Trouble> {
+        let known = self.heard.get(&place).cloned();
+        let deed = if known.is_some() { Deed::Replay } else { Deed::Message };
+        let mut costs = std::mem::take(&mut self.costs);
+        let told = costs.measured(deed, || self.say(said, before));
+        self.costs = costs;
+        let heard = told?;
+        if known.is_some_and(|known| known != heard) {
+            return Err(Trouble::Fails("it answered differently when it was told the same again".to_owned()));
+        }
+        self.heard.insert(place, Arc::clone(&heard));
+        Ok(heard)
     }
 
-    fn restore(&mut self, place: Place) -> Arc<Heard> {
-        let kept = self.kept.get(&place).expect("a way begins at a kept place");
-        self.world.kernel = kept.kernel.clone();
-        self.world.memory.restore(&kept.memory);
-        self.world.cpus = kept.cpus.clone();
-        self.traffic.restored += 1;
-        Arc::clone(&kept.heard)
+    fn keep(&mut self, place: Place) {
+        let World { kernel, memory, cpus, .. } = &mut self.world;
+        let checkpoint = self.costs.measured(Deed::Save, || Checkpoint {
+            kernel: kernel.clone(),
+            memory: memory.snapshot(),
+            cpus: cpus.clone(),
+        });
+        let bytes = KERNEL_BYTES + checkpoint.memory.delta_pages() * memory::PAGE_SIZE;
+        self.checkpoints.keep(place, checkpoint, bytes);
+    }
+
+    fn restore(&mut self, place: Place) {
+        let kept = self.checkpoints.get(place).expect("a way begins at a checkpoint");
+        let deed = if place == Place::default() { Deed::Restart } else { Deed::Restore };
+        let world = &mut self.world;
+        self.costs.measured(deed, || {
+            world.kernel = kept.kernel.clone();
+            world.memory.restore(&kept.memory);
+            world.cpus = kept.cpus.clone();
+        });
     }
 
     /// Says something and lets the peer come to rest; all that it has answered then.
     fn say(&mut self, said: &Said, before: &Heard) -> Result<Arc<Heard>, Trouble> {
-        self.traffic.messages += 1;
         let mut heard = before.clone();
         let kernel = &mut *self.world.kernel;
         match &said.what {

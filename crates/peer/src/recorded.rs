@@ -82,7 +82,8 @@ pub fn record(name: &str, port: u16, places: &[(Place, Arc<Heard>)]) -> PeerRef 
         place: format!("{:032x}", place.fingerprint()),
         heard: heard.streams.iter().map(|(end, stream)| heard_ref(*end, stream)).collect(),
     });
-    PeerRef { name: name.to_owned(), port, streams: streams.collect(), places: places.collect() }
+    let (streams, places) = (streams.collect(), places.collect());
+    PeerRef { name: name.to_owned(), port, streams, places, ..PeerRef::default() }
 }
 
 fn heard_ref(end: Id, stream: &Stream) -> HeardRef {
@@ -132,7 +133,7 @@ mod tests {
             PlaceRef { place: "0".into(), heard: vec![HeardRef { connection: 1, length: 3, end: String::new() }] };
         for (bytes, place) in [("abc", PlaceRef::default()), ("zz", PlaceRef::default()), ("abcd", place)] {
             let streams = vec![StreamRef { connection: 1, bytes: bytes.into() }];
-            let record = PeerRef { name: "db".into(), port: 1, streams, places: vec![place] };
+            let record = PeerRef { name: "db".into(), port: 1, streams, places: vec![place], ..PeerRef::default() };
             assert!(Recorded::new(&record).is_err(), "{bytes}");
         }
     }

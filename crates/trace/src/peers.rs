@@ -1,6 +1,7 @@
 //! What was said to peers along a schedule, and what they answered: a replay needs no peer.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// A peer, as it behaved along a schedule.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -9,6 +10,9 @@ pub struct PeerRef {
     pub name: String,
     /// The port behind which it was.
     pub port: u16,
+    /// As its user wrote it, by key; it decides nothing when a schedule is executed again.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub spec: Map<String, Value>,
     /// Answers on each connection, as far as the schedule got.
     pub streams: Vec<StreamRef>,
     /// Places of the conversation that the schedule came to.

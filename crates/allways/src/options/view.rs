@@ -1,12 +1,11 @@
 //! How programs are looked at. Counterexamples keep it, because it decides where steps begin and end and what tells states
 //! apart.
 
-use crate::programs::setup::not_started;
-use checker::{Checks, Depth, PeerProblem, Timeouts};
+use super::peer::{Checkpoint, Spec, list};
+use checker::{Checks, Depth, Timeouts};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use trace::FailureKind;
-use world::Command;
 
 /// How programs are looked at.
 #[derive(Args, Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
@@ -39,8 +38,12 @@ pub struct ViewOptions {
     #[arg(long, conflicts_with = "only_breaks")]
     pub fine: bool,
     /// A program that answers, and is not searched itself: 'db:6379=redis-server --port 6379'
-    #[arg(long, value_name = "NAME:PORT=COMMAND")]
-    pub peer: Vec<String>,
+    #[arg(long, value_name = "NAME:PORT=COMMAND", value_parser = Spec::short)]
+    #[serde(with = "list")]
+    pub peer: Vec<Spec>,
+    /// At which places of the conversation to keep the state of peers [default: adaptive]
+    #[arg(long, value_enum, value_name = "STRATEGY")]
+    pub checkpoint: Option<Checkpoint>,
     /// Tell how these global variables change
     #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]
     pub watch: Vec<String>,
@@ -119,18 +122,6 @@ impl ViewOptions {
         }
     }
 
-    /// Starts peers.
-    pub fn start_peers(&self, programs: &mut checker::Programs) -> Result<(), String> {
-        for text in &self.peer {
-            let (name, port, command) = peer(text).ok_or_else(|| not_a_peer(text))?;
-            programs.start_peer(name, port, &command).map_err(|problem| match problem {
-                PeerProblem::NotStarted(error) => format!("`--peer`: {}", not_started(&error)),
-                PeerProblem::Trouble(why) => format!("`--peer`: {why}"),
-            })?;
-        }
-        Ok(())
-    }
-
     /// Places the user's points.
     pub fn place(&self, programs: &mut checker::Programs) -> Result<(), String> {
         let told = |flag: &'static str| move |why: String| format!("`{flag}`: {why}");
@@ -149,35 +140,5 @@ fn checks(kinds: &[FailureKind]) -> Checks {
         assert: wants(FailureKind::Assert),
         exit: wants(FailureKind::Exit),
         misuse: wants(FailureKind::Misuse),
-    }
-}
-
-/// Name, port and command of a peer.
-fn peer(text: &str) -> Option<(&str, u16, Command)> {
-    let (address, command) = text.split_once('=')?;
-    let (name, port) = address.split_once(':')?;
-    let arguments: Vec<Vec<u8>> = command.split_whitespace().map(|word| word.as_bytes().to_vec()).collect();
-    let is_whole = !name.is_empty() && !arguments.is_empty();
-    let command = Command { arguments, environment: vec![b"LD_BIND_NOW=1".to_vec()], directory: b"/".to_vec() };
-    is_whole.then_some((name, port.parse().ok()?, command))
-}
-
-fn not_a_peer(text: &str) -> String {
-    format!(
-        "`--peer`: `{text}` is no peer\n  = help: a name, the port on which it listens, and how it is started: --peer 'db:6379=redis-server --port 6379'"
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_peer_has_a_name_a_port_and_a_command() {
-        let (name, port, command) = peer("db:6379=redis-server --port 6379").expect("a peer");
-        assert_eq!((name, port, command.arguments.len()), ("db", 6379, 3));
-        assert!(
-            ["db", "db:6379", "db=redis", "db:x=redis", ":1=redis", "db:1= "].iter().all(|text| peer(text).is_none())
-        );
     }
 }

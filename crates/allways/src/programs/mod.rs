@@ -2,6 +2,8 @@
 
 pub mod config;
 mod evidence;
+mod peer_setup;
+mod peers;
 mod propositions;
 mod record;
 mod replay;
@@ -11,6 +13,7 @@ mod services;
 pub mod setup;
 mod summary;
 mod tell;
+mod traffic;
 mod view_ref;
 
 use crate::args::CheckArgs;
@@ -28,6 +31,7 @@ use evidence::Court;
 use explore::{Allowance, Budget};
 use kernel::host::Host;
 use memory::Limit;
+use peers::Written;
 pub use replay::replay;
 use request::{KINDS, Wanted};
 use search::{Reason, Searched, Watch};
@@ -48,7 +52,14 @@ pub enum Subject {
 /// What the command line starts.
 pub fn started_by(args: &CheckArgs) -> Result<Subject, String> {
     misfit::for_programs(args, &KINDS)?;
-    Setup::new(&args.world).map(Subject::Programs)
+    let here = folder()?;
+    let peers = Written { check: None, here: &here }.peers(&args.options.view)?;
+    Ok(Subject::Programs(Setup { peers, ..Setup::new(&args.world)? }))
+}
+
+/// The folder of the check.
+fn folder() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))
 }
 
 /// What `allways.toml` says under a name, or its only check if none is named.
@@ -60,10 +71,11 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
     if let Some(model) = &check.model {
         return Ok(Subject::Model(model.clone()));
     }
-    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let here = folder()?;
     let setup = services::setup(name, check, &here)?;
     misfit::for_programs(args, &KINDS)?;
-    Ok(Subject::Programs(setup))
+    let peers = Written { check: Some((name, &check.options)), here: &here }.peers(&args.options.view)?;
+    Ok(Subject::Programs(Setup { peers, ..setup }))
 }
 
 fn wrong(why: &str, output: &Output) -> Exit {
@@ -124,7 +136,9 @@ fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Bud
             format!("`--never` is not a proposition that can be checked\n    {shown}")
         })?;
     }
-    wanted.view.start_peers(&mut programs)?;
+    for peer in &setup.peers {
+        peers::start(peer, &mut programs, setup)?;
+    }
     wanted.view.place(&mut programs)?;
     Ok(programs)
 }

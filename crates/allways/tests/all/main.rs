@@ -12,6 +12,8 @@ mod limits;
 mod migration_hints;
 mod models;
 mod peers;
+mod peers_checkpoint;
+mod peers_file;
 mod programs;
 mod readme;
 mod replays;

@@ -22,6 +22,7 @@ mod savepoint;
 pub mod service;
 pub mod spin;
 pub mod spin_steps;
+pub mod start_peer;
 pub mod startup;
 pub mod state;
 pub mod step;

@@ -3,11 +3,7 @@
 use crate::system::never::named;
 use crate::system::programs::Programs;
 use kernel::descriptor::Console;
-use peer::{OwnWorld, Recorded};
 use proposition::{Problem, Proposition, Stream};
-use std::sync::Arc;
-use trace::PeerRef;
-use world::{Command, StartError, World};
 
 impl Programs {
     /// Adds a proposition that must never be true; `NAME := PROPOSITION` gives it a name.
@@ -92,42 +88,4 @@ impl Programs {
         self.workload.points.watched.push(variable.to_owned());
         Ok(())
     }
-}
-
-impl Programs {
-    /// Starts a peer in a world of its own, with the same files; connections to its port lead to it.
-    ///
-    /// # Errors
-    /// If it cannot be started, or does not listen.
-    pub fn start_peer(&mut self, name: &str, port: u16, command: &Command) -> Result<(), PeerProblem> {
-        let World { kernel, memory, .. } = &self.state.world;
-        let mut world = World::new(kernel.host.clone(), 1, memory.limit());
-        world.start(command).map_err(PeerProblem::NotStarted)?;
-        let budget = self.workload.options.budget.clone();
-        let peer = OwnWorld::start(name, world, port, Arc::new(move || budget.is_spent()));
-        let peer = peer.map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))?;
-        self.add_peer(Arc::new(peer), port);
-        Ok(())
-    }
-
-    /// Adds peers that answer as a record says.
-    ///
-    /// # Errors
-    /// If the record contradicts itself.
-    pub fn add_recorded(&mut self, records: &[PeerRef]) -> Result<(), String> {
-        for record in records {
-            let peer = Recorded::new(record).map_err(|trouble| trouble.to_string())?;
-            self.add_peer(Arc::new(peer), record.port);
-        }
-        Ok(())
-    }
-}
-
-/// Why a peer does not answer from the start.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PeerProblem {
-    /// It cannot be started.
-    NotStarted(StartError),
-    /// It does not listen, or does something that is not modelled.
-    Trouble(String),
 }

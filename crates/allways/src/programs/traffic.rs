@@ -1,0 +1,34 @@
+//! What was carried out with peers, in words.
+
+use checker::Programs;
+use peer::{Outside, Traffic};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Peers, with how much was said to them: the same for every checkpoint strategy.
+pub fn peers(programs: &Programs) -> Vec<String> {
+    let told = |peer: &Arc<dyn Outside>| {
+        let Traffic { messages, .. } = peer.traffic();
+        format!("{} (a world of its own, {messages} messages)", peer.name())
+    };
+    programs.peers().iter().map(told).collect()
+}
+
+/// What was carried out with each peer, and how long it took.
+pub fn traffic(programs: &Programs) -> Vec<Vec<String>> {
+    programs.peers().iter().map(|peer| words(peer.name(), &peer.traffic())).collect()
+}
+
+fn words(name: &str, traffic: &Traffic) -> Vec<String> {
+    let Traffic { messages, replays, saves, restores, restarts, .. } = traffic;
+    vec![
+        format!("{name}: {messages} messages ({})", took(traffic.message_time)),
+        format!("{replays} said again ({})", took(traffic.replay_time)),
+        format!("{saves} checkpoints ({})", took(traffic.save_time)),
+        format!("{restores} restores, {restarts} restarts ({})", took(traffic.restore_time)),
+    ]
+}
+
+fn took(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}

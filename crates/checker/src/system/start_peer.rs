@@ -1,0 +1,60 @@
+//! How peers of a check are started.
+
+use crate::system::programs::Programs;
+use kernel::host::Host;
+use peer::{OwnWorld, Recorded, Strategy};
+use std::sync::Arc;
+use trace::PeerRef;
+use world::{Command, StartError, World};
+
+/// A peer that is to be started.
+pub struct PeerStart {
+    /// Its name, for reports.
+    pub name: String,
+    /// The port on which it listens.
+    pub port: u16,
+    /// What is started.
+    pub command: Command,
+    /// What it sees of the host.
+    pub host: Host,
+    /// At which places of the conversation it is kept.
+    pub strategy: Strategy,
+}
+
+impl Programs {
+    /// Starts a peer in a world of its own; connections to its port lead to it.
+    ///
+    /// # Errors
+    /// If it cannot be started, or does not listen.
+    pub fn start_peer(&mut self, start: &PeerStart) -> Result<(), PeerProblem> {
+        let PeerStart { name, port, command, host, strategy } = start;
+        let mut world = World::new(host.clone(), 1, self.state.world.memory.limit());
+        world.start(command).map_err(PeerProblem::NotStarted)?;
+        let budget = self.workload.options.budget.clone();
+        let peer = OwnWorld::start(name, world, *port, *strategy, Arc::new(move || budget.is_spent()));
+        let peer = peer.map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))?;
+        self.add_peer(Arc::new(peer), *port);
+        Ok(())
+    }
+
+    /// Adds peers that answer as a record says.
+    ///
+    /// # Errors
+    /// If the record contradicts itself.
+    pub fn add_recorded(&mut self, records: &[PeerRef]) -> Result<(), String> {
+        for record in records {
+            let peer = Recorded::new(record).map_err(|trouble| trouble.to_string())?;
+            self.add_peer(Arc::new(peer), record.port);
+        }
+        Ok(())
+    }
+}
+
+/// Why a peer does not answer from the start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PeerProblem {
+    /// It cannot be started.
+    NotStarted(StartError),
+    /// It does not listen, or does something that is not modelled.
+    Trouble(String),
+}
