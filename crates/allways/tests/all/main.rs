@@ -14,6 +14,7 @@ mod models;
 mod peers;
 mod peers_checkpoint;
 mod peers_file;
+mod peers_room;
 mod programs;
 mod readme;
 mod replays;

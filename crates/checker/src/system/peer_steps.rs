@@ -21,11 +21,13 @@ impl Stepper<'_> {
             let place = kernel.net.far.places.get(&peer).copied().unwrap_or_default();
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
             kernel.net.far.places.insert(peer, after);
-            step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
+            if !self.workload.options.holes.said {
+                step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
+            }
         }
     }
 
-    /// Delivers to a connection all that its peer has answered; nothing if that is nothing.
+    /// Delivers to a connection what its peer has answered, as far as there is room; nothing if that is nothing.
     pub(crate) fn deliver(&mut self, end: Id) -> Option<Vec<Access>> {
         let kernel = &mut self.state.world.kernel;
         let pending = delivery(kernel, &self.workload.peers, end).ok()??;
@@ -34,7 +36,7 @@ impl Stepper<'_> {
         let mut accesses = vec![Access { object: said_object(peer), write: false, plain: false }];
         accesses.extend(match pending.end {
             Some(_) => sockets::end(kernel, near),
-            None => sockets::send(kernel, end, pending.news().len() as u64),
+            None => sockets::send(kernel, end, pending.pending() as u64),
         });
         if pending.is_empty() {
             return None;
