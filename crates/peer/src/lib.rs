@@ -10,6 +10,7 @@ mod checkpoint;
 mod conversation;
 mod costs;
 mod kept;
+mod names;
 mod own_world;
 mod recorded;
 
@@ -39,11 +40,39 @@ pub trait Outside: Send + Sync {
 
     /// What was carried out so far.
     fn traffic(&self) -> Traffic;
+
+    /// How it has ended, in all orders that were asked for: `wait4(2)` statuses.
+    fn statuses(&self) -> Vec<i32> {
+        Vec::new()
+    }
+}
+
+/// Which side opens the connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// The programs connect to a port on which the peer listens.
+    Listens(u16),
+    /// The peer connects to a port on which a program listens.
+    Connects(u16),
+}
+
+impl Shape {
+    /// The port.
+    #[must_use]
+    pub fn port(self) -> u16 {
+        match self {
+            Self::Listens(port) | Self::Connects(port) => port,
+        }
+    }
 }
 
 /// All that a peer has answered at a place, by connection.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Heard {
+    /// Connections that it has opened itself, in order.
+    pub opens: Vec<Id>,
+    /// How it has ended, if it has: a `wait4(2)` status.
+    pub ended: Option<i32>,
     /// Answers from the beginning of each connection.
     pub streams: BTreeMap<Id, Stream>,
 }

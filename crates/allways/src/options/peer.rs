@@ -138,7 +138,11 @@ impl Spec {
     pub fn refused(&self) -> Option<String> {
         let missing = [
             (self.command.is_empty(), "it has no `command`", "command = [\"redis-server\", \"--port\", \"6379\"]"),
-            (self.listens.is_none() && self.connects.is_none(), "it has no `listens`", "listens = 6379"),
+            (
+                self.listens.is_none() && self.connects.is_none(),
+                "it has no `listens` and no `connects`",
+                "listens = 6379",
+            ),
             (self.listens.is_some() && self.connects.is_some(), "it has `listens` and `connects`", "leave one out"),
         ];
         let missing = missing.into_iter().find(|(is_missing, ..)| *is_missing);
@@ -148,11 +152,10 @@ impl Spec {
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 12] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 11] {
         let is_local = self.listens.as_ref().is_none_or(|listens| listens.local_port().is_some());
         [
             ("listens", !is_local, "listens = PORT: connections to that port of the local machine lead to the peer"),
-            ("connects", self.connects.is_some(), "start it as a service: [check.NAME.service.NAME]"),
             (
                 "outside = \"native\"",
                 self.outside == Some(Where::Native),
@@ -249,7 +252,7 @@ mod tests {
     fn what_is_not_supported_is_refused_by_name() {
         let table = [
             ("listens = 1", "no `command`"),
-            ("command = \"a\"", "no `listens`"),
+            ("command = \"a\"", "no `listens` and no `connects`"),
             ("command = \"a\"\nlistens = 1\nconnects = 2", "`listens` and `connects`"),
             ("command = \"a\"\nlistens = 1\nframing = \"lines\"", "`framing`"),
             ("command = \"a\"\nlistens = 1\nuser = \"postgres\"", "`user`"),

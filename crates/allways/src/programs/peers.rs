@@ -4,7 +4,7 @@ use super::config::FILE;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
 use crate::options::{Address, Options, Spec, ViewOptions};
-use ::peer::Strategy;
+use ::peer::{Shape, Strategy};
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
 use std::collections::BTreeSet;
@@ -81,7 +81,7 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
     let homes = homes(&roots);
     let start = PeerStart {
         name: peer.spec.name.clone(),
-        port: peer.spec.listens.as_ref().and_then(Address::local_port).expect("what is refused is not started"),
+        shape: shape(&peer.spec).expect("what is refused is not started"),
         command: peer.command.clone(),
         strategy: peer.spec.checkpoint.map(Strategy::from).unwrap_or_default(),
         host: Host(Arc::new(DeclaredRoots::private(roots, named, homes))),
@@ -90,4 +90,10 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
         PeerProblem::NotStarted(error) => format!("{}: {}", peer.written, not_started(&error)),
         PeerProblem::Trouble(why) => format!("{}: {why}", peer.written),
     })
+}
+
+/// Where a peer listens, or connects to.
+fn shape(spec: &Spec) -> Option<Shape> {
+    let listens = spec.listens.as_ref().and_then(Address::local_port).map(Shape::Listens);
+    listens.or(spec.connects.map(Shape::Connects))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub fn peers(programs: &Programs) -> Vec<String> {
     let told = |peer: &Arc<dyn Outside>| {
         let Traffic { messages, .. } = peer.traffic();
-        format!("{} (a world of its own, {messages} messages)", peer.name())
+        format!("{} (a world of its own, {messages} messages{})", peer.name(), ends(&peer.statuses()))
     };
     programs.peers().iter().map(told).collect()
 }
@@ -17,6 +17,15 @@ pub fn peers(programs: &Programs) -> Vec<String> {
 /// What was carried out with each peer, and how long it took.
 pub fn traffic(programs: &Programs) -> Vec<Vec<String>> {
     programs.peers().iter().map(|peer| words(peer.name(), &peer.traffic())).collect()
+}
+
+/// How a peer has ended in all orders that were asked for.
+fn ends(statuses: &[i32]) -> String {
+    let end = |status: &i32| match status & 0x7f {
+        0 => format!("ends with exit code {}", (status >> 8) & 0xff),
+        signal => format!("is ended by signal {signal}"),
+    };
+    statuses.iter().map(|status| format!(", {}", end(status))).collect()
 }
 
 fn words(name: &str, traffic: &Traffic) -> Vec<String> {

@@ -13,6 +13,7 @@ mod migration_hints;
 mod models;
 mod peers;
 mod peers_checkpoint;
+mod peers_client;
 mod peers_file;
 mod peers_room;
 mod programs;

@@ -10,6 +10,7 @@ pub mod failures;
 pub mod gates;
 pub mod never;
 pub mod overlay;
+pub mod peer_connects;
 pub mod peer_steps;
 pub mod peers;
 pub mod points;

@@ -4,6 +4,7 @@
 //! writes one object for all of its connections; a delivery reads that object and writes the connection.
 
 use crate::footprint::{access, sockets};
+use crate::system::peer_connects::{Knock, knocks};
 use crate::system::view::View;
 use explore::graph::Actor;
 use kernel::net::far::PeerId;
@@ -89,7 +90,16 @@ pub(crate) fn deliveries(kernel: &Kernel, peers: &[Arc<dyn Outside>]) -> Result<
         let awaits = if choices == 0 { awaited(kernel, *end, far.peer, &delivery) } else { Vec::new() };
         actors.push(Actor { number, creator: number, choices, awaits, ..Actor::default() });
     }
+    actors.extend(knocks(kernel, peers)?.iter().map(|knock| connects(kernel, knock)));
     Ok(actors)
+}
+
+/// The actor of a connection that has not come yet: the one that will deliver to it.
+fn connects(kernel: &Kernel, knock: &Knock) -> Actor {
+    let number = delivery_actor(knock.end);
+    let choices = u32::from(knock.listener(kernel).is_some());
+    let awaits = if choices == 0 { knock.awaits(kernel) } else { Vec::new() };
+    Actor { number, creator: number, choices, awaits, ..Actor::default() }
 }
 
 /// What a delivery that cannot take place waits for: an answer, or room for it.
@@ -106,7 +116,14 @@ pub(crate) fn unknown_delivery() -> Actor {
 impl View<'_> {
     /// The connection of a delivery actor.
     pub(crate) fn connection_of(self, actor: u32) -> Option<Id> {
-        self.state.world.kernel.net.far.ends.keys().copied().find(|end| delivery_actor(*end) == actor)
+        let known = self.state.world.kernel.net.far.ends.keys().copied().find(|end| delivery_actor(*end) == actor);
+        known.or_else(|| self.knock_of(actor).map(|knock| knock.end))
+    }
+
+    /// The connection that comes with the next step of a delivery actor.
+    pub(crate) fn knock_of(self, actor: u32) -> Option<Knock> {
+        let knocks = knocks(&self.state.world.kernel, &self.workload.peers).ok()?;
+        knocks.into_iter().find(|knock| delivery_actor(knock.end) == actor)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::system::programs::Programs;
 use kernel::host::Host;
-use peer::{OwnWorld, Recorded, Strategy};
+use peer::{OwnWorld, Recorded, Shape, Strategy};
 use std::sync::Arc;
 use trace::PeerRef;
 use world::{Command, StartError, World};
@@ -11,8 +11,8 @@ use world::{Command, StartError, World};
 pub struct PeerStart {
     /// Its name, for reports.
     pub name: String,
-    /// The port on which it listens.
-    pub port: u16,
+    /// Where it listens, or connects to.
+    pub shape: Shape,
     /// What is started.
     pub command: Command,
     /// What it sees of the host.
@@ -22,18 +22,18 @@ pub struct PeerStart {
 }
 
 impl Programs {
-    /// Starts a peer in a world of its own; connections to its port lead to it.
+    /// Starts a peer in a world of its own; connections lead to it, or come from it.
     ///
     /// # Errors
-    /// If it cannot be started, or does not listen.
+    /// If it cannot be started, or neither listens nor connects.
     pub fn start_peer(&mut self, start: &PeerStart) -> Result<(), PeerProblem> {
-        let PeerStart { name, port, command, host, strategy } = start;
+        let PeerStart { name, shape, command, host, strategy } = start;
         let mut world = World::new(host.clone(), 1, self.state.world.memory.limit());
         world.start(command).map_err(PeerProblem::NotStarted)?;
         let budget = self.workload.options.budget.clone();
-        let peer = OwnWorld::start(name, world, *port, *strategy, Arc::new(move || budget.is_spent()));
+        let peer = OwnWorld::start(name, world, *shape, *strategy, Arc::new(move || budget.is_spent()));
         let peer = peer.map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))?;
-        self.add_peer(Arc::new(peer), *port);
+        self.add_peer(Arc::new(peer), *shape);
         Ok(())
     }
 
@@ -44,7 +44,8 @@ impl Programs {
     pub fn add_recorded(&mut self, records: &[PeerRef]) -> Result<(), String> {
         for record in records {
             let peer = Recorded::new(record).map_err(|trouble| trouble.to_string())?;
-            self.add_peer(Arc::new(peer), record.port);
+            let shape = if record.connects { Shape::Connects } else { Shape::Listens };
+            self.add_peer(Arc::new(peer), shape(record.port));
         }
         Ok(())
     }
