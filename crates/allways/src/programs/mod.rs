@@ -20,12 +20,13 @@ use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::misfit;
+use crate::options::{Spec, ViewOptions};
 use crate::output::Output;
 use crate::request::Request;
 use crate::saved::Saved;
 use crate::usage;
 use checker::narrate::Growth;
-use checker::{Options, Programs};
+use checker::{Options, Programs, Service};
 use config::Config;
 use evidence::Court;
 use explore::{Allowance, Budget};
@@ -35,7 +36,7 @@ use peers::Written;
 pub use replay::replay;
 use request::{KINDS, Wanted};
 use search::{Reason, Searched, Watch};
-use setup::{Setup, not_started, tell_hidden};
+use setup::{Setup, not_started, program_file, tell_hidden};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use world::host::DeclaredRoots;
@@ -76,6 +77,19 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
     misfit::for_programs(args, &KINDS)?;
     let peers = Written { check: Some((name, &check.options)), here: &here }.peers(&args.options.view)?;
     Ok(Subject::Programs(Setup { peers, ..setup }))
+}
+
+/// A setup in which peers are programs like the others, started before them in the same world: nothing is searched, so nothing
+/// has to be remembered.
+pub fn with_peers(mut setup: Setup, specs: &[Spec]) -> Result<Setup, String> {
+    let here = folder()?;
+    let view = ViewOptions { peer: specs.to_vec(), ..ViewOptions::default() };
+    let peers = Written { check: None, here: &here }.peers(&view)?;
+    let files: Vec<PathBuf> = peers.iter().filter_map(|peer| program_file(&peer.command)).collect();
+    setup.roots.extend(files.iter().cloned());
+    setup.named.extend(files);
+    setup.services.splice(0..0, peers.into_iter().map(|peer| Service::new(peer.command)));
+    Ok(setup)
 }
 
 fn wrong(why: &str, output: &Output) -> Exit {

@@ -42,7 +42,7 @@ pub fn listener(kernel: &Kernel, port: u16, destination: u16) -> Option<Id> {
 /// Who holds a local port, whether it listens or not.
 #[must_use]
 pub fn holders(kernel: &Kernel, port: u16) -> Vec<Id> {
-    kernel.net.ports.get(&(Transport::Tcp, port)).map_or_else(Vec::new, |port| port.holders.iter().copied().collect())
+    kernel.net.ports.get(&(Transport::Tcp, port)).map_or_else(Vec::new, |port| port.holders.to_vec())
 }
 
 fn at(port: u16) -> Endpoint {
