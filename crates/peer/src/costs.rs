@@ -12,6 +12,8 @@ fn now() -> std::time::Instant {
 
 /// Samples of which the median is taken.
 const SAMPLES: usize = 31;
+/// Checkpoints that an adaptive strategy takes to learn what they cost: the first ones are dear, because they are whole.
+const LEARNING: u64 = 8;
 
 /// The median of the latest samples.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +91,7 @@ impl Costs {
     pub fn price(&self, distance: u64) -> Price {
         let Traffic { messages, restores, restarts, .. } = self.traffic;
         Price {
-            save: self.save.value(),
+            save: if self.traffic.saves < LEARNING { 0 } else { self.save.value() },
             restore: self.restore.value(),
             replay: self.message.value(),
             distance,
@@ -121,5 +123,14 @@ mod tests {
         let Traffic { saves, messages, restarts, replays, restores, .. } = costs.traffic;
         assert_eq!((saves, messages, restarts, replays, restores), (1, 2, 1, 1, 0));
         assert_eq!((costs.price(3).distance, costs.price(3).returns), (3, 1000));
+    }
+
+    #[test]
+    fn one_dear_checkpoint_does_not_set_the_price() {
+        let mut costs = Costs::default();
+        costs.note(Deed::Save, Duration::from_millis(9));
+        assert_eq!(costs.price(1).save, 0);
+        (1..LEARNING).for_each(|_| costs.note(Deed::Save, Duration::from_nanos(5)));
+        assert_eq!(costs.price(1).save, 5);
     }
 }
