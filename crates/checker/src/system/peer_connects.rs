@@ -58,9 +58,32 @@ pub(crate) fn knocks(kernel: &Kernel, peers: &[Arc<dyn Outside>]) -> Result<Vec<
         let opened = far.opened.get(peer).copied().unwrap_or_default();
         let heard = peers[peer.0 as usize].heard(place)?;
         if let Some(end) = heard.opens.get(opened as usize) {
-            let source = FIRST_PORT + RANGE * (peer.0 as u16) + opened as u16 % RANGE;
+            let source = source(*peer, opened).ok_or_else(|| too_many(peers[peer.0 as usize].name()))?;
             knocks.push(Knock { peer: *peer, end: *end, source, port: *port });
         }
     }
     Ok(knocks)
+}
+
+/// The port that a connection of a peer comes from; nothing if its range is used up.
+fn source(peer: PeerId, opened: u32) -> Option<u16> {
+    let own = u16::try_from(opened).ok().filter(|opened| *opened < RANGE)?;
+    let range = RANGE.checked_mul(u16::try_from(peer.0).ok()?)?;
+    FIRST_PORT.checked_add(range)?.checked_add(own)
+}
+
+fn too_many(name: &str) -> Trouble {
+    Trouble::Fails(format!("peer `{name}`: so many connections of a peer ({RANGE} and more) are not modelled"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_connection_comes_from_a_port_of_its_own() {
+        assert_eq!([source(PeerId(0), 0), source(PeerId(0), 255)], [Some(20_000), Some(20_255)]);
+        assert_eq!([source(PeerId(1), 0), source(PeerId(0), 256)], [Some(20_256), None]);
+        assert_eq!([source(PeerId(200), 0), source(PeerId(1 << 20), 0)], [None, None]);
+    }
 }
