@@ -2,7 +2,7 @@
 
 use crate::fault_args::{FAULTS_HELP, FaultArgs, FaultCount, FaultsArgs, fault_count};
 use crate::model_args::{Fairness, ModelArgs, OrderName, StoreName};
-use crate::options::Options;
+use crate::options::{Options, Spec};
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -177,6 +177,9 @@ pub struct WorldArgs {
 pub struct ProgramArgs {
     #[command(flatten)]
     pub world: WorldArgs,
+    /// A program that is started first, and ended last: 'db:6379=redis-server --port 6379'
+    #[arg(long, value_name = "NAME:PORT=COMMAND", value_parser = Spec::short, requires = "command")]
+    pub peer: Vec<Spec>,
     /// Print every syscall to stderr, as strace does
     #[arg(long)]
     pub strace: bool,

@@ -40,6 +40,7 @@ mod units;
 mod unreached;
 mod usage;
 mod verbs;
+mod words;
 
 use args::{Cli, Verb};
 use clap::Parser;

@@ -59,6 +59,8 @@ pub struct Holes {
     pub tears: bool,
     /// A rollback within a step does not restore the kernel.
     pub rollback: bool,
+    /// What is said to a peer does not depend on what others say to it.
+    pub said: bool,
 }
 
 /// Options of a search.

@@ -145,6 +145,12 @@ impl Snapshot {
         self.0.resident
     }
 
+    /// Pages that differ from the base, which many snapshots share.
+    #[must_use]
+    pub fn delta_pages(&self) -> u64 {
+        self.0.delta.len() as u64
+    }
+
     pub(crate) fn base(&self) -> &Arc<BaseImage> {
         &self.0.base
     }

@@ -28,6 +28,12 @@ impl Conversation {
         way.reverse();
         Some((place, way))
     }
+
+    /// Messages from the nearest place that `is_kept` to this one.
+    pub fn distance(&self, place: Place, is_kept: impl Fn(Place) -> bool) -> u64 {
+        let before = |place: &Place| self.places.get(place).map(|(before, _)| *before);
+        std::iter::successors(Some(place), before).take_while(|place| !is_kept(*place)).count() as u64
+    }
 }
 
 #[cfg(test)]
@@ -49,5 +55,6 @@ mod tests {
         assert_eq!((from, way.len()), (start, 2));
         let (from, way) = conversation.way_to(two, |place| place == one).expect("it is known");
         assert_eq!((from, way), (one, vec![(two, said("b"))]));
+        assert_eq!(conversation.distance(two, |place| place == start), 2);
     }
 }

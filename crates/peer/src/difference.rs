@@ -51,7 +51,10 @@ mod tests {
     fn the_first_byte_that_differs_is_told_by_the_order_of_opening() {
         let heard = |text: &str, end| {
             let stream = |text: &str, end| Stream { bytes: text.as_bytes().into(), end };
-            Heard { streams: BTreeMap::from([(Id(9), stream("same", None)), (Id(3), stream(text, end))]) }
+            Heard {
+                streams: BTreeMap::from([(Id(9), stream("same", None)), (Id(3), stream(text, end))]),
+                ..Heard::default()
+            }
         };
         let connections = BTreeMap::from([(Id(9), 0), (Id(3), 1)]);
         let told = difference("db", 3, &connections, (&heard("Date: 1\r\n", None), &heard("Date: 2", None)));

@@ -6,14 +6,19 @@
 //!
 //! **Invariant:** the same conversation has the same answers, however often and in whatever order they are asked for.
 
+mod checkpoint;
 mod conversation;
+mod costs;
 mod difference;
+mod kept;
+mod names;
 mod native;
 mod own_world;
 mod recorded;
 mod runs;
 
 pub use self::native::Native;
+pub use checkpoint::{Price, Strategy};
 pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record};
 pub use runs::Runs;
@@ -22,6 +27,7 @@ use kernel::Id;
 use kernel::net::far::{Place, Said};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Whether the search has to stop: a peer stops with it.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -45,11 +51,39 @@ pub trait Outside: Send + Sync {
 
     /// Where it runs and what was carried out, in words.
     fn told(&self) -> String;
+
+    /// How it has ended, in all orders that were asked for: `wait4(2)` statuses.
+    fn statuses(&self) -> Vec<i32> {
+        Vec::new()
+    }
+}
+
+/// Which side opens the connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// The programs connect to a port on which the peer listens.
+    Listens(u16),
+    /// The peer connects to a port on which a program listens.
+    Connects(u16),
+}
+
+impl Shape {
+    /// The port.
+    #[must_use]
+    pub fn port(self) -> u16 {
+        match self {
+            Self::Listens(port) | Self::Connects(port) => port,
+        }
+    }
 }
 
 /// All that a peer has answered at a place, by connection.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Heard {
+    /// Connections that it has opened itself, in order.
+    pub opens: Vec<Id>,
+    /// How it has ended, if it has: a `wait4(2)` status.
+    pub ended: Option<i32>,
     /// Answers from the beginning of each connection.
     pub streams: BTreeMap<Id, Stream>,
 }
@@ -102,17 +136,25 @@ impl std::fmt::Display for Trouble {
     }
 }
 
-/// What was carried out with a peer.
+/// What was carried out with a peer, and how long it took on the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
-    /// Places of the conversation that were asked about.
-    pub places: u64,
-    /// Messages that were said to it, those said again included.
+    /// Messages that were said to it, each counted once.
     pub messages: u64,
-    /// Snapshots of it that were restored.
-    pub restored: u64,
-    /// How often it was started again.
+    /// Messages that were said again.
+    pub replays: u64,
+    /// States of it that were kept.
+    pub saves: u64,
+    /// Times that it went back to a state that was kept.
+    pub restores: u64,
+    /// Times that it began again.
     pub restarts: u64,
-    /// Messages after which it was known what had been answered.
-    pub replayed: u64,
+    /// Time for messages.
+    pub message_time: Duration,
+    /// Time for messages that were said again.
+    pub replay_time: Duration,
+    /// Time to keep states.
+    pub save_time: Duration,
+    /// Time to go back.
+    pub restore_time: Duration,
 }

@@ -5,6 +5,7 @@
 //! with what it answered there before: a difference ends the check.
 
 use crate::conversation::Conversation;
+use crate::costs::{Costs, Deed};
 use crate::difference::difference;
 use crate::{End, Heard, Outside, Stop, Stream, Traffic, Trouble};
 use ::native::{Clock, Instance, Network, Problem, Spec, Status};
@@ -38,7 +39,7 @@ pub struct Native {
 struct Book {
     conversation: Conversation,
     answers: FxHashMap<Place, Arc<Heard>>,
-    traffic: Traffic,
+    costs: Costs,
     /// After how many messages it ended at the earliest, and how.
     ended: Option<(u64, Status)>,
     /// Why it is not asked any more: the check has no answer, whatever else it would say.
@@ -105,7 +106,6 @@ impl Native {
         let way = lock(&self.book).conversation.way_to(place, is_start);
         let (from, way) = way.ok_or_else(|| Trouble::Fails("it was never told this".to_owned()).of(&self.name))?;
         let mut seat = self.take_seat(&mut seats, from)?;
-        lock(&self.book).traffic.places += 1;
         for (place, said) in way {
             self.say(&mut seat, place, &said)?;
         }
@@ -124,8 +124,10 @@ impl Native {
             // The one that was not asked for longest.
             seats.remove(0);
         }
-        lock(&self.book).traffic.restarts += 1;
-        self.new_seat()
+        let mut costs = Costs::default();
+        let seat = costs.measured(Deed::Restart, || self.new_seat());
+        lock(&self.book).costs.add(&costs);
+        seat
     }
 
     /// Says something that leads to a place, and notes what is answered there.
@@ -133,16 +135,18 @@ impl Native {
         if seat.instance.has_spoken() {
             return Err(self.spoke_without_cause(seat));
         }
-        seat.say(said).and_then(|()| seat.instance.rest(&*self.stop)).map_err(|problem| self.trouble(&problem))?;
+        let mut costs = Costs::default();
+        let deed = if lock(&self.book).answers.contains_key(&place) { Deed::Replay } else { Deed::Message };
+        let said = costs.measured(deed, || seat.say(said).and_then(|()| seat.instance.rest(&*self.stop)));
+        said.map_err(|problem| self.trouble(&problem))?;
         let heard = seat.hear();
         (seat.place, seat.heard) = (place, Arc::clone(&heard));
         let mut book = lock(&self.book);
-        book.traffic.messages += 1;
+        book.costs.add(&costs);
         if let Some(status) = seat.instance.status() {
             book.note_end(seat.messages, status);
         }
         let Some(known) = book.answers.insert(place, Arc::clone(&heard)) else { return Ok(()) };
-        book.traffic.replayed += 1;
         if known == heard {
             return Ok(());
         }
@@ -205,7 +209,7 @@ impl Seat {
             };
             (*id, Stream { bytes, end })
         };
-        Arc::new(Heard { streams: self.connections.iter().map(stream).collect() })
+        Arc::new(Heard { streams: self.connections.iter().map(stream).collect(), ..Heard::default() })
     }
 }
 
@@ -228,12 +232,12 @@ impl Outside for Native {
     }
 
     fn traffic(&self) -> Traffic {
-        lock(&self.book).traffic
+        lock(&self.book).costs.traffic
     }
 
     fn told(&self) -> String {
         let book = lock(&self.book);
-        let Traffic { messages, restarts, .. } = book.traffic;
+        let Traffic { messages, restarts, .. } = book.costs.traffic;
         let ended = book.ended.map(|(messages, status)| format!("; it {status} after {messages} messages (recorded)"));
         format!("native, {messages} messages, {restarts} restarts{}", ended.unwrap_or_default())
     }

@@ -1,16 +1,23 @@
-//! A peer in a world of its own: any program that Allways runs, on one schedule. It is deterministic, its snapshots take
+//! A peer in a world of its own, server or client: any program that Allways runs, on one schedule. It is deterministic, its snapshots take
 //! microseconds, and nothing of it is left behind.
 
+use crate::checkpoint::Strategy;
 use crate::conversation::Conversation;
-use crate::{End, Heard, Outside, Stop, Stream, Traffic, Trouble};
+use crate::costs::{Costs, Deed};
+use crate::kept::Checkpoints;
+use crate::names::Names;
+use crate::{End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
 use kernel::kernel::Output;
 use kernel::map::Map;
 use kernel::net::address::Name;
-use kernel::net::far::{Place, Said, Saying};
+use kernel::net::far::{PeerId, Place, Said, Saying};
 use kernel::net::{far_ends, far_log};
+use kernel::process::State;
 use kernel::shared::Shared;
-use kernel::{Id, Kernel, Tid};
+use kernel::wait::Wait;
+use kernel::{Id, Kernel, Pid, Tid};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use world::World;
 use world::run::{Audience, Round, Run};
@@ -21,10 +28,14 @@ use x86::{Code, Cpu};
 const PATIENCE_NS: u64 = 10_000_000_000;
 /// Rounds without rest at most: a peer that spins never comes to rest.
 const ROUNDS_MAX: u64 = 1 << 18;
+/// Bytes that the checkpoints of an adaptive strategy may take.
+const CHECKPOINT_BYTES_MAX: u64 = 256 << 20;
+/// Bytes that a checkpoint takes beside pages, about.
+const KERNEL_BYTES: u64 = 32 << 10;
 /// The first port that connections of the search come from.
 const FIRST_PORT: u16 = 20_000;
 
-/// A server in a world of its own.
+/// A program in a world of its own.
 pub struct OwnWorld {
     name: String,
     inner: Mutex<Inner>,
@@ -32,39 +43,62 @@ pub struct OwnWorld {
 
 struct Inner {
     world: World,
+    /// The place of the conversation at which the world is; none in the midst of a message, and after trouble.
+    at: Option<Place>,
     code: Code,
     audience: Unheard,
-    /// The port on which it listens.
-    port: u16,
+    /// Its first process.
+    pid: Option<Pid>,
+    shape: Shape,
+    names: Names,
+    /// How it has ended so far, in all orders.
+    statuses: BTreeSet<i32>,
     conversation: Conversation,
-    /// Places at which it is known what was answered.
-    kept: FxHashMap<Place, Kept>,
-    traffic: Traffic,
+    /// What was answered, by place.
+    heard: FxHashMap<Place, Arc<Heard>>,
+    strategy: Strategy,
+    checkpoints: Checkpoints<Checkpoint>,
+    costs: Costs,
 }
 
 /// The world of a peer at a place of its conversation.
 #[derive(Clone)]
-struct Kept {
+struct Checkpoint {
     kernel: Shared<Kernel>,
     memory: memory::Snapshot,
     cpus: Map<Tid, Cpu>,
-    heard: Arc<Heard>,
 }
 
 impl OwnWorld {
-    /// Lets a server that was started in a world run until it listens.
+    /// Lets a program that was started in a world run until it listens, or has connected.
     ///
     /// # Errors
-    /// If it does something that is not modelled, or does not listen, or the search has to stop.
-    pub fn start(name: &str, world: World, port: u16, stop: Stop) -> Result<Self, Trouble> {
-        let (conversation, kept) = (Conversation::default(), FxHashMap::default());
-        let (code, audience) = (Code::default(), Unheard { stop });
-        let mut inner = Inner { world, code, audience, port, conversation, kept, traffic: Traffic::default() };
-        inner.run_until(|kernel| is_listening(kernel, port)).map_err(|trouble| trouble.of(name))?;
-        if !is_listening(&inner.world.kernel, port) {
-            return Err(Trouble::Fails(format!("it did not listen on port {port} in 10 s")).of(name));
-        }
-        inner.keep(Place::default(), Arc::default());
+    /// If it does something that is not modelled, or neither listens nor connects, or the search has to stop.
+    pub fn start(name: &str, world: World, shape: Shape, strategy: Strategy, stop: Stop) -> Result<Self, Trouble> {
+        let room = if strategy == Strategy::Adaptive { CHECKPOINT_BYTES_MAX } else { u64::MAX };
+        let pid = world.kernel.processes.keys().next().copied();
+        let mut inner = Inner {
+            world,
+            at: None,
+            code: Code::default(),
+            audience: Unheard { stop },
+            pid,
+            shape,
+            names: Names::of(name),
+            statuses: BTreeSet::new(),
+            conversation: Conversation::default(),
+            heard: FxHashMap::default(),
+            strategy,
+            checkpoints: Checkpoints::new(room),
+            costs: Costs::default(),
+        };
+        let heard = match shape {
+            Shape::Listens(port) => inner.listen(port),
+            Shape::Connects(port) => inner.connect(port),
+        };
+        inner.heard.insert(Place::default(), Arc::new(heard.map_err(|trouble| trouble.of(name))?));
+        inner.at = Some(Place::default());
+        inner.keep(Place::default());
         Ok(Self { name: name.to_owned(), inner: Mutex::new(inner) })
     }
 
@@ -84,14 +118,18 @@ impl Outside for OwnWorld {
 
     fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
         let mut inner = self.lock();
-        if let Some(kept) = inner.kept.get(&place) {
-            return Ok(Arc::clone(&kept.heard));
+        if let Some(heard) = inner.heard.get(&place) {
+            return Ok(Arc::clone(heard));
         }
         inner.ask(place).map_err(|trouble| trouble.of(&self.name))
     }
 
     fn traffic(&self) -> Traffic {
-        self.lock().traffic
+        self.lock().costs.traffic
+    }
+
+    fn statuses(&self) -> Vec<i32> {
+        self.lock().statuses.iter().copied().collect()
     }
 
     fn told(&self) -> String {
@@ -100,57 +138,122 @@ impl Outside for OwnWorld {
 }
 
 impl Inner {
-    /// Goes to a place of the conversation.
-    fn ask(&mut self, place: Place) -> Result<Arc<Heard>, Trouble> {
-        let way = self.conversation.way_to(place, |place| self.kept.contains_key(&place));
-        let (from, way) = way.ok_or_else(|| Trouble::Fails("it was never told this".to_owned()))?;
-        let mut heard = self.restore(from);
-        self.traffic.places += 1;
-        for (place, said) in way {
-            heard = self.say(&said, &heard)?;
-            self.keep(place, Arc::clone(&heard));
+    /// Lets a server run until it listens.
+    fn listen(&mut self, port: u16) -> Result<Heard, Trouble> {
+        self.run_until(|kernel| is_listening(kernel, port))?;
+        match is_listening(&self.world.kernel, port) {
+            true => Ok(Heard::default()),
+            false => Err(Trouble::Fails(format!("it did not listen on port {port} in 10 s"))),
         }
+    }
+
+    /// Lets a client run until it has connected, and waits for something.
+    fn connect(&mut self, port: u16) -> Result<Heard, Trouble> {
+        self.world.kernel.net.far.declared.insert(port, PeerId(0));
+        self.run_until(|kernel| !kernel.net.far.said.is_empty() && !is_asleep(kernel))?;
+        let heard = self.hear_all(Heard::default());
+        match heard.opens.is_empty() {
+            true => Err(Trouble::Fails(format!("it did not connect to port {port} in 10 s"))),
+            false => Ok(heard),
+        }
+    }
+
+    /// Goes to a place of the conversation: from where the world is, or from the nearest checkpoint on the way.
+    fn ask(&mut self, place: Place) -> Result<Arc<Heard>, Trouble> {
+        let is_begin = |place| self.at == Some(place) || self.checkpoints.has(place);
+        let way = self.conversation.way_to(place, is_begin);
+        let (from, way) = way.ok_or_else(|| Trouble::Fails("it was never told this".to_owned()))?;
+        if self.at != Some(from) {
+            self.restore(from);
+        }
+        let mut heard = self.heard.get(&from).cloned().expect("the world was there");
+        let mut distance = self.conversation.distance(from, |place| self.checkpoints.has(place));
+        self.at = None;
+        for (place, said) in way {
+            heard = self.tell(place, &said, &heard)?;
+            distance += 1;
+            if !self.checkpoints.has(place) && self.strategy.keeps(&said.what, false, &self.costs.price(distance)) {
+                self.keep(place);
+                distance = 0;
+            }
+        }
+        self.at = Some(place);
         Ok(heard)
     }
 
-    fn keep(&mut self, place: Place, heard: Arc<Heard>) {
-        let World { kernel, memory, cpus, .. } = &mut self.world;
-        let kept = Kept { kernel: kernel.clone(), memory: memory.snapshot(), cpus: cpus.clone(), heard };
-        self.kept.insert(place, kept);
+    /// Says what leads to a place; all that was answered there. What was said before is answered as before.
+    fn tell(&mut self, place: Place, said: &Said, before: &Heard) -> Result<Arc<Heard>, Trouble> {
+        let known = self.heard.get(&place).cloned();
+        let deed = if known.is_some() { Deed::Replay } else { Deed::Message };
+        let mut costs = std::mem::take(&mut self.costs);
+        let told = costs.measured(deed, || self.say(said, before));
+        self.costs = costs;
+        let heard = told?;
+        if known.is_some_and(|known| known != heard) {
+            return Err(Trouble::Fails("it answered differently when it was told the same again".to_owned()));
+        }
+        self.heard.insert(place, Arc::clone(&heard));
+        Ok(heard)
     }
 
-    fn restore(&mut self, place: Place) -> Arc<Heard> {
-        let kept = self.kept.get(&place).expect("a way begins at a kept place");
-        self.world.kernel = kept.kernel.clone();
-        self.world.memory.restore(&kept.memory);
-        self.world.cpus = kept.cpus.clone();
-        self.traffic.restored += 1;
-        Arc::clone(&kept.heard)
+    fn keep(&mut self, place: Place) {
+        let World { kernel, memory, cpus, .. } = &mut self.world;
+        let checkpoint = self.costs.measured(Deed::Save, || Checkpoint {
+            kernel: kernel.clone(),
+            memory: memory.snapshot(),
+            cpus: cpus.clone(),
+        });
+        let bytes = KERNEL_BYTES + checkpoint.memory.delta_pages() * memory::PAGE_SIZE;
+        self.checkpoints.keep(place, checkpoint, bytes);
+    }
+
+    fn restore(&mut self, place: Place) {
+        let kept = self.checkpoints.get(place).expect("a way begins at a checkpoint");
+        let deed = if place == Place::default() { Deed::Restart } else { Deed::Restore };
+        let world = &mut self.world;
+        self.costs.measured(deed, || {
+            world.kernel = kept.kernel.clone();
+            world.memory.restore(&kept.memory);
+            world.cpus = kept.cpus.clone();
+        });
     }
 
     /// Says something and lets the peer come to rest; all that it has answered then.
     fn say(&mut self, said: &Said, before: &Heard) -> Result<Arc<Heard>, Trouble> {
-        self.traffic.messages += 1;
         let mut heard = before.clone();
+        let end = self.names.inside(said.end);
         let kernel = &mut *self.world.kernel;
         match &said.what {
             Saying::Open => {
                 let source = FIRST_PORT + heard.streams.len() as u16;
-                heard.streams.insert(said.end, Stream::default());
-                if far_ends::open(kernel, said.end, source, self.port).is_none() {
-                    let refused = Stream { end: Some(End::Reset), ..Stream::default() };
-                    heard.streams.insert(said.end, refused);
-                }
+                let is_taken = far_ends::open(kernel, (end, PeerId(0)), source, self.shape.port()).is_some();
+                let refused = (!is_taken).then_some(End::Reset);
+                heard.streams.insert(said.end, Stream { end: refused, ..Stream::default() });
             }
-            Saying::Bytes(bytes) => far_ends::deliver(kernel, said.end, bytes),
-            Saying::Finish => far_ends::deliver_end(kernel, said.end, false),
-            Saying::Reset => far_ends::deliver_end(kernel, said.end, true),
+            Saying::Bytes(bytes) => far_ends::deliver(kernel, end, bytes),
+            Saying::Finish => far_ends::deliver_end(kernel, end, false),
+            Saying::Reset => far_ends::deliver_end(kernel, end, true),
         }
-        self.run_until(|_| true)?;
+        // A server's timers belong to its own business; a client that sleeps goes on afterwards.
+        match self.shape {
+            Shape::Listens(_) => self.run_until(|_| true)?,
+            Shape::Connects(_) => self.run_until(|kernel| !is_asleep(kernel))?,
+        }
+        Ok(Arc::new(self.hear_all(heard)))
+    }
+
+    /// Adds all that the peer has said since it was last asked.
+    fn hear_all(&mut self, mut heard: Heard) -> Heard {
         for answer in far_log::take_said(&mut self.world.kernel) {
-            hear(&mut heard, answer);
+            let end = self.names.outside(answer.end);
+            hear(&mut heard, Said { end, ..answer });
         }
-        Ok(Arc::new(heard))
+        let process = self.pid.and_then(|pid| self.world.kernel.processes.get(&pid));
+        if let Some(State::Zombie(status)) = process.map(|process| process.state) {
+            heard.ended = Some(status);
+            self.statuses.insert(status);
+        }
+        heard
     }
 
     /// Runs until no thread can move, `is_done`, and all that was sent is read; or until nothing more will happen.
@@ -211,11 +314,17 @@ impl Audience for Unheard {
 fn hear(heard: &mut Heard, answer: Said) {
     let stream = heard.streams.entry(answer.end).or_default();
     match answer.what {
-        Saying::Open => {}
+        Saying::Open => heard.opens.push(answer.end),
         Saying::Bytes(bytes) => stream.bytes = [&stream.bytes[..], &bytes].concat().into(),
         Saying::Finish => stream.end = stream.end.or(Some(End::Finished)),
         Saying::Reset => stream.end = Some(End::Reset),
     }
+}
+
+/// Whether a thread waits for nothing but time.
+fn is_asleep(kernel: &Kernel) -> bool {
+    let sleeps = |wait: &Wait| wait.until.is_empty() && wait.deadline.is_some();
+    kernel.threads.values().any(|thread| thread.wait.as_ref().is_some_and(sleeps))
 }
 
 /// Whether a process listens on a port.

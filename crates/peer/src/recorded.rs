@@ -1,6 +1,6 @@
 //! A peer from a record: it answers what it answered along a schedule, and nothing else.
 
-use crate::{End, Heard, Outside, Stream, Traffic, Trouble};
+use crate::{End, Heard, Outside, Shape, Stream, Traffic, Trouble};
 use kernel::Id;
 use kernel::net::far::{Place, Said};
 use std::collections::BTreeMap;
@@ -28,10 +28,11 @@ impl Recorded {
             streams.insert(*connection, from_hex(bytes).ok_or_else(wrong)?);
         }
         let mut places = BTreeMap::new();
-        for PlaceRef { place, heard } in &record.places {
+        for PlaceRef { place, heard, opens } in &record.places {
             let place = u128::from_str_radix(place, 16).map_err(|_| wrong())?;
             let heard = heard.iter().map(|heard| stream_of(heard, &streams)).collect::<Option<_>>();
-            places.insert(place, Arc::new(Heard { streams: heard.ok_or_else(wrong)? }));
+            let opens = opens.iter().copied().map(Id).collect();
+            places.insert(place, Arc::new(Heard { opens, streams: heard.ok_or_else(wrong)?, ended: None }));
         }
         Ok(Self { name: record.name.clone(), places })
     }
@@ -73,7 +74,7 @@ impl Outside for Recorded {
 
 /// The record of a peer that was asked at these places.
 #[must_use]
-pub fn record(name: &str, port: u16, places: &[(Place, Arc<Heard>)]) -> PeerRef {
+pub fn record(name: &str, shape: Shape, places: &[(Place, Arc<Heard>)]) -> PeerRef {
     let mut longest: BTreeMap<Id, Arc<[u8]>> = BTreeMap::new();
     for (end, stream) in places.iter().flat_map(|(_, heard)| &heard.streams) {
         let known = longest.entry(*end).or_default();
@@ -85,8 +86,11 @@ pub fn record(name: &str, port: u16, places: &[(Place, Arc<Heard>)]) -> PeerRef 
     let places = places.iter().map(|(place, heard)| PlaceRef {
         place: format!("{:032x}", place.fingerprint()),
         heard: heard.streams.iter().map(|(end, stream)| heard_ref(*end, stream)).collect(),
+        opens: heard.opens.iter().map(|end| end.0).collect(),
     });
-    PeerRef { name: name.to_owned(), port, streams: streams.collect(), places: places.collect() }
+    let (streams, places) = (streams.collect(), places.collect());
+    let connects = matches!(shape, Shape::Connects(_));
+    PeerRef { name: name.to_owned(), port: shape.port(), connects, streams, places, ..PeerRef::default() }
 }
 
 fn heard_ref(end: Id, stream: &Stream) -> HeardRef {
@@ -117,12 +121,13 @@ mod tests {
     fn a_record_answers_what_was_answered_and_nothing_else() {
         let said = |text: &str| Said { end: Id(7), what: Saying::Bytes(text.as_bytes().to_vec()) };
         let heard = |text: &str, end| {
-            Arc::new(Heard { streams: BTreeMap::from([(Id(7), Stream { bytes: text.as_bytes().into(), end })]) })
+            let streams = BTreeMap::from([(Id(7), Stream { bytes: text.as_bytes().into(), end })]);
+            Arc::new(Heard { opens: vec![Id(7)], streams, ended: None })
         };
         let start = Place::default();
         let (one, two) = (start.after(&said("a")), start.after(&said("ab")));
         let places = [(one, heard("yes", None)), (two, heard("yes no", Some(End::Finished)))];
-        let peer = Recorded::new(&record("db", 1, &places)).expect("a record");
+        let peer = Recorded::new(&record("db", Shape::Listens(1), &places)).expect("a record");
         assert_eq!(peer.heard(one), Ok(heard("yes", None)));
         assert_eq!(peer.heard(peer.after(one, &said("b"))), Ok(heard("yes no", Some(End::Finished))));
         assert!(
@@ -132,11 +137,14 @@ mod tests {
 
     #[test]
     fn a_record_that_contradicts_itself_is_refused() {
-        let place =
-            PlaceRef { place: "0".into(), heard: vec![HeardRef { connection: 1, length: 3, end: String::new() }] };
+        let place = PlaceRef {
+            place: "0".into(),
+            heard: vec![HeardRef { connection: 1, length: 3, end: String::new() }],
+            opens: vec![],
+        };
         for (bytes, place) in [("abc", PlaceRef::default()), ("zz", PlaceRef::default()), ("abcd", place)] {
             let streams = vec![StreamRef { connection: 1, bytes: bytes.into() }];
-            let record = PeerRef { name: "db".into(), port: 1, streams, places: vec![place] };
+            let record = PeerRef { name: "db".into(), port: 1, streams, places: vec![place], ..PeerRef::default() };
             assert!(Recorded::new(&record).is_err(), "{bytes}");
         }
     }

@@ -17,6 +17,9 @@ pub(crate) fn programs_text(programs: &Programs, layout: &Layout) -> String {
     list("search", searched(programs));
     list("audit", audited(programs));
     list("assumed", assumed(programs));
+    for peer in &programs.traffic {
+        list("peer", peer.iter().map(|word| clean(word)).collect());
+    }
     out
 }
 

@@ -59,6 +59,8 @@ pub struct Programs {
     pub assumptions: Vec<String>,
     /// Peers whose recorded behaviour a verdict is for, with how much was said to them.
     pub peers: Vec<String>,
+    /// What was carried out with each peer: checkpoints, restores, and their cost.
+    pub traffic: Vec<Vec<String>>,
 }
 
 /// Choices of one kind.

@@ -1,14 +1,21 @@
 //! What was said to peers along a schedule, and what they answered: a replay needs no peer.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// A peer, as it behaved along a schedule.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PeerRef {
     /// Its name.
     pub name: String,
-    /// The port behind which it was.
+    /// The port behind which it was, or to which it connected.
     pub port: u16,
+    /// Whether it connected to the port.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub connects: bool,
+    /// As its user wrote it, by key; it decides nothing when a schedule is executed again.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub spec: Map<String, Value>,
     /// Answers on each connection, as far as the schedule got.
     pub streams: Vec<StreamRef>,
     /// Places of the conversation that the schedule came to.
@@ -31,6 +38,9 @@ pub struct PlaceRef {
     pub place: String,
     /// How much was answered there on each connection, and how the connection had ended: `finished`, `reset`.
     pub heard: Vec<HeardRef>,
+    /// Connections that it had opened itself, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opens: Vec<u64>,
 }
 
 /// How much was answered on a connection at a place.

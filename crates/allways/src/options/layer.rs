@@ -1,6 +1,7 @@
 //! Options by their keys: which are set, and what the command line says over the file.
 
 use super::Options;
+use super::peer::Spec;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -18,7 +19,8 @@ const RIVALS: [(&str, &[&str]); 6] = [
 ];
 
 impl Options {
-    /// These options where they are set, and those of the file where not. What must never be true adds up.
+    /// These options where they are set, and those of the file where not. What must never be true adds up,
+    /// and so do peers; a peer of the file gives way to one of the same name.
     #[must_use]
     pub fn over(&self, file: &Self) -> Self {
         let (own, mut all) = (given(self), given(file));
@@ -28,6 +30,8 @@ impl Options {
         all.extend(own);
         let mut merged: Self = serde_json::from_value(Value::Object(all)).expect("they were options before");
         merged.view.never = [&self.view.never[..], &file.view.never].concat();
+        let is_other = |peer: &&Spec| self.view.peer.iter().all(|own| own.name != peer.name);
+        merged.view.peer = self.view.peer.iter().chain(file.view.peer.iter().filter(is_other)).cloned().collect();
         merged
     }
 }
@@ -56,6 +60,7 @@ fn is_unset(value: &Value) -> bool {
         Value::Null => true,
         Value::Bool(on) => !on,
         Value::Array(list) => list.is_empty(),
+        Value::Object(all) => all.is_empty(),
         _ => false,
     }
 }
@@ -99,6 +104,15 @@ mod tests {
     fn what_must_never_be_true_adds_up() {
         let merged = options("never = [\"a\"]").over(&options("never = [\"b\"]"));
         assert_eq!(merged.view.never, ["a", "b"]);
+    }
+
+    #[test]
+    fn peers_add_up_and_the_command_line_wins() {
+        let file = options("[peer.a]\nlistens = 1\ncommand = \"x\"\n[peer.b]\nlistens = 2\ncommand = \"y\"\n");
+        let merged = options("peer = [\"b:3=z\"]").over(&file);
+        let told: Vec<String> =
+            merged.view.peer.iter().map(|peer| format!("{} {}", peer.name, peer.command[0])).collect();
+        assert_eq!(told, ["b z", "a x"]);
     }
 
     #[test]

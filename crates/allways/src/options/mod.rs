@@ -4,13 +4,17 @@
 //! means to the engine is said beside it. Unless somebody sets it, it is unset: so the command line can be laid over the
 //! file ([`layer`]), and flags that do not fit can be named without a list of all.
 
+mod address;
 mod engine;
 mod layer;
+mod peer;
 mod search;
 mod view;
 
+pub use address::Address;
 pub use engine::{EngineName, EngineOptions};
 pub use layer::{Given, given, keys};
+pub use peer::Spec;
 pub use search::{SearchOptions, Switch, kinds};
 pub use view::{Libc, ViewOptions};
 

@@ -1,14 +1,11 @@
 //! How programs are looked at. Counterexamples keep it, because it decides where steps begin and end and what tells states
 //! apart.
 
-use crate::programs::setup::{base_environment, not_started};
-use checker::{Checks, Depth, PeerProblem, Timeouts};
+use super::peer::{Checkpoint, Spec, Where, list};
+use checker::{Checks, Depth, Timeouts};
 use clap::{Args, ValueEnum};
-use peer::Runs;
 use serde::{Deserialize, Serialize};
-use std::os::unix::ffi::OsStringExt;
 use trace::FailureKind;
-use world::Command;
 
 /// How programs are looked at.
 #[derive(Args, Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
@@ -41,11 +38,15 @@ pub struct ViewOptions {
     #[arg(long, conflicts_with = "only_breaks")]
     pub fine: bool,
     /// A program that answers, and is not searched itself: 'db:6379=redis-server --port 6379'
-    #[arg(long, value_name = "NAME:PORT=COMMAND")]
-    pub peer: Vec<String>,
+    #[arg(long, value_name = "NAME:PORT=COMMAND", value_parser = Spec::short)]
+    #[serde(with = "list")]
+    pub peer: Vec<Spec>,
     /// Where peers run [default: world]
     #[arg(long, value_enum, value_name = "WHERE")]
-    pub outside: Option<Outside>,
+    pub outside: Option<Where>,
+    /// At which places of the conversation to keep the state of peers [default: adaptive]
+    #[arg(long, value_enum, value_name = "STRATEGY")]
+    pub checkpoint: Option<Checkpoint>,
     /// Tell how these global variables change
     #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]
     pub watch: Vec<String>,
@@ -73,16 +74,6 @@ pub enum Reads {
     Whole,
     /// All, all but one byte, one byte, or what was sent first
     Short,
-}
-
-/// Where peers run.
-#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
-#[serde(rename_all = "lowercase")]
-pub enum Outside {
-    /// In a world of their own, on one schedule
-    World,
-    /// On this machine, as processes that are started anew and told the same again
-    Native,
 }
 
 /// Whom a signal wakes.
@@ -134,19 +125,6 @@ impl ViewOptions {
         }
     }
 
-    /// Starts peers.
-    pub fn start_peers(&self, programs: &mut checker::Programs) -> Result<(), String> {
-        let runs = if self.outside == Some(Outside::Native) { Runs::Native } else { Runs::World };
-        for text in &self.peer {
-            let (name, port, command) = peer(text, runs).ok_or_else(|| not_a_peer(text))?;
-            programs.start_peer(name, port, &command, runs).map_err(|problem| match problem {
-                PeerProblem::NotStarted(error) => format!("`--peer`: {}", not_started(&error)),
-                PeerProblem::Trouble(why) => format!("`--peer`: {why}"),
-            })?;
-        }
-        Ok(())
-    }
-
     /// Places the user's points.
     pub fn place(&self, programs: &mut checker::Programs) -> Result<(), String> {
         let told = |flag: &'static str| move |why: String| format!("`{flag}`: {why}");
@@ -165,45 +143,5 @@ fn checks(kinds: &[FailureKind]) -> Checks {
         assert: wants(FailureKind::Assert),
         exit: wants(FailureKind::Exit),
         misuse: wants(FailureKind::Misuse),
-    }
-}
-
-/// Name, port and command of a peer.
-fn peer(text: &str, runs: Runs) -> Option<(&str, u16, Command)> {
-    let (address, command) = text.split_once('=')?;
-    let (name, port) = address.split_once(':')?;
-    let arguments: Vec<Vec<u8>> = command.split_whitespace().map(|word| word.as_bytes().to_vec()).collect();
-    let is_whole = !name.is_empty() && !arguments.is_empty();
-    let (environment, directory) = match runs {
-        Runs::World => (vec![b"LD_BIND_NOW=1".to_vec()], b"/".to_vec()),
-        Runs::Native => (base_environment([].into_iter()), here()),
-    };
-    let command = Command { arguments, environment, directory };
-    is_whole.then_some((name, port.parse().ok()?, command))
-}
-
-/// The folder that the check runs in.
-fn here() -> Vec<u8> {
-    std::env::current_dir().map_or_else(|_| b"/".to_vec(), |here| here.into_os_string().into_vec())
-}
-
-fn not_a_peer(text: &str) -> String {
-    format!(
-        "`--peer`: `{text}` is no peer\n  = help: a name, the port on which it listens, and how it is started: --peer 'db:6379=redis-server --port 6379'"
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_peer_has_a_name_a_port_and_a_command() {
-        let read = |text| peer(text, Runs::World);
-        let (name, port, command) = read("db:6379=redis-server --port 6379").expect("a peer");
-        assert_eq!((name, port, command.arguments.len()), ("db", 6379, 3));
-        assert!(
-            ["db", "db:6379", "db=redis", "db:x=redis", ":1=redis", "db:1= "].iter().all(|text| read(text).is_none())
-        );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::propositions::propositions;
 use crate::options::{Options, keys};
+use crate::words;
 use serde::de::{self, DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -47,15 +48,13 @@ pub struct Check {
     pub ltl: Option<toml::Table>,
     /// Not for programs yet.
     pub faults: Option<toml::Table>,
-    /// Not yet.
-    pub peer: Option<toml::Table>,
     /// As on the command line.
     #[serde(skip)]
     pub options: Options,
 }
 
 /// The keys of a check that are no options.
-const KEYS: [&str; 7] = ["model", "service", "let", "files", "ltl", "faults", "peer"];
+const KEYS: [&str; 6] = ["model", "service", "let", "files", "ltl", "faults"];
 
 /// A key of a check; any other is a mistake.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -78,7 +77,8 @@ impl<'de> Deserialize<'de> for Key {
 #[serde(deny_unknown_fields)]
 pub struct ServiceConfig {
     /// Program and arguments.
-    pub command: Words,
+    #[serde(deserialize_with = "words::read")]
+    pub command: Vec<String>,
     /// How many of them; they are called `name.1`, `name.2`.
     pub replicas: Option<usize>,
     /// Variables.
@@ -95,32 +95,6 @@ pub struct ServiceConfig {
     pub healthcheck: Option<Health>,
     /// `exited` (the default), `running`, `any` or an exit code.
     pub expected_final_state: Option<FinalState>,
-}
-
-/// A command as a list, or as one text that is split at blanks.
-#[derive(Deserialize, Debug)]
-#[serde(untagged, expecting = "a command is a list of words, [\"./program\", \"argument\"], or one text")]
-pub enum Words {
-    /// Words.
-    List(Vec<String>),
-    /// One text.
-    Text(String),
-}
-
-impl Default for Words {
-    fn default() -> Self {
-        Self::List(Vec::new())
-    }
-}
-
-impl Words {
-    /// The words.
-    pub fn all(&self) -> Vec<String> {
-        match self {
-            Self::List(words) => words.clone(),
-            Self::Text(text) => text.split_whitespace().map(str::to_owned).collect(),
-        }
-    }
 }
 
 /// What a service waits for: names, or names with conditions.
@@ -315,6 +289,6 @@ mod tests {
     #[test]
     fn commands_are_lists_or_texts() {
         let config = parsed("[check.a.service.s]\ncommand = \"./s 7000\"\n").expect("it is right");
-        assert_eq!(config.check["a"].service["s"].command.all(), ["./s", "7000"]);
+        assert_eq!(config.check["a"].service["s"].command, ["./s", "7000"]);
     }
 }

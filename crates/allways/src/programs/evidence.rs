@@ -3,6 +3,7 @@
 use super::request::Wanted;
 use super::search::Searched;
 use super::setup::Setup;
+use super::traffic::{peers, traffic};
 use super::{record, tell};
 use crate::checked::Checked;
 use crate::saved::Saved;
@@ -11,10 +12,8 @@ use checker::narrate::program_replay::ProgramReplay;
 use checker::{Depth, Difference, Earlier, Engine, Programs};
 use explore::graph::{Found, Mode, Race};
 use explore::system::Failure;
-use peer::Outside;
 use replay::{Budget, fails_with, shorten};
 use report::Sources;
-use std::sync::Arc;
 use trace::{Choice, Counterexample, FailureKind, RaceRef, Schedule};
 
 /// Steps that shortening may execute: a fraction of a second.
@@ -39,6 +38,8 @@ pub struct Evidence {
     pub libraries: Libraries,
     /// Peers, with how much was said to them.
     pub peers: Vec<String>,
+    /// What was carried out with each of them.
+    pub traffic: Vec<Vec<String>>,
 }
 
 impl Evidence {
@@ -110,8 +111,8 @@ impl Court<'_> {
     /// Executes what was found again, and keeps what fails again.
     pub fn collect(&mut self, searched: &Searched) -> Evidence {
         let is_reduced = !matches!(self.wanted.engine, Engine::Graph { mode: Mode::Full, .. });
-        let (libraries, peers) = (libraries(self.programs), peers(self.programs));
-        let mut evidence = Evidence { libraries, peers, is_reduced, ..Evidence::default() };
+        let (libraries, peers, traffic) = (libraries(self.programs), peers(self.programs), traffic(self.programs));
+        let mut evidence = Evidence { libraries, peers, traffic, is_reduced, ..Evidence::default() };
         self.at_the_start(&mut evidence);
         self.failures(&searched.outcome.report.found, &mut evidence);
         if let Some(earlier) = &searched.outcome.earlier {
@@ -331,12 +332,6 @@ fn inevitable(from: Option<usize>, steps: usize) -> Vec<String> {
         .map(|from| format!("inevitable from step {from} on"))
         .into_iter()
         .collect()
-}
-
-/// Peers, with how much was said to them.
-fn peers(programs: &Programs) -> Vec<String> {
-    let told = |peer: &Arc<dyn Outside>| format!("{} ({})", peer.name(), peer.told());
-    programs.peers().iter().map(told).collect()
 }
 
 fn libraries(programs: &Programs) -> Libraries {

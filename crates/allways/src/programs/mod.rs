@@ -2,6 +2,8 @@
 
 pub mod config;
 mod evidence;
+mod peer_setup;
+mod peers;
 mod propositions;
 mod record;
 mod replay;
@@ -11,27 +13,30 @@ mod services;
 pub mod setup;
 mod summary;
 mod tell;
+mod traffic;
 mod view_ref;
 
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::misfit;
+use crate::options::{Spec, ViewOptions};
 use crate::output::Output;
 use crate::request::Request;
 use crate::saved::Saved;
 use crate::usage;
 use checker::narrate::Growth;
-use checker::{Options, Programs};
+use checker::{Options, Programs, Service};
 use config::Config;
 use evidence::Court;
 use explore::{Allowance, Budget};
 use kernel::host::Host;
 use memory::Limit;
+use peers::Written;
 pub use replay::replay;
 use request::{KINDS, Wanted};
 use search::{Reason, Searched, Watch};
-use setup::{Setup, not_started, tell_hidden};
+use setup::{Setup, not_started, program_file, tell_hidden};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use world::host::DeclaredRoots;
@@ -48,7 +53,14 @@ pub enum Subject {
 /// What the command line starts.
 pub fn started_by(args: &CheckArgs) -> Result<Subject, String> {
     misfit::for_programs(args, &KINDS)?;
-    Setup::new(&args.world).map(Subject::Programs)
+    let here = folder()?;
+    let peers = Written { check: None, here: &here }.peers(&args.options.view)?;
+    Ok(Subject::Programs(Setup { peers, ..Setup::new(&args.world)? }))
+}
+
+/// The folder of the check.
+fn folder() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))
 }
 
 /// What `allways.toml` says under a name, or its only check if none is named.
@@ -60,10 +72,24 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
     if let Some(model) = &check.model {
         return Ok(Subject::Model(model.clone()));
     }
-    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let here = folder()?;
     let setup = services::setup(name, check, &here)?;
     misfit::for_programs(args, &KINDS)?;
-    Ok(Subject::Programs(setup))
+    let peers = Written { check: Some((name, &check.options)), here: &here }.peers(&args.options.view)?;
+    Ok(Subject::Programs(Setup { peers, ..setup }))
+}
+
+/// A setup in which peers are programs like the others, started before them in the same world: nothing is searched, so nothing
+/// has to be remembered.
+pub fn with_peers(mut setup: Setup, specs: &[Spec]) -> Result<Setup, String> {
+    let here = folder()?;
+    let view = ViewOptions { peer: specs.to_vec(), ..ViewOptions::default() };
+    let peers = Written { check: None, here: &here }.peers(&view)?;
+    let files: Vec<PathBuf> = peers.iter().filter_map(|peer| program_file(&peer.command)).collect();
+    setup.roots.extend(files.iter().cloned());
+    setup.named.extend(files);
+    setup.services.splice(0..0, peers.into_iter().map(|peer| Service::new(peer.command)));
+    Ok(setup)
 }
 
 fn wrong(why: &str, output: &Output) -> Exit {
@@ -124,7 +150,9 @@ fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Bud
             format!("`--never` is not a proposition that can be checked\n    {shown}")
         })?;
     }
-    wanted.view.start_peers(&mut programs)?;
+    for peer in &setup.peers {
+        peers::start(peer, &mut programs, setup)?;
+    }
     wanted.view.place(&mut programs)?;
     Ok(programs)
 }

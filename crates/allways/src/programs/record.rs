@@ -3,9 +3,10 @@
 use super::request::Wanted;
 use super::setup::Setup;
 use super::view_ref::view_ref;
+use crate::options::given;
 use checker::narrate::Told;
 use checker::{Depth, Expected, Gate, Programs, Service};
-use trace::{Choice, FileRef, ProgramsRef, ServiceRef};
+use trace::{Choice, FileRef, PeerRef, ProgramsRef, ServiceRef};
 
 /// Everything that a replay needs.
 pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &Told) -> ProgramsRef {
@@ -30,12 +31,18 @@ pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &To
         view: view_ref(&wanted.view, wanted.awaits()),
         checks: wanted.kinds().iter().map(|kind| kind.name().to_owned()).collect(),
         never: wanted.view.never.clone(),
-        peers: programs.conversations(&choices),
+        peers: programs.conversations(&choices).into_iter().map(|peer| written(peer, setup)).collect(),
         knowledge: programs.learnt(),
         race: None,
         end: format!("{:032x}", told.fingerprint),
         is_unconfirmed: false,
     }
+}
+
+/// A peer, with how its user wrote it.
+fn written(peer: PeerRef, setup: &Setup) -> PeerRef {
+    let spec = setup.peers.iter().map(|peer| &peer.spec).find(|spec| spec.name == peer.name);
+    PeerRef { spec: spec.map(given).unwrap_or_default(), ..peer }
 }
 
 fn gate_text(gate: &Gate) -> String {

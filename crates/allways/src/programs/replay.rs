@@ -180,7 +180,7 @@ fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, S
     let own = program_files(&services).into_iter().filter(|file| allowed.iter().any(|root| file.starts_with(root)));
     let named = named.iter().cloned().chain(own).collect();
     let roots = record.roots.iter().map(PathBuf::from).collect();
-    Ok(Setup { services, roots, named, stdin: record.stdin.clone() })
+    Ok(Setup { services, roots, named, stdin: record.stdin.clone(), peers: Vec::new() })
 }
 
 /// Why the schedule means nothing any more: an executable is another one.

@@ -14,7 +14,7 @@ pub const SERVICES_MAX: usize = 128;
 
 /// What a check starts.
 pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
-    let later = [("ltl", check.ltl.is_some()), ("faults", check.faults.is_some()), ("peer", check.peer.is_some())];
+    let later = [("ltl", check.ltl.is_some()), ("faults", check.faults.is_some())];
     if let Some((key, _)) = later.iter().find(|(_, given)| *given) {
         return Err(format!("[check.{name}.{key}] is not supported for programs yet"));
     }
@@ -41,7 +41,7 @@ pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
     }
     let roots = base_roots(here).into_iter().chain(named.iter().cloned()).collect();
     named.extend(program_files(&services));
-    Ok(Setup { services, roots, named, stdin: stdin(&check.service, here)? })
+    Ok(Setup { services, roots, named, stdin: stdin(&check.service, here)?, peers: Vec::new() })
 }
 
 /// Services after those that they depend on.
@@ -67,13 +67,12 @@ fn replicas(
     all: &BTreeMap<String, ServiceConfig>,
     here: &Path,
 ) -> Result<Vec<Service>, String> {
-    let words = config.command.all();
-    if words.is_empty() {
+    if config.command.is_empty() {
         return Err(format!("service `{name}` has no command\n  = help: command = [\"./program\", \"argument\"]"));
     }
     let directory = config.working_dir.as_ref().map_or_else(|| here.to_owned(), |folder| here.join(folder));
     let command = Command {
-        arguments: words.into_iter().map(String::into_bytes).collect(),
+        arguments: config.command.iter().map(|word| word.clone().into_bytes()).collect(),
         environment: base_environment(config.environment.iter().map(|(name, value)| (name.clone(), value.clone()))),
         directory: directory.as_os_str().as_bytes().to_vec(),
     };

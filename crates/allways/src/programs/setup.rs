@@ -1,5 +1,6 @@
 //! What is started, with which environment, and what of the host it can see.
 
+use super::peer_setup::PeerSetup;
 use crate::args::WorldArgs;
 use crate::output::Output;
 use checker::Service;
@@ -27,6 +28,8 @@ pub struct Setup {
     pub named: Vec<PathBuf>,
     /// What they read as standard input.
     pub stdin: Vec<u8>,
+    /// Programs that answer them, and are not searched.
+    pub peers: Vec<PeerSetup>,
 }
 
 impl Setup {
@@ -42,7 +45,7 @@ impl Setup {
             None => Vec::new(),
             Some(path) => std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
         };
-        Ok(Self { services, roots, named, stdin })
+        Ok(Self { services, roots, named, stdin, peers: Vec::new() })
     }
 
     /// The host, as far as the programs can see it.
@@ -140,16 +143,18 @@ pub fn named_roots(given: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
 
 /// The programs themselves, where commands name them by their paths.
 pub fn program_files(services: &[Service]) -> Vec<PathBuf> {
-    let file = |service: &Service| {
-        let name = Path::new(OsStr::from_bytes(service.command.arguments.first()?));
-        let folder = Path::new(OsStr::from_bytes(&service.command.directory));
-        (name.components().count() > 1).then(|| std::fs::canonicalize(folder.join(name)).ok()).flatten()
-    };
-    services.iter().filter_map(file).collect()
+    services.iter().filter_map(|service| program_file(&service.command)).collect()
+}
+
+/// The program of a command, where that names it by its path.
+pub fn program_file(command: &Command) -> Option<PathBuf> {
+    let name = Path::new(OsStr::from_bytes(command.arguments.first()?));
+    let folder = Path::new(OsStr::from_bytes(&command.directory));
+    (name.components().count() > 1).then(|| std::fs::canonicalize(folder.join(name)).ok()).flatten()
 }
 
 /// Folders of people: what is private in them is not shown to programs unless it is named.
-fn homes(roots: &[PathBuf]) -> Vec<PathBuf> {
+pub fn homes(roots: &[PathBuf]) -> Vec<PathBuf> {
     let own = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.components().count() > 1);
     let below_home = roots.iter().filter_map(|root| {
         let name = root.strip_prefix("/home").ok()?.iter().next()?;

@@ -179,6 +179,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
         memory_model: "sequential consistency".to_owned(),
         assumptions: assumptions(wanted, &evidence.peers),
         peers: evidence.peers.clone(),
+        traffic: evidence.traffic.clone(),
     }
 }
 

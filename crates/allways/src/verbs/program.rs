@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::{Output, stderr};
 use crate::programs::setup::{Setup, not_started, tell_hidden};
+use crate::programs::with_peers;
 use crate::usage;
 use debuginfo::stack::{frames, with_frames};
 use explore::{Allowance, Budget, Spent};
@@ -49,7 +50,7 @@ pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
 type Prepared = (World, Vec<Command>, Arc<DeclaredRoots>);
 
 fn prepare(args: &ProgramArgs, seed: Option<u64>) -> Result<Prepared, String> {
-    let setup = Setup::new(&args.world)?;
+    let setup = with_peers(Setup::new(&args.world)?, &args.peer)?;
     let limit = args.mem.map_or_else(Limit::default, Limit::within);
     let host = setup.host();
     let mut world = World::new(Host(host.clone()), seed.unwrap_or(1), limit);

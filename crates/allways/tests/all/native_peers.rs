@@ -1,7 +1,7 @@
 //! Native peers: the same verdicts as those of peers in worlds of their own, and what can go wrong.
 
 use crate::folder::{Folder, Told};
-use crate::peers::{SERVER, built, peer};
+use crate::peers::{PEER, SERVER, built};
 use std::time::{Duration, Instant};
 
 fn check(folder: &Folder, peer: &str, more: &[&str]) -> Told {
@@ -12,7 +12,7 @@ fn check(folder: &Folder, peer: &str, more: &[&str]) -> Told {
 fn every_engine_finds_both_orders_of_two_clients() {
     let folder = built("native-order", &["-DORDER"]);
     for more in [&[][..], &["-j2"], &["--engine", "dpor"], &["--reduction", "off"], &["--audit=1"]] {
-        let told = check(&folder, &peer(&folder), more);
+        let told = check(&folder, PEER, more);
         assert_eq!(told.code, Some(1), "{more:?}: {}{}", told.out, told.err);
         assert!(told.out.contains("answers[0] == '1'") && told.out.contains("answers \"2\""), "{}", told.out);
     }
@@ -33,7 +33,7 @@ fn what_holds_holds_and_restarts_are_counted() {
 #[test]
 fn a_counterexample_with_a_native_peer_replays_without_it() {
     let folder = built("native-replay", &["-DORDER"]);
-    let told = folder.run(&["check", "--outside", "native", "--peer", &peer(&folder), "--", "./client"]);
+    let told = folder.run(&["check", "--outside", "native", "--peer", PEER, "--", "./client"]);
     assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
     std::fs::remove_file(folder.0.join("server")).expect("it was there");
     let told = folder.run(&["replay"]);

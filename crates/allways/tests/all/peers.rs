@@ -28,7 +28,7 @@ int main(void) {
 }
 "#;
 
-const CLIENT: &str = r#"
+pub const CLIENT: &str = r#"
 #include <arpa/inet.h>
 #include <assert.h>
 #include <pthread.h>
@@ -65,17 +65,14 @@ pub fn built(name: &str, flags: &[&str]) -> Folder {
     folder
 }
 
-/// The server by its whole path: a peer is started in the root folder.
-pub fn peer(folder: &Folder) -> String {
-    format!("count:7000={}", folder.0.join("server").display())
-}
+/// The server, in the folder of the check.
+pub const PEER: &str = "count:7000=./server";
 
 #[test]
 fn both_orders_of_two_clients_are_found_by_every_engine_and_by_a_searched_server() {
     let folder = built("peers-order", &["-DORDER"]);
     for more in [&[][..], &["-j2"], &["--engine", "dpor"], &["--reduction", "off"], &["--audit=1"]] {
-        let peer = peer(&folder);
-        let told = folder.run(&[&["check", "--no-save", "--peer", &peer], more, &["--", "./client"]].concat());
+        let told = folder.run(&[&["check", "--no-save", "--peer", PEER], more, &["--", "./client"]].concat());
         assert_eq!(told.code, Some(1), "{more:?}: {}{}", told.out, told.err);
         assert!(told.out.contains("answers[0] == '1'") && told.out.contains("answers \"2\""), "{}", told.out);
     }
@@ -85,8 +82,7 @@ fn both_orders_of_two_clients_are_found_by_every_engine_and_by_a_searched_server
 fn what_holds_for_every_order_holds_for_the_behaviour_recorded() {
     let folder = built("peers-hold", &[]);
     for more in [&[][..], &["--engine", "dpor"], &["--reduction", "off"]] {
-        let peer = peer(&folder);
-        let told = folder.run(&[&["check", "--no-save", "--peer", &peer], more, &["--", "./client"]].concat());
+        let told = folder.run(&[&["check", "--no-save", "--peer", PEER], more, &["--", "./client"]].concat());
         assert_eq!(told.code, Some(0), "{more:?}: {}{}", told.out, told.err);
         assert!(told.out.contains("for the peer behaviour recorded: count (a world of its own"), "{}", told.out);
     }
@@ -95,8 +91,7 @@ fn what_holds_for_every_order_holds_for_the_behaviour_recorded() {
 #[test]
 fn a_counterexample_with_a_peer_replays_without_the_peer() {
     let folder = built("peers-replay", &["-DORDER"]);
-    let peer = peer(&folder);
-    assert_eq!(folder.run(&["check", "--peer", &peer, "--", "./client"]).code, Some(1));
+    assert_eq!(folder.run(&["check", "--peer", PEER, "--", "./client"]).code, Some(1));
     std::fs::remove_file(folder.0.join("server")).expect("it was there");
     let told = folder.run(&["replay"]);
     assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
@@ -108,11 +103,10 @@ fn a_peer_that_cannot_be_started_or_does_not_listen_is_named() {
     let folder = built("peers-wrong", &[]);
     for (peer, why) in [
         ("count:7000=./nowhere", "cannot run `./nowhere`"),
-        ("count:7001=SERVER", "peer `count`: it did not listen on port 7001"),
-        ("count=SERVER", "is no peer"),
+        ("count:7001=./server", "peer `count`: it did not listen on port 7001"),
+        ("count=./server", "is no peer"),
     ] {
-        let peer = peer.replace("SERVER", &folder.0.join("server").display().to_string());
-        let told = folder.run(&["check", "--no-save", "--peer", &peer, "--", "./client"]);
+        let told = folder.run(&["check", "--no-save", "--peer", peer, "--", "./client"]);
         assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
         assert!(told.err.contains(why), "{}", told.err);
     }
@@ -122,8 +116,8 @@ fn a_peer_that_cannot_be_started_or_does_not_listen_is_named() {
 fn limits_are_kept_while_a_peer_spins() {
     let folder = built("peers-spin", &[]);
     folder.compile("server", &[], "int main(void) { volatile int i = 0; for (;;) i++; }");
-    let (peer, begun) = (peer(&folder), std::time::Instant::now());
-    let told = folder.run(&["check", "--no-save", "--time", "1s", "--peer", &peer, "--", "./client"]);
+    let begun = std::time::Instant::now();
+    let told = folder.run(&["check", "--no-save", "--time", "1s", "--peer", PEER, "--", "./client"]);
     assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
     assert!(told.err.contains("the search was stopped before its peer had answered"), "{}", told.err);
     assert!(begun.elapsed().as_secs() < 60, "a watchdog, no measurement");
@@ -135,9 +129,8 @@ fn a_peer_that_does_what_is_not_modelled_is_a_refusal_and_no_deadlock() {
     let call = "mremap(mmap(0, 4096, 3, 0x22, -1, 0), 4096, 4096, 5); if (read(all[i].fd, &byte, 1) != 1)";
     let source = SERVER.replace("if (read(all[i].fd, &byte, 1) != 1)", call);
     folder.compile("server", &["-w"], &format!("#define _GNU_SOURCE\n#include <sys/mman.h>\n{source}"));
-    let peer = peer(&folder);
     for more in [&[][..], &["--engine", "dpor"]] {
-        let told = folder.run(&[&["check", "--no-save", "--peer", &peer], more, &["--", "./client"]].concat());
+        let told = folder.run(&[&["check", "--no-save", "--peer", PEER], more, &["--", "./client"]].concat());
         assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
         assert!(!told.out.contains("error[deadlock]") && told.out.contains("not modelled"), "{}{}", told.out, told.err);
     }

@@ -3,7 +3,7 @@
 use crate::system::programs::Programs;
 use explore::graph::FootprintSystem;
 use kernel::net::far::{PeerId, Place};
-use peer::Heard;
+use peer::{Heard, Shape};
 use std::sync::Arc;
 use trace::{Choice, PeerRef};
 
@@ -22,15 +22,16 @@ impl Programs {
             self.become_state(&state);
             self.note_places(&mut asked);
         }
-        let declared = &self.state.world.kernel.net.far.declared;
-        let ports = declared.iter().map(|(port, peer)| (*peer, *port));
-        let record = |(peer, port): (PeerId, u16)| {
+        let far = &self.state.world.kernel.net.far;
+        let servers = far.declared.iter().map(|(port, peer)| (*peer, Shape::Listens(*port)));
+        let clients = far.clients.iter().map(|(peer, port)| (*peer, Shape::Connects(*port)));
+        let mut shapes: Vec<(PeerId, Shape)> = servers.chain(clients).collect();
+        shapes.sort_by_key(|(peer, _)| *peer);
+        let record = |(peer, shape): (PeerId, Shape)| {
             let name = self.workload.peers[peer.0 as usize].name();
-            peer::record(name, port, &asked[peer.0 as usize])
+            peer::record(name, shape, &asked[peer.0 as usize])
         };
-        let mut records: Vec<(PeerId, PeerRef)> = ports.map(|(peer, port)| (peer, record((peer, port)))).collect();
-        records.sort_by_key(|(peer, _)| *peer);
-        records.into_iter().map(|(_, record)| record).collect()
+        shapes.into_iter().map(record).collect()
     }
 
     /// Notes where the conversations are now, and what was answered there.

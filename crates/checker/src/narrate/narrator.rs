@@ -71,6 +71,11 @@ impl Narrator<'_> {
     pub(super) fn delivery_event(&self, choice: Choice) -> Option<(String, Event)> {
         let end = self.view.connection_of(choice.actor).filter(|_| is_delivery(choice.actor))?;
         let (kernel, peers) = (&self.view.state.world.kernel, &self.view.workload.peers);
+        if let Some(knock) = self.view.knock_of(choice.actor) {
+            let text = format!("connects to port {}", knock.port);
+            let name = peers[knock.peer.0 as usize].name().to_owned();
+            return Some((name, event(Tid(choice.actor), EventKind::Delivery, text, None)));
+        }
         let delivery = delivery(kernel, peers, end).ok()??;
         let peer = kernel.net.far.ends.get(&end)?.peer;
         let answer = Some(delivery.news()).filter(|news| !news.is_empty());

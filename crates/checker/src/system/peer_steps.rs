@@ -1,7 +1,8 @@
 //! Steps that concern peers: what a step says is passed on, and answers are delivered.
 
 use crate::footprint::{access, sockets};
-use crate::system::peers::{delivery, said_object};
+use crate::system::peer_connects::Knock;
+use crate::system::peers::{delivery, delivery_actor, said_object};
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use explore::graph::Access;
@@ -21,12 +22,30 @@ impl Stepper<'_> {
             let place = kernel.net.far.places.get(&peer).copied().unwrap_or_default();
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
             kernel.net.far.places.insert(peer, after);
-            step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
+            if !self.workload.options.holes.said {
+                step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
+            }
         }
     }
 
-    /// Delivers to a connection all that its peer has answered; nothing if that is nothing.
+    /// A connection of a peer comes; nothing if nobody takes it.
+    fn connect(&mut self, knock: &Knock) -> Option<Vec<Access>> {
+        let kernel = &mut self.state.world.kernel;
+        let listener = knock.listener(kernel)?;
+        let mut accesses = knock.accesses(kernel, listener);
+        accesses.push(Access { object: said_object(knock.peer), write: false, plain: false });
+        far_ends::open(kernel, (knock.end, knock.peer), knock.source, knock.port)?;
+        let opened = kernel.net.far.opened.get(&knock.peer).copied().unwrap_or_default();
+        kernel.net.far.opened.insert(knock.peer, opened + 1);
+        accesses.push(Access { object: access::object(access::Kind::World, 0, 0), write: false, plain: false });
+        Some(accesses)
+    }
+
+    /// Delivers to a connection what its peer has answered, as far as there is room; nothing if that is nothing.
     pub(crate) fn deliver(&mut self, end: Id) -> Option<Vec<Access>> {
+        if let Some(knock) = self.view().knock_of(delivery_actor(end)) {
+            return self.connect(&knock);
+        }
         let kernel = &mut self.state.world.kernel;
         let pending = delivery(kernel, &self.workload.peers, end).ok()??;
         let near = far_ends::near(kernel, end)?;
@@ -34,7 +53,7 @@ impl Stepper<'_> {
         let mut accesses = vec![Access { object: said_object(peer), write: false, plain: false }];
         accesses.extend(match pending.end {
             Some(_) => sockets::end(kernel, near),
-            None => sockets::send(kernel, end, pending.news().len() as u64),
+            None => sockets::send(kernel, end, pending.pending() as u64),
         });
         if pending.is_empty() {
             return None;

@@ -3,13 +3,14 @@
 //! A delivery is an actor for each connection, so that a program can look before an answer has come. What is said to a peer
 //! writes one object for all of its connections; a delivery reads that object and writes the connection.
 
-use crate::footprint::access;
+use crate::footprint::{access, sockets};
+use crate::system::peer_connects::{Knock, knocks};
 use crate::system::view::View;
 use explore::graph::Actor;
 use kernel::net::far::PeerId;
-use kernel::net::far_ends;
+use kernel::net::{Request, far_ends};
 use kernel::{Id, Kernel};
-use peer::{End, Outside, Trouble};
+use peer::{End, Outside, Stream, Trouble};
 use std::sync::Arc;
 
 /// Numbers of delivery actors have this bit; those of threads do not.
@@ -31,18 +32,34 @@ pub(super) fn said_object(peer: PeerId) -> u64 {
     access::object(access::Kind::Ports, u64::from(peer.0) + 1, 0)
 }
 
-/// What a connection has yet to be delivered.
+/// What can be delivered to a connection: as much as there is room for.
 pub(crate) struct Delivery {
-    pub bytes: Arc<[u8]>,
+    bytes: Arc<[u8]>,
     /// How many of the bytes were delivered before.
-    from: u64,
+    from: usize,
+    /// How many will have been.
+    to: usize,
+    /// How the connection ends with it.
     pub end: Option<End>,
 }
 
 impl Delivery {
-    /// The bytes that are new.
+    /// What is delivered of a stream of which `from` bytes were. An end comes after all bytes; a reset does not wait for room.
+    fn new(stream: Stream, from: usize, room: usize) -> Self {
+        let to = stream.bytes.len().min(from.saturating_add(room));
+        let is_whole = to == stream.bytes.len();
+        let end = stream.end.filter(|end| is_whole || (*end == End::Reset && to == from));
+        Self { bytes: stream.bytes, from, to, end }
+    }
+
+    /// The bytes that are delivered.
     pub fn news(&self) -> &[u8] {
-        &self.bytes[self.from as usize..]
+        &self.bytes[self.from..self.to]
+    }
+
+    /// How many bytes there are to be delivered, with or without room.
+    pub fn pending(&self) -> usize {
+        self.bytes.len() - self.from
     }
 
     pub fn is_empty(&self) -> bool {
@@ -50,17 +67,16 @@ impl Delivery {
     }
 }
 
-/// What a connection has yet to be delivered; nothing if the guest has closed it.
+/// What can be delivered to a connection; nothing if the guest has closed it.
 pub(crate) fn delivery(kernel: &Kernel, peers: &[Arc<dyn Outside>], end: Id) -> Result<Option<Delivery>, Trouble> {
     let Some(far) = kernel.net.far.ends.get(&end) else { return Ok(None) };
-    let is_open = far_ends::near(kernel, end).is_some_and(|near| kernel.net.sockets.contains_key(&near));
-    if !is_open || far.is_ended {
-        return Ok(None);
-    }
+    let near = far_ends::near(kernel, end).filter(|near| kernel.net.sockets.contains_key(near));
+    let Some(near) = near.filter(|_| !far.is_ended) else { return Ok(None) };
     let place = kernel.net.far.places.get(&far.peer).copied().unwrap_or_default();
     let heard = peers[far.peer.0 as usize].heard(place)?;
     let stream = heard.streams.get(&end).cloned().unwrap_or_default();
-    Ok(Some(Delivery { bytes: stream.bytes, from: far.delivered, end: stream.end }))
+    let room = kernel.net.receive_limit(near).saturating_sub(kernel.net.received(near));
+    Ok(Some(Delivery::new(stream, far.delivered as usize, room)))
 }
 
 /// The delivery actors of a state.
@@ -71,10 +87,25 @@ pub(crate) fn deliveries(kernel: &Kernel, peers: &[Arc<dyn Outside>]) -> Result<
         let number = delivery_actor(*end);
         assert!(actors.iter().all(|known: &Actor| known.number != number), "two connections have one number");
         let choices = u32::from(!delivery.is_empty());
-        let awaits = if choices == 0 { vec![said_object(far.peer)] } else { Vec::new() };
+        let awaits = if choices == 0 { awaited(kernel, *end, far.peer, &delivery) } else { Vec::new() };
         actors.push(Actor { number, creator: number, choices, awaits, ..Actor::default() });
     }
+    actors.extend(knocks(kernel, peers)?.iter().map(|knock| connects(kernel, knock)));
     Ok(actors)
+}
+
+/// The actor of a connection that has not come yet: the one that will deliver to it.
+fn connects(kernel: &Kernel, knock: &Knock) -> Actor {
+    let number = delivery_actor(knock.end);
+    let choices = u32::from(knock.listener(kernel).is_some());
+    let awaits = if choices == 0 { knock.awaits(kernel) } else { Vec::new() };
+    Actor { number, creator: number, choices, awaits, ..Actor::default() }
+}
+
+/// What a delivery that cannot take place waits for: an answer, or room for it.
+fn awaited(kernel: &Kernel, end: Id, peer: PeerId, delivery: &Delivery) -> Vec<u64> {
+    let room = if delivery.pending() > 0 { sockets::awaited(kernel, Request::Room(end)) } else { Vec::new() };
+    [said_object(peer)].into_iter().chain(room.into_iter().map(|access| access.object)).collect()
 }
 
 /// The actor of deliveries that are not known: it seems enabled, and its steps cannot be taken.
@@ -85,6 +116,37 @@ pub(crate) fn unknown_delivery() -> Actor {
 impl View<'_> {
     /// The connection of a delivery actor.
     pub(crate) fn connection_of(self, actor: u32) -> Option<Id> {
-        self.state.world.kernel.net.far.ends.keys().copied().find(|end| delivery_actor(*end) == actor)
+        let known = self.state.world.kernel.net.far.ends.keys().copied().find(|end| delivery_actor(*end) == actor);
+        known.or_else(|| self.knock_of(actor).map(|knock| knock.end))
+    }
+
+    /// The connection that comes with the next step of a delivery actor.
+    pub(crate) fn knock_of(self, actor: u32) -> Option<Knock> {
+        let knocks = knocks(&self.state.world.kernel, &self.workload.peers).ok()?;
+        knocks.into_iter().find(|knock| delivery_actor(knock.end) == actor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_much_is_delivered_as_there_is_room_for_and_an_end_comes_last() {
+        let table = [
+            (None, 0, 9, "abcd", None),
+            (None, 1, 2, "bc", None),
+            (Some(End::Finished), 1, 2, "bc", None),
+            (Some(End::Finished), 1, 3, "bcd", Some(End::Finished)),
+            (Some(End::Finished), 4, 0, "", Some(End::Finished)),
+            (Some(End::Finished), 2, 0, "", None),
+            (Some(End::Reset), 2, 1, "c", None),
+            (Some(End::Reset), 2, 0, "", Some(End::Reset)),
+        ];
+        for (end, from, room, news, now) in table {
+            let delivery = Delivery::new(Stream { bytes: b"abcd"[..].into(), end }, from, room);
+            assert_eq!((delivery.news(), delivery.end), (news.as_bytes(), now), "{end:?} {from} {room}");
+            assert_eq!(delivery.pending(), 4 - from);
+        }
     }
 }

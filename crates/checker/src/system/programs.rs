@@ -28,7 +28,7 @@ use kernel::kernel::Output;
 use kernel::net::far::PeerId;
 use kernel::{Kernel, Pid, Tid, signal};
 use memory::Limit;
-use peer::{Outside, Trouble};
+use peer::{Outside, Shape, Trouble};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -542,7 +542,7 @@ impl Programs {
 
     /// Delivery actors of a state. A peer that cannot be asked is a refusal.
     pub(crate) fn deliveries_in(&mut self, kernel: &Kernel) -> Vec<Actor> {
-        if kernel.net.far.ends.is_empty() {
+        if kernel.net.far.ends.is_empty() && kernel.net.far.clients.is_empty() {
             return Vec::new();
         }
         deliveries(kernel, &self.workload.peers).unwrap_or_else(|trouble| {
@@ -556,12 +556,16 @@ impl Programs {
         })
     }
 
-    /// Adds a peer: connections to its port, where no process listens, lead to it.
-    pub fn add_peer(&mut self, peer: Arc<dyn Outside>, port: u16) {
+    /// Adds a peer: connections to its port, where no process listens, lead to it; or it connects to a port.
+    pub fn add_peer(&mut self, peer: Arc<dyn Outside>, shape: Shape) {
         self.become_state(&self.initial.clone());
         let id = PeerId(self.workload.peers.len() as u32);
         self.workload.peers.push(peer);
-        self.state.world.kernel.net.far.declared.insert(port, id);
+        let far = &mut self.state.world.kernel.net.far;
+        match shape {
+            Shape::Listens(port) => drop(far.declared.insert(port, id)),
+            Shape::Connects(port) => drop(far.clients.insert(id, port)),
+        }
         self.initial = self.save();
     }
 

@@ -3,11 +3,7 @@
 use crate::system::never::named;
 use crate::system::programs::Programs;
 use kernel::descriptor::Console;
-use peer::{Native, Outside, OwnWorld, Recorded, Runs};
 use proposition::{Problem, Proposition, Stream};
-use std::sync::Arc;
-use trace::PeerRef;
-use world::{Command, StartError, World};
 
 impl Programs {
     /// Adds a proposition that must never be true; `NAME := PROPOSITION` gives it a name.
@@ -92,57 +88,4 @@ impl Programs {
         self.workload.points.watched.push(variable.to_owned());
         Ok(())
     }
-}
-
-impl Programs {
-    /// Starts a peer; connections to its port lead to it. In a world of its own it sees the same files.
-    ///
-    /// # Errors
-    /// If it cannot be started, or does not listen.
-    pub fn start_peer(&mut self, name: &str, port: u16, command: &Command, runs: Runs) -> Result<(), PeerProblem> {
-        let peer: Arc<dyn Outside> = match runs {
-            Runs::World => Arc::new(self.in_own_world(name, port, command)?),
-            Runs::Native => Arc::new(self.on_host(name, port, command)?),
-        };
-        self.add_peer(peer, port);
-        Ok(())
-    }
-
-    fn in_own_world(&self, name: &str, port: u16, command: &Command) -> Result<OwnWorld, PeerProblem> {
-        let World { kernel, memory, .. } = &self.state.world;
-        let mut world = World::new(kernel.host.clone(), 1, memory.limit());
-        world.start(command).map_err(PeerProblem::NotStarted)?;
-        OwnWorld::start(name, world, port, self.stop()).map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))
-    }
-
-    fn on_host(&self, name: &str, port: u16, command: &Command) -> Result<Native, PeerProblem> {
-        Native::of(name, port, command, self.stop()).map_err(|trouble| PeerProblem::Trouble(trouble.to_string()))
-    }
-
-    /// Whether peers have to stop.
-    fn stop(&self) -> peer::Stop {
-        let budget = self.workload.options.budget.clone();
-        Arc::new(move || budget.is_spent())
-    }
-
-    /// Adds peers that answer as a record says.
-    ///
-    /// # Errors
-    /// If the record contradicts itself.
-    pub fn add_recorded(&mut self, records: &[PeerRef]) -> Result<(), String> {
-        for record in records {
-            let peer = Recorded::new(record).map_err(|trouble| trouble.to_string())?;
-            self.add_peer(Arc::new(peer), record.port);
-        }
-        Ok(())
-    }
-}
-
-/// Why a peer does not answer from the start.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PeerProblem {
-    /// It cannot be started.
-    NotStarted(StartError),
-    /// It does not listen, or does something that is not modelled.
-    Trouble(String),
 }

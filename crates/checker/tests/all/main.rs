@@ -13,6 +13,7 @@ mod fuzz;
 mod inside;
 mod library;
 mod livelock;
+mod peers;
 mod replayed;
 mod start;
 mod trust;

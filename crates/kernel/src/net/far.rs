@@ -16,6 +16,10 @@ pub struct PeerId(pub u32);
 pub struct Far {
     /// Ports of local addresses behind which peers are, where no process listens.
     pub declared: Map<u16, PeerId>,
+    /// Peers that connect to a local port.
+    pub clients: Map<PeerId, u16>,
+    /// How many of a peer's own connections have come.
+    pub opened: Map<PeerId, u32>,
     /// Far ends, by their sockets.
     pub ends: Map<Id, FarEnd>,
     /// Where in its conversation each peer is.

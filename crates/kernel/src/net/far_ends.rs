@@ -33,16 +33,31 @@ pub fn establish_far(kernel: &mut Kernel, id: Id, peer: PeerId) {
     wake(kernel, id, CHANGED);
 }
 
-/// Opens a connection from outside to a local port; nothing if no process listens there. `id` names it, and `port` is where
-/// it comes from.
-pub fn open(kernel: &mut Kernel, id: Id, port: u16, destination: u16) -> Option<()> {
-    let at = |port| Endpoint { ip: Ipv4Addr::LOCALHOST.to_ipv6_mapped(), port };
+/// Who listens on a local port, for a connection that comes from another one.
+#[must_use]
+pub fn listener(kernel: &Kernel, port: u16, destination: u16) -> Option<Id> {
+    port::receiver(kernel, Transport::Tcp, at(port), at(destination))
+}
+
+/// Who holds a local port, whether it listens or not.
+#[must_use]
+pub fn holders(kernel: &Kernel, port: u16) -> Vec<Id> {
+    kernel.net.ports.get(&(Transport::Tcp, port)).map_or_else(Vec::new, |port| port.holders.to_vec())
+}
+
+fn at(port: u16) -> Endpoint {
+    Endpoint { ip: Ipv4Addr::LOCALHOST.to_ipv6_mapped(), port }
+}
+
+/// Opens a connection of a peer to a local port; nothing if no process listens there. `id` names it, and `port` is where it
+/// comes from.
+pub fn open(kernel: &mut Kernel, (id, peer): (Id, PeerId), port: u16, destination: u16) -> Option<()> {
+    let listener = listener(kernel, port, destination)?;
     let (source, destination) = (at(port), at(destination));
-    let listener = port::receiver(kernel, Transport::Tcp, source, destination)?;
     let mut socket = Socket::new(Family::Inet, Kind::Stream, outsider());
     (socket.local, socket.remote) = (Some(Name::Inet(source)), Some(Name::Inet(destination)));
     (socket.stage, socket.twin) = (Stage::Connecting, Some(id.child(1)));
-    insert(kernel, id, socket, PeerId(0));
+    insert(kernel, id, socket, peer);
     establish(kernel, id, listener);
     Some(())
 }

@@ -1,0 +1,121 @@
+//! Where a peer listens.
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Where a peer listens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Address {
+    /// A port of the local machine.
+    Port(u16),
+    /// A port of a machine with a name or a number.
+    Host(String, u16),
+    /// A Unix socket.
+    Path(String),
+}
+
+impl Address {
+    /// Reads `PORT`, `HOST:PORT` or `/PATH`.
+    pub fn read(text: &str) -> Option<Self> {
+        let port = |text: &str| text.parse().ok().filter(|port| *port > 0);
+        match text.rsplit_once(':') {
+            _ if text.starts_with('/') => Some(Self::Path(text.to_owned())),
+            Some((host, at)) => port(at).filter(|_| !host.is_empty()).map(|port| Self::Host(host.to_owned(), port)),
+            None => port(text).map(Self::Port),
+        }
+    }
+
+    /// The port, if it is one of the local machine.
+    pub fn local_port(&self) -> Option<u16> {
+        match self {
+            Self::Port(port) => Some(*port),
+            Self::Host(host, port) => matches!(host.as_str(), "localhost" | "127.0.0.1").then_some(*port),
+            Self::Path(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Port(port) => write!(f, "{port}"),
+            Self::Host(host, port) => write!(f, "{host}:{port}"),
+            Self::Path(path) => f.write_str(path),
+        }
+    }
+}
+
+impl Serialize for Address {
+    fn serialize<S: Serializer>(&self, file: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Port(port) => file.serialize_u16(*port),
+            other => file.collect_str(other),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(file: D) -> Result<Self, D::Error> {
+        file.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl Reader {
+    fn number<E: de::Error>(port: Option<u16>) -> Result<Address, E> {
+        port.filter(|port| *port > 0).map(Address::Port).ok_or_else(|| E::custom("a port is a number from 1 to 65535"))
+    }
+}
+
+impl Visitor<'_> for Reader {
+    type Value = Address;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a port, \"HOST:PORT\", or the path of a Unix socket")
+    }
+
+    fn visit_i64<E: de::Error>(self, port: i64) -> Result<Address, E> {
+        Self::number(u16::try_from(port).ok())
+    }
+
+    fn visit_u64<E: de::Error>(self, port: u64) -> Result<Address, E> {
+        Self::number(u16::try_from(port).ok())
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Address, E> {
+        let wrong = || E::custom(format!("`{text}` is not where something listens: a port, \"HOST:PORT\", or a path"));
+        Address::read(text).ok_or_else(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_port_a_host_with_a_port_or_a_path() {
+        let host = |host: &str, port| Some(Address::Host(host.to_owned(), port));
+        let table = [
+            ("6379", Some(Address::Port(6379))),
+            ("db.example:5432", host("db.example", 5432)),
+            ("10.0.0.1:80", host("10.0.0.1", 80)),
+            ("/run/db.sock", Some(Address::Path("/run/db.sock".to_owned()))),
+            ("0", None),
+            ("x", None),
+            (":1", None),
+            ("db:", None),
+            ("70000", None),
+        ];
+        for (text, address) in table {
+            assert_eq!(Address::read(text), address, "{text}");
+            if let Some(address) = address {
+                let kept = serde_json::to_value(&address).expect("it can be kept");
+                assert_eq!(serde_json::from_value::<Address>(kept).expect("it comes back"), address);
+            }
+        }
+        assert_eq!(host("localhost", 1).and_then(|address| address.local_port()), Some(1));
+        assert_eq!(host("db", 1).and_then(|address| address.local_port()), None);
+    }
+}

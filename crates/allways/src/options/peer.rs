@@ -1,0 +1,290 @@
+//! A peer, as users write it: `--peer NAME:PORT=COMMAND`, or a section `[check.NAME.peer.NAME]` of `allways.toml`.
+
+use super::address::Address;
+use crate::words;
+use ::peer::{Runs, Strategy};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What a short form consists of.
+pub const HELP: &str = "a name, where it listens, and how it is started: --peer 'db:6379=redis-server --port 6379'";
+
+/// A peer, with the keys of its section. What is not said is unset.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Its name, by which sections are kept.
+    #[serde(skip)]
+    pub name: String,
+    /// Program and arguments.
+    #[serde(deserialize_with = "words::read", skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Where it listens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listens: Option<Address>,
+    /// The port of the program to which it connects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connects: Option<u16>,
+    /// Variables.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// Where it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub working_dir: Option<PathBuf>,
+    /// Where it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Where>,
+    /// At which places of the conversation it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
+    /// What one connection is answered may depend on others, or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Connections>,
+    /// Whether to report that something else is said at the same place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+    /// Whether the order of messages matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Value>,
+    /// How messages are told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Value>,
+    /// Which clock it sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Value>,
+    /// What of an answer may differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore: Option<Value>,
+    /// As whom it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<Value>,
+    /// How it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub save: Option<Value>,
+    /// How what was kept comes back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restore: Option<Value>,
+}
+
+/// Where a peer runs.
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Where {
+    /// In a world of its own, on one schedule
+    World,
+    /// On this machine, as processes that are started anew and told the same again
+    Native,
+}
+
+impl From<Where> for Runs {
+    fn from(name: Where) -> Self {
+        match name {
+            Where::World => Self::World,
+            Where::Native => Self::Native,
+        }
+    }
+}
+
+/// At which places of the conversation the state of a peer is kept.
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Checkpoint {
+    /// Nowhere: it begins again
+    Restart,
+    /// Where a connection was opened
+    AfterConnect,
+    /// Where a connection was opened, or something was sent
+    AfterIo,
+    /// Where it has read a clock, or something random
+    AfterNondeterminism,
+    /// Everywhere
+    Always,
+    /// Where that costs less than to tell it the rest again
+    Adaptive,
+}
+
+impl From<Checkpoint> for Strategy {
+    fn from(name: Checkpoint) -> Self {
+        match name {
+            Checkpoint::Restart => Self::Restart,
+            Checkpoint::AfterConnect => Self::AfterConnect,
+            Checkpoint::AfterIo => Self::AfterIo,
+            Checkpoint::AfterNondeterminism => Self::AfterNondeterminism,
+            Checkpoint::Always => Self::Always,
+            Checkpoint::Adaptive => Self::Adaptive,
+        }
+    }
+}
+
+/// Whether connections of a peer depend on each other.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Connections {
+    /// All share one order.
+    Shared,
+    /// Each has an order of its own.
+    Independent,
+}
+
+impl Spec {
+    /// Reads the short form, `NAME:PORT=COMMAND`.
+    pub fn short(text: &str) -> Result<Self, String> {
+        Self::read_short(text).ok_or_else(|| format!("`{text}` is no peer\n  = help: {HELP}"))
+    }
+
+    fn read_short(text: &str) -> Option<Self> {
+        let (address, command) = text.split_once('=')?;
+        let (name, address) = address.split_once(':')?;
+        let (command, listens) = (words::split(command)?, Address::read(address)?);
+        let is_whole = !name.is_empty() && !command.is_empty();
+        is_whole.then(|| Self { name: name.to_owned(), command, listens: Some(listens), ..Self::default() })
+    }
+
+    /// Why it cannot be had, and what to do; what is not supported is never ignored.
+    pub fn refused(&self) -> Option<String> {
+        let missing = [
+            (self.command.is_empty(), "it has no `command`", "command = [\"redis-server\", \"--port\", \"6379\"]"),
+            (
+                self.listens.is_none() && self.connects.is_none(),
+                "it has no `listens` and no `connects`",
+                "listens = 6379",
+            ),
+            (self.listens.is_some() && self.connects.is_some(), "it has `listens` and `connects`", "leave one out"),
+        ];
+        let missing = missing.into_iter().find(|(is_missing, ..)| *is_missing);
+        let missing = missing.map(|(_, what, help)| format!("{what}\n  = help: {help}"));
+        let later = self.later().into_iter().find(|(_, is_given, _)| *is_given);
+        missing
+            .or_else(|| later.map(|(key, _, help)| format!("{} is not supported yet\n  = help: {help}", quoted(key))))
+    }
+
+    /// Keys that are known and not supported yet: whether they are given, and what to do instead.
+    fn later(&self) -> [(&'static str, bool, &'static str); 12] {
+        let is_native = self.outside == Some(Where::Native);
+        let is_local = self.listens.as_ref().is_none_or(|listens| listens.local_port().is_some());
+        [
+            ("listens", !is_local, "listens = PORT: connections to that port of the local machine lead to the peer"),
+            (
+                "`connects` of a native peer",
+                is_native && self.connects.is_some(),
+                "leave out `outside`: clients run in a world of their own",
+            ),
+            (
+                "`checkpoint` of a native peer",
+                is_native && !matches!(self.checkpoint, None | Some(Checkpoint::Restart)),
+                "leave it out: a native peer is started again",
+            ),
+            ("strict", self.strict == Some(true), "leave it out: what differs is another branch of the conversation"),
+            (
+                "connections = \"independent\"",
+                self.connections == Some(Connections::Independent),
+                "leave it out: all connections share one order",
+            ),
+            ("order", self.order.is_some(), "leave it out: messages count in their order"),
+            ("framing", self.framing.is_some(), "leave it out: a peer has answered when it has come to rest"),
+            ("clock", self.clock.is_some(), "leave it out: in a world of its own a peer has a virtual clock"),
+            ("ignore", self.ignore.is_some(), "leave it out: in a world of its own a peer answers the same each time"),
+            ("user", self.user.is_some(), "leave it out: peers run as root in their own world"),
+            ("save", self.save.is_some(), "leave it out: a world of its own needs no commands to be kept"),
+            ("restore", self.restore.is_some(), "leave it out: a world of its own needs no commands to come back"),
+        ]
+    }
+}
+
+/// A key in backticks, unless it has some.
+fn quoted(key: &str) -> String {
+    if key.contains('`') { key.to_owned() } else { format!("`{key}`") }
+}
+
+/// Peers by name in files, where the short form is one text.
+pub mod list {
+    use super::Spec;
+    use serde::de::{self, MapAccess, SeqAccess, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    /// Writes peers by name.
+    pub fn serialize<S: Serializer>(peers: &[Spec], file: S) -> Result<S::Ok, S::Error> {
+        file.collect_map(peers.iter().map(|spec| (&spec.name, spec)))
+    }
+
+    /// Reads peers: by name, or a list of short forms.
+    pub fn deserialize<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<Spec>, D::Error> {
+        file.deserialize_any(Peers)
+    }
+
+    struct Peers;
+
+    impl<'de> Visitor<'de> for Peers {
+        type Value = Vec<Spec>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a section for each peer, [check.NAME.peer.NAME]")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Spec>, A::Error> {
+            let mut peers = Vec::new();
+            while let Some((name, spec)) = map.next_entry::<String, Spec>()? {
+                peers.push(Spec { name, ..spec });
+            }
+            Ok(peers)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<Vec<Spec>, A::Error> {
+            let mut peers = Vec::new();
+            while let Some(text) = texts.next_element::<String>()? {
+                peers.push(Spec::short(&text).map_err(de::Error::custom)?);
+            }
+            Ok(peers)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::ViewOptions;
+
+    #[test]
+    fn the_short_form_is_a_name_a_port_and_a_command() {
+        let spec = Spec::short("db:6379=redis-server --save '' a=b").expect("a peer");
+        assert_eq!((spec.name.as_str(), spec.listens.clone()), ("db", Some(Address::Port(6379))));
+        assert_eq!(spec.command, ["redis-server", "--save", "", "a=b"]);
+        assert_eq!(spec.refused(), None);
+        for text in ["db", "db:6379", "db=redis", "db:x=redis", ":1=redis", "db:1= ", "db:1=a 'b"] {
+            assert!(Spec::short(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_section_says_the_same_as_the_short_form_and_both_come_back_from_a_record() {
+        let text = "[peer.db]\ncommand = \"redis-server --port 6379\"\nlistens = 6379\n";
+        let view: ViewOptions = toml::from_str(text).expect("it is right");
+        assert_eq!(view.peer, [Spec::short("db:6379=redis-server --port 6379").expect("a peer")]);
+        let short: ViewOptions = toml::from_str("peer = [\"db:6379=redis-server --port 6379\"]").expect("it is right");
+        assert_eq!(short, view);
+        let kept = serde_json::to_value(&view).expect("it can be kept");
+        assert_eq!(serde_json::from_value::<ViewOptions>(kept).expect("it comes back"), view);
+    }
+
+    #[test]
+    fn what_is_not_supported_is_refused_by_name() {
+        let table = [
+            ("listens = 1", "no `command`"),
+            ("command = \"a\"", "no `listens` and no `connects`"),
+            ("command = \"a\"\nlistens = 1\nconnects = 2", "`listens` and `connects`"),
+            ("command = \"a\"\nlistens = 1\nframing = \"lines\"", "`framing`"),
+            ("command = \"a\"\nlistens = 1\nuser = \"postgres\"", "`user`"),
+            ("command = \"a\"\nlistens = 1\nsave = [\"a\"]", "`save`"),
+            ("command = \"a\"\nconnects = 1\noutside = \"native\"", "`connects` of a native peer"),
+            ("command = \"a\"\nlistens = 1\noutside = \"native\"\ncheckpoint = \"always\"", "`checkpoint` of a native"),
+        ];
+        for (text, why) in table {
+            let spec: Spec = toml::from_str(text).expect("it can be read");
+            let told = spec.refused().unwrap_or_default();
+            assert!(told.contains(why) && told.contains("= help: "), "{text}: {told}");
+        }
+    }
+}

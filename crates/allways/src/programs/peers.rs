@@ -1,0 +1,101 @@
+//! Peers of a check: what is started for each, and where users have written it.
+
+use super::config::FILE;
+use super::peer_setup::PeerSetup;
+use super::setup::{Setup, base_environment, homes, not_started, program_file};
+use crate::options::{Address, Options, Spec, ViewOptions};
+use ::peer::{Runs, Shape, Strategy};
+use checker::{PeerProblem, PeerStart, Programs};
+use kernel::host::Host;
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use world::Command;
+use world::host::DeclaredRoots;
+
+/// Where peers are written: those of a check of the file in its sections, all others on the command line.
+#[derive(Clone, Copy)]
+pub struct Written<'a> {
+    /// The check of the file, with its options.
+    pub check: Option<(&'a str, &'a Options)>,
+    /// The folder of the check.
+    pub here: &'a Path,
+}
+
+impl Written<'_> {
+    /// What is started for the peers. What is said for all of them is said for each.
+    pub fn peers(self, view: &ViewOptions) -> Result<Vec<PeerSetup>, String> {
+        let mut peers = Vec::new();
+        let (mut names, mut places) = (BTreeSet::new(), BTreeSet::new());
+        for spec in &view.peer {
+            let written = self.place(spec);
+            let (outside, checkpoint) = (view.outside.or(spec.outside), view.checkpoint.or(spec.checkpoint));
+            let spec = Spec { outside, checkpoint, ..spec.clone() };
+            if let Some(why) = spec.refused() {
+                return Err(format!("{written}: {why}"));
+            }
+            if !names.insert(spec.name.clone()) {
+                return Err(format!(
+                    "{written}: two peers are called `{}`\n  = help: give each a name of its own",
+                    spec.name
+                ));
+            }
+            let place = spec.listens.as_ref().map(ToString::to_string);
+            if place.as_ref().is_some_and(|place| !places.insert(place.clone())) {
+                let place = place.unwrap_or_default();
+                return Err(format!("{written}: two peers listen on {place}\n  = help: give each a port of its own"));
+            }
+            peers.push(PeerSetup { command: self.command(&spec), written, spec });
+        }
+        Ok(peers)
+    }
+
+    /// Where a peer is written.
+    fn place(self, spec: &Spec) -> String {
+        match self.check {
+            Some((check, options)) if options.view.peer.contains(spec) => {
+                format!("{FILE}: [check.{check}.peer.{}]", spec.name)
+            }
+            _ => "`--peer`".to_owned(),
+        }
+    }
+
+    fn command(self, spec: &Spec) -> Command {
+        let bind_now = [("LD_BIND_NOW".to_owned(), "1".to_owned())];
+        let settings = spec.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let folder = spec.working_dir.as_ref().map_or_else(|| self.here.to_owned(), |folder| self.here.join(folder));
+        Command {
+            arguments: spec.command.iter().map(|word| word.clone().into_bytes()).collect(),
+            environment: base_environment(bind_now.into_iter().chain(settings)),
+            directory: folder.as_os_str().as_bytes().to_vec(),
+        }
+    }
+}
+
+/// Starts a peer. It sees of the host what the programs see, and its own folder.
+pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result<(), String> {
+    let own = program_file(&peer.command);
+    let folder = own.as_ref().and_then(|file| file.parent()).filter(|folder| *folder != Path::new("/"));
+    let roots: Vec<PathBuf> = setup.roots.iter().cloned().chain(folder.map(Path::to_owned)).collect();
+    let named = setup.named.iter().cloned().chain(own.clone()).collect();
+    let homes = homes(&roots);
+    let start = PeerStart {
+        name: peer.spec.name.clone(),
+        shape: shape(&peer.spec).expect("what is refused is not started"),
+        command: peer.command.clone(),
+        runs: peer.spec.outside.map(Runs::from).unwrap_or_default(),
+        strategy: peer.spec.checkpoint.map(Strategy::from).unwrap_or_default(),
+        host: Host(Arc::new(DeclaredRoots::private(roots, named, homes))),
+    };
+    programs.start_peer(&start).map_err(|problem| match problem {
+        PeerProblem::NotStarted(error) => format!("{}: {}", peer.written, not_started(&error)),
+        PeerProblem::Trouble(why) => format!("{}: {why}", peer.written),
+    })
+}
+
+/// Where a peer listens, or connects to.
+fn shape(spec: &Spec) -> Option<Shape> {
+    let listens = spec.listens.as_ref().and_then(Address::local_port).map(Shape::Listens);
+    listens.or(spec.connects.map(Shape::Connects))
+}
