@@ -1,7 +1,7 @@
 //! A told schedule as a counterexample: what it says in one line, and where it points to.
 
 use super::record::command_line;
-use crate::evidence::Describe;
+use crate::evidence::{Claim, Describe};
 use checker::named;
 use checker::narrate::Told;
 use checker::narrate::program_replay::{Moment, ProgramReplay};
@@ -9,10 +9,9 @@ use checker::narrate::races::Shown;
 use explore::graph::Race;
 use explore::system::Failure;
 use report::Sources;
-use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
     Call, Choice, Counterexample, EventKind, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef,
-    VERSION, Variable, WaitReason, Waiting,
+    Variable, WaitReason, Waiting,
 };
 
 /// Lines of a program's complaints that are shown.
@@ -38,27 +37,20 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
         notes.extend(complaints.filter(|line| **line != message).map(|line| format!("standard error: {line}")));
     }
     notes.extend(outside(&told, kind));
-    Counterexample {
-        version: VERSION,
-        id: String::new(),
-        created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        tool: concat!("allways ", env!("CARGO_PKG_VERSION")).to_owned(),
-        system: SystemRef {
-            kind: "programs".to_owned(),
-            file: record.services.iter().map(command_line).collect::<Vec<_>>().join(" + "),
-            fingerprint: record.files.iter().map(|file| file.fingerprint.as_str()).collect::<Vec<_>>().join(" "),
-            ..SystemRef::default()
-        },
-        property: PropertyRef { name: property_name(failure), kind },
-        message,
-        location: if is_about_places { None } else { told.location },
-        fairness: false,
-        schedule: Schedule { choices: schedule.to_vec(), cycle_start: None },
-        trace: told.trace,
-        final_state: Vec::new(),
-        wait_for: if is_about_places { told.waiting } else { Vec::new() },
-        notes,
-        programs: Some(record),
+    let (location, wait_for) = if is_about_places { (None, told.waiting) } else { (told.location, Vec::new()) };
+    let property = PropertyRef { name: property_name(failure), kind };
+    let claim = Claim { system: &system(&record), property, message, fairness: false, location };
+    let schedule = Schedule { choices: schedule.to_vec(), cycle_start: None };
+    Counterexample { wait_for, notes, programs: Some(record), ..claim.shown_by(schedule, told.trace) }
+}
+
+/// What was checked.
+fn system(record: &ProgramsRef) -> SystemRef {
+    SystemRef {
+        kind: "programs".to_owned(),
+        file: record.services.iter().map(command_line).collect::<Vec<_>>().join(" + "),
+        fingerprint: record.files.iter().map(|file| file.fingerprint.as_str()).collect::<Vec<_>>().join(" "),
+        ..SystemRef::default()
     }
 }
 
