@@ -35,6 +35,29 @@ pub struct Claim<'a> {
     pub location: Option<Location>,
 }
 
+impl Claim<'_> {
+    /// The counterexample that a trace is, of a model or of programs: everything that is not about its last state.
+    pub fn shown_by(self, schedule: Schedule, trace: Trace) -> Counterexample {
+        Counterexample {
+            version: VERSION,
+            id: String::new(),
+            created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            tool: concat!("allways ", env!("CARGO_PKG_VERSION")).to_owned(),
+            system: self.system.clone(),
+            property: self.property,
+            message: self.message,
+            location: self.location,
+            fairness: self.fairness,
+            schedule,
+            trace,
+            final_state: Vec::new(),
+            wait_for: Vec::new(),
+            notes: Vec::new(),
+            programs: None,
+        }
+    }
+}
+
 /// A counterexample of a finite violation: a failed step or a stuck state.
 ///
 /// # Errors
@@ -73,23 +96,9 @@ pub fn describe<R: Describe>(
     undo(&mut final_state, &cut_at_failure(&mut trace, &claim.message));
     let is_deadlock = claim.property.kind == FailureKind::Deadlock;
     let last = trace.steps.last().and_then(|step| step.events.last()).and_then(|event| event.location.clone());
-    Ok(Counterexample {
-        version: VERSION,
-        id: String::new(),
-        created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        tool: concat!("allways ", env!("CARGO_PKG_VERSION")).to_owned(),
-        system: claim.system.clone(),
-        property: claim.property,
-        message: claim.message,
-        location: claim.location.or(if is_deadlock { None } else { last }),
-        fairness: claim.fairness,
-        final_state,
-        wait_for: if is_deadlock { system.waiting(end) } else { Vec::new() },
-        notes: Vec::new(),
-        programs: None,
-        schedule,
-        trace,
-    })
+    let wait_for = if is_deadlock { system.waiting(end) } else { Vec::new() };
+    let location = claim.location.clone().or(if is_deadlock { None } else { last });
+    Ok(Counterexample { final_state, wait_for, ..Claim { location, ..claim }.shown_by(schedule, trace) })
 }
 
 /// Ends a trace with the statement that failed, also where an atomic sequence went on after it; gives what was cut off.

@@ -20,7 +20,7 @@ use promela::unread::lean;
 use replay::ModelReplay;
 use report::{Colour, Property, PropertyVerdict, Sources};
 use std::path::{Path, PathBuf};
-use trace::{Counterexample, FailureKind, Fingerprint, SystemRef, Variable, Waiting};
+use trace::{Counterexample, FailureKind, Fingerprint, SystemRef, Variable, WaitReason, Waiting};
 
 /// A model that was read.
 pub struct Model {
@@ -286,14 +286,14 @@ impl Processes for System {
     }
 
     fn wait(&self, pid: u32, stands: &ControlState) -> Waiting {
-        let text = match stands.edges.as_slice() {
+        let reason = match stands.edges.as_slice() {
             [only] => match only.action {
-                Action::Die => "waits until younger processes have ended".to_owned(),
-                _ => format!("waits for `{}`", explain::statement(&self.sources, only)),
+                Action::Die => WaitReason::YoungerProcesses,
+                _ => WaitReason::Statement(explain::statement(&self.sources, only)),
             },
-            many => format!("waits for one of {} statements", many.len()),
+            many => WaitReason::Statements(many.len() as u64),
         };
         let span = stands.edges.first().map_or(stands.span, |edge| edge.span);
-        Waiting { actor: pid, text, location: explain::location(&self.sources, span) }
+        Waiting { actor: pid, reason, text: String::new(), location: explain::location(&self.sources, span) }
     }
 }

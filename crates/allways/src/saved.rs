@@ -70,7 +70,7 @@ impl Saved {
         let write = || -> std::io::Result<()> {
             careful::folder(&self.root)?;
             careful::folder(path.parent().unwrap_or(&self.root))?;
-            careful::replace(&path, counterexample.to_json().as_bytes())?;
+            careful::replace(&path, report::counterexample_json(counterexample).as_bytes())?;
             careful::replace(&self.root.join(LATEST), format!("{}\n", counterexample.id).as_bytes())
         };
         write().map_err(|error| {

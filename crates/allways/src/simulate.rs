@@ -3,6 +3,7 @@
 use explore::random::Random;
 use explore::{Failure, Selection, TransitionSystem};
 use replay::{Mismatch, ModelReplay, Replayable, Timeline, Told};
+use std::borrow::Cow;
 use std::io::BufRead;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -157,7 +158,7 @@ fn option<R: Replayable>(timeline: &mut Timeline<'_, R>, choice: Choice) -> Stri
     let name = system.actor_name(state, choice.actor);
     let explained = system.explain(state, choice);
     let events = explained.map(|explained| explained.events).unwrap_or_default();
-    let texts: Vec<&str> = events.iter().map(|event| event.text.as_str()).collect();
+    let texts: Vec<Cow<'_, str>> = events.iter().map(report::event_text).collect();
     let place = events.first().and_then(|event| event.location.as_ref());
     let place = place.map(|place| format!("  {}:{}", place.file, place.line)).unwrap_or_default();
     format!("{name}  {}{place}", texts.join("; "))

@@ -1,4 +1,11 @@
 //! Restoring snapshots: moves back what differs, and nothing else.
+//!
+//! Differences are found by identity: where a table, group or chunk keeps the very image that is to be restored, its content is that
+//! of the image, and it is skipped. Everything else is put back page by page. To the state of the same base, which is the most
+//! frequent case in a search, only pages of the two deltas are looked at.
+//!
+//! **Invariant:** translations and lowered code never outlive what they were made of: each page that is exchanged is repointed in
+//! the translations, and `code_epoch` is raised if code was noted in it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,6 +34,7 @@ impl Memory {
             self.restore_base(&image.base);
         }
         self.restore_delta(image);
+        assert_eq!(self.resident, image.resident, "a snapshot restores the pages that it was taken of");
         (self.sum, self.resident) = (image.sum, image.resident);
     }
 

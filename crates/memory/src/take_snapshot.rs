@@ -1,4 +1,10 @@
 //! Taking snapshots: clones what changed since the last one, and shares the rest.
+//!
+//! Near a base, a snapshot is its delta. Otherwise it is a new base: an image of everything, in which tables, groups and chunks
+//! that have not changed since their last image are shared with it. The time is proportional to what changed either way.
+//!
+//! **Invariant:** an image that a table, group or chunk keeps is an image of its present content; whatever changes a page takes
+//! the images above it away first ([`Table::take_images`]).
 
 use std::sync::Arc;
 
@@ -16,11 +22,14 @@ impl Memory {
     /// Takes a snapshot, in time proportional to what changed since the last one or the last restore. Marks stay.
     pub fn snapshot(&mut self) -> Snapshot {
         self.settle();
+        assert!(self.dirty.is_empty(), "the fingerprint of a snapshot counts every page");
         // Pages that the memory held alone are the snapshot's, too.
         self.begin_epoch();
         let mut interned = std::mem::take(&mut self.interned);
         let base = self.near_base().unwrap_or_else(|| self.take_base(&mut interned));
         let delta = self.take_delta(&mut interned);
+        assert!(delta.is_sorted_by_key(|(owner, page, _)| (*owner, *page)), "a delta is searched by bisection");
+        // An equal page that another snapshot has took the place of the memory's own: translations follow.
         for (owner, page, spare) in interned.exchanged.drain(..) {
             self.moved(owner, page);
             self.pool.give(Some(spare));
@@ -39,6 +48,7 @@ impl Memory {
         base.as_ref().filter(|_| is_little).filter(is_near).cloned()
     }
 
+    /// An image of everything, which is the nearest base from now on.
     fn take_base(&mut self, interned: &mut PageIntern) -> Arc<BaseImage> {
         let Stores { spaces, objects } = &mut self.stores;
         let image_of = |(id, space): (&SpaceId, &mut Box<Space>)| {
@@ -56,6 +66,7 @@ impl Memory {
         base
     }
 
+    /// Images of the pages that changed since the nearest base.
     fn take_delta(&mut self, interned: &mut PageIntern) -> Box<[DeltaPage]> {
         let stores = &mut self.stores;
         let image_of = |(owner, page): &(Owner, u64)| {
@@ -89,6 +100,7 @@ fn image_of_table(table: &mut Table, interned: &mut OwnersPages<'_>) -> Arc<Tabl
     Arc::clone(table.image.get_or_insert_with(make))
 }
 
+/// The image of a group: new images of changed chunks that hold pages, the old ones of all others.
 fn image_of_group(group: &mut Group, start: u64, interned: &mut OwnersPages<'_>) -> Arc<GroupImage> {
     let Group { entries, chunks, changed, image } = group;
     let make = || {

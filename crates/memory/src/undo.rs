@@ -1,4 +1,9 @@
 //! Marks, and undoing what changed since a mark.
+//!
+//! **Invariant:** while a mark exists, every change leaves a record with what was there before. Records are undone last first, so each
+//! finds the state that it was written in. The fingerprint is undone with them: nothing is hashed again.
+//! **Invariant:** a new epoch begins with every mark and every undoing, so that the next store to a page copies it first: the page
+//! that a record holds is never written.
 
 use std::sync::Arc;
 

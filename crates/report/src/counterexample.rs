@@ -1,5 +1,6 @@
 //! A counterexample as text: what failed and where, the lanes, what to do next.
 
+use crate::events::waiting_text;
 use crate::fit::{clean, width, wrap};
 use crate::lanes::lanes;
 use crate::snippet::{Mark, gutter, snippet};
@@ -52,7 +53,7 @@ fn headline(counterexample: &Counterexample, layout: &Layout) -> String {
 fn places(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -> String {
     let trace = &counterexample.trace;
     let waiting = counterexample.wait_for.iter().filter_map(|waiting| {
-        let label = format!("{} {}", trace.name(waiting.actor), waiting.text);
+        let label = format!("{} {}", trace.name(waiting.actor), waiting_text(waiting));
         Some(Mark { location: waiting.location.as_ref()?, label })
     });
     let mut marks: Vec<Mark<'_>> = waiting.collect();
@@ -83,7 +84,7 @@ fn places(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -
         }
     }
     let unplaced = counterexample.wait_for.iter().filter(|waiting| waiting.location.is_none());
-    let unplaced = unplaced.map(|waiting| format!("{} {}", trace.name(waiting.actor), waiting.text));
+    let unplaced = unplaced.map(|waiting| format!("{} {}", trace.name(waiting.actor), waiting_text(waiting)));
     for note in unplaced.chain(counterexample.notes.iter().cloned()) {
         let words: Vec<String> = clean(&note).split(' ').map(str::to_owned).collect();
         let lines = wrap(&words, " ", layout.width.saturating_sub(gutter + 3).max(20));

@@ -1,5 +1,6 @@
 //! One JSON object for scripts.
 
+use crate::events::worded;
 use crate::{End, Programs, PropertyVerdict, Summary, Unreached, Verdict};
 use serde::Serialize;
 use trace::{Counterexample, FailureKind};
@@ -117,8 +118,8 @@ fn coverage(summary: &Summary) -> Coverage<'_> {
     }
 }
 
-/// A counterexample as its file has it.
+/// A counterexample as its file has it: the data of every event, and its words for people who read the file.
 #[must_use]
 pub fn counterexample_json(counterexample: &Counterexample) -> String {
-    counterexample.to_json()
+    worded(counterexample).to_json()
 }

@@ -1,5 +1,6 @@
 //! The lane table: one column for each actor, time downwards, messages between lanes, only what changed.
 
+use crate::events::event_text;
 use crate::fit::{clean, cut, cut_name, pad, width};
 use crate::fold::{Part, folded, is_fault, quiet_run, unfolded};
 use crate::table::share;
@@ -382,7 +383,7 @@ impl Cell {
 fn cell(event: &Event) -> Cell {
     let place = event.location.as_ref().map(|location| format!(":{}", location.line));
     Cell {
-        text: clean(&event.text),
+        text: clean(&event_text(event)),
         place: place.unwrap_or_default(),
         message: event.message.as_ref().map(|message| message.direction),
     }
@@ -392,7 +393,7 @@ fn cell(event: &Event) -> Cell {
 fn fault(trace: &Trace, event: &Event) -> String {
     let changed = changed(trace, event);
     let changed = if changed.is_empty() { changed } else { format!(" ({changed})") };
-    clean(&event.text) + &changed
+    clean(&event_text(event)) + &changed
 }
 
 /// Whether two neighbouring events are the two sides of one message.

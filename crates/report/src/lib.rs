@@ -4,6 +4,7 @@
 //! whoever prints passes sources, width and colour in.
 
 mod counterexample;
+mod events;
 mod fit;
 mod fold;
 mod json;
@@ -21,6 +22,7 @@ mod unreached;
 mod verdicts;
 
 pub use counterexample::{counterexample_text, trace_text};
+pub use events::{event_text, mistaken_notes, waiting_text};
 pub use json::{counterexample_json, summary_json};
 pub use number::{bytes, count, limit, short_count, span};
 pub use paint::{Colour, Paint, Role};

@@ -1,6 +1,6 @@
 //! The file that a violated property leaves behind.
 
-use crate::{FailureKind, Fingerprint, Location, ProgramsRef, Schedule, Trace};
+use crate::{FailureKind, Fingerprint, Location, ProgramsRef, Schedule, Trace, Waiting};
 use serde::{Deserialize, Serialize};
 
 /// The version of the file format that this program writes and reads.
@@ -77,17 +77,6 @@ pub struct Variable {
     pub name: String,
     /// Its value.
     pub value: String,
-}
-
-/// An actor that cannot go on.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Waiting {
-    /// Who.
-    pub actor: u32,
-    /// What it waits for: `waits for room in ch`.
-    pub text: String,
-    /// The statement at which it stands.
-    pub location: Option<Location>,
 }
 
 impl Counterexample {

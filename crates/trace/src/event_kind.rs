@@ -1,58 +1,91 @@
-//! What an event is, as data: decisions are made by it. The text of an event is for people alone.
+//! What an event is, as data. Decisions are made by it, and `report` makes the words.
 
-use serde::{Deserialize, Serialize};
+use crate::{Bytes, Call, Operation, Progress, ThreadRef};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What an event is.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// A statement of a model, or a fault that happens to it.
+    /// A statement of a model, or a fault that happens to it: its text is the source's.
     #[default]
     Statement,
     /// Instructions that no other thread can notice.
     Local,
     /// A syscall.
     Call(Call),
-    /// A syscall that writes to a standard stream.
-    Print,
-    /// A syscall that sleeps for a time.
-    Sleep,
-    /// A process is made.
-    Fork,
     /// A thread is made.
-    CreateThread,
+    CreateThread {
+        /// The function that it is made for.
+        routine: String,
+    },
     /// An assertion fails.
     Assertion,
-    /// Another operation of the C library.
-    Operation,
+    /// An operation of the C library on something that threads share.
+    Operation(Operation),
+    /// The thread ends itself.
+    ExitThread,
     /// The process ends itself.
-    Exit,
+    ExitProcess {
+        /// Its exit code, as the program gives it.
+        status: i32,
+    },
     /// An access to a word that other threads access, too.
-    Access,
+    Access {
+        /// What the program calls it.
+        name: String,
+        /// Whether it writes.
+        is_write: bool,
+    },
     /// A signal is delivered.
-    Signal,
+    Signal {
+        /// Its name.
+        signal: String,
+    },
     /// A thread or a process has ended.
-    End,
+    End(Ending),
     /// Time passes.
-    Time,
+    Time {
+        /// How much of it.
+        nanoseconds: u64,
+        /// Who could have moved and did not.
+        slow: Vec<ThreadRef>,
+    },
+    /// A peer connects to a port of a program.
+    Connection {
+        /// The port.
+        port: u16,
+    },
     /// An answer of a peer comes.
-    Delivery,
+    Delivery {
+        /// What it says.
+        answer: Option<Bytes>,
+        /// What becomes of the connection.
+        end: Option<ConnectionEnd>,
+    },
 }
 
-/// A syscall that has returned, or waits.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Call {
-    /// Its name.
-    pub name: String,
-    /// The name of its error, if it failed: `ENOENT`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// The path that it names, if it names one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// Whether it found standard input at its end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_end_of_input: bool,
+/// How somebody has ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// A thread of several, or a process that nobody asks how.
+    Ended,
+    /// With this exit code.
+    Exited(i32),
+    /// By the signal of this name.
+    Killed(String),
+}
+
+/// How a peer ends a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionEnd {
+    /// It says no more.
+    Closed,
+    /// It breaks off.
+    Reset,
 }
 
 impl EventKind {
@@ -70,4 +103,46 @@ impl EventKind {
             _ => None,
         }
     }
+
+    /// The same syscall, further on; anything else stays as it is.
+    #[must_use]
+    pub fn at(self, progress: Progress) -> Self {
+        match self {
+            Self::Call(call) => Self::Call(Call { progress, ..call }),
+            other => other,
+        }
+    }
+
+    /// Whether it writes to a standard stream.
+    #[must_use]
+    pub fn prints(&self) -> bool {
+        self.call().is_some_and(|call| call.stream().is_some())
+    }
+
+    /// Whether it makes a process.
+    #[must_use]
+    pub fn forks(&self) -> bool {
+        self.call().is_some_and(Call::forks)
+    }
+}
+
+/// Reads what an event is. What another version has written is shown by the text beside it.
+pub(crate) fn known_kind<'de, D: Deserializer<'de>>(file: D) -> Result<EventKind, D::Error> {
+    Ok(match known_or_not(file)? {
+        InFile::Known(kind) => kind,
+        InFile::Other(IgnoredAny) => EventKind::Statement,
+    })
+}
+
+/// Data that this version knows, or of another one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(crate) enum InFile<T> {
+    Known(T),
+    Other(IgnoredAny),
+}
+
+/// Reads data if it is of this version.
+pub(crate) fn known_or_not<'de, T: Deserialize<'de>, D: Deserializer<'de>>(file: D) -> Result<InFile<T>, D::Error> {
+    InFile::deserialize(file)
 }

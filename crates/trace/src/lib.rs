@@ -3,22 +3,30 @@
 //! **Invariant:** nothing here refers to a transition system; a trace can be read, shown and compared by a program that
 //! has none.
 
+mod call;
 mod counterexample;
 mod event_kind;
 mod fingerprint;
+mod mistaken;
+mod operation;
 mod peers;
 mod programs;
 mod read;
 pub mod similar;
 mod told;
+mod waiting;
 
-pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable, Waiting};
-pub use event_kind::{Call, EventKind};
+pub use call::{Argument, Bytes, Call, FileKind, LockMode, Progress, Purpose, Returned, Stream, ThreadRef};
+pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable};
+pub use event_kind::{ConnectionEnd, Ending, EventKind};
 pub use fingerprint::Fingerprint;
+pub use mistaken::{FileDeed, FileVerb, MistakenFile};
+pub use operation::{Operation, Verb};
 pub use peers::{HeardRef, PeerRef, PlaceRef, StreamRef};
 pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef};
 pub use read::{ReadError, SIZE_MAX};
 pub use told::{ActorName, Trace, TraceStep};
+pub use waiting::{WaitReason, Waiting};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -62,9 +70,10 @@ pub struct Event {
     /// Who did it.
     pub actor: u32,
     /// What it is.
-    #[serde(default, skip_serializing_if = "EventKind::is_statement")]
+    #[serde(default, deserialize_with = "event_kind::known_kind", skip_serializing_if = "EventKind::is_statement")]
     pub kind: EventKind,
-    /// What, as the source says it: `x = x + 1`, `ch!msg(3)`, `(end)`.
+    /// Of a statement: what the source says, `x = x + 1`, `ch!msg(3)`, `(end)`. Of other events it is empty until words are
+    /// asked for: files carry it for people who read them, and for versions that know other kinds.
     pub text: String,
     /// Where.
     pub location: Option<Location>,

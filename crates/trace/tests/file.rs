@@ -49,7 +49,12 @@ fn sample() -> Counterexample {
         },
         schedule: Schedule { choices, cycle_start: Some(1) },
         final_state: vec![Variable { name: "x".to_owned(), value: "1".to_owned() }],
-        wait_for: vec![Waiting { actor: 1, text: "waits for room in ch".to_owned(), location: None }],
+        wait_for: vec![Waiting {
+            actor: 1,
+            reason: WaitReason::Stated,
+            text: "waits for room in ch".to_owned(),
+            location: None,
+        }],
         notes: Vec::new(),
         programs: None,
     };
@@ -165,4 +170,55 @@ fn kinds_are_named_as_the_check_flag_names_them() {
 fn context_switches_are_counted() {
     let choices = [0, 0, 1, 1, 0].map(|actor| Choice { actor, index: 0 }).to_vec();
     assert_eq!(Schedule { choices, cycle_start: None }.context_switches(), 2);
+}
+
+/// A file of today in which one event and one wait are as older versions wrote them.
+fn with_older(kind: &str) -> Counterexample {
+    let mut file: serde_json::Value = serde_json::from_str(&sample().to_json()).expect("it is JSON");
+    file["trace"]["steps"][0]["events"][0]["kind"] = serde_json::from_str(kind).expect("it is JSON");
+    file["trace"]["steps"][0]["events"][0]["text"] = "as it was told".into();
+    file["wait_for"][0]["reason"] = serde_json::from_str(kind).expect("it is JSON");
+    Counterexample::from_json(file.to_string().as_bytes()).expect("it is read")
+}
+
+#[test]
+fn kinds_of_other_versions_are_read_and_told_by_their_texts() {
+    let older = [r#""sleep""#, r#""print""#, r#""operation""#, r#"{"call": {"name": "read", "error": "EAGAIN"}}"#];
+    for kind in older.into_iter().chain([r#"{"of_a_later_version": [1]}"#, "7", "null"]) {
+        let read = with_older(kind);
+        let event = &read.trace.steps[0].events[0];
+        assert_eq!((&event.kind, event.text.as_str()), (&EventKind::Statement, "as it was told"), "{kind}");
+        assert_eq!(read.wait_for[0].reason, WaitReason::Stated, "{kind}");
+    }
+}
+
+#[test]
+fn what_an_event_is_comes_back_from_a_file() {
+    let call = Call {
+        name: "read".to_owned(),
+        purpose: Purpose::Plain,
+        arguments: vec![
+            Argument::Descriptor { fd: 0, file: FileKind::Stream(Stream::Input) },
+            Argument::Semaphores { set: 1, operations: vec![(0, -1)] },
+        ],
+        progress: Progress::Returned(Returned::EndOfInput),
+    };
+    assert!(call.is_end_of_input());
+    let holder = ThreadRef { actor: 2, name: "T2".to_owned() };
+    let object = Some("m".to_owned());
+    let kinds = [
+        EventKind::Call(call.clone()),
+        EventKind::Call(Call { purpose: Purpose::Sleeps(Some(5)), progress: Progress::Waits, ..call }),
+        EventKind::Operation(Operation { verb: Verb::Lock, object, has_time_limit: true }),
+        EventKind::Time { nanoseconds: 7, slow: vec![holder.clone()] },
+        EventKind::End(Ending::Killed("SIGSEGV".to_owned())),
+        EventKind::Delivery { answer: Some(Bytes::unreadable(3)), end: Some(ConnectionEnd::Reset) },
+        EventKind::Local,
+    ];
+    for kind in kinds {
+        let mut sample = sample();
+        sample.trace.steps[0].events[0].kind = kind;
+        sample.wait_for[0].reason = WaitReason::Lock { name: "m".to_owned(), holder: holder.clone(), since: Some(4) };
+        assert_eq!(Counterexample::from_json(sample.to_json().as_bytes()).expect("reads"), sample);
+    }
 }

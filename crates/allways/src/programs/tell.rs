@@ -1,7 +1,7 @@
 //! A told schedule as a counterexample: what it says in one line, and where it points to.
 
 use super::record::command_line;
-use crate::evidence::Describe;
+use crate::evidence::{Claim, Describe};
 use checker::named;
 use checker::narrate::Told;
 use checker::narrate::program_replay::{Moment, ProgramReplay};
@@ -9,10 +9,9 @@ use checker::narrate::races::Shown;
 use explore::graph::Race;
 use explore::system::Failure;
 use report::Sources;
-use std::time::{SystemTime, UNIX_EPOCH};
 use trace::{
     Call, Choice, Counterexample, EventKind, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef,
-    VERSION, Variable, Waiting,
+    Variable, WaitReason, Waiting,
 };
 
 /// Lines of a program's complaints that are shown.
@@ -29,7 +28,7 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
     let message = message(failure, &told);
     let is_about_places = matches!(kind, FailureKind::Deadlock | FailureKind::Race);
     let mut notes: Vec<String> = record.never.iter().filter_map(|text| meaning(failure, text)).collect();
-    notes.extend(told.notes.iter().cloned());
+    notes.extend(told.mistaken.iter().flat_map(report::mistaken_notes));
     if matches!(kind, FailureKind::Assert | FailureKind::Crash | FailureKind::Exit | FailureKind::Misuse) {
         notes.extend(told.stack.iter().map(|frame| format!("in {frame}")));
     }
@@ -38,27 +37,20 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
         notes.extend(complaints.filter(|line| **line != message).map(|line| format!("standard error: {line}")));
     }
     notes.extend(outside(&told, kind));
-    Counterexample {
-        version: VERSION,
-        id: String::new(),
-        created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        tool: concat!("allways ", env!("CARGO_PKG_VERSION")).to_owned(),
-        system: SystemRef {
-            kind: "programs".to_owned(),
-            file: record.services.iter().map(command_line).collect::<Vec<_>>().join(" + "),
-            fingerprint: record.files.iter().map(|file| file.fingerprint.as_str()).collect::<Vec<_>>().join(" "),
-            ..SystemRef::default()
-        },
-        property: PropertyRef { name: property_name(failure), kind },
-        message,
-        location: if is_about_places { None } else { told.location },
-        fairness: false,
-        schedule: Schedule { choices: schedule.to_vec(), cycle_start: None },
-        trace: told.trace,
-        final_state: Vec::new(),
-        wait_for: if is_about_places { told.waiting } else { Vec::new() },
-        notes,
-        programs: Some(record),
+    let (location, wait_for) = if is_about_places { (None, told.waiting) } else { (told.location, Vec::new()) };
+    let property = PropertyRef { name: property_name(failure), kind };
+    let claim = Claim { system: &system(&record), property, message, fairness: false, location };
+    let schedule = Schedule { choices: schedule.to_vec(), cycle_start: None };
+    Counterexample { wait_for, notes, programs: Some(record), ..claim.shown_by(schedule, told.trace) }
+}
+
+/// What was checked.
+fn system(record: &ProgramsRef) -> SystemRef {
+    SystemRef {
+        kind: "programs".to_owned(),
+        file: record.services.iter().map(command_line).collect::<Vec<_>>().join(" + "),
+        fingerprint: record.files.iter().map(|file| file.fingerprint.as_str()).collect::<Vec<_>>().join(" "),
+        ..SystemRef::default()
     }
 }
 
@@ -73,11 +65,11 @@ fn meaning(failure: &Failure, text: &str) -> Option<String> {
 type Outside = (fn(&Call) -> bool, &'static str);
 const OUTSIDE: [Outside; 3] = [
     (
-        |call| matches!(call.error.as_deref(), Some("ENETUNREACH" | "EHOSTUNREACH")),
+        |call| matches!(call.error(), Some("ENETUNREACH" | "EHOSTUNREACH")),
         "programs reach each other only: start the other side in the same check (./server + ./client)",
     ),
-    (|call| call.is_end_of_input, "standard input is empty: --stdin FILE gives programs something to read"),
-    (|call| call.path.as_deref() == Some("/dev/tty") && call.error.as_deref() == Some("ENXIO"), "there is no terminal"),
+    (Call::is_end_of_input, "standard input is empty: --stdin FILE gives programs something to read"),
+    (|call| call.path() == Some("/dev/tty") && call.error() == Some("ENXIO"), "there is no terminal"),
 ];
 
 /// Why a program met something else than it does outside.
@@ -88,7 +80,7 @@ fn outside(told: &Told, kind: FailureKind) -> Vec<String> {
     let events: Vec<&trace::Event> = told.trace.steps.iter().flat_map(|step| &step.events).collect();
     let hints = OUTSIDE.iter().filter_map(|(is_met, help)| {
         let event = events.iter().find(|event| event.kind.call().is_some_and(is_met))?;
-        Some(format!("{}: {help}", event.text))
+        Some(format!("{}: {help}", report::event_text(event)))
     });
     hints.chain(told.missing.iter().find_map(|path| undeclared(path))).collect()
 }
@@ -152,16 +144,15 @@ pub fn race_sides(told: &mut Told, race: &Race, way: usize) {
     let sides = told.trace.steps.iter().skip(way).zip([race.one.1, race.other.1]);
     let side = |(step, write): (&trace::TraceStep, bool)| {
         let last = step.events.iter().find(|event| event.location.is_some()).or(step.events.last())?;
-        let text =
-            if write { "writes it, with nothing between this and" } else { "reads it, with nothing between this and" };
-        Some(Waiting { actor: step.choice.actor, text: text.to_owned(), location: last.location.clone() })
+        Some((step.choice.actor, write, last.location.clone()))
     };
-    let mut sides: Vec<Waiting> = sides.filter_map(side).collect();
-    if let [one, other] = sides.as_mut_slice() {
-        one.text += &format!(" {}", told.trace.name(other.actor));
-        other.text += &format!(" {}", told.trace.name(one.actor));
-    }
-    told.waiting = sides;
+    let sides: Vec<(u32, bool, Option<Location>)> = sides.filter_map(side).collect();
+    let others = sides.iter().rev().map(|(actor, ..)| told.trace.name(*actor));
+    let waiting = sides.iter().zip(others).map(|((actor, is_write, location), other)| {
+        let reason = WaitReason::Races { is_write: *is_write, other };
+        Waiting { actor: *actor, reason, text: String::new(), location: location.clone() }
+    });
+    told.waiting = waiting.collect();
 }
 
 /// Reads the source files that a counterexample points into, and fits its marks to the lines.

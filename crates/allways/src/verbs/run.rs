@@ -114,7 +114,7 @@ fn told(number: usize, name: &str, event: &Event, all_steps: bool) -> String {
     let place = event.location.as_ref().map(|place| format!("{}:{}", place.file, place.line)).unwrap_or_default();
     let changes = event.changes.iter().map(|change| format!("{}: {} -> {}", change.name, change.before, change.after));
     let changes = changes.collect::<Vec<_>>().join(", ");
-    let line = format!("{number:5}  {name:16} {place:20} {:30} {changes}", event.text);
+    let line = format!("{number:5}  {name:16} {place:20} {:30} {changes}", report::event_text(event));
     let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
     format!("{}\n{printed}{newline}", line.trim_end())
 }

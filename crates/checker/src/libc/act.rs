@@ -1,6 +1,6 @@
 //! Effects of synchronising functions, except those in which threads sleep.
 
-use super::functions::{Function, Whole};
+use super::functions::Whole;
 use super::layout::{Flavour, MutexLayout};
 use super::operation::{Done, Mutex, Operation, Seen};
 use crate::footprint::access::Kind;
@@ -79,7 +79,8 @@ impl Act<'_> {
         self.release();
     }
 
-    pub(super) fn lock(&mut self, only_tries: bool) -> Done {
+    pub(super) fn lock(&mut self) -> Done {
+        let tries = self.operation.function.tries();
         match self.operation.mutex(self.seen()) {
             Mutex::Special => Done::Unsummarised,
             Mutex::Free => {
@@ -92,9 +93,8 @@ impl Act<'_> {
                 self.store(at + layout.count, count + 1);
                 Done::Returned(0)
             }
-            Mutex::Mine { checked: true, .. } if !only_tries => Done::Returned(EDEADLK),
-            _ if only_tries => Done::Returned(EBUSY),
-            _ => Done::Returned(self.operation.too_late(self.seen())),
+            Mutex::Mine { checked: true, .. } if tries.is_none() => Done::Returned(EDEADLK),
+            _ => Done::Returned(tries.unwrap_or_else(|| self.operation.too_late(self.seen()))),
         }
     }
 
@@ -154,19 +154,19 @@ impl Act<'_> {
     }
 
     /// The error with which a read-write lock is not acquired. glibc validates the timeout even if the lock is free.
-    fn not_both(&self, is_taken: bool, otherwise: Option<u64>) -> Option<u64> {
+    fn not_both(&self, is_taken: bool) -> Option<u64> {
         let seen = self.seen();
         let is_wrong = self.operation.flavour == Flavour::Glibc && self.operation.has_no_time(seen);
-        let why = || otherwise.unwrap_or_else(|| self.operation.too_late(seen));
+        let why = || self.operation.function.tries().unwrap_or_else(|| self.operation.too_late(seen));
         match self.operation.deadlocks(seen) {
             true if is_taken && !is_wrong => Some(EDEADLK),
             _ => (is_taken || is_wrong).then(why),
         }
     }
 
-    pub(super) fn read_lock(&mut self, otherwise: Option<u64>) -> Done {
+    pub(super) fn read_lock(&mut self) -> Done {
         let at = self.operation.args[0];
-        if let Some(why) = self.not_both(self.load(at.wrapping_add(4)) != 0, otherwise) {
+        if let Some(why) = self.not_both(self.load(at.wrapping_add(4)) != 0) {
             return Done::Returned(why);
         }
         let readers = self.load(at);
@@ -176,9 +176,9 @@ impl Act<'_> {
         Done::Returned(0)
     }
 
-    pub(super) fn write_lock(&mut self, otherwise: Option<u64>) -> Done {
+    pub(super) fn write_lock(&mut self) -> Done {
         let at = self.operation.args[0];
-        if let Some(why) = self.not_both(self.operation.u64(self.seen(), at) != 0, otherwise) {
+        if let Some(why) = self.not_both(self.operation.u64(self.seen(), at) != 0) {
             return Done::Returned(why);
         }
         self.store(at.wrapping_add(4), self.operation.tid.0);
@@ -266,10 +266,10 @@ impl Act<'_> {
         let seen = self.seen();
         let operation = self.operation;
         if operation.joined(seen).is_some() {
-            return match operation.function {
-                Function::TryJoin => Done::Returned(EBUSY),
-                _ if operation.is_cancelled(seen) => Done::Cancelled,
-                _ => Done::Returned(operation.too_late(seen)),
+            return match operation.function.tries() {
+                Some(busy) => Done::Returned(busy),
+                None if operation.is_cancelled(seen) => Done::Cancelled,
+                None => Done::Returned(operation.too_late(seen)),
             };
         }
         self.overlay.join(operation.space);

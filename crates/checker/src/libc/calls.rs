@@ -1,6 +1,6 @@
 //! Recognised functions of the C library as parts of steps.
 
-use crate::libc::{self, Done, Function, Hook, Operation, RETURN, Whole};
+use crate::libc::{self, Does, Done, Function, Hook, Operation, RETURN, Whole};
 use crate::system::overlay::{Phase, Within};
 use crate::system::state::State;
 use crate::system::step::Step;
@@ -170,7 +170,7 @@ impl Stepper<'_> {
         }
         let lock = operation.lock(seen);
         // What is done once by a thread that ends (it initialises the unwinder) is not done by the next.
-        if !self.state.is_life(step.tid) || hook.function == Function::Once {
+        if !self.state.is_life(step.tid) || hook.function.does() == Some(Does::Once) {
             step.accesses.extend(operation.accesses(seen));
             self.note_lock(step, &operation);
         }

@@ -1,82 +1,13 @@
-//! The functions that are recognised, by name.
+//! What recognised functions are. Their names, and all else that is said of them, are rows of [`super::table`].
+
+use super::Allocation;
+use crate::system::overlay::Phase;
 
 /// How the checker treats a recognised function or address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Function {
-    /// `pthread_mutex_lock(3)`.
-    Lock,
-    /// `pthread_mutex_trylock(3)`.
-    TryLock,
-    /// `mtx_trylock(3)`.
-    TryMtx,
-    /// `pthread_mutex_timedlock(3)`, by the real-time clock.
-    TimedLock,
-    /// `pthread_mutex_clocklock(3)`.
-    ClockLock,
-    /// `pthread_mutex_unlock(3)`.
-    Unlock,
-    /// `pthread_mutex_destroy(3)`.
-    DestroyMutex,
-    /// `pthread_rwlock_rdlock(3)`.
-    ReadLock,
-    /// `pthread_rwlock_tryrdlock(3)`.
-    TryReadLock,
-    /// `pthread_rwlock_timedrdlock(3)`.
-    TimedReadLock,
-    /// `pthread_rwlock_wrlock(3)`.
-    WriteLock,
-    /// `pthread_rwlock_trywrlock(3)`.
-    TryWriteLock,
-    /// `pthread_rwlock_timedwrlock(3)`.
-    TimedWriteLock,
-    /// `pthread_rwlock_clockrdlock(3)`.
-    ClockReadLock,
-    /// `pthread_rwlock_clockwrlock(3)`.
-    ClockWriteLock,
-    /// `pthread_rwlock_unlock(3)`.
-    UnlockBoth,
-    /// `pthread_spin_lock(3)`.
-    SpinLock,
-    /// `pthread_spin_trylock(3)`.
-    SpinTryLock,
-    /// `pthread_spin_unlock(3)`.
-    SpinUnlock,
-    /// `pthread_cond_wait(3)`.
-    Wait,
-    /// `pthread_cond_timedwait(3)`.
-    TimedWait,
-    /// `pthread_cond_clockwait(3)`.
-    ClockWait,
-    /// `pthread_cond_signal(3)`.
-    Signal,
-    /// `pthread_cond_broadcast(3)`.
-    Broadcast,
-    /// `pthread_cond_destroy(3)`.
-    DestroyCondition,
-    /// `pthread_barrier_wait(3)`.
-    BarrierWait,
-    /// `sem_wait(3)`.
-    SemaphoreWait,
-    /// `sem_trywait(3)`.
-    SemaphoreTryWait,
-    /// `sem_timedwait(3)`.
-    SemaphoreTimedWait,
-    /// `sem_clockwait(3)`.
-    SemaphoreClockWait,
-    /// `sem_post(3)`.
-    SemaphorePost,
-    /// `pthread_join(3)`: executed as a whole once the other thread has ended.
-    Join,
-    /// `pthread_tryjoin_np(3)`.
-    TryJoin,
-    /// `pthread_timedjoin_np(3)`.
-    TimedJoin,
-    /// `pthread_clockjoin_np(3)`.
-    ClockJoin,
-    /// `pthread_once(3)`.
-    Once,
-    /// `pthread_cancel(3)`.
-    Cancel,
+    /// A function at which threads meet, and which may block: one step with its specified meaning.
+    Synchronising(Synchronising),
     /// `pthread_setcancelstate(3)`.
     CancelState,
     /// `pthread_testcancel(3)`: where a thread continues that is cancelled while it waits.
@@ -107,6 +38,80 @@ pub enum Function {
     Back,
 }
 
+/// A function at which threads meet. Hooks carry it by value: what a pending call depends on is asked for in every state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Synchronising {
+    /// What it does.
+    pub does: Does,
+    /// When it gives up.
+    pub limit: Limit,
+    /// Whether it is a cancellation point in which threads wait (`pthreads(7)`).
+    pub is_cancellation_point: bool,
+}
+
+/// What a synchronising function does, whenever it gives up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Does {
+    /// `pthread_mutex_lock(3)`.
+    Lock,
+    /// `pthread_mutex_unlock(3)`.
+    Unlock,
+    /// `pthread_mutex_destroy(3)`.
+    DestroyMutex,
+    /// `pthread_rwlock_rdlock(3)`.
+    ReadLock,
+    /// `pthread_rwlock_wrlock(3)`.
+    WriteLock,
+    /// `pthread_rwlock_unlock(3)`.
+    UnlockBoth,
+    /// `pthread_spin_lock(3)`.
+    SpinLock,
+    /// `pthread_spin_unlock(3)`.
+    SpinUnlock,
+    /// `pthread_cond_wait(3)`.
+    Wait,
+    /// `pthread_cond_signal(3)`.
+    Signal,
+    /// `pthread_cond_broadcast(3)`.
+    Broadcast,
+    /// `pthread_cond_destroy(3)`.
+    DestroyCondition,
+    /// `pthread_barrier_wait(3)`.
+    BarrierWait,
+    /// `sem_wait(3)`.
+    SemaphoreWait,
+    /// `sem_post(3)`.
+    SemaphorePost,
+    /// `pthread_join(3)`: executed as a whole once the other thread has ended.
+    Join,
+    /// `pthread_once(3)`.
+    Once,
+    /// `pthread_cancel(3)`.
+    Cancel,
+}
+
+/// When a synchronising function gives up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Limit {
+    /// Never, or it never waits.
+    Never,
+    /// At once: it returns this where it would wait.
+    Tries(u64),
+    /// At the time in the argument of this number, by this clock.
+    Until(ClockOf, u8),
+}
+
+/// The clock of a deadline.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ClockOf {
+    /// The real-time clock.
+    RealTime,
+    /// The clock in the argument of this number.
+    Argument(u8),
+    /// The clock of the condition variable (`pthread_condattr_setclock(3)`).
+    Condition,
+}
+
 /// Kinds of functions that are executed as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Whole {
@@ -130,93 +135,72 @@ pub enum Whole {
     Stdio,
 }
 
-impl Function {
-    /// Whether it is summarised as a synchronising operation, which may block.
-    #[must_use]
-    pub fn synchronises(self) -> bool {
-        !matches!(
-            self,
-            Self::CancelState
-                | Self::TestCancel
-                | Self::Whole(_)
-                | Self::Allocate(_)
-                | Self::Abort
-                | Self::AssertFail
-                | Self::StartMain
-                | Self::Begin
-                | Self::Return
-                | Self::Registers(_)
-                | Self::Landing
-                | Self::Landed
-                | Self::Callback
-                | Self::Back
-        )
-    }
-
+impl Does {
     /// Whether it operates on a read-write lock.
     #[must_use]
     pub fn is_of_both(self) -> bool {
-        use Function as F;
-        let reads = matches!(self, F::ReadLock | F::TryReadLock | F::TimedReadLock | F::ClockReadLock);
-        let writes = matches!(self, F::WriteLock | F::TryWriteLock | F::TimedWriteLock | F::ClockWriteLock);
-        reads || writes || self == F::UnlockBoth
+        matches!(self, Self::ReadLock | Self::WriteLock | Self::UnlockBoth)
     }
 
     /// Whether it operates on a lock that can be held exclusively.
     #[must_use]
     pub fn is_of_locks(self) -> bool {
-        use Function as F;
-        let takes = matches!(self, F::Lock | F::TryLock | F::TryMtx | F::TimedLock | F::ClockLock);
-        let spins = matches!(self, F::SpinLock | F::SpinTryLock | F::SpinUnlock);
-        let waits = matches!(self, F::Wait | F::TimedWait | F::ClockWait);
-        takes || spins || waits || self.is_of_both() || matches!(self, F::Unlock | F::DestroyMutex)
+        let is_of_mutexes = matches!(self, Self::Lock | Self::Unlock | Self::DestroyMutex | Self::Wait);
+        is_of_mutexes || self.is_of_both() || matches!(self, Self::SpinLock | Self::SpinUnlock)
+    }
+}
+
+impl Function {
+    fn synchronising(self) -> Option<Synchronising> {
+        match self {
+            Self::Synchronising(function) => Some(function),
+            _ => None,
+        }
     }
 
-    /// How it is executed, for documentation.
+    /// Whether it is summarised as a synchronising operation, which may block.
     #[must_use]
-    pub fn manner(self) -> &'static str {
-        match self {
-            Self::Allocate(Allocation::Statistics) => "refused",
-            Self::Allocate(_) => "at once, from an arena of the thread",
-            Self::Once => "one step up to the function that it calls, one behind it",
-            Self::Whole(Whole::EndThread | Whole::EndProcess) => {
-                "the last step, but for functions that are called then"
-            }
-            Self::Whole(_) | Self::Cancel => "one step, in which the library's own code is executed",
-            Self::AssertFail => "ends the schedule",
-            function if function.synchronises() => "one step with its specified meaning",
-            _ => "executed as it stands, and watched",
+    pub fn synchronises(self) -> bool {
+        self.synchronising().is_some()
+    }
+
+    /// What it does, if it synchronises.
+    #[must_use]
+    pub fn does(self) -> Option<Does> {
+        self.synchronising().map(|function| function.does)
+    }
+
+    /// When it gives up.
+    #[must_use]
+    pub fn limit(self) -> Limit {
+        self.synchronising().map_or(Limit::Never, |function| function.limit)
+    }
+
+    /// What it returns instead of waiting, if it only tries.
+    #[must_use]
+    pub fn tries(self) -> Option<u64> {
+        match self.limit() {
+            Limit::Tries(busy) => Some(busy),
+            Limit::Never | Limit::Until(..) => None,
         }
+    }
+
+    /// Whether it gives up at a certain time.
+    #[must_use]
+    pub fn has_time_limit(self) -> bool {
+        matches!(self.limit(), Limit::Until(..))
     }
 
     /// Whether it joins a thread.
     #[must_use]
     pub fn joins(self) -> bool {
-        matches!(self, Self::Join | Self::TryJoin | Self::TimedJoin | Self::ClockJoin)
+        self.does() == Some(Does::Join)
     }
 
     /// Whether it is a cancellation point in which threads wait (`pthreads(7)`).
     #[must_use]
     pub fn is_cancellation_point(self) -> bool {
-        use Function as F;
-        matches!(
-            self,
-            F::Wait
-                | F::TimedWait
-                | F::ClockWait
-                | F::SemaphoreWait
-                | F::SemaphoreTimedWait
-                | F::SemaphoreClockWait
-                | F::Join
-                | F::TimedJoin
-                | F::ClockJoin
-        )
-    }
-
-    /// Its name in the library.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        FUNCTIONS.iter().find(|(_, function)| *function == self).map_or("?", |(name, _)| name)
+        self.synchronising().is_some_and(|function| function.is_cancellation_point)
     }
 }
 
@@ -231,109 +215,3 @@ impl Whole {
         }
     }
 }
-
-use super::Allocation;
-use crate::system::overlay::Phase;
-use Allocation as A;
-use Function as F;
-
-/// Names and meanings.
-pub const FUNCTIONS: &[(&str, Function)] = &[
-    ("pthread_mutex_lock", F::Lock),
-    ("mtx_lock", F::Lock),
-    ("pthread_mutex_trylock", F::TryLock),
-    ("mtx_trylock", F::TryMtx),
-    ("pthread_mutex_timedlock", F::TimedLock),
-    ("pthread_mutex_clocklock", F::ClockLock),
-    ("pthread_mutex_unlock", F::Unlock),
-    ("pthread_mutex_destroy", F::DestroyMutex),
-    ("pthread_rwlock_rdlock", F::ReadLock),
-    ("pthread_rwlock_tryrdlock", F::TryReadLock),
-    ("pthread_rwlock_timedrdlock", F::TimedReadLock),
-    ("pthread_rwlock_wrlock", F::WriteLock),
-    ("pthread_rwlock_trywrlock", F::TryWriteLock),
-    ("pthread_rwlock_timedwrlock", F::TimedWriteLock),
-    ("pthread_rwlock_clockrdlock", F::ClockReadLock),
-    ("pthread_rwlock_clockwrlock", F::ClockWriteLock),
-    ("pthread_rwlock_unlock", F::UnlockBoth),
-    ("pthread_spin_lock", F::SpinLock),
-    ("pthread_spin_trylock", F::SpinTryLock),
-    ("pthread_spin_unlock", F::SpinUnlock),
-    ("pthread_cond_wait", F::Wait),
-    ("pthread_cond_timedwait", F::TimedWait),
-    ("pthread_cond_clockwait", F::ClockWait),
-    ("pthread_cond_signal", F::Signal),
-    ("cnd_signal", F::Signal),
-    ("pthread_cond_broadcast", F::Broadcast),
-    ("cnd_broadcast", F::Broadcast),
-    ("pthread_cond_destroy", F::DestroyCondition),
-    ("pthread_barrier_wait", F::BarrierWait),
-    ("sem_wait", F::SemaphoreWait),
-    ("sem_trywait", F::SemaphoreTryWait),
-    ("sem_timedwait", F::SemaphoreTimedWait),
-    ("sem_clockwait", F::SemaphoreClockWait),
-    ("sem_post", F::SemaphorePost),
-    ("pthread_join", F::Join),
-    ("thrd_join", F::Join),
-    ("pthread_tryjoin_np", F::TryJoin),
-    ("pthread_timedjoin_np", F::TimedJoin),
-    ("pthread_clockjoin_np", F::ClockJoin),
-    ("pthread_once", F::Once),
-    ("pthread_cancel", F::Cancel),
-    ("pthread_setcancelstate", F::CancelState),
-    ("pthread_testcancel", F::TestCancel),
-    ("pthread_detach", F::Whole(Whole::Detach)),
-    ("pthread_key_create", F::Registers(1)),
-    ("tss_create", F::Registers(1)),
-    ("__cxa_thread_atexit_impl", F::Registers(0)),
-    ("_pthread_cleanup_push", F::Registers(1)),
-    ("__sigsetjmp", F::Landing),
-    ("pthread_create", F::Whole(Whole::Create)),
-    ("pthread_exit", F::Whole(Whole::EndThread)),
-    ("__pthread_unwind_next", F::Whole(Whole::EndThread)),
-    ("exit", F::Whole(Whole::EndProcess)),
-    ("malloc", F::Allocate(A::Malloc)),
-    ("calloc", F::Allocate(A::Calloc)),
-    ("realloc", F::Allocate(A::Realloc)),
-    ("free", F::Allocate(A::Free)),
-    ("posix_memalign", F::Allocate(A::PosixMemalign)),
-    ("aligned_alloc", F::Allocate(A::AlignedAlloc)),
-    ("memalign", F::Allocate(A::Memalign)),
-    ("valloc", F::Allocate(A::Valloc)),
-    ("pvalloc", F::Allocate(A::Pvalloc)),
-    ("malloc_usable_size", F::Allocate(A::UsableSize)),
-    ("mallinfo", F::Allocate(A::Statistics)),
-    ("mallinfo2", F::Allocate(A::Statistics)),
-    ("malloc_info", F::Allocate(A::Statistics)),
-    ("malloc_stats", F::Allocate(A::Statistics)),
-    ("abort", F::Abort),
-    ("printf", F::Whole(Whole::Stdio)),
-    ("fprintf", F::Whole(Whole::Stdio)),
-    ("vprintf", F::Whole(Whole::Stdio)),
-    ("vfprintf", F::Whole(Whole::Stdio)),
-    ("__printf_chk", F::Whole(Whole::Stdio)),
-    ("__fprintf_chk", F::Whole(Whole::Stdio)),
-    ("__vprintf_chk", F::Whole(Whole::Stdio)),
-    ("__vfprintf_chk", F::Whole(Whole::Stdio)),
-    ("puts", F::Whole(Whole::Stdio)),
-    ("putchar", F::Whole(Whole::Stdio)),
-    ("fputs", F::Whole(Whole::Stdio)),
-    ("fputc", F::Whole(Whole::Stdio)),
-    ("putc", F::Whole(Whole::Stdio)),
-    ("fwrite", F::Whole(Whole::Stdio)),
-    ("fread", F::Whole(Whole::Stdio)),
-    ("fgets", F::Whole(Whole::Stdio)),
-    ("fgetc", F::Whole(Whole::Stdio)),
-    ("getc", F::Whole(Whole::Stdio)),
-    ("getchar", F::Whole(Whole::Stdio)),
-    ("getline", F::Whole(Whole::Stdio)),
-    ("fflush", F::Whole(Whole::Stdio)),
-    ("fopen", F::Whole(Whole::Stdio)),
-    ("fdopen", F::Whole(Whole::Stdio)),
-    ("fclose", F::Whole(Whole::Stdio)),
-    ("fseek", F::Whole(Whole::Stdio)),
-    ("perror", F::Whole(Whole::Stdio)),
-    ("setvbuf", F::Whole(Whole::Stdio)),
-    ("__assert_fail", F::AssertFail),
-    ("__libc_start_main", F::StartMain),
-];

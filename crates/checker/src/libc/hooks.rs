@@ -1,7 +1,8 @@
 //! Addresses of recognised functions, in files and in address spaces.
 
-use super::functions::{FUNCTIONS, Function};
+use super::functions::Function;
 use super::layout::Flavour;
+use super::table::FUNCTIONS;
 use memory::{Backing, Memory, ObjectId, Protection, SpaceId};
 use object::{Object, ObjectSegment, ObjectSymbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -257,9 +258,10 @@ fn functions_in(bytes: &[u8]) -> Option<Found> {
     };
     let mut found = Vec::new();
     let allocates = has_own_allocator(&defined, flavour);
-    for (name, function) in FUNCTIONS.iter().filter(|row| allocates || !matches!(row.1, Function::Allocate(_))) {
-        let places = defined.get(name).into_iter().flatten().filter_map(|address| place(*address));
-        found.extend(places.map(|place| (place, Hook { function: *function, flavour })));
+    for row in FUNCTIONS.iter().filter(|row| allocates || !matches!(row.function, Function::Allocate(_))) {
+        let addresses = row.names.iter().filter_map(|name| defined.get(name)).flatten();
+        let places = addresses.filter_map(|address| place(*address));
+        found.extend(places.map(|place| (place, Hook { function: row.function, flavour })));
     }
     Some(Found { starts, is_program, found })
 }

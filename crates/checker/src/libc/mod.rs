@@ -14,13 +14,15 @@ mod hooks;
 mod layout;
 mod operation;
 mod sleep;
+mod table;
 mod time;
 
-pub use functions::{FUNCTIONS, Function, Whole};
+pub use functions::{ClockOf, Does, Function, Limit, Synchronising, Whole};
 pub use heap::{Allocation, Buried, Heap, Problem};
 pub use hooks::{Hook, Hooks};
 pub use layout::Flavour;
 pub use operation::{Done, Operation, Seen, living, thread};
+pub use table::{FUNCTIONS, Manner, Narration, Row};
 
 /// The return address of functions that are executed as a whole. Nothing is mapped there, so that the return traps.
 pub const RETURN: u64 = 0x7fff_ffff_e000;

@@ -1,7 +1,7 @@
 //! The semantics of synchronising functions: when they are enabled, and their footprints.
 
 use super::act::Act;
-use super::functions::{Function, Whole};
+use super::functions::{Does, Function, Whole};
 use super::layout::{Flavour, MutexLayout};
 use crate::footprint::access::{self, Kind};
 use crate::system::dependency::Dependency;
@@ -12,10 +12,6 @@ use kernel::map::Map;
 use kernel::{Kernel, Tid};
 use memory::{Memory, SpaceId};
 use x86::Cpu;
-
-const EBUSY: u64 = 16;
-/// `thrd_busy`.
-const THREAD_BUSY: u64 = 1;
 
 /// The parts of a state that an operation reads.
 #[derive(Clone, Copy)]
@@ -99,8 +95,8 @@ impl Operation {
 
     /// The address of the lock that the function operates on.
     pub(super) fn lock_address(&self) -> u64 {
-        match self.function {
-            Function::Wait | Function::TimedWait | Function::ClockWait => self.args[1],
+        match self.function.does() {
+            Some(Does::Wait) => self.args[1],
             _ => self.args[0],
         }
     }
@@ -135,8 +131,8 @@ impl Operation {
     /// The sleepers of which it wakes one, if that is a choice.
     #[must_use]
     pub fn wakes(&self, seen: Seen<'_>) -> Vec<Tid> {
-        match self.function {
-            Function::Signal if self.any_sleeper => self.sleepers(seen),
+        match self.function.does() {
+            Some(Does::Signal) if self.any_sleeper => self.sleepers(seen),
             _ => Vec::new(),
         }
     }
@@ -144,36 +140,30 @@ impl Operation {
     /// Whether the function is enabled.
     #[must_use]
     pub fn is_enabled(&self, seen: Seen<'_>) -> bool {
-        use Function as F;
-        match self.function {
-            F::Lock | F::TimedLock | F::ClockLock => {
+        let Some(does) = self.function.does().filter(|_| self.function.tries().is_none()) else { return true };
+        match does {
+            Does::Lock => {
                 let stuck =
                     matches!(self.mutex(seen), Mutex::Others | Mutex::Mine { recursive: false, checked: false });
                 !stuck || self.is_late(seen)
             }
-            function if function.is_of_both() && self.prefers_writers(seen) => true,
-            F::ReadLock | F::TimedReadLock | F::ClockReadLock => {
+            does if does.is_of_both() && self.prefers_writers(seen) => true,
+            Does::ReadLock => {
                 self.u32(seen, self.args[0].wrapping_add(4)) == 0 || self.is_late(seen) || self.deadlocks(seen)
             }
-            F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => {
-                self.u64(seen, self.args[0]) == 0 || self.is_late(seen) || self.deadlocks(seen)
-            }
-            F::SpinLock => self.u32(seen, self.args[0]) == self.flavour.free_spin_lock(),
-            F::Wait | F::TimedWait | F::ClockWait => match self.asleep(seen) {
+            Does::WriteLock => self.u64(seen, self.args[0]) == 0 || self.is_late(seen) || self.deadlocks(seen),
+            Does::SpinLock => self.u32(seen, self.args[0]) == self.flavour.free_spin_lock(),
+            Does::Wait => match self.asleep(seen) {
                 None => true,
                 Some(asleep) => {
                     let is_over = asleep.woken || self.spurious || self.is_late(seen) || self.is_cancelled(seen);
                     is_over && matches!(self.mutex(seen), Mutex::Free | Mutex::Special)
                 }
             },
-            F::BarrierWait => self.asleep(seen).is_none_or(|asleep| asleep.woken),
-            F::SemaphoreWait | F::SemaphoreTimedWait | F::SemaphoreClockWait => {
-                self.u32(seen, self.args[0]) != 0 || self.is_late(seen) || self.is_cancelled(seen)
-            }
-            F::Join | F::TimedJoin | F::ClockJoin => {
-                self.joined(seen).is_none() || self.is_late(seen) || self.is_cancelled(seen)
-            }
-            F::Once => !self.is_under_way(seen),
+            Does::BarrierWait => self.asleep(seen).is_none_or(|asleep| asleep.woken),
+            Does::SemaphoreWait => self.u32(seen, self.args[0]) != 0 || self.is_late(seen) || self.is_cancelled(seen),
+            Does::Join => self.joined(seen).is_none() || self.is_late(seen) || self.is_cancelled(seen),
+            Does::Once => !self.is_under_way(seen),
             _ => true,
         }
     }
@@ -209,8 +199,9 @@ impl Operation {
 
     /// Whether the caller holds the read-write lock as its writer: glibc returns `EDEADLK`.
     pub(super) fn deadlocks(&self, seen: Seen<'_>) -> bool {
-        let only_tries = matches!(self.function, Function::TryReadLock | Function::TryWriteLock);
-        !only_tries && self.flavour == Flavour::Glibc && self.u32(seen, self.args[0].wrapping_add(4)) == self.tid.0
+        self.function.tries().is_none()
+            && self.flavour == Flavour::Glibc
+            && self.u32(seen, self.args[0].wrapping_add(4)) == self.tid.0
     }
 
     /// The sleepers that a signal may wake at a condition variable. A cancelled thread consumes no signal
@@ -231,31 +222,31 @@ impl Operation {
     /// The footprint of the function in this state.
     #[must_use]
     pub fn accesses(&self, seen: Seen<'_>) -> Vec<Access> {
-        use Function as F;
+        let Some(does) = self.function.does() else { return Vec::new() };
+        let only_tries = self.function.tries().is_some();
         let access = |address, kind, write| Access { object: self.object(seen, address, kind), write, plain: false };
         let first = self.args[0];
-        match self.function {
-            F::TryLock | F::TryMtx => vec![access(first, Kind::Lock, matches!(self.mutex(seen), Mutex::Free))],
-            function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
-            function if function.is_of_both() => self.accesses_of_both(seen),
-            F::SpinTryLock => vec![access(first, Kind::Lock, self.u32(seen, first) == self.flavour.free_spin_lock())],
-            F::Wait | F::TimedWait | F::ClockWait => {
+        match does {
+            Does::Lock if only_tries => vec![access(first, Kind::Lock, matches!(self.mutex(seen), Mutex::Free))],
+            does if does.is_of_both() && self.prefers_writers(seen) => Vec::new(),
+            does if does.is_of_both() => self.accesses_of_both(seen, does),
+            Does::SpinLock if only_tries => {
+                vec![access(first, Kind::Lock, self.u32(seen, first) == self.flavour.free_spin_lock())]
+            }
+            Does::Wait => {
                 let mutex = access(self.args[1], Kind::Lock, true);
                 match self.asleep(seen) {
                     Some(asleep) if asleep.woken => vec![mutex],
                     _ => vec![mutex, access(first, Kind::Condition, true)],
                 }
             }
-            F::Signal | F::Broadcast | F::DestroyCondition => vec![access(first, Kind::Condition, true)],
-            F::BarrierWait => vec![access(first, Kind::Condition, self.asleep(seen).is_none())],
-            F::SemaphoreTryWait => vec![access(first, Kind::Lock, self.u32(seen, first) != 0)],
-            F::Join | F::TryJoin | F::TimedJoin | F::ClockJoin => {
-                vec![Access { object: thread(self.space, first), write: false, plain: false }]
-            }
-            F::Once => vec![access(first, Kind::Lock, !self.is_done(seen))],
+            Does::Signal | Does::Broadcast | Does::DestroyCondition => vec![access(first, Kind::Condition, true)],
+            Does::BarrierWait => vec![access(first, Kind::Condition, self.asleep(seen).is_none())],
+            Does::SemaphoreWait if only_tries => vec![access(first, Kind::Lock, self.u32(seen, first) != 0)],
+            Does::Join => vec![Access { object: thread(self.space, first), write: false, plain: false }],
+            Does::Once => vec![access(first, Kind::Lock, !self.is_done(seen))],
             // It may end any wait of the other thread.
-            F::Cancel => access::everything(),
-            function if !function.synchronises() => Vec::new(),
+            Does::Cancel => access::everything(),
             _ => vec![access(first, Kind::Lock, true)],
         }
     }
@@ -265,8 +256,7 @@ impl Operation {
     /// Operations of readers are independent of each other, and dependent on those of writers. So each reader writes a
     /// part of its own, and writers read all parts. The number of parts is fixed, so that the footprint of a writer
     /// does not depend on the readers.
-    fn accesses_of_both(&self, seen: Seen<'_>) -> Vec<Access> {
-        use Function as F;
+    fn accesses_of_both(&self, seen: Seen<'_>, does: Does) -> Vec<Access> {
         const PARTS: u32 = 8;
         let lock = self.object(seen, self.args[0], Kind::Lock);
         let whole = |write| Access { object: lock, write, plain: false };
@@ -279,13 +269,14 @@ impl Operation {
         let everything = |write| [whole(true)].into_iter().chain((0..PARTS).map(move |number| part(number, write)));
         let shares = self.overlay(seen).is_some_and(|overlay| overlay.shares.contains(&lock));
         let has_writer = self.u32(seen, self.args[0].wrapping_add(4)) != 0;
-        match self.function {
-            F::TryReadLock if has_writer => vec![whole(false)],
-            F::ReadLock | F::TryReadLock | F::TimedReadLock | F::ClockReadLock => vec![whole(false), own],
-            F::UnlockBoth if has_writer => vec![whole(true)],
-            F::UnlockBoth if shares => vec![own],
-            F::UnlockBoth => everything(true).collect(),
-            F::TryWriteLock if self.u64(seen, self.args[0]) != 0 => {
+        let only_tries = self.function.tries().is_some();
+        match does {
+            Does::ReadLock if only_tries && has_writer => vec![whole(false)],
+            Does::ReadLock => vec![whole(false), own],
+            Does::UnlockBoth if has_writer => vec![whole(true)],
+            Does::UnlockBoth if shares => vec![own],
+            Does::UnlockBoth => everything(true).collect(),
+            Does::WriteLock if only_tries && self.u64(seen, self.args[0]) != 0 => {
                 [whole(false)].into_iter().chain(everything(false).skip(1)).collect()
             }
             _ => everything(false).collect(),
@@ -296,22 +287,18 @@ impl Operation {
     /// `memset(3)`, a copy) change the lock, too.
     #[must_use]
     pub fn words(&self, seen: Seen<'_>) -> Vec<(u64, bool)> {
-        use Function as F;
+        let Some(does) = self.function.does() else { return Vec::new() };
         let first = self.args[0];
         let writes = |object: u64| self.accesses(seen).iter().any(|access| access.object == object && access.write);
         let is_written = || writes(self.object(seen, first, Kind::Lock));
-        match self.function {
-            F::Lock | F::TimedLock | F::ClockLock | F::Unlock | F::DestroyMutex => self.mutex_words(true),
-            F::TryLock | F::TryMtx => self.mutex_words(is_written()),
-            F::Wait | F::TimedWait | F::ClockWait => self.mutex_words(true),
-            function if function.is_of_both() && self.prefers_writers(seen) => Vec::new(),
-            function if function.is_of_both() => vec![(first, is_written()), (first.wrapping_add(4), is_written())],
-            F::SpinLock | F::SpinUnlock | F::SpinTryLock | F::Once => vec![(first, is_written())],
-            F::SemaphoreWait | F::SemaphoreTimedWait | F::SemaphoreClockWait | F::SemaphoreTryWait => {
-                vec![(first, is_written())]
-            }
-            F::SemaphorePost => vec![(first, true)],
-            F::BarrierWait => vec![(first.wrapping_add(8), false)],
+        match does {
+            Does::Lock if self.function.tries().is_some() => self.mutex_words(is_written()),
+            Does::Lock | Does::Unlock | Does::DestroyMutex | Does::Wait => self.mutex_words(true),
+            does if does.is_of_both() && self.prefers_writers(seen) => Vec::new(),
+            does if does.is_of_both() => vec![(first, is_written()), (first.wrapping_add(4), is_written())],
+            Does::SpinLock | Does::SpinUnlock | Does::Once | Does::SemaphoreWait => vec![(first, is_written())],
+            Does::SemaphorePost => vec![(first, true)],
+            Does::BarrierWait => vec![(first.wrapping_add(8), false)],
             _ => Vec::new(),
         }
     }
@@ -329,14 +316,13 @@ impl Operation {
     /// The exclusive lock that the function operates on.
     #[must_use]
     pub fn lock(&self, seen: Seen<'_>) -> Option<u64> {
-        let is_lock = self.function.is_of_locks();
+        let is_lock = self.function.does().is_some_and(Does::is_of_locks);
         is_lock.then(|| self.object(seen, self.lock_address(), Kind::Lock))
     }
 
     /// The condition variable at which the caller sleeps, if it was not woken and nothing else ends the wait.
     fn sleeps_at(&self, seen: Seen<'_>) -> Option<u64> {
-        use Function as F;
-        let may_sleep = matches!(self.function, F::Wait | F::TimedWait | F::ClockWait);
+        let may_sleep = self.function.does() == Some(Does::Wait);
         let asleep = self.asleep(seen).filter(|asleep| may_sleep && !asleep.woken)?;
         (!self.spurious && !self.is_late(seen) && !self.is_cancelled(seen)).then_some(asleep.object)
     }
@@ -363,19 +349,19 @@ impl Operation {
     /// without it.
     #[must_use]
     pub fn takes(&self, seen: Seen<'_>) -> Option<u64> {
-        use Function as F;
-        let gives_up = matches!(self.function, F::TimedLock | F::ClockLock | F::TimedWriteLock | F::ClockWriteLock);
+        // A timed wait at a condition variable gives up the wait, not the lock.
+        let gives_up = self.function.has_time_limit() && self.function.does() != Some(Does::Wait);
         self.wants(seen).filter(|_| !gives_up)
     }
 
     /// The exclusive lock that the function acquires if it is free.
     #[must_use]
     pub fn wants(&self, seen: Seen<'_>) -> Option<u64> {
-        use Function as F;
-        let is_lock = match self.function {
-            F::Lock | F::TimedLock | F::ClockLock | F::SpinLock => true,
-            F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => !self.prefers_writers(seen),
-            F::Wait | F::TimedWait | F::ClockWait => self.asleep(seen).is_some(),
+        let waits = self.function.does().filter(|_| self.function.tries().is_none());
+        let is_lock = match waits {
+            Some(Does::Lock | Does::SpinLock) => true,
+            Some(Does::WriteLock) => !self.prefers_writers(seen),
+            Some(Does::Wait) => self.asleep(seen).is_some(),
             _ => false,
         };
         is_lock.then(|| self.object(seen, self.lock_address(), Kind::Lock))
@@ -402,38 +388,33 @@ impl Operation {
         overlay: &mut LiveOverlay,
         woken: Option<Tid>,
     ) -> Done {
-        use Function as F;
         let mut act = Act { operation: self, kernel, memory, cpus, overlay };
-        match self.function {
-            F::Lock | F::TimedLock | F::ClockLock => act.lock(false),
-            F::TryLock => act.lock(true),
-            F::TryMtx => match act.lock(true) {
-                Done::Returned(EBUSY) => Done::Returned(THREAD_BUSY),
-                done => done,
-            },
-            F::Unlock => act.unlock(),
-            F::DestroyMutex => act.destroy_mutex(),
-            function if function.is_of_both() && self.prefers_writers(act.seen()) => Done::Unsummarised,
-            F::ReadLock | F::TimedReadLock | F::ClockReadLock => act.read_lock(None),
-            F::TryReadLock => act.read_lock(Some(EBUSY)),
-            F::WriteLock | F::TimedWriteLock | F::ClockWriteLock => act.write_lock(None),
-            F::TryWriteLock => act.write_lock(Some(EBUSY)),
-            F::UnlockBoth => act.unlock_both(),
-            F::SpinLock | F::SpinTryLock => act.spin_lock(),
-            F::SpinUnlock => act.spin_unlock(),
-            F::Wait | F::TimedWait | F::ClockWait => act.wait(),
-            F::Signal => act.signal(woken),
-            F::Broadcast => act.broadcast(),
-            F::DestroyCondition => act.destroy_condition(),
-            F::BarrierWait => act.barrier(),
-            F::SemaphoreWait | F::SemaphoreTryWait | F::SemaphoreTimedWait | F::SemaphoreClockWait => act.take(),
-            F::SemaphorePost => act.post(),
-            F::Join | F::TryJoin | F::TimedJoin | F::ClockJoin => act.join(),
-            F::Once if self.is_done(act.seen()) => Done::Returned(0),
-            F::Once => Done::Whole(Whole::Once),
-            F::Cancel => act.cancel(),
-            F::Whole(whole) => Done::Whole(whole),
-            _ => Done::Unsummarised,
+        let does = match self.function {
+            Function::Synchronising(function) => function.does,
+            Function::Whole(whole) => return Done::Whole(whole),
+            _ => return Done::Unsummarised,
+        };
+        match does {
+            Does::Lock => act.lock(),
+            Does::Unlock => act.unlock(),
+            Does::DestroyMutex => act.destroy_mutex(),
+            does if does.is_of_both() && self.prefers_writers(act.seen()) => Done::Unsummarised,
+            Does::ReadLock => act.read_lock(),
+            Does::WriteLock => act.write_lock(),
+            Does::UnlockBoth => act.unlock_both(),
+            Does::SpinLock => act.spin_lock(),
+            Does::SpinUnlock => act.spin_unlock(),
+            Does::Wait => act.wait(),
+            Does::Signal => act.signal(woken),
+            Does::Broadcast => act.broadcast(),
+            Does::DestroyCondition => act.destroy_condition(),
+            Does::BarrierWait => act.barrier(),
+            Does::SemaphoreWait => act.take(),
+            Does::SemaphorePost => act.post(),
+            Does::Join => act.join(),
+            Does::Once if self.is_done(act.seen()) => Done::Returned(0),
+            Does::Once => Done::Whole(Whole::Once),
+            Does::Cancel => act.cancel(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Deadlines of timed waits.
 
-use super::functions::Function;
+use super::functions::{ClockOf, Limit};
 use super::layout::Flavour;
 use super::operation::{Operation, Seen};
 
@@ -11,16 +11,14 @@ const ETIMEDOUT: u64 = 110;
 impl Operation {
     /// The clock of the deadline, and the address of its time.
     fn time(&self, seen: Seen<'_>) -> Option<(u64, u64)> {
-        use Function as F;
-        let [_, one, two, three] = self.args;
-        let (clock, address) = match self.function {
-            F::TimedLock | F::TimedReadLock | F::TimedWriteLock | F::SemaphoreTimedWait => (0, one),
-            F::ClockLock | F::ClockReadLock | F::ClockWriteLock | F::SemaphoreClockWait => (one, two),
-            F::TimedWait => (self.condition_clock(seen), two),
-            F::TimedJoin => (0, two),
-            F::ClockWait | F::ClockJoin => (two, three),
-            _ => return None,
+        const CLOCK_REALTIME: u64 = 0;
+        let Limit::Until(clock, time) = self.function.limit() else { return None };
+        let clock = match clock {
+            ClockOf::RealTime => CLOCK_REALTIME,
+            ClockOf::Argument(number) => self.args[usize::from(number)],
+            ClockOf::Condition => self.condition_clock(seen),
         };
+        let address = self.args[usize::from(time)];
         // A join without a time waits for ever.
         (address != 0).then_some((clock, address))
     }

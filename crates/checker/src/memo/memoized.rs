@@ -1,6 +1,12 @@
 //! Programs whose steps are memoized: a wrapper that executes a step only if no entry has its read set.
 //!
 //! Where debug assertions are on, or an audit is due, a memoized step is executed all the same and compared.
+//!
+//! **Invariant:** the search cannot tell a memoized step from an executed one: same fingerprint, accesses, output, actors. So the memo
+//! may be emptied, switched off or full at any time, and each worker has its own.
+//! **Invariant:** an entry is valid for one version of the executor: a new hook or watchpoint moves the ends of steps, and a grown
+//! refinement their footprints. Then all entries go.
+//! **Invariant:** only steps without failure and refusal are memoized; the others are executed, for what they say is needed once.
 
 use super::actor_memo::ActorMemo;
 use super::key::{Keys, MemoKey};

@@ -1,4 +1,4 @@
-//! Syscalls in words: `read fd 4 (socket) -> 2 bytes`, `connect fd 3 (socket) to 127.0.0.1:7000`.
+//! Syscalls as events: what of their arguments and results is told, read from the guest.
 
 use super::files::Use;
 use super::guest::{file_of, text_at};
@@ -9,18 +9,14 @@ use kernel::files::walk::AT_SYMLINK_NOFOLLOW;
 use kernel::net::socket::Stage;
 use kernel::table::FootprintRule;
 use kernel::table::narration::{Called, ResultWords, Shown, Words};
-use kernel::table::{self, Argument, Row};
+use kernel::table::{self, Row};
 use kernel::{Tid, files};
 use memory::SpaceId;
-use trace::{Call, EventKind};
+use trace::{Argument, Bytes, Call, FileKind, LockMode, Progress, Purpose, Returned, Stream};
 use world::World;
 
-/// How much of a text is shown.
-const TEXT_MAX: usize = 24;
-/// How much of a path is shown.
-const PATH_MAX: usize = 28;
-/// How much of the first of two.
-const FIRST_PATH_MAX: usize = 15;
+/// Operations on System V semaphores that are told.
+const SEMAPHORES_MAX: u64 = 8;
 
 /// Whether a call that has returned is part of the narration.
 pub fn is_told(world: &World, tid: Tid, (row, args): (&Row, &[u64; 6]), heard: &HeardEvent, result: u64) -> bool {
@@ -47,33 +43,11 @@ pub fn is_alone(world: &World, tid: Tid, fd: i32) -> bool {
     }
 }
 
-/// What a call that begins is as an event.
-pub fn kind(world: &World, tid: Tid, number: u64, args: &[u64; 6]) -> EventKind {
-    let Some(row) = table::row(number) else { return EventKind::Call(Call::default()) };
-    let begun = BegunCall { world, tid, row, args };
-    match row.narration.words {
-        Words::Sleep(_) => EventKind::Sleep,
-        Words::SleepUnlessUntil(_) if begun.whole().is_some() => EventKind::Sleep,
-        Words::Output if begun.whole().is_some() => EventKind::Print,
-        _ if matches!(row.footprint, FootprintRule::Forks(_)) => EventKind::Fork,
-        _ => EventKind::Call(Call { name: row.name.to_owned(), path: begun.first_path(), ..Call::default() }),
-    }
-}
-
-/// Notes what a call has come to.
-pub fn note_result(world: &World, tid: Tid, (row, args): (&Row, &[u64; 6]), result: u64, call: &mut Call) {
-    let signed = result as i64;
-    call.error = (-4095..0).contains(&signed).then(|| Errno((-signed) as u16).name().to_string());
-    let reads = matches!(row.narration.result, ResultWords::Bytes | ResultWords::EndOfInput);
-    let is_input = || matches!(file_of(world, tid, args[0] as i32), Some(File::Console(Console::Input)));
-    call.is_end_of_input = reads && result == 0 && is_input();
-}
-
 /// A call that begins. Looks at memory without leaving a trace in the log of accesses.
-pub fn begun(world: &World, tid: Tid, number: u64, args: &[u64; 6]) -> String {
+pub fn begun(world: &World, tid: Tid, number: u64, args: &[u64; 6]) -> Call {
     match table::row(number) {
-        Some(row) => BegunCall { world, tid, row, args }.text(),
-        None => world::refusal::call_name(number),
+        Some(row) => BegunCall { world, tid, row, args }.event(),
+        None => Call::named(world::refusal::call_name(number)),
     }
 }
 
@@ -86,17 +60,14 @@ struct BegunCall<'a> {
 }
 
 impl BegunCall<'_> {
-    fn text(&self) -> String {
-        if let Some(whole) = self.whole() {
-            return whole;
-        }
-        let mut words = vec![self.name().to_owned()];
-        for (argument, value) in self.row.arguments.iter().zip(self.args) {
-            let is_first = words.len() == 1;
-            words.extend(self.argument(*argument, *value, is_first));
-        }
-        words.extend(self.last());
-        words.join(" ")
+    fn event(&self) -> Call {
+        let purpose = self.purpose();
+        let arguments = match purpose {
+            Purpose::Prints(_) | Purpose::Sleeps(Some(_)) => Vec::new(),
+            Purpose::Locks(_) => vec![descriptor(self.world, self.tid, self.args[0] as i32)],
+            Purpose::Plain | Purpose::Sleeps(None) | Purpose::Forks => self.arguments(),
+        };
+        Call { name: self.name().to_owned(), purpose, arguments, progress: Progress::Begun }
     }
 
     fn space(&self) -> SpaceId {
@@ -113,58 +84,65 @@ impl BegunCall<'_> {
         }
     }
 
-    /// A call that is told in words of its own.
-    fn whole(&self) -> Option<String> {
+    /// What it is for, if that says more than its name.
+    fn purpose(&self) -> Purpose {
         const TIMER_ABSTIME: u64 = 1;
         let Self { world, tid, args, .. } = *self;
-        let sleep = |time: u8| Some(format!("sleep {}", timespec(world, self.space(), args[usize::from(time)])?));
-        match self.row.narration.words {
-            Words::Sleep(time) => sleep(time),
-            Words::SleepUnlessUntil(time) if args[1] & TIMER_ABSTIME == 0 => sleep(time),
-            Words::Output => match file_of(world, tid, args[0] as i32)? {
-                File::Console(stream) => Some(format!("write to {}", console(stream))),
+        let span = |time: u8| timespec(world, self.space(), args[usize::from(time)]);
+        let special = match self.row.narration.words {
+            Words::Sleep(time) => Some(Purpose::Sleeps(span(time))),
+            Words::SleepUnlessUntil(time) if args[1] & TIMER_ABSTIME == 0 => {
+                span(time).map(|span| Purpose::Sleeps(Some(span)))
+            }
+            Words::Output => match file_of(world, tid, args[0] as i32) {
+                Some(File::Console(console)) => Some(Purpose::Prints(stream(console))),
                 _ => None,
             },
-            Words::RecordLock => record_lock(world, tid, args),
-            Words::FileLock => Some(file_lock(world, tid, args)),
+            Words::RecordLock => record_lock(world, tid, args).map(Purpose::Locks),
+            Words::FileLock => Some(Purpose::Locks(file_lock(args))),
             _ => None,
+        };
+        let forks = matches!(self.row.footprint, FootprintRule::Forks(_));
+        special.unwrap_or(if forks { Purpose::Forks } else { Purpose::Plain })
+    }
+
+    /// What is told of its arguments.
+    fn arguments(&self) -> Vec<Argument> {
+        let mut told = Vec::new();
+        for (argument, value) in self.row.arguments.iter().zip(self.args) {
+            let is_first = told.is_empty();
+            told.extend(self.argument(*argument, *value, is_first));
         }
+        told.extend(self.last());
+        told
     }
 
     /// One argument; the first to be told, or not.
-    fn argument(&self, argument: Argument, value: u64, is_first: bool) -> Option<String> {
+    fn argument(&self, argument: table::Argument, value: u64, is_first: bool) -> Option<Argument> {
+        use table::Argument as A;
+        let path = || text_at(self.world, self.space(), value);
         match (self.row.narration.words, argument) {
-            (_, Argument::Fd) => Some(descriptor(self.world, self.tid, value as i32)),
-            (_, Argument::Signal) => Some(world::strace::signal_name(value)),
-            (Words::NewName, Argument::Path) if is_first => self.path("", value, FIRST_PATH_MAX),
-            // The second of two names is what the first gets.
-            (Words::NewName, Argument::Path) => self.path("as ", value, PATH_MAX),
-            (_, Argument::Path) => self.path("", value, PATH_MAX),
-            (Words::Output | Words::Bytes, Argument::In(length)) => {
-                Some(quoted(self.world, self.space(), value, self.args[usize::from(length)]))
+            (_, A::Fd) => Some(descriptor(self.world, self.tid, value as i32)),
+            (_, A::Signal) => Some(Argument::Signal(world::strace::signal_name(value))),
+            (Words::NewName, A::Path) if is_first => path().map(Argument::OldName),
+            (Words::NewName, A::Path) => path().map(Argument::NewName),
+            (_, A::Path) => path().map(Argument::Path),
+            (Words::Output | Words::Bytes, A::In(length)) => {
+                let length = self.args[usize::from(length)];
+                Some(Argument::Bytes(bytes(self.world, self.space(), value, length)))
             }
-            (Words::Numbers, Argument::Int) => Some(value.to_string()),
+            (Words::Numbers, A::Int) => Some(Argument::Number(value)),
             _ => None,
         }
     }
 
-    /// The first path among its arguments.
-    fn first_path(&self) -> Option<String> {
-        let mut arguments = self.row.arguments.iter().zip(self.args);
-        let (_, address) = arguments.find(|(argument, _)| **argument == Argument::Path)?;
-        text_at(self.world, self.space(), *address)
-    }
-
-    fn path(&self, before: &str, address: u64, room: usize) -> Option<String> {
-        let path = text_at(self.world, self.space(), address)?;
-        Some(format!("{before}\"{}\"", short(&path, room)))
-    }
-
     /// What is told behind all arguments.
-    fn last(&self) -> Option<String> {
+    fn last(&self) -> Option<Argument> {
         let (space, args) = (self.space(), self.args);
+        let address = || address(self.world, space, args[1], args[2]);
         match self.row.narration.words {
-            Words::Address(to) => address(self.world, space, args[1], args[2]).map(|name| format!("{to} {name}")),
+            Words::PeerAddress => address().map(Argument::PeerAddress),
+            Words::OwnAddress => address().map(Argument::OwnAddress),
             Words::Semaphores => semaphores(self.world, space, args),
             _ => None,
         }
@@ -172,140 +150,98 @@ impl BegunCall<'_> {
 }
 
 /// `flock(2)`.
-fn file_lock(world: &World, tid: Tid, args: &[u64; 6]) -> String {
-    let how = match args[1] & 0xb {
-        1 => "lock for reading",
-        2 => "lock",
-        _ => "unlock",
-    };
-    format!("{how} {} (flock)", descriptor(world, tid, args[0] as i32))
+fn file_lock(args: &[u64; 6]) -> LockMode {
+    match args[1] & 0xb {
+        1 => LockMode::Shared,
+        2 => LockMode::Exclusive,
+        _ => LockMode::Unlock,
+    }
 }
 
 /// `fcntl(2)` with a `struct flock`.
-fn record_lock(world: &World, tid: Tid, args: &[u64; 6]) -> Option<String> {
+fn record_lock(world: &World, tid: Tid, args: &[u64; 6]) -> Option<LockMode> {
     const LOCKING: [u64; 4] = [6, 7, 37, 38];
     if !LOCKING.contains(&args[1]) {
         return None;
     }
     let mut kind = [0; 2];
     world.memory.peek(world.space(tid), args[2], &mut kind).ok()?;
-    let how = match u16::from_le_bytes(kind) {
-        0 => "lock for reading",
-        1 => "lock",
-        _ => "unlock",
-    };
-    Some(format!("{how} {} (fcntl)", descriptor(world, tid, args[0] as i32)))
+    Some(match u16::from_le_bytes(kind) {
+        0 => LockMode::Shared,
+        1 => LockMode::Exclusive,
+        _ => LockMode::Unlock,
+    })
 }
 
-fn timespec(world: &World, space: SpaceId, address: u64) -> Option<String> {
+/// A `struct timespec`, in nanoseconds.
+fn timespec(world: &World, space: SpaceId, address: u64) -> Option<u64> {
     let mut bytes = [0; 16];
     world.memory.peek(space, address, &mut bytes).ok()?;
     let part = |from: usize| u64::from_le_bytes(bytes[from..from + 8].try_into().expect("eight bytes"));
-    Some(span(part(0).saturating_mul(1_000_000_000).saturating_add(part(8))))
-}
-
-/// Nanoseconds, for people.
-pub fn span(nanoseconds: u64) -> String {
-    const DAY: u64 = 86_400;
-    let seconds = nanoseconds / 1_000_000_000;
-    match nanoseconds {
-        0..1_000_000 => format!("{nanoseconds} ns"),
-        1_000_000..1_000_000_000 => format!("{} ms", nanoseconds / 1_000_000),
-        _ if seconds >= 2 * DAY => format!("{} days", seconds / DAY),
-        _ if nanoseconds.is_multiple_of(1_000_000_000) || seconds > 60 => format!("{seconds} s"),
-        _ => format!("{:.3} s", nanoseconds as f64 / 1e9),
-    }
-}
-
-/// A path that fits; of a long one the middle is left out.
-fn short(path: &str, room: usize) -> String {
-    let letters: Vec<char> = path.chars().collect();
-    if letters.len() <= room {
-        return path.to_owned();
-    }
-    let part = |letters: &[char]| letters.iter().collect::<String>();
-    format!("{}...{}", part(&letters[..8]), part(&letters[letters.len() - (room - 11)..]))
+    Some(part(0).saturating_mul(1_000_000_000).saturating_add(part(8)))
 }
 
 /// What a call came to.
-pub fn returned(world: &World, tid: Tid, (row, args): (&Row, &[u64; 6]), result: u64, uses: &[Use]) -> String {
+pub fn returned(world: &World, tid: Tid, (row, args): (&Row, &[u64; 6]), result: u64, uses: &[Use]) -> Returned {
     let signed = result as i64;
     if (-4095..0).contains(&signed) {
-        return format!(" -> {}", Errno((-signed) as u16).name());
+        return Returned::Error(Errno((-signed) as u16).name().to_string());
     }
     match row.narration.result {
-        ResultWords::Nothing => String::new(),
-        ResultWords::Bytes | ResultWords::EndOfInput if result == 0 => " -> end of input".to_owned(),
+        ResultWords::Nothing => Returned::Nothing,
+        ResultWords::Bytes | ResultWords::EndOfInput if result == 0 => Returned::EndOfInput,
         ResultWords::Bytes if world.kernel.threads.contains_key(&tid) => {
-            format!(" -> {}", quoted(world, world.space(tid), args[1], result))
+            Returned::Bytes(bytes(world, world.space(tid), args[1], result))
         }
-        ResultWords::Bytes | ResultWords::EndOfInput => String::new(),
-        ResultWords::Age => age(world, uses).unwrap_or_default(),
-        ResultWords::Descriptor => format!(" -> fd {signed}"),
-        ResultWords::Number | ResultWords::Child => format!(" -> {signed}"),
-        ResultWords::Ready => format!(" -> {signed} ready"),
+        ResultWords::Bytes | ResultWords::EndOfInput => Returned::Nothing,
+        ResultWords::Age => age(world, uses).map_or(Returned::Nothing, Returned::Age),
+        ResultWords::Descriptor => Returned::Descriptor(signed),
+        ResultWords::Number | ResultWords::Child => Returned::Number(signed),
+        ResultWords::Ready => Returned::Ready(signed),
     }
 }
 
-/// How old a file is that was looked at.
-fn age(world: &World, uses: &[Use]) -> Option<String> {
+/// How long ago a file was changed that was looked at, in nanoseconds.
+fn age(world: &World, uses: &[Use]) -> Option<u64> {
     let Some(Use::Name(named)) = uses.first() else { return None };
     let inode = world.kernel.inode(named.after?)?;
-    let age = world.kernel.clock.real().saturating_sub(inode.modified);
-    Some(if age < 1_000_000_000 { " -> just changed".to_owned() } else { format!(" -> {} old", span(age)) })
+    Some(world.kernel.clock.real().saturating_sub(inode.modified))
 }
 
-fn descriptor(world: &World, tid: Tid, fd: i32) -> String {
-    let kind = described(world, tid, fd);
-    if kind.is_empty() { format!("fd {fd}") } else { format!("fd {fd} ({kind})") }
+fn descriptor(world: &World, tid: Tid, fd: i32) -> Argument {
+    Argument::Descriptor { fd, file: file_kind(world, tid, fd) }
 }
 
-fn console(stream: Console) -> &'static str {
-    match stream {
-        Console::Input => "standard input",
-        Console::Output => "standard output",
-        Console::Error => "standard error",
+fn stream(console: Console) -> Stream {
+    match console {
+        Console::Input => Stream::Input,
+        Console::Output => Stream::Output,
+        Console::Error => Stream::Error,
     }
 }
 
-fn described(world: &World, tid: Tid, fd: i32) -> &'static str {
+fn file_kind(world: &World, tid: Tid, fd: i32) -> FileKind {
     match file_of(world, tid, fd) {
         Some(File::Inode(id)) => match world.kernel.inode(id).map(|inode| inode.kind) {
-            Some(files::Kind::Directory) => "directory",
-            _ => "file",
+            Some(files::Kind::Directory) => FileKind::Directory,
+            _ => FileKind::File(None),
         },
-        Some(File::PipeReader(_) | File::PipeWriter(_) | File::PipeBoth(_)) => "pipe",
-        Some(File::Socket(_)) => "socket",
-        Some(File::Event(_)) => "eventfd",
-        Some(File::Timer(_)) => "timerfd",
-        Some(File::Epoll(_)) => "epoll",
-        Some(File::Terminal(_) | File::PtyMaster(_)) => "terminal",
-        Some(File::Console(stream)) => console(stream),
-        _ => "",
+        Some(File::PipeReader(_) | File::PipeWriter(_) | File::PipeBoth(_)) => FileKind::Pipe,
+        Some(File::Socket(_)) => FileKind::Socket,
+        Some(File::Event(_)) => FileKind::Eventfd,
+        Some(File::Timer(_)) => FileKind::Timerfd,
+        Some(File::Epoll(_)) => FileKind::Epoll,
+        Some(File::Terminal(_) | File::PtyMaster(_)) => FileKind::Terminal,
+        Some(File::Console(console)) => FileKind::Stream(stream(console)),
+        _ => FileKind::Other,
     }
 }
 
-fn quoted(world: &World, space: SpaceId, address: u64, length: u64) -> String {
-    let mut bytes = vec![0; length.min(TEXT_MAX as u64) as usize];
-    match world.memory.peek(space, address, &mut bytes) {
-        Ok(()) => abridged(&bytes, length),
-        Err(_) => format!("{length} bytes"),
-    }
-}
-
-/// Bytes for people.
-pub fn shown(bytes: &[u8]) -> String {
-    abridged(&bytes[..bytes.len().min(TEXT_MAX)], bytes.len() as u64)
-}
-
-/// The first of so many bytes: as a text if they are one.
-fn abridged(bytes: &[u8], length: u64) -> String {
-    let is_text = bytes.iter().all(|byte| (0x20..0x7f).contains(byte) || b"\n\r\t".contains(byte));
-    let dots = if length > TEXT_MAX as u64 { "..." } else { "" };
-    match is_text {
-        true => format!("{:?}{dots}", String::from_utf8_lossy(bytes)),
-        false if length == 1 => "1 byte".to_owned(),
-        false => format!("{length} bytes"),
+fn bytes(world: &World, space: SpaceId, address: u64, length: u64) -> Bytes {
+    let mut start = vec![0; length.min(Bytes::KEPT as u64) as usize];
+    match world.memory.peek(space, address, &mut start) {
+        Ok(()) => Bytes::beginning_with(&start, length),
+        Err(_) => Bytes::unreadable(length),
     }
 }
 
@@ -328,14 +264,13 @@ fn address(world: &World, space: SpaceId, at: u64, length: u64) -> Option<String
     }
 }
 
-/// What operations on System V semaphores do: `#1 -1`.
-fn semaphores(world: &World, space: SpaceId, args: &[u64; 6]) -> Option<String> {
-    let mut told = Vec::new();
-    for index in 0..args[2].min(8) {
+/// What operations on System V semaphores do.
+fn semaphores(world: &World, space: SpaceId, args: &[u64; 6]) -> Option<Argument> {
+    let mut operations = Vec::new();
+    for index in 0..args[2].min(SEMAPHORES_MAX) {
         let mut bytes = [0; 6];
         world.memory.peek(space, args[1].checked_add(index * 6)?, &mut bytes).ok()?;
-        let number = u16::from_le_bytes([bytes[0], bytes[1]]);
-        told.push(format!("#{number} {:+}", i16::from_le_bytes([bytes[2], bytes[3]])));
+        operations.push((u16::from_le_bytes([bytes[0], bytes[1]]), i16::from_le_bytes([bytes[2], bytes[3]])));
     }
-    Some(format!("{} of set {}", told.join(", "), args[0] as i32))
+    Some(Argument::Semaphores { set: args[0] as i32, operations })
 }

@@ -9,6 +9,7 @@ use kernel::table::narration::Verb;
 use kernel::table::{Argument, FootprintRule, Row};
 use kernel::{Id, Tid};
 use std::collections::BTreeMap;
+use trace::FileVerb;
 use world::World;
 
 /// What a call did with a file.
@@ -36,8 +37,8 @@ pub struct Named {
     pub before: Option<Id>,
     /// And after.
     pub after: Option<Id>,
-    /// What the call came to, for people: `looked at`, `removed`.
-    pub verb: &'static str,
+    /// What the call came to.
+    pub verb: FileVerb,
     /// Whether it was opened in order to change it.
     is_for_writing: bool,
     directory: Id,
@@ -72,16 +73,16 @@ pub fn returned(world: &World, row: &Row, uses: &mut [Use]) {
     }
 }
 
-fn verb(verb: Verb, named: &Named) -> &'static str {
+fn verb(verb: Verb, named: &Named) -> FileVerb {
     match (named.before, named.after) {
-        (None, Some(_)) => "made",
-        (Some(_), None) => "removed",
-        (Some(before), Some(after)) if before != after => "replaced",
-        _ if verb == Verb::Looked => "looked at",
-        _ if verb == Verb::Opened => "opened",
-        (None, None) => "looked for",
-        _ if verb == Verb::Found => "found",
-        _ => "changed",
+        (None, Some(_)) => FileVerb::Made,
+        (Some(_), None) => FileVerb::Removed,
+        (Some(before), Some(after)) if before != after => FileVerb::Replaced,
+        _ if verb == Verb::Looked => FileVerb::LookedAt,
+        _ if verb == Verb::Opened => FileVerb::Opened,
+        (None, None) => FileVerb::LookedFor,
+        _ if verb == Verb::Found => FileVerb::Found,
+        _ => FileVerb::Changed,
     }
 }
 
@@ -117,7 +118,7 @@ fn named(world: &World, tid: Tid, directory: i32, path: &str) -> Option<Named> {
         path,
         before,
         after: before,
-        verb: "looked at",
+        verb: FileVerb::LookedAt,
         is_for_writing: false,
         directory: place.parent,
         name: place.name,
@@ -194,9 +195,12 @@ impl Uses {
     pub fn missing(&self) -> impl Iterator<Item = &str> {
         self.all.iter().filter_map(|noted| match &noted.used {
             Use::NoContext(path) => Some(path.as_str()),
-            Use::Name(Named { path, after: None, verb: "looked at" | "looked for" | "opened", .. }) => {
-                Some(path.as_str())
-            }
+            Use::Name(Named {
+                path,
+                after: None,
+                verb: FileVerb::LookedAt | FileVerb::LookedFor | FileVerb::Opened,
+                ..
+            }) => Some(path.as_str()),
             _ => None,
         })
     }
@@ -215,7 +219,7 @@ impl Uses {
     fn mistaken_at(&self, index: usize) -> Option<(&Noted, &Noted, Vec<&Noted>)> {
         let deed = &self.all[index];
         let Use::Name(done) = &deed.used else { return None };
-        if done.before.is_none() || !["removed", "replaced", "changed"].contains(&done.verb) {
+        if done.before.is_none() || ![FileVerb::Removed, FileVerb::Replaced, FileVerb::Changed].contains(&done.verb) {
             return None;
         }
         let is_earlier = |noted: &&Noted| noted.actor == deed.actor && is_same(&noted.used, &deed.used);
@@ -243,19 +247,19 @@ impl Use {
 
     fn changes(&self) -> bool {
         match self {
-            Self::Name(named) if named.verb == "opened" => named.is_for_writing,
-            Self::Name(named) => !["looked at", "looked for", "found"].contains(&named.verb),
+            Self::Name(named) if named.verb == FileVerb::Opened => named.is_for_writing,
+            Self::Name(named) => ![FileVerb::LookedAt, FileVerb::LookedFor, FileVerb::Found].contains(&named.verb),
             Self::Content { looks, .. } => !looks,
             Self::NoContext(_) => false,
         }
     }
 
-    /// What was done, for people.
-    pub fn verb(&self) -> &'static str {
+    /// What was done.
+    pub fn verb(&self) -> FileVerb {
         match self {
             Self::Name(named) => named.verb,
-            Self::Content { .. } => "used",
-            Self::NoContext(_) => "looked for",
+            Self::Content { .. } => FileVerb::Used,
+            Self::NoContext(_) => FileVerb::LookedFor,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::files::{Noted, Use};
 use super::narrator::Narrator;
 use crate::system::choice::TIME;
 use kernel::{Id, Tid};
-use trace::{Change, Event, Trace};
+use trace::{Call, Change, Event, FileDeed, MistakenFile, Purpose, Trace};
 
 /// Events of whoever moved last that are always told: what went wrong is often the last thing that it tried.
 const LAST_TOLD: usize = 3;
@@ -13,10 +13,6 @@ const LAST_TOLD: usize = 3;
 const ALONE_TOLD: usize = 12;
 /// Calls that failed, of whoever moved last, that are always told.
 const LAST_FAILED: usize = 2;
-
-/// What to do about a file that was not what it was taken for.
-const HELP: &str = "help: what a name stands for can change between two calls; only a single call can look and act at once \
-                    (link, rename, open with O_EXCL), or a lock that everybody takes";
 
 /// Marks events that nobody else could notice, and steps without any other event. Of somebody who is alone, all are but the
 /// last ones.
@@ -55,8 +51,10 @@ fn last_events(trace: &Trace, actor: Option<u32>, count: usize) -> Vec<(usize, u
 
 /// Whether a call came to an error; that files of the system are not there is nothing special.
 fn has_failed(event: &Event) -> bool {
-    let is_of_system = |path: &String| ["/usr/", "/lib", "/proc/"].iter().any(|folder| path.starts_with(folder));
-    event.kind.call().is_some_and(|call| call.error.is_some() && !call.path.as_ref().is_some_and(is_of_system))
+    let is_of_system = |path: &str| ["/usr/", "/lib", "/proc/"].iter().any(|folder| path.starts_with(folder));
+    let is_plain = |call: &Call| matches!(call.purpose, Purpose::Plain | Purpose::Locks(_));
+    let has_failed = |call: &Call| call.error().is_some() && !call.path().is_some_and(is_of_system);
+    event.kind.call().is_some_and(|call| is_plain(call) && has_failed(call))
 }
 
 impl Narrator<'_> {
@@ -67,7 +65,7 @@ impl Narrator<'_> {
             let change = Change { name: self.below(&named.path), before, after };
             story.told.trace.steps[noted.step - 1].events[noted.event].changes.push(change);
         }
-        story.told.notes.extend(self.mistaken(story));
+        story.told.mistaken = self.mistaken(story);
         story.told.missing = story.uses.missing().map(str::to_owned).collect();
         mark_local(story);
     }
@@ -88,31 +86,15 @@ impl Narrator<'_> {
     }
 
     /// Who acted upon another file than it had looked at, and why.
-    fn mistaken(&self, story: &Narration) -> Vec<String> {
-        let Some((look, deed, between)) = story.uses.mistaken() else { return Vec::new() };
-        let Use::Name(named) = &deed.used else { return Vec::new() };
-        let who = self.listener.thread(Tid(deed.actor));
-        let (seen, name) = (look.used.verb(), self.below(&named.path));
-        let others = self.deeds(&between);
-        let text = format!(
-            "{who} {seen} \"{name}\" in step {} and {} it in step {}, when it was another file: {others}",
-            look.step, named.verb, deed.step
-        );
-        vec![text, HELP.to_owned()]
+    fn mistaken(&self, story: &Narration) -> Option<MistakenFile> {
+        let (look, deed, between) = story.uses.mistaken()?;
+        let Use::Name(named) = &deed.used else { return None };
+        let between = between.into_iter().map(|noted| self.file_deed(noted)).collect();
+        let (look, deed) = (self.file_deed(look), self.file_deed(deed));
+        Some(MistakenFile { name: self.below(&named.path), look, deed, between })
     }
 
-    /// Who did what, each actor once as long as it is the same.
-    fn deeds(&self, all: &[&Noted]) -> String {
-        let mut told = String::new();
-        let mut last = None;
-        for noted in all {
-            match last.replace(noted.actor) {
-                Some(actor) if actor == noted.actor => told += " and",
-                Some(_) => told += &format!(", {}", self.listener.thread(Tid(noted.actor))),
-                None => told += &self.listener.thread(Tid(noted.actor)),
-            }
-            told += &format!(" {} it in step {}", noted.used.verb(), noted.step);
-        }
-        told
+    fn file_deed(&self, noted: &Noted) -> FileDeed {
+        FileDeed { who: self.listener.thread_ref(Tid(noted.actor)), verb: noted.used.verb(), step: noted.step }
     }
 }

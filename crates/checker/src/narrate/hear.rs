@@ -2,7 +2,7 @@
 
 use super::narrator::Narrator;
 use super::place::{self};
-use crate::libc::{Function, Hook, Whole};
+use crate::libc::Hook;
 use crate::system::overlay::ThreadOverlay;
 use crate::system::stepper::Stepper;
 use kernel::Tid;
@@ -17,12 +17,12 @@ impl Stepper<'_> {
             && !self.narrator().is_of_system(tid, hook);
         if self.listener.info.is_some()
             && is_own
-            && let Some(text) = self.narrator().operation_words(tid, hook)
+            && let Some(kind) = self.narrator().operation_event(tid, hook)
         {
-            if hook.function == Function::Whole(Whole::Create) {
-                self.listener.context.routine = Some(self.narrator().routine(tid));
+            if let EventKind::CreateThread { routine } = &kind {
+                self.listener.context.routine = Some(routine.clone());
             }
-            let heard = self.listener.hear(&self.state.world, tid, (kind(hook.function), text));
+            let heard = self.listener.hear(&self.state.world, tid, kind);
             self.listener.heard.push(heard);
         }
     }
@@ -30,21 +30,11 @@ impl Stepper<'_> {
     /// Hears an access to a word that threads stop at.
     pub(crate) fn hear_access(&mut self, tid: Tid, space: SpaceId, access: memory::VisibleAccess) {
         if self.listener.info.is_some() {
-            let does = if access.access == AccessKind::Read { "reads" } else { "writes" };
-            let text = format!("{does} {}", self.narrator().name_at(space, access.addr));
-            let heard = self.listener.hear(&self.state.world, tid, (EventKind::Access, text));
+            let name = self.narrator().name_at(space, access.addr);
+            let kind = EventKind::Access { name, is_write: access.access != AccessKind::Read };
+            let heard = self.listener.hear(&self.state.world, tid, kind);
             self.listener.heard.push(heard);
         }
-    }
-}
-
-/// What an operation of the C library is as an event.
-fn kind(function: Function) -> EventKind {
-    match function {
-        Function::Whole(Whole::Create) => EventKind::CreateThread,
-        Function::AssertFail => EventKind::Assertion,
-        Function::Whole(Whole::EndProcess) => EventKind::Exit,
-        _ => EventKind::Operation,
     }
 }
 
@@ -55,7 +45,7 @@ impl Narrator<'_> {
         let world = &self.view.state.world;
         let info = self.listener.info.as_mut();
         let variable = info.and_then(|info| info.variable_at(world, operation.space, operation.args[0]));
-        let is_lock = hook.function.synchronises() && hook.function != Function::Join;
+        let is_lock = hook.function.synchronises() && !hook.function.joins();
         is_lock && variable.is_some_and(|variable| place::is_of_system(&variable.module))
     }
 

@@ -9,10 +9,8 @@ use trace::{EventKind, Location};
 pub struct HeardEvent {
     /// Who.
     pub tid: Tid,
-    /// What it is.
+    /// What.
     pub kind: EventKind,
-    /// What, in words.
-    pub text: String,
     /// The source line, if it is known.
     pub location: Option<Location>,
     /// Functions at work, innermost first.
@@ -24,8 +22,8 @@ pub struct HeardEvent {
 }
 
 impl HeardEvent {
-    pub(super) fn new(tid: Tid, kind: EventKind, text: String) -> Self {
+    pub(super) fn new(tid: Tid, kind: EventKind) -> Self {
         let (stack, uses) = (Vec::new(), Vec::new());
-        Self { tid, kind, text, location: None, stack, uses, is_private: false }
+        Self { tid, kind, location: None, stack, uses, is_private: false }
     }
 }

@@ -1,4 +1,4 @@
-//! What is heard while steps are executed: operations, calls and accesses, in words, with the source lines they come from.
+//! What is heard while steps are executed: operations, calls and accesses, with the source lines they come from.
 
 use super::calls;
 use super::files::{self, Named, Use};
@@ -9,7 +9,7 @@ use kernel::table::narration::ResultWords;
 use kernel::{Id, Tid, table};
 use memory::SpaceId;
 use std::collections::{BTreeMap, HashMap};
-use trace::EventKind;
+use trace::{EventKind, Progress, Returned, ThreadRef};
 use world::World;
 use world::step::Observer;
 
@@ -53,12 +53,17 @@ impl Listener {
         self.context.threads.get(&tid).cloned().unwrap_or_else(|| format!("thread {}", tid.0))
     }
 
+    /// A thread, with how it is called.
+    pub fn thread_ref(&self, tid: Tid) -> ThreadRef {
+        ThreadRef { actor: tid.0, name: self.thread(tid) }
+    }
+
     /// Forgets calls of threads that have ended.
     pub fn forget(&mut self, lives: impl Fn(Tid) -> bool) {
         self.context.begun.retain(|tid, _| lives(*tid));
     }
 
-    /// The call that a thread is in.
+    /// The call that a thread is in, as an event: [`EventKind::Call`].
     pub fn waits_in(&self, tid: Tid) -> Option<&HeardEvent> {
         self.context.begun.get(&tid).map(|(_, _, heard)| heard)
     }
@@ -77,25 +82,23 @@ impl Listener {
     fn name_file(&self, heard: &mut HeardEvent) {
         if let Some(Use::Content { inode, .. }) = heard.uses.first()
             && let Some(name) = self.context.files.get(inode)
+            && let EventKind::Call(call) = &mut heard.kind
         {
-            heard.text = heard.text.replacen("(file)", &format!("({name})"), 1);
+            call.name_file(name);
         }
     }
 
-    pub(super) fn hear(&mut self, world: &World, tid: Tid, (kind, text): (EventKind, String)) -> HeardEvent {
-        let Some(info) = &mut self.info else {
-            return HeardEvent::new(tid, kind, text);
-        };
+    pub(super) fn hear(&mut self, world: &World, tid: Tid, kind: EventKind) -> HeardEvent {
+        let Some(info) = &mut self.info else { return HeardEvent::new(tid, kind) };
         let (location, stack) = place_of(info, world, tid, &self.folder);
-        HeardEvent { location, stack, ..HeardEvent::new(tid, kind, text) }
+        HeardEvent { location, stack, ..HeardEvent::new(tid, kind) }
     }
 }
 
 impl Observer for Listener {
     fn begin(&mut self, world: &mut World, tid: Tid, number: u64, args: &[u64; 6]) {
         if self.info.is_some() {
-            let begun = (calls::kind(world, tid, number, args), calls::begun(world, tid, number, args));
-            let mut heard = self.hear(world, tid, begun);
+            let mut heard = self.hear(world, tid, EventKind::Call(calls::begun(world, tid, number, args)));
             heard.uses = table::row(number).map_or_else(Vec::new, |row| files::begun(world, tid, row, args));
             heard.is_private = calls::is_alone(world, tid, args[0] as i32);
             self.name_file(&mut heard);
@@ -109,25 +112,19 @@ impl Observer for Listener {
         files::returned(world, row, &mut heard.uses);
         self.learn_names(&heard.uses);
         if calls::is_told(world, tid, (row, &args), &heard, result) {
-            if heard.kind == EventKind::Sleep {
-                heard.text = "wake up".to_owned();
-            }
-            if row.narration.result == ResultWords::Child && (result as i64) > 0 {
-                heard.text = format!("wait for {}", self.thread(Tid(result as u32)));
-                return self.heard.push(heard);
-            }
-            heard.text += &calls::returned(world, tid, (row, &args), result, &heard.uses);
-            if let EventKind::Call(call) = &mut heard.kind {
-                calls::note_result(world, tid, (row, &args), result, call);
-            }
+            let returned = match row.narration.result {
+                ResultWords::Child if result as i64 > 0 => Returned::Child(self.thread_ref(Tid(result as u32))),
+                _ => calls::returned(world, tid, (row, &args), result, &heard.uses),
+            };
+            heard.kind = heard.kind.at(Progress::Returned(returned));
             self.heard.push(heard);
         }
     }
 
     fn signal(&mut self, world: &World, tid: Tid, number: u8) {
         if self.info.is_some() {
-            let text = format!("gets {}", world::strace::signal_name(u64::from(number)));
-            let heard = self.hear(world, tid, (EventKind::Signal, text));
+            let signal = world::strace::signal_name(u64::from(number));
+            let heard = self.hear(world, tid, EventKind::Signal { signal });
             self.heard.push(heard);
         }
     }

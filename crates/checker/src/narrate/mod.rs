@@ -1,4 +1,5 @@
-//! The story of a counterexample: its schedule executed once more, each step told in words.
+//! The story of a counterexample: its schedule executed once more, each step told as events, which are data; `report` makes the
+//! words.
 //!
 //! Nothing is told that was not executed here. Whoever compares the failure and the fingerprint at the end with what a search
 //! has found knows that the story is that of the failure.
@@ -15,10 +16,10 @@ mod heard;
 pub mod listener;
 mod names;
 pub(crate) mod narrator;
+mod operations;
 mod place;
 pub mod program_replay;
 pub mod races;
-mod words;
 
 pub use growth::Growth;
 pub use heard::HeardEvent;
@@ -34,7 +35,7 @@ use files::{Noted, Use, Uses};
 use kernel::Pid;
 use kernel::descriptor::Console;
 use std::collections::BTreeMap;
-use trace::{ActorName, Change, Choice, Event, EventKind, Location, Trace, TraceStep, Waiting};
+use trace::{ActorName, Change, Choice, Event, EventKind, Location, MistakenFile, Trace, TraceStep, Waiting};
 
 /// A schedule, told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -55,8 +56,8 @@ pub struct Told {
     pub complaints: Vec<String>,
     /// Who waits for whom, if they wait in a circle.
     pub circle: Vec<String>,
-    /// What a reader should know who does not see it in the steps.
-    pub notes: Vec<String>,
+    /// A file that was not what somebody took it for.
+    pub mistaken: Option<MistakenFile>,
     /// Paths at which nothing was found.
     pub missing: Vec<String>,
 }
@@ -155,7 +156,7 @@ impl Programs {
         // Values say more than locks where there is no room for both.
         last.changes.extend(values.into_iter().filter(is_new));
         last.changes.extend(watched.into_iter().chain(changes));
-        let printing = events.iter().rposition(|event| event.kind == EventKind::Print).unwrap_or(events.len() - 1);
+        let printing = events.iter().rposition(|event| event.kind.prints()).unwrap_or(events.len() - 1);
         events[printing].output = story.hear_output(&self.printed);
         story.told.failure = taken.failure.clone().or_else(|| taken.reached.stuck.clone());
         let is_silent = |event: &Event| event.changes.is_empty() && event.output.is_none() && event.created.is_none();

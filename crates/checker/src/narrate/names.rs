@@ -5,7 +5,7 @@ use crate::system::choice::TIME;
 use crate::system::state::State;
 use kernel::process;
 use kernel::{Pid, Tid};
-use trace::{ActorName, Trace};
+use trace::{ActorName, Ending, Trace};
 
 impl State {
     fn pid_of(&self, tid: Tid) -> Option<Pid> {
@@ -83,16 +83,12 @@ impl Narrator<'_> {
     }
 
     /// How somebody who is no longer there has ended.
-    pub(super) fn end_words(&self, tid: Tid) -> String {
+    pub(super) fn ending(&self, tid: Tid) -> Ending {
         let process = self.view.state.world.kernel.processes.get(&Pid(tid.0));
         match process.map(|process| process.state) {
-            Some(process::State::Zombie(status)) if status & 0x7f == 0 => {
-                format!("has ended: exit code {}", status >> 8 & 0xff)
-            }
-            Some(process::State::Zombie(status)) => {
-                format!("is ended by {}", world::strace::signal_name((status & 0x7f) as u64))
-            }
-            _ => "has ended".to_owned(),
+            Some(process::State::Zombie(status)) if status & 0x7f == 0 => Ending::Exited(status >> 8 & 0xff),
+            Some(process::State::Zombie(status)) => Ending::Killed(world::strace::signal_name((status & 0x7f) as u64)),
+            _ => Ending::Ended,
         }
     }
 }

@@ -1,6 +1,5 @@
-//! What a state means in words: names of threads, variables and locks, where threads are, and what they wait for.
+//! What a state means: names of threads, variables and locks, where threads are, and what they wait for.
 
-use super::calls;
 use super::files::Use;
 use super::heard::HeardEvent;
 use super::listener::Listener;
@@ -13,7 +12,7 @@ use explore::graph::Reached;
 use kernel::{Pid, Tid};
 use peer::End;
 use std::collections::{BTreeMap, HashMap};
-use trace::{Choice, Event, EventKind, Location, Waiting};
+use trace::{Bytes, Call, Choice, ConnectionEnd, Event, EventKind, Location, Progress, Purpose, Waiting};
 
 /// A state, and what narration knows at this point of the schedule.
 pub(crate) struct Narrator<'a> {
@@ -27,27 +26,22 @@ impl Narrator<'_> {
         let mut events: Vec<(Event, Vec<Use>)> = Vec::new();
         for heard in heard {
             // What is printed piece by piece is told once.
-            let is_more = heard.kind == EventKind::Print
-                && events.last().is_some_and(|(last, _)| last.text == heard.text && last.actor == heard.tid.0);
+            let is_more = events.last().is_some_and(|(last, _)| last.actor == heard.tid.0 && goes_on(last, &heard));
             if !is_more {
-                events.push((event(heard.tid, heard.kind, heard.text, heard.location), heard.uses));
+                events.push((event(heard.tid, heard.kind, heard.location), heard.uses));
             }
         }
         let tid = Tid(choice.actor);
         if let Some(waits) = self.listener.waits_in(tid).filter(|_| self.view.state.is_waiting(tid)) {
-            let is_plain = matches!(waits.kind, EventKind::Sleep | EventKind::Fork);
-            let suffix = if is_plain { "" } else { ": waits" };
-            events.push((
-                event(tid, waits.kind.clone(), format!("{}{suffix}", waits.text), waits.location.clone()),
-                Vec::new(),
-            ));
+            let kind = waits.kind.clone().at(Progress::Waits);
+            events.push((event(tid, kind, waits.location.clone()), Vec::new()));
         }
         if is_thread(choice.actor) && !self.view.state.world.kernel.threads.contains_key(&tid) {
-            events.retain(|(event, _)| event.kind != EventKind::Exit);
-            events.push((event(tid, EventKind::End, self.end_words(tid), None), Vec::new()));
+            events.retain(|(event, _)| !matches!(event.kind, EventKind::ExitProcess { .. }));
+            events.push((event(tid, EventKind::End(self.ending(tid)), None), Vec::new()));
         }
         if events.is_empty() && is_thread(choice.actor) {
-            events.push((event(tid, EventKind::Local, "goes on".to_owned(), None), Vec::new()));
+            events.push((event(tid, EventKind::Local, None), Vec::new()));
         }
         events
     }
@@ -56,10 +50,11 @@ impl Narrator<'_> {
     pub(super) fn tell_births(&self, events: &mut Vec<Event>, choice: Choice, started: &[Tid]) {
         for tid in started {
             let is_process = self.view.state.world.kernel.threads.get(tid).is_some_and(|thread| thread.pid.0 == tid.0);
-            let is_told = events.last().is_some_and(|last| last.kind == EventKind::Fork && last.created.is_none());
+            let is_told = events.last().is_some_and(|last| last.kind.forks() && last.created.is_none());
             if is_process && !is_told {
                 events.retain(|event| event.kind != EventKind::Local);
-                events.push(event(Tid(choice.actor), EventKind::Fork, "fork".to_owned(), None));
+                let fork = Call { purpose: Purpose::Forks, ..Call::named("fork".to_owned()) };
+                events.push(event(Tid(choice.actor), EventKind::Call(fork), None));
             }
             let birth = if is_process { None } else { events.iter().position(is_birth_of_thread) };
             let birth = birth.unwrap_or(events.len() - 1);
@@ -72,31 +67,27 @@ impl Narrator<'_> {
         let end = self.view.connection_of(choice.actor).filter(|_| is_delivery(choice.actor))?;
         let (kernel, peers) = (&self.view.state.world.kernel, &self.view.workload.peers);
         if let Some(knock) = self.view.knock_of(choice.actor) {
-            let text = format!("connects to port {}", knock.port);
             let name = peers[knock.peer.0 as usize].name().to_owned();
-            return Some((name, event(Tid(choice.actor), EventKind::Delivery, text, None)));
+            return Some((name, event(Tid(choice.actor), EventKind::Connection { port: knock.port }, None)));
         }
         let delivery = delivery(kernel, peers, end).ok()??;
         let peer = kernel.net.far.ends.get(&end)?.peer;
         let answer = Some(delivery.news()).filter(|news| !news.is_empty());
-        let answer = answer.map(|news| format!("answers {}", calls::shown(news)));
+        let answer = answer.map(|news| Bytes::beginning_with(news, news.len() as u64));
         let end = delivery.end.map(|end| match end {
-            End::Finished => "closes the connection".to_owned(),
-            End::Reset => "breaks the connection off".to_owned(),
+            End::Finished => ConnectionEnd::Closed,
+            End::Reset => ConnectionEnd::Reset,
         });
-        let text = [answer, end].into_iter().flatten().collect::<Vec<_>>().join(" and ");
         let name = peers[peer.0 as usize].name().to_owned();
-        Some((name, event(Tid(choice.actor), EventKind::Delivery, text, None)))
+        Some((name, event(Tid(choice.actor), EventKind::Delivery { answer, end }, None)))
     }
 
     /// Time passes; whoever could have moved is slow.
     pub(super) fn time_event(&self, before: &Reached<Snapshot>, since: u64) -> Event {
-        let passed = calls::span(self.view.state.world.kernel.clock.now() - since);
+        let nanoseconds = self.view.state.world.kernel.clock.now() - since;
         let able = before.actors.iter().filter(|actor| actor.choices > 0 && actor.number != TIME);
-        let slow: Vec<String> = able.map(|actor| self.listener.thread(Tid(actor.number))).collect();
-        let verb = if slow.len() == 1 { "is" } else { "are" };
-        let but = if slow.is_empty() { String::new() } else { format!(", {} {verb} slow", slow.join(" and ")) };
-        event(self.first_woken(), EventKind::Time, format!("... {passed} later{but}"), None)
+        let slow = able.map(|actor| self.listener.thread_ref(Tid(actor.number))).collect();
+        event(self.first_woken(), EventKind::Time { nanoseconds, slow }, None)
     }
 
     /// Whose wait has ended because time has passed.
@@ -118,10 +109,10 @@ impl Narrator<'_> {
         let (mut behind, mut waiting) = (HashMap::new(), Vec::new());
         let held = self.listener.context.held.clone();
         for tid in &tids {
-            let (text, holder) = self.waiting_words(*tid, &|object| held.get(&object).copied());
+            let (reason, holder) = self.wait_reason(*tid, &|object| held.get(&object).copied());
             behind.extend(holder.map(|holder| (*tid, holder)));
             let (location, _) = self.place(*tid);
-            waiting.push(Waiting { actor: tid.0, text, location });
+            waiting.push(Waiting { actor: tid.0, reason, text: String::new(), location });
         }
         let circle = circle(&tids, &behind);
         // Whoever waits in the circle is what a reader wants to see first.
@@ -154,7 +145,12 @@ impl Narrator<'_> {
 
 /// Whether an event made a thread that nobody has been told to be yet.
 fn is_birth_of_thread(event: &Event) -> bool {
-    event.created.is_none() && event.kind == EventKind::CreateThread
+    event.created.is_none() && matches!(event.kind, EventKind::CreateThread { .. })
+}
+
+/// Whether what was heard goes on with what the last event printed.
+fn goes_on(last: &Event, heard: &HeardEvent) -> bool {
+    last.kind.call().zip(heard.kind.call()).is_some_and(|(last, call)| call.prints_like(last))
 }
 
 /// Those who wait for each other in a circle, each for the next.
@@ -171,11 +167,11 @@ fn circle(tids: &[Tid], behind: &HashMap<Tid, Tid>) -> Vec<Tid> {
     Vec::new()
 }
 
-fn event(tid: Tid, kind: EventKind, text: String, location: Option<Location>) -> Event {
+fn event(tid: Tid, kind: EventKind, location: Option<Location>) -> Event {
     Event {
         actor: tid.0,
         kind,
-        text,
+        text: String::new(),
         location,
         changes: Vec::new(),
         message: None,

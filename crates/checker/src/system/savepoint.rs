@@ -41,6 +41,7 @@ impl Stepper<'_> {
             self.state.world.kernel = savepoint.kernel;
         }
         self.state.overlay.restore(&savepoint.overlay);
+        assert!(self.listener.heard.len() >= savepoint.heard, "events are only added within a step");
         self.listener.heard.truncate(savepoint.heard);
     }
 }

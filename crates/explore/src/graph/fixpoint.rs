@@ -48,6 +48,9 @@ impl StateGraph {
     }
 
     /// Recomputes grown futures, and those of predecessors, and enforces C1' there.
+    ///
+    /// The states with the largest numbers come first (`grown` is a heap): successors mostly have larger numbers than their
+    /// predecessors, so a future is mostly complete when it is used.
     fn propagate(&mut self) {
         while let Some(at) = self.grown.pop() {
             while self.grown.peek() == Some(&at) {
@@ -63,6 +66,7 @@ impl StateGraph {
         }
     }
 
+    /// F(s), as far as it is explored. It begins with the old one, which has the pending accesses: futures only grow.
     fn explored_future(&mut self, at: u32) -> FutureId {
         let mut future = self.node(at).future;
         for index in 0..self.node(at).edges.len() {
@@ -186,7 +190,8 @@ impl StateGraph {
         Some(writers)
     }
 
-    /// Enforces C1' everywhere, also for objects that have become shared.
+    /// Enforces C1' everywhere, also for objects that have become shared. Those change footprints of steps long explored, so the
+    /// futures of all states are computed again; that happens at most once for each object.
     pub fn stabilise(&mut self) {
         self.propagate();
         while self.parts.is_some() && self.footprints.take_grown() {
@@ -212,6 +217,7 @@ impl StateGraph {
             |at| self.node(at).is_partial(),
             |_| true,
             |cycle| {
+                // The state with the fewest actors left, which costs least; the number makes it the same in every search.
                 let left = |at: &&u32| (self.node(**at).enabled.minus(self.node(**at).done).len(), **at);
                 cycles.extend(cycle.iter().min_by_key(left));
             },
@@ -223,6 +229,18 @@ impl StateGraph {
             self.open.push(*at);
         }
         !cycles.is_empty()
+    }
+
+    /// What holds when a search is complete: no step is left that was demanded, and C0.
+    ///
+    /// # Panics
+    /// If it does not: then the search would claim to have seen what it did not see.
+    pub fn assert_explored(&self) {
+        for node in self.nodes.iter() {
+            assert!(node.todo.minus(node.done).is_empty(), "a step was demanded and is not explored");
+            assert!(node.enabled.is_empty() || !node.done.is_empty(), "a state with enabled actors has explored steps");
+            assert!(node.done.minus(node.enabled).is_empty(), "only enabled actors move");
+        }
     }
 
     /// Enables actors that move at quiescence in states where all others re-read the same values for ever. True if there was

@@ -1,4 +1,7 @@
 //! Strongly connected components (Tarjan), without recursion, because paths are long.
+//!
+//! Linear in the states and edges. C3, livelocks and quiescence ask about cycles, each on another subgraph, so the caller says
+//! which states are in and which edges count.
 
 use super::node::{Edge, Node};
 use crate::chunked_vec::ChunkedVec;
@@ -31,9 +34,12 @@ struct Tarjan<'a, I, C> {
     nodes: &'a ChunkedVec<Node>,
     is_in: I,
     counts: C,
+    /// When a state was entered, from 1; 0: not yet.
     index: Vec<u32>,
+    /// The earliest entered state on the stack that is known to be reachable from it.
     low: Vec<u32>,
     next: u32,
+    /// States whose component is not complete yet, in the order in which they were entered.
     stack: Vec<u32>,
     on_stack: Vec<bool>,
 }
@@ -47,6 +53,8 @@ impl<I: Fn(u32) -> bool, C: Fn(&Edge) -> bool> Tarjan<'_, I, C> {
         self.on_stack[node as usize] = true;
     }
 
+    /// Visits all states that are reachable from a root. The path is the call stack of the recursive algorithm: a state, and the
+    /// edge of it that comes next.
     fn visit(&mut self, root: u32, found: &mut impl FnMut(&[u32])) {
         let mut path = vec![(root, 0)];
         self.enter(root);
@@ -74,6 +82,8 @@ impl<I: Fn(u32) -> bool, C: Fn(&Edge) -> bool> Tarjan<'_, I, C> {
         }
     }
 
+    /// All edges of a state are visited. If nothing before it is reachable, it and all that is above it on the stack are a
+    /// component; of one state only if it has an edge to itself.
     fn leave(&mut self, node: u32, found: &mut impl FnMut(&[u32])) {
         if self.low[node as usize] != self.index[node as usize] {
             return;

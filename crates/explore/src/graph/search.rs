@@ -91,6 +91,9 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
     }
 
     /// Explores until the conditions hold everywhere; otherwise says why it stopped.
+    ///
+    /// The cheap condition first: C1' is enforced while states are expanded, in batches, and everywhere once nothing is open. C3
+    /// and quiescence look at the whole graph, so they are asked only when C1' holds, and what they open begins anew.
     pub fn run(&mut self, limits: &mut Limits<'_>) -> Option<Stopped> {
         loop {
             while let Some(at) = self.graph.open.pop() {
@@ -107,6 +110,7 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
                 }
             }
             if !self.graph.enforce_c3() && !self.graph.enable_at_quiescence() {
+                self.graph.assert_explored();
                 return None;
             }
         }
@@ -154,6 +158,7 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         if let Some(failure) = failure {
             self.fail(FoundAt { failure, at, choice: Some(choice), fingerprint: reached.fingerprint });
         }
+        // C2. A fatal step prevents all others, so none of them is independent of it.
         let obeys = self.options.mode.parts().is_none_or(|parts| parts.fatal);
         self.graph.node_mut(at).expand_fully |= (fatal || visible) && obeys;
         let to = self.arrive(reached, Some(Incoming { at, choice, actor, set }), fatal);

@@ -1,4 +1,9 @@
 //! Backtrack points: for every race of a late step with an event, an actor that begins the reversed execution.
+//!
+//! Let `e` be an event, `l` a later step that races with it, and `v` the events behind `e` that do not depend on it, then `l`.
+//! An execution in which `l` comes before `e` has the form `v`, then `e`, from the state before `e`. It is explored if one of
+//! its *initials* (actors whose first step in `v` depends on nothing before it in `v`) is explored there. So one initial is
+//! added, unless one is in the backtrack set already, or asleep: then an equivalent execution was, or will be, explored.
 
 use super::frame::Frame;
 use super::race::initials;

@@ -1,4 +1,9 @@
 //! The tree of executions, explored depth first on a stack of states.
+//!
+//! A step is taken in this order, and the order matters: executed; compared with the execution before it, which is when races
+//! are found and backtrack points are added to states further up; then pushed. Its sleep set is that of the state it leaves,
+//! without what it wakes. When all steps of a state are explored the state is popped, and the step that led to it falls asleep
+//! in its predecessor.
 
 use super::frame::{Asleep, Frame};
 use super::race::{Prevented, stays_asleep};
@@ -125,6 +130,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         self.reverse(&event, &conflicting);
         self.note_ended(actor, &reached);
         let frame = self.frames.last().expect("a step leaves a state");
+        // Asleep behind the step as well, if both orders are the same.
         let stays = |asleep: &&Asleep| stays_asleep((asleep.actor, &asleep.accesses), &event);
         let sleep: Vec<Asleep> = frame.sleep.iter().filter(stays).cloned().collect();
         self.execution.push(event);
@@ -138,6 +144,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         }
         self.arrive(reached, sleep);
         let frame = self.frames.last().expect("just reached");
+        // What is pending there still races with what was executed: those states are above the bound.
         if self.execution.events.len() >= depth && !frame.backtrack.is_empty() {
             self.report.cut += 1;
             self.give_up();
@@ -177,6 +184,8 @@ impl<T: FootprintSystem> Search<'_, T> {
         let frame = Frame::new(reached.state, actors, sleep);
         let (enabled, first) = (frame.enabled(), self.first(&frame));
         self.frames.push(frame);
+        assert_eq!(self.frames.len(), self.execution.events.len() + 1, "an execution has one state more than events");
+        // One actor is enough to begin with: races that are found below add the others that matter.
         match first {
             Some(first) => self.frames.last_mut().expect("just pushed").backtrack.insert(first),
             None => self.end(enabled.is_empty() && !is_redundant, reached.stuck, reached.fingerprint),

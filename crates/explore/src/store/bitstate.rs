@@ -1,4 +1,7 @@
-//! Bitstate hashing: a few bits a state in an array of fixed size.
+//! Bitstate hashing: a few bits a state in an array of fixed size (Holzmann's supertrace).
+//!
+//! A state counts as visited if all its bits are set. So a new state may be taken for a visited one, never the other way round:
+//! a violation that is found is one, and a search without violations is a sample, which the outcome says.
 
 use super::fingerprint::fingerprint;
 use super::pages::{Pages, prefetch};

@@ -174,11 +174,13 @@ impl<const L: usize> Tree<L> {
         Ok(halves)
     }
 
-    /// Second half of an insertion, from the leaves up.
+    /// Second half of an insertion, from the leaves up. The pair at the root goes in last: as soon as another worker can find the
+    /// state, all that it refers to is there.
     #[inline(never)]
     fn insert_unknown(&self, cursor: &mut TreeCursor<L>, ticket: &TreeTicket, guess: u64) -> Result<Visit, Need> {
         let mut pair = self.complete(cursor, ticket, guess > 0)?;
         if ticket.root as usize != self.plan.root() {
+            // The tree was widened since: the ticket's root is a subtree now.
             self.fit(cursor);
             pair = self.widened(&mut cursor.blocks, pair, ticket.root as usize)?;
         }

@@ -1,4 +1,9 @@
 //! How a call goes through the kernel: found in the table, attempted, and redone when its wait is over.
+//!
+//! **Invariant:** a function that ends with `Stop::Wait` can be called again with the same arguments. What it has done already is
+//! in the wait (`progress`, a deadline) or in the state, and the redone call takes it from there: nothing is done twice.
+//! **Invariant:** a thread with a wait is in exactly one call; the two come and go together.
+//! **Invariant:** a call that is unsupported ends the run, so what it has changed before does not matter.
 
 use super::Kernel;
 use crate::call::{Call, Control, Deviation, Outcome, Stop};
@@ -29,6 +34,7 @@ impl Kernel {
         let thread = self.threads.get_mut(&tid).expect("a waiting thread exists");
         let call = thread.call.expect("a waiting thread is in a call");
         let resumed = thread.stop_waiting(now);
+        assert!(resumed.is_some(), "a thread whose call is redone has waited in it");
         self.attempt(memory, tid, call, deviation, resumed)
     }
 
@@ -44,6 +50,7 @@ impl Kernel {
             return Outcome::Unsupported(format!("syscall {number}"));
         };
         let pid = self.threads.get(&tid).expect("a caller is a thread").pid;
+        // The wait keeps the arguments as the guest gave them: whether a read is short is chosen anew each time.
         let mut asked = args;
         if let Some(most) = deviation.most.filter(|_| short_read::is_read(number, &args)) {
             asked[2] = asked[2].min(most);
@@ -59,6 +66,7 @@ impl Kernel {
                 return Outcome::Waiting;
             }
         };
+        // Masks that hold only during a call (`pselect(2)`) end with it, and not with a wait.
         signal::restore_mask(self, tid);
         outcome
     }
@@ -74,6 +82,7 @@ impl Kernel {
     /// Makes a thread wait in a call.
     pub fn wait(&mut self, tid: Tid, wait: Wait, number: u64, args: [u64; 6]) {
         let thread = self.threads.get_mut(&tid).expect("a caller is a thread");
+        assert!(thread.wait.is_none(), "a thread waits in one call at a time");
         thread.wait = Some(wait);
         thread.call = Some((number, args));
         thread.processor.waits_since = self.clock.now();

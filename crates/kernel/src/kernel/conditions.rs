@@ -1,4 +1,8 @@
 //! Whether what threads wait for is there.
+//!
+//! **Invariant:** a condition holds exactly if the redone call would make progress. If it held too early, a state in which everybody
+//! redoes calls in vain would not be seen to be a deadlock; if too late, a deadlock would be reported that is none. So each family
+//! decides by the rules of the call itself.
 
 use super::Kernel;
 use crate::descriptor::POLLNVAL;
@@ -13,6 +17,7 @@ impl Kernel {
     pub fn holds(&self, condition: &Condition, tid: Tid, memory: &Memory) -> bool {
         match condition {
             Condition::Poll(description, events) => event::ready(self, memory, tid, *description) & events != 0,
+            // Nothing in the state says so but `Wait::woken`, which whoever wakes sets.
             Condition::Woken(_) => false,
             Condition::Child(request) => lifecycle::has_answer(self, tid, request),
             Condition::Vforked(pid) => lifecycle::has_left_shared_space(self, *pid),

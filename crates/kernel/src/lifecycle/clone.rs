@@ -1,4 +1,7 @@
 //! New processes and threads: `clone(2)`, `fork(2)`, `vfork(2)`.
+//!
+//! **Invariant:** what can fail fails before anything has changed: nobody is half made. A new number and a new address space are
+//! named after the creation path, so that processes that are made at the same time are the same in either order.
 
 use super::{number, pidfd};
 use crate::call::{Call, Control, Stop};
@@ -152,7 +155,8 @@ fn create(call: &mut Call<'_>, request: Request) -> Result<u64, Stop> {
         create_process(call, &request, Pid(number), path)?;
     }
     let thread = new_thread(call, &request, child, path);
-    call.kernel.threads.insert(child, thread);
+    let other = call.kernel.threads.insert(child, thread);
+    assert!(other.is_none(), "a new thread has a number of its own");
     if request.has(CLONE_PIDFD) {
         let fd = pidfd::open(call, Pid(number))?;
         call.store_u32(request.pidfd, fd as u32)?;
@@ -221,6 +225,7 @@ fn create_process(call: &mut Call<'_>, request: &Request, pid: Pid, path: Id) ->
     if request.has(CLONE_CLEAR_SIGHAND) {
         clear_handlers(&mut child);
     }
+    // The copy of the table refers to the same open files (`fork(2)`).
     for (_, descriptor) in child.descriptors.iter() {
         call.description_mut(descriptor.description).retain();
     }

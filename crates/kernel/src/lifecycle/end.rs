@@ -45,6 +45,9 @@ pub fn end_thread(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, status: i3
 }
 
 /// Ends a process with a status as `wait4(2)` gives it: the exit code shifted by eight, or a signal's number.
+///
+/// Threads come first, because their robust lists and the words of `set_tid_address(2)` are in the memory that goes later. The
+/// parent is told last: it may reap the process at once, and then nothing is left to look at.
 pub fn end_process(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, status: i32) {
     let Some(process) = kernel.processes.get(&pid) else { return };
     let (space, group) = (process.space, process.group);
@@ -54,6 +57,7 @@ pub fn end_process(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, status: i
     descriptor::close_all(kernel, memory, pid);
     time::forget(kernel, pid);
     let process = kernel.processes.get_mut(&pid).expect("looked at above");
+    assert!(process.threads.is_empty(), "a process that has ended has no threads");
     process.state = State::Zombie(status);
     let ended = Ended { pid, name: process.name.clone(), status };
     process.vforked = false;

@@ -1,4 +1,7 @@
 //! Waiting for children: `wait4(2)`, `waitid(2)`.
+//!
+//! **Invariant:** [`has_answer`] and the call look at the same children in the same order, so that a wait is over exactly when the
+//! redone call returns, be it with `ECHILD`.
 
 use super::child_request::{ChildRequest, Who};
 use super::end::{end_info, reap};

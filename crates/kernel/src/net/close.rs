@@ -1,4 +1,11 @@
 //! `shutdown(2)`, and what happens when a socket is closed.
+//!
+//! A direction of a connection is the queue at its receiver. To *finish* it marks that queue: what is in it can still be read, then
+//! comes the end. A *reset* ends both directions of the receiver at once, with an error. Both are seen immediately, since nothing is
+//! late on the loopback interface.
+//!
+//! **Invariant:** whatever changes what somebody could do with a socket is told to the epoll sets that have it (`wake`), so that
+//! edge-triggered `epoll(7)` misses nothing. Other waits are conditions on the state, and need nobody to wake them.
 
 use super::connection::{forget_request, give_up};
 use super::far::Saying;

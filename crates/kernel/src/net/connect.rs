@@ -1,4 +1,8 @@
 //! `connect(2)`.
+//!
+//! A request is answered when it is made: accepted into the listener's queue, or refused. Only where that queue is full does it wait
+//! among the listener's requests, as a packet that is sent again would. A caller that was interrupted, or does not block, asks
+//! again: the same call then reports the answer instead of making another request.
 
 use super::address::{Endpoint, Given, Name};
 use super::bind::bind_any;

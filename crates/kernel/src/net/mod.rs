@@ -61,7 +61,7 @@ pub const ROWS: &[Row] = &[
         .silent(),
     Row::full(42, "connect", connect::connect, &[Fd, Hex, Int], Connects)
         .shown(Shown::UnlessNoService)
-        .says(Words::Address("to")),
+        .says(Words::PeerAddress),
     Row::full(43, "accept", accept::accept, &[Fd, Hex, Hex], Accepts).returns(ResultWords::Descriptor),
     Row::full(44, "sendto", send::sendto, &[Fd, In(2), Size, Hex, Hex, Int], socket(SocketUse::SendTo(Amount::Given)))
         .partial("not MSG_OOB, MSG_ZEROCOPY")
@@ -81,7 +81,7 @@ pub const ROWS: &[Row] = &[
         .partial("not MSG_OOB, MSG_ERRQUEUE")
         .returns(ResultWords::EndOfInput),
     Row::full(48, "shutdown", close::shutdown, &[Fd, Int], ShutsDown),
-    Row::full(49, "bind", bind::bind, &[Fd, Hex, Int], NamesSocket).says(Words::Address("as")),
+    Row::full(49, "bind", bind::bind, &[Fd, Hex, Int], NamesSocket).says(Words::OwnAddress),
     Row::full(50, "listen", bind::listen, &[Fd, Int], NamesSocket).says(Words::Numbers),
     Row::full(51, "getsockname", name::getsockname, &[Fd, Hex, Hex], socket(SocketUse::Ask)),
     Row::full(52, "getpeername", name::getpeername, &[Fd, Hex, Hex], socket(SocketUse::Ask)),

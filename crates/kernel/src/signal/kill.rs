@@ -1,4 +1,7 @@
 //! Sending signals from programs: `kill(2)` and its kin.
+//!
+//! Permission is asked for each target alone: a call for many succeeds if it may signal one of them. Signal 0 is a question: it
+//! goes all the way, and nothing is sent.
 
 use super::action::number;
 use super::info::{SI_TKILL, SI_USER, SIZE};

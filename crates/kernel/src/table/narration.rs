@@ -66,8 +66,10 @@ pub enum Words {
     Numbers,
     /// The second of two names is what the first gets.
     NewName,
-    /// The address of a socket, behind this word.
-    Address(&'static str),
+    /// The address of the socket at the other end.
+    PeerAddress,
+    /// The address that a socket gets.
+    OwnAddress,
     /// A lock of `fcntl(2)`.
     RecordLock,
     /// A lock of `flock(2)`.

@@ -1,0 +1,115 @@
+//! Operations of the C library as events, and why threads cannot go on.
+
+use super::narrator::Narrator;
+use crate::footprint::access::{self, Kind};
+use crate::libc::{Does, Hook, Narration, Operation};
+use kernel::Tid;
+use trace::{Call, EventKind, Verb, WaitReason};
+use x86::cpu::RDX;
+
+impl Narrator<'_> {
+    /// What a thread is about to do; nothing for what is not worth telling.
+    pub(super) fn operation_event(&mut self, tid: Tid, hook: Hook) -> Option<EventKind> {
+        let operation = self.view.operation(tid, hook);
+        // Also learns what the locks are called.
+        let what = self.object_name(&operation);
+        let event = |verb, object| {
+            let has_time_limit = hook.function.has_time_limit();
+            EventKind::Operation(trace::Operation { verb, object, has_time_limit })
+        };
+        Some(match hook.function.row()?.narration {
+            Narration::Silent => return None,
+            Narration::Variable(Verb::Sleep) if self.sleeps(tid) => event(Verb::WakeUp, Some(what)),
+            Narration::Variable(verb) => event(verb, Some(what)),
+            Narration::Thread(verb) => event(verb, self.joined_name(&operation)),
+            Narration::CreateThread => EventKind::CreateThread { routine: self.routine(tid) },
+            Narration::ExitThread => EventKind::ExitThread,
+            Narration::ExitProcess => EventKind::ExitProcess { status: operation.args[0] as i32 },
+            Narration::Assertion => EventKind::Assertion,
+        })
+    }
+
+    /// Whether a thread sleeps in a function of the library: its next step there is behind the sleep.
+    fn sleeps(&self, tid: Tid) -> bool {
+        self.view.state.overlay.thread(tid).is_some_and(|overlay| overlay.asleep.is_some())
+    }
+
+    /// The function that a new thread is made for.
+    pub(super) fn routine(&mut self, tid: Tid) -> String {
+        let (space, address) = (self.view.state.world.space(tid), self.view.state.world.cpus[&tid].gpr[RDX]);
+        let memory = &self.view.state.world.memory;
+        let named = self.listener.info.as_mut().and_then(|info| info.symbol(memory, space, address));
+        named.map_or_else(|| format!("{address:#x}"), |named| named.name)
+    }
+
+    /// What an operation is about, by the program's own name.
+    pub(super) fn object_name(&mut self, operation: &Operation) -> String {
+        let name = self.name_at(operation.space, operation.args[0]);
+        for kind in [Kind::Lock, Kind::Condition] {
+            let object =
+                access::word(&self.view.state.world.memory, operation.space, operation.args[0], true, kind).object;
+            self.listener.context.objects.insert(object, name.clone());
+        }
+        if operation.function.does() == Some(Does::Wait) {
+            let lock = self.name_at(operation.space, operation.args[1]);
+            let object =
+                access::word(&self.view.state.world.memory, operation.space, operation.args[1], true, Kind::Lock)
+                    .object;
+            self.listener.context.objects.insert(object, lock);
+        }
+        name
+    }
+
+    /// How the thread is called that an operation is about, if anybody knows.
+    fn joined_name(&self, operation: &Operation) -> Option<String> {
+        match operation.joined(self.view.state.seen()) {
+            Some(other) => Some(self.listener.thread(other)),
+            None => self.listener.context.bases.get(&(operation.space, operation.args[0])).cloned(),
+        }
+    }
+
+    /// Why a thread cannot go on, and who would have to move first.
+    pub(super) fn wait_reason(&mut self, tid: Tid, since: &dyn Fn(u64) -> Option<usize>) -> (WaitReason, Option<Tid>) {
+        if self.view.gate(tid).is_some() {
+            return (WaitReason::NotStarted, None);
+        }
+        let hook = self.view.hook(tid).filter(|hook| hook.function.synchronises());
+        match hook {
+            Some(hook) => self.waits_at(tid, hook, since),
+            None => (WaitReason::Call(self.waits_in_kernel(tid)), None),
+        }
+    }
+
+    fn waits_at(&mut self, tid: Tid, hook: Hook, since: &dyn Fn(u64) -> Option<usize>) -> (WaitReason, Option<Tid>) {
+        let operation = self.view.operation(tid, hook);
+        let what = self.object_name(&operation);
+        let seen = self.view.state.seen();
+        if hook.function.joins() {
+            return (WaitReason::Joins(self.joined_name(&operation)), operation.joined(seen));
+        }
+        let asleep = self.view.state.overlay.thread(tid).and_then(|overlay| overlay.asleep);
+        if asleep.is_some_and(|asleep| !asleep.woken) {
+            return match hook.function.does() {
+                Some(Does::BarrierWait) => (WaitReason::Barrier(what), None),
+                _ => (WaitReason::Condition(what), None),
+            };
+        }
+        let Some(lock) = operation.takes(seen) else { return (WaitReason::Object(what), None) };
+        let name = self.listener.context.objects.get(&lock).cloned().unwrap_or(what);
+        match seen.overlay.holder(lock) {
+            None => (WaitReason::Object(name), None),
+            Some(tid) => {
+                let holder = self.listener.thread_ref(tid);
+                (WaitReason::Lock { name, holder, since: since(lock) }, Some(tid))
+            }
+        }
+    }
+
+    fn waits_in_kernel(&self, tid: Tid) -> Call {
+        let heard = self.listener.waits_in(tid).and_then(|heard| heard.kind.call());
+        heard.cloned().unwrap_or_else(|| {
+            let call = self.view.state.world.kernel.threads.get(&tid).and_then(|thread| thread.call);
+            Call::named(call.map_or_else(|| "?".to_owned(), |(number, _)| world::refusal::call_name(number)))
+        })
+    }
+}

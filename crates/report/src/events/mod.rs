@@ -1,0 +1,107 @@
+//! Events in words: the one place where what happened becomes text.
+//!
+//! **Invariant:** words are made of the data of an event alone, so a saved counterexample reads as it did when it was found. Only
+//! a statement of a model, and an event of a file of another version, is told by the text that came with it.
+
+mod calls;
+mod files;
+mod operations;
+mod values;
+mod waits;
+
+pub use files::mistaken_notes;
+pub use waits::waiting_text;
+
+use calls::call;
+use operations::operation;
+use std::borrow::Cow;
+use trace::{Bytes, ConnectionEnd, Counterexample, Ending, Event, EventKind, ThreadRef};
+use values::{bytes, nanoseconds};
+
+/// What an event says: `lock forks[0]`, `read fd 4 (socket) -> 2 bytes`.
+#[must_use]
+pub fn event_text(event: &Event) -> Cow<'_, str> {
+    let words = match &event.kind {
+        EventKind::Statement => return Cow::Borrowed(&event.text),
+        EventKind::Local => "goes on".to_owned(),
+        EventKind::Call(made) => call(made),
+        EventKind::CreateThread { routine } => format!("create a thread for {routine}"),
+        EventKind::Assertion => "the assertion fails".to_owned(),
+        EventKind::Operation(done) => operation(done),
+        EventKind::ExitThread => "end the thread".to_owned(),
+        EventKind::ExitProcess { status } => format!("exit({status})"),
+        EventKind::Access { name, is_write } => format!("{} {name}", if *is_write { "writes" } else { "reads" }),
+        EventKind::Signal { signal } => format!("gets {signal}"),
+        EventKind::End(how) => ending(how),
+        EventKind::Time { nanoseconds, slow } => time(*nanoseconds, slow),
+        EventKind::Connection { port } => format!("connects to port {port}"),
+        EventKind::Delivery { answer, end } => delivery(answer.as_ref(), *end),
+    };
+    Cow::Owned(words)
+}
+
+/// A counterexample with all words filled in, as its file has them.
+pub(crate) fn worded(counterexample: &Counterexample) -> Counterexample {
+    let mut worded = counterexample.clone();
+    for event in worded.trace.steps.iter_mut().flat_map(|step| &mut step.events) {
+        event.text = event_text(event).into_owned();
+    }
+    for waiting in &mut worded.wait_for {
+        waiting.text = waiting_text(waiting).into_owned();
+    }
+    worded
+}
+
+fn ending(how: &Ending) -> String {
+    match how {
+        Ending::Ended => "has ended".to_owned(),
+        Ending::Exited(code) => format!("has ended: exit code {code}"),
+        Ending::Killed(signal) => format!("is ended by {signal}"),
+    }
+}
+
+fn time(passed: u64, slow: &[ThreadRef]) -> String {
+    let passed = nanoseconds(passed);
+    let names: Vec<&str> = slow.iter().map(|thread| thread.name.as_str()).collect();
+    match names.as_slice() {
+        [] => format!("... {passed} later"),
+        [only] => format!("... {passed} later, {only} is slow"),
+        several => format!("... {passed} later, {} are slow", several.join(" and ")),
+    }
+}
+
+fn delivery(answer: Option<&Bytes>, end: Option<ConnectionEnd>) -> String {
+    let answer = answer.map(|answer| format!("answers {}", bytes(answer)));
+    let end = end.map(|end| match end {
+        ConnectionEnd::Closed => "closes the connection".to_owned(),
+        ConnectionEnd::Reset => "breaks the connection off".to_owned(),
+    });
+    answer.into_iter().chain(end).collect::<Vec<_>>().join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_names_who_is_slow() {
+        let slow = |names: &[&str]| {
+            let thread = |name: &&str| ThreadRef { actor: 1, name: (*name).to_owned() };
+            time(2_000_000, &names.iter().map(thread).collect::<Vec<_>>())
+        };
+        assert_eq!(slow(&[]), "... 2 ms later");
+        assert_eq!(slow(&["main"]), "... 2 ms later, main is slow");
+        assert_eq!(slow(&["main", "T1"]), "... 2 ms later, main and T1 are slow");
+    }
+
+    #[test]
+    fn an_answer_and_the_end_of_a_connection_are_one_delivery() {
+        let answer = Bytes::beginning_with(b"+OK\r\n", 5);
+        assert_eq!(delivery(Some(&answer), None), r#"answers "+OK\r\n""#);
+        assert_eq!(
+            delivery(Some(&answer), Some(ConnectionEnd::Closed)),
+            r#"answers "+OK\r\n" and closes the connection"#
+        );
+        assert_eq!(delivery(None, Some(ConnectionEnd::Reset)), "breaks the connection off");
+    }
+}
