@@ -46,7 +46,7 @@ pub(crate) struct Connection {
     /// What the kernel did not take yet.
     unsent: Vec<u8>,
     sent: u64,
-    /// Whether something was sent after the program had finished: it will break the connection off.
+    /// Whether something was sent after the program had finished: if it has closed, it will break the connection off.
     awaits_reset: bool,
     /// Whether nothing can happen on it any more, and it was at rest since.
     is_over: bool,
@@ -81,6 +81,7 @@ impl Connection {
 
     /// Notes that it is at rest.
     pub fn note_rest(&mut self) {
+        self.awaits_reset = false;
         let is_closed = self.stage == Stage::Finished && self.stream.end.is_some();
         self.is_over |= is_closed || matches!(self.stage, Stage::Reset | Stage::Gone);
     }
@@ -218,7 +219,8 @@ impl Connection {
             (Stage::Reset, Some(_)) => Some("is still there after it was broken off"),
             _ if !self.unsent.is_empty() => Some("does not take all that was sent"),
             (_, Some(far)) if far.has_counts => self.unsettled_by(far),
-            _ if self.awaits_reset => Some("is not broken off yet"),
+            // What was confirmed was taken by a program that had only finished, and has closed since.
+            _ if self.awaits_reset && !sys::is_all_confirmed(&self.socket) => Some("is not broken off yet"),
             _ if self.stream.end.is_some() => None,
             _ => Some("has not told its end yet"),
         }

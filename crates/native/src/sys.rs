@@ -133,3 +133,11 @@ pub(crate) fn has_error(fd: &OwnedFd) -> bool {
     unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ERROR, value, &mut size) };
     error != 0
 }
+
+/// Whether the other side has confirmed all that was sent on a socket, `tcp(7)`.
+pub(crate) fn is_all_confirmed(fd: &OwnedFd) -> bool {
+    let mut left = 0i32;
+    // SAFETY: room for a number.
+    let asked = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCOUTQ, &raw mut left) };
+    asked == 0 && left == 0
+}

@@ -9,6 +9,9 @@ use std::fs;
 
 /// Calls that wait for nothing but time.
 const SLEEPS: [i64; 2] = [libc::SYS_nanosleep, libc::SYS_clock_nanosleep];
+/// Calls that wait for files, and for nothing but time if the argument with this number says that there are none.
+const WAITS_FOR_FILES: [(i64, usize); 4] =
+    [(libc::SYS_poll, 1), (libc::SYS_ppoll, 1), (libc::SYS_select, 0), (libc::SYS_pselect6, 0)];
 
 /// A thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,7 +110,10 @@ fn doing_in(text: &str) -> Option<Doing> {
     let rest: Option<Vec<u64>> =
         words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok()).collect();
     let rest = rest.filter(|rest| rest.len() == 8)?;
-    let is_sleep = SLEEPS.contains(&call) || call == libc::SYS_futex && is_timed_wait(&rest);
+    let is_for_none = |(number, count): (i64, usize)| number == call && rest[count] == 0;
+    let is_sleep = SLEEPS.contains(&call)
+        || WAITS_FOR_FILES.into_iter().any(is_for_none)
+        || call == libc::SYS_futex && is_timed_wait(&rest);
     Some(if is_sleep { Doing::Sleeps((rest[6], rest[7])) } else { Doing::Waits })
 }
 

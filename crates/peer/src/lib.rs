@@ -16,6 +16,7 @@ mod native;
 mod own_world;
 mod recorded;
 mod runs;
+mod sleepers;
 
 pub use self::native::Native;
 pub use checkpoint::{Price, Strategy};

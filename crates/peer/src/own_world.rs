@@ -6,6 +6,7 @@ use crate::conversation::Conversation;
 use crate::costs::{Costs, Deed};
 use crate::kept::Checkpoints;
 use crate::names::Names;
+use crate::sleepers::{Site, is_asleep, sites};
 use crate::{End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
 use kernel::kernel::Output;
 use kernel::map::Map;
@@ -14,7 +15,6 @@ use kernel::net::far::{PeerId, Place, Said, Saying};
 use kernel::net::{far_ends, far_log};
 use kernel::process::State;
 use kernel::shared::Shared;
-use kernel::wait::Wait;
 use kernel::{Id, Kernel, Pid, Tid};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -42,6 +42,7 @@ pub struct OwnWorld {
 }
 
 struct Inner {
+    name: String,
     world: World,
     /// The place of the conversation at which the world is; none in the midst of a message, and after trouble.
     at: Option<Place>,
@@ -51,6 +52,8 @@ struct Inner {
     pid: Option<Pid>,
     shape: Shape,
     names: Names,
+    /// Where threads slept when it first came to rest; nothing before that.
+    idle: Option<BTreeSet<Site>>,
     /// How it has ended so far, in all orders.
     statuses: BTreeSet<i32>,
     conversation: Conversation,
@@ -78,6 +81,7 @@ impl OwnWorld {
         let room = if strategy == Strategy::Adaptive { CHECKPOINT_BYTES_MAX } else { u64::MAX };
         let pid = world.kernel.processes.keys().next().copied();
         let mut inner = Inner {
+            name: name.to_owned(),
             world,
             at: None,
             code: Code::default(),
@@ -85,6 +89,7 @@ impl OwnWorld {
             pid,
             shape,
             names: Names::of(name),
+            idle: None,
             statuses: BTreeSet::new(),
             conversation: Conversation::default(),
             heard: FxHashMap::default(),
@@ -140,7 +145,8 @@ impl Outside for OwnWorld {
 impl Inner {
     /// Lets a server run until it listens.
     fn listen(&mut self, port: u16) -> Result<Heard, Trouble> {
-        self.run_until(|kernel| is_listening(kernel, port))?;
+        self.run_until(|world| is_listening(&world.kernel, port))?;
+        self.idle = Some(sites(&self.world));
         match is_listening(&self.world.kernel, port) {
             true => Ok(Heard::default()),
             false => Err(Trouble::Fails(format!("it did not listen on port {port} in 10 s"))),
@@ -150,7 +156,7 @@ impl Inner {
     /// Lets a client run until it has connected, and waits for something.
     fn connect(&mut self, port: u16) -> Result<Heard, Trouble> {
         self.world.kernel.net.far.declared.insert(port, PeerId(0));
-        self.run_until(|kernel| !kernel.net.far.said.is_empty() && !is_asleep(kernel))?;
+        self.run_until(|world| !world.kernel.net.far.said.is_empty() && !is_asleep(&world.kernel))?;
         let heard = self.hear_all(Heard::default());
         match heard.opens.is_empty() {
             true => Err(Trouble::Fails(format!("it did not connect to port {port} in 10 s"))),
@@ -230,16 +236,35 @@ impl Inner {
                 let refused = (!is_taken).then_some(End::Reset);
                 heard.streams.insert(said.end, Stream { end: refused, ..Stream::default() });
             }
+            Saying::Bytes(_) if far_ends::is_closed(kernel, end) => {
+                heard.streams.entry(said.end).or_default().end = Some(End::Reset);
+            }
             Saying::Bytes(bytes) => far_ends::deliver(kernel, end, bytes),
             Saying::Finish => far_ends::deliver_end(kernel, end, false),
             Saying::Reset => far_ends::deliver_end(kernel, end, true),
         }
-        // A server's timers belong to its own business; a client that sleeps goes on afterwards.
-        match self.shape {
-            Shape::Listens(_) => self.run_until(|_| true)?,
-            Shape::Connects(_) => self.run_until(|kernel| !is_asleep(kernel))?,
-        }
+        self.rest()?;
         Ok(Arc::new(self.hear_all(heard)))
+    }
+
+    /// Lets the peer run until it has answered. A client that sleeps goes on afterwards; a server may sleep where it did when it
+    /// was told nothing.
+    fn rest(&mut self) -> Result<(), Trouble> {
+        let idle = self.idle.take();
+        let rests = |world: &World| match &idle {
+            Some(idle) => sites(world).is_subset(idle),
+            None => !is_asleep(&world.kernel),
+        };
+        let ran = self.run_until(rests);
+        let is_at_rest = rests(&self.world);
+        self.idle = idle;
+        match ran {
+            Ok(()) if !is_at_rest => Err(Trouble::Inconclusive(format!(
+                "peer `{}` neither answered nor came to rest in 10 s: a thread sleeps",
+                self.name
+            ))),
+            ran => ran,
+        }
     }
 
     /// Adds all that the peer has said since it was last asked.
@@ -257,7 +282,7 @@ impl Inner {
     }
 
     /// Runs until no thread can move, `is_done`, and all that was sent is read; or until nothing more will happen.
-    fn run_until(&mut self, is_done: impl Fn(&Kernel) -> bool) -> Result<(), Trouble> {
+    fn run_until(&mut self, is_done: impl Fn(&World) -> bool) -> Result<(), Trouble> {
         let until = self.world.kernel.clock.now() + PATIENCE_NS;
         let mut rounds = 0;
         loop {
@@ -270,7 +295,7 @@ impl Inner {
             let kernel = &self.world.kernel;
             let is_unread = kernel.net.far.ends.keys().any(|end| far_ends::is_unread(kernel, *end));
             let is_over = kernel.clock.now() >= until;
-            if is_done(kernel) && !is_unread || is_over || !self.run().pass_time() {
+            if is_done(&self.world) && !is_unread || is_over || !self.run().pass_time() {
                 return Ok(());
             }
         }
@@ -319,12 +344,6 @@ fn hear(heard: &mut Heard, answer: Said) {
         Saying::Finish => stream.end = stream.end.or(Some(End::Finished)),
         Saying::Reset => stream.end = Some(End::Reset),
     }
-}
-
-/// Whether a thread waits for nothing but time.
-fn is_asleep(kernel: &Kernel) -> bool {
-    let sleeps = |wait: &Wait| wait.until.is_empty() && wait.deadline.is_some();
-    kernel.threads.values().any(|thread| thread.wait.as_ref().is_some_and(sleeps))
 }
 
 /// Whether a process listens on a port.

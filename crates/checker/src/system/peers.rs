@@ -71,10 +71,12 @@ impl Delivery {
 pub(crate) fn delivery(kernel: &Kernel, peers: &[Arc<dyn Outside>], end: Id) -> Result<Option<Delivery>, Trouble> {
     let Some(far) = kernel.net.far.ends.get(&end) else { return Ok(None) };
     let near = far_ends::near(kernel, end).filter(|near| kernel.net.sockets.contains_key(near));
-    let Some(near) = near.filter(|_| !far.is_ended) else { return Ok(None) };
+    // After an end in order a reset can come, for something that is sent to a peer that has closed.
+    let Some(near) = near.filter(|_| !far.is_ended || far_ends::is_connected(kernel, end)) else { return Ok(None) };
     let place = kernel.net.far.places.get(&far.peer).copied().unwrap_or_default();
     let heard = peers[far.peer.0 as usize].heard(place)?;
-    let stream = heard.streams.get(&end).cloned().unwrap_or_default();
+    let mut stream = heard.streams.get(&end).cloned().unwrap_or_default();
+    stream.end = stream.end.filter(|end| !far.is_ended || *end == End::Reset);
     let room = kernel.net.receive_limit(near).saturating_sub(kernel.net.received(near));
     Ok(Some(Delivery::new(stream, far.delivered as usize, room)))
 }

@@ -106,8 +106,22 @@ pub fn deliver_end(kernel: &mut Kernel, end: Id, is_reset: bool) {
     }
 }
 
-/// Whether a guest has not read all that was delivered to it.
+/// Whether a guest has not accepted a connection, or not read all that was delivered to it.
 #[must_use]
 pub fn is_unread(kernel: &Kernel, end: Id) -> bool {
-    near(kernel, end).is_some_and(|near| kernel.net.received(near) > 0)
+    let is_queued = |near: Id| kernel.net.listeners.values().any(|listener| listener.queue.contains(&near));
+    near(kernel, end).is_some_and(|near| kernel.net.received(near) > 0 || is_queued(near))
+}
+
+/// Whether a guest has closed its side: what is sent to it is answered with a reset.
+#[must_use]
+pub fn is_closed(kernel: &Kernel, end: Id) -> bool {
+    near(kernel, end).is_none_or(|near| !kernel.net.sockets.contains_key(&near))
+}
+
+/// Whether a guest's side of a connection has got no reset yet.
+#[must_use]
+pub fn is_connected(kernel: &Kernel, end: Id) -> bool {
+    let near = near(kernel, end).and_then(|near| kernel.net.sockets.get(&near));
+    near.is_some_and(|near| near.stage == Stage::Connected)
 }

@@ -1,0 +1,68 @@
+//! When a peer has answered, and what follows when it has closed.
+
+use crate::folder::Folder;
+use crate::peers::{PEER, SERVER, built};
+
+const ENGINES: [&[&str]; 5] =
+    [&[], &["--engine", "dpor"], &["--reduction", "off"], &["--outside", "native"], &["--audit=1"]];
+
+fn check(folder: &Folder, more: &[&str]) -> crate::folder::Told {
+    folder.run(&[&["check", "--no-save", "--peer", PEER], more, &["--", "./client"]].concat())
+}
+
+#[test]
+fn a_peer_that_sleeps_before_it_answers_is_waited_for() {
+    let folder = built("peers-sleep", &[]);
+    folder.compile("server", &["-w"], &SERVER.replace("answer = '0'", "usleep(5000); answer = '0'"));
+    for more in ENGINES {
+        let told = check(&folder, more);
+        assert_eq!(told.code, Some(0), "{more:?}: {}{}", told.out, told.err);
+    }
+}
+
+#[test]
+fn a_peer_that_sleeps_too_long_is_inconclusive() {
+    let folder = built("peers-sleep-long", &[]);
+    folder.compile("server", &[], &SERVER.replace("answer = '0'", "for (;;) sleep(1); answer = '0'"));
+    let told = check(&folder, &[]);
+    assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
+    let why = "peer `count` neither answered nor came to rest in 10 s: a thread sleeps";
+    assert!(told.out.contains(why) && !told.out.contains("error[deadlock]"), "{}{}", told.out, told.err);
+}
+
+/// Goes on writing when the server has closed: the first one is lost, and a reset comes.
+const WRITER: &str = r#"
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(void) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    char byte;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    struct pollfd broken = {.fd = fd};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    signal(SIGPIPE, SIG_IGN);
+    if (connect(fd, (void *)&to, sizeof to) || write(fd, "x", 1) != 1) return 3;
+    assert(read(fd, &byte, 1) == 1 && read(fd, &byte, 1) == 0);
+    assert(write(fd, "x", 1) == 1);
+    assert(poll(&broken, 1, -1) == 1 && broken.revents & POLLHUP);
+    assert(write(fd, "x", 1) == -1 && errno == EPIPE);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_is_sent_to_a_peer_that_has_closed_is_answered_with_a_reset() {
+    let folder = built("peers-closed", &[]);
+    let closes = "if (write(all[i].fd, &answer, 1) != 1) return 2; close(all[i].fd); all[i].fd = -1;";
+    folder.compile("server", &[], &SERVER.replace("if (write(all[i].fd, &answer, 1) != 1) return 2;", closes));
+    folder.compile("client", &["-g"], WRITER);
+    for more in ENGINES {
+        let told = check(&folder, more);
+        assert_eq!(told.code, Some(0), "{more:?}: {}{}", told.out, told.err);
+    }
+}
