@@ -6,11 +6,11 @@ use crate::conversation::Conversation;
 use crate::costs::{Costs, Deed};
 use crate::kept::Checkpoints;
 use crate::names::Names;
-use crate::{End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
+use crate::{Address, End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
 use kernel::kernel::Output;
 use kernel::map::Map;
 use kernel::net::address::Name;
-use kernel::net::far::{PeerId, Place, Said, Saying};
+use kernel::net::far::{PeerId, Place, Said, Saying, Site};
 use kernel::net::{far_ends, far_log};
 use kernel::process::State;
 use kernel::shared::Shared;
@@ -83,7 +83,7 @@ impl OwnWorld {
             code: Code::default(),
             audience: Unheard { stop },
             pid,
-            shape,
+            shape: shape.clone(),
             names: Names::of(name),
             statuses: BTreeSet::new(),
             conversation: Conversation::default(),
@@ -93,7 +93,7 @@ impl OwnWorld {
             costs: Costs::default(),
         };
         let heard = match shape {
-            Shape::Listens(port) => inner.listen(port),
+            Shape::Listens(address) => inner.listen(&address),
             Shape::Connects(port) => inner.connect(port),
         };
         inner.heard.insert(Place::default(), Arc::new(heard.map_err(|trouble| trouble.of(name))?));
@@ -139,17 +139,17 @@ impl Outside for OwnWorld {
 
 impl Inner {
     /// Lets a server run until it listens.
-    fn listen(&mut self, port: u16) -> Result<Heard, Trouble> {
-        self.run_until(|kernel| is_listening(kernel, port))?;
-        match is_listening(&self.world.kernel, port) {
+    fn listen(&mut self, address: &Address) -> Result<Heard, Trouble> {
+        self.run_until(|kernel| is_listening(kernel, address.port()))?;
+        match is_listening(&self.world.kernel, address.port()) {
             true => Ok(Heard::default()),
-            false => Err(Trouble::Fails(format!("it did not listen on port {port} in 10 s"))),
+            false => Err(Trouble::Fails(format!("it did not listen on {address} in 10 s"))),
         }
     }
 
     /// Lets a client run until it has connected, and waits for something.
     fn connect(&mut self, port: u16) -> Result<Heard, Trouble> {
-        self.world.kernel.net.far.declared.insert(port, PeerId(0));
+        self.world.kernel.net.far.declared.insert(Site::Local(port), PeerId(0));
         self.run_until(|kernel| !kernel.net.far.said.is_empty() && !is_asleep(kernel))?;
         let heard = self.hear_all(Heard::default());
         match heard.opens.is_empty() {
@@ -226,8 +226,7 @@ impl Inner {
         match &said.what {
             Saying::Open => {
                 let source = FIRST_PORT + heard.streams.len() as u16;
-                let is_taken = far_ends::open(kernel, (end, PeerId(0)), source, self.shape.port()).is_some();
-                let refused = (!is_taken).then_some(End::Reset);
+                let refused = (!open(kernel, end, source, &self.shape)).then_some(End::Reset);
                 heard.streams.insert(said.end, Stream { end: refused, ..Stream::default() });
             }
             Saying::Bytes(bytes) => far_ends::deliver(kernel, end, bytes),
@@ -235,7 +234,7 @@ impl Inner {
             Saying::Reset => far_ends::deliver_end(kernel, end, true),
         }
         // A server's timers belong to its own business; a client that sleeps goes on afterwards.
-        match self.shape {
+        match &self.shape {
             Shape::Listens(_) => self.run_until(|_| true)?,
             Shape::Connects(_) => self.run_until(|kernel| !is_asleep(kernel))?,
         }
@@ -278,6 +277,14 @@ impl Inner {
 
     fn run(&mut self) -> Run<'_, Unheard> {
         Run::new(&mut self.world, &mut self.code, &mut self.audience)
+    }
+}
+
+/// Opens a connection of the search to a server; whether it takes it.
+fn open(kernel: &mut Kernel, end: Id, source: u16, shape: &Shape) -> bool {
+    match shape {
+        Shape::Listens(address) => far_ends::open(kernel, (end, PeerId(0)), source, address.port()).is_some(),
+        Shape::Connects(_) => false,
     }
 }
 
