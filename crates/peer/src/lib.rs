@@ -16,13 +16,15 @@ mod native;
 mod own_world;
 mod recorded;
 mod runs;
+mod shape;
 mod sleepers;
 
 pub use self::native::Native;
 pub use checkpoint::{Price, Strategy};
 pub use own_world::OwnWorld;
-pub use recorded::{Recorded, record};
+pub use recorded::{Recorded, record, recorded_shape};
 pub use runs::Runs;
+pub use shape::{Address, Shape};
 
 use kernel::Id;
 use kernel::net::far::{Place, Said};
@@ -56,25 +58,6 @@ pub trait Outside: Send + Sync {
     /// How it has ended, in all orders that were asked for: `wait4(2)` statuses.
     fn statuses(&self) -> Vec<i32> {
         Vec::new()
-    }
-}
-
-/// Which side opens the connections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
-    /// The programs connect to a port on which the peer listens.
-    Listens(u16),
-    /// The peer connects to a port on which a program listens.
-    Connects(u16),
-}
-
-impl Shape {
-    /// The port.
-    #[must_use]
-    pub fn port(self) -> u16 {
-        match self {
-            Self::Listens(port) | Self::Connects(port) => port,
-        }
     }
 }
 

@@ -6,12 +6,12 @@ use crate::conversation::Conversation;
 use crate::costs::{Costs, Deed};
 use crate::kept::Checkpoints;
 use crate::names::Names;
-use crate::sleepers::{Site, is_asleep, sites};
-use crate::{End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
+use crate::sleepers::{Sleep, is_asleep, sites};
+use crate::{Address, End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
 use kernel::kernel::Output;
 use kernel::map::Map;
 use kernel::net::address::Name;
-use kernel::net::far::{PeerId, Place, Said, Saying};
+use kernel::net::far::{PeerId, Place, Said, Saying, Site};
 use kernel::net::{far_ends, far_log};
 use kernel::process::State;
 use kernel::shared::Shared;
@@ -53,7 +53,7 @@ struct Inner {
     shape: Shape,
     names: Names,
     /// Where threads slept when it first came to rest; nothing before that.
-    idle: Option<BTreeSet<Site>>,
+    idle: Option<BTreeSet<Sleep>>,
     /// How it has ended so far, in all orders.
     statuses: BTreeSet<i32>,
     conversation: Conversation,
@@ -87,7 +87,7 @@ impl OwnWorld {
             code: Code::default(),
             audience: Unheard { stop },
             pid,
-            shape,
+            shape: shape.clone(),
             names: Names::of(name),
             idle: None,
             statuses: BTreeSet::new(),
@@ -98,7 +98,7 @@ impl OwnWorld {
             costs: Costs::default(),
         };
         let heard = match shape {
-            Shape::Listens(port) => inner.listen(port),
+            Shape::Listens(address) => inner.listen(&address),
             Shape::Connects(port) => inner.connect(port),
         };
         inner.heard.insert(Place::default(), Arc::new(heard.map_err(|trouble| trouble.of(name))?));
@@ -144,18 +144,18 @@ impl Outside for OwnWorld {
 
 impl Inner {
     /// Lets a server run until it listens.
-    fn listen(&mut self, port: u16) -> Result<Heard, Trouble> {
-        self.run_until(|world| is_listening(&world.kernel, port))?;
+    fn listen(&mut self, address: &Address) -> Result<Heard, Trouble> {
+        self.run_until(|world| is_listening(&world.kernel, address.port()))?;
         self.idle = Some(sites(&self.world));
-        match is_listening(&self.world.kernel, port) {
+        match is_listening(&self.world.kernel, address.port()) {
             true => Ok(Heard::default()),
-            false => Err(Trouble::Fails(format!("it did not listen on port {port} in 10 s"))),
+            false => Err(Trouble::Fails(format!("it did not listen on {address} in 10 s"))),
         }
     }
 
     /// Lets a client run until it has connected, and waits for something.
     fn connect(&mut self, port: u16) -> Result<Heard, Trouble> {
-        self.world.kernel.net.far.declared.insert(port, PeerId(0));
+        self.world.kernel.net.far.declared.insert(Site::Local(port), PeerId(0));
         self.run_until(|world| !world.kernel.net.far.said.is_empty() && !is_asleep(&world.kernel))?;
         let heard = self.hear_all(Heard::default());
         match heard.opens.is_empty() {
@@ -232,8 +232,7 @@ impl Inner {
         match &said.what {
             Saying::Open => {
                 let source = FIRST_PORT + heard.streams.len() as u16;
-                let is_taken = far_ends::open(kernel, (end, PeerId(0)), source, self.shape.port()).is_some();
-                let refused = (!is_taken).then_some(End::Reset);
+                let refused = (!open(kernel, end, source, &self.shape)).then_some(End::Reset);
                 heard.streams.insert(said.end, Stream { end: refused, ..Stream::default() });
             }
             Saying::Bytes(_) if far_ends::is_closed(kernel, end) => {
@@ -303,6 +302,14 @@ impl Inner {
 
     fn run(&mut self) -> Run<'_, Unheard> {
         Run::new(&mut self.world, &mut self.code, &mut self.audience)
+    }
+}
+
+/// Opens a connection of the search to a server; whether it takes it.
+fn open(kernel: &mut Kernel, end: Id, source: u16, shape: &Shape) -> bool {
+    match shape {
+        Shape::Listens(address) => far_ends::open(kernel, (end, PeerId(0)), source, address.port()).is_some(),
+        Shape::Connects(_) => false,
     }
 }
 

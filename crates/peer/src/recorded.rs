@@ -1,6 +1,6 @@
 //! A peer from a record: it answers what it answered along a schedule, and nothing else.
 
-use crate::{End, Heard, Outside, Shape, Stream, Traffic, Trouble};
+use crate::{Address, End, Heard, Outside, Shape, Stream, Traffic, Trouble};
 use kernel::Id;
 use kernel::net::far::{Place, Said};
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ impl Outside for Recorded {
 
 /// The record of a peer that was asked at these places.
 #[must_use]
-pub fn record(name: &str, shape: Shape, places: &[(Place, Arc<Heard>)]) -> PeerRef {
+pub fn record(name: &str, shape: &Shape, places: &[(Place, Arc<Heard>)]) -> PeerRef {
     let mut longest: BTreeMap<Id, Arc<[u8]>> = BTreeMap::new();
     for (end, stream) in places.iter().flat_map(|(_, heard)| &heard.streams) {
         let known = longest.entry(*end).or_default();
@@ -88,9 +88,35 @@ pub fn record(name: &str, shape: Shape, places: &[(Place, Arc<Heard>)]) -> PeerR
         heard: heard.streams.iter().map(|(end, stream)| heard_ref(*end, stream)).collect(),
         opens: heard.opens.iter().map(|end| end.0).collect(),
     });
-    let (streams, places) = (streams.collect(), places.collect());
-    let connects = matches!(shape, Shape::Connects(_));
-    PeerRef { name: name.to_owned(), port: shape.port(), connects, streams, places, ..PeerRef::default() }
+    PeerRef { name: name.to_owned(), streams: streams.collect(), places: places.collect(), ..placed(shape) }
+}
+
+/// Where a peer is, in a record of it.
+fn placed(shape: &Shape) -> PeerRef {
+    match shape {
+        Shape::Connects(port) => PeerRef { port: *port, connects: true, ..PeerRef::default() },
+        Shape::Listens(Address::Port(port)) => PeerRef { port: *port, ..PeerRef::default() },
+        Shape::Listens(Address::Machine(machine, port)) => {
+            PeerRef { port: *port, machine: machine.to_string(), ..PeerRef::default() }
+        }
+    }
+}
+
+/// Where the peer of a record is.
+///
+/// # Errors
+/// If the record names no place.
+pub fn recorded_shape(record: &PeerRef) -> Result<Shape, Trouble> {
+    let wrong = || Trouble::Fails(format!("the record of peer `{}` does not say where it is", record.name));
+    match (record.connects, record.machine.as_str()) {
+        (true, "") => Ok(Shape::Connects(record.port)),
+        (false, "") => Ok(Shape::Listens(Address::Port(record.port))),
+        (false, machine) => {
+            let machine = machine.parse().map_err(|_| wrong())?;
+            Ok(Shape::Listens(Address::Machine(machine, record.port)))
+        }
+        (true, _) => Err(wrong()),
+    }
 }
 
 fn heard_ref(end: Id, stream: &Stream) -> HeardRef {
@@ -127,12 +153,22 @@ mod tests {
         let start = Place::default();
         let (one, two) = (start.after(&said("a")), start.after(&said("ab")));
         let places = [(one, heard("yes", None)), (two, heard("yes no", Some(End::Finished)))];
-        let peer = Recorded::new(&record("db", Shape::Listens(1), &places)).expect("a record");
+        let peer = Recorded::new(&record("db", &Shape::Listens(Address::Port(1)), &places)).expect("a record");
         assert_eq!(peer.heard(one), Ok(heard("yes", None)));
         assert_eq!(peer.heard(peer.after(one, &said("b"))), Ok(heard("yes no", Some(End::Finished))));
         assert!(
             peer.heard(start.after(&said("c"))).is_err_and(|trouble| trouble.to_string().contains("never told this"))
         );
+    }
+
+    #[test]
+    fn a_record_says_where_its_peer_is() {
+        let machine = Address::Machine([10, 99, 0, 1].into(), 5432);
+        for shape in [Shape::Connects(7), Shape::Listens(Address::Port(7)), Shape::Listens(machine)] {
+            assert_eq!(recorded_shape(&record("db", &shape, &[])), Ok(shape));
+        }
+        let wrong = PeerRef { machine: "db".into(), ..PeerRef::default() };
+        assert!(recorded_shape(&wrong).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use world::World;
 use x86::cpu::RSP;
 
 /// Where a thread sleeps: its stack pointer and its program counter.
-pub(crate) type Site = (u64, u64);
+pub(crate) type Sleep = (u64, u64);
 
 /// Whether a thread waits for nothing but time.
 pub(crate) fn is_asleep(kernel: &Kernel) -> bool {
@@ -28,7 +28,7 @@ fn is_timed(wait: &Wait) -> bool {
 }
 
 /// Where the threads of a world wait until a time, and for no input.
-pub(crate) fn sites(world: &World) -> BTreeSet<Site> {
+pub(crate) fn sites(world: &World) -> BTreeSet<Sleep> {
     let waits = |tid: &Tid| world.kernel.threads.get(tid).and_then(|thread| thread.wait.as_ref());
     let sleepers = world.cpus.iter().filter(|(tid, _)| waits(tid).is_some_and(is_timed));
     sleepers.map(|(_, cpu)| (cpu.gpr[RSP], cpu.rip)).collect()

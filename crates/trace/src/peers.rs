@@ -13,6 +13,9 @@ pub struct PeerRef {
     /// Whether it connected to the port.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub connects: bool,
+    /// The machine that it stood for, by its address; empty for the local machine.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub machine: String,
     /// As its user wrote it, by key; it decides nothing when a schedule is executed again.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub spec: Map<String, Value>,
@@ -20,6 +23,15 @@ pub struct PeerRef {
     pub streams: Vec<StreamRef>,
     /// Places of the conversation that the schedule came to.
     pub places: Vec<PlaceRef>,
+}
+
+/// A machine that a peer stands for.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct HostRef {
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub address: String,
 }
 
 /// All that a peer answered on a connection.

@@ -1,6 +1,6 @@
 //! What is needed to execute programs again, exactly as they were executed.
 
-use crate::{Choice, PeerRef};
+use crate::{Choice, HostRef, PeerRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -30,6 +30,9 @@ pub struct ProgramsRef {
     /// Peers, as they behaved along the schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerRef>,
+    /// Machines that peers stood for, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostRef>,
     /// What decides where steps begin and end.
     pub knowledge: KnowledgeRef,
     /// The two accesses of a race, which come next after the schedule.

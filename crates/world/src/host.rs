@@ -10,7 +10,7 @@
 
 use kernel::host::{HostEntry, HostFiles};
 use memory::Source;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::Read;
@@ -36,6 +36,8 @@ pub struct DeclaredRoots {
     contents: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
     large: Mutex<HashMap<PathBuf, Arc<LargeFile>>>,
     changed: Arc<OnceLock<PathBuf>>,
+    /// Files that guests see instead of what the host has there.
+    instead: BTreeMap<PathBuf, Arc<[u8]>>,
 }
 
 /// A file that is read in parts.
@@ -76,6 +78,13 @@ impl DeclaredRoots {
         Self { roots, named, homes, ..Self::default() }
     }
 
+    /// The same, with a file that everybody may read instead of what the host has at a path.
+    #[must_use]
+    pub fn with_file(mut self, path: &Path, content: &[u8]) -> Self {
+        self.instead.insert(path.to_owned(), content.into());
+        self
+    }
+
     /// What guests asked for and were not shown, because it is private.
     #[must_use]
     pub fn hidden(&self) -> Vec<PathBuf> {
@@ -94,6 +103,9 @@ impl DeclaredRoots {
         // What was found earlier is no part of what is checked.
         if path.iter().any(|name| name == OWN_FOLDER) {
             return None;
+        }
+        if let Some(content) = self.instead.get(path) {
+            return Some(HostEntry { mode: S_IFREG | 0o644, size: content.len() as u64, links: 1, ..passage() });
         }
         if !self.is_declared(path) {
             return self.leads_to_declared(path).then(passage);
@@ -143,6 +155,8 @@ impl DeclaredRoots {
         } else {
             self.roots.iter().filter_map(|root| next_component(root, path)).collect()
         };
+        let instead = self.instead.keys().filter(|file| file.parent() == Some(path));
+        names.extend(instead.filter_map(|file| Some(file.file_name()?.as_bytes().to_vec())));
         names.retain(|name| self.entry(path.join(OsStr::from_bytes(name)).as_os_str().as_bytes()).is_some());
         names.sort();
         names.dedup();
@@ -280,7 +294,7 @@ impl HostFiles for DeclaredRoots {
 
     fn content(&self, path: &[u8]) -> Option<Arc<[u8]>> {
         let path = Path::new(OsStr::from_bytes(path));
-        let known = locked(&self.contents).get(path).cloned();
+        let known = self.instead.get(path).cloned().or_else(|| locked(&self.contents).get(path).cloned());
         known.or_else(|| {
             let content = self.read(path)?;
             let mut contents = locked(&self.contents);
@@ -321,6 +335,14 @@ mod tests {
         assert!(roots.entry(b"/etc/passwd").is_none());
         assert_eq!(roots.list(b"/"), [b"usr".to_vec()]);
         assert_eq!(roots.list(b"/usr"), [b"bin".to_vec()]);
+    }
+
+    #[test]
+    fn a_file_can_stand_for_one_of_the_host() {
+        let roots = DeclaredRoots::new(vec!["/etc".into()]).with_file(Path::new("/etc/hosts"), b"10.99.0.1 db\n");
+        assert!(roots.entry(b"/etc/hosts").is_some_and(|entry| (entry.mode, entry.size) == (S_IFREG | 0o644, 13)));
+        assert_eq!(roots.content(b"/etc/hosts").as_deref(), Some(&b"10.99.0.1 db\n"[..]));
+        assert!(roots.list(b"/etc").contains(&b"hosts".to_vec()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::net::Ipv4Addr;
 
 /// Where a peer listens.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,8 +31,33 @@ impl Address {
     pub fn local_port(&self) -> Option<u16> {
         match self {
             Self::Port(port) => Some(*port),
-            Self::Host(host, port) => matches!(host.as_str(), "localhost" | "127.0.0.1").then_some(*port),
+            Self::Host(host, port) => {
+                let is_loopback = host.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback());
+                (host == "localhost" || is_loopback).then_some(*port)
+            }
             Self::Path(_) => None,
+        }
+    }
+
+    /// Whether a text can be the name of a machine (`hostname(7)`).
+    pub fn is_name(text: &str) -> bool {
+        let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        text.len() <= 253 && text.bytes().all(is_usual) && !is_number && !text.starts_with(['-', '.'])
+    }
+
+    /// Why nobody can listen there.
+    pub fn refused(&self) -> Option<String> {
+        let Self::Host(host, _) = self else { return None };
+        match host.parse::<Ipv4Addr>() {
+            Ok(address) if address.octets()[..2] == [10, 99] => {
+                Some(format!("{address} is one of the addresses that names are given (10.99.*.*)"))
+            }
+            Ok(address) if address.is_unspecified() || address.is_multicast() || address.is_broadcast() => {
+                Some(format!("{address} is not the address of a machine"))
+            }
+            Err(_) if !Self::is_name(host) => Some(format!("`{host}` is neither a name nor an IPv4 address")),
+            _ => None,
         }
     }
 }
@@ -115,6 +141,13 @@ mod tests {
                 assert_eq!(serde_json::from_value::<Address>(kept).expect("it comes back"), address);
             }
         }
+        for text in ["10.99.0.1:1", "0.0.0.0:1", "255.255.255.255:1", "::1:1", "a b:1", "1.2.3:1", "-x:1"] {
+            assert!(Address::read(text).is_some_and(|address| address.refused().is_some()), "{text}");
+        }
+        for text in ["1", "db:1", "db_1.example:1", "192.0.2.1:1"] {
+            assert_eq!(Address::read(text).and_then(|address| address.refused()), None, "{text}");
+        }
+        assert_eq!(host("127.0.0.2", 1).and_then(|address| address.local_port()), Some(1));
         assert_eq!(host("localhost", 1).and_then(|address| address.local_port()), Some(1));
         assert_eq!(host("db", 1).and_then(|address| address.local_port()), None);
     }

@@ -156,17 +156,24 @@ impl Spec {
         ];
         let missing = missing.into_iter().find(|(is_missing, ..)| *is_missing);
         let missing = missing.map(|(_, what, help)| format!("{what}\n  = help: {help}"));
+        let place = self.listens.as_ref().and_then(Address::refused);
+        let place =
+            place.map(|why| format!("{why}\n  = help: listens = 5432, \"db.example:5432\" or \"192.0.2.1:5432\""));
         let later = self.later().into_iter().find(|(_, is_given, _)| *is_given);
         missing
+            .or(place)
             .or_else(|| later.map(|(key, _, help)| format!("{} is not supported yet\n  = help: {help}", quoted(key))))
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
     fn later(&self) -> [(&'static str, bool, &'static str); 12] {
         let is_native = self.outside == Some(Where::Native);
-        let is_local = self.listens.as_ref().is_none_or(|listens| listens.local_port().is_some());
         [
-            ("listens", !is_local, "listens = PORT: connections to that port of the local machine lead to the peer"),
+            (
+                "`listens` at a path",
+                matches!(self.listens, Some(Address::Path(_))),
+                "listens = PORT: connections to that port lead to the peer",
+            ),
             (
                 "`connects` of a native peer",
                 is_native && self.connects.is_some(),

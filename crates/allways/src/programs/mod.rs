@@ -2,6 +2,7 @@
 
 pub mod config;
 mod evidence;
+mod machines;
 mod peer_setup;
 mod peers;
 mod propositions;
@@ -20,7 +21,7 @@ use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::misfit;
-use crate::options::{Spec, ViewOptions};
+use crate::options::{Address, Spec, ViewOptions};
 use crate::output::Output;
 use crate::request::Request;
 use crate::saved::Saved;
@@ -32,7 +33,7 @@ use evidence::Court;
 use explore::{Allowance, Budget};
 use kernel::host::Host;
 use memory::Limit;
-use peers::Written;
+use peers::{Peers, Written};
 pub use replay::replay;
 use request::{KINDS, Wanted};
 use search::{Reason, Searched, Watch};
@@ -55,7 +56,7 @@ pub fn started_by(args: &CheckArgs) -> Result<Subject, String> {
     misfit::for_programs(args, &KINDS)?;
     let here = folder()?;
     let peers = Written { check: None, here: &here }.peers(&args.options.view)?;
-    Ok(Subject::Programs(Setup { peers, ..Setup::new(&args.world)? }))
+    Ok(Subject::Programs(Setup { peers: peers.all, machines: peers.machines, ..Setup::new(&args.world)? }))
 }
 
 /// The folder of the check.
@@ -76,7 +77,7 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
     let setup = services::setup(name, check, &here)?;
     misfit::for_programs(args, &KINDS)?;
     let peers = Written { check: Some((name, &check.options)), here: &here }.peers(&args.options.view)?;
-    Ok(Subject::Programs(Setup { peers, ..setup }))
+    Ok(Subject::Programs(Setup { peers: peers.all, machines: peers.machines, ..setup }))
 }
 
 /// A setup in which peers are programs like the others, started before them in the same world: nothing is searched, so nothing
@@ -84,12 +85,28 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
 pub fn with_peers(mut setup: Setup, specs: &[Spec]) -> Result<Setup, String> {
     let here = folder()?;
     let view = ViewOptions { peer: specs.to_vec(), ..ViewOptions::default() };
-    let peers = Written { check: None, here: &here }.peers(&view)?;
+    let Peers { all: peers, machines } = Written { check: None, here: &here }.peers(&view)?;
+    if let Some(peer) = peers.iter().find(|peer| !is_local(&peer.spec)) {
+        let spec = &peer.spec;
+        return Err(format!(
+            "`--peer`: `{}` listens at the address of another machine, which a run does not have\n  = help: give the machine a name, or a port alone",
+            spec.name
+        ));
+    }
+    setup.machines = machines.local();
     let files: Vec<PathBuf> = peers.iter().filter_map(|peer| program_file(&peer.command)).collect();
     setup.roots.extend(files.iter().cloned());
     setup.named.extend(files);
     setup.services.splice(0..0, peers.into_iter().map(|peer| Service::new(peer.command)));
     Ok(setup)
+}
+
+/// Whether a peer can be found on the local machine, by whatever name.
+fn is_local(spec: &Spec) -> bool {
+    match &spec.listens {
+        Some(address @ Address::Host(host, _)) => address.local_port().is_some() || Address::is_name(host),
+        _ => true,
+    }
 }
 
 fn wrong(why: &str, output: &Output) -> Exit {

@@ -1,6 +1,7 @@
 //! A peer that a check starts.
 
 use crate::options::Spec;
+use ::peer::Shape;
 use world::Command;
 
 /// A peer that a check starts.
@@ -10,6 +11,8 @@ pub struct PeerSetup {
     pub spec: Spec,
     /// Where that is: a flag, or a section of the file.
     pub written: String,
+    /// Where programs find it, or where it finds them.
+    pub shape: Shape,
     /// What is started.
     pub command: Command,
 }

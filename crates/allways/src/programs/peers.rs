@@ -1,9 +1,10 @@
 //! Peers of a check: what is started for each, and where users have written it.
 
 use super::config::FILE;
+use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
-use crate::options::{Address, Options, Spec, ViewOptions};
+use crate::options::{Options, Spec, ViewOptions};
 use ::peer::{Runs, Shape, Strategy};
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
@@ -13,6 +14,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use world::Command;
 use world::host::DeclaredRoots;
+
+/// Peers, and the machines that they stand for.
+#[derive(Default)]
+pub struct Peers {
+    /// The peers.
+    pub all: Vec<PeerSetup>,
+    /// The machines.
+    pub machines: Machines,
+}
 
 /// Where peers are written: those of a check of the file in its sections, all others on the command line.
 #[derive(Clone, Copy)]
@@ -25,8 +35,8 @@ pub struct Written<'a> {
 
 impl Written<'_> {
     /// What is started for the peers. What is said for all of them is said for each.
-    pub fn peers(self, view: &ViewOptions) -> Result<Vec<PeerSetup>, String> {
-        let mut peers = Vec::new();
+    pub fn peers(self, view: &ViewOptions) -> Result<Peers, String> {
+        let mut peers = Peers::default();
         let (mut names, mut places) = (BTreeSet::new(), BTreeSet::new());
         for spec in &view.peer {
             let written = self.place(spec);
@@ -46,7 +56,8 @@ impl Written<'_> {
                 let place = place.unwrap_or_default();
                 return Err(format!("{written}: two peers listen on {place}\n  = help: give each a port of its own"));
             }
-            peers.push(PeerSetup { command: self.command(&spec), written, spec });
+            let shape = shape(&spec, &mut peers.machines).expect("what is refused is not started");
+            peers.all.push(PeerSetup { command: self.command(&spec), shape, written, spec });
         }
         Ok(peers)
     }
@@ -80,13 +91,15 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
     let roots: Vec<PathBuf> = setup.roots.iter().cloned().chain(folder.map(Path::to_owned)).collect();
     let named = setup.named.iter().cloned().chain(own.clone()).collect();
     let homes = homes(&roots);
+    // To itself a peer is on the local machine, whatever its name.
+    let host = setup.machines.clone().local().told_by(DeclaredRoots::private(roots, named, homes));
     let start = PeerStart {
         name: peer.spec.name.clone(),
-        shape: shape(&peer.spec).expect("what is refused is not started"),
+        shape: peer.shape.clone(),
         command: peer.command.clone(),
         runs: peer.spec.outside.map(Runs::from).unwrap_or_default(),
         strategy: peer.spec.checkpoint.map(Strategy::from).unwrap_or_default(),
-        host: Host(Arc::new(DeclaredRoots::private(roots, named, homes))),
+        host: Host(Arc::new(host)),
     };
     programs.start_peer(&start).map_err(|problem| match problem {
         PeerProblem::NotStarted(error) => format!("{}: {}", peer.written, not_started(&error)),
@@ -95,7 +108,7 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
 }
 
 /// Where a peer listens, or connects to.
-fn shape(spec: &Spec) -> Option<Shape> {
-    let listens = spec.listens.as_ref().and_then(Address::local_port).map(Shape::Listens);
+fn shape(spec: &Spec, machines: &mut Machines) -> Option<Shape> {
+    let listens = spec.listens.as_ref().and_then(|address| machines.find(address)).map(Shape::Listens);
     listens.or(spec.connects.map(Shape::Connects))
 }

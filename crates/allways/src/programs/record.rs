@@ -32,6 +32,7 @@ pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &To
         checks: wanted.kinds().iter().map(|kind| kind.name().to_owned()).collect(),
         never: wanted.view.never.clone(),
         peers: programs.conversations(&choices).into_iter().map(|peer| written(peer, setup)).collect(),
+        hosts: setup.machines.record(),
         knowledge: programs.learnt(),
         race: None,
         end: format!("{:032x}", told.fingerprint),

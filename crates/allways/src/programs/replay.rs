@@ -1,5 +1,6 @@
 //! A saved counterexample of programs, executed again.
 
+use super::machines::Machines;
 use super::record::{expected, gate};
 use super::services::SERVICES_MAX;
 use super::setup::{Setup, base_roots, named_roots, not_started, program_files};
@@ -180,7 +181,8 @@ fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, S
     let own = program_files(&services).into_iter().filter(|file| allowed.iter().any(|root| file.starts_with(root)));
     let named = named.iter().cloned().chain(own).collect();
     let roots = record.roots.iter().map(PathBuf::from).collect();
-    Ok(Setup { services, roots, named, stdin: record.stdin.clone(), peers: Vec::new() })
+    let machines = Machines::recorded(&record.hosts)?;
+    Ok(Setup { services, roots, named, stdin: record.stdin.clone(), peers: Vec::new(), machines })
 }
 
 /// Why the schedule means nothing any more: an executable is another one.

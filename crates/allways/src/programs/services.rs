@@ -1,6 +1,7 @@
 //! From a check in `allways.toml` to services.
 
 use super::config::{Check, Condition, FinalState, ServiceConfig};
+use super::machines::Machines;
 use super::setup::{Setup, base_environment, base_roots, program_files};
 use checker::{Expected, Gate, Service};
 use std::collections::BTreeMap;
@@ -41,7 +42,8 @@ pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
     }
     let roots = base_roots(here).into_iter().chain(named.iter().cloned()).collect();
     named.extend(program_files(&services));
-    Ok(Setup { services, roots, named, stdin: stdin(&check.service, here)?, peers: Vec::new() })
+    let stdin = stdin(&check.service, here)?;
+    Ok(Setup { services, roots, named, stdin, peers: Vec::new(), machines: Machines::default() })
 }
 
 /// Services after those that they depend on.

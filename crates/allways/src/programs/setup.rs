@@ -1,5 +1,6 @@
 //! What is started, with which environment, and what of the host it can see.
 
+use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use crate::args::WorldArgs;
 use crate::output::Output;
@@ -30,6 +31,8 @@ pub struct Setup {
     pub stdin: Vec<u8>,
     /// Programs that answer them, and are not searched.
     pub peers: Vec<PeerSetup>,
+    /// Machines that those stand for.
+    pub machines: Machines,
 }
 
 impl Setup {
@@ -45,12 +48,13 @@ impl Setup {
             None => Vec::new(),
             Some(path) => std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
         };
-        Ok(Self { services, roots, named, stdin, peers: Vec::new() })
+        Ok(Self { services, roots, named, stdin, peers: Vec::new(), machines: Machines::default() })
     }
 
     /// The host, as far as the programs can see it.
     pub fn host(&self) -> Arc<DeclaredRoots> {
-        Arc::new(DeclaredRoots::private(self.roots.clone(), self.named.clone(), homes(&self.roots)))
+        let seen = DeclaredRoots::private(self.roots.clone(), self.named.clone(), homes(&self.roots));
+        Arc::new(self.machines.told_by(seen))
     }
 
     /// The folder that the first program works in: paths below it are shown without it.

@@ -16,6 +16,7 @@ mod peers;
 mod peers_checkpoint;
 mod peers_client;
 mod peers_file;
+mod peers_reach;
 mod peers_rest;
 mod peers_room;
 mod peers_run;

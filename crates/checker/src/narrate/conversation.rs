@@ -3,7 +3,7 @@
 use crate::system::programs::Programs;
 use explore::graph::FootprintSystem;
 use kernel::net::far::{PeerId, Place};
-use peer::{Heard, Shape};
+use peer::Heard;
 use std::sync::Arc;
 use trace::{Choice, PeerRef};
 
@@ -22,16 +22,8 @@ impl Programs {
             self.become_state(&state);
             self.note_places(&mut asked);
         }
-        let far = &self.state.world.kernel.net.far;
-        let servers = far.declared.iter().map(|(port, peer)| (*peer, Shape::Listens(*port)));
-        let clients = far.clients.iter().map(|(peer, port)| (*peer, Shape::Connects(*port)));
-        let mut shapes: Vec<(PeerId, Shape)> = servers.chain(clients).collect();
-        shapes.sort_by_key(|(peer, _)| *peer);
-        let record = |(peer, shape): (PeerId, Shape)| {
-            let name = self.workload.peers[peer.0 as usize].name();
-            peer::record(name, shape, &asked[peer.0 as usize])
-        };
-        shapes.into_iter().map(record).collect()
+        let peers = self.workload.peers.iter().zip(&self.workload.shapes).zip(&asked);
+        peers.map(|((peer, shape), asked)| peer::record(peer.name(), shape, asked)).collect()
     }
 
     /// Notes where the conversations are now, and what was answered there.

@@ -25,10 +25,10 @@ use explore::graph::{Access, Actor, FootprintSystem, Race, Reached, Step, StepCo
 use explore::system::Failure;
 use kernel::host::Host;
 use kernel::kernel::Output;
-use kernel::net::far::PeerId;
+use kernel::net::far::{PeerId, Site};
 use kernel::{Kernel, Pid, Tid, signal};
 use memory::Limit;
-use peer::{Outside, Shape, Trouble};
+use peer::{Address, Outside, Shape, Trouble};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -556,14 +556,18 @@ impl Programs {
         })
     }
 
-    /// Adds a peer: connections to its port, where no process listens, lead to it; or it connects to a port.
+    /// Adds a peer: connections to its address, where no process listens, lead to it; or it connects to a port.
     pub fn add_peer(&mut self, peer: Arc<dyn Outside>, shape: Shape) {
         self.become_state(&self.initial.clone());
         let id = PeerId(self.workload.peers.len() as u32);
         self.workload.peers.push(peer);
+        self.workload.shapes.push(shape.clone());
         let far = &mut self.state.world.kernel.net.far;
         match shape {
-            Shape::Listens(port) => drop(far.declared.insert(port, id)),
+            Shape::Listens(Address::Port(port)) => drop(far.declared.insert(Site::Local(port), id)),
+            Shape::Listens(Address::Machine(machine, port)) => {
+                drop(far.declared.insert(Site::Machine(machine, port), id));
+            }
             Shape::Connects(port) => drop(far.clients.insert(id, port)),
         }
         self.initial = self.save();

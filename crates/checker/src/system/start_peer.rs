@@ -2,7 +2,7 @@
 
 use crate::system::programs::Programs;
 use kernel::host::Host;
-use peer::{Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strategy, Trouble};
+use peer::{Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strategy, Trouble, recorded_shape};
 use std::sync::Arc;
 use trace::PeerRef;
 use world::{Command, StartError, World};
@@ -33,7 +33,7 @@ impl Programs {
             Runs::World => Arc::new(self.in_own_world(start)?),
             Runs::Native => Arc::new(self.on_host(start)?),
         };
-        self.add_peer(peer, start.shape);
+        self.add_peer(peer, start.shape.clone());
         Ok(())
     }
 
@@ -41,15 +41,15 @@ impl Programs {
         let PeerStart { name, shape, command, host, strategy, .. } = start;
         let mut world = World::new(host.clone(), 1, self.state.world.memory.limit());
         world.start(command).map_err(PeerProblem::NotStarted)?;
-        OwnWorld::start(name, world, *shape, *strategy, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
+        OwnWorld::start(name, world, shape.clone(), *strategy, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
     }
 
     fn on_host(&self, start: &PeerStart) -> Result<Native, PeerProblem> {
         let PeerStart { name, shape, command, .. } = start;
-        let Shape::Listens(port) = *shape else {
+        let Shape::Listens(address) = shape else {
             return Err(PeerProblem::Trouble("a native peer can listen, not connect".to_owned()));
         };
-        Native::of(name, port, command, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
+        Native::of(name, address.port(), command, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
     }
 
     /// Whether peers have to stop.
@@ -65,8 +65,8 @@ impl Programs {
     pub fn add_recorded(&mut self, records: &[PeerRef]) -> Result<(), String> {
         for record in records {
             let peer = Recorded::new(record).map_err(|trouble| trouble.to_string())?;
-            let shape = if record.connects { Shape::Connects } else { Shape::Listens };
-            self.add_peer(Arc::new(peer), shape(record.port));
+            let shape = recorded_shape(record).map_err(|trouble| trouble.to_string())?;
+            self.add_peer(Arc::new(peer), shape);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::system::service::{Expected, Service, Started};
 use debuginfo::DebugInfo;
 use kernel::Pid;
 use kernel::host::Host;
-use peer::Outside;
+use peer::{Outside, Shape};
 use std::sync::Arc;
 use world::{StartError, World};
 
@@ -22,6 +22,8 @@ pub(crate) struct Workload {
     pub forbidden: Forbidden,
     /// Programs outside of the search that answer it.
     pub peers: Vec<Arc<dyn Outside>>,
+    /// Where they are, in the same order.
+    pub shapes: Vec<Shape>,
     pub options: Options,
 }
 
@@ -39,7 +41,15 @@ impl Workload {
         number_replicas(&mut started);
         let directory = all.first().map_or_else(Vec::new, |service| service.command.directory.clone());
         let forbidden = Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory);
-        Ok(Self { started, services, points: Points::default(), forbidden, peers: Vec::new(), options })
+        Ok(Self {
+            started,
+            services,
+            points: Points::default(),
+            forbidden,
+            peers: Vec::new(),
+            shapes: Vec::new(),
+            options,
+        })
     }
 
     /// The same for another worker.
@@ -50,6 +60,7 @@ impl Workload {
             points: self.points.clone(),
             forbidden: self.forbidden.for_worker(host),
             peers: self.peers.clone(),
+            shapes: self.shapes.clone(),
             options: self.options.clone(),
         }
     }

@@ -4,7 +4,7 @@ use crate::{inside, start};
 use checker::{Holes, Options, search};
 use explore::graph::{Limits, Mode};
 use kernel::net::far::{Place, Said, Saying};
-use peer::{Heard, Outside, Shape, Stream, Traffic, Trouble};
+use peer::{Address, Heard, Outside, Shape, Stream, Traffic, Trouble};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -88,7 +88,7 @@ int main(void) {
 /// Exit codes of all schedules.
 fn ends(folder: &Path, mode: Mode, holes: Holes) -> BTreeSet<String> {
     let mut programs = start::search_of(folder, Options { holes, ..Options::default() });
-    programs.add_peer(Arc::new(Counter::default()), Shape::Listens(7000));
+    programs.add_peer(Arc::new(Counter::default()), Shape::Listens(Address::Port(7000)));
     let mut limits = Limits { states: 100_000, failures: usize::MAX, stop: &mut |_, _| false };
     let outcome = search(&mut programs, mode, &mut limits);
     assert!(outcome.report.complete && programs.refusal.is_none());

@@ -12,7 +12,7 @@ use super::options::IPV6_V6ONLY;
 use super::port;
 use super::request::Request;
 use super::socket::{Family, Kind, Listener, Socket, Stage};
-use super::state::Transport;
+use super::state::{Net, Transport};
 use super::{close, name, unix};
 use crate::call::{Call, Stop};
 use crate::errno::{EALREADY, ECONNABORTED, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENETUNREACH, Errno};
@@ -60,15 +60,16 @@ fn disconnect(call: &mut Call<'_>, id: Id) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Where a packet to an endpoint goes; anything but the loopback interface cannot be reached.
-pub fn route(socket: &Socket, endpoint: Endpoint) -> Result<Endpoint, Errno> {
+/// Where a packet to an endpoint goes; only this machine, and those that peers stand for, can be reached.
+pub fn route(net: &Net, socket: &Socket, endpoint: Endpoint) -> Result<Endpoint, Errno> {
     let destination = endpoint.destination();
     let wrong_version = destination.is_v4() && socket.options.is_on(IPV6_V6ONLY);
-    if destination.is_local() && !wrong_version { Ok(destination) } else { Err(ENETUNREACH) }
+    let is_there = destination.is_local() || net.far.is_machine(destination.ip);
+    if is_there && !wrong_version { Ok(destination) } else { Err(ENETUNREACH) }
 }
 
 fn connect_udp(call: &mut Call<'_>, id: Id, endpoint: Endpoint) -> Result<(), Stop> {
-    let destination = route(call.socket(id), endpoint)?;
+    let destination = route(&call.kernel.net, call.socket(id), endpoint)?;
     name_source(call, id, destination)?;
     let socket = call.socket_mut(id);
     socket.remote = Some(Name::Inet(destination));
@@ -98,7 +99,7 @@ fn connect_tcp(call: &mut Call<'_>, description: Id, id: Id, endpoint: Endpoint)
         Stage::Connected | Stage::Listening => return Err(EISCONN.into()),
         Stage::Idle => {}
     }
-    let destination = route(socket, endpoint)?;
+    let destination = route(&call.kernel.net, socket, endpoint)?;
     name_source(call, id, destination)?;
     request(call, id, destination);
     let socket = call.socket_mut(id);

@@ -6,16 +6,26 @@
 
 use crate::id::Id;
 use crate::map::{Map, Wide};
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// The number of a peer, in the order of declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct PeerId(pub u32);
 
+/// Where a peer is found, where no process is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Site {
+    /// At a port of the local machine.
+    Local(u16),
+    /// At a port of another machine.
+    Machine(Ipv4Addr, u16),
+}
+
 /// All far ends.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Far {
-    /// Ports of local addresses behind which peers are, where no process listens.
-    pub declared: Map<u16, PeerId>,
+    /// Where peers are found.
+    pub declared: Map<Site, PeerId>,
     /// Peers that connect to a local port.
     pub clients: Map<PeerId, u16>,
     /// How many of a peer's own connections have come.
@@ -26,6 +36,14 @@ pub struct Far {
     pub places: Map<PeerId, Place>,
     /// What was said since it was last taken; empty between steps.
     pub said: Vec<Said>,
+}
+
+impl Far {
+    /// Whether an address is one of a machine that a peer stands for: then it can be reached.
+    #[must_use]
+    pub fn is_machine(&self, ip: Ipv6Addr) -> bool {
+        self.declared.keys().any(|site| matches!(site, Site::Machine(machine, _) if machine.to_ipv6_mapped() == ip))
+    }
 }
 
 /// A far end.

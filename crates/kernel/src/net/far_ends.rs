@@ -3,7 +3,7 @@
 use super::address::{Endpoint, Name};
 use super::close::{finish, reset};
 use super::connection::establish;
-use super::far::{FarEnd, PeerId, Saying};
+use super::far::{FarEnd, PeerId, Saying, Site};
 use super::far_log::say;
 use super::poll::{ARRIVED, CHANGED, wake};
 use super::port;
@@ -17,7 +17,13 @@ use std::net::Ipv4Addr;
 /// The peer at an address where no process listens.
 #[must_use]
 pub fn peer_at(kernel: &Kernel, destination: Endpoint) -> Option<PeerId> {
-    kernel.net.far.declared.get(&destination.port).copied()
+    let Endpoint { ip, port } = destination;
+    let site = match ip.to_ipv4_mapped() {
+        _ if destination.is_local() => Site::Local(port),
+        Some(machine) => Site::Machine(machine, port),
+        None => return None,
+    };
+    kernel.net.far.declared.get(&site).copied()
 }
 
 /// A request of a guest reaches a peer: the connection exists from now on.

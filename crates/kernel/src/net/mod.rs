@@ -1,6 +1,7 @@
 //! Sockets: TCP and UDP over the loopback interface, and Unix sockets.
 //!
-//! There is no network but the loopback interface: other addresses are unreachable, as on a machine without a cable.
+//! There is no network but the loopback interface: other addresses are unreachable, as on a machine without a cable, unless a
+//! peer stands for the machine that has them ([`far`]).
 //! Packets on it are neither lost nor late, so a connection is a pair of queues; each queue, each listener and each port
 //! is an object of its own, so that what is independent stays so.
 

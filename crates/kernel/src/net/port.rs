@@ -124,7 +124,8 @@ fn key_of(kernel: &Kernel, id: Id) -> Option<((Transport, u16), Endpoint)> {
 /// Who gets what is sent from `source` to `destination`: the holder whose name fits best.
 #[must_use]
 pub fn receiver(kernel: &Kernel, transport: Transport, source: Endpoint, destination: Endpoint) -> Option<Id> {
-    let port = kernel.net.ports.get(&(transport, destination.port))?;
+    // Who holds a port of all addresses holds it on this machine only.
+    let port = kernel.net.ports.get(&(transport, destination.port)).filter(|_| destination.is_local())?;
     let scored = port.holders.iter().filter_map(|id| {
         let socket = kernel.net.sockets.get(id)?;
         score(socket, transport, source, destination).map(|score| (score, *id))

@@ -212,7 +212,7 @@ fn send_udp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>) -> Result<usiz
     if destination.port == 0 {
         return Err(EINVAL.into());
     }
-    let destination = route(socket, destination)?;
+    let destination = route(&call.kernel.net, socket, destination)?;
     if socket.send_shut {
         return Err(EPIPE.into());
     }
