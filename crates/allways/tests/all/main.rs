@@ -12,6 +12,7 @@ mod limits;
 mod migration_hints;
 mod models;
 mod native_peers;
+mod peer_demos;
 mod peers;
 mod peers_checkpoint;
 mod peers_client;
