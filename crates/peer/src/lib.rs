@@ -10,6 +10,7 @@ mod checkpoint;
 mod conversation;
 mod costs;
 mod difference;
+mod ignore;
 mod kept;
 mod names;
 mod native;
@@ -17,12 +18,16 @@ mod own_world;
 mod recorded;
 mod runs;
 mod sleepers;
+mod terms;
 
 pub use self::native::Native;
+pub use ::native::Clock;
 pub use checkpoint::{Price, Strategy};
+pub use ignore::Ignore;
 pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record};
 pub use runs::Runs;
+pub use terms::Terms;
 
 use kernel::Id;
 use kernel::net::far::{Place, Said};

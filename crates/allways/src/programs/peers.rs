@@ -4,7 +4,7 @@ use super::config::FILE;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
 use crate::options::{Address, Options, Spec, ViewOptions};
-use ::peer::{Runs, Shape, Strategy};
+use ::peer::{Runs, Shape};
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
         shape: shape(&peer.spec).expect("what is refused is not started"),
         command: peer.command.clone(),
         runs: peer.spec.outside.map(Runs::from).unwrap_or_default(),
-        strategy: peer.spec.checkpoint.map(Strategy::from).unwrap_or_default(),
+        terms: peer.spec.terms().expect("what is refused is not started"),
         host: Host(Arc::new(DeclaredRoots::private(roots, named, homes))),
     };
     programs.start_peer(&start).map_err(|problem| match problem {
