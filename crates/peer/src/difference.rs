@@ -1,6 +1,8 @@
 //! Two answers of a peer to the same conversation, and where they differ, in words.
 
+use crate::ignore::Ignore;
 use crate::{End, Heard, Stream};
+use ::native::Clock;
 use kernel::Id;
 use std::collections::BTreeMap;
 
@@ -8,26 +10,49 @@ use std::collections::BTreeMap;
 const BEFORE: usize = 24;
 const AFTER: usize = 40;
 
-/// How a peer answered differently: `first` and `again`, on connections that are numbered in the order of opening.
-pub(crate) fn difference(
-    name: &str,
-    messages: u64,
-    connections: &BTreeMap<Id, usize>,
-    both: (&Heard, &Heard),
-) -> String {
-    let streams = |id: &Id| [both.0, both.1].map(|heard| heard.streams.get(id).cloned().unwrap_or_default());
-    let mut all: Vec<(usize, [Stream; 2])> = connections.iter().map(|(id, number)| (*number, streams(id))).collect();
-    all.sort_by_key(|(number, _)| *number);
-    let differing = all.into_iter().find(|(_, [first, again])| first != again);
-    let (number, [first, again]) = differing.unwrap_or_default();
-    let at = first.bytes.iter().zip(&*again.bytes).take_while(|(one, other)| one == other).count();
-    let (first, again) = (excerpt(&first, at), excerpt(&again, at));
-    format!(
-        "peer `{name}` answered differently when it was told the same again\n  after {messages} messages, connection {}, byte {at}\n   \
-         first  {first}\n   again  {again}\n   \
-         its clock stands still and its randomness is constant; what else differs between two of its runs is its own",
-        number + 1
-    )
+/// A peer that was told the same again.
+pub(crate) struct Again<'a> {
+    pub name: &'a str,
+    /// Its connections, numbered in the order of opening.
+    pub connections: &'a BTreeMap<Id, usize>,
+    /// How much it was told.
+    pub messages: u64,
+}
+
+impl Again<'_> {
+    /// How it answered differently.
+    pub fn difference(&self, first: &Heard, again: &Heard, ignore: &Ignore, clock: Clock) -> String {
+        let stream = |heard: &Heard, id: &Id| ignore.compared(&heard.streams.get(id).cloned().unwrap_or_default());
+        let both = |id: &Id| [stream(first, id), stream(again, id)];
+        let mut all: Vec<(usize, [Stream; 2])> =
+            self.connections.iter().map(|(id, number)| (*number, both(id))).collect();
+        all.sort_by_key(|(number, _)| *number);
+        let differing = all.into_iter().find(|(_, [first, again])| first != again);
+        let (number, [first, again]) = differing.unwrap_or_default();
+        let at = first.bytes.iter().zip(&*again.bytes).take_while(|(one, other)| one == other).count();
+        let (first, again) = (excerpt(&first, at), excerpt(&again, at));
+        format!(
+            "peer `{}` answered differently when it was told the same again\n  after {} messages, connection {}, byte {at}\n   \
+             first  {first}\n   again  {again}\n   {}",
+            self.name,
+            self.messages,
+            number + 1,
+            advice(clock)
+        )
+    }
+}
+
+/// Where the difference may come from, and what to do.
+fn advice(clock: Clock) -> &'static str {
+    match clock {
+        Clock::Virtual => {
+            "its clock stands still and its randomness is constant; what else differs between two of its runs is its own. \
+             `ignore` leaves out what may differ"
+        }
+        Clock::Real => {
+            "its clock is that of this machine: `clock = \"virtual\"` makes it stand still, `ignore` leaves out what may differ"
+        }
+    }
 }
 
 /// What a stream has around a byte, and how it ends.
@@ -57,11 +82,17 @@ mod tests {
             }
         };
         let connections = BTreeMap::from([(Id(9), 0), (Id(3), 1)]);
-        let told = difference("db", 3, &connections, (&heard("Date: 1\r\n", None), &heard("Date: 2", None)));
-        assert!(told.contains("peer `db` answered differently when it was told the same again"), "{told}");
-        assert!(told.contains("after 3 messages, connection 2, byte 6\n"), "{told}");
-        assert!(told.contains("first  \"Date: 1\\r\\n\"\n") && told.contains("again  \"Date: 2\"\n"), "{told}");
-        let told = difference("db", 1, &connections, (&heard("a", None), &heard("a", Some(End::Reset))));
-        assert!(told.contains("again  \"a\", then a reset"), "{told}");
+        let told = |messages, first: &Heard, again: &Heard, clock| {
+            let again_told = Again { name: "db", connections: &connections, messages };
+            again_told.difference(first, again, &Ignore::default(), clock)
+        };
+        let (first, again) = (heard("Date: 1\r\n", None), heard("Date: 2", None));
+        assert!(told(3, &first, &again, Clock::Real).contains("clock = \"virtual\""));
+        let shown = told(3, &first, &again, Clock::Virtual);
+        assert!(shown.contains("peer `db` answered differently when it was told the same again"), "{shown}");
+        assert!(shown.contains("after 3 messages, connection 2, byte 6\n"), "{shown}");
+        assert!(shown.contains("first  \"Date: 1\\r\\n\"\n") && shown.contains("again  \"Date: 2\"\n"), "{shown}");
+        let shown = told(1, &heard("a", None), &heard("a", Some(End::Reset)), Clock::Virtual);
+        assert!(shown.contains("again  \"a\", then a reset"), "{shown}");
     }
 }

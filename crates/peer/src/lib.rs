@@ -10,6 +10,7 @@ mod checkpoint;
 mod conversation;
 mod costs;
 mod difference;
+mod ignore;
 mod kept;
 mod names;
 mod native;
@@ -18,13 +19,17 @@ mod recorded;
 mod runs;
 mod shape;
 mod sleepers;
+mod terms;
 
 pub use self::native::Native;
+pub use ::native::Clock;
 pub use checkpoint::{Price, Strategy};
+pub use ignore::Ignore;
 pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record, recorded_shape};
 pub use runs::Runs;
 pub use shape::{Address, Shape};
+pub use terms::Terms;
 
 use kernel::Id;
 use kernel::net::far::{Place, Said};

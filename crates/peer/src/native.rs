@@ -6,9 +6,11 @@
 
 use crate::conversation::Conversation;
 use crate::costs::{Costs, Deed};
-use crate::difference::difference;
+use crate::difference::Again;
+use crate::ignore::Ignore;
+use crate::terms::Terms;
 use crate::{End, Heard, Outside, Stop, Stream, Traffic, Trouble};
-use ::native::{Clock, Instance, Network, Problem, Spec, Status};
+use ::native::{Instance, Network, Problem, Spec, Status};
 use kernel::Id;
 use kernel::net::far::{Place, Said, Saying};
 use rustc_hash::FxHashMap;
@@ -16,11 +18,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use world::Command;
 
-/// How long a peer may take to listen, and to come to rest after a message.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Instances at most: each sits somewhere else.
 const SEATS_MAX: usize = 4;
 
@@ -28,6 +27,7 @@ const SEATS_MAX: usize = 4;
 pub struct Native {
     name: String,
     spec: Spec,
+    ignore: Ignore,
     stop: Stop,
     book: Mutex<Book>,
     /// Locked before the book by whoever needs both, and for as long as a peer is asked.
@@ -50,7 +50,10 @@ struct Book {
 struct Seat {
     instance: Instance,
     place: Place,
+    /// What was answered there when that was first asked for.
     heard: Arc<Heard>,
+    /// How much this instance has sent on each connection: of the same length, unless some of it is ignored.
+    received: BTreeMap<Id, usize>,
     /// Connections, with their numbers in the order of opening.
     connections: BTreeMap<Id, usize>,
     /// What was said to it.
@@ -62,9 +65,9 @@ impl Native {
     ///
     /// # Errors
     /// If it cannot be started, does not listen, or the search has to stop.
-    pub fn start(name: &str, spec: Spec, stop: Stop) -> Result<Self, Trouble> {
+    pub fn start(name: &str, spec: Spec, ignore: Ignore, stop: Stop) -> Result<Self, Trouble> {
         let (book, seats) = (Mutex::default(), Mutex::default());
-        let peer = Self { name: name.to_owned(), spec, stop, book, seats };
+        let peer = Self { name: name.to_owned(), spec, ignore, stop, book, seats };
         let seat = peer.new_seat()?;
         lock(&peer.book).answers.insert(Place::default(), Arc::default());
         lock(&peer.seats).push(seat);
@@ -75,18 +78,19 @@ impl Native {
     ///
     /// # Errors
     /// As [`Native::start`].
-    pub fn of(name: &str, port: u16, command: &Command, stop: Stop) -> Result<Self, Trouble> {
+    pub fn of(name: &str, port: u16, command: &Command, terms: Terms, stop: Stop) -> Result<Self, Trouble> {
         let Command { arguments, environment, directory } = command.clone();
-        let (clock, network) = (Clock::Virtual, Network::Own);
-        let directory = OsString::from_vec(directory).into();
-        let spec = Spec { command: arguments, environment, directory, port, clock, network, patience: PATIENCE };
-        Self::start(name, spec, stop)
+        let Terms { clock, patience, ignore, .. } = terms;
+        let (directory, network) = (OsString::from_vec(directory).into(), Network::Own);
+        let spec = Spec { command: arguments, environment, directory, port, clock, network, patience };
+        Self::start(name, spec, ignore, stop)
     }
 
     fn new_seat(&self) -> Result<Seat, Trouble> {
         let instance = Instance::start(&self.spec, &*self.stop).map_err(|problem| self.trouble(&problem))?;
         let (place, heard) = (Place::default(), Arc::default());
-        Ok(Seat { instance, place, heard, connections: BTreeMap::new(), messages: 0 })
+        let (received, connections) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Seat { instance, place, heard, received, connections, messages: 0 })
     }
 
     fn trouble(&self, problem: &Problem) -> Trouble {
@@ -140,17 +144,18 @@ impl Native {
         let said = costs.measured(deed, || seat.say(said).and_then(|()| seat.instance.rest(&*self.stop)));
         said.map_err(|problem| self.trouble(&problem))?;
         let heard = seat.hear();
-        (seat.place, seat.heard) = (place, Arc::clone(&heard));
         let mut book = lock(&self.book);
         book.costs.add(&costs);
         if let Some(status) = seat.instance.status() {
             book.note_end(seat.messages, status);
         }
-        let Some(known) = book.answers.insert(place, Arc::clone(&heard)) else { return Ok(()) };
-        if known == heard {
-            return Ok(());
+        let known = Arc::clone(book.answers.entry(place).or_insert_with(|| Arc::clone(&heard)));
+        if !self.ignore.are_same(&known, &heard) {
+            let again = Again { name: &self.name, connections: &seat.connections, messages: seat.messages };
+            return Err(Trouble::Inconclusive(again.difference(&known, &heard, &self.ignore, self.spec.clock)));
         }
-        Err(Trouble::Inconclusive(difference(&self.name, seat.messages, &seat.connections, (&known, &heard))))
+        (seat.place, seat.heard) = (place, known);
+        Ok(())
     }
 
     fn spoke_without_cause(&self, seat: &Seat) -> Trouble {
@@ -195,21 +200,27 @@ impl Seat {
         Ok(())
     }
 
-    /// All that it has answered. Streams that did not grow are shared with what was heard before.
-    fn hear(&self) -> Arc<Heard> {
+    /// All that it has answered: what was answered first, and what has come since. Streams that did not grow are shared.
+    fn hear(&mut self) -> Arc<Heard> {
+        let Self { instance, heard, received, connections, .. } = self;
         let stream = |(id, number): (&Id, &usize)| {
-            let (now, before) = (self.instance.stream(*number), self.heard.streams.get(id));
-            let end = now.end.map(|end| match end {
-                ::native::End::Finished => End::Finished,
-                ::native::End::Reset => End::Reset,
-            });
-            let bytes = match before {
-                Some(before) if before.bytes.len() == now.bytes.len() => Arc::clone(&before.bytes),
-                _ => now.bytes.as_slice().into(),
-            };
-            (*id, Stream { bytes, end })
+            let now = instance.stream(*number);
+            let news = &now.bytes[received.insert(*id, now.bytes.len()).unwrap_or(0)..];
+            let before = heard.streams.get(id).map(|stream| Arc::clone(&stream.bytes)).unwrap_or_default();
+            let bytes = if news.is_empty() { before } else { [&before[..], news].concat().into() };
+            (*id, Stream { bytes, end: now.end.map(End::from) })
         };
-        Arc::new(Heard { streams: self.connections.iter().map(stream).collect(), ..Heard::default() })
+        let streams = connections.iter().map(stream).collect();
+        Arc::new(Heard { streams, ..Heard::default() })
+    }
+}
+
+impl From<::native::End> for End {
+    fn from(end: ::native::End) -> Self {
+        match end {
+            ::native::End::Finished => Self::Finished,
+            ::native::End::Reset => Self::Reset,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::costs::{Costs, Deed};
 use crate::kept::Checkpoints;
 use crate::names::Names;
 use crate::sleepers::{Sleep, is_asleep, sites};
+use crate::terms::{Terms, told};
 use crate::{Address, End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
 use kernel::kernel::Output;
 use kernel::map::Map;
@@ -24,8 +25,6 @@ use world::run::{Audience, Round, Run};
 use world::step::Observer;
 use x86::{Code, Cpu};
 
-/// How long a peer may take to listen, and to read what it was sent, in virtual time.
-const PATIENCE_NS: u64 = 10_000_000_000;
 /// Rounds without rest at most: a peer that spins never comes to rest.
 const ROUNDS_MAX: u64 = 1 << 18;
 /// Bytes that the checkpoints of an adaptive strategy may take.
@@ -59,7 +58,7 @@ struct Inner {
     conversation: Conversation,
     /// What was answered, by place.
     heard: FxHashMap<Place, Arc<Heard>>,
-    strategy: Strategy,
+    terms: Terms,
     checkpoints: Checkpoints<Checkpoint>,
     costs: Costs,
 }
@@ -77,8 +76,8 @@ impl OwnWorld {
     ///
     /// # Errors
     /// If it does something that is not modelled, or neither listens nor connects, or the search has to stop.
-    pub fn start(name: &str, world: World, shape: Shape, strategy: Strategy, stop: Stop) -> Result<Self, Trouble> {
-        let room = if strategy == Strategy::Adaptive { CHECKPOINT_BYTES_MAX } else { u64::MAX };
+    pub fn start(name: &str, world: World, shape: Shape, terms: Terms, stop: Stop) -> Result<Self, Trouble> {
+        let room = if terms.strategy == Strategy::Adaptive { CHECKPOINT_BYTES_MAX } else { u64::MAX };
         let pid = world.kernel.processes.keys().next().copied();
         let mut inner = Inner {
             name: name.to_owned(),
@@ -93,7 +92,7 @@ impl OwnWorld {
             statuses: BTreeSet::new(),
             conversation: Conversation::default(),
             heard: FxHashMap::default(),
-            strategy,
+            terms,
             checkpoints: Checkpoints::new(room),
             costs: Costs::default(),
         };
@@ -149,7 +148,7 @@ impl Inner {
         self.idle = Some(sites(&self.world));
         match is_listening(&self.world.kernel, address.port()) {
             true => Ok(Heard::default()),
-            false => Err(Trouble::Fails(format!("it did not listen on {address} in 10 s"))),
+            false => Err(Trouble::Fails(format!("it did not listen on {address} in {}", told(self.terms.patience)))),
         }
     }
 
@@ -159,7 +158,7 @@ impl Inner {
         self.run_until(|world| !world.kernel.net.far.said.is_empty() && !is_asleep(&world.kernel))?;
         let heard = self.hear_all(Heard::default());
         match heard.opens.is_empty() {
-            true => Err(Trouble::Fails(format!("it did not connect to port {port} in 10 s"))),
+            true => Err(Trouble::Fails(format!("it did not connect to port {port} in {}", told(self.terms.patience)))),
             false => Ok(heard),
         }
     }
@@ -178,7 +177,8 @@ impl Inner {
         for (place, said) in way {
             heard = self.tell(place, &said, &heard)?;
             distance += 1;
-            if !self.checkpoints.has(place) && self.strategy.keeps(&said.what, false, &self.costs.price(distance)) {
+            if !self.checkpoints.has(place) && self.terms.strategy.keeps(&said.what, false, &self.costs.price(distance))
+            {
                 self.keep(place);
                 distance = 0;
             }
@@ -259,8 +259,9 @@ impl Inner {
         self.idle = idle;
         match ran {
             Ok(()) if !is_at_rest => Err(Trouble::Inconclusive(format!(
-                "peer `{}` neither answered nor came to rest in 10 s: a thread sleeps",
-                self.name
+                "peer `{}` neither answered nor came to rest in {}: a thread sleeps",
+                self.name,
+                told(self.terms.patience)
             ))),
             ran => ran,
         }
@@ -282,7 +283,7 @@ impl Inner {
 
     /// Runs until no thread can move, `is_done`, and all that was sent is read; or until nothing more will happen.
     fn run_until(&mut self, is_done: impl Fn(&World) -> bool) -> Result<(), Trouble> {
-        let until = self.world.kernel.clock.now() + PATIENCE_NS;
+        let until = self.world.kernel.clock.now().saturating_add(self.terms.patience.as_nanos() as u64);
         let mut rounds = 0;
         loop {
             while self.run().round().map_err(trouble)? == Round::Moved {

@@ -1,16 +1,20 @@
 //! A peer, as users write it: `--peer NAME:PORT=COMMAND`, or a section `[check.NAME.peer.NAME]` of `allways.toml`.
 
 use super::address::Address;
-use crate::words;
-use ::peer::{Runs, Strategy};
+use crate::{units, words};
+use ::peer::{Clock, Ignore, Runs, Strategy, Terms};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What a short form consists of.
 pub const HELP: &str = "a name, where it listens, and how it is started: --peer 'db:6379=redis-server --port 6379'";
+
+/// What a pattern of `ignore` looks like.
+const IGNORE_HELP: &str = "regular expressions: ignore = [\"Date: [^\\r]*\"]";
 
 /// A peer, with the keys of its section. What is not said is unset.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
@@ -54,10 +58,17 @@ pub struct Spec {
     pub framing: Option<Value>,
     /// Which clock it sees.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub clock: Option<Value>,
+    pub clock: Option<Time>,
     /// What of an answer may differ.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ignore: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// How long it may take to listen, and to answer.
+    #[serde(
+        serialize_with = "units::write_time",
+        deserialize_with = "units::read_time",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub patience: Option<Duration>,
     /// As whom it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<Value>,
@@ -119,6 +130,25 @@ impl From<Checkpoint> for Strategy {
     }
 }
 
+/// Which clock a peer sees.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Time {
+    /// One that stands still, or that of its own world.
+    Virtual,
+    /// That of this machine.
+    Real,
+}
+
+impl From<Time> for Clock {
+    fn from(name: Time) -> Self {
+        match name {
+            Time::Virtual => Self::Virtual,
+            Time::Real => Self::Real,
+        }
+    }
+}
+
 /// Whether connections of a peer depend on each other.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
@@ -162,11 +192,39 @@ impl Spec {
         let later = self.later().into_iter().find(|(_, is_given, _)| *is_given);
         missing
             .or(place)
+            .or_else(|| self.native_only())
+            .or_else(|| self.terms().err().map(|why| format!("`ignore`: {why}\n  = help: {IGNORE_HELP}")))
             .or_else(|| later.map(|(key, _, help)| format!("{} is not supported yet\n  = help: {help}", quoted(key))))
     }
 
+    /// What is said of a peer in a world of its own, and is meant for native ones.
+    fn native_only(&self) -> Option<String> {
+        let keys = [
+            ("clock = \"real\"", self.clock == Some(Time::Real), "its clock is virtual"),
+            ("ignore", !self.ignore.is_empty(), "it answers the same each time"),
+        ];
+        let given = keys.into_iter().find(|(_, is_given, _)| *is_given && self.outside != Some(Where::Native));
+        given.map(|(key, _, why)| {
+            format!("`{key}` is for native peers; in a world of its own {why}\n  = help: outside = \"native\", or leave it out")
+        })
+    }
+
+    /// How it is driven.
+    ///
+    /// # Errors
+    /// If `ignore` has what is no pattern.
+    pub fn terms(&self) -> Result<Terms, String> {
+        let default = Terms::default();
+        Ok(Terms {
+            strategy: self.checkpoint.map(Strategy::from).unwrap_or_default(),
+            clock: self.clock.map(Clock::from).unwrap_or_default(),
+            ignore: Ignore::new(&self.ignore)?,
+            patience: self.patience.unwrap_or(default.patience),
+        })
+    }
+
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 12] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 10] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
@@ -192,8 +250,6 @@ impl Spec {
             ),
             ("order", self.order.is_some(), "leave it out: messages count in their order"),
             ("framing", self.framing.is_some(), "leave it out: a peer has answered when it has come to rest"),
-            ("clock", self.clock.is_some(), "leave it out: in a world of its own a peer has a virtual clock"),
-            ("ignore", self.ignore.is_some(), "leave it out: in a world of its own a peer answers the same each time"),
             ("user", self.user.is_some(), "leave it out: peers run as root in their own world"),
             ("save", self.save.is_some(), "leave it out: a world of its own needs no commands to be kept"),
             ("restore", self.restore.is_some(), "leave it out: a world of its own needs no commands to come back"),
@@ -282,6 +338,9 @@ mod tests {
             ("listens = 1", "no `command`"),
             ("command = \"a\"", "no `listens` and no `connects`"),
             ("command = \"a\"\nlistens = 1\nconnects = 2", "`listens` and `connects`"),
+            ("command = \"a\"\nlistens = 1\nclock = \"real\"", "`clock = \"real\"` is for native peers"),
+            ("command = \"a\"\nlistens = 1\nignore = [\"a\"]", "`ignore` is for native peers"),
+            ("command = \"a\"\nlistens = 1\noutside = \"native\"\nignore = [\"(\"]", "`ignore`: `(`: "),
             ("command = \"a\"\nlistens = 1\nframing = \"lines\"", "`framing`"),
             ("command = \"a\"\nlistens = 1\nuser = \"postgres\"", "`user`"),
             ("command = \"a\"\nlistens = 1\nsave = [\"a\"]", "`save`"),

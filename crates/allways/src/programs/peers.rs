@@ -5,7 +5,7 @@ use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
 use crate::options::{Options, Spec, ViewOptions};
-use ::peer::{Runs, Shape, Strategy};
+use ::peer::{Runs, Shape};
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
 use std::collections::BTreeSet;
@@ -98,7 +98,7 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
         shape: peer.shape.clone(),
         command: peer.command.clone(),
         runs: peer.spec.outside.map(Runs::from).unwrap_or_default(),
-        strategy: peer.spec.checkpoint.map(Strategy::from).unwrap_or_default(),
+        terms: peer.spec.terms().expect("what is refused is not started"),
         host: Host(Arc::new(host)),
     };
     programs.start_peer(&start).map_err(|problem| match problem {

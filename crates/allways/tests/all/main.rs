@@ -21,6 +21,7 @@ mod peers_reach;
 mod peers_rest;
 mod peers_room;
 mod peers_run;
+mod peers_terms;
 mod programs;
 mod readme;
 mod replays;

@@ -2,7 +2,7 @@
 
 use crate::system::programs::Programs;
 use kernel::host::Host;
-use peer::{Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strategy, Trouble, recorded_shape};
+use peer::{Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Terms, Trouble, recorded_shape};
 use std::sync::Arc;
 use trace::PeerRef;
 use world::{Command, StartError, World};
@@ -19,8 +19,8 @@ pub struct PeerStart {
     pub command: Command,
     /// What it sees of the host, in a world of its own.
     pub host: Host,
-    /// At which places of the conversation it is kept.
-    pub strategy: Strategy,
+    /// How it is driven.
+    pub terms: Terms,
 }
 
 impl Programs {
@@ -38,18 +38,20 @@ impl Programs {
     }
 
     fn in_own_world(&self, start: &PeerStart) -> Result<OwnWorld, PeerProblem> {
-        let PeerStart { name, shape, command, host, strategy, .. } = start;
+        let PeerStart { name, shape, command, host, terms, .. } = start;
         let mut world = World::new(host.clone(), 1, self.state.world.memory.limit());
         world.start(command).map_err(PeerProblem::NotStarted)?;
-        OwnWorld::start(name, world, shape.clone(), *strategy, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
+        let peer = OwnWorld::start(name, world, shape.clone(), terms.clone(), self.stop());
+        peer.map_err(|trouble| PeerProblem::of(&trouble))
     }
 
     fn on_host(&self, start: &PeerStart) -> Result<Native, PeerProblem> {
-        let PeerStart { name, shape, command, .. } = start;
+        let PeerStart { name, shape, command, terms, .. } = start;
         let Shape::Listens(address) = shape else {
             return Err(PeerProblem::Trouble("a native peer can listen, not connect".to_owned()));
         };
-        Native::of(name, address.port(), command, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
+        let peer = Native::of(name, address.port(), command, terms.clone(), self.stop());
+        peer.map_err(|trouble| PeerProblem::of(&trouble))
     }
 
     /// Whether peers have to stop.

@@ -4,7 +4,7 @@ use crate::native_peer::{LONG, Server};
 use kernel::Id;
 use kernel::host::Host;
 use kernel::net::far::{Place, Said, Saying};
-use peer::{Address, End, Heard, Outside, OwnWorld, Shape, Strategy, Trouble};
+use peer::{Address, End, Heard, Outside, OwnWorld, Shape, Strategy, Terms, Trouble};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
@@ -31,7 +31,8 @@ fn own_world(server: &Server) -> OwnWorld {
     let program = server.0.join("server").as_os_str().as_bytes().to_vec();
     let (environment, directory) = (vec![b"LD_BIND_NOW=1".to_vec()], b"/".to_vec());
     world.start(&Command { arguments: vec![program], environment, directory }).expect("it starts");
-    OwnWorld::start("db", world, Shape::Listens(Address::Port(7000)), Strategy::Always, Arc::new(|| false))
+    let terms = Terms { strategy: Strategy::Always, ..Terms::default() };
+    OwnWorld::start("db", world, Shape::Listens(Address::Port(7000)), terms, Arc::new(|| false))
         .unwrap_or_else(|trouble| panic!("{trouble}"))
 }
 

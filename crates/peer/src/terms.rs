@@ -1,0 +1,34 @@
+//! How a peer is driven, as its user says.
+
+use crate::checkpoint::Strategy;
+use crate::ignore::Ignore;
+use ::native::Clock;
+use std::time::Duration;
+
+/// How a peer is driven.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// At which places of the conversation its state is kept, in a world of its own.
+    pub strategy: Strategy,
+    /// Which time it sees, on the host.
+    pub clock: Clock,
+    /// What of its answers may differ when it is told the same again, on the host.
+    pub ignore: Ignore,
+    /// How long it may take to listen, and to come to rest after a message: in a world of its own, of that world's time.
+    pub patience: Duration,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        let (strategy, clock, ignore) = (Strategy::default(), Clock::default(), Ignore::default());
+        Self { strategy, clock, ignore, patience: Duration::from_secs(10) }
+    }
+}
+
+/// A duration in words.
+pub(crate) fn told(time: Duration) -> String {
+    match time.subsec_millis() {
+        0 => format!("{} s", time.as_secs()),
+        _ => format!("{} ms", time.as_millis()),
+    }
+}
