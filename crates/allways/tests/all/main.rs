@@ -17,6 +17,7 @@ mod peers;
 mod peers_checkpoint;
 mod peers_client;
 mod peers_file;
+mod peers_orders;
 mod peers_room;
 mod peers_run;
 mod programs;
