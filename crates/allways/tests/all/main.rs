@@ -19,6 +19,7 @@ mod peers_client;
 mod peers_file;
 mod peers_reach;
 mod peers_rest;
+mod peers_orders;
 mod peers_room;
 mod peers_run;
 mod peers_terms;

@@ -135,3 +135,18 @@ fn a_peer_that_does_what_is_not_modelled_is_a_refusal_and_no_deadlock() {
         assert!(!told.out.contains("error[deadlock]") && told.out.contains("not modelled"), "{}{}", told.out, told.err);
     }
 }
+
+#[test]
+fn a_program_can_look_between_an_answer_and_the_end_of_the_connection() {
+    let folder = built("peers-end", &[]);
+    let source = SERVER.replace("if (write(all[i].fd, &answer, 1) != 1) return 2;", "$& close(all[i].fd); all[i].fd = -1;");
+    let source = source.replace("$&", "if (write(all[i].fd, &answer, 1) != 1) return 2;");
+    folder.compile("server", &["-g"], &source);
+    let client = CLIENT.replace("close(fd);", "char more; assert(recv(fd, &more, 1, MSG_DONTWAIT) == 0); close(fd);");
+    folder.compile("client", &["-g", "-pthread"], &client);
+    for more in [&[][..], &["--engine", "dpor"], &["--reduction", "off"]] {
+        let told = folder.run(&[&["check", "--no-save", "--peer", PEER], more, &["--", "./client"]].concat());
+        assert_eq!(told.code, Some(1), "{more:?}: {}{}", told.out, told.err);
+        assert!(told.out.contains("recv(fd, &more, 1, MSG_DONTWAIT) == 0"), "{}", told.out);
+    }
+}

@@ -44,11 +44,12 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// What is delivered of a stream of which `from` bytes were. An end comes after all bytes; a reset does not wait for room.
+    /// What is delivered of a stream of which `from` bytes were. An end comes after all bytes, by a delivery of its own: a program can
+    /// look between the two. A reset does not wait for room.
     fn new(stream: Stream, from: usize, room: usize) -> Self {
         let to = stream.bytes.len().min(from.saturating_add(room));
         let is_whole = to == stream.bytes.len();
-        let end = stream.end.filter(|end| is_whole || (*end == End::Reset && to == from));
+        let end = stream.end.filter(|end| to == from && (is_whole || *end == End::Reset));
         Self { bytes: stream.bytes, from, to, end }
     }
 
