@@ -216,11 +216,12 @@ impl Spec {
             clock: self.clock.map(Clock::from).unwrap_or_default(),
             ignore: Ignore::new(&self.ignore)?,
             patience: self.patience.unwrap_or(default.patience),
+            is_strict: self.strict == Some(true),
         })
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 10] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 9] {
         let is_native = self.outside == Some(Where::Native);
         let is_local = self.listens.as_ref().is_none_or(|listens| listens.local_port().is_some());
         [
@@ -235,7 +236,6 @@ impl Spec {
                 is_native && !matches!(self.checkpoint, None | Some(Checkpoint::Restart)),
                 "leave it out: a native peer is started again",
             ),
-            ("strict", self.strict == Some(true), "leave it out: what differs is another branch of the conversation"),
             (
                 "connections = \"independent\"",
                 self.connections == Some(Connections::Independent),

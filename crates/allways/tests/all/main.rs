@@ -19,6 +19,7 @@ mod peers_file;
 mod peers_rest;
 mod peers_room;
 mod peers_run;
+mod peers_strict;
 mod peers_terms;
 mod programs;
 mod readme;

@@ -28,8 +28,8 @@ impl Programs {
         let mut shapes: Vec<(PeerId, Shape)> = servers.chain(clients).collect();
         shapes.sort_by_key(|(peer, _)| *peer);
         let record = |(peer, shape): (PeerId, Shape)| {
-            let name = self.workload.peers[peer.0 as usize].name();
-            peer::record(name, shape, &asked[peer.0 as usize])
+            let known = &*self.workload.peers[peer.0 as usize];
+            peer::record(known, shape, &asked[peer.0 as usize])
         };
         shapes.into_iter().map(record).collect()
     }
