@@ -56,7 +56,7 @@ fn advice(clock: Clock) -> &'static str {
 }
 
 /// What a stream has around a byte, and how it ends.
-fn excerpt(stream: &Stream, at: usize) -> String {
+pub(crate) fn excerpt(stream: &Stream, at: usize) -> String {
     let (from, to) = (at.saturating_sub(BEFORE), (at + AFTER).min(stream.bytes.len()));
     let text = stream.bytes[from..to].escape_ascii();
     let (before, after) = (if from > 0 { "..." } else { "" }, if to < stream.bytes.len() { "..." } else { "" });

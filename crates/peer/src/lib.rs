@@ -19,6 +19,7 @@ mod recorded;
 mod runs;
 mod shape;
 mod sleepers;
+mod strict;
 mod terms;
 
 pub use self::native::Native;
@@ -29,6 +30,7 @@ pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record, recorded_shape};
 pub use runs::Runs;
 pub use shape::{Address, Shape};
+pub use strict::{INCONSISTENT, Strict};
 pub use terms::Terms;
 
 use kernel::Id;
@@ -59,6 +61,12 @@ pub trait Outside: Send + Sync {
 
     /// Where it runs and what was carried out, in words.
     fn told(&self) -> String;
+
+    /// How something that was said, and that leads to a place, contradicts what another schedule has said; nothing where that is
+    /// no mistake.
+    fn contradiction(&self, _place: Place) -> Option<String> {
+        None
+    }
 
     /// How it has ended, in all orders that were asked for: `wait4(2)` statuses.
     fn statuses(&self) -> Vec<i32> {

@@ -14,6 +14,7 @@ const BYTES_MAX: usize = 64 << 20;
 pub struct Recorded {
     name: String,
     places: BTreeMap<u128, Arc<Heard>>,
+    contradictions: BTreeMap<u128, String>,
 }
 
 impl Recorded {
@@ -27,14 +28,17 @@ impl Recorded {
         for StreamRef { connection, bytes } in &record.streams {
             streams.insert(*connection, from_hex(bytes).ok_or_else(wrong)?);
         }
-        let mut places = BTreeMap::new();
-        for PlaceRef { place, heard, opens } in &record.places {
+        let (mut places, mut contradictions) = (BTreeMap::new(), BTreeMap::new());
+        for PlaceRef { place, heard, opens, contradiction } in &record.places {
             let place = u128::from_str_radix(place, 16).map_err(|_| wrong())?;
             let heard = heard.iter().map(|heard| stream_of(heard, &streams)).collect::<Option<_>>();
+            if !contradiction.is_empty() {
+                contradictions.insert(place, contradiction.clone());
+            }
             let opens = opens.iter().copied().map(Id).collect();
             places.insert(place, Arc::new(Heard { opens, streams: heard.ok_or_else(wrong)?, ended: None }));
         }
-        Ok(Self { name: record.name.clone(), places })
+        Ok(Self { name: record.name.clone(), places, contradictions })
     }
 }
 
@@ -67,6 +71,10 @@ impl Outside for Recorded {
         Traffic::default()
     }
 
+    fn contradiction(&self, place: Place) -> Option<String> {
+        self.contradictions.get(&place.fingerprint()).cloned()
+    }
+
     fn told(&self) -> String {
         "a record".to_owned()
     }
@@ -74,7 +82,7 @@ impl Outside for Recorded {
 
 /// The record of a peer that was asked at these places.
 #[must_use]
-pub fn record(name: &str, shape: &Shape, places: &[(Place, Arc<Heard>)]) -> PeerRef {
+pub fn record(peer: &dyn Outside, shape: &Shape, places: &[(Place, Arc<Heard>)]) -> PeerRef {
     let mut longest: BTreeMap<Id, Arc<[u8]>> = BTreeMap::new();
     for (end, stream) in places.iter().flat_map(|(_, heard)| &heard.streams) {
         let known = longest.entry(*end).or_default();
@@ -87,8 +95,9 @@ pub fn record(name: &str, shape: &Shape, places: &[(Place, Arc<Heard>)]) -> Peer
         place: format!("{:032x}", place.fingerprint()),
         heard: heard.streams.iter().map(|(end, stream)| heard_ref(*end, stream)).collect(),
         opens: heard.opens.iter().map(|end| end.0).collect(),
+        contradiction: peer.contradiction(*place).unwrap_or_default(),
     });
-    PeerRef { name: name.to_owned(), streams: streams.collect(), places: places.collect(), ..placed(shape) }
+    PeerRef { name: peer.name().to_owned(), streams: streams.collect(), places: places.collect(), ..placed(shape) }
 }
 
 /// Where a peer is, in a record of it.
@@ -143,6 +152,11 @@ mod tests {
     use super::*;
     use kernel::net::far::Saying;
 
+    /// A peer that was asked nothing.
+    fn nobody() -> Recorded {
+        Recorded::new(&PeerRef { name: "db".into(), ..PeerRef::default() }).expect("a record")
+    }
+
     #[test]
     fn a_record_answers_what_was_answered_and_nothing_else() {
         let said = |text: &str| Said { end: Id(7), what: Saying::Bytes(text.as_bytes().to_vec()) };
@@ -153,7 +167,10 @@ mod tests {
         let start = Place::default();
         let (one, two) = (start.after(&said("a")), start.after(&said("ab")));
         let places = [(one, heard("yes", None)), (two, heard("yes no", Some(End::Finished)))];
-        let peer = Recorded::new(&record("db", &Shape::Listens(Address::Port(1)), &places)).expect("a record");
+        let contradictions = BTreeMap::from([(two.fingerprint(), "inconsistent".to_owned())]);
+        let asked = Recorded { contradictions, ..nobody() };
+        let peer = Recorded::new(&record(&asked, &Shape::Listens(Address::Port(1)), &places)).expect("a record");
+        assert_eq!((peer.contradiction(one), peer.contradiction(two)), (None, Some("inconsistent".to_owned())));
         assert_eq!(peer.heard(one), Ok(heard("yes", None)));
         assert_eq!(peer.heard(peer.after(one, &said("b"))), Ok(heard("yes no", Some(End::Finished))));
         assert!(
@@ -165,7 +182,7 @@ mod tests {
     fn a_record_says_where_its_peer_is() {
         let machine = Address::Machine([10, 99, 0, 1].into(), 5432);
         for shape in [Shape::Connects(7), Shape::Listens(Address::Port(7)), Shape::Listens(machine)] {
-            assert_eq!(recorded_shape(&record("db", &shape, &[])), Ok(shape));
+            assert_eq!(recorded_shape(&record(&nobody(), &shape, &[])), Ok(shape));
         }
         let wrong = PeerRef { machine: "db".into(), ..PeerRef::default() };
         assert!(recorded_shape(&wrong).is_err());
@@ -176,7 +193,7 @@ mod tests {
         let place = PlaceRef {
             place: "0".into(),
             heard: vec![HeardRef { connection: 1, length: 3, end: String::new() }],
-            opens: vec![],
+            ..PlaceRef::default()
         };
         for (bytes, place) in [("abc", PlaceRef::default()), ("zz", PlaceRef::default()), ("abcd", place)] {
             let streams = vec![StreamRef { connection: 1, bytes: bytes.into() }];

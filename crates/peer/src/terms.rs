@@ -16,12 +16,14 @@ pub struct Terms {
     pub ignore: Ignore,
     /// How long it may take to listen, and to come to rest after a message: in a world of its own, of that world's time.
     pub patience: Duration,
+    /// Whether every schedule has to say the same to it.
+    pub is_strict: bool,
 }
 
 impl Default for Terms {
     fn default() -> Self {
         let (strategy, clock, ignore) = (Strategy::default(), Clock::default(), Ignore::default());
-        Self { strategy, clock, ignore, patience: Duration::from_secs(10) }
+        Self { strategy, clock, ignore, patience: Duration::from_secs(10), is_strict: false }
     }
 }
 

@@ -53,6 +53,9 @@ pub struct PlaceRef {
     /// Connections that it had opened itself, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opens: Vec<u64>,
+    /// How what was said last contradicts what another schedule had said; empty if it does not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub contradiction: String,
 }
 
 /// How much was answered on a connection at a place.

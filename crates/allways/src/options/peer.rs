@@ -220,11 +220,12 @@ impl Spec {
             clock: self.clock.map(Clock::from).unwrap_or_default(),
             ignore: Ignore::new(&self.ignore)?,
             patience: self.patience.unwrap_or(default.patience),
+            is_strict: self.strict == Some(true),
         })
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 10] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 9] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
@@ -242,7 +243,6 @@ impl Spec {
                 is_native && !matches!(self.checkpoint, None | Some(Checkpoint::Restart)),
                 "leave it out: a native peer is started again",
             ),
-            ("strict", self.strict == Some(true), "leave it out: what differs is another branch of the conversation"),
             (
                 "connections = \"independent\"",
                 self.connections == Some(Connections::Independent),

@@ -47,6 +47,9 @@ pub struct ViewOptions {
     /// At which places of the conversation to keep the state of peers [default: adaptive]
     #[arg(long, value_enum, value_name = "STRATEGY")]
     pub checkpoint: Option<Checkpoint>,
+    /// Report a schedule that says something else to a peer than another one, at the same place of a connection
+    #[arg(long)]
+    pub strict: bool,
     /// Tell how these global variables change
     #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]
     pub watch: Vec<String>,

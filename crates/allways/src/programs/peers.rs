@@ -41,7 +41,8 @@ impl Written<'_> {
         for spec in &view.peer {
             let written = self.place(spec);
             let (outside, checkpoint) = (view.outside.or(spec.outside), view.checkpoint.or(spec.checkpoint));
-            let spec = Spec { outside, checkpoint, ..spec.clone() };
+            let strict = if view.strict { Some(true) } else { spec.strict };
+            let spec = Spec { outside, checkpoint, strict, ..spec.clone() };
             if let Some(why) = spec.refused() {
                 return Err(format!("{written}: {why}"));
             }

@@ -139,7 +139,8 @@ fn a_peer_that_does_what_is_not_modelled_is_a_refusal_and_no_deadlock() {
 #[test]
 fn a_program_can_look_between_an_answer_and_the_end_of_the_connection() {
     let folder = built("peers-end", &[]);
-    let source = SERVER.replace("if (write(all[i].fd, &answer, 1) != 1) return 2;", "$& close(all[i].fd); all[i].fd = -1;");
+    let source =
+        SERVER.replace("if (write(all[i].fd, &answer, 1) != 1) return 2;", "$& close(all[i].fd); all[i].fd = -1;");
     let source = source.replace("$&", "if (write(all[i].fd, &answer, 1) != 1) return 2;");
     folder.compile("server", &["-g"], &source);
     let client = CLIENT.replace("close(fd);", "char more; assert(recv(fd, &more, 1, MSG_DONTWAIT) == 0); close(fd);");

@@ -23,7 +23,7 @@ impl Programs {
             self.note_places(&mut asked);
         }
         let peers = self.workload.peers.iter().zip(&self.workload.shapes).zip(&asked);
-        peers.map(|((peer, shape), asked)| peer::record(peer.name(), shape, asked)).collect()
+        peers.map(|((peer, shape), asked)| peer::record(&**peer, shape, asked)).collect()
     }
 
     /// Notes where the conversations are now, and what was answered there.

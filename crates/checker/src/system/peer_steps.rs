@@ -22,6 +22,8 @@ impl Stepper<'_> {
             let place = kernel.net.far.places.get(&peer).copied().unwrap_or_default();
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
             kernel.net.far.places.insert(peer, after);
+            let contradiction = self.workload.peers[peer.0 as usize].contradiction(after);
+            step.assertion = step.assertion.take().or(contradiction);
             if !self.workload.options.holes.said {
                 step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
             }

@@ -2,7 +2,7 @@
 
 use crate::system::programs::Programs;
 use kernel::host::Host;
-use peer::{Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Terms, Trouble, recorded_shape};
+use peer::{Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strict, Terms, Trouble, recorded_shape};
 use std::sync::Arc;
 use trace::PeerRef;
 use world::{Command, StartError, World};
@@ -33,7 +33,11 @@ impl Programs {
             Runs::World => Arc::new(self.in_own_world(start)?),
             Runs::Native => Arc::new(self.on_host(start)?),
         };
-        self.add_peer(peer, start.shape.clone());
+        let shape = start.shape.clone();
+        match start.terms.is_strict {
+            true => self.add_peer(Arc::new(Strict::new(peer)), shape),
+            false => self.add_peer(peer, shape),
+        }
         Ok(())
     }
 
