@@ -76,7 +76,7 @@ impl Native {
     /// # Errors
     /// As [`Native::start`].
     pub fn of(name: &str, port: u16, command: &Command, stop: Stop) -> Result<Self, Trouble> {
-        let Command { arguments, environment, directory } = command.clone();
+        let Command { arguments, environment, directory, user: _ } = command.clone();
         let (clock, network) = (Clock::Virtual, Network::Own);
         let directory = OsString::from_vec(directory).into();
         let spec = Spec { command: arguments, environment, directory, port, clock, network, patience: PATIENCE };
@@ -189,7 +189,7 @@ impl Seat {
         match &said.what {
             Saying::Open => {}
             Saying::Bytes(bytes) => self.instance.send(connection, bytes),
-            Saying::Finish => self.instance.finish(connection),
+            Saying::Finish | Saying::Close => self.instance.finish(connection),
             Saying::Reset => self.instance.reset(connection),
         }
         Ok(())

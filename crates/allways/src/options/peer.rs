@@ -1,6 +1,7 @@
 //! A peer, as users write it: `--peer NAME:PORT=COMMAND`, or a section `[check.NAME.peer.NAME]` of `allways.toml`.
 
 use super::address::Address;
+use super::user::UserName;
 use crate::words;
 use ::peer::{Runs, Strategy};
 use clap::ValueEnum;
@@ -60,7 +61,7 @@ pub struct Spec {
     pub ignore: Option<Value>,
     /// As whom it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub user: Option<Value>,
+    pub user: Option<UserName>,
     /// How it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub save: Option<Value>,
@@ -170,9 +171,9 @@ impl Spec {
         let is_native = self.outside == Some(Where::Native);
         [
             (
-                "`listens` at a path",
-                matches!(self.listens, Some(Address::Path(_))),
-                "listens = PORT: connections to that port lead to the peer",
+                "`listens` at a path of a native peer",
+                is_native && matches!(self.listens, Some(Address::Path(_))),
+                "leave out `outside`: peers with Unix sockets run in a world of their own",
             ),
             (
                 "`connects` of a native peer",
@@ -194,7 +195,11 @@ impl Spec {
             ("framing", self.framing.is_some(), "leave it out: a peer has answered when it has come to rest"),
             ("clock", self.clock.is_some(), "leave it out: in a world of its own a peer has a virtual clock"),
             ("ignore", self.ignore.is_some(), "leave it out: in a world of its own a peer answers the same each time"),
-            ("user", self.user.is_some(), "leave it out: peers run as root in their own world"),
+            (
+                "`user` of a native peer",
+                is_native && self.user.is_some(),
+                "leave out `outside`, or start it by a command that changes the user: setpriv, su",
+            ),
             ("save", self.save.is_some(), "leave it out: a world of its own needs no commands to be kept"),
             ("restore", self.restore.is_some(), "leave it out: a world of its own needs no commands to come back"),
         ]
@@ -283,7 +288,8 @@ mod tests {
             ("command = \"a\"", "no `listens` and no `connects`"),
             ("command = \"a\"\nlistens = 1\nconnects = 2", "`listens` and `connects`"),
             ("command = \"a\"\nlistens = 1\nframing = \"lines\"", "`framing`"),
-            ("command = \"a\"\nlistens = 1\nuser = \"postgres\"", "`user`"),
+            ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
+            ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
             ("command = \"a\"\nlistens = 1\nsave = [\"a\"]", "`save`"),
             ("command = \"a\"\nconnects = 1\noutside = \"native\"", "`connects` of a native peer"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\ncheckpoint = \"always\"", "`checkpoint` of a native"),

@@ -19,6 +19,8 @@ mod peers_file;
 mod peers_reach;
 mod peers_room;
 mod peers_run;
+mod peers_unix;
+mod peers_user;
 mod programs;
 mod readme;
 mod replays;

@@ -7,7 +7,7 @@ use crate::footprint::{access, sockets};
 use crate::system::peer_connects::{Knock, knocks};
 use crate::system::view::View;
 use explore::graph::Actor;
-use kernel::net::far::PeerId;
+use kernel::net::far::{FarEnd, PeerId};
 use kernel::net::{Request, far_ends};
 use kernel::{Id, Kernel};
 use peer::{End, Outside, Stream, Trouble};
@@ -44,11 +44,13 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// What is delivered of a stream of which `from` bytes were. An end comes after all bytes; a reset does not wait for room.
-    fn new(stream: Stream, from: usize, room: usize) -> Self {
+    /// What is delivered of a stream of which some was. An end comes after all bytes; a reset does not wait for room.
+    fn new(stream: Stream, far: FarEnd, room: usize) -> Self {
+        let from = far.delivered as usize;
         let to = stream.bytes.len().min(from.saturating_add(room));
         let is_whole = to == stream.bytes.len();
         let end = stream.end.filter(|end| is_whole || (*end == End::Reset && to == from));
+        let end = end.filter(|end| far.ended != Some(*end));
         Self { bytes: stream.bytes, from, to, end }
     }
 
@@ -71,12 +73,12 @@ impl Delivery {
 pub(crate) fn delivery(kernel: &Kernel, peers: &[Arc<dyn Outside>], end: Id) -> Result<Option<Delivery>, Trouble> {
     let Some(far) = kernel.net.far.ends.get(&end) else { return Ok(None) };
     let near = far_ends::near(kernel, end).filter(|near| kernel.net.sockets.contains_key(near));
-    let Some(near) = near.filter(|_| !far.is_ended) else { return Ok(None) };
+    let Some(near) = near.filter(|_| !far_ends::is_over(kernel, end)) else { return Ok(None) };
     let place = kernel.net.far.places.get(&far.peer).copied().unwrap_or_default();
     let heard = peers[far.peer.0 as usize].heard(place)?;
     let stream = heard.streams.get(&end).cloned().unwrap_or_default();
     let room = kernel.net.receive_limit(near).saturating_sub(kernel.net.received(near));
-    Ok(Some(Delivery::new(stream, far.delivered as usize, room)))
+    Ok(Some(Delivery::new(stream, *far, room)))
 }
 
 /// The delivery actors of a state.
@@ -144,7 +146,8 @@ mod tests {
             (Some(End::Reset), 2, 0, "", Some(End::Reset)),
         ];
         for (end, from, room, news, now) in table {
-            let delivery = Delivery::new(Stream { bytes: b"abcd"[..].into(), end }, from, room);
+            let far = FarEnd { peer: PeerId(0), delivered: from as u64, ended: None };
+            let delivery = Delivery::new(Stream { bytes: b"abcd"[..].into(), end }, far, room);
             assert_eq!((delivery.news(), delivery.end), (news.as_bytes(), now), "{end:?} {from} {room}");
             assert_eq!(delivery.pending(), 4 - from);
         }

@@ -1,8 +1,10 @@
 //! How peers of a check are started.
 
 use crate::system::programs::Programs;
+use kernel::errno::Errno;
+use kernel::files;
 use kernel::host::Host;
-use peer::{Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strategy, Trouble, recorded_shape};
+use peer::{Address, Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strategy, Trouble, recorded_shape};
 use std::sync::Arc;
 use trace::PeerRef;
 use world::{Command, StartError, World};
@@ -33,23 +35,29 @@ impl Programs {
             Runs::World => Arc::new(self.in_own_world(start)?),
             Runs::Native => Arc::new(self.on_host(start)?),
         };
-        self.add_peer(peer, start.shape.clone());
-        Ok(())
+        self.add_peer(peer, start.shape.clone()).map_err(|errno| no_socket(&start.shape, errno))
     }
 
     fn in_own_world(&self, start: &PeerStart) -> Result<OwnWorld, PeerProblem> {
         let PeerStart { name, shape, command, host, strategy, .. } = start;
         let mut world = World::new(host.clone(), 1, self.state.world.memory.limit());
+        if let Shape::Listens(Address::Path(path)) = shape {
+            let owner = command.user.as_ref().map_or((0, 0), |user| (user.uid, user.gid));
+            let made = files::create_folders(&mut world.kernel, path.as_bytes(), owner);
+            made.map_err(|errno| no_socket(shape, errno))?;
+        }
         world.start(command).map_err(PeerProblem::NotStarted)?;
         OwnWorld::start(name, world, shape.clone(), *strategy, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
     }
 
     fn on_host(&self, start: &PeerStart) -> Result<Native, PeerProblem> {
         let PeerStart { name, shape, command, .. } = start;
-        let Shape::Listens(address) = shape else {
-            return Err(PeerProblem::Trouble("a native peer can listen, not connect".to_owned()));
+        let port = match shape {
+            Shape::Listens(address) => address.port(),
+            Shape::Connects(_) => None,
         };
-        Native::of(name, address.port(), command, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
+        let why = || PeerProblem::Trouble("a native peer can listen on a port, and nothing else".to_owned());
+        Native::of(name, port.ok_or_else(why)?, command, self.stop()).map_err(|trouble| PeerProblem::of(&trouble))
     }
 
     /// Whether peers have to stop.
@@ -66,10 +74,17 @@ impl Programs {
         for record in records {
             let peer = Recorded::new(record).map_err(|trouble| trouble.to_string())?;
             let shape = recorded_shape(record).map_err(|trouble| trouble.to_string())?;
-            self.add_peer(Arc::new(peer), shape);
+            self.add_peer(Arc::new(peer), shape)
+                .map_err(|errno| format!("the record of peer `{}`: {errno}", record.name))?;
         }
         Ok(())
     }
+}
+
+/// There can be no Unix socket where a peer is to listen.
+fn no_socket(shape: &Shape, errno: Errno) -> PeerProblem {
+    let path = if let Shape::Listens(Address::Path(path)) = shape { path } else { "" };
+    PeerProblem::Trouble(format!("there can be no socket `{path}`: {errno}"))
 }
 
 /// Why a peer does not answer from the start.
