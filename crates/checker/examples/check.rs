@@ -42,6 +42,7 @@ fn main() {
         arguments: arguments.to_vec(),
         environment: vec![b"PATH=/usr/bin:/bin".to_vec(), b"LD_BIND_NOW=1".to_vec()],
         directory: here.clone().into_os_string().into_vec(),
+        user: None,
     };
     let commands: Vec<Command> = arguments.split(|argument| argument == b"+").map(command).collect();
     let started = Instant::now();

@@ -23,6 +23,7 @@ fn main() {
         arguments,
         environment: vec![b"PATH=/usr/bin:/bin".to_vec(), b"LD_BIND_NOW=1".to_vec()],
         directory: here.into_os_string().into_vec(),
+        user: None,
     };
     let mut programs = Programs::start(host, Limit::default(), &[command], Options::default()).expect("it starts");
     let mut reached = programs.initial();

@@ -62,7 +62,7 @@ pub(crate) fn excerpt(stream: &Stream, at: usize) -> String {
     let (before, after) = (if from > 0 { "..." } else { "" }, if to < stream.bytes.len() { "..." } else { "" });
     let end = match stream.end {
         None => "",
-        Some(End::Finished) => ", then its end",
+        Some(End::Finished | End::Closed) => ", then its end",
         Some(End::Reset) => ", then a reset",
     };
     format!("{before}\"{text}\"{after}{end}")

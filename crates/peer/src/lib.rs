@@ -26,6 +26,7 @@ pub use self::native::Native;
 pub use ::native::Clock;
 pub use checkpoint::{Price, Strategy};
 pub use ignore::Ignore;
+pub use kernel::net::far::End;
 pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record, recorded_shape};
 pub use runs::Runs;
@@ -92,15 +93,6 @@ pub struct Stream {
     pub bytes: Arc<[u8]>,
     /// How it ended, if it did.
     pub end: Option<End>,
-}
-
-/// How a peer ends a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// In order: it has no more to say.
-    Finished,
-    /// It breaks the connection off, or refuses it.
-    Reset,
 }
 
 /// Why a peer cannot be asked.

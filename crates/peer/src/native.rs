@@ -79,7 +79,7 @@ impl Native {
     /// # Errors
     /// As [`Native::start`].
     pub fn of(name: &str, port: u16, command: &Command, terms: Terms, stop: Stop) -> Result<Self, Trouble> {
-        let Command { arguments, environment, directory } = command.clone();
+        let Command { arguments, environment, directory, user: _ } = command.clone();
         let Terms { clock, patience, ignore, .. } = terms;
         let (directory, network) = (OsString::from_vec(directory).into(), Network::Own);
         let spec = Spec { command: arguments, environment, directory, port, clock, network, patience };
@@ -194,7 +194,7 @@ impl Seat {
         match &said.what {
             Saying::Open => {}
             Saying::Bytes(bytes) => self.instance.send(connection, bytes),
-            Saying::Finish => self.instance.finish(connection),
+            Saying::Finish | Saying::Close => self.instance.finish(connection),
             Saying::Reset => self.instance.reset(connection),
         }
         Ok(())
@@ -208,19 +208,18 @@ impl Seat {
             let news = &now.bytes[received.insert(*id, now.bytes.len()).unwrap_or(0)..];
             let before = heard.streams.get(id).map(|stream| Arc::clone(&stream.bytes)).unwrap_or_default();
             let bytes = if news.is_empty() { before } else { [&before[..], news].concat().into() };
-            (*id, Stream { bytes, end: now.end.map(End::from) })
+            (*id, Stream { bytes, end: now.end.map(ended) })
         };
         let streams = connections.iter().map(stream).collect();
         Arc::new(Heard { streams, ..Heard::default() })
     }
 }
 
-impl From<::native::End> for End {
-    fn from(end: ::native::End) -> Self {
-        match end {
-            ::native::End::Finished => Self::Finished,
-            ::native::End::Reset => Self::Reset,
-        }
+/// How a connection has ended, in the kernel's words.
+fn ended(end: ::native::End) -> End {
+    match end {
+        ::native::End::Finished => End::Finished,
+        ::native::End::Reset => End::Reset,
     }
 }
 

@@ -144,9 +144,9 @@ impl Outside for OwnWorld {
 impl Inner {
     /// Lets a server run until it listens.
     fn listen(&mut self, address: &Address) -> Result<Heard, Trouble> {
-        self.run_until(|world| is_listening(&world.kernel, address.port()))?;
+        self.run_until(|world| is_listening(&world.kernel, address))?;
         self.idle = Some(sites(&self.world));
-        match is_listening(&self.world.kernel, address.port()) {
+        match is_listening(&self.world.kernel, address) {
             true => Ok(Heard::default()),
             false => Err(Trouble::Fails(format!("it did not listen on {address} in {}", told(self.terms.patience)))),
         }
@@ -239,8 +239,9 @@ impl Inner {
                 heard.streams.entry(said.end).or_default().end = Some(End::Reset);
             }
             Saying::Bytes(bytes) => far_ends::deliver(kernel, end, bytes),
-            Saying::Finish => far_ends::deliver_end(kernel, end, false),
-            Saying::Reset => far_ends::deliver_end(kernel, end, true),
+            Saying::Finish => far_ends::deliver_end(kernel, end, End::Finished),
+            Saying::Close => far_ends::deliver_end(kernel, end, End::Closed),
+            Saying::Reset => far_ends::deliver_end(kernel, end, End::Reset),
         }
         self.rest()?;
         Ok(Arc::new(self.hear_all(heard)))
@@ -309,7 +310,10 @@ impl Inner {
 /// Opens a connection of the search to a server; whether it takes it.
 fn open(kernel: &mut Kernel, end: Id, source: u16, shape: &Shape) -> bool {
     match shape {
-        Shape::Listens(address) => far_ends::open(kernel, (end, PeerId(0)), source, address.port()).is_some(),
+        Shape::Listens(Address::Port(port) | Address::Machine(_, port)) => {
+            far_ends::open(kernel, (end, PeerId(0)), source, *port).is_some()
+        }
+        Shape::Listens(Address::Path(path)) => far_ends::open_unix(kernel, (end, PeerId(0)), path.as_bytes()).is_some(),
         Shape::Connects(_) => false,
     }
 }
@@ -350,12 +354,17 @@ fn hear(heard: &mut Heard, answer: Said) {
         Saying::Open => heard.opens.push(answer.end),
         Saying::Bytes(bytes) => stream.bytes = [&stream.bytes[..], &bytes].concat().into(),
         Saying::Finish => stream.end = stream.end.or(Some(End::Finished)),
+        Saying::Close => stream.end = stream.end.filter(|end| *end == End::Reset).or(Some(End::Closed)),
         Saying::Reset => stream.end = Some(End::Reset),
     }
 }
 
-/// Whether a process listens on a port.
-fn is_listening(kernel: &Kernel, port: u16) -> bool {
+/// Whether a process listens at an address.
+fn is_listening(kernel: &Kernel, address: &Address) -> bool {
+    let port = match address {
+        Address::Port(port) | Address::Machine(_, port) => *port,
+        Address::Path(path) => return far_ends::unix_listener(kernel, path.as_bytes()).is_some(),
+    };
     let is_there = |id: Id| {
         let local = kernel.net.sockets.get(&id).and_then(|socket| socket.local.as_ref());
         matches!(local, Some(Name::Inet(endpoint)) if endpoint.port == port)

@@ -47,6 +47,7 @@ fn stream_of(heard: &HeardRef, streams: &BTreeMap<u64, Vec<u8>>) -> Option<(Id, 
     let end = match heard.end.as_str() {
         "" => None,
         "finished" => Some(End::Finished),
+        "closed" => Some(End::Closed),
         "reset" => Some(End::Reset),
         _ => return None,
     };
@@ -108,6 +109,7 @@ fn placed(shape: &Shape) -> PeerRef {
         Shape::Listens(Address::Machine(machine, port)) => {
             PeerRef { port: *port, machine: machine.to_string(), ..PeerRef::default() }
         }
+        Shape::Listens(Address::Path(path)) => PeerRef { path: path.clone(), ..PeerRef::default() },
     }
 }
 
@@ -117,14 +119,15 @@ fn placed(shape: &Shape) -> PeerRef {
 /// If the record names no place.
 pub fn recorded_shape(record: &PeerRef) -> Result<Shape, Trouble> {
     let wrong = || Trouble::Fails(format!("the record of peer `{}` does not say where it is", record.name));
-    match (record.connects, record.machine.as_str()) {
-        (true, "") => Ok(Shape::Connects(record.port)),
-        (false, "") => Ok(Shape::Listens(Address::Port(record.port))),
-        (false, machine) => {
+    match (record.connects, record.machine.as_str(), record.path.as_str()) {
+        (true, "", "") => Ok(Shape::Connects(record.port)),
+        (false, "", "") => Ok(Shape::Listens(Address::Port(record.port))),
+        (false, machine, "") => {
             let machine = machine.parse().map_err(|_| wrong())?;
             Ok(Shape::Listens(Address::Machine(machine, record.port)))
         }
-        (true, _) => Err(wrong()),
+        (false, "", path) => Ok(Shape::Listens(Address::Path(path.to_owned()))),
+        _ => Err(wrong()),
     }
 }
 
@@ -132,6 +135,7 @@ fn heard_ref(end: Id, stream: &Stream) -> HeardRef {
     let how = match stream.end {
         None => "",
         Some(End::Finished) => "finished",
+        Some(End::Closed) => "closed",
         Some(End::Reset) => "reset",
     };
     HeardRef { connection: end.0, length: stream.bytes.len(), end: how.to_owned() }
@@ -181,7 +185,8 @@ mod tests {
     #[test]
     fn a_record_says_where_its_peer_is() {
         let machine = Address::Machine([10, 99, 0, 1].into(), 5432);
-        for shape in [Shape::Connects(7), Shape::Listens(Address::Port(7)), Shape::Listens(machine)] {
+        let addresses = [Address::Port(7), machine, Address::Path("/run/db.sock".to_owned())];
+        for shape in addresses.map(Shape::Listens).into_iter().chain([Shape::Connects(7)]) {
             assert_eq!(recorded_shape(&record(&nobody(), &shape, &[])), Ok(shape));
         }
         let wrong = PeerRef { machine: "db".into(), ..PeerRef::default() };

@@ -19,20 +19,26 @@ pub enum Address {
     Port(u16),
     /// A port of another machine. To itself a peer is on the local machine.
     Machine(Ipv4Addr, u16),
+    /// A Unix socket, by its path.
+    Path(String),
 }
 
 impl Address {
-    /// The port.
+    /// The port; nothing for a Unix socket.
     #[must_use]
-    pub fn port(&self) -> u16 {
+    pub fn port(&self) -> Option<u16> {
         match self {
-            Self::Port(port) | Self::Machine(_, port) => *port,
+            Self::Port(port) | Self::Machine(_, port) => Some(*port),
+            Self::Path(_) => None,
         }
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "port {}", self.port())
+        match self {
+            Self::Port(port) | Self::Machine(_, port) => write!(f, "port {port}"),
+            Self::Path(path) => f.write_str(path),
+        }
     }
 }

@@ -23,7 +23,7 @@ pub use fingerprint::Fingerprint;
 pub use mistaken::{FileDeed, FileVerb, MistakenFile};
 pub use operation::{Operation, Verb};
 pub use peers::{HeardRef, HostRef, PeerRef, PlaceRef, StreamRef};
-pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef};
+pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef, UserRef};
 pub use read::{ReadError, SIZE_MAX};
 pub use told::{ActorName, Trace, TraceStep};
 pub use waiting::{WaitReason, Waiting};

@@ -16,6 +16,9 @@ pub struct PeerRef {
     /// The machine that it stood for, by its address; empty for the local machine.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub machine: String,
+    /// The path at which it listened, if that is a Unix socket.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
     /// As its user wrote it, by key; it decides nothing when a schedule is executed again.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub spec: Map<String, Value>,
@@ -48,7 +51,7 @@ pub struct StreamRef {
 pub struct PlaceRef {
     /// Its fingerprint, in hexadecimal.
     pub place: String,
-    /// How much was answered there on each connection, and how the connection had ended: `finished`, `reset`.
+    /// How much was answered there on each connection, and how the connection had ended: `finished`, `closed`, `reset`.
     pub heard: Vec<HeardRef>,
     /// Connections that it had opened itself, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

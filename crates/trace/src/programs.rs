@@ -63,6 +63,20 @@ pub struct ServiceRef {
     /// How it is expected to end: `running`, `any`, an exit code; with exit code 0 if nothing is said.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub expected: String,
+    /// As whom it runs; the superuser if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserRef>,
+}
+
+/// As whom a service runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct UserRef {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+    /// Supplementary groups.
+    pub groups: Vec<u32>,
 }
 
 /// A file that guests mapped.

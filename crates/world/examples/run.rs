@@ -79,6 +79,7 @@ fn main() {
         arguments: arguments.to_vec(),
         environment: environment.clone(),
         directory: here.clone().into_os_string().into_vec(),
+        user: None,
     };
     let commands: Vec<Command> = arguments.split(|argument| argument == b"+").map(command).collect();
     let mut world = World::new(host, 1, Limit::default());

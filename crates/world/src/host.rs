@@ -57,6 +57,9 @@ const IDLE_MAX: usize = 128 << 20;
 /// What is declared unless the user says otherwise: programs, libraries and the configuration that they read.
 pub const SYSTEM_ROOTS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"];
 
+/// Folders in which everybody may make files, on every machine.
+const SHARED: &[&str] = &["/tmp", "/var/tmp"];
+
 /// Where counterexamples are kept.
 const OWN_FOLDER: &str = ".allways";
 
@@ -108,7 +111,8 @@ impl DeclaredRoots {
             return Some(HostEntry { mode: S_IFREG | 0o644, size: content.len() as u64, links: 1, ..passage() });
         }
         if !self.is_declared(path) {
-            return self.leads_to_declared(path).then(passage);
+            let mode = if SHARED.iter().any(|folder| path == Path::new(folder)) { 0o1777 } else { 0o755 };
+            return self.leads_to_declared(path).then(|| HostEntry { mode: S_IFDIR | mode, ..passage() });
         }
         if !path.parent().is_none_or(|parent| self.is_real(parent)) {
             return None;
@@ -335,6 +339,9 @@ mod tests {
         assert!(roots.entry(b"/etc/passwd").is_none());
         assert_eq!(roots.list(b"/"), [b"usr".to_vec()]);
         assert_eq!(roots.list(b"/usr"), [b"bin".to_vec()]);
+        let mode =
+            |root: &str, path| DeclaredRoots::new(vec![root.into()]).entry(path).map(|entry| entry.mode & 0o7777);
+        assert_eq!([mode("/tmp/a", b"/tmp"), mode("/srv/a", b"/srv")], [Some(0o1777), Some(0o755)]);
     }
 
     #[test]

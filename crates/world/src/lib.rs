@@ -17,4 +17,4 @@ pub mod trap;
 pub mod world;
 
 pub use refusal::{Cause, Frame, Refusal};
-pub use world::{Command, Pace, StartError, World};
+pub use world::{Command, Pace, StartError, User, World};

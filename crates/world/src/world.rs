@@ -6,6 +6,7 @@ use kernel::errno::ENOTDIR;
 use kernel::host::Host;
 use kernel::lifecycle::{self, Start};
 use kernel::map::Map;
+use kernel::process::Credentials;
 use kernel::shared::Shared;
 use kernel::{Errno, Kernel, Pid, Tid, files, signal, wait};
 use memory::{Limit, Memory};
@@ -48,6 +49,26 @@ pub struct Command {
     pub environment: Vec<Vec<u8>>,
     /// Working directory.
     pub directory: Vec<u8>,
+    /// As whom; the superuser if nothing is said.
+    pub user: Option<User>,
+}
+
+/// Somebody as whom a program runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct User {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+    /// Supplementary groups, in order.
+    pub groups: Vec<u32>,
+}
+
+impl User {
+    /// What a process has that logged in as this user.
+    fn credentials(&self) -> Credentials {
+        Credentials { user: [self.uid; 4], group: [self.gid; 4], groups: self.groups.clone(), capabilities: None }
+    }
 }
 
 /// Why a program could not be started.
@@ -78,6 +99,10 @@ impl World {
         let name = command.arguments.first().cloned().unwrap_or_default();
         let start = Start { name: String::from_utf8_lossy(base_name(&name)).into_owned() };
         let (pid, tid) = lifecycle::start(&mut self.kernel, &mut self.memory, start);
+        if let Some(user) = &command.user {
+            let process = self.kernel.processes.get_mut(&pid).expect("it is being started");
+            process.credentials = Shared::new(user.credentials());
+        }
         let started = self.prepare(pid, tid, command, &name);
         if started.is_err() {
             lifecycle::forget(&mut self.kernel, &mut self.memory, pid);

@@ -9,6 +9,7 @@ mod engine;
 mod layer;
 mod peer;
 mod search;
+mod user;
 mod view;
 
 pub use address::Address;
@@ -16,6 +17,7 @@ pub use engine::{EngineName, EngineOptions};
 pub use layer::{Given, given, keys};
 pub use peer::Spec;
 pub use search::{SearchOptions, Switch, kinds};
+pub use user::UserName;
 pub use view::{Libc, ViewOptions};
 
 use clap::Args;

@@ -1,6 +1,7 @@
 //! A peer, as users write it: `--peer NAME:PORT=COMMAND`, or a section `[check.NAME.peer.NAME]` of `allways.toml`.
 
 use super::address::Address;
+use super::user::UserName;
 use crate::{units, words};
 use ::peer::{Clock, Ignore, Runs, Strategy, Terms};
 use clap::ValueEnum;
@@ -71,7 +72,7 @@ pub struct Spec {
     pub patience: Option<Duration>,
     /// As whom it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub user: Option<Value>,
+    pub user: Option<UserName>,
     /// How it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub save: Option<Value>,
@@ -229,9 +230,9 @@ impl Spec {
         let is_native = self.outside == Some(Where::Native);
         [
             (
-                "`listens` at a path",
-                matches!(self.listens, Some(Address::Path(_))),
-                "listens = PORT: connections to that port lead to the peer",
+                "`listens` at a path of a native peer",
+                is_native && matches!(self.listens, Some(Address::Path(_))),
+                "leave out `outside`: peers with Unix sockets run in a world of their own",
             ),
             (
                 "`connects` of a native peer",
@@ -250,7 +251,11 @@ impl Spec {
             ),
             ("order", self.order.is_some(), "leave it out: messages count in their order"),
             ("framing", self.framing.is_some(), "leave it out: a peer has answered when it has come to rest"),
-            ("user", self.user.is_some(), "leave it out: peers run as root in their own world"),
+            (
+                "`user` of a native peer",
+                is_native && self.user.is_some(),
+                "leave out `outside`, or start it by a command that changes the user: setpriv, su",
+            ),
             ("save", self.save.is_some(), "leave it out: a world of its own needs no commands to be kept"),
             ("restore", self.restore.is_some(), "leave it out: a world of its own needs no commands to come back"),
         ]
@@ -342,7 +347,8 @@ mod tests {
             ("command = \"a\"\nlistens = 1\nignore = [\"a\"]", "`ignore` is for native peers"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nignore = [\"(\"]", "`ignore`: `(`: "),
             ("command = \"a\"\nlistens = 1\nframing = \"lines\"", "`framing`"),
-            ("command = \"a\"\nlistens = 1\nuser = \"postgres\"", "`user`"),
+            ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
+            ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
             ("command = \"a\"\nlistens = 1\nsave = [\"a\"]", "`save`"),
             ("command = \"a\"\nconnects = 1\noutside = \"native\"", "`connects` of a native peer"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\ncheckpoint = \"always\"", "`checkpoint` of a native"),

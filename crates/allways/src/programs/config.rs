@@ -1,7 +1,7 @@
 //! `allways.toml`: checks with services, in the words of Compose.
 
 use super::propositions::propositions;
-use crate::options::{Options, keys};
+use crate::options::{Options, UserName, keys};
 use crate::words;
 use serde::de::{self, DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
@@ -86,6 +86,8 @@ pub struct ServiceConfig {
     pub environment: BTreeMap<String, String>,
     /// Where it works.
     pub working_dir: Option<PathBuf>,
+    /// As whom it runs.
+    pub user: Option<UserName>,
     /// The file that it reads as standard input.
     pub stdin: Option<PathBuf>,
     /// What it waits for.

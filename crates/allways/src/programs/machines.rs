@@ -18,11 +18,12 @@ pub struct Machines(pub Vec<(String, Ipv4Addr)>);
 
 impl Machines {
     /// Where programs find a peer; a name is given an address when it is first met.
-    pub fn find(&mut self, address: &Address) -> Option<::peer::Address> {
+    pub fn find(&mut self, address: &Address) -> ::peer::Address {
         match (address.local_port(), address) {
-            (Some(port), _) => Some(::peer::Address::Port(port)),
-            (None, Address::Host(host, port)) => Some(::peer::Address::Machine(self.address(host), *port)),
-            (None, _) => None,
+            (Some(port), _) => ::peer::Address::Port(port),
+            (None, Address::Port(port)) => ::peer::Address::Port(*port),
+            (None, Address::Host(host, port)) => ::peer::Address::Machine(self.address(host), *port),
+            (None, Address::Path(path)) => ::peer::Address::Path(path.clone()),
         }
     }
 
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn a_name_has_one_address_and_a_number_is_its_own() {
         let mut machines = Machines::default();
-        let mut find = |text: &str| machines.find(&Address::read(text).expect("an address")).expect("a place");
+        let mut find = |text: &str| machines.find(&Address::read(text).expect("an address"));
         let machine = |last, port| ::peer::Address::Machine([10, 99, 0, last].into(), port);
         assert_eq!([find("db:1"), find("web:2"), find("DB:3")], [machine(1, 1), machine(2, 2), machine(1, 3)]);
         assert_eq!(find("192.0.2.1:4"), ::peer::Address::Machine([192, 0, 2, 1].into(), 4));

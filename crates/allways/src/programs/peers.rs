@@ -4,7 +4,7 @@ use super::config::FILE;
 use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
-use crate::options::{Options, Spec, ViewOptions};
+use crate::options::{Options, Spec, UserName, ViewOptions};
 use ::peer::{Runs, Shape};
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
@@ -37,7 +37,7 @@ impl Written<'_> {
     /// What is started for the peers. What is said for all of them is said for each.
     pub fn peers(self, view: &ViewOptions) -> Result<Peers, String> {
         let mut peers = Peers::default();
-        let (mut names, mut places) = (BTreeSet::new(), BTreeSet::new());
+        let mut names = BTreeSet::new();
         for spec in &view.peer {
             let written = self.place(spec);
             let (outside, checkpoint) = (view.outside.or(spec.outside), view.checkpoint.or(spec.checkpoint));
@@ -52,13 +52,15 @@ impl Written<'_> {
                     spec.name
                 ));
             }
-            let place = spec.listens.as_ref().map(ToString::to_string);
-            if place.as_ref().is_some_and(|place| !places.insert(place.clone())) {
-                let place = place.unwrap_or_default();
+            let shape = shape(&spec, &mut peers.machines).expect("what is refused is not started");
+            // `7000` and `localhost:7000` are one place.
+            if let (Shape::Listens(_), Some(place)) = (&shape, &spec.listens)
+                && peers.all.iter().any(|other| other.shape == shape)
+            {
                 return Err(format!("{written}: two peers listen on {place}\n  = help: give each a port of its own"));
             }
-            let shape = shape(&spec, &mut peers.machines).expect("what is refused is not started");
-            peers.all.push(PeerSetup { command: self.command(&spec), shape, written, spec });
+            let command = self.command(&spec).map_err(|why| format!("{written}: {why}"))?;
+            peers.all.push(PeerSetup { command, shape, written, spec });
         }
         Ok(peers)
     }
@@ -73,15 +75,16 @@ impl Written<'_> {
         }
     }
 
-    fn command(self, spec: &Spec) -> Command {
+    fn command(self, spec: &Spec) -> Result<Command, String> {
         let bind_now = [("LD_BIND_NOW".to_owned(), "1".to_owned())];
         let settings = spec.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
         let folder = spec.working_dir.as_ref().map_or_else(|| self.here.to_owned(), |folder| self.here.join(folder));
-        Command {
+        Ok(Command {
             arguments: spec.command.iter().map(|word| word.clone().into_bytes()).collect(),
             environment: base_environment(bind_now.into_iter().chain(settings)),
             directory: folder.as_os_str().as_bytes().to_vec(),
-        }
+            user: spec.user.as_ref().map(UserName::find).transpose()?,
+        })
     }
 }
 
@@ -110,6 +113,6 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
 
 /// Where a peer listens, or connects to.
 fn shape(spec: &Spec, machines: &mut Machines) -> Option<Shape> {
-    let listens = spec.listens.as_ref().and_then(|address| machines.find(address)).map(Shape::Listens);
+    let listens = spec.listens.as_ref().map(|address| Shape::Listens(machines.find(address)));
     listens.or(spec.connects.map(Shape::Connects))
 }

@@ -6,7 +6,8 @@ use super::view_ref::view_ref;
 use crate::options::given;
 use checker::narrate::Told;
 use checker::{Depth, Expected, Gate, Programs, Service};
-use trace::{Choice, FileRef, PeerRef, ProgramsRef, ServiceRef};
+use trace::{Choice, FileRef, PeerRef, ProgramsRef, ServiceRef, UserRef};
+use world::User;
 
 /// Everything that a replay needs.
 pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &Told) -> ProgramsRef {
@@ -19,6 +20,7 @@ pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &To
         directory: text(&service.command.directory),
         after: service.after.iter().map(gate_text).collect(),
         expected: expected_text(service.expected),
+        user: service.command.user.as_ref().map(user_ref),
     };
     let choices: Vec<Choice> = told.trace.steps.iter().map(|step| step.choice).collect();
     ProgramsRef {
@@ -44,6 +46,15 @@ pub fn record(programs: &mut Programs, setup: &Setup, wanted: &Wanted, told: &To
 fn written(peer: PeerRef, setup: &Setup) -> PeerRef {
     let spec = setup.peers.iter().map(|peer| &peer.spec).find(|spec| spec.name == peer.name);
     PeerRef { spec: spec.map(given).unwrap_or_default(), ..peer }
+}
+
+fn user_ref(user: &User) -> UserRef {
+    UserRef { uid: user.uid, gid: user.gid, groups: user.groups.clone() }
+}
+
+/// As whom a service runs, as the file has it.
+pub fn user(user: &UserRef) -> User {
+    User { uid: user.uid, gid: user.gid, groups: user.groups.clone() }
 }
 
 fn gate_text(gate: &Gate) -> String {

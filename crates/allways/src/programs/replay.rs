@@ -1,7 +1,7 @@
 //! A saved counterexample of programs, executed again.
 
 use super::machines::Machines;
-use super::record::{expected, gate};
+use super::record::{expected, gate, user};
 use super::services::SERVICES_MAX;
 use super::setup::{Setup, base_roots, named_roots, not_started, program_files};
 use super::tell;
@@ -169,6 +169,7 @@ fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, S
         arguments: bytes(&service.arguments),
         environment: bytes(&service.environment),
         directory: service.directory.clone().into_bytes(),
+        user: service.user.as_ref().map(user),
     };
     let services = record.services.iter().map(|service| Service {
         name: service.name.clone(),

@@ -3,6 +3,7 @@
 use super::config::{Check, Condition, FinalState, ServiceConfig};
 use super::machines::Machines;
 use super::setup::{Setup, base_environment, base_roots, program_files};
+use crate::options::UserName;
 use checker::{Expected, Gate, Service};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -73,10 +74,12 @@ fn replicas(
         return Err(format!("service `{name}` has no command\n  = help: command = [\"./program\", \"argument\"]"));
     }
     let directory = config.working_dir.as_ref().map_or_else(|| here.to_owned(), |folder| here.join(folder));
+    let user = config.user.as_ref().map(UserName::find).transpose();
     let command = Command {
         arguments: config.command.iter().map(|word| word.clone().into_bytes()).collect(),
         environment: base_environment(config.environment.iter().map(|(name, value)| (name.clone(), value.clone()))),
         directory: directory.as_os_str().as_bytes().to_vec(),
+        user: user.map_err(|why| format!("service `{name}`: {why}"))?,
     };
     let after = gates(name, config, all)?;
     let expected = expected(name, config.expected_final_state.as_ref())?;

@@ -93,6 +93,7 @@ fn commands(words: &[OsString], here: &Path, env: &[String]) -> Result<Vec<Comma
             arguments: words.iter().map(|word| word.as_bytes().to_vec()).collect(),
             environment: environment(env)?,
             directory: here.as_os_str().as_bytes().to_vec(),
+            user: None,
         })
     };
     words.split(|word| word == "+").map(command).collect()

@@ -95,6 +95,10 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         ("command = \"./nowhere\"\nlistens = 1", "[check.a.peer.db]: cannot run `./nowhere`"),
         ("command = \"./server 7001 a\"\nlistens = 7009", "it did not listen on port 7009"),
         ("command = \"a\"\nlistens = 1\n[check.a.peer.eb]\ncommand = \"a\"\nlistens = 1", "two peers listen on 1"),
+        (
+            "command = \"a\"\nlistens = 1\n[check.a.peer.eb]\ncommand = \"a\"\nlistens = \"localhost:1\"",
+            "two peers listen on localhost:1",
+        ),
     ];
     for (lines, why) in table {
         let folder = built("peers-file-wrong", &peer(lines));

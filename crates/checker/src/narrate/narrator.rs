@@ -75,7 +75,7 @@ impl Narrator<'_> {
         let answer = Some(delivery.news()).filter(|news| !news.is_empty());
         let answer = answer.map(|news| Bytes::beginning_with(news, news.len() as u64));
         let end = delivery.end.map(|end| match end {
-            End::Finished => ConnectionEnd::Closed,
+            End::Finished | End::Closed => ConnectionEnd::Closed,
             End::Reset => ConnectionEnd::Reset,
         });
         let name = peers[peer.0 as usize].name().to_owned();

@@ -8,7 +8,6 @@ use crate::system::stepper::Stepper;
 use explore::graph::Access;
 use kernel::Id;
 use kernel::net::{far_ends, far_log};
-use peer::End;
 
 impl Stepper<'_> {
     /// Passes on to peers what a step has said.
@@ -64,7 +63,7 @@ impl Stepper<'_> {
             far_ends::deliver(kernel, end, pending.news());
         }
         if let Some(how) = pending.end {
-            far_ends::deliver_end(kernel, end, how == End::Reset);
+            far_ends::deliver_end(kernel, end, how);
         }
         accesses.push(Access { object: access::object(access::Kind::World, 0, 0), write: false, plain: false });
         Some(accesses)

@@ -7,7 +7,7 @@ use crate::footprint::{access, sockets};
 use crate::system::peer_connects::{Knock, knocks};
 use crate::system::view::View;
 use explore::graph::Actor;
-use kernel::net::far::PeerId;
+use kernel::net::far::{FarEnd, PeerId};
 use kernel::net::{Request, far_ends};
 use kernel::{Id, Kernel};
 use peer::{End, Outside, Stream, Trouble};
@@ -44,12 +44,14 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// What is delivered of a stream of which `from` bytes were. An end comes after all bytes, by a delivery of its own: a program can
-    /// look between the two. A reset does not wait for room.
-    fn new(stream: Stream, from: usize, room: usize) -> Self {
+    /// What is delivered of a stream of which some was. An end comes after all bytes, by a delivery of its own: a program can look between
+    /// the two. A reset does not wait for room.
+    fn new(stream: Stream, far: FarEnd, room: usize) -> Self {
+        let from = far.delivered as usize;
         let to = stream.bytes.len().min(from.saturating_add(room));
         let is_whole = to == stream.bytes.len();
         let end = stream.end.filter(|end| to == from && (is_whole || *end == End::Reset));
+        let end = end.filter(|end| far.ended != Some(*end));
         Self { bytes: stream.bytes, from, to, end }
     }
 
@@ -73,13 +75,14 @@ pub(crate) fn delivery(kernel: &Kernel, peers: &[Arc<dyn Outside>], end: Id) -> 
     let Some(far) = kernel.net.far.ends.get(&end) else { return Ok(None) };
     let near = far_ends::near(kernel, end).filter(|near| kernel.net.sockets.contains_key(near));
     // After an end in order a reset can come, for something that is sent to a peer that has closed.
-    let Some(near) = near.filter(|_| !far.is_ended || far_ends::is_connected(kernel, end)) else { return Ok(None) };
+    let is_over = far_ends::is_over(kernel, end);
+    let Some(near) = near.filter(|_| !is_over || far_ends::is_connected(kernel, end)) else { return Ok(None) };
     let place = kernel.net.far.places.get(&far.peer).copied().unwrap_or_default();
     let heard = peers[far.peer.0 as usize].heard(place)?;
     let mut stream = heard.streams.get(&end).cloned().unwrap_or_default();
-    stream.end = stream.end.filter(|end| !far.is_ended || *end == End::Reset);
+    stream.end = stream.end.filter(|end| !is_over || *end == End::Reset);
     let room = kernel.net.receive_limit(near).saturating_sub(kernel.net.received(near));
-    Ok(Some(Delivery::new(stream, far.delivered as usize, room)))
+    Ok(Some(Delivery::new(stream, *far, room)))
 }
 
 /// The delivery actors of a state.
@@ -147,7 +150,8 @@ mod tests {
             (Some(End::Reset), 2, 0, "", Some(End::Reset)),
         ];
         for (end, from, room, news, now) in table {
-            let delivery = Delivery::new(Stream { bytes: b"abcd"[..].into(), end }, from, room);
+            let far = FarEnd { peer: PeerId(0), delivered: from as u64, ended: None };
+            let delivery = Delivery::new(Stream { bytes: b"abcd"[..].into(), end }, far, room);
             assert_eq!((delivery.news(), delivery.end), (news.as_bytes(), now), "{end:?} {from} {room}");
             assert_eq!(delivery.pending(), 4 - from);
         }

@@ -23,6 +23,8 @@ use debuginfo::DebugInfo;
 use explore::Budget;
 use explore::graph::{Access, Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken};
 use explore::system::Failure;
+use kernel::errno::Errno;
+use kernel::files;
 use kernel::host::Host;
 use kernel::kernel::Output;
 use kernel::net::far::{PeerId, Site};
@@ -557,20 +559,27 @@ impl Programs {
     }
 
     /// Adds a peer: connections to its address, where no process listens, lead to it; or it connects to a port.
-    pub fn add_peer(&mut self, peer: Arc<dyn Outside>, shape: Shape) {
+    ///
+    /// # Errors
+    /// If there can be no Unix socket at its path.
+    pub fn add_peer(&mut self, peer: Arc<dyn Outside>, shape: Shape) -> Result<(), Errno> {
         self.become_state(&self.initial.clone());
         let id = PeerId(self.workload.peers.len() as u32);
-        self.workload.peers.push(peer);
-        self.workload.shapes.push(shape.clone());
-        let far = &mut self.state.world.kernel.net.far;
-        match shape {
-            Shape::Listens(Address::Port(port)) => drop(far.declared.insert(Site::Local(port), id)),
-            Shape::Listens(Address::Machine(machine, port)) => {
-                drop(far.declared.insert(Site::Machine(machine, port), id));
+        let kernel = &mut self.state.world.kernel;
+        let site = match &shape {
+            Shape::Listens(Address::Port(port)) => Some(Site::Local(*port)),
+            Shape::Listens(Address::Machine(machine, port)) => Some(Site::Machine(*machine, *port)),
+            Shape::Listens(Address::Path(path)) => Some(Site::Socket(files::create_socket(kernel, path.as_bytes())?)),
+            Shape::Connects(port) => {
+                kernel.net.far.clients.insert(id, *port);
+                None
             }
-            Shape::Connects(port) => drop(far.clients.insert(id, port)),
-        }
+        };
+        site.into_iter().for_each(|site| drop(kernel.net.far.declared.insert(site, id)));
+        self.workload.peers.push(peer);
+        self.workload.shapes.push(shape);
         self.initial = self.save();
+        Ok(())
     }
 
     /// The peers.

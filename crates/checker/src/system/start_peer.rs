@@ -1,8 +1,10 @@
 //! How peers of a check are started.
 
 use crate::system::programs::Programs;
+use kernel::errno::Errno;
+use kernel::files;
 use kernel::host::Host;
-use peer::{Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strict, Terms, Trouble, recorded_shape};
+use peer::{Address, Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strict, Terms, Trouble, recorded_shape};
 use std::sync::Arc;
 use trace::PeerRef;
 use world::{Command, StartError, World};
@@ -33,17 +35,18 @@ impl Programs {
             Runs::World => Arc::new(self.in_own_world(start)?),
             Runs::Native => Arc::new(self.on_host(start)?),
         };
-        let shape = start.shape.clone();
-        match start.terms.is_strict {
-            true => self.add_peer(Arc::new(Strict::new(peer)), shape),
-            false => self.add_peer(peer, shape),
-        }
-        Ok(())
+        let peer = if start.terms.is_strict { Arc::new(Strict::new(peer)) } else { peer };
+        self.add_peer(peer, start.shape.clone()).map_err(|errno| no_socket(&start.shape, errno))
     }
 
     fn in_own_world(&self, start: &PeerStart) -> Result<OwnWorld, PeerProblem> {
         let PeerStart { name, shape, command, host, terms, .. } = start;
         let mut world = World::new(host.clone(), 1, self.state.world.memory.limit());
+        if let Shape::Listens(Address::Path(path)) = shape {
+            let owner = command.user.as_ref().map_or((0, 0), |user| (user.uid, user.gid));
+            let made = files::create_folders(&mut world.kernel, path.as_bytes(), owner);
+            made.map_err(|errno| no_socket(shape, errno))?;
+        }
         world.start(command).map_err(PeerProblem::NotStarted)?;
         let peer = OwnWorld::start(name, world, shape.clone(), terms.clone(), self.stop());
         peer.map_err(|trouble| PeerProblem::of(&trouble))
@@ -51,10 +54,12 @@ impl Programs {
 
     fn on_host(&self, start: &PeerStart) -> Result<Native, PeerProblem> {
         let PeerStart { name, shape, command, terms, .. } = start;
-        let Shape::Listens(address) = shape else {
-            return Err(PeerProblem::Trouble("a native peer can listen, not connect".to_owned()));
+        let port = match shape {
+            Shape::Listens(address) => address.port(),
+            Shape::Connects(_) => None,
         };
-        let peer = Native::of(name, address.port(), command, terms.clone(), self.stop());
+        let why = || PeerProblem::Trouble("a native peer can listen on a port, and nothing else".to_owned());
+        let peer = Native::of(name, port.ok_or_else(why)?, command, terms.clone(), self.stop());
         peer.map_err(|trouble| PeerProblem::of(&trouble))
     }
 
@@ -72,10 +77,17 @@ impl Programs {
         for record in records {
             let peer = Recorded::new(record).map_err(|trouble| trouble.to_string())?;
             let shape = recorded_shape(record).map_err(|trouble| trouble.to_string())?;
-            self.add_peer(Arc::new(peer), shape);
+            self.add_peer(Arc::new(peer), shape)
+                .map_err(|errno| format!("the record of peer `{}`: {errno}", record.name))?;
         }
         Ok(())
     }
+}
+
+/// There can be no Unix socket where a peer is to listen.
+fn no_socket(shape: &Shape, errno: Errno) -> PeerProblem {
+    let path = if let Shape::Listens(Address::Path(path)) = shape { path } else { "" };
+    PeerProblem::Trouble(format!("there can be no socket `{path}`: {errno}"))
 }
 
 /// Why a peer does not answer from the start.

@@ -88,7 +88,7 @@ int main(void) {
 /// Exit codes of all schedules.
 fn ends(folder: &Path, mode: Mode, holes: Holes) -> BTreeSet<String> {
     let mut programs = start::search_of(folder, Options { holes, ..Options::default() });
-    programs.add_peer(Arc::new(Counter::default()), Shape::Listens(Address::Port(7000)));
+    programs.add_peer(Arc::new(Counter::default()), Shape::Listens(Address::Port(7000))).expect("a port");
     let mut limits = Limits { states: 100_000, failures: usize::MAX, stop: &mut |_, _| false };
     let outcome = search(&mut programs, mode, &mut limits);
     assert!(outcome.report.complete && programs.refusal.is_none());

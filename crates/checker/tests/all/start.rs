@@ -22,6 +22,7 @@ pub fn search_with(folder: &Path, arguments: &[&str], options: Options) -> Progr
         arguments: arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect(),
         environment: vec![b"LD_BIND_NOW=1".to_vec()],
         directory: folder.as_os_str().as_bytes().to_vec(),
+        user: None,
     };
     let host = Host(Arc::new(DeclaredRoots::new(roots)));
     Programs::start(host, Limit::default(), &[command], options).expect("it starts")

@@ -67,6 +67,16 @@ pub fn resolve(kernel: &Kernel, start: impl Into<Start>, path: &[u8], follow: bo
     kernel.resolve(start.into(), path, follow)
 }
 
+/// Puts a socket that everybody may connect to in place, with the directories that lead to it; what was there is replaced.
+pub fn create_socket(kernel: &mut Kernel, path: &[u8]) -> Result<Id, Errno> {
+    open::place_socket(kernel, path)
+}
+
+/// Makes the directories that lead to a path, as far as they are not there, with this owner.
+pub fn create_folders(kernel: &mut Kernel, path: &[u8], owner: (u32, u32)) -> Result<(), Errno> {
+    open::folder_of(kernel, path, owner).map(drop)
+}
+
 /// Puts a file in place, with the directories that lead to it; what was there is replaced.
 pub fn create_file(
     kernel: &mut Kernel,

@@ -353,16 +353,8 @@ impl Call<'_> {
 
 /// Puts a file in place before anything runs; see [`super::create_file`].
 pub fn place_file(kernel: &mut Kernel, memory: &mut Memory, path: &[u8], mode: u32, bytes: &[u8]) -> Result<Id, Errno> {
-    let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
-    let (last, before) = names.split_last().ok_or(EISDIR)?;
-    let mut directory = base::root();
-    for name in before {
-        directory = match kernel.lookup(directory, name) {
-            Some(id) => kernel.resolve(directory.into(), name, true).unwrap_or(id),
-            None => put(kernel, directory, name, Kind::Directory, 0o755),
-        };
-    }
-    let id = put(kernel, directory, last, Kind::Regular, mode & 0o7777);
+    let (directory, last) = folder_of(kernel, path, (0, 0))?;
+    let id = put(kernel, (directory, last), Kind::Regular, mode & 0o7777, (0, 0));
     let object = ObjectId(id.0);
     if memory.object_exists(object) {
         memory.drop_object(object);
@@ -371,10 +363,33 @@ pub fn place_file(kernel: &mut Kernel, memory: &mut Memory, path: &[u8], mode: u
     Ok(id)
 }
 
-fn put(kernel: &mut Kernel, directory: Id, name: &[u8], kind: Kind, mode: u32) -> Id {
+/// Puts a socket in place before anything runs; see [`super::create_socket`].
+pub fn place_socket(kernel: &mut Kernel, path: &[u8]) -> Result<Id, Errno> {
+    let place = folder_of(kernel, path, (0, 0))?;
+    Ok(put(kernel, place, Kind::Socket, 0o777, (0, 0)))
+}
+
+/// The directory of a path and the name in it; directories that are not there are made, with this owner.
+pub fn folder_of<'a>(kernel: &mut Kernel, path: &'a [u8], owner: (u32, u32)) -> Result<(Id, &'a [u8]), Errno> {
+    let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
+    let (last, before) = names.split_last().ok_or(EISDIR)?;
+    let mut directory = base::root();
+    for name in before {
+        directory = match kernel.lookup(directory, name) {
+            Some(_) => kernel.resolve(directory.into(), name, true)?,
+            None => put(kernel, (directory, name), Kind::Directory, 0o755, owner),
+        };
+        if !kernel.inode(directory).is_some_and(|inode| inode.is_directory()) {
+            return Err(ENOTDIR);
+        }
+    }
+    Ok((directory, last))
+}
+
+fn put(kernel: &mut Kernel, (directory, name): (Id, &[u8]), kind: Kind, mode: u32, owner: (u32, u32)) -> Id {
     let id = name.iter().fold(directory.child(1), |id, byte| id.child(u64::from(*byte)));
     let is_directory = kind == Kind::Directory;
-    let inode = Inode::new(kind, mode, (0, 0), id, kernel.clock.real());
+    let inode = Inode::new(kind, mode, owner, id, kernel.clock.real());
     kernel.files.inodes.insert(id, inode);
     kernel.set_entry(directory, name, Some(id));
     if is_directory {

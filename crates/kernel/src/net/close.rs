@@ -37,6 +37,10 @@ pub fn shutdown(call: &mut Call<'_>) -> Result<u64, Stop> {
         }
         return Ok(0);
     }
+    let far = socket.peer.filter(|peer| call.kernel.net.far.ends.contains_key(peer));
+    if receive && !send && socket.family == Family::Unix && far.is_some() {
+        return call.unsupported("shutdown(SHUT_RD) of a Unix socket that leads to a peer");
+    }
     let unconnected = socket.is_inet() && socket.stage == Stage::Idle;
     let ended = socket.is_tcp() && socket.stage == Stage::Connecting;
     if ended {
@@ -58,6 +62,9 @@ fn shut(kernel: &mut Kernel, id: Id, receive: bool, send: bool) {
     if let Some(peer) = peer {
         if send && (tells || is_tcp(kernel, id)) {
             finish(kernel, id, peer);
+        }
+        if send && receive && tells {
+            far_log::say(kernel, peer, Saying::Close);
         }
         wake(kernel, peer, CHANGED);
     }
@@ -182,7 +189,8 @@ fn end_unix(kernel: &mut Kernel, id: Id, peer: Id) {
 }
 
 /// Tells a Unix socket that its peer is gone.
-fn part(kernel: &mut Kernel, peer: Id, unread: bool) {
+pub(super) fn part(kernel: &mut Kernel, peer: Id, unread: bool) {
+    far_log::say(kernel, peer, if unread { Saying::Reset } else { Saying::Close });
     if let Some(queue) = kernel.net.queues.get_mut(&peer) {
         queue.finished = true;
     }

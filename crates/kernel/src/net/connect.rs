@@ -7,13 +7,13 @@
 use super::address::{Endpoint, Given, Name};
 use super::bind::bind_any;
 use super::connection::{establish, give_up};
-use super::far_ends;
 use super::options::IPV6_V6ONLY;
 use super::port;
 use super::request::Request;
 use super::socket::{Family, Kind, Listener, Socket, Stage};
 use super::state::{Net, Transport};
 use super::{close, name, unix};
+use super::{far_ends, far_unix};
 use crate::call::{Call, Stop};
 use crate::errno::{EALREADY, ECONNABORTED, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENETUNREACH, Errno};
 use crate::id::Id;
@@ -33,7 +33,10 @@ pub fn connect(call: &mut Call<'_>) -> Result<u64, Stop> {
         (Given::Nothing, _) => disconnect(call, id)?,
         (Given::Inet(endpoint), Kind::Stream) => connect_tcp(call, description, id, endpoint)?,
         (Given::Inet(endpoint), _) => connect_udp(call, id, endpoint)?,
-        (given, _) => unix::connect(call, description, id, given)?,
+        (given, _) => match far_unix::peer_at(call, &given)? {
+            Some((peer, name)) => far_unix::connect(call, id, peer, name)?,
+            None => unix::connect(call, description, id, given)?,
+        },
     }
     Ok(0)
 }

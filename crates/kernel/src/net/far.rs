@@ -19,6 +19,8 @@ pub enum Site {
     Local(u16),
     /// At a port of another machine.
     Machine(Ipv4Addr, u16),
+    /// At a socket in the file system, by its inode.
+    Socket(Id),
 }
 
 /// All far ends.
@@ -53,8 +55,19 @@ pub struct FarEnd {
     pub peer: PeerId,
     /// Bytes of the peer's answers that were delivered.
     pub delivered: u64,
-    /// Whether the end of the peer's answers was delivered.
-    pub is_ended: bool,
+    /// How the peer has ended the connection, as far as that was delivered.
+    pub ended: Option<End>,
+}
+
+/// How one side ends a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum End {
+    /// In order: it has no more to say.
+    Finished,
+    /// It neither says nor hears any more. Only Unix sockets tell that from the end of what is said.
+    Closed,
+    /// It breaks the connection off, or refuses it.
+    Reset,
 }
 
 /// Something that was said to a peer.
@@ -77,6 +90,8 @@ pub enum Saying {
     Finish,
     /// The connection is broken off.
     Reset,
+    /// No more will be sent or received (Unix sockets).
+    Close,
 }
 
 /// Where in its conversation a peer is: a fingerprint of what was said to it. Bytes that follow each other on one connection

@@ -1,17 +1,17 @@
 //! What is done with far ends: guests connect to peers, peers connect to guests, and bytes go both ways.
 
 use super::address::{Endpoint, Name};
-use super::close::{finish, reset};
+use super::close::{finish, part, reset};
 use super::connection::establish;
-use super::far::{FarEnd, PeerId, Saying, Site};
+use super::far::{End, FarEnd, PeerId, Saying, Site};
 use super::far_log::say;
 use super::poll::{ARRIVED, CHANGED, wake};
 use super::port;
 use super::queue::Queue;
 use super::socket::{Family, Identity, Kind, Socket, Stage};
 use super::state::Transport;
-use crate::Kernel;
 use crate::id::{Id, Pid};
+use crate::{Kernel, files};
 use std::net::Ipv4Addr;
 
 /// The peer at an address where no process listens.
@@ -31,6 +31,9 @@ pub fn establish_far(kernel: &mut Kernel, id: Id, peer: PeerId) {
     let socket = kernel.net.sockets.get_mut(&id).expect("who asks exists");
     let twin = socket.twin.take().expect("a request has a twin");
     (socket.stage, socket.deadline, socket.peer) = (Stage::Connected, None, Some(twin));
+    if socket.family == Family::Unix {
+        socket.peer_identity = Some(outsider());
+    }
     let mut other = Socket::new(socket.family, Kind::Stream, outsider());
     (other.local, other.remote) = (socket.remote.clone(), socket.local.clone());
     (other.stage, other.peer, other.peer_identity) = (Stage::Connected, Some(id), Some(socket.identity));
@@ -68,6 +71,27 @@ pub fn open(kernel: &mut Kernel, (id, peer): (Id, PeerId), port: u16, destinatio
     Some(())
 }
 
+/// The stream socket that listens at a path.
+#[must_use]
+pub fn unix_listener(kernel: &Kernel, path: &[u8]) -> Option<Id> {
+    let inode = files::resolve(kernel, files::base::root(), path, true).ok()?;
+    kernel.net.listening().find(|id| {
+        let socket = kernel.net.sockets.get(id).filter(|socket| socket.kind == Kind::Stream);
+        matches!(socket.and_then(|socket| socket.local.as_ref()), Some(Name::Path(_, at)) if *at == inode)
+    })
+}
+
+/// Opens a connection of a peer to a Unix socket; nothing if no process listens there.
+pub fn open_unix(kernel: &mut Kernel, (id, peer): (Id, PeerId), path: &[u8]) -> Option<()> {
+    let listener = unix_listener(kernel, path)?;
+    let mut socket = Socket::new(Family::Unix, Kind::Stream, outsider());
+    socket.remote = kernel.net.sockets.get(&listener)?.local.clone();
+    (socket.stage, socket.twin) = (Stage::Connecting, Some(id.child(1)));
+    insert(kernel, id, socket, peer);
+    establish(kernel, id, listener);
+    Some(())
+}
+
 /// Nobody that a guest could know.
 fn outsider() -> Identity {
     Identity { pid: Pid(0), uid: 0, gid: 0 }
@@ -76,7 +100,7 @@ fn outsider() -> Identity {
 fn insert(kernel: &mut Kernel, id: Id, socket: Socket, peer: PeerId) {
     kernel.net.queues.insert(id, Queue::new(socket.options.receive_buffer));
     kernel.net.sockets.insert(id, socket);
-    kernel.net.far.ends.insert(id, FarEnd { peer, delivered: 0, is_ended: false });
+    kernel.net.far.ends.insert(id, FarEnd { peer, delivered: 0, ended: None });
 }
 
 /// The guest's side of a far end's connection.
@@ -97,19 +121,35 @@ pub fn deliver(kernel: &mut Kernel, end: Id, bytes: &[u8]) {
     }
 }
 
-/// Delivers the end of what comes from a far end: in order, or as a reset.
-pub fn deliver_end(kernel: &mut Kernel, end: Id, is_reset: bool) {
+/// Delivers how a far end ends its connection.
+pub fn deliver_end(kernel: &mut Kernel, end: Id, how: End) {
     let Some(near) = near(kernel, end) else { return };
-    match is_reset {
-        true => reset(kernel, near),
-        false => {
+    match how {
+        End::Closed | End::Reset if is_unix(kernel, end) => {
+            part(kernel, near, how == End::Reset);
+            // Who sends to it from now on is told.
+            kernel.net.queues.remove(&end);
+        }
+        End::Reset => reset(kernel, near),
+        End::Finished | End::Closed => {
             finish(kernel, end, near);
             wake(kernel, near, CHANGED);
         }
     }
     if let Some(far) = kernel.net.far.ends.get_mut(&end) {
-        far.is_ended = true;
+        far.ended = Some(how);
     }
+}
+
+fn is_unix(kernel: &Kernel, end: Id) -> bool {
+    kernel.net.sockets.get(&end).is_some_and(|socket| socket.family == Family::Unix)
+}
+
+/// Whether nothing more can come from a far end. A Unix socket can finish first, and close later.
+#[must_use]
+pub fn is_over(kernel: &Kernel, end: Id) -> bool {
+    let ended = kernel.net.far.ends.get(&end).and_then(|far| far.ended);
+    ended.is_some_and(|how| how != End::Finished || !is_unix(kernel, end))
 }
 
 /// Whether a guest has not accepted a connection, or not read all that was delivered to it.

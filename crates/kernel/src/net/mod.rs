@@ -17,6 +17,7 @@ mod family;
 pub mod far;
 pub mod far_ends;
 pub mod far_log;
+mod far_unix;
 mod ioctl;
 mod message;
 mod name;

@@ -183,6 +183,9 @@ fn send_unix_stream(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, wa
     }
     let peer = socket.peer.expect("a connected socket has a peer");
     let buffer = socket.options.send_buffer;
+    if !outgoing.rights.is_empty() && call.kernel.net.far.ends.contains_key(&peer) {
+        return call.unsupported("SCM_RIGHTS to a peer");
+    }
     let identity = Some(outgoing.identity.unwrap_or_else(|| Identity::of(call.process())));
     while sent < outgoing.bytes.len() {
         let queue = call.kernel.net.queues.get_mut(&peer).expect("it is not closed");
@@ -195,6 +198,7 @@ fn send_unix_stream(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, wa
         queue.packets.push_back(Packet { rights, identity, ..Packet::new(bytes) });
         sent += piece;
         wake(call.kernel, peer, ARRIVED);
+        far_log::absorb(call.kernel, peer);
     }
     Ok(sent)
 }

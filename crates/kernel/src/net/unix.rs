@@ -95,7 +95,8 @@ pub fn find(call: &Call<'_>, given: &Given, kind: Kind) -> Result<Id, Errno> {
     if call.socket(id).kind == kind { Ok(id) } else { Err(EPROTOTYPE) }
 }
 
-fn find_inode(call: &Call<'_>, path: &[u8]) -> Result<Id, Errno> {
+/// The socket in the file system that a path leads to.
+pub fn find_inode(call: &Call<'_>, path: &[u8]) -> Result<Id, Errno> {
     let id = call.walk(HERE, path, true)?.inode()?;
     let inode = call.kernel.inode(id).ok_or(ENOENT)?;
     call.asker().may(&inode, WRITE)?;

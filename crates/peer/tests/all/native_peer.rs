@@ -66,7 +66,7 @@ impl Server {
         let ignore = Ignore::new(&patterns.iter().map(ToString::to_string).collect::<Vec<_>>()).expect("patterns");
         let terms = Terms { clock: Clock::Real, ignore, patience: LONG, ..Terms::default() };
         let (arguments, directory) = (vec![b"./server".to_vec()], self.0.as_os_str().as_bytes().to_vec());
-        let command = world::Command { arguments, environment: Vec::new(), directory };
+        let command = world::Command { arguments, environment: Vec::new(), directory, user: None };
         Native::of("db", 7000, &command, terms, Arc::new(|| false)).expect("it starts")
     }
 }

@@ -30,7 +30,7 @@ fn own_world(server: &Server) -> OwnWorld {
     let mut world = World::new(host, 1, memory::Limit::default());
     let program = server.0.join("server").as_os_str().as_bytes().to_vec();
     let (environment, directory) = (vec![b"LD_BIND_NOW=1".to_vec()], b"/".to_vec());
-    world.start(&Command { arguments: vec![program], environment, directory }).expect("it starts");
+    world.start(&Command { arguments: vec![program], environment, directory, user: None }).expect("it starts");
     let terms = Terms { strategy: Strategy::Always, ..Terms::default() };
     OwnWorld::start("db", world, Shape::Listens(Address::Port(7000)), terms, Arc::new(|| false))
         .unwrap_or_else(|trouble| panic!("{trouble}"))

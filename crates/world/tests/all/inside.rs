@@ -123,6 +123,7 @@ pub fn commands(arguments: &[&str], directory: &Path) -> Vec<Command> {
         arguments: arguments.iter().map(|argument| bytes(argument)).collect(),
         environment: ENVIRONMENT.iter().map(|(name, value)| bytes(&format!("{name}={value}"))).collect(),
         directory: OsStr::as_bytes(directory.as_os_str()).to_vec(),
+        user: None,
     };
     arguments.split(|argument| *argument == "+").map(command).collect()
 }

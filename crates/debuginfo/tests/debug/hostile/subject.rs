@@ -46,7 +46,8 @@ pub enum Fate {
 pub fn survive(bytes: &[u8]) -> Fate {
     let _ = doctor::examine_bytes(Path::new("/program"), bytes);
     let mut world = World::new(Host(Arc::new(OneFile(bytes.into()))), 1, Limit::bytes(16 << 20));
-    let command = Command { arguments: vec![PROGRAM.to_vec()], environment: Vec::new(), directory: b"/".to_vec() };
+    let command =
+        Command { arguments: vec![PROGRAM.to_vec()], environment: Vec::new(), directory: b"/".to_vec(), user: None };
     let Ok(tid) = world.start(&command) else { return Fate::Refused };
     let mut code = Code::default();
     // A refusal and a fatal signal are as good as an end.
