@@ -143,7 +143,7 @@ mod tests {
             (None, 0, 9, "abcd", None),
             (None, 1, 2, "bc", None),
             (Some(End::Finished), 1, 2, "bc", None),
-            (Some(End::Finished), 1, 3, "bcd", Some(End::Finished)),
+            (Some(End::Finished), 1, 3, "bcd", None),
             (Some(End::Finished), 4, 0, "", Some(End::Finished)),
             (Some(End::Finished), 2, 0, "", None),
             (Some(End::Reset), 2, 1, "c", None),
