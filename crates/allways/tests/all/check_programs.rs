@@ -201,6 +201,18 @@ fn what_is_not_there_inside_is_told_with_a_way_to_get_it() {
 }
 
 #[test]
+fn nothing_is_guessed_behind_what_is_not_modelled() {
+    let folder = Folder::new("check-unmodelled");
+    let source = "#define _GNU_SOURCE\n#include <sys/mman.h>\nint main(void) { return mremap(mmap(0, 4096, 3, 0x22, -1, 0), 4096, 4096, 5) == MAP_FAILED ? 0 : 4; }\n";
+    folder.compile("move", &["-g"], source);
+    for more in [&[][..], &["--engine", "dpor"], &["--reduction", "off"]] {
+        let told = folder.run(&[&["check", "--no-save"], more, &["--", "./move"]].concat());
+        assert_eq!(told.code, Some(3), "{more:?}: {}{}", told.out, told.err);
+        assert!(!told.out.contains("violated") && told.err.contains("MREMAP_DONTUNMAP"), "{}{}", told.out, told.err);
+    }
+}
+
+#[test]
 fn a_program_that_never_ends_or_takes_all_memory_is_told_with_what_to_do() {
     let folder = built("counts", &[], "volatile int x;\nint main(void) {\n    for (;;) x++;\n}\n");
     let told = folder.run(&["check", "--time", "1s", "--", "./counts"]);

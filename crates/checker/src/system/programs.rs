@@ -334,8 +334,8 @@ impl Programs {
         stuck
     }
 
-    /// Takes a choice from the loaded state; nothing if it is not enabled, or if the budget is spent before the step
-    /// ends.
+    /// Takes a choice from the loaded state; nothing if it is not enabled, or if the step does not end: the budget is spent, or it
+    /// does what is not modelled. What would follow is not guessed.
     fn take_choice(&mut self, state: &Snapshot, choice: Choice) -> Option<ChoiceResult> {
         let alternative = self.view().alternative(choice)?;
         if alternative == Alternative::TimePasses {
@@ -360,7 +360,7 @@ impl Programs {
             Err(refusal) if refusal.cause == Cause::Spent => None,
             Err(refusal) => {
                 self.refuse(refusal);
-                Some(ChoiceResult { accesses: access::everything(), ..ChoiceResult::default() })
+                None
             }
         }
     }
