@@ -9,13 +9,16 @@
 mod checkpoint;
 mod conversation;
 mod costs;
+mod datagrams;
 mod difference;
+mod hex;
 mod ignore;
 mod kept;
 mod names;
 mod native;
 mod own_world;
 mod recorded;
+mod recorded_datagrams;
 mod runs;
 mod shape;
 mod sleepers;
@@ -84,6 +87,28 @@ pub struct Heard {
     pub ended: Option<i32>,
     /// Answers from the beginning of each connection.
     pub streams: BTreeMap<Id, Stream>,
+    /// Answers to each flow of datagrams, in the order in which they were sent.
+    pub datagrams: BTreeMap<Id, Vec<Datagram>>,
+}
+
+/// An answer to datagrams.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Datagram {
+    /// A datagram.
+    Bytes(Arc<[u8]>),
+    /// Nobody was there to receive one (ICMP, port unreachable).
+    Unreachable,
+}
+
+impl Datagram {
+    /// What it carries.
+    #[must_use]
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Unreachable => None,
+        }
+    }
 }
 
 /// What a peer has sent on a connection since it was opened.

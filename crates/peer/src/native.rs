@@ -194,6 +194,8 @@ impl Seat {
         match &said.what {
             Saying::Open => {}
             Saying::Bytes(bytes) => self.instance.send(connection, bytes),
+            // A native peer listens on no UDP port.
+            Saying::Datagram { .. } => {}
             Saying::Finish | Saying::Close => self.instance.finish(connection),
             Saying::Reset => self.instance.reset(connection),
         }

@@ -86,6 +86,8 @@ pub enum ConnectionEnd {
     Closed,
     /// It breaks off.
     Reset,
+    /// Nobody was there to receive a datagram.
+    Unreachable,
 }
 
 impl EventKind {

@@ -103,10 +103,7 @@ pub fn with_peers(mut setup: Setup, specs: &[Spec]) -> Result<Setup, String> {
 
 /// Whether a peer can be found on the local machine, by whatever name.
 fn is_local(spec: &Spec) -> bool {
-    match &spec.listens {
-        Some(address @ Address::Host(host, _)) => address.local_port().is_some() || Address::is_name(host),
-        _ => true,
-    }
+    spec.listens.as_ref().and_then(Address::machine).is_none_or(Address::is_name)
 }
 
 fn wrong(why: &str, output: &Output) -> Exit {

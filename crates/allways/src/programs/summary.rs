@@ -192,6 +192,7 @@ fn choices(wanted: &Wanted, counts: &ChoiceCounts) -> Vec<Choices> {
         // Whoever moves first takes it: that cannot be switched off.
         ChoiceKind::Accepts => true,
         ChoiceKind::Timeouts => wanted.view.timeouts() > 0,
+        ChoiceKind::Answers => counts.of(ChoiceKind::Answers as u8).states > 0,
     };
     let told = |what: ChoiceKind| {
         let ChoiceCount { states, taken } = counts.of(what as u8);

@@ -24,6 +24,7 @@ mod peers_room;
 mod peers_run;
 mod peers_strict;
 mod peers_terms;
+mod peers_udp;
 mod peers_unix;
 mod peers_user;
 mod programs;

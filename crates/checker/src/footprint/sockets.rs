@@ -102,6 +102,12 @@ pub fn knock(kernel: &Kernel, id: Id) -> Vec<Access> {
     accesses
 }
 
+/// A datagram comes from outside, to this socket if there is one.
+pub fn datagram(kernel: &Kernel, receiver: Option<Id>) -> Vec<Access> {
+    let ports = super::access::writes(Kind::Ports, 0);
+    receiver.into_iter().flat_map(|id| whole(kernel, id)).chain([ports]).collect()
+}
+
 /// Whether a socket can be read or written is looked at.
 pub fn look(kernel: &Kernel, id: Id) -> Vec<Access> {
     let mut accesses = received(kernel, id);

@@ -23,8 +23,8 @@ pub(crate) enum Alternative {
     Wake(Tid),
     /// Time passes to the next deadline.
     TimePasses,
-    /// Answers of a peer come to a connection.
-    Deliver(Id),
+    /// Answers of a peer come to a connection; or one of those to a flow of datagrams, by its number among them.
+    Deliver(Id, u32),
 }
 
 impl Alternative {
@@ -59,7 +59,7 @@ impl View<'_> {
             return Some(Alternative::TimePasses);
         }
         if is_delivery(actor) {
-            return self.connection_of(actor).map(Alternative::Deliver);
+            return self.connection_of(actor).map(|end| Alternative::Deliver(end, index));
         }
         if index == 0 {
             return Some(Alternative::Run);

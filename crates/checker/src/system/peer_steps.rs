@@ -2,12 +2,13 @@
 
 use crate::footprint::{access, sockets};
 use crate::system::peer_connects::Knock;
+use crate::system::peer_flows::in_flight;
 use crate::system::peers::{delivery, delivery_actor, said_object};
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use explore::graph::Access;
 use kernel::Id;
-use kernel::net::{far_ends, far_log};
+use kernel::net::{far_ends, far_flows, far_log};
 
 impl Stepper<'_> {
     /// Passes on to peers what a step has said.
@@ -17,7 +18,7 @@ impl Stepper<'_> {
             return;
         }
         for said in far_log::take_said(kernel) {
-            let Some(peer) = kernel.net.far.ends.get(&said.end).map(|far| far.peer) else { continue };
+            let Some(peer) = kernel.net.far.peer_of(said.end) else { continue };
             let place = kernel.net.far.places.get(&peer).copied().unwrap_or_default();
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
             kernel.net.far.places.insert(peer, after);
@@ -42,8 +43,23 @@ impl Stepper<'_> {
         Some(accesses)
     }
 
+    /// Delivers an answer to a flow of datagrams; nothing if there is no such one.
+    fn deliver_datagram(&mut self, id: Id, index: u32) -> Option<Vec<Access>> {
+        let kernel = &mut self.state.world.kernel;
+        let flow = kernel.net.far.flows.get(&id)?;
+        let (index, answer) = in_flight(kernel, &self.workload.peers, id).ok()?.into_iter().nth(index as usize)?;
+        let mut accesses = vec![Access { object: said_object(flow.peer), write: false, plain: false }];
+        accesses.extend(sockets::datagram(kernel, far_flows::receiver(kernel, flow)));
+        accesses.push(Access { object: access::object(access::Kind::World, 0, 0), write: false, plain: false });
+        far_flows::deliver(kernel, id, index, answer.bytes());
+        Some(accesses)
+    }
+
     /// Delivers to a connection what its peer has answered, as far as there is room; nothing if that is nothing.
-    pub(crate) fn deliver(&mut self, end: Id) -> Option<Vec<Access>> {
+    pub(crate) fn deliver(&mut self, end: Id, index: u32) -> Option<Vec<Access>> {
+        if self.state.world.kernel.net.far.flows.contains_key(&end) {
+            return self.deliver_datagram(end, index);
+        }
         if let Some(knock) = self.view().knock_of(delivery_actor(end)) {
             return self.connect(&knock);
         }

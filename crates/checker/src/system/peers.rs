@@ -5,6 +5,7 @@
 
 use crate::footprint::{access, sockets};
 use crate::system::peer_connects::{Knock, knocks};
+use crate::system::peer_flows::flows;
 use crate::system::view::View;
 use explore::graph::Actor;
 use kernel::net::far::{FarEnd, PeerId};
@@ -96,6 +97,7 @@ pub(crate) fn deliveries(kernel: &Kernel, peers: &[Arc<dyn Outside>]) -> Result<
         let awaits = if choices == 0 { awaited(kernel, *end, far.peer, &delivery) } else { Vec::new() };
         actors.push(Actor { number, creator: number, choices, awaits, ..Actor::default() });
     }
+    actors.extend(flows(kernel, peers)?);
     actors.extend(knocks(kernel, peers)?.iter().map(|knock| connects(kernel, knock)));
     Ok(actors)
 }
@@ -120,9 +122,11 @@ pub(crate) fn unknown_delivery() -> Actor {
 }
 
 impl View<'_> {
-    /// The connection of a delivery actor.
+    /// The connection of a delivery actor, or the flow of datagrams.
     pub(crate) fn connection_of(self, actor: u32) -> Option<Id> {
-        let known = self.state.world.kernel.net.far.ends.keys().copied().find(|end| delivery_actor(*end) == actor);
+        let far = &self.state.world.kernel.net.far;
+        let mut ends = far.ends.keys().chain(far.flows.keys()).copied();
+        let known = ends.find(|end| delivery_actor(*end) == actor);
         known.or_else(|| self.knock_of(actor).map(|knock| knock.end))
     }
 

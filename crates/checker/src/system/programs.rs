@@ -27,6 +27,7 @@ use kernel::errno::Errno;
 use kernel::files;
 use kernel::host::Host;
 use kernel::kernel::Output;
+use kernel::net::Transport;
 use kernel::net::far::{PeerId, Site};
 use kernel::{Kernel, Pid, Tid, signal};
 use memory::Limit;
@@ -341,8 +342,8 @@ impl Programs {
         if alternative == Alternative::TimePasses {
             return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
         }
-        if let Alternative::Deliver(end) = alternative {
-            let accesses = self.stepper().deliver(end)?;
+        if let Alternative::Deliver(end, index) = alternative {
+            let accesses = self.stepper().deliver(end, index)?;
             return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
         }
         let tid = Tid(choice.actor);
@@ -544,7 +545,7 @@ impl Programs {
 
     /// Delivery actors of a state. A peer that cannot be asked is a refusal.
     pub(crate) fn deliveries_in(&mut self, kernel: &Kernel) -> Vec<Actor> {
-        if kernel.net.far.ends.is_empty() && kernel.net.far.clients.is_empty() {
+        if kernel.net.far.is_unused() {
             return Vec::new();
         }
         deliveries(kernel, &self.workload.peers).unwrap_or_else(|trouble| {
@@ -567,8 +568,12 @@ impl Programs {
         let id = PeerId(self.workload.peers.len() as u32);
         let kernel = &mut self.state.world.kernel;
         let site = match &shape {
-            Shape::Listens(Address::Port(port)) => Some(Site::Local(*port)),
-            Shape::Listens(Address::Machine(machine, port)) => Some(Site::Machine(*machine, *port)),
+            Shape::Listens(Address::Port(port)) => Some(Site::Local(Transport::Tcp, *port)),
+            Shape::Listens(Address::Machine(machine, port)) => Some(Site::Machine(Transport::Tcp, *machine, *port)),
+            Shape::Listens(Address::Udp(machine, port)) if machine.is_loopback() => {
+                Some(Site::Local(Transport::Udp, *port))
+            }
+            Shape::Listens(Address::Udp(machine, port)) => Some(Site::Machine(Transport::Udp, *machine, *port)),
             Shape::Listens(Address::Path(path)) => Some(Site::Socket(files::create_socket(kernel, path.as_bytes())?)),
             Shape::Connects(port) => {
                 kernel.net.far.clients.insert(id, *port);

@@ -7,11 +7,12 @@
 use super::address::{Endpoint, Given, Name};
 use super::bind::bind_any;
 use super::connection::{establish, give_up};
+use super::family::Transport;
 use super::options::IPV6_V6ONLY;
 use super::port;
 use super::request::Request;
 use super::socket::{Family, Kind, Listener, Socket, Stage};
-use super::state::{Net, Transport};
+use super::state::Net;
 use super::{close, name, unix};
 use super::{far_ends, far_unix};
 use crate::call::{Call, Stop};
@@ -126,7 +127,7 @@ fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
     (socket.receive_shut, socket.send_shut) = (false, false);
     socket.stage = Stage::Connecting;
     let Some(listener) = listener else {
-        match far_ends::peer_at(call.kernel, destination) {
+        match far_ends::peer_at(call.kernel, Transport::Tcp, destination) {
             Some(peer) => far_ends::establish_far(call.kernel, id, peer),
             None => give_up(call.kernel, id, ECONNREFUSED),
         }

@@ -4,6 +4,9 @@
 //! state holds where in its conversation a peer is: a fingerprint of all that was said to it. Which answer belongs to that is
 //! a function outside of the state.
 
+use super::address::Endpoint;
+use super::family::Transport;
+use super::taken::Taken;
 use crate::id::Id;
 use crate::map::{Map, Wide};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -16,9 +19,9 @@ pub struct PeerId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Site {
     /// At a port of the local machine.
-    Local(u16),
+    Local(Transport, u16),
     /// At a port of another machine.
-    Machine(Ipv4Addr, u16),
+    Machine(Transport, Ipv4Addr, u16),
     /// At a socket in the file system, by its inode.
     Socket(Id),
 }
@@ -34,6 +37,8 @@ pub struct Far {
     pub opened: Map<PeerId, u32>,
     /// Far ends, by their sockets.
     pub ends: Map<Id, FarEnd>,
+    /// Datagrams to and from peers.
+    pub flows: Map<Id, Flow>,
     /// Where in its conversation each peer is.
     pub places: Map<PeerId, Place>,
     /// What was said since it was last taken; empty between steps.
@@ -41,11 +46,37 @@ pub struct Far {
 }
 
 impl Far {
+    /// Whether nothing can come from outside.
+    #[must_use]
+    pub fn is_unused(&self) -> bool {
+        self.ends.is_empty() && self.flows.is_empty() && self.clients.is_empty()
+    }
+
+    /// The peer behind a connection or a flow.
+    #[must_use]
+    pub fn peer_of(&self, end: Id) -> Option<PeerId> {
+        let connection = self.ends.get(&end).map(|far| far.peer);
+        connection.or_else(|| self.flows.get(&end).map(|flow| flow.peer))
+    }
+
     /// Whether an address is one of a machine that a peer stands for: then it can be reached.
     #[must_use]
     pub fn is_machine(&self, ip: Ipv6Addr) -> bool {
-        self.declared.keys().any(|site| matches!(site, Site::Machine(machine, _) if machine.to_ipv6_mapped() == ip))
+        self.declared.keys().any(|site| matches!(site, Site::Machine(_, machine, _) if machine.to_ipv6_mapped() == ip))
     }
+}
+
+/// Datagrams between a local address and a peer.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Flow {
+    /// The peer.
+    pub peer: PeerId,
+    /// The local address.
+    pub near: Endpoint,
+    /// The address that the peer answers from.
+    pub far: Endpoint,
+    /// Which answers were delivered.
+    pub taken: Taken,
 }
 
 /// A far end.
@@ -73,7 +104,7 @@ pub enum End {
 /// Something that was said to a peer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Said {
-    /// The connection, by its far end.
+    /// The connection, by its far end; or the flow of datagrams.
     pub end: Id,
     /// What.
     pub what: Saying,
@@ -86,6 +117,13 @@ pub enum Saying {
     Open,
     /// Bytes are sent.
     Bytes(Vec<u8>),
+    /// A datagram is sent.
+    Datagram {
+        /// The port that it comes from.
+        from: u16,
+        /// What it carries.
+        bytes: Vec<u8>,
+    },
     /// No more will be sent.
     Finish,
     /// The connection is broken off.

@@ -3,24 +3,24 @@
 use super::address::{Endpoint, Name};
 use super::close::{finish, part, reset};
 use super::connection::establish;
+use super::family::Transport;
 use super::far::{End, FarEnd, PeerId, Saying, Site};
 use super::far_log::say;
 use super::poll::{ARRIVED, CHANGED, wake};
 use super::port;
 use super::queue::Queue;
 use super::socket::{Family, Identity, Kind, Socket, Stage};
-use super::state::Transport;
 use crate::id::{Id, Pid};
 use crate::{Kernel, files};
 use std::net::Ipv4Addr;
 
 /// The peer at an address where no process listens.
 #[must_use]
-pub fn peer_at(kernel: &Kernel, destination: Endpoint) -> Option<PeerId> {
+pub fn peer_at(kernel: &Kernel, transport: Transport, destination: Endpoint) -> Option<PeerId> {
     let Endpoint { ip, port } = destination;
     let site = match ip.to_ipv4_mapped() {
-        _ if destination.is_local() => Site::Local(port),
-        Some(machine) => Site::Machine(machine, port),
+        _ if destination.is_local() => Site::Local(transport, port),
+        Some(machine) => Site::Machine(transport, machine, port),
         None => return None,
     };
     kernel.net.far.declared.get(&site).copied()
@@ -54,7 +54,8 @@ pub fn holders(kernel: &Kernel, port: u16) -> Vec<Id> {
     kernel.net.ports.get(&(Transport::Tcp, port)).map_or_else(Vec::new, |port| port.holders.to_vec())
 }
 
-fn at(port: u16) -> Endpoint {
+/// A port of the local machine.
+pub(super) fn at(port: u16) -> Endpoint {
     Endpoint { ip: Ipv4Addr::LOCALHOST.to_ipv6_mapped(), port }
 }
 
@@ -93,11 +94,12 @@ pub fn open_unix(kernel: &mut Kernel, (id, peer): (Id, PeerId), path: &[u8]) -> 
 }
 
 /// Nobody that a guest could know.
-fn outsider() -> Identity {
+pub(super) fn outsider() -> Identity {
     Identity { pid: Pid(0), uid: 0, gid: 0 }
 }
 
-fn insert(kernel: &mut Kernel, id: Id, socket: Socket, peer: PeerId) {
+/// Adds a far end.
+pub(super) fn insert(kernel: &mut Kernel, id: Id, socket: Socket, peer: PeerId) {
     kernel.net.queues.insert(id, Queue::new(socket.options.receive_buffer));
     kernel.net.sockets.insert(id, socket);
     kernel.net.far.ends.insert(id, FarEnd { peer, delivered: 0, ended: None });

@@ -16,9 +16,11 @@ mod create;
 mod family;
 pub mod far;
 pub mod far_ends;
+pub mod far_flows;
 pub mod far_log;
 mod far_unix;
 mod ioctl;
+mod mailbox;
 mod message;
 mod name;
 mod open;
@@ -32,6 +34,8 @@ pub(crate) mod request;
 mod send;
 pub mod socket;
 pub(crate) mod state;
+mod taken;
+mod udp;
 mod unix;
 
 use crate::Kernel;
@@ -48,6 +52,7 @@ use queue::Queue;
 use socket::{Listener, Socket, Stage};
 
 pub use bytes::Bytes;
+pub use family::Transport;
 pub use request::Request;
 pub use state::{DATAGRAMS_MAX, Net};
 

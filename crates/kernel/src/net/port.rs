@@ -1,9 +1,10 @@
 //! Ports: who holds them, who may share them, who gets what is sent to them.
 
 use super::address::{Endpoint, Name};
+use super::family::Transport;
 use super::options::{IPV6_V6ONLY, SO_REUSEADDR, SO_REUSEPORT};
 use super::socket::{Socket, Stage};
-use super::state::{Resting, Transport};
+use super::state::Resting;
 use crate::Kernel;
 use crate::errno::{EADDRINUSE, Errno};
 use crate::id::Id;

@@ -1,5 +1,6 @@
 //! What the kernel keeps of sockets.
 
+use super::family::Transport;
 use super::far::Far;
 use super::queue::Queue;
 use super::socket::{Listener, Socket};
@@ -57,15 +58,6 @@ impl Net {
     pub fn listening(&self) -> impl Iterator<Item = Id> {
         self.listeners.keys().copied()
     }
-}
-
-/// The protocols that have ports.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Transport {
-    /// TCP.
-    Tcp,
-    /// UDP.
-    Udp,
 }
 
 /// One port of one protocol: an object of its own, so that sockets on different ports never meet.

@@ -75,6 +75,7 @@ fn delivery(answer: Option<&Bytes>, end: Option<ConnectionEnd>) -> String {
     let end = end.map(|end| match end {
         ConnectionEnd::Closed => "closes the connection".to_owned(),
         ConnectionEnd::Reset => "breaks the connection off".to_owned(),
+        ConnectionEnd::Unreachable => "is not there: port unreachable".to_owned(),
     });
     answer.into_iter().chain(end).collect::<Vec<_>>().join(" and ")
 }
