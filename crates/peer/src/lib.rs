@@ -11,8 +11,11 @@ mod conversation;
 mod costs;
 mod datagrams;
 mod difference;
+mod framed;
+mod framing;
 mod hex;
 mod ignore;
+mod independent;
 mod kept;
 mod names;
 mod native;
@@ -28,7 +31,10 @@ mod terms;
 pub use self::native::Native;
 pub use ::native::Clock;
 pub use checkpoint::{Price, Strategy};
+pub use framed::Framed;
+pub use framing::{Framing, NAMES as FRAMINGS};
 pub use ignore::Ignore;
+pub use independent::Independent;
 pub use kernel::net::far::End;
 pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record, recorded_shape};
@@ -70,6 +76,19 @@ pub trait Outside: Send + Sync {
     /// no mistake.
     fn contradiction(&self, _place: Place) -> Option<String> {
         None
+    }
+
+    /// Whether each connection has a conversation of its own.
+    fn is_independent(&self) -> bool {
+        false
+    }
+
+    /// Whether connections with conversations of their own are answered alike when they come together.
+    ///
+    /// # Errors
+    /// If one of them is answered differently, or the peer cannot be asked.
+    fn agree(&self, _places: &[(Id, Place)]) -> Result<(), Trouble> {
+        Ok(())
     }
 
     /// How it has ended, in all orders that were asked for: `wait4(2)` statuses.

@@ -15,6 +15,7 @@ pub struct Recorded {
     name: String,
     places: BTreeMap<u128, Arc<Heard>>,
     contradictions: BTreeMap<u128, String>,
+    is_independent: bool,
 }
 
 impl Recorded {
@@ -40,7 +41,8 @@ impl Recorded {
             let datagrams = flows::at_place(counts, &datagrams).ok_or_else(wrong)?;
             places.insert(place, Arc::new(Heard { opens, streams, datagrams, ended: None }));
         }
-        Ok(Self { name: record.name.clone(), places, contradictions })
+        let (name, is_independent) = (record.name.clone(), record.independent);
+        Ok(Self { name, places, contradictions, is_independent })
     }
 }
 
@@ -74,6 +76,10 @@ impl Outside for Recorded {
         Traffic::default()
     }
 
+    fn is_independent(&self) -> bool {
+        self.is_independent
+    }
+
     fn contradiction(&self, place: Place) -> Option<String> {
         self.contradictions.get(&place.fingerprint()).cloned()
     }
@@ -102,8 +108,9 @@ pub fn record(peer: &dyn Outside, shape: &Shape, places: &[(Place, Arc<Heard>)])
         opens: heard.opens.iter().map(|end| end.0).collect(),
         contradiction: peer.contradiction(*place).unwrap_or_default(),
     });
-    let (name, streams, places) = (peer.name().to_owned(), streams.collect(), places.collect());
-    PeerRef { name, streams, datagrams, places, ..placed(shape) }
+    let (name, independent) = (peer.name().to_owned(), peer.is_independent());
+    let (streams, places) = (streams.collect(), places.collect());
+    PeerRef { name, independent, streams, datagrams, places, ..placed(shape) }
 }
 
 /// Where a peer is, in a record of it.

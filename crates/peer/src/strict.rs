@@ -121,6 +121,14 @@ impl Outside for Strict {
         self.peer.told()
     }
 
+    fn is_independent(&self) -> bool {
+        self.peer.is_independent()
+    }
+
+    fn agree(&self, places: &[(Id, Place)]) -> Result<(), Trouble> {
+        self.peer.agree(places)
+    }
+
     fn statuses(&self) -> Vec<i32> {
         self.peer.statuses()
     }

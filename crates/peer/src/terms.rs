@@ -1,6 +1,7 @@
 //! How a peer is driven, as its user says.
 
 use crate::checkpoint::Strategy;
+use crate::framing::Framing;
 use crate::ignore::Ignore;
 use ::native::Clock;
 use std::time::Duration;
@@ -18,12 +19,17 @@ pub struct Terms {
     pub patience: Duration,
     /// Whether every schedule has to say the same to it.
     pub is_strict: bool,
+    /// How messages to it are told apart, if they are.
+    pub framing: Option<Framing>,
+    /// Whether each connection has a conversation of its own.
+    pub is_independent: bool,
 }
 
 impl Default for Terms {
     fn default() -> Self {
         let (strategy, clock, ignore) = (Strategy::default(), Clock::default(), Ignore::default());
-        Self { strategy, clock, ignore, patience: Duration::from_secs(10), is_strict: false }
+        let (is_strict, is_independent) = (false, false);
+        Self { strategy, clock, ignore, patience: Duration::from_secs(10), is_strict, framing: None, is_independent }
     }
 }
 

@@ -19,6 +19,9 @@ pub struct PeerRef {
     /// Whether it is a UDP port.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub udp: bool,
+    /// Whether each connection had a conversation of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub independent: bool,
     /// The path at which it listened, if that is a Unix socket.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,

@@ -3,7 +3,7 @@
 use super::address::Address;
 use super::user::UserName;
 use crate::{units, words};
-use ::peer::{Clock, Ignore, Runs, Strategy, Terms};
+use ::peer::{Clock, FRAMINGS, Framing, Ignore, Runs, Strategy, Terms};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -56,7 +56,7 @@ pub struct Spec {
     pub order: Option<Value>,
     /// How messages are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub framing: Option<Value>,
+    pub framing: Option<String>,
     /// Which clock it sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Time>,
@@ -151,12 +151,12 @@ impl From<Time> for Clock {
 }
 
 /// Whether connections of a peer depend on each other.
-#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Connections {
-    /// All share one order.
+    /// All share one order
     Shared,
-    /// Each has an order of its own.
+    /// Each has an order of its own, and is answered as if there were no other one; that is compared
     Independent,
 }
 
@@ -194,6 +194,7 @@ impl Spec {
         missing
             .or(place)
             .or_else(|| self.native_only())
+            .or_else(|| self.unframed())
             .or_else(|| self.terms().err().map(|why| format!("`ignore`: {why}\n  = help: {IGNORE_HELP}")))
             .or_else(|| later.map(|(key, _, help)| format!("{} is not supported yet\n  = help: {help}", quoted(key))))
     }
@@ -210,6 +211,20 @@ impl Spec {
         })
     }
 
+    /// Why messages cannot be told apart as it is said.
+    fn unframed(&self) -> Option<String> {
+        let name = self.framing.as_deref()?;
+        match self.listens {
+            Some(Address::Udp(..)) => {
+                Some("`framing` is for streams; a datagram is a message\n  = help: leave it out".to_owned())
+            }
+            _ if Framing::read(name).is_none() => {
+                Some(format!("`framing`: `{name}` is not known\n  = help: {FRAMINGS}"))
+            }
+            _ => None,
+        }
+    }
+
     /// How it is driven.
     ///
     /// # Errors
@@ -222,11 +237,13 @@ impl Spec {
             ignore: Ignore::new(&self.ignore)?,
             patience: self.patience.unwrap_or(default.patience),
             is_strict: self.strict == Some(true),
+            framing: self.framing.as_deref().and_then(Framing::read),
+            is_independent: self.connections == Some(Connections::Independent),
         })
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 10] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 9] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
@@ -250,12 +267,11 @@ impl Spec {
                 "leave it out: a native peer is started again",
             ),
             (
-                "connections = \"independent\"",
-                self.connections == Some(Connections::Independent),
-                "leave it out: all connections share one order",
+                "`connections = \"independent\"` of a client",
+                self.connections == Some(Connections::Independent) && self.connects.is_some(),
+                "leave it out: all connections of a client share one order",
             ),
             ("order", self.order.is_some(), "leave it out: messages count in their order"),
-            ("framing", self.framing.is_some(), "leave it out: a peer has answered when it has come to rest"),
             (
                 "`user` of a native peer",
                 is_native && self.user.is_some(),
@@ -351,7 +367,10 @@ mod tests {
             ("command = \"a\"\nlistens = 1\nclock = \"real\"", "`clock = \"real\"` is for native peers"),
             ("command = \"a\"\nlistens = 1\nignore = [\"a\"]", "`ignore` is for native peers"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nignore = [\"(\"]", "`ignore`: `(`: "),
-            ("command = \"a\"\nlistens = 1\nframing = \"lines\"", "`framing`"),
+            ("command = \"a\"\nconnects = 1\nconnections = \"independent\"", "of a client"),
+            ("command = \"a\"\nlistens = 1\nframing = \"words\"", "`framing`: `words` is not known"),
+            ("command = \"a\"\nlistens = \"1/udp\"\nframing = \"lines\"", "a datagram is a message"),
+            ("command = \"a\"\nlistens = 1\norder = \"any\"", "`order`"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
             ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
             ("command = \"a\"\nlistens = \"53/udp\"\noutside = \"native\"", "on a UDP port of a native peer"),

@@ -42,7 +42,8 @@ impl Written<'_> {
             let written = self.place(spec);
             let (outside, checkpoint) = (view.outside.or(spec.outside), view.checkpoint.or(spec.checkpoint));
             let strict = if view.strict { Some(true) } else { spec.strict };
-            let spec = Spec { outside, checkpoint, strict, ..spec.clone() };
+            let connections = view.connections.or(spec.connections);
+            let spec = Spec { outside, checkpoint, strict, connections, ..spec.clone() };
             if let Some(why) = spec.refused() {
                 return Err(format!("{written}: {why}"));
             }

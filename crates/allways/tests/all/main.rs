@@ -17,6 +17,8 @@ mod peers;
 mod peers_checkpoint;
 mod peers_client;
 mod peers_file;
+mod peers_framing;
+mod peers_independent;
 mod peers_orders;
 mod peers_reach;
 mod peers_rest;

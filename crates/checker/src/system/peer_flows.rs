@@ -15,8 +15,7 @@ pub(crate) fn in_flight(
     id: Id,
 ) -> Result<Vec<(usize, Datagram)>, Trouble> {
     let Some(flow) = kernel.net.far.flows.get(&id) else { return Ok(Vec::new()) };
-    let place = kernel.net.far.places.get(&flow.peer).copied().unwrap_or_default();
-    let heard = peers[flow.peer.0 as usize].heard(place)?;
+    let heard = peers[flow.peer.0 as usize].heard(kernel.net.far.place_of(id))?;
     let answers = heard.datagrams.get(&id).map_or(&[][..], |answers| answers);
     let mut left: Vec<(usize, Datagram)> = Vec::new();
     for (index, answer) in answers.iter().enumerate() {
@@ -31,7 +30,7 @@ pub(crate) fn in_flight(
 pub(crate) fn flows(kernel: &Kernel, peers: &[Arc<dyn Outside>]) -> Result<Vec<Actor>, Trouble> {
     let actor = |(id, flow): (&Id, &Flow)| {
         let choices = in_flight(kernel, peers, *id)?.len() as u32;
-        let awaits = if choices == 0 { vec![said_object(flow.peer)] } else { Vec::new() };
+        let awaits = if choices == 0 { vec![said_object(&kernel.net.far, flow.peer, *id)] } else { Vec::new() };
         let choice_kind = if choices > 1 { ChoiceKind::Answers as u8 } else { 0 };
         let number = delivery_actor(*id);
         Ok(Actor { number, creator: number, choices, choice_kind, awaits, ..Actor::default() })

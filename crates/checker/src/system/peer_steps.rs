@@ -19,13 +19,17 @@ impl Stepper<'_> {
         }
         for said in far_log::take_said(kernel) {
             let Some(peer) = kernel.net.far.peer_of(said.end) else { continue };
-            let place = kernel.net.far.places.get(&peer).copied().unwrap_or_default();
+            let place = kernel.net.far.place_of(said.end);
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
-            kernel.net.far.places.insert(peer, after);
+            kernel.net.far.come_to(said.end, after);
             let contradiction = self.workload.peers[peer.0 as usize].contradiction(after);
             step.assertion = step.assertion.take().or(contradiction);
             if !self.workload.options.holes.said {
-                step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
+                step.accesses.push(Access {
+                    object: said_object(&kernel.net.far, peer, said.end),
+                    write: true,
+                    plain: false,
+                });
             }
         }
     }
@@ -35,7 +39,11 @@ impl Stepper<'_> {
         let kernel = &mut self.state.world.kernel;
         let listener = knock.listener(kernel)?;
         let mut accesses = knock.accesses(kernel, listener);
-        accesses.push(Access { object: said_object(knock.peer), write: false, plain: false });
+        accesses.push(Access {
+            object: said_object(&kernel.net.far, knock.peer, knock.end),
+            write: false,
+            plain: false,
+        });
         far_ends::open(kernel, (knock.end, knock.peer), knock.source, knock.port)?;
         let opened = kernel.net.far.opened.get(&knock.peer).copied().unwrap_or_default();
         kernel.net.far.opened.insert(knock.peer, opened + 1);
@@ -48,7 +56,8 @@ impl Stepper<'_> {
         let kernel = &mut self.state.world.kernel;
         let flow = kernel.net.far.flows.get(&id)?;
         let (index, answer) = in_flight(kernel, &self.workload.peers, id).ok()?.into_iter().nth(index as usize)?;
-        let mut accesses = vec![Access { object: said_object(flow.peer), write: false, plain: false }];
+        let mut accesses =
+            vec![Access { object: said_object(&kernel.net.far, flow.peer, id), write: false, plain: false }];
         accesses.extend(sockets::datagram(kernel, far_flows::receiver(kernel, flow)));
         accesses.push(Access { object: access::object(access::Kind::World, 0, 0), write: false, plain: false });
         far_flows::deliver(kernel, id, index, answer.bytes());
@@ -67,7 +76,7 @@ impl Stepper<'_> {
         let pending = delivery(kernel, &self.workload.peers, end).ok()??;
         let near = far_ends::near(kernel, end)?;
         let peer = kernel.net.far.ends.get(&end)?.peer;
-        let mut accesses = vec![Access { object: said_object(peer), write: false, plain: false }];
+        let mut accesses = vec![Access { object: said_object(&kernel.net.far, peer, end), write: false, plain: false }];
         accesses.extend(match pending.end {
             Some(_) => sockets::end(kernel, near),
             None => sockets::send(kernel, end, pending.pending() as u64),

@@ -8,7 +8,7 @@ use crate::system::peer_connects::{Knock, knocks};
 use crate::system::peer_flows::flows;
 use crate::system::view::View;
 use explore::graph::Actor;
-use kernel::net::far::{FarEnd, PeerId};
+use kernel::net::far::{Far, FarEnd, PeerId};
 use kernel::net::{Request, far_ends};
 use kernel::{Id, Kernel};
 use peer::{End, Outside, Stream, Trouble};
@@ -28,9 +28,10 @@ pub fn is_delivery(actor: u32) -> bool {
     actor & DELIVERY != 0
 }
 
-/// The conversation with a peer, as an object.
-pub(super) fn said_object(peer: PeerId) -> u64 {
-    access::object(access::Kind::Ports, u64::from(peer.0) + 1, 0)
+/// The conversation with a peer, as an object: that of a connection, if each has its own.
+pub(super) fn said_object(far: &Far, peer: PeerId, end: Id) -> u64 {
+    let own = if far.independent.contains(&peer) { end.0 } else { 0 };
+    access::object(access::Kind::Ports, u64::from(peer.0) + 1, own)
 }
 
 /// What can be delivered to a connection: as much as there is room for.
@@ -78,8 +79,7 @@ pub(crate) fn delivery(kernel: &Kernel, peers: &[Arc<dyn Outside>], end: Id) -> 
     // After an end in order a reset can come, for something that is sent to a peer that has closed.
     let is_over = far_ends::is_over(kernel, end);
     let Some(near) = near.filter(|_| !is_over || far_ends::is_connected(kernel, end)) else { return Ok(None) };
-    let place = kernel.net.far.places.get(&far.peer).copied().unwrap_or_default();
-    let heard = peers[far.peer.0 as usize].heard(place)?;
+    let heard = peers[far.peer.0 as usize].heard(kernel.net.far.place_of(end))?;
     let mut stream = heard.streams.get(&end).cloned().unwrap_or_default();
     stream.end = stream.end.filter(|end| !is_over || *end == End::Reset);
     let room = kernel.net.receive_limit(near).saturating_sub(kernel.net.received(near));
@@ -88,6 +88,9 @@ pub(crate) fn delivery(kernel: &Kernel, peers: &[Arc<dyn Outside>], end: Id) -> 
 
 /// The delivery actors of a state.
 pub(crate) fn deliveries(kernel: &Kernel, peers: &[Arc<dyn Outside>]) -> Result<Vec<Actor>, Trouble> {
+    for peer in &kernel.net.far.independent {
+        peers[peer.0 as usize].agree(&kernel.net.far.conversations(*peer))?;
+    }
     let mut actors = Vec::new();
     for (end, far) in kernel.net.far.ends.iter() {
         let Some(delivery) = delivery(kernel, peers, *end)? else { continue };
@@ -113,7 +116,7 @@ fn connects(kernel: &Kernel, knock: &Knock) -> Actor {
 /// What a delivery that cannot take place waits for: an answer, or room for it.
 fn awaited(kernel: &Kernel, end: Id, peer: PeerId, delivery: &Delivery) -> Vec<u64> {
     let room = if delivery.pending() > 0 { sockets::awaited(kernel, Request::Room(end)) } else { Vec::new() };
-    [said_object(peer)].into_iter().chain(room.into_iter().map(|access| access.object)).collect()
+    [said_object(&kernel.net.far, peer, end)].into_iter().chain(room.into_iter().map(|access| access.object)).collect()
 }
 
 /// The actor of deliveries that are not known: it seems enabled, and its steps cannot be taken.
@@ -140,6 +143,7 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernel::net::far::Place;
 
     #[test]
     fn as_much_is_delivered_as_there_is_room_for_and_an_end_comes_last() {
@@ -154,7 +158,7 @@ mod tests {
             (Some(End::Reset), 2, 0, "", Some(End::Reset)),
         ];
         for (end, from, room, news, now) in table {
-            let far = FarEnd { peer: PeerId(0), delivered: from as u64, ended: None };
+            let far = FarEnd { peer: PeerId(0), delivered: from as u64, ended: None, place: Place::default() };
             let delivery = Delivery::new(Stream { bytes: b"abcd"[..].into(), end }, far, room);
             assert_eq!((delivery.news(), delivery.end), (news.as_bytes(), now), "{end:?} {from} {room}");
             assert_eq!(delivery.pending(), 4 - from);

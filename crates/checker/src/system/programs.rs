@@ -580,6 +580,9 @@ impl Programs {
                 None
             }
         };
+        if peer.is_independent() {
+            kernel.net.far.independent.push(id);
+        }
         site.into_iter().for_each(|site| drop(kernel.net.far.declared.insert(site, id)));
         self.workload.peers.push(peer);
         self.workload.shapes.push(shape);

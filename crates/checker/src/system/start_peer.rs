@@ -4,7 +4,10 @@ use crate::system::programs::Programs;
 use kernel::errno::Errno;
 use kernel::files;
 use kernel::host::Host;
-use peer::{Address, Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strict, Terms, Trouble, recorded_shape};
+use peer::{
+    Address, Framed, Independent, Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strict, Terms, Trouble,
+    recorded_shape,
+};
 use std::sync::Arc;
 use trace::PeerRef;
 use world::{Command, StartError, World};
@@ -35,6 +38,12 @@ impl Programs {
             Runs::World => Arc::new(self.in_own_world(start)?),
             Runs::Native => Arc::new(self.on_host(start)?),
         };
+        let Terms { is_independent, ignore, framing, .. } = start.terms.clone();
+        let peer = match framing {
+            Some(framing) => Arc::new(Framed::new(peer, framing)),
+            None => peer,
+        };
+        let peer = if is_independent { Arc::new(Independent::new(peer, ignore)) } else { peer };
         let peer = if start.terms.is_strict { Arc::new(Strict::new(peer)) } else { peer };
         self.add_peer(peer, start.shape.clone()).map_err(|errno| no_socket(&start.shape, errno))
     }

@@ -41,11 +41,41 @@ pub struct Far {
     pub flows: Map<Id, Flow>,
     /// Where in its conversation each peer is.
     pub places: Map<PeerId, Place>,
+    /// Peers with a conversation for each connection.
+    pub independent: Vec<PeerId>,
     /// What was said since it was last taken; empty between steps.
     pub said: Vec<Said>,
 }
 
 impl Far {
+    /// Where in its conversation the peer behind a connection is: in that of the connection, if each has its own.
+    #[must_use]
+    pub fn place_of(&self, end: Id) -> Place {
+        let Some(peer) = self.peer_of(end) else { return Place::default() };
+        let own = || self.ends.get(&end).map(|far| far.place).or_else(|| self.flows.get(&end).map(|flow| flow.place));
+        let place = if self.independent.contains(&peer) { own() } else { self.places.get(&peer).copied() };
+        place.unwrap_or_default()
+    }
+
+    /// The conversation of a connection has come to a place.
+    pub fn come_to(&mut self, end: Id, place: Place) {
+        let Some(peer) = self.peer_of(end) else { return };
+        if !self.independent.contains(&peer) {
+            self.places.insert(peer, place);
+        } else if let Some(far) = self.ends.get_mut(&end) {
+            far.place = place;
+        } else if let Some(flow) = self.flows.get_mut(&end) {
+            flow.place = place;
+        }
+    }
+
+    /// Connections and flows of a peer, each with where its conversation is.
+    #[must_use]
+    pub fn conversations(&self, peer: PeerId) -> Vec<(Id, Place)> {
+        let ends = self.ends.keys().chain(self.flows.keys()).copied().filter(|end| self.peer_of(*end) == Some(peer));
+        ends.map(|end| (end, self.place_of(end))).collect()
+    }
+
     /// Whether nothing can come from outside.
     #[must_use]
     pub fn is_unused(&self) -> bool {
@@ -77,6 +107,8 @@ pub struct Flow {
     pub far: Endpoint,
     /// Which answers were delivered.
     pub taken: Taken,
+    /// Where its own conversation is, if it has one.
+    pub place: Place,
 }
 
 /// A far end.
@@ -88,6 +120,8 @@ pub struct FarEnd {
     pub delivered: u64,
     /// How the peer has ended the connection, as far as that was delivered.
     pub ended: Option<End>,
+    /// Where its own conversation is, if it has one.
+    pub place: Place,
 }
 
 /// How one side ends a connection.

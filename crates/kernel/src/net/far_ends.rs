@@ -4,7 +4,7 @@ use super::address::{Endpoint, Name};
 use super::close::{finish, part, reset};
 use super::connection::establish;
 use super::family::Transport;
-use super::far::{End, FarEnd, PeerId, Saying, Site};
+use super::far::{End, FarEnd, PeerId, Place, Saying, Site};
 use super::far_log::say;
 use super::poll::{ARRIVED, CHANGED, wake};
 use super::port;
@@ -102,7 +102,7 @@ pub(super) fn outsider() -> Identity {
 pub(super) fn insert(kernel: &mut Kernel, id: Id, socket: Socket, peer: PeerId) {
     kernel.net.queues.insert(id, Queue::new(socket.options.receive_buffer));
     kernel.net.sockets.insert(id, socket);
-    kernel.net.far.ends.insert(id, FarEnd { peer, delivered: 0, ended: None });
+    kernel.net.far.ends.insert(id, FarEnd { peer, delivered: 0, ended: None, place: Place::default() });
 }
 
 /// The guest's side of a far end's connection.

@@ -3,7 +3,7 @@
 
 use super::address::{Endpoint, Name};
 use super::family::Transport;
-use super::far::{Flow, PeerId, Said, Saying};
+use super::far::{Flow, PeerId, Place, Said, Saying};
 use super::far_ends::{at, insert, outsider};
 use super::socket::{Family, Kind, Socket};
 use super::taken::Taken;
@@ -17,7 +17,7 @@ pub fn say(kernel: &mut Kernel, peer: PeerId, (near, to): (Endpoint, Endpoint), 
     let far = if to.is_local() { Endpoint { ip: to.source(), ..to } } else { to };
     let id = name(peer, near, far);
     if !kernel.net.far.flows.contains_key(&id) {
-        kernel.net.far.flows.insert(id, Flow { peer, near, far, taken: Taken::default() });
+        kernel.net.far.flows.insert(id, Flow { peer, near, far, taken: Taken::default(), place: Place::default() });
     }
     let what = Saying::Datagram { from: near.port, bytes: bytes.to_vec() };
     kernel.net.far.said.push(Said { end: id, what });
