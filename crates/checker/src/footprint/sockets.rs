@@ -58,7 +58,10 @@ pub fn ask(id: Id) -> Vec<Access> {
 
 /// `recv(2)` and its kin.
 pub fn receive(kernel: &Kernel, id: Id, length: u64) -> Vec<Access> {
-    let Some(peer) = peer(kernel, id) else { return whole(kernel, id) };
+    let is_udp = kernel.net.sockets.get(&id).is_some_and(|socket| socket.is_inet() && !socket.is_stream());
+    let Some(peer) = peer(kernel, id) else {
+        return if is_udp { mailbox(kernel, id) } else { whole(kernel, id) };
+    };
     let mut accesses = vec![part(id, LIFE, false), part(id, HEAD, true)];
     if length >= kernel.net.received(id) as u64 {
         accesses.push(part(id, TAIL, false));
@@ -102,10 +105,16 @@ pub fn knock(kernel: &Kernel, id: Id) -> Vec<Access> {
     accesses
 }
 
-/// A datagram comes from outside, to this socket if there is one.
+/// A datagram comes from outside, to this socket if there is one. Who has a port is looked at, and not changed.
 pub fn datagram(kernel: &Kernel, receiver: Option<Id>) -> Vec<Access> {
-    let ports = super::access::writes(Kind::Ports, 0);
-    receiver.into_iter().flat_map(|id| whole(kernel, id)).chain([ports]).collect()
+    let ports = super::access::reads(Kind::Ports, 0);
+    receiver.into_iter().flat_map(|id| mailbox(kernel, id)).chain([ports]).collect()
+}
+
+/// The mailbox of a UDP socket, and the error that waits. Whoever sends inside writes all ports.
+fn mailbox(kernel: &Kernel, id: Id) -> Vec<Access> {
+    let own = [LIFE, HEAD, TAIL].map(|of| part(id, of, true));
+    own.into_iter().chain([super::access::reads(Kind::Ports, 0)]).chain(watchers(kernel, id)).collect()
 }
 
 /// Whether a socket can be read or written is looked at.

@@ -75,9 +75,11 @@ impl Narrator<'_> {
         let name = peers[peer.0 as usize].name().to_owned();
         if kernel.net.far.flows.contains_key(&end) {
             let (_, answer) = in_flight(kernel, peers, end).ok()?.into_iter().nth(choice.index as usize)?;
-            let kind = EventKind::Delivery { answer: answer.bytes().map(whole), end: unreachable(&answer) };
+            let kind =
+                EventKind::Delivery { answer: answer.bytes().map(whole), end: unreachable(&answer), is_client: false };
             return Some((name, event(Tid(choice.actor), kind, None)));
         }
+        let is_client = kernel.net.far.clients.contains_key(&peer);
         let delivery = delivery(kernel, peers, end).ok()??;
         let answer = Some(delivery.news()).filter(|news| !news.is_empty());
         let answer = answer.map(whole);
@@ -85,7 +87,7 @@ impl Narrator<'_> {
             End::Finished | End::Closed => ConnectionEnd::Closed,
             End::Reset => ConnectionEnd::Reset,
         });
-        Some((name, event(Tid(choice.actor), EventKind::Delivery { answer, end }, None)))
+        Some((name, event(Tid(choice.actor), EventKind::Delivery { answer, end, is_client }, None)))
     }
 
     /// Time passes; whoever could have moved is slow.
