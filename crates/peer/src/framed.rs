@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Framed {
     peer: Arc<dyn Outside>,
     framing: Framing,
+    /// Whether its answers come in any order.
+    is_unordered: bool,
     places: Mutex<FxHashMap<Place, Told>>,
 }
 
@@ -27,8 +29,8 @@ struct Told {
 impl Framed {
     /// The same peer, told one message after the other.
     #[must_use]
-    pub fn new(peer: Arc<dyn Outside>, framing: Framing) -> Self {
-        Self { peer, framing, places: Mutex::default() }
+    pub fn new(peer: Arc<dyn Outside>, framing: Framing, is_unordered: bool) -> Self {
+        Self { peer, framing, is_unordered, places: Mutex::default() }
     }
 
     fn places(&self) -> MutexGuard<'_, FxHashMap<Place, Told>> {
@@ -83,6 +85,10 @@ impl Outside for Framed {
 
     fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
         self.peer.heard(self.told_at(place).place)
+    }
+
+    fn unordered(&self) -> Option<Framing> {
+        Some(self.framing).filter(|_| self.is_unordered)
     }
 
     fn traffic(&self) -> Traffic {

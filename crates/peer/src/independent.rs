@@ -6,7 +6,7 @@
 
 use crate::difference::excerpt;
 use crate::ignore::Ignore;
-use crate::{Datagram, Heard, Outside, Stream, Traffic, Trouble};
+use crate::{Datagram, Framing, Heard, Outside, Stream, Traffic, Trouble};
 use kernel::Id;
 use kernel::map::Wide;
 use kernel::net::far::{Place, Said, Saying};
@@ -183,6 +183,10 @@ impl Outside for Independent {
 
     fn is_independent(&self) -> bool {
         true
+    }
+
+    fn unordered(&self) -> Option<Framing> {
+        self.peer.unordered()
     }
 
     fn traffic(&self) -> Traffic {

@@ -78,6 +78,11 @@ pub trait Outside: Send + Sync {
         None
     }
 
+    /// How its answers are told apart, if they may come in any order.
+    fn unordered(&self) -> Option<Framing> {
+        None
+    }
+
     /// Whether each connection has a conversation of its own.
     fn is_independent(&self) -> bool {
         false

@@ -2,7 +2,7 @@
 
 use crate::hex::{from_hex, to_hex};
 use crate::recorded_datagrams as flows;
-use crate::{Address, End, Heard, Outside, Shape, Stream, Traffic, Trouble};
+use crate::{Address, End, Framing, Heard, Outside, Shape, Stream, Traffic, Trouble};
 use kernel::Id;
 use kernel::net::far::{Place, Said};
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ pub struct Recorded {
     places: BTreeMap<u128, Arc<Heard>>,
     contradictions: BTreeMap<u128, String>,
     is_independent: bool,
+    unordered: Option<Framing>,
 }
 
 impl Recorded {
@@ -41,8 +42,10 @@ impl Recorded {
             let datagrams = flows::at_place(counts, &datagrams).ok_or_else(wrong)?;
             places.insert(place, Arc::new(Heard { opens, streams, datagrams, ended: None }));
         }
+        let unordered = Some(record.unordered.as_str()).filter(|name| !name.is_empty());
+        let unordered = unordered.map(|name| Framing::read(name).ok_or_else(wrong)).transpose()?;
         let (name, is_independent) = (record.name.clone(), record.independent);
-        Ok(Self { name, places, contradictions, is_independent })
+        Ok(Self { name, places, contradictions, is_independent, unordered })
     }
 }
 
@@ -74,6 +77,10 @@ impl Outside for Recorded {
 
     fn traffic(&self) -> Traffic {
         Traffic::default()
+    }
+
+    fn unordered(&self) -> Option<Framing> {
+        self.unordered
     }
 
     fn is_independent(&self) -> bool {
@@ -109,8 +116,9 @@ pub fn record(peer: &dyn Outside, shape: &Shape, places: &[(Place, Arc<Heard>)])
         contradiction: peer.contradiction(*place).unwrap_or_default(),
     });
     let (name, independent) = (peer.name().to_owned(), peer.is_independent());
+    let unordered = peer.unordered().map(|framing| framing.to_string()).unwrap_or_default();
     let (streams, places) = (streams.collect(), places.collect());
-    PeerRef { name, independent, streams, datagrams, places, ..placed(shape) }
+    PeerRef { name, independent, unordered, streams, datagrams, places, ..placed(shape) }
 }
 
 /// Where a peer is, in a record of it.

@@ -4,7 +4,7 @@
 //! is no contradiction. What is said on different connections may come in any order.
 
 use crate::difference::excerpt;
-use crate::{Heard, Outside, Stream, Traffic, Trouble};
+use crate::{Framing, Heard, Outside, Stream, Traffic, Trouble};
 use kernel::Id;
 use kernel::net::far::{Place, Said, Saying};
 use rustc_hash::FxHashMap;
@@ -111,6 +111,10 @@ impl Outside for Strict {
 
     fn heard(&self, place: Place) -> Result<Arc<Heard>, Trouble> {
         self.peer.heard(place)
+    }
+
+    fn unordered(&self) -> Option<Framing> {
+        self.peer.unordered()
     }
 
     fn traffic(&self) -> Traffic {

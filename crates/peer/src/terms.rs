@@ -21,6 +21,8 @@ pub struct Terms {
     pub is_strict: bool,
     /// How messages to it are told apart, if they are.
     pub framing: Option<Framing>,
+    /// Whether messages from it may come in any order.
+    pub is_unordered: bool,
     /// Whether each connection has a conversation of its own.
     pub is_independent: bool,
 }
@@ -28,8 +30,16 @@ pub struct Terms {
 impl Default for Terms {
     fn default() -> Self {
         let (strategy, clock, ignore) = (Strategy::default(), Clock::default(), Ignore::default());
-        let (is_strict, is_independent) = (false, false);
-        Self { strategy, clock, ignore, patience: Duration::from_secs(10), is_strict, framing: None, is_independent }
+        Self {
+            strategy,
+            clock,
+            ignore,
+            patience: Duration::from_secs(10),
+            is_strict: false,
+            framing: None,
+            is_unordered: false,
+            is_independent: false,
+        }
     }
 }
 

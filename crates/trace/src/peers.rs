@@ -22,6 +22,9 @@ pub struct PeerRef {
     /// Whether each connection had a conversation of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub independent: bool,
+    /// How its answers are told apart, if they came in any order; empty if they have one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unordered: String,
     /// The path at which it listened, if that is a Unix socket.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,

@@ -51,9 +51,9 @@ pub struct Spec {
     /// Whether to report that something else is said at the same place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
-    /// Whether the order of messages matters.
+    /// In which order messages from it come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<Value>,
+    pub order: Option<Order>,
     /// How messages are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub framing: Option<String>,
@@ -150,6 +150,16 @@ impl From<Time> for Clock {
     }
 }
 
+/// In which order messages from a peer come.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// As they were sent.
+    Sent,
+    /// In any.
+    Any,
+}
+
 /// Whether connections of a peer depend on each other.
 #[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
@@ -213,6 +223,11 @@ impl Spec {
 
     /// Why messages cannot be told apart as it is said.
     fn unframed(&self) -> Option<String> {
+        let is_datagram = matches!(self.listens, Some(Address::Udp(..)));
+        if self.order == Some(Order::Any) && (is_datagram || self.framing.is_none()) {
+            let help = if is_datagram { "leave it out: datagrams come in any order" } else { "framing = \"lines\"" };
+            return Some(format!("`order = \"any\"` is for streams with a `framing`\n  = help: {help}"));
+        }
         let name = self.framing.as_deref()?;
         match self.listens {
             Some(Address::Udp(..)) => {
@@ -238,12 +253,13 @@ impl Spec {
             patience: self.patience.unwrap_or(default.patience),
             is_strict: self.strict == Some(true),
             framing: self.framing.as_deref().and_then(Framing::read),
+            is_unordered: self.order == Some(Order::Any),
             is_independent: self.connections == Some(Connections::Independent),
         })
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 9] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 8] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
@@ -271,7 +287,6 @@ impl Spec {
                 self.connections == Some(Connections::Independent) && self.connects.is_some(),
                 "leave it out: all connections of a client share one order",
             ),
-            ("order", self.order.is_some(), "leave it out: messages count in their order"),
             (
                 "`user` of a native peer",
                 is_native && self.user.is_some(),
@@ -370,7 +385,7 @@ mod tests {
             ("command = \"a\"\nconnects = 1\nconnections = \"independent\"", "of a client"),
             ("command = \"a\"\nlistens = 1\nframing = \"words\"", "`framing`: `words` is not known"),
             ("command = \"a\"\nlistens = \"1/udp\"\nframing = \"lines\"", "a datagram is a message"),
-            ("command = \"a\"\nlistens = 1\norder = \"any\"", "`order`"),
+            ("command = \"a\"\nlistens = 1\norder = \"any\"", "is for streams with a `framing`"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
             ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
             ("command = \"a\"\nlistens = \"53/udp\"\noutside = \"native\"", "on a UDP port of a native peer"),

@@ -96,6 +96,31 @@ fn a_framing_that_is_not_known_is_refused_with_those_that_are() {
 }
 
 #[test]
+fn messages_without_order_come_in_every_order() {
+    let folder = Folder::new("framing-order");
+    let server =
+        SERVER.replace("answer = '0' + got;", "if (write(fd, \"one\\ntwo\\n\", 8) != 8) return 3; answer = '!';");
+    folder.compile("server", &["-g"], &server);
+    let keys = "framing = \"lines\"\norder = \"any\"";
+    for (order, is_possible) in [("one\\ntwo\\n!", true), ("two\\none\\n!", true), ("!one\\ntwo\\n", false)] {
+        let client = client(&["\"a\\n\""], order).replace("!strcmp(", "strcmp(").replace("SHUT_WR", "SHUT_WR");
+        folder.compile("client", &["-g"], &client);
+        for more in [&[][..], &["-j2"], &["--engine", "dpor"], &["--reduction", "off"], &["--audit=1"]] {
+            let told = check(&folder, keys, more);
+            assert_eq!(told.code, Some(i32::from(is_possible)), "{order} {more:?}: {}{}", told.out, told.err);
+        }
+    }
+    let told = check(&folder, "order = \"any\"", &[]);
+    assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
+    folder.compile("client", &["-g"], &client(&["\"a\\n\""], "one\\ntwo\\n!"));
+    assert_eq!(check(&folder, keys, &[]).code, Some(1));
+    assert_eq!(folder.run(&["check"]).code, Some(1));
+    std::fs::remove_file(folder.0.join("server")).expect("it was there");
+    let told = folder.run(&["replay"]);
+    assert!(told.err.contains("the same failure in the same state"), "{}{}", told.out, told.err);
+}
+
+#[test]
 fn a_framed_counterexample_replays_without_the_peer() {
     let folder = Folder::new("framing-replay");
     folder.compile("server", &["-g"], SERVER);

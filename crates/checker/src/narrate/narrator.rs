@@ -81,7 +81,7 @@ impl Narrator<'_> {
         }
         let is_client = kernel.net.far.clients.contains_key(&peer);
         let delivery = delivery(kernel, peers, end).ok()??;
-        let answer = Some(delivery.news()).filter(|news| !news.is_empty());
+        let answer = Some(delivery.answer(choice.index)).filter(|news| !news.is_empty());
         let answer = answer.map(whole);
         let end = delivery.end.map(|end| match end {
             End::Finished | End::Closed => ConnectionEnd::Closed,

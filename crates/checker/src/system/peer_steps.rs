@@ -84,7 +84,9 @@ impl Stepper<'_> {
         if pending.is_empty() {
             return None;
         }
-        if !pending.news().is_empty() {
+        if let Some((number, message)) = pending.messages.get(index as usize) {
+            far_ends::deliver_message(kernel, end, *number, message);
+        } else if !pending.news().is_empty() {
             far_ends::deliver(kernel, end, pending.news());
         }
         if let Some(how) = pending.end {

@@ -4,6 +4,7 @@
 //! writes one object for all of its connections; a delivery reads that object and writes the connection.
 
 use crate::footprint::{access, sockets};
+use crate::system::choice_kind::ChoiceKind;
 use crate::system::peer_connects::{Knock, knocks};
 use crate::system::peer_flows::flows;
 use crate::system::view::View;
@@ -11,7 +12,7 @@ use explore::graph::Actor;
 use kernel::net::far::{Far, FarEnd, PeerId};
 use kernel::net::{Request, far_ends};
 use kernel::{Id, Kernel};
-use peer::{End, Outside, Stream, Trouble};
+use peer::{End, Framing, Outside, Stream, Trouble};
 use std::sync::Arc;
 
 /// Numbers of delivery actors have this bit; those of threads do not.
@@ -43,23 +44,35 @@ pub(crate) struct Delivery {
     to: usize,
     /// How the connection ends with it.
     pub end: Option<End>,
+    /// Messages of which any can come next, with their numbers, if they have no order.
+    pub messages: Vec<(usize, Arc<[u8]>)>,
 }
 
 impl Delivery {
     /// What is delivered of a stream of which some was. An end comes after all bytes, by a delivery of its own: a program can look between
     /// the two. A reset does not wait for room.
-    fn new(stream: Stream, far: FarEnd, room: usize) -> Self {
+    fn new(stream: Stream, far: &FarEnd, room: usize) -> Self {
         let from = far.delivered as usize;
         let to = stream.bytes.len().min(from.saturating_add(room));
         let is_whole = to == stream.bytes.len();
         let end = stream.end.filter(|end| to == from && (is_whole || *end == End::Reset));
         let end = end.filter(|end| far.ended != Some(*end));
-        Self { bytes: stream.bytes, from, to, end }
+        Self { bytes: stream.bytes, from, to, end, messages: Vec::new() }
     }
 
     /// The bytes that are delivered.
     pub fn news(&self) -> &[u8] {
         &self.bytes[self.from..self.to]
+    }
+
+    /// What is delivered by a choice.
+    pub fn answer(&self, index: u32) -> &[u8] {
+        self.messages.get(index as usize).map_or_else(|| self.news(), |(_, message)| message)
+    }
+
+    /// How many choices there are.
+    fn choices(&self) -> u32 {
+        (self.messages.len() as u32).max(u32::from(!self.is_empty()))
     }
 
     /// How many bytes there are to be delivered, with or without room.
@@ -68,7 +81,7 @@ impl Delivery {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.news().is_empty() && self.end.is_none()
+        self.news().is_empty() && self.end.is_none() && self.messages.is_empty()
     }
 }
 
@@ -83,7 +96,31 @@ pub(crate) fn delivery(kernel: &Kernel, peers: &[Arc<dyn Outside>], end: Id) -> 
     let mut stream = heard.streams.get(&end).cloned().unwrap_or_default();
     stream.end = stream.end.filter(|end| !is_over || *end == End::Reset);
     let room = kernel.net.receive_limit(near).saturating_sub(kernel.net.received(near));
-    Ok(Some(Delivery::new(stream, *far, room)))
+    let limit = kernel.net.receive_limit(near);
+    Ok(Some(match peers[far.peer.0 as usize].unordered() {
+        Some(framing) => unordered(stream, far, framing, (room, limit)),
+        None => Delivery::new(stream, far, room),
+    }))
+}
+
+/// What can be delivered of a stream whose messages have no order: any one that has room, and what is left after all of them with the end.
+fn unordered(stream: Stream, far: &FarEnd, framing: Framing, (room, limit): (usize, usize)) -> Delivery {
+    let (mut rest, mut number, mut left) = (&stream.bytes[..], 0, Vec::<(usize, Arc<[u8]>)>::new());
+    while let Some(length) = framing.first(rest).filter(|length| *length > 0) {
+        let message = &rest[..length];
+        if !far.taken.contains(number) && left.iter().all(|(_, other)| **other != *message) {
+            left.push((number, message.into()));
+        }
+        (rest, number) = (&rest[length..], number + 1);
+    }
+    let whole = stream.bytes.len() - if stream.end.is_none() { rest.len() } else { 0 };
+    let stream = Stream { bytes: stream.bytes[..whole].into(), ..stream };
+    if left.is_empty() {
+        return Delivery::new(stream, far, room);
+    }
+    left.retain(|(_, message)| message.len().min(limit) <= room);
+    let from = far.delivered as usize;
+    Delivery { bytes: stream.bytes, from, to: from, end: None, messages: left }
 }
 
 /// The delivery actors of a state.
@@ -96,9 +133,10 @@ pub(crate) fn deliveries(kernel: &Kernel, peers: &[Arc<dyn Outside>]) -> Result<
         let Some(delivery) = delivery(kernel, peers, *end)? else { continue };
         let number = delivery_actor(*end);
         assert!(actors.iter().all(|known: &Actor| known.number != number), "two connections have one number");
-        let choices = u32::from(!delivery.is_empty());
+        let choices = delivery.choices();
+        let choice_kind = if choices > 1 { ChoiceKind::Answers as u8 } else { 0 };
         let awaits = if choices == 0 { awaited(kernel, *end, far.peer, &delivery) } else { Vec::new() };
-        actors.push(Actor { number, creator: number, choices, awaits, ..Actor::default() });
+        actors.push(Actor { number, creator: number, choices, choice_kind, awaits, ..Actor::default() });
     }
     actors.extend(flows(kernel, peers)?);
     actors.extend(knocks(kernel, peers)?.iter().map(|knock| connects(kernel, knock)));
@@ -143,7 +181,29 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernel::net::far::Place;
+    use kernel::net::far::{Place, Taken};
+
+    fn far_end(delivered: u64) -> FarEnd {
+        FarEnd { peer: PeerId(0), delivered, taken: Taken::default(), ended: None, place: Place::default() }
+    }
+
+    #[test]
+    fn messages_without_order_come_in_any_one_that_has_room_and_the_rest_with_the_end() {
+        let of = |far: &FarEnd, end, room| {
+            let stream = Stream { bytes: b"a\nbcd\na\ne"[..].into(), end };
+            unordered(stream, far, Framing::Lines, (room, 9))
+        };
+        let texts = |delivery: &Delivery| {
+            (0..delivery.choices()).map(|index| delivery.answer(index).to_vec()).collect::<Vec<_>>()
+        };
+        let mut far = far_end(0);
+        assert_eq!(texts(&of(&far, None, 9)), [&b"a\n"[..], b"bcd\n"]);
+        assert_eq!(texts(&of(&far, None, 3)), [b"a\n"]);
+        (0..3).for_each(|number| far.taken.take(number));
+        far.delivered = 8;
+        assert!(of(&far, None, 9).is_empty());
+        assert_eq!(of(&far, Some(End::Finished), 9).news(), b"e");
+    }
 
     #[test]
     fn as_much_is_delivered_as_there_is_room_for_and_an_end_comes_last() {
@@ -158,8 +218,7 @@ mod tests {
             (Some(End::Reset), 2, 0, "", Some(End::Reset)),
         ];
         for (end, from, room, news, now) in table {
-            let far = FarEnd { peer: PeerId(0), delivered: from as u64, ended: None, place: Place::default() };
-            let delivery = Delivery::new(Stream { bytes: b"abcd"[..].into(), end }, far, room);
+            let delivery = Delivery::new(Stream { bytes: b"abcd"[..].into(), end }, &far_end(from as u64), room);
             assert_eq!((delivery.news(), delivery.end), (news.as_bytes(), now), "{end:?} {from} {room}");
             assert_eq!(delivery.pending(), 4 - from);
         }

@@ -38,9 +38,9 @@ impl Programs {
             Runs::World => Arc::new(self.in_own_world(start)?),
             Runs::Native => Arc::new(self.on_host(start)?),
         };
-        let Terms { is_independent, ignore, framing, .. } = start.terms.clone();
+        let Terms { is_independent, ignore, framing, is_unordered, .. } = start.terms.clone();
         let peer = match framing {
-            Some(framing) => Arc::new(Framed::new(peer, framing)),
+            Some(framing) => Arc::new(Framed::new(peer, framing, is_unordered)),
             None => peer,
         };
         let peer = if is_independent { Arc::new(Independent::new(peer, ignore)) } else { peer };

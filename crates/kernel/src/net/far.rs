@@ -6,7 +6,7 @@
 
 use super::address::Endpoint;
 use super::family::Transport;
-use super::taken::Taken;
+pub use super::taken::Taken;
 use crate::id::Id;
 use crate::map::{Map, Wide};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -112,12 +112,14 @@ pub struct Flow {
 }
 
 /// A far end.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FarEnd {
     /// The peer behind it.
     pub peer: PeerId,
     /// Bytes of the peer's answers that were delivered.
     pub delivered: u64,
+    /// Which messages were delivered, if they have no order.
+    pub taken: Taken,
     /// How the peer has ended the connection, as far as that was delivered.
     pub ended: Option<End>,
     /// Where its own conversation is, if it has one.

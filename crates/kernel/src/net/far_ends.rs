@@ -10,6 +10,7 @@ use super::poll::{ARRIVED, CHANGED, wake};
 use super::port;
 use super::queue::Queue;
 use super::socket::{Family, Identity, Kind, Socket, Stage};
+use super::taken::Taken;
 use crate::id::{Id, Pid};
 use crate::{Kernel, files};
 use std::net::Ipv4Addr;
@@ -102,7 +103,11 @@ pub(super) fn outsider() -> Identity {
 pub(super) fn insert(kernel: &mut Kernel, id: Id, socket: Socket, peer: PeerId) {
     kernel.net.queues.insert(id, Queue::new(socket.options.receive_buffer));
     kernel.net.sockets.insert(id, socket);
-    kernel.net.far.ends.insert(id, FarEnd { peer, delivered: 0, ended: None, place: Place::default() });
+    kernel
+        .net
+        .far
+        .ends
+        .insert(id, FarEnd { peer, delivered: 0, taken: Taken::default(), ended: None, place: Place::default() });
 }
 
 /// The guest's side of a far end's connection.
@@ -120,6 +125,14 @@ pub fn deliver(kernel: &mut Kernel, end: Id, bytes: &[u8]) {
     }
     if let Some(far) = kernel.net.far.ends.get_mut(&end) {
         far.delivered += bytes.len() as u64;
+    }
+}
+
+/// Delivers one of the messages of a far end, by its number, where they have no order.
+pub fn deliver_message(kernel: &mut Kernel, end: Id, number: usize, bytes: &[u8]) {
+    deliver(kernel, end, bytes);
+    if let Some(far) = kernel.net.far.ends.get_mut(&end) {
+        far.taken.take(number);
     }
 }
 

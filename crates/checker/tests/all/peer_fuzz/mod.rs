@@ -17,11 +17,11 @@ use world::Command;
 use world::host::{DeclaredRoots, SYSTEM_ROOTS};
 
 /// Cases with more states, steps or schedules are left out.
-const STATES_MAX: usize = 6_000;
-const SCHEDULES_MAX: u64 = 3_000;
+const STATES_MAX: usize = 2_000;
+const SCHEDULES_MAX: u64 = 1_000;
 
 /// Cases that are tried if nothing is said.
-const CASES: u64 = 40;
+const CASES: u64 = 24;
 
 /// What server and clients do.
 #[derive(Debug)]
@@ -48,9 +48,8 @@ impl Case {
 /// A few messages, with reads behind some of them.
 fn script(random: &mut Random, is_udp: bool) -> String {
     let steps = if is_udp { &b"abcrp"[..] } else { b"abcrpq" };
-    let most = if is_udp { 2 } else { 3 };
     let first = char::from(b"abc"[random.below(3)]);
-    let count = 1 + random.below(most);
+    let count = 1 + random.below(2);
     let rest = (0..count).map(|_| char::from(steps[random.below(steps.len())]));
     std::iter::once(first).chain(rest).collect()
 }
@@ -157,10 +156,12 @@ fn every_engine_and_a_searched_server_show_the_same_ends() {
         }
         // Answers to datagrams overtake each other on their way from a peer, and not on the local machine.
         if !case.is_udp
-            && let Some(searched) = ends(&graph(Mode::Reduced, 1), with_service(&folder, &case), 10 * STATES_MAX)
+            && let Some(searched) = ends(&graph(Mode::Reduced, 1), with_service(&folder, &case), 4 * STATES_MAX)
         {
             compared[2] += 1;
-            assert_eq!(searched, full, "seed {seed}, searched: {case:?}");
+            // What a peer says until it rests comes at once; a program can look between two sends of a searched server.
+            let is_same = if case.rules.contains('d') { full.is_subset(&searched) } else { full == searched };
+            assert!(is_same, "seed {seed}: {case:?}: as a peer {full:?}, searched {searched:?}");
         }
     }
     assert!(compared.iter().all(|count| *count as u64 > cases() / 8), "too few are small enough: {compared:?}");

@@ -57,7 +57,7 @@ static int serve(const char *rules) {
         for (int i = 0; i < known; i++) all[i + 1] = (struct pollfd){.fd = clients[i].fd, .events = POLLIN};
         int had = known;
         poll(all, known + 1, -1);
-        if (all[0].revents) clients[known++].fd = accept(listener, 0, 0);
+        if (all[0].revents) clients[known].fd = accept(listener, 0, 0), tell(&clients[known++], 'h');
         for (int i = 0; i < had; i++) {
             char byte;
             if (!all[i + 1].revents) continue;
@@ -67,12 +67,19 @@ static int serve(const char *rules) {
     }
 }
 
-static struct side { const char *script; unsigned heard; char apart[4096]; } sides[2];
+static struct side { const char *script; int fd; unsigned heard; char apart[4096]; } sides[2];
+
+/* Opened before the threads begin, and accepted: only what they say is ordered. */
+static int opened(void) {
+    char greeting;
+    int fd = socket(AF_INET, is_udp ? SOCK_DGRAM : SOCK_STREAM, 0);
+    if (connect(fd, (void *)&at, sizeof at) || !is_udp && read(fd, &greeting, 1) != 1) _exit(251);
+    return fd;
+}
 
 static void *follow(void *of) {
     struct side *side = of;
-    int fd = socket(AF_INET, is_udp ? SOCK_DGRAM : SOCK_STREAM, 0);
-    if (connect(fd, (void *)&at, sizeof at)) _exit(251);
+    int fd = side->fd;
     for (const char *step = side->script; *step; step++) {
         char byte = *step;
         if (byte == 'q') shutdown(fd, SHUT_WR);
@@ -92,7 +99,8 @@ int main(int argc, char **argv) {
     at = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(7000)};
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (strstr(argv[1], "server")) return is_udp ? serve_datagrams(argv[2]) : serve(argv[2]);
-    for (int i = 0; i < 2; i++) sides[i].script = argv[2 + i], pthread_create(&threads[i], 0, follow, &sides[i]);
+    for (int i = 0; i < 2; i++) sides[i].script = argv[2 + i], sides[i].fd = opened();
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, follow, &sides[i]);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
     return 1 + (sides[0].heard * 31 + sides[1].heard) % 249;
 }
