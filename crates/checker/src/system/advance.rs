@@ -42,6 +42,7 @@ impl Stepper<'_> {
             is_fresh,
             after_operation,
             assertion,
+            contradiction: None,
             misuse,
             lowest,
             clean_below,
