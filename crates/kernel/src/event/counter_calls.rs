@@ -61,6 +61,7 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u
     Ok(taken.to_le_bytes().to_vec())
 }
 
+/// A value of 2^64 - 1 cannot be added; the counter stops at 2^64 - 2 (`eventfd(2)`).
 fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<usize, Stop> {
     let added = bytes.try_into().map(u64::from_le_bytes).map_err(|_| EINVAL)?;
     let (id, counter) = counter_of(call.kernel, description).ok_or(EINVAL)?;

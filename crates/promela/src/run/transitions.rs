@@ -14,6 +14,9 @@ use trace::{Choice, FailureKind};
 
 impl<C: Code> System<C> {
     /// Hands every step of the selected processes to `found`, which also learns how many choices that process had before.
+    ///
+    /// `timeout` needs a second round: first with it false, and only if no process at all could
+    /// move, with it true. A selection must not decide that: `anyone_moves` asks the others.
     pub fn courses(
         &self,
         scratch: &mut Scratch,
@@ -88,6 +91,9 @@ impl<C: Code> Stepper<'_, C> {
 
 /// Hands over the end of a step, after which the state is `state`: once, or once for each of its failures, so that a
 /// schedule says which of them it shows.
+///
+/// A step with several failures is shown once for each, as choices of their own that lead to the
+/// same state: a counterexample then names exactly one failure.
 #[inline(always)]
 fn show(
     mut choice: Choice,
