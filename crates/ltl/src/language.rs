@@ -1,4 +1,7 @@
 //! Questions about an automaton's language.
+//!
+//! Questions about languages for tests and reports. Complementation of nondeterministic automata is
+//! avoided: where it would be needed, the negated *formula* is translated instead.
 
 use std::collections::HashMap;
 

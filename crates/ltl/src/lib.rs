@@ -9,6 +9,14 @@
 //! assert_eq!(violations.states.len(), 2);
 //! assert_eq!(violations.kind(), ltl::Kind::Weak);
 //! ```
+//!
+//! The way of a formula: `lexer`, `atom`, `parser` (text to tree); `normal` and `rewrite` (negation
+//! normal form, simplified); `tableau` (formula to a generalised automaton); `reduce` and
+//! `simulation` (smaller); `degeneralise` and `print` (for other tools). `translate` puts them
+//! together and tries variants, keeping the smallest.
+//!
+//! Why an own translator: SPIN's is exponentially worse on common formulas, and linking Spot (C++,
+//! GPL) is out of the question. Sizes are compared with known ones in tests.
 
 mod atom;
 mod automaton;
