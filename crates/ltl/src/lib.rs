@@ -12,11 +12,11 @@
 //!
 //! The way of a formula: `lexer`, `atom`, `parser` (text to tree); `normal` and `rewrite` (negation
 //! normal form, simplified); `tableau` (formula to a generalised automaton); `reduce` and
-//! `simulation` (smaller); `degeneralise` and `print` (for other tools). `translate` puts them
-//! together and tries variants, keeping the smallest.
+//! `simulation` (smaller); `degeneralise` and `print` (for other tools). `translate.rs` puts them
+//! together.
 //!
-//! Why an own translator: SPIN's is exponentially worse on common formulas, and linking Spot (C++,
-//! GPL) is out of the question. Sizes are compared with known ones in tests.
+//! Why an own translator: Spot, the best one, is C++ under the GPL, and SPIN's knows neither
+//! several acceptance sets nor marks on edges.
 
 mod atom;
 mod automaton;
