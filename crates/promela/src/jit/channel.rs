@@ -1,4 +1,8 @@
 //! Channels: finding the body, questions, sends.
+//!
+//! A channel that is named by a constant is at a constant offset. For any other, the code looks its
+//! shape up in a table and branches to code for that shape; an id without a channel goes to the
+//! interpreter, which knows the message.
 
 use super::emit::{Address, Emitter, MEMORY, Offers};
 use super::layout::{ChannelEntry, Layout, find_channel};

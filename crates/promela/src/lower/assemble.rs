@@ -1,4 +1,7 @@
 //! Puts the parts of a model together, once control graphs are known.
+//!
+//! The last pass: graphs with SPIN's numbers become control states with dense ones, expressions get
+//! their places, and what only people need (names, labels, spans) is kept beside.
 
 use super::element::{Element, Flow, Node};
 use super::graph::{self, Graph, pcs};

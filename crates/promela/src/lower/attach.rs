@@ -1,4 +1,7 @@
 //! Elements of selections and `unless`, and labels.
+//!
+//! Selections and `unless` need elements of their own behind their parts (joins, ends of loops),
+//! which SPIN also numbers.
 
 use super::element::{ElementId, Flow, Label, Node, SequenceId, is_special};
 use super::flow::Builder;

@@ -1,4 +1,7 @@
 //! Never claims, LTL properties and event claims.
+//!
+//! Never claims may only look: a statement that changes something would make the property change
+//! the system. SPIN warns about side effects; here they are errors.
 
 use super::element::{Flow, Node};
 use super::graph::{Graph, pcs};

@@ -1,4 +1,8 @@
 //! Where everything stands in the vector, and what it starts with.
+//!
+//! Globals come in order of declaration, with channel bodies behind them, and frames follow the
+//! same rule. No alignment: the vector is read byte by byte, and shorter vectors make more leaves
+//! equal in the tree store.
 
 use super::declare;
 use super::lowering::Lowering;

@@ -1,4 +1,7 @@
 //! `for` and `select`, spelt out as the loops they stand for.
+//!
+//! `for` and `select` are macros in SPIN's grammar; they are expanded to the same loops here, with
+//! the same element numbers. The range's end is evaluated in every round, as there.
 
 use super::element::{Destination, Node, SequenceId};
 use super::flow::{Builder, Closed, Shape};

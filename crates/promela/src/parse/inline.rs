@@ -2,6 +2,10 @@
 //!
 //! As in SPIN the replacement is textual: the tokens of the actual parameter stand where the formal one stood, without
 //! parentheses of their own, whatever the formal's name is the name of.
+//!
+//! An inline is a macro with parameters, expanded while its call is parsed, as in SPIN. Tokens of
+//! the body get an origin that leads back to the call, so that messages can name both places. An
+//! inline that calls itself is refused.
 
 use super::parser::{Call, Inline, Parse, Parser};
 use super::tokens::NameClass;

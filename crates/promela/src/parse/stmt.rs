@@ -1,4 +1,7 @@
 //! Statements and sequences of them.
+//!
+//! By hand instead of by a generator: SPIN's own grammar leans on its lexer, which looks ahead and
+//! decides by context, and messages for people need to know what was being read.
 
 use super::operator::LOOSEST;
 use super::parser::{Parse, Parser, block};

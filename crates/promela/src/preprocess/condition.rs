@@ -1,4 +1,7 @@
 //! The arithmetic of `#if`.
+//!
+//! `#if` expressions in 64-bit arithmetic with undefined names as 0, as C says. Division by zero is
+//! an error where C leaves it undefined.
 
 use super::{Preprocessor, error};
 use crate::diagnostic::Diagnostic;
