@@ -39,6 +39,8 @@ impl Memory {
     }
 
     /// The base that this state differs from in a few pages only, if there is one.
+    ///
+    /// A delta holds pages of spaces only, so a change of an object's page rules the base out.
     fn near_base(&mut self) -> Option<Arc<BaseImage>> {
         self.nearest.order();
         let NearestBase { base, since } = &self.nearest;
@@ -101,6 +103,9 @@ fn image_of_table(table: &mut Table, interned: &mut OwnersPages<'_>) -> Arc<Tabl
 }
 
 /// The image of a group: new images of changed chunks that hold pages, the old ones of all others.
+///
+/// A chunk that lost its last page has no image: `None` with its bit in `changed` cleared says that
+/// it is empty, and a restore need not look at its entries.
 fn image_of_group(group: &mut Group, start: u64, interned: &mut OwnersPages<'_>) -> Arc<GroupImage> {
     let Group { entries, chunks, changed, image } = group;
     let make = || {
