@@ -29,6 +29,9 @@ pub fn of_description(kernel: &Kernel, description: Id) -> Option<Id> {
 }
 
 /// Tells whoever asked that a message has come to an empty queue; a receiver that waits comes first (`mq_notify(3)`).
+///
+/// A registration is used up by the notification. Where a receiver gets the message instead, it
+/// stays.
 pub fn notify(kernel: &mut Kernel, id: Id, sender: (Pid, u32)) {
     let waits = |condition: &Condition| matches!(condition, Condition::Queue(QueueRequest::PosixReceive(other)) if *other == id);
     if waiting(kernel).any(|(_, condition)| waits(condition)) {
