@@ -85,6 +85,9 @@ impl<'m> Emitter<'_, 'm> {
     }
 
     /// A channel of some process. If there is none, the shape is one that no channel has.
+    ///
+    /// Where the frame of a process begins depends on those before it, so its channels are found at
+    /// run time by walking the frames.
     fn look_up_own(&mut self, index: Value) -> (Value, Value) {
         // Ids from 0 downwards are no channels.
         let positive = self.compare(IntCC::SignedGreaterThanOrEqual, index, 0);

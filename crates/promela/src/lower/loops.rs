@@ -61,6 +61,9 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// `for (m in q)`: every message is received and sent back, as many times as there are messages.
+    ///
+    /// The channel is rotated once, so it is unchanged at the end unless others use it meanwhile:
+    /// the loop is not atomic, in SPIN neither.
     fn channel_loop(
         &mut self,
         number: usize,

@@ -57,6 +57,8 @@ impl Parser<'_> {
         Ok(StmtKind::Inlined { name, body })
     }
 
+    /// Calls are expanded while they are parsed, so the open calls are a stack, and recursion is a
+    /// name that is on it.
     fn callee(&self, name: &Ident, given: usize) -> Parse<Arc<Inline>> {
         let Some(inline) = self.inlines.get(&name.name) else {
             return self.error(name.span, format!("there is no inline `{}`", name.name));

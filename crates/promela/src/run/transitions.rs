@@ -1,4 +1,8 @@
 //! A model as a [`TransitionSystem`].
+//!
+//! The order of choices is part of the interface: a schedule names a step by actor and index.
+//! Interpreter and native code must number alike, and so must a search that selects a few actors
+//! and one that takes all.
 
 use super::code::Code;
 use super::course::{ChoiceEnds, Course};
@@ -49,6 +53,8 @@ impl<C: Code> System<C> {
 
 impl<C: Code> Stepper<'_, C> {
     /// One round over the selected processes, youngest first as SPIN does; says whether somebody moved.
+    ///
+    /// Native code knows neither priorities nor `provided`: such models are interpreted.
     #[inline]
     fn pass(
         &mut self,
