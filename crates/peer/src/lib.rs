@@ -39,7 +39,7 @@ pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record, recorded_shape};
 pub use runs::Runs;
 pub use shape::{Address, Shape};
-pub use strict::{INCONSISTENT, Strict};
+pub use strict::Strict;
 pub use terms::Terms;
 
 use kernel::Id;

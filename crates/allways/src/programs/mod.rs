@@ -39,7 +39,7 @@ use checker::narrate::Growth;
 use checker::{Options, Programs, Service};
 use config::Config;
 use evidence::Court;
-use explore::{Allowance, Budget};
+use explore::{Allowance, Budget, Spent};
 use kernel::host::Host;
 use memory::Limit;
 use peers::{Peers, Written};
@@ -123,6 +123,12 @@ fn wrong(why: &str, output: &Output) -> Exit {
     Exit::Usage
 }
 
+/// A limit or the user ended the check before its search.
+fn stopped(why: &str, budget: &Budget, output: &Output) -> Exit {
+    output.error(why);
+    if budget.spent() == Some(Spent::Interrupted) { Exit::Interrupted } else { Exit::Inconclusive }
+}
+
 /// Checks programs.
 pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     // Otherwise the first call of each function runs the dynamic linker, whose locks and tables would be part of the search.
@@ -134,6 +140,7 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     let host = setup.host();
     let mut programs = match start(&setup, &host, &wanted, &budget) {
         Ok(programs) => programs,
+        Err(why) if budget.is_spent() => return stopped(&why, &budget, output),
         Err(why) => return wrong(&why, output),
     };
     let searched = search::search(&mut programs, &wanted, Watch { budget: &budget, output });

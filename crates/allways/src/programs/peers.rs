@@ -7,7 +7,7 @@ use super::config::FILE;
 use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
-use crate::options::{Options, Spec, UserName, ViewOptions};
+use crate::options::{Options, PEER_HELP, Spec, UserName, ViewOptions};
 use ::peer::{Runs, Shape};
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
@@ -39,6 +39,9 @@ pub struct Written<'a> {
 impl Written<'_> {
     /// What is started for the peers. What is said for all of them is said for each.
     pub fn peers(self, view: &ViewOptions) -> Result<Peers, String> {
+        if let Some(flag) = only_for_peers(view).filter(|_| view.peer.is_empty()) {
+            return Err(format!("`{flag}` is for peers, and the check has none\n  = help: {PEER_HELP}"));
+        }
         let mut peers = Peers::default();
         let mut names = BTreeSet::new();
         for spec in &view.peer {
@@ -114,7 +117,15 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
     programs.start_peer(&start).map_err(|problem| match problem {
         PeerProblem::NotStarted(error) => format!("{}: {}", peer.written, not_started(&error)),
         PeerProblem::Trouble(why) => format!("{}: {why}", peer.written),
+        PeerProblem::Stopped => format!("stopped before peer `{}` was ready", peer.spec.name),
     })
+}
+
+/// An option that says something of all peers, if one is given.
+fn only_for_peers(view: &ViewOptions) -> Option<&'static str> {
+    let given =
+        [("--outside", view.outside.is_some()), ("--checkpoint", view.checkpoint.is_some()), ("--strict", view.strict)];
+    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
 /// Where a peer listens, or connects to.

@@ -18,7 +18,8 @@ use world::Cause;
 pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Evidence) -> Checked {
     let end = end(wanted, searched, &evidence);
     let named = wanted.view.never.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Never));
-    let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named);
+    let strict = wanted.view.is_strict().then(|| (checker::STRICT.to_owned(), FailureKind::Never));
+    let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named).chain(strict);
     let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
     let place = |found: &Counterexample| properties.iter().position(|property| is_about(found, property));
     let programs = programs(setup, wanted, searched, &evidence);
@@ -44,7 +45,7 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
         evidence.counterexamples.iter().filter(|found| found.property.kind == kind && found.property.name == name);
     let messages: Vec<&str> = found.map(|found| found.message.as_str()).collect();
     let (verdict, note) = match messages.first() {
-        Some(_) if kind == FailureKind::Never => (PropertyVerdict::Violated, String::new()),
+        Some(_) if kind == FailureKind::Never && name != checker::STRICT => (PropertyVerdict::Violated, String::new()),
         Some(message) => (PropertyVerdict::Violated, (*message).to_owned()),
         None if evidence.is_doubtful(kind) => {
             (PropertyVerdict::Incomplete, "a violation could not be shown again".to_owned())

@@ -8,7 +8,6 @@ use checker::narrate::program_replay::{Moment, ProgramReplay};
 use checker::narrate::races::Shown;
 use explore::graph::Race;
 use explore::system::Failure;
-use peer::INCONSISTENT;
 use report::Sources;
 use trace::{
     Call, Choice, Counterexample, EventKind, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef,
@@ -110,7 +109,6 @@ fn message(failure: &Failure, told: &Told) -> String {
             let names: Vec<String> = names.collect();
             format!("{} {} for ever", names.join(", "), if names.len() == 1 { "waits" } else { "wait" })
         }
-        FailureKind::Assert if failure.message.starts_with(INCONSISTENT) => failure.message.clone(),
         FailureKind::Assert if !has_assertion(told) => {
             // Not our words, but the program's: what it says of itself before it aborts.
             let said = told.complaints.iter().rev().find(|line| line.contains("ssert"));

@@ -56,6 +56,7 @@ impl Stepper<'_> {
             is_fresh,
             after_operation,
             assertion,
+            contradiction: None,
             misuse,
             lowest,
             clean_below,

@@ -22,7 +22,7 @@ impl Stepper<'_> {
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
             kernel.net.far.places.insert(peer, after);
             let contradiction = self.workload.peers[peer.0 as usize].contradiction(after);
-            step.assertion = step.assertion.take().or(contradiction);
+            step.contradiction = step.contradiction.take().or(contradiction);
             if !self.workload.options.holes.said {
                 step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
             }

@@ -16,6 +16,7 @@ use crate::system::overlay::ThreadOverlay;
 use crate::system::peers::{deliveries, unknown_delivery};
 use crate::system::service::Service;
 use crate::system::state::{NUMBERS, Snapshot, State, first_number};
+use crate::system::step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use crate::system::workload::Workload;
@@ -39,12 +40,29 @@ use trace::{Choice, FailureKind, Fingerprint};
 use world::refusal::{Cause, Refusal};
 use world::{Command, Pace, StartError, World};
 
+/// The property that every schedule says the same to strict peers.
+pub const STRICT: &str = "strict";
+
 /// The result of taking a choice.
 #[derive(Default)]
 struct ChoiceResult {
     accesses: Vec<Access>,
+    faults: Faults,
+}
+
+/// What is wrong with a step, beside how processes end.
+#[derive(Default)]
+struct Faults {
     misuse: Option<&'static str>,
     assertion: Option<String>,
+    contradiction: Option<String>,
+}
+
+impl Faults {
+    fn of(step: &mut step::Step) -> Self {
+        let step::Step { misuse, assertion, contradiction, .. } = step;
+        Self { misuse: *misuse, assertion: assertion.take(), contradiction: contradiction.take() }
+    }
 }
 
 /// Programs whose schedules are to be searched.
@@ -368,11 +386,11 @@ impl Programs {
             return None;
         }
         match self.stepper().advance(tid, alternative) {
-            Ok(step) => {
+            Ok(mut step) => {
                 if self.workload.options.awaits {
                     self.stepper().follow_spin(&step, state);
                 }
-                Some(ChoiceResult { accesses: step.accesses, misuse: step.misuse, assertion: step.assertion })
+                Some(ChoiceResult { faults: Faults::of(&mut step), accesses: step.accesses })
             }
             // The effects of an incomplete step are discarded: the next load restores the state.
             Err(refusal) if refusal.cause == Cause::Spent => None,
@@ -483,7 +501,7 @@ impl Programs {
         let recipients = signal::recipients(&self.state.world.kernel, &several);
         let result = self.take_choice(state, choice);
         let reads = self.state.end_notes();
-        let ChoiceResult { mut accesses, misuse, assertion } = result?;
+        let ChoiceResult { mut accesses, faults } = result?;
         accesses.extend(self.stepper().gate_accesses(tid, &gates));
         if timing != self.view().timing(tid) {
             accesses.push(Access { object: access::deadlines(), write: true, plain: false });
@@ -497,7 +515,7 @@ impl Programs {
         let progress = accesses.iter().any(access::changes);
         self.take_output();
         let after = self.workload.valuation(&self.state);
-        let failure = self.failed(choice.actor, (misuse, assertion), (before, after));
+        let failure = self.failed(choice.actor, faults, (before, after));
         let fingerprint = self.fingerprint();
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
         let reached = match around.is_known(fingerprint, is_fatal) {
@@ -512,13 +530,16 @@ impl Programs {
     fn failed(
         &mut self,
         actor: u32,
-        (misuse, assertion): (Option<&'static str>, Option<String>),
+        Faults { misuse, assertion, contradiction }: Faults,
         (before, after): (u64, u64),
     ) -> Option<Failure> {
         let ended = self.state.take_ended();
         let asserted =
             assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true, property: None });
+        let is_strict =
+            |message| Failure { kind: FailureKind::Never, message, fatal: true, property: Some(STRICT.to_owned()) };
         let failure = asserted
+            .or_else(|| contradiction.map(is_strict))
             .or_else(|| self.workload.failure(&ended))
             .or_else(|| self.workload.forbidden_failure(before, after))
             .or_else(|| self.workload.misused(actor, misuse?));

@@ -1,6 +1,7 @@
 //! Programs that mix families of operations, through every engine and on the host.
 //!
-//! `PROGRAMS=20000` tries so many, `PROGRAMS=500..900` those of certain seeds; `FAMILY=unmap` those of one family.
+//! `PROGRAMS=20000` tries so many, `PROGRAMS=500..900` those of certain seeds; `FAMILY=unmap` those of one family;
+//! `TIMES=100` looks so often in each way: what two workers see may depend on who is faster.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "who lets it run over night wants to see how far it is")]
 
 use crate::fuzz::batch::{Batch, Case};
@@ -227,6 +228,10 @@ fn compare(case: &Case<'_>, look: &Look, seen: &Seen) -> Option<Difference> {
             Answer::Panicked(told) => return Some(Difference { look: look.name, told }),
         },
     };
+    (0..times()).find_map(|_| differs(case, look, plain))
+}
+
+fn differs(case: &Case<'_>, look: &Look, plain: &Seen) -> Option<Difference> {
     match ask(case, look.see, (look.options)()) {
         Answer::Seen(seen) if (look.is_same)(plain, &seen) => None,
         Answer::Seen(seen) if moves_stacks(case.program) && is_same_elsewhere(plain, &seen) => None,
@@ -314,6 +319,11 @@ fn seeds(default: u64) -> Range<u64> {
         Some((from, to)) => from.parse().unwrap_or(0)..to.parse().unwrap_or(default),
         None => 0..given.parse().unwrap_or(default),
     }
+}
+
+/// How often a program is looked at in each way.
+fn times() -> u32 {
+    std::env::var("TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
 /// Seeds can be tried without programs that do what is wanted elsewhere: `WITHOUT=RETURNS,exit`.
