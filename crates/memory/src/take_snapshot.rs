@@ -28,6 +28,7 @@ impl Memory {
         let mut interned = std::mem::take(&mut self.interned);
         let base = self.near_base().unwrap_or_else(|| self.take_base(&mut interned));
         let delta = self.take_delta(&mut interned);
+        assert!(delta.len() <= DELTA_MAX, "a state far from its base has a base of its own");
         assert!(delta.is_sorted_by_key(|(owner, page, _)| (*owner, *page)), "a delta is searched by bisection");
         // An equal page that another snapshot has took the place of the memory's own: translations follow.
         for (owner, page, spare) in interned.exchanged.drain(..) {

@@ -31,6 +31,7 @@ impl Kernel {
     /// content goes last.
     pub fn release(&mut self, memory: &mut Memory, description: Id) {
         let open = self.descriptions.get_mut(&description).expect("a reference keeps its description");
+        assert!(open.references > 0, "a description that nobody refers to is closed already");
         open.references -= 1;
         if open.references > 0 {
             return;

@@ -78,6 +78,7 @@ fn poll(kernel: &Kernel, _: &Memory, description: Id) -> u16 {
 fn close(kernel: &mut Kernel, _: &mut Memory, description: Id) {
     let Some(id) = of_description(kernel, description) else { return };
     if let Some(queue) = kernel.ipc.posix.get_mut(&id) {
+        assert!(queue.users > 0, "every queue descriptor that is closed was opened");
         queue.users -= 1;
     }
     drop_if_unused(kernel, id);
