@@ -3,11 +3,12 @@
 //! A message sequence chart turned into text: processes are columns, as in Promela's tradition
 //! (`spin -c`, XSPIN), and not indentation, because a switch between two threads is what the reader
 //! looks for.
+//!
 //! ```text
-//!   step | main        | T1            | changed
-//!      1 | lock m      |               |
-//! !    2 |             | lock n        |
-//! !    3 | lock n: waits |             |
+//!   step | main    | T1      | changed
+//!      1 | lock m  |         |
+//! !    2 |         | lock n  |
+//! !    3 | x = 1   |         | x: 0 -> 1
 //! ```
 //! `!` marks a context switch. The layout is made in two passes: all cells first, to know how wide
 //! they want to be, then the widths, then the text; nothing is drawn that has to be moved.

@@ -24,7 +24,7 @@ pub fn short_count(number: u64) -> String {
 
 /// `1.9 GB`.
 ///
-/// Powers of 1024 with the short names, as `ls -h` and `free -h` write them.
+/// Powers of 1024 with the short names, as sizes are read on the command line.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     scaled(number as f64, 1024.0, &[" B", " kB", " MB", " GB", " TB"])

@@ -40,7 +40,7 @@ const F_GET_SEALS: u64 = 1034;
 
 /// Commands that take a descriptor of `O_PATH`.
 ///
-/// open(2), `O_PATH`: "other file operations fail with the error EBADF".
+/// open(2), `O_PATH`: "other file operations (...) fail with the error EBADF".
 const WITH_PATH: [u64; 6] = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_QUERY];
 
 /// Status flags that `F_SETFL` changes; it ignores the others.
