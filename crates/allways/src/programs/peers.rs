@@ -1,4 +1,7 @@
 //! Peers of a check: what is started for each, and where users have written it.
+//!
+//! A peer is started once, before the search, and its answers are recorded (docs/peers.md). What
+//! the user says for all peers on the command line wins over what is said for one in the file.
 
 use super::config::FILE;
 use super::machines::Machines;
@@ -92,6 +95,9 @@ impl Written<'_> {
 }
 
 /// Starts a peer. It sees of the host what the programs see, and its own folder.
+///
+/// # Errors Why it cannot be started, with the place where it was written, for a peer may come from
+/// a flag or from a file.
 pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result<(), String> {
     let own = program_file(&peer.command);
     let folder = own.as_ref().and_then(|file| file.parent()).filter(|folder| *folder != Path::new("/"));

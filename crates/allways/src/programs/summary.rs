@@ -185,6 +185,9 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
 }
 
 /// Choices beside who moves that were looked at, and how often they were met.
+///
+/// Only those that were looked at: a choice that is switched off is an assumption and is told
+/// there.
 fn choices(wanted: &Wanted, counts: &ChoiceCounts) -> Vec<Choices> {
     let view = &wanted.view;
     let is_on = |what: &ChoiceKind| match what {
@@ -225,6 +228,8 @@ fn told_estimate(estimate: &sample::Estimate) -> String {
     )
 }
 
+/// The probability of a new class is the Good-Turing estimate, the bound on failing runs that of a
+/// binomial with no success ("rule of three").
 fn told_sample(sampled: &sample::Report) -> Vec<String> {
     let mut words = vec![
         format!("{} runs", count(sampled.runs)),
@@ -240,6 +245,9 @@ fn told_sample(sampled: &sample::Report) -> Vec<String> {
 }
 
 /// What a search takes for granted.
+///
+/// Every abstraction that is not checked otherwise has to be named here: it is what "holds" is
+/// relative to.
 fn assumptions(wanted: &Wanted, peers: &[String]) -> Vec<String> {
     let waits = match wanted.view.timeouts() {
         0 => "timed waits end only when nobody else can move".to_owned(),

@@ -1,4 +1,8 @@
 //! Steps that concern peers: what a step says is passed on, and answers are delivered.
+//!
+//! What is said to a peer is a write of the object "said to that peer", a delivery is a read of it:
+//! so a reduction never exchanges a delivery with the sentence that it answers, while deliveries of
+//! different peers commute.
 
 use crate::footprint::{access, sockets};
 use crate::system::peer_connects::Knock;

@@ -66,6 +66,10 @@ impl Faults {
 }
 
 /// Programs whose schedules are to be searched.
+///
+/// **Invariant:** between two calls of the engine the state is some saved one (`loaded`) or
+/// garbage; `load` restores before each step, and does nothing if the state is that one already,
+/// which is the usual case in a depth-first search.
 pub struct Programs {
     pub(crate) state: State,
     pub(crate) executor: Executor,
@@ -110,6 +114,8 @@ impl Programs {
     }
 
     /// Another worker for the same search: snapshots of one can be restored by the other.
+    ///
+    /// Workers share snapshots, hooks and the initial state; code caches and memory are their own.
     pub(crate) fn for_worker(&self) -> Self {
         let host = &self.state.world.kernel.host;
         let world = World::new(host.clone(), 1, self.state.world.memory.limit());
@@ -180,6 +186,9 @@ impl Programs {
 
     /// Brings every program to the beginning of its own code. Loading is no part of any schedule: it reads files and
     /// maps them, and commutes with the loading of other programs.
+    ///
+    /// Loading a program reads its files and maps them, in its own space: it commutes with all
+    /// other loading, so one order is enough.
     fn begin(&mut self) {
         self.is_starting = true;
         let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
@@ -221,6 +230,9 @@ impl Programs {
     }
 
     /// Restores a state, to take a step from it.
+    ///
+    /// # Panics If the state was changed since it was saved: then some step went around the
+    /// savepoints.
     pub(crate) fn load(&mut self, snapshot: &Snapshot) {
         self.executor.catch_up();
         match self.loaded.take() == Some(snapshot.number) {
@@ -239,6 +251,9 @@ impl Programs {
 
     /// Makes every access to the words of these races a visible operation. Whether the search has to restart, because
     /// of that or because its steps have refined the abstraction.
+    ///
+    /// The end of a round: everything that steps have shown, merged. If it grew, all states are
+    /// void.
     pub fn promote(&mut self, races: &[Race]) -> bool {
         let words = races.iter().filter_map(|race| self.executor.words.get(&race.object));
         self.executor.refinement.promote(words.flatten().copied());
@@ -326,6 +341,9 @@ impl Programs {
     }
 
     /// Fingerprint of the state, or of the variables that users match states by.
+    ///
+    /// 128 bits of a sum over memory, threads and kernel, or of the variables that the user named
+    /// (`--match`), which is an abstraction that may merge states and is reported as such.
     pub(crate) fn fingerprint(&mut self) -> u128 {
         let whole = self.state.fingerprint();
         self.workload.abstraction(&self.state).unwrap_or(whole)
@@ -461,6 +479,10 @@ pub(crate) struct Executed {
 impl Programs {
     /// Executes a step. Records its read set on demand: words of memory in the memory itself, other threads in the
     /// result.
+    ///
+    /// What is compared before and behind a step (gates, timing, recipients of signals,
+    /// propositions) are the facts that depend on several actors at once: a change of one of them
+    /// is an access of this step, though it made none.
     pub(crate) fn execute(
         &mut self,
         state: &Snapshot,
@@ -536,6 +558,9 @@ impl Programs {
     }
 
     /// A memoized or inherited result differs from the computed one: no verdict of this search can be trusted.
+    ///
+    /// In tests a panic, so that the failing program is at hand; with `--audit` a refusal, so that
+    /// the user gets no verdict.
     pub(crate) fn note_difference(&mut self, tid: Tid, what: &str) {
         // Results from before a refinement may differ, and the search restarts anyway.
         if self.executor.refinement.has_grown.load(Ordering::Relaxed) {

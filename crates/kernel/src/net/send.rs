@@ -136,6 +136,8 @@ fn partly(call: &Call<'_>, id: Id, sent: usize, waits: bool) -> Result<usize, St
     if sent > 0 { Ok(sent) } else { Err(EAGAIN.into()) }
 }
 
+/// The room is the sender's buffer and the receiver's together: on the loopback interface both fill
+/// up before a writer blocks.
 fn send_tcp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
     let socket = call.socket(id);
     if socket.stage == Stage::Connecting {
@@ -203,6 +205,8 @@ fn send_unix_stream(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, wa
     Ok(sent)
 }
 
+/// Nothing waits: `udp(7)` has no flow control. A refused datagram is reported by the *next* call
+/// on the socket, as an ICMP message would be.
 fn send_udp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>) -> Result<usize, Stop> {
     let socket = call.socket(id);
     if outgoing.bytes.len() > UDP_MAX {
@@ -254,6 +258,8 @@ fn refuse(call: &mut Call<'_>, id: Id) {
 }
 
 /// Datagrams and packets of Unix sockets: all or nothing.
+///
+/// "All or nothing": a datagram longer than the send buffer is `EMSGSIZE` and would never fit.
 fn send_unix_message(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
     let socket = call.socket(id);
     let packets = socket.kind == Kind::Packets;
