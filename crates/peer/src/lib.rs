@@ -5,6 +5,14 @@
 //! the rest again.
 //!
 //! **Invariant:** the same conversation has the same answers, however often and in whatever order they are asked for.
+//!
+//! Why not put the peer into the search: its own interleavings multiply the states, although one
+//! schedule of a server that answers deterministically shows all that a client can see of it. Why
+//! not replay recorded answers: requests differ between schedules, and a recording has no answer to
+//! a request that was never made.
+//!
+//! Answers are cumulative streams (all bytes since the connection was opened), never increments:
+//! what a search reads is a window into them, by how much was delivered so far.
 
 mod checkpoint;
 mod conversation;
@@ -40,7 +48,7 @@ pub use own_world::OwnWorld;
 pub use recorded::{Recorded, record, recorded_shape};
 pub use runs::Runs;
 pub use shape::{Address, Shape};
-pub use strict::{INCONSISTENT, Strict};
+pub use strict::Strict;
 pub use terms::Terms;
 
 use kernel::Id;
@@ -53,6 +61,9 @@ use std::time::Duration;
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A peer, as the search asks it.
+///
+/// `after` is called for every step that says something and must be pure and cheap; `heard` may
+/// start processes and wait, and is called only when a delivery is possible at all.
 pub trait Outside: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &str;
@@ -103,6 +114,9 @@ pub trait Outside: Send + Sync {
 }
 
 /// All that a peer has answered at a place, by connection.
+///
+/// **Invariant:** along a conversation streams only grow. A peer that takes something back has
+/// answered differently.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Heard {
     /// Connections that it has opened itself, in order.
@@ -145,6 +159,9 @@ pub struct Stream {
 }
 
 /// Why a peer cannot be asked.
+///
+/// `Fails` means that the peer does what is not modelled, `Inconclusive` that it is not a function:
+/// both end the check without a verdict, with different advice.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trouble {
     /// The search has to stop.

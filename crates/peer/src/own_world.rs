@@ -1,5 +1,9 @@
 //! A peer in a world of its own, server or client: any program that Allways runs, on one schedule. It is deterministic, its snapshots take
 //! microseconds, and nothing of it is left behind.
+//!
+//! One schedule, round robin, with virtual time: the same conversation gives the same answers on
+//! every machine. That schedule stands for the peer; bugs that only other schedules of the peer
+//! show are not found, which the report says.
 
 use crate::checkpoint::Strategy;
 use crate::conversation::Conversation;
@@ -27,6 +31,9 @@ use world::step::Observer;
 use x86::{Code, Cpu};
 
 /// Rounds without rest at most: a peer that spins never comes to rest.
+///
+/// A peer that polls without sleeping never rests; after this many rounds it is `Fails`, with
+/// advice.
 const ROUNDS_MAX: u64 = 1 << 18;
 /// Bytes that the checkpoints of an adaptive strategy may take.
 const CHECKPOINT_BYTES_MAX: u64 = 256 << 20;

@@ -11,9 +11,6 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How a contradiction begins, in words.
-pub const INCONSISTENT: &str = "inconsistent: ";
-
 /// A peer to which every schedule has to say the same.
 pub struct Strict {
     peer: Arc<dyn Outside>,
@@ -71,7 +68,7 @@ impl Book {
             _ => None,
         };
         if let Some(told) = told {
-            self.contradictions.insert(after, format!("{INCONSISTENT}peer `{name}`, connection {number}, {told}"));
+            self.contradictions.insert(after, format!("inconsistent: peer `{name}`, connection {number}, {told}"));
         }
         self.lengths.insert(after, lengths);
     }

@@ -1,4 +1,7 @@
 //! Where a peer listens.
+//!
+//! Names of machines that no peer has a real address for get one of 10.99.0.0/16, a private range
+//! (RFC 1918); so a literal address there is refused.
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -95,6 +95,11 @@ pub enum Wakes {
 }
 
 impl ViewOptions {
+    /// Whether every schedule has to say the same to a peer.
+    pub fn is_strict(&self) -> bool {
+        !self.peer.is_empty() && self.strict || self.peer.iter().any(|peer| peer.strict == Some(true))
+    }
+
     /// How often a timed wait may end while somebody can move.
     pub fn timeouts(&self) -> u32 {
         self.timeouts.unwrap_or(0)

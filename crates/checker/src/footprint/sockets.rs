@@ -2,6 +2,9 @@
 //!
 //! A reader takes from the head, a writer adds to the tail of its peer. Each looks at the other end only if it has to: the
 //! reader if it wants more than there is, the writer if room is short.
+//!
+//! Head and tail as two objects is what makes a producer and a consumer on one connection
+//! independent while there is data and room, as for channels of models.
 
 use super::access::{Kind, object};
 use explore::graph::Access;

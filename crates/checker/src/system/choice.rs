@@ -1,4 +1,8 @@
 //! Alternatives of an actor in a state. Engines number them from 0; only this file gives a number its meaning.
+//!
+//! Numbers are what schedules hold, so their meaning must follow from the state alone: 0 is the
+//! plain step, further ones are other outcomes of the same operation (how much a read returns, who
+//! is woken). POSIX lets a signal wake "at least one" waiter and does not say which; each is tried.
 
 use crate::libc::Operation;
 use crate::system::choice_kind::ChoiceKind;
@@ -9,6 +13,8 @@ use kernel::{Id, Tid, signal};
 use trace::Choice;
 
 /// The number of the actor that lets time pass.
+///
+/// No thread has this number: threads' numbers have five digits.
 pub const TIME: u32 = 0;
 
 /// One alternative of an actor.

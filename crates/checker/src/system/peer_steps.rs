@@ -1,4 +1,8 @@
 //! Steps that concern peers: what a step says is passed on, and answers are delivered.
+//!
+//! What is said to a peer is a write of the object "said to that peer", a delivery is a read of it:
+//! so a reduction never exchanges a delivery with the sentence that it answers, while deliveries of
+//! different peers commute.
 
 use crate::footprint::{access, sockets};
 use crate::system::peer_connects::Knock;
@@ -23,7 +27,7 @@ impl Stepper<'_> {
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
             kernel.net.far.come_to(said.end, after);
             let contradiction = self.workload.peers[peer.0 as usize].contradiction(after);
-            step.assertion = step.assertion.take().or(contradiction);
+            step.contradiction = step.contradiction.take().or(contradiction);
             if !self.workload.options.holes.said {
                 step.accesses.push(Access {
                     object: said_object(&kernel.net.far, peer, said.end),
@@ -81,7 +85,8 @@ impl Stepper<'_> {
             Some(_) => sockets::end(kernel, near),
             None => sockets::send(kernel, end, pending.pending() as u64),
         });
-        if pending.is_empty() {
+        let is_known = pending.messages.is_empty() || (index as usize) < pending.messages.len();
+        if pending.is_empty() || !is_known {
             return None;
         }
         if let Some((number, message)) = pending.messages.get(index as usize) {

@@ -106,10 +106,15 @@ pub enum PeerProblem {
     NotStarted(StartError),
     /// It does not listen, or does something that is not modelled.
     Trouble(String),
+    /// The search has to stop.
+    Stopped,
 }
 
 impl PeerProblem {
     fn of(trouble: &Trouble) -> Self {
-        Self::Trouble(trouble.to_string())
+        match trouble {
+            Trouble::Stopped => Self::Stopped,
+            trouble => Self::Trouble(trouble.to_string()),
+        }
     }
 }

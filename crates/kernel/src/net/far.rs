@@ -3,6 +3,14 @@
 //! What is sent to a far end is said to its peer, in one order for all connections; what the peer answers is delivered. The
 //! state holds where in its conversation a peer is: a fingerprint of all that was said to it. Which answer belongs to that is
 //! a function outside of the state.
+//!
+//! **Invariant:** everything about peers that tells states apart is here, in numbers: what was said
+//! (as a fingerprint) and how much of the answer was delivered. The answers themselves are outside:
+//! `peer` is a function from what was said to what is answered, so two states with the same
+//! fingerprint have the same future, and a state can be visited again without talking to the peer
+//! again. Artho and others call this an I/O cache (ASE 2009, "Cache-based model checking of
+//! networked applications"); here its key is the whole conversation of a peer, over all of its
+//! connections.
 
 use super::address::Endpoint;
 use super::family::Transport;
@@ -44,6 +52,9 @@ pub struct Far {
     /// Peers with a conversation for each connection.
     pub independent: Vec<PeerId>,
     /// What was said since it was last taken; empty between steps.
+    ///
+    /// Taken by the checker behind every step, which extends `places` by it. If it were not empty
+    /// between steps, states would differ in what was not yet told.
     pub said: Vec<Said>,
 }
 
@@ -170,6 +181,9 @@ pub enum Saying {
 
 /// Where in its conversation a peer is: a fingerprint of what was said to it. Bytes that follow each other on one connection
 /// count by content, and not by how they were cut into calls.
+///
+/// Two guests that send `ab` in one call and in two calls have said the same to a stream: the run
+/// of bytes is hashed as a polynomial, of which only the last run stays open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Place {
     /// All but the last run of bytes.

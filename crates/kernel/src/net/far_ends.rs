@@ -1,4 +1,8 @@
 //! What is done with far ends: guests connect to peers, peers connect to guests, and bytes go both ways.
+//!
+//! A far end is a socket without a descriptor. Everything that works on connections (queues,
+//! resets, `poll(2)`) works on it unchanged; this file is only about how something comes in from a
+//! peer and how what is sent is told to it.
 
 use super::address::{Endpoint, Name};
 use super::close::{finish, part, reset};
@@ -117,6 +121,9 @@ pub fn near(kernel: &Kernel, end: Id) -> Option<Id> {
 }
 
 /// Delivers bytes from a far end.
+///
+/// Delivery does not ask for room: a peer's bytes are there as soon as they are delivered, and
+/// whether they are is a choice of the checker.
 pub fn deliver(kernel: &mut Kernel, end: Id, bytes: &[u8]) {
     let Some(near) = near(kernel, end) else { return };
     if let Some(queue) = kernel.net.queues.get_mut(&near) {
@@ -161,6 +168,8 @@ fn is_unix(kernel: &Kernel, end: Id) -> bool {
 }
 
 /// Whether nothing more can come from a far end. A Unix socket can finish first, and close later.
+///
+/// TCP cannot tell "finished" from "closed" until something is sent, a Unix socket can.
 #[must_use]
 pub fn is_over(kernel: &Kernel, end: Id) -> bool {
     let ended = kernel.net.far.ends.get(&end).and_then(|far| far.ended);

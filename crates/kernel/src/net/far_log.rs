@@ -15,6 +15,8 @@ pub fn say(kernel: &mut Kernel, end: Id, what: Saying) {
 }
 
 /// Bytes that have arrived at a far end are said to its peer: they take up no room.
+///
+/// Peers read at once and without limit, so a guest never waits for room towards one.
 pub fn absorb(kernel: &mut Kernel, end: Id) {
     if !kernel.net.far.ends.contains_key(&end) {
         return;

@@ -4,6 +4,11 @@
 //! peer stands for the machine that has them ([`far`]).
 //! Packets on it are neither lost nor late, so a connection is a pair of queues; each queue, each listener and each port
 //! is an object of its own, so that what is independent stays so.
+//!
+//! **What is deliberately absent:** loss, delay and reordering of packets. TCP hides them, and UDP
+//! on the loopback interface does not show them, except that a full mailbox loses what comes. So
+//! everything that happens on a connection is the consequence of a call, and schedules of calls are
+//! all that has to be explored.
 
 mod accept;
 pub mod address;
@@ -103,6 +108,8 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Whether what a thread waits for is there.
+///
+/// A socket that is gone ends every wait: the redone call finds out what that means.
 #[must_use]
 pub fn holds(kernel: &Kernel, request: Request) -> bool {
     let net = &kernel.net;

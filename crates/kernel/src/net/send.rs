@@ -129,6 +129,8 @@ fn partly(call: &Call<'_>, id: Id, sent: usize, waits: bool) -> Result<usize, St
     if sent > 0 { Ok(sent) } else { Err(EAGAIN.into()) }
 }
 
+/// The room is the sender's buffer and the receiver's together: on the loopback interface both fill
+/// up before a writer blocks.
 fn send_tcp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
     let socket = call.socket(id);
     if socket.stage == Stage::Connecting {
@@ -197,6 +199,8 @@ fn send_unix_stream(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, wa
 }
 
 /// Datagrams and packets of Unix sockets: all or nothing.
+///
+/// "All or nothing": a datagram longer than the send buffer is `EMSGSIZE` and would never fit.
 fn send_unix_message(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
     let socket = call.socket(id);
     let packets = socket.kind == Kind::Packets;

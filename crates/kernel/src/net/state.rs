@@ -12,6 +12,9 @@ use std::net::Ipv6Addr;
 pub const DATAGRAMS_MAX: usize = 10;
 
 /// All sockets.
+///
+/// **Invariant:** a socket without a descriptor is in the queue of exactly one listener, or is a
+/// far end. Queues exist for every socket that can receive; who holds a port is listed there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Net {
     /// Open sockets, and connected ones that wait to be accepted.

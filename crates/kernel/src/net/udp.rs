@@ -14,6 +14,8 @@ use crate::id::Id;
 const UDP_MAX: usize = 65_507;
 
 /// Sends a datagram: to a process, to a peer where no process is, or to nobody.
+///
+/// Nothing waits: `udp(7)` has no flow control. A refused datagram is reported by the *next* call on the socket, as an ICMP message would be.
 pub fn send(call: &mut Call<'_>, id: Id, to: Option<&Given>, bytes: &[u8]) -> Result<usize, Stop> {
     let socket = call.socket(id);
     if bytes.len() > UDP_MAX {

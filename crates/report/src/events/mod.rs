@@ -2,6 +2,9 @@
 //!
 //! **Invariant:** words are made of the data of an event alone, so a saved counterexample reads as it did when it was found. Only
 //! a statement of a model, and an event of a file of another version, is told by the text that came with it.
+//!
+//! Whoever records a trace records data ([`trace::EventKind`]), not sentences; so a better wording
+//! reaches counterexamples that were saved before it.
 
 mod calls;
 mod files;
