@@ -237,7 +237,7 @@ impl Connection {
 
 impl Stream {
     /// What changes whenever something is received.
-    fn extent(&self) -> (usize, Option<End>) {
+    pub(crate) fn extent(&self) -> (usize, Option<End>) {
         (self.bytes.len(), self.end)
     }
 }

@@ -1,16 +1,17 @@
 //! One instance of a program, from its start to its end.
 
-use crate::connection::{Connection, Stream};
+use crate::connection::{Connection, End, Stream};
 use crate::diag::Diagnosis;
 use crate::keeper::{self, ANSWERS, OWN_NETWORK};
 use crate::output::Output;
+use crate::passing::{Next, Passing, Sleeper};
 use crate::problem::{Problem, Status};
-use crate::rest::{Group, Look, Pause};
+use crate::rest::{Group, Look, Pause, Rest, told as thread_told};
 use crate::spec::{Clock, Network, Spec};
 use crate::sys;
 use crate::threads::{Site, collect, listens};
 use crate::wire::{self, Message, Tag};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Child, Command};
@@ -44,7 +45,7 @@ struct Keeper {
     /// What the program is kept by.
     kept: i32,
     /// What was heard while something else was awaited.
-    later: Option<Message>,
+    later: VecDeque<Message>,
 }
 
 impl Drop for Keeper {
@@ -61,7 +62,7 @@ impl Instance {
     /// If it cannot be started, ends, does not listen or does not come to rest in time, or `stop` says so.
     pub fn start(spec: &Spec, stop: Stop<'_>) -> Result<Self, Problem> {
         let (process, wire, output) = spawn(spec)?;
-        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: None };
+        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new() };
         let diagnosis = keeper.await_ready(spec, stop)?;
         let (connections, spec) = (Vec::new(), spec.clone());
         let mut instance = Self { spec, keeper, diagnosis, output, connections, idle: None, status: None };
@@ -76,7 +77,7 @@ impl Instance {
         let (clock, network) = (Clock::Virtual, Network::Own);
         let spec = Spec { command, environment, directory, port, clock, network, patience };
         let (process, wire, _output) = spawn(&spec)?;
-        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: None };
+        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new() };
         keeper.await_ready(&spec, &|| false)?;
         Ok(keeper.kept)
     }
@@ -149,35 +150,92 @@ impl Instance {
     /// # Errors
     /// If it does not come to rest in time, or `stop` says so.
     pub fn rest(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
-        let mut limit = Limit::new(&self.spec, stop);
+        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
+        let mut heard = self.extent();
         loop {
-            match self.look()? {
-                Look::Rest(_) => break,
-                Look::Moves(why) => limit.wait(|patience| Problem::Restless { patience, why })?,
+            let look = self.look()?;
+            if std::mem::replace(&mut heard, self.extent()) != heard {
+                passing.note_news();
+            }
+            let why = match look {
+                Look::Moves(why) => Some(why),
+                Look::Rest(rest) => match self.next(&rest, &mut passing)? {
+                    Next::Rest => break,
+                    next => self.go_on(next)?,
+                },
+            };
+            let restless = |why: String| move |patience: String| Problem::Restless { patience, why };
+            match why {
+                Some(why) => limit.wait(restless(why))?,
+                None => limit.check(restless("it sleeps again and again".to_owned()))?,
             }
         }
         self.connections.iter_mut().for_each(Connection::note_rest);
         Ok(())
     }
 
+    /// How much was received on all connections.
+    fn extent(&self) -> Vec<(usize, Option<End>)> {
+        self.connections.iter().map(|connection| connection.stream.extent()).collect()
+    }
+
+    /// What is to be done when nothing moves but time.
+    fn next(&mut self, rest: &Rest, passing: &mut Passing) -> Result<Next, Problem> {
+        if rest.sleeps.is_empty() {
+            return Ok(Next::Rest);
+        }
+        let sleepers = if self.hides_time() { self.keeper.sleepers()? } else { Vec::new() };
+        let keeper = self.keeper.pid;
+        Ok(passing.next(rest, &sleepers, self.idle.as_ref(), |sleep| sleep.thread.number_to(keeper)))
+    }
+
+    /// Lets time pass as was said; who is to be waited for, if anybody is.
+    fn go_on(&mut self, next: Next) -> Result<Option<String>, Problem> {
+        match next {
+            Next::Rest => Ok(None),
+            Next::Wake(thread, passes) => self.keeper.wake(thread, passes).map(|()| None),
+            Next::Await(index) => Ok(Some(thread_told(index, "sleeps"))),
+            Next::TooLong(index) => {
+                let patience = told(self.spec.patience);
+                Err(Problem::Restless { patience, why: thread_told(index, "sleeps") })
+            }
+        }
+    }
+
+    /// Whether its time is ours.
+    fn hides_time(&self) -> bool {
+        self.spec.clock == Clock::Virtual && self.has_own_clock()
+    }
+
     /// Lets it run until it listens and is at rest.
     fn await_listening(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
-        let mut limit = Limit::new(&self.spec, stop);
+        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
         loop {
             let look = self.look()?;
             match (look, listens(&self.keeper.pid.to_string(), self.spec.port)) {
-                (Look::Rest(sites), true) => {
-                    self.idle = Some(sites);
+                (Look::Rest(rest), true) => {
+                    self.idle = Some(rest.sites());
                     return Ok(());
                 }
                 (Look::Moves(why), true) => limit.wait(|patience| Problem::Restless { patience, why })?,
-                (_, false) => {
+                (look, false) => {
                     if let Some(status) = self.status.filter(|_| self.is_deserted()) {
                         return Err(self.not_listening(format!("and {status}")));
                     }
+                    self.sleep_further(&look, &mut passing)?;
                     limit.wait(|patience| self.not_listening(format!("in {patience}")))?;
                 }
             }
+        }
+    }
+
+    /// Lets time pass while it does not listen yet.
+    fn sleep_further(&mut self, look: &Look, passing: &mut Passing) -> Result<(), Problem> {
+        let Look::Rest(rest) = look else { return Ok(()) };
+        let next = self.next(rest, passing)?;
+        match self.go_on(next) {
+            Err(Problem::Restless { patience, .. }) => Err(self.not_listening(format!("in {patience}"))),
+            other => other.map(drop),
         }
     }
 
@@ -256,7 +314,7 @@ impl Keeper {
 
     /// What it says, if anything.
     fn heard(&mut self) -> Result<Option<Message>, Problem> {
-        if let Some(message) = self.later.take() {
+        if let Some(message) = self.later.pop_front() {
             return Ok(Some(message));
         }
         let Some(wire) = &self.wire else { return Ok(None) };
@@ -268,16 +326,33 @@ impl Keeper {
         }
     }
 
-    /// A socket on the program's network. What the keeper says meanwhile is kept for later.
+    /// A socket on the program's network.
     fn socket(&mut self) -> io::Result<OwnedFd> {
+        self.ask(Tag::Socket, 0)?.fd.ok_or_else(|| io::Error::other("its keeper has no sockets"))
+    }
+
+    /// The threads that it lets sleep.
+    fn sleepers(&mut self) -> Result<Vec<Sleeper>, Problem> {
+        let told = self.ask(Tag::Sleepers, 0).map_err(|error| Problem::system("asking who sleeps", &error))?;
+        Ok(Sleeper::all(&told.text))
+    }
+
+    /// Ends a sleep; whether its clocks have passed meanwhile.
+    fn wake(&mut self, thread: i32, passes: bool) -> Result<(), Problem> {
+        let tag = if passes { Tag::WakeLater } else { Tag::Wake };
+        self.ask(tag, thread).map(drop).map_err(|error| Problem::system("waking it", &error))
+    }
+
+    /// Says something, and waits for what is said in return. What the keeper says meanwhile is kept for later.
+    fn ask(&mut self, tag: Tag, number: i32) -> io::Result<Message> {
         let gone = || io::Error::other("its keeper has ended");
         let wire = self.wire.as_ref().ok_or_else(gone)?;
-        wire::say(wire.as_raw_fd(), Tag::Socket, 0, "", None)?;
+        wire::say(wire.as_raw_fd(), tag, number, "", None)?;
         loop {
             let message = wire::hear(wire, 0)?.ok_or_else(gone)?;
             match message.tag {
-                Tag::Socket => return message.fd.ok_or_else(gone),
-                _ => self.later = Some(message),
+                said if said == tag => return Ok(message),
+                _ => self.later.push_back(message),
             }
         }
     }
@@ -298,14 +373,18 @@ impl<'a> Limit<'a> {
 
     /// Pauses, unless it has taken too long.
     fn wait(&mut self, too_long: impl FnOnce(String) -> Problem) -> Result<(), Problem> {
-        if (self.stop)() {
-            return Err(Problem::Stopped);
-        }
-        if self.begun.elapsed() > self.patience {
-            return Err(too_long(told(self.patience)));
-        }
+        self.check(too_long)?;
         self.pause.take();
         Ok(())
+    }
+
+    /// Goes on, unless it has taken too long.
+    fn check(&self, too_long: impl FnOnce(String) -> Problem) -> Result<(), Problem> {
+        match () {
+            () if (self.stop)() => Err(Problem::Stopped),
+            () if self.begun.elapsed() > self.patience => Err(too_long(told(self.patience))),
+            () => Ok(()),
+        }
     }
 }
 

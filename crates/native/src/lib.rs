@@ -5,7 +5,8 @@
 //! network for us, and ends with us: what it started ends with it. [`Instance`] is our side.
 //!
 //! When the program has answered is observed (`rest.rs`): all of its threads are blocked, everything that we sent has arrived,
-//! and everything that it sent has been received. Time decides nothing but when to give up.
+//! and everything that it sent has been received. Time decides nothing but when to give up: sleeps of the program end when we say
+//! so (`passing.rs`).
 //!
 //! **Invariant:** nothing that was started here outlives this process, however it ends.
 #![allow(
@@ -19,6 +20,7 @@ mod diag;
 mod instance;
 mod keeper;
 mod output;
+mod passing;
 mod probe;
 mod problem;
 mod rest;

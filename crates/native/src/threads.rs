@@ -31,8 +31,10 @@ pub(crate) type Site = (u64, u64);
 pub(crate) enum Doing {
     /// It waits for somebody, or is no more.
     Waits,
-    /// It waits until a time.
+    /// It waits for nothing but time.
     Sleeps(Site),
+    /// It waits for another thread, or until a time.
+    WaitsFor(Site),
     Runs,
 }
 
@@ -71,9 +73,16 @@ impl Thread {
         matches!(self.state, 'Z' | 'X')
     }
 
-    /// Whether it seems to be blocked, until somebody does something for it.
+    /// Whether it seems to be blocked, until somebody does something for it. Who is signalled while the keeper lets it sleep seems to
+    /// wait for a device (`SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`).
     pub fn seems_blocked(self) -> bool {
-        self.state == 'S' || self.is_over()
+        self.state == 'S' || self.is_over() || self.state == 'D' && matches!(self.doing(), Doing::Sleeps(_))
+    }
+
+    /// Its number as the keeper knows it.
+    pub fn number_to(self, keeper: u32) -> Option<i32> {
+        let level = numbers(keeper)?.len();
+        numbers(self.tid)?.get(level.checked_sub(1)?).copied()
     }
 
     /// What it does, in words.
@@ -111,16 +120,25 @@ fn doing_in(text: &str) -> Option<Doing> {
         words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok()).collect();
     let rest = rest.filter(|rest| rest.len() == 8)?;
     let is_for_none = |(number, count): (i64, usize)| number == call && rest[count] == 0;
-    let is_sleep = SLEEPS.contains(&call)
-        || WAITS_FOR_FILES.into_iter().any(is_for_none)
-        || call == libc::SYS_futex && is_timed_wait(&rest);
-    Some(if is_sleep { Doing::Sleeps((rest[6], rest[7])) } else { Doing::Waits })
+    let site = (rest[6], rest[7]);
+    Some(match call {
+        _ if SLEEPS.contains(&call) || WAITS_FOR_FILES.into_iter().any(is_for_none) => Doing::Sleeps(site),
+        libc::SYS_futex if is_timed_wait(&rest) => Doing::WaitsFor(site),
+        _ => Doing::Waits,
+    })
 }
 
 /// Whether `futex(2)` waits until a time.
 fn is_timed_wait(arguments: &[u64]) -> bool {
     let operation = arguments[1] as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     matches!(operation, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) && arguments[3] != 0
+}
+
+/// The numbers of a thread in its pid namespace and in all around it, ours first.
+fn numbers(thread: u32) -> Option<Vec<i32>> {
+    let text = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let words = text.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    words.split_whitespace().map(|word| word.parse().ok()).collect()
 }
 
 /// Whether a process listens on a port of the network that a process is on.

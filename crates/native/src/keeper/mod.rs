@@ -8,6 +8,8 @@ mod exec;
 mod filter;
 mod launch;
 mod namespaces;
+mod sleepers;
+mod time;
 
 use crate::spec::{Clock, Network, Spec};
 use crate::sys::{self, checked};
@@ -182,11 +184,24 @@ impl Keeper {
     }
 
     /// Serves one request; false if there will be no more.
-    fn serve(&self) -> io::Result<bool> {
+    fn serve(&mut self) -> io::Result<bool> {
         let Ok(Some(message)) = wire::hear(&self.wire, 0) else { return Ok(false) };
-        if message.tag == Tag::Socket {
-            let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
-            wire::say(self.wire.as_raw_fd(), Tag::Socket, 0, "", Some(socket.as_raw_fd()))?;
+        let wire = self.wire.as_raw_fd();
+        match message.tag {
+            Tag::Socket => {
+                let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
+                wire::say(wire, Tag::Socket, 0, "", Some(socket.as_raw_fd()))?;
+            }
+            Tag::Sleepers => {
+                let sleepers = self.answers.as_mut().map(Answers::sleepers).unwrap_or_default();
+                wire::say(wire, Tag::Sleepers, 0, &sleepers, None)?;
+            }
+            Tag::Wake | Tag::WakeLater => {
+                let passes = message.tag == Tag::WakeLater;
+                self.answers.iter_mut().for_each(|answers| answers.wake(message.number, passes));
+                wire::say(wire, message.tag, 0, "", None)?;
+            }
+            _ => {}
         }
         Ok(true)
     }

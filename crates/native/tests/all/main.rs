@@ -7,6 +7,7 @@ mod endings;
 mod house;
 mod load;
 mod server;
+mod sleeps;
 
 /// The loader calls this before `main`.
 #[used]
