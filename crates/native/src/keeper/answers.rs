@@ -1,6 +1,7 @@
 //! Answers to the program's questions: time passes only while it sleeps, and random bytes are the same in every instance.
 
 use super::exec;
+use super::family::Family;
 use super::sleepers::{Awakened, Sleepers, duration};
 use super::time::{self, Moment, words};
 use crate::spec::Clock;
@@ -18,7 +19,7 @@ const SYNC_WAKE_UP: u64 = 1;
 pub(super) struct Answers {
     listener: OwnedFd,
     clock: Clock,
-    random: u64,
+    family: Family,
     /// What the program's clocks have passed.
     now: Moment,
     sleepers: Sleepers,
@@ -37,7 +38,7 @@ impl Answers {
     pub fn new(listener: OwnedFd, clock: Clock) -> Self {
         // SAFETY: numbers only. Kernels that do not know it are slower.
         unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
-        Self { listener, clock, random: 1, now: 0, sleepers: Sleepers::default() }
+        Self { listener, clock, family: Family::default(), now: 0, sleepers: Sleepers::default() }
     }
 
     pub fn fd(&self) -> RawFd {
@@ -83,6 +84,14 @@ impl Answers {
             libc::SYS_getrandom => self.random(asker, arguments[0], arguments[1]),
             libc::SYS_execve | libc::SYS_execveat => {
                 exec::follow(asker);
+                Answer::Pass
+            }
+            libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3 => {
+                self.family.note_fork(question);
+                Answer::Pass
+            }
+            libc::SYS_exit_group => {
+                self.family.note_exit(asker);
                 Answer::Pass
             }
             _ => self.sleep(question),
@@ -145,24 +154,15 @@ impl Answers {
         self.send(awakened.question, Answer::Error(libc::EINTR));
     }
 
-    /// As `getrandom(2)`, which may give less than was asked for.
+    /// As `getrandom(2)`, which may give less than was asked for. Each process has its own bytes: who asks first does not matter.
     fn random(&mut self, asker: libc::pid_t, address: u64, length: u64) -> Answer {
         let words = (length.min(1 << 20) as usize).div_ceil(8);
-        let mut bytes: Vec<u8> = (0..words).flat_map(|_| self.next_random().to_le_bytes()).collect();
+        let mut bytes: Vec<u8> = (0..words).flat_map(|_| self.family.next_random(asker).to_le_bytes()).collect();
         bytes.truncate(length as usize);
         match stored(asker, address, &bytes) {
             Answer::Value(_) => Answer::Value(bytes.len() as i64),
             other => other,
         }
-    }
-
-    /// SplitMix64.
-    fn next_random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.random;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
     }
 }
 

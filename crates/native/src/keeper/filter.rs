@@ -5,8 +5,17 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 /// The calls that tell the time.
 const TIME: [i64; 3] = [libc::SYS_clock_gettime, libc::SYS_gettimeofday, libc::SYS_time];
-/// Randomness, and the way to another program, whose first stack has more of both.
-const ALWAYS: [i64; 3] = [libc::SYS_getrandom, libc::SYS_execve, libc::SYS_execveat];
+/// Randomness; the ways to another process, which has its own, and its end; and those to another program, whose first stack has more of both.
+const ALWAYS: [i64; 8] = [
+    libc::SYS_getrandom,
+    libc::SYS_fork,
+    libc::SYS_vfork,
+    libc::SYS_clone,
+    libc::SYS_clone3,
+    libc::SYS_exit_group,
+    libc::SYS_execve,
+    libc::SYS_execveat,
+];
 /// The calls that sleep.
 const SLEEP: [i64; 2] = [libc::SYS_nanosleep, libc::SYS_clock_nanosleep];
 /// The calls that sleep if the argument with this number says that they wait for no file.

@@ -5,6 +5,7 @@
 
 mod answers;
 mod exec;
+mod family;
 mod filter;
 mod launch;
 mod namespaces;
