@@ -1,15 +1,17 @@
 //! One instance of a program, from its start to its end.
 
-use crate::connection::{Connection, End, Stream};
+use crate::connection::Connection;
 use crate::diag::Diagnosis;
 use crate::keeper::{self, ANSWERS, OWN_NETWORK};
+use crate::link::Link;
 use crate::output::Output;
 use crate::passing::{Next, Passing, Sleeper};
 use crate::problem::{Problem, Status};
 use crate::rest::{Group, Look, Pause, Rest, told as thread_told};
-use crate::spec::{Clock, Network, Spec};
+use crate::spec::{Clock, Network, Role, Spec};
+use crate::stream::{End, Stream};
 use crate::sys;
-use crate::threads::{Site, collect, listens};
+use crate::threads::{Site, collect, is_approached, listens};
 use crate::wire::{self, Message, Tag};
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -30,6 +32,8 @@ pub struct Instance {
     diagnosis: Diagnosis,
     output: Output,
     connections: Vec<Connection>,
+    /// Where connections of a client come in.
+    listener: Option<OwnedFd>,
     /// Where threads slept when it first came to rest.
     idle: Option<BTreeSet<Site>>,
     status: Option<Status>,
@@ -46,6 +50,8 @@ struct Keeper {
     kept: i32,
     /// What was heard while something else was awaited.
     later: VecDeque<Message>,
+    /// Where connections of a client come in.
+    listener: Option<OwnedFd>,
 }
 
 impl Drop for Keeper {
@@ -56,17 +62,20 @@ impl Drop for Keeper {
 }
 
 impl Instance {
-    /// Starts a program, and lets it run until it listens and has come to rest.
+    /// Starts a program, and lets it run until it listens, or has connected, and has come to rest.
     ///
     /// # Errors
-    /// If it cannot be started, ends, does not listen or does not come to rest in time, or `stop` says so.
+    /// If it cannot be started, ends, does not listen or connect, or does not come to rest in time, or `stop` says so.
     pub fn start(spec: &Spec, stop: Stop<'_>) -> Result<Self, Problem> {
         let (process, wire, output) = spawn(spec)?;
-        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new() };
+        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
         let diagnosis = keeper.await_ready(spec, stop)?;
-        let (connections, spec) = (Vec::new(), spec.clone());
-        let mut instance = Self { spec, keeper, diagnosis, output, connections, idle: None, status: None };
-        instance.await_listening(stop)?;
+        let (connections, spec, listener) = (Vec::new(), spec.clone(), keeper.listener.take());
+        let mut instance = Self { spec, keeper, diagnosis, output, connections, listener, idle: None, status: None };
+        match instance.spec.role {
+            Role::Server => instance.await_listening(stop)?,
+            Role::Client => instance.await_connected(stop)?,
+        }
         Ok(instance)
     }
 
@@ -74,10 +83,10 @@ impl Instance {
     pub(crate) fn kept_here() -> Result<i32, Problem> {
         let (command, patience) = (vec![b"/bin/true".to_vec()], Duration::from_secs(10));
         let (directory, environment, port) = ("/".into(), Vec::new(), 0);
-        let (clock, network) = (Clock::Virtual, Network::Own);
-        let spec = Spec { command, environment, directory, port, clock, network, patience };
+        let (clock, network, role) = (Clock::Virtual, Network::Own, Role::Server);
+        let spec = Spec { command, environment, directory, port, role, clock, network, patience };
         let (process, wire, _output) = spawn(&spec)?;
-        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new() };
+        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
         keeper.await_ready(&spec, &|| false)?;
         Ok(keeper.kept)
     }
@@ -104,6 +113,15 @@ impl Instance {
         let connection = self.keeper.socket().and_then(|socket| Connection::open(socket, from, self.spec.port));
         self.connections.push(connection.map_err(|error| Problem::system("opening a connection", &error))?);
         Ok(number)
+    }
+
+    /// Opens a connection over which bytes only pass. When the program has answered is not observed any more.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn link(&mut self) -> Result<Link, Problem> {
+        let socket = self.keeper.socket().map_err(|error| Problem::system("opening a connection", &error))?;
+        Link::open(socket, self.spec.port)
     }
 
     /// Sends bytes on a connection.
@@ -139,9 +157,13 @@ impl Instance {
         self.output.last_words()
     }
 
-    /// Whether it has said something since it last was at rest.
+    /// Whether it has said something since it last was at rest, or connected again.
     #[must_use]
     pub fn has_spoken(&mut self) -> bool {
+        self.accept() | self.has_received()
+    }
+
+    fn has_received(&mut self) -> bool {
         self.connections.iter_mut().filter_map(|connection| connection.pump().then_some(())).count() > 0
     }
 
@@ -229,6 +251,51 @@ impl Instance {
         }
     }
 
+    /// Lets a client run until it has connected and is at rest.
+    fn await_connected(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
+        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
+        loop {
+            if let Look::Rest(rest) = self.look()? {
+                match self.next(&rest, &mut passing)? {
+                    Next::Rest if !self.connections.is_empty() => break,
+                    Next::TooLong(_) => return Err(self.not_connected(format!("in {}", told(self.spec.patience)))),
+                    next => drop(self.go_on(next)?),
+                }
+                if let Some(status) = self.status.filter(|_| self.is_deserted()) {
+                    return Err(self.not_connected(format!("and {status}")));
+                }
+            }
+            limit.wait(|patience| self.not_connected(format!("in {patience}")))?;
+        }
+        self.connections.iter_mut().for_each(Connection::note_rest);
+        Ok(())
+    }
+
+    fn not_connected(&self, how: String) -> Problem {
+        Problem::NotConnected { port: self.spec.port, how, last_words: self.last_words() }
+    }
+
+    /// Takes connections that a client has opened; whether there were any.
+    fn accept(&mut self) -> bool {
+        let before = self.connections.len();
+        while let Some((socket, from)) = self.listener.as_ref().and_then(sys::accept) {
+            self.connections.push(Connection::accepted(socket, from, self.spec.port));
+        }
+        self.connections.len() > before
+    }
+
+    /// Whether it opens connections itself.
+    #[must_use]
+    pub fn is_client(&self) -> bool {
+        self.spec.role == Role::Client
+    }
+
+    /// Connections so far: those that a client has opened, or that we have.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
     /// Lets time pass while it does not listen yet.
     fn sleep_further(&mut self, look: &Look, passing: &mut Passing) -> Result<(), Problem> {
         let Look::Rest(rest) = look else { return Ok(()) };
@@ -253,7 +320,10 @@ impl Instance {
         self.pump()?;
         let Self { keeper, connections, diagnosis, idle, .. } = self;
         let group = Group { keeper: keeper.pid, connections, diagnosis, idle: idle.as_ref() };
-        let look = group.look()?;
+        let mut look = group.look()?;
+        if self.listener.is_some() && is_approached(&self.keeper.pid.to_string(), self.spec.port) {
+            look = Look::Moves("a connection of it is on its way".to_owned());
+        }
         Ok(if self.pump()? { Look::Moves("it still speaks".to_owned()) } else { look })
     }
 
@@ -303,6 +373,7 @@ impl Keeper {
         loop {
             match self.heard()? {
                 Some(Message { tag: Tag::Failed, text, .. }) => return Err(Problem::NotStarted(text)),
+                Some(Message { tag: Tag::Port, fd, .. }) => self.listener = fd,
                 Some(Message { tag: Tag::Ready, number, fd: Some(fd), sender, .. }) => {
                     (self.pid, self.kept) = (sender as u32, number);
                     return Ok(Diagnosis::new(fd));

@@ -21,6 +21,8 @@ pub(crate) enum Tag {
     Ended = b'E' as isize,
     /// To the keeper: open a socket. From it: here it is.
     Socket = b'S' as isize,
+    /// Keeper: here is who listens on the port that a client connects to.
+    Port = b'P' as isize,
     /// To the keeper: who sleeps? From it: the text says who.
     Sleepers = b'Z' as isize,
     /// To the keeper: end the sleep of a thread, as if no time had passed. From it: done.
@@ -32,8 +34,17 @@ pub(crate) enum Tag {
     Listener = b'L' as isize,
 }
 
-const TAGS: [Tag; 8] =
-    [Tag::Ready, Tag::Failed, Tag::Ended, Tag::Socket, Tag::Sleepers, Tag::Wake, Tag::WakeLater, Tag::Listener];
+const TAGS: [Tag; 9] = [
+    Tag::Ready,
+    Tag::Failed,
+    Tag::Ended,
+    Tag::Socket,
+    Tag::Port,
+    Tag::Sleepers,
+    Tag::Wake,
+    Tag::WakeLater,
+    Tag::Listener,
+];
 
 /// Something that was said.
 #[derive(Debug)]

@@ -226,18 +226,13 @@ impl Spec {
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 9] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 8] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
                 "`listens` at a path of a native peer",
                 is_native && matches!(self.listens, Some(Address::Path(_))),
                 "leave out `outside`: peers with Unix sockets run in a world of their own",
-            ),
-            (
-                "`connects` of a native peer",
-                is_native && self.connects.is_some(),
-                "leave out `outside`: clients run in a world of their own",
             ),
             (
                 "`checkpoint` of a native peer",
@@ -350,7 +345,6 @@ mod tests {
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
             ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
             ("command = \"a\"\nlistens = 1\nsave = [\"a\"]", "`save`"),
-            ("command = \"a\"\nconnects = 1\noutside = \"native\"", "`connects` of a native peer"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\ncheckpoint = \"always\"", "`checkpoint` of a native"),
         ];
         for (text, why) in table {

@@ -38,6 +38,8 @@ pub struct Far {
     pub places: Map<PeerId, Place>,
     /// What was said since it was last taken; empty between steps.
     pub said: Vec<Said>,
+    /// Whether bytes stay at far ends until they are taken (`far_live.rs`), and take up room meanwhile.
+    pub is_live: bool,
 }
 
 impl Far {

@@ -11,9 +11,9 @@ pub fn say(kernel: &mut Kernel, end: Id, what: Saying) {
     }
 }
 
-/// Bytes that have arrived at a far end are said to its peer: they take up no room.
+/// Bytes that have arrived at a far end are said to its peer: they take up no room, unless the peer takes them itself.
 pub fn absorb(kernel: &mut Kernel, end: Id) {
-    if !kernel.net.far.ends.contains_key(&end) {
+    if kernel.net.far.is_live || !kernel.net.far.ends.contains_key(&end) {
         return;
     }
     let queue = kernel.net.queues.get_mut(&end).expect("a far end has a queue");

@@ -16,6 +16,7 @@ mod create;
 mod family;
 pub mod far;
 pub mod far_ends;
+pub mod far_live;
 pub mod far_log;
 mod far_unix;
 mod ioctl;
