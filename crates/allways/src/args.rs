@@ -2,7 +2,7 @@
 
 use crate::fault_args::{FAULTS_HELP, FaultArgs, FaultCount, FaultsArgs, fault_count};
 use crate::model_args::{Fairness, ModelArgs, OrderName, StoreName};
-use crate::options::{Options, Spec};
+use crate::options::{Options, Spec, Where};
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -180,6 +180,9 @@ pub struct ProgramArgs {
     /// A program that is started first, and ended last: 'db:6379=redis-server --port 6379'
     #[arg(long, value_name = "NAME:PORT=COMMAND", value_parser = Spec::short, requires = "command")]
     pub peer: Vec<Spec>,
+    /// Where peers run [default: world, among the programs]
+    #[arg(long, value_enum, value_name = "WHERE", requires = "peer")]
+    pub outside: Option<Where>,
     /// Print every syscall to stderr, as strace does
     #[arg(long)]
     pub strace: bool,

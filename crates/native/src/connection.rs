@@ -1,27 +1,10 @@
 //! Our end of a connection to the program, and what came over it.
 
 use crate::diag::Far;
+use crate::stream::{End, Stream};
 use crate::sys;
 use std::io;
 use std::os::fd::OwnedFd;
-
-/// All that the program has sent on a connection.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Stream {
-    /// The bytes.
-    pub bytes: Vec<u8>,
-    /// How it ended, if it did.
-    pub end: Option<End>,
-}
-
-/// How the program ended a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// In order: it has no more to say.
-    Finished,
-    /// It broke the connection off, or refused it.
-    Reset,
-}
 
 /// What our side is about to do, or has done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +50,14 @@ impl Connection {
         let (stage, stream) = (Stage::Connecting, Stream::default());
         let (unsent, sent) = (Vec::new(), 0);
         Ok(Self { socket, far_port: to, own_port, stage, unsent, sent, awaits_reset: false, is_over: false, stream })
+    }
+
+    /// A connection that the program has opened, from a port of its own to one of ours.
+    pub fn accepted(socket: OwnedFd, from: u16, to: u16) -> Self {
+        let _ = sys::set_option(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1);
+        let (stage, stream, unsent) = (Stage::Open, Stream::default(), Vec::new());
+        let (awaits_reset, is_over) = (false, false);
+        Self { socket, far_port: from, own_port: to, stage, unsent, sent: 0, awaits_reset, is_over, stream }
     }
 
     /// Whether nothing can happen on it any more.
@@ -232,12 +223,5 @@ impl Connection {
         }
         let has_all = far.unsent == 0 && far.sent == self.stream.bytes.len() as u64 && !far.has_ended();
         (self.stream.end.is_none() && !has_all).then_some("has an answer on its way")
-    }
-}
-
-impl Stream {
-    /// What changes whenever something is received.
-    fn extent(&self) -> (usize, Option<End>) {
-        (self.bytes.len(), self.end)
     }
 }

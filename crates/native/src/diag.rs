@@ -10,6 +10,9 @@ const INET_DIAG_INFO: u16 = 2;
 const HEADER: usize = 16;
 const REQUEST: usize = 56;
 const ANSWER: usize = 72;
+/// Where an answer has the bytes that are not read yet, and what is 0 until the connection is accepted.
+const UNREAD: usize = 56;
+const INODE: usize = 68;
 /// Where counters are in `struct tcp_info`.
 const RECEIVED: usize = 128;
 const UNSENT: usize = 144;
@@ -34,6 +37,8 @@ pub(crate) struct Far {
     pub sent: u64,
     /// Bytes that wait to be sent.
     pub unsent: u64,
+    /// Whether the program has not accepted the connection, or not read all that was received.
+    pub is_unread: bool,
 }
 
 impl Far {
@@ -114,6 +119,7 @@ fn far_of(answer: &[u8]) -> Far {
         if number(attribute, 2, 2) as u16 == INET_DIAG_INFO {
             let info = attribute.get(4..length).unwrap_or_default();
             far.has_counts = info.len() > SENT_AGAIN;
+            far.is_unread = number(answer, HEADER + UNREAD, 4) != 0 || number(answer, HEADER + INODE, 4) == 0;
             far.received = number(info, RECEIVED, 8);
             far.unsent = number(info, UNSENT, 4);
             far.sent = number(info, SENT, 8) - number(info, SENT_AGAIN, 8);

@@ -1,16 +1,19 @@
 //! One instance of a program, from its start to its end.
 
-use crate::connection::{Connection, Stream};
+use crate::connection::Connection;
 use crate::diag::Diagnosis;
 use crate::keeper::{self, ANSWERS, OWN_NETWORK};
+use crate::link::Link;
 use crate::output::Output;
+use crate::passing::{Next, Passing, Sleeper};
 use crate::problem::{Problem, Status};
-use crate::rest::{Group, Look, Pause};
-use crate::spec::{Clock, Network, Spec};
+use crate::rest::{Group, Look, Pause, Rest, told as thread_told};
+use crate::spec::{Clock, Network, Role, Spec};
+use crate::stream::{End, Stream};
 use crate::sys;
-use crate::threads::{Site, collect, listens};
+use crate::threads::{Site, collect, is_approached, listens};
 use crate::wire::{self, Message, Tag};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Child, Command};
@@ -29,6 +32,8 @@ pub struct Instance {
     diagnosis: Diagnosis,
     output: Output,
     connections: Vec<Connection>,
+    /// Where connections of a client come in.
+    listener: Option<OwnedFd>,
     /// Where threads slept when it first came to rest.
     idle: Option<BTreeSet<Site>>,
     status: Option<Status>,
@@ -44,7 +49,9 @@ struct Keeper {
     /// What the program is kept by.
     kept: i32,
     /// What was heard while something else was awaited.
-    later: Option<Message>,
+    later: VecDeque<Message>,
+    /// Where connections of a client come in.
+    listener: Option<OwnedFd>,
 }
 
 impl Drop for Keeper {
@@ -55,17 +62,20 @@ impl Drop for Keeper {
 }
 
 impl Instance {
-    /// Starts a program, and lets it run until it listens and has come to rest.
+    /// Starts a program, and lets it run until it listens, or has connected, and has come to rest.
     ///
     /// # Errors
-    /// If it cannot be started, ends, does not listen or does not come to rest in time, or `stop` says so.
+    /// If it cannot be started, ends, does not listen or connect, or does not come to rest in time, or `stop` says so.
     pub fn start(spec: &Spec, stop: Stop<'_>) -> Result<Self, Problem> {
         let (process, wire, output) = spawn(spec)?;
-        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: None };
+        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
         let diagnosis = keeper.await_ready(spec, stop)?;
-        let (connections, spec) = (Vec::new(), spec.clone());
-        let mut instance = Self { spec, keeper, diagnosis, output, connections, idle: None, status: None };
-        instance.await_listening(stop)?;
+        let (connections, spec, listener) = (Vec::new(), spec.clone(), keeper.listener.take());
+        let mut instance = Self { spec, keeper, diagnosis, output, connections, listener, idle: None, status: None };
+        match instance.spec.role {
+            Role::Server => instance.await_listening(stop)?,
+            Role::Client => instance.await_connected(stop)?,
+        }
         Ok(instance)
     }
 
@@ -73,10 +83,10 @@ impl Instance {
     pub(crate) fn kept_here() -> Result<i32, Problem> {
         let (command, patience) = (vec![b"/bin/true".to_vec()], Duration::from_secs(10));
         let (directory, environment, port) = ("/".into(), Vec::new(), 0);
-        let (clock, network) = (Clock::Virtual, Network::Own);
-        let spec = Spec { command, environment, directory, port, clock, network, patience };
+        let (clock, network, role) = (Clock::Virtual, Network::Own, Role::Server);
+        let spec = Spec { command, environment, directory, port, role, clock, network, patience };
         let (process, wire, _output) = spawn(&spec)?;
-        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: None };
+        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
         keeper.await_ready(&spec, &|| false)?;
         Ok(keeper.kept)
     }
@@ -103,6 +113,15 @@ impl Instance {
         let connection = self.keeper.socket().and_then(|socket| Connection::open(socket, from, self.spec.port));
         self.connections.push(connection.map_err(|error| Problem::system("opening a connection", &error))?);
         Ok(number)
+    }
+
+    /// Opens a connection over which bytes only pass. When the program has answered is not observed any more.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn link(&mut self) -> Result<Link, Problem> {
+        let socket = self.keeper.socket().map_err(|error| Problem::system("opening a connection", &error))?;
+        Link::open(socket, self.spec.port)
     }
 
     /// Sends bytes on a connection.
@@ -138,9 +157,13 @@ impl Instance {
         self.output.last_words()
     }
 
-    /// Whether it has said something since it last was at rest.
+    /// Whether it has said something since it last was at rest, or connected again.
     #[must_use]
     pub fn has_spoken(&mut self) -> bool {
+        self.accept() | self.has_received()
+    }
+
+    fn has_received(&mut self) -> bool {
         self.connections.iter_mut().filter_map(|connection| connection.pump().then_some(())).count() > 0
     }
 
@@ -149,35 +172,137 @@ impl Instance {
     /// # Errors
     /// If it does not come to rest in time, or `stop` says so.
     pub fn rest(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
-        let mut limit = Limit::new(&self.spec, stop);
+        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
+        let mut heard = self.extent();
         loop {
-            match self.look()? {
-                Look::Rest(_) => break,
-                Look::Moves(why) => limit.wait(|patience| Problem::Restless { patience, why })?,
+            let look = self.look()?;
+            if std::mem::replace(&mut heard, self.extent()) != heard {
+                passing.note_news();
+            }
+            let why = match look {
+                Look::Moves(why) => Some(why),
+                Look::Rest(rest) => match self.next(&rest, &mut passing)? {
+                    Next::Rest => break,
+                    next => self.go_on(next)?,
+                },
+            };
+            let restless = |why: String| move |patience: String| Problem::Restless { patience, why };
+            match why {
+                Some(why) => limit.wait(restless(why))?,
+                None => limit.check(restless("it sleeps again and again".to_owned()))?,
             }
         }
         self.connections.iter_mut().for_each(Connection::note_rest);
         Ok(())
     }
 
+    /// How much was received on all connections.
+    fn extent(&self) -> Vec<(usize, Option<End>)> {
+        self.connections.iter().map(|connection| connection.stream.extent()).collect()
+    }
+
+    /// What is to be done when nothing moves but time.
+    fn next(&mut self, rest: &Rest, passing: &mut Passing) -> Result<Next, Problem> {
+        if rest.sleeps.is_empty() {
+            return Ok(Next::Rest);
+        }
+        let sleepers = if self.hides_time() { self.keeper.sleepers()? } else { Vec::new() };
+        let keeper = self.keeper.pid;
+        Ok(passing.next(rest, &sleepers, self.idle.as_ref(), |sleep| sleep.thread.number_to(keeper)))
+    }
+
+    /// Lets time pass as was said; who is to be waited for, if anybody is.
+    fn go_on(&mut self, next: Next) -> Result<Option<String>, Problem> {
+        match next {
+            Next::Rest => Ok(None),
+            Next::Wake(thread, passes) => self.keeper.wake(thread, passes).map(|()| None),
+            Next::Await(index) => Ok(Some(thread_told(index, "sleeps"))),
+            Next::TooLong(index) => {
+                let patience = told(self.spec.patience);
+                Err(Problem::Restless { patience, why: thread_told(index, "sleeps") })
+            }
+        }
+    }
+
+    /// Whether its time is ours.
+    fn hides_time(&self) -> bool {
+        self.spec.clock == Clock::Virtual && self.has_own_clock()
+    }
+
     /// Lets it run until it listens and is at rest.
     fn await_listening(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
-        let mut limit = Limit::new(&self.spec, stop);
+        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
         loop {
             let look = self.look()?;
             match (look, listens(&self.keeper.pid.to_string(), self.spec.port)) {
-                (Look::Rest(sites), true) => {
-                    self.idle = Some(sites);
+                (Look::Rest(rest), true) => {
+                    self.idle = Some(rest.sites());
                     return Ok(());
                 }
                 (Look::Moves(why), true) => limit.wait(|patience| Problem::Restless { patience, why })?,
-                (_, false) => {
+                (look, false) => {
                     if let Some(status) = self.status.filter(|_| self.is_deserted()) {
                         return Err(self.not_listening(format!("and {status}")));
                     }
+                    self.sleep_further(&look, &mut passing)?;
                     limit.wait(|patience| self.not_listening(format!("in {patience}")))?;
                 }
             }
+        }
+    }
+
+    /// Lets a client run until it has connected and is at rest.
+    fn await_connected(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
+        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
+        loop {
+            if let Look::Rest(rest) = self.look()? {
+                match self.next(&rest, &mut passing)? {
+                    Next::Rest if !self.connections.is_empty() => break,
+                    Next::TooLong(_) => return Err(self.not_connected(format!("in {}", told(self.spec.patience)))),
+                    next => drop(self.go_on(next)?),
+                }
+                if let Some(status) = self.status.filter(|_| self.is_deserted()) {
+                    return Err(self.not_connected(format!("and {status}")));
+                }
+            }
+            limit.wait(|patience| self.not_connected(format!("in {patience}")))?;
+        }
+        self.connections.iter_mut().for_each(Connection::note_rest);
+        Ok(())
+    }
+
+    fn not_connected(&self, how: String) -> Problem {
+        Problem::NotConnected { port: self.spec.port, how, last_words: self.last_words() }
+    }
+
+    /// Takes connections that a client has opened; whether there were any.
+    fn accept(&mut self) -> bool {
+        let before = self.connections.len();
+        while let Some((socket, from)) = self.listener.as_ref().and_then(sys::accept) {
+            self.connections.push(Connection::accepted(socket, from, self.spec.port));
+        }
+        self.connections.len() > before
+    }
+
+    /// Whether it opens connections itself.
+    #[must_use]
+    pub fn is_client(&self) -> bool {
+        self.spec.role == Role::Client
+    }
+
+    /// Connections so far: those that a client has opened, or that we have.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Lets time pass while it does not listen yet.
+    fn sleep_further(&mut self, look: &Look, passing: &mut Passing) -> Result<(), Problem> {
+        let Look::Rest(rest) = look else { return Ok(()) };
+        let next = self.next(rest, passing)?;
+        match self.go_on(next) {
+            Err(Problem::Restless { patience, .. }) => Err(self.not_listening(format!("in {patience}"))),
+            other => other.map(drop),
         }
     }
 
@@ -195,7 +320,10 @@ impl Instance {
         self.pump()?;
         let Self { keeper, connections, diagnosis, idle, .. } = self;
         let group = Group { keeper: keeper.pid, connections, diagnosis, idle: idle.as_ref() };
-        let look = group.look()?;
+        let mut look = group.look()?;
+        if self.listener.is_some() && is_approached(&self.keeper.pid.to_string(), self.spec.port) {
+            look = Look::Moves("a connection of it is on its way".to_owned());
+        }
         Ok(if self.pump()? { Look::Moves("it still speaks".to_owned()) } else { look })
     }
 
@@ -245,6 +373,7 @@ impl Keeper {
         loop {
             match self.heard()? {
                 Some(Message { tag: Tag::Failed, text, .. }) => return Err(Problem::NotStarted(text)),
+                Some(Message { tag: Tag::Port, fd, .. }) => self.listener = fd,
                 Some(Message { tag: Tag::Ready, number, fd: Some(fd), sender, .. }) => {
                     (self.pid, self.kept) = (sender as u32, number);
                     return Ok(Diagnosis::new(fd));
@@ -256,7 +385,7 @@ impl Keeper {
 
     /// What it says, if anything.
     fn heard(&mut self) -> Result<Option<Message>, Problem> {
-        if let Some(message) = self.later.take() {
+        if let Some(message) = self.later.pop_front() {
             return Ok(Some(message));
         }
         let Some(wire) = &self.wire else { return Ok(None) };
@@ -268,16 +397,33 @@ impl Keeper {
         }
     }
 
-    /// A socket on the program's network. What the keeper says meanwhile is kept for later.
+    /// A socket on the program's network.
     fn socket(&mut self) -> io::Result<OwnedFd> {
+        self.ask(Tag::Socket, 0)?.fd.ok_or_else(|| io::Error::other("its keeper has no sockets"))
+    }
+
+    /// The threads that it lets sleep.
+    fn sleepers(&mut self) -> Result<Vec<Sleeper>, Problem> {
+        let told = self.ask(Tag::Sleepers, 0).map_err(|error| Problem::system("asking who sleeps", &error))?;
+        Ok(Sleeper::all(&told.text))
+    }
+
+    /// Ends a sleep; whether its clocks have passed meanwhile.
+    fn wake(&mut self, thread: i32, passes: bool) -> Result<(), Problem> {
+        let tag = if passes { Tag::WakeLater } else { Tag::Wake };
+        self.ask(tag, thread).map(drop).map_err(|error| Problem::system("waking it", &error))
+    }
+
+    /// Says something, and waits for what is said in return. What the keeper says meanwhile is kept for later.
+    fn ask(&mut self, tag: Tag, number: i32) -> io::Result<Message> {
         let gone = || io::Error::other("its keeper has ended");
         let wire = self.wire.as_ref().ok_or_else(gone)?;
-        wire::say(wire.as_raw_fd(), Tag::Socket, 0, "", None)?;
+        wire::say(wire.as_raw_fd(), tag, number, "", None)?;
         loop {
             let message = wire::hear(wire, 0)?.ok_or_else(gone)?;
             match message.tag {
-                Tag::Socket => return message.fd.ok_or_else(gone),
-                _ => self.later = Some(message),
+                said if said == tag => return Ok(message),
+                _ => self.later.push_back(message),
             }
         }
     }
@@ -298,14 +444,18 @@ impl<'a> Limit<'a> {
 
     /// Pauses, unless it has taken too long.
     fn wait(&mut self, too_long: impl FnOnce(String) -> Problem) -> Result<(), Problem> {
-        if (self.stop)() {
-            return Err(Problem::Stopped);
-        }
-        if self.begun.elapsed() > self.patience {
-            return Err(too_long(told(self.patience)));
-        }
+        self.check(too_long)?;
         self.pause.take();
         Ok(())
+    }
+
+    /// Goes on, unless it has taken too long.
+    fn check(&self, too_long: impl FnOnce(String) -> Problem) -> Result<(), Problem> {
+        match () {
+            () if (self.stop)() => Err(Problem::Stopped),
+            () if self.begun.elapsed() > self.patience => Err(too_long(told(self.patience))),
+            () => Ok(()),
+        }
     }
 }
 

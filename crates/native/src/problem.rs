@@ -19,6 +19,15 @@ pub enum Problem {
         /// The end of what it printed.
         last_words: String,
     },
+    /// It never connected: the port, how long it had or how it ended, and its last words.
+    NotConnected {
+        /// The port.
+        port: u16,
+        /// `in 10 s`, `and ended with status 1`.
+        how: String,
+        /// The end of what it printed.
+        last_words: String,
+    },
     /// It never came to rest: how long it had, and what still moves.
     Restless {
         /// `10 s`.
@@ -42,16 +51,20 @@ impl fmt::Display for Problem {
         match self {
             Self::Stopped => f.write_str("was stopped"),
             Self::NotStarted(why) => write!(f, "cannot be started: {why}"),
-            Self::NotListening { port, how, last_words } if last_words.is_empty() => {
-                write!(f, "did not listen on {port} {how}; it printed nothing")
-            }
             Self::NotListening { port, how, last_words } => {
-                write!(f, "did not listen on {port} {how}; its last words: {last_words}")
+                write!(f, "did not listen on {port} {how}; {}", words_told(last_words))
+            }
+            Self::NotConnected { port, how, last_words } => {
+                write!(f, "did not connect to port {port} {how}; {}", words_told(last_words))
             }
             Self::Restless { patience, why } => write!(f, "neither answered nor came to rest in {patience}: {why}"),
             Self::System(why) => write!(f, "cannot be driven: {why}"),
         }
     }
+}
+
+fn words_told(last_words: &str) -> String {
+    if last_words.is_empty() { "it printed nothing".to_owned() } else { format!("its last words: {last_words}") }
 }
 
 /// How a process ended.
@@ -64,6 +77,15 @@ pub enum Status {
 }
 
 impl Status {
+    /// As `waitpid(2)` says it.
+    #[must_use]
+    pub fn wait_status(self) -> i32 {
+        match self {
+            Self::Exit(status) => (status & 0xff) << 8,
+            Self::Signal(number) => number,
+        }
+    }
+
     /// From what `waitpid(2)` says.
     pub(crate) fn of(wait_status: i32) -> Self {
         if libc::WIFSIGNALED(wait_status) {

@@ -24,10 +24,36 @@ pub(crate) struct Group<'a> {
 
 /// The outcome of a look.
 pub(crate) enum Look {
-    /// All is at rest. Where threads sleep.
-    Rest(BTreeSet<Site>),
-    /// What is not.
+    /// Nothing moves but time.
+    Rest(Rest),
+    /// What does.
     Moves(String),
+}
+
+/// A moment at which nothing moved but time.
+pub(crate) struct Rest {
+    /// Threads that sleep.
+    pub sleeps: Vec<Sleep>,
+    /// Where threads wait for others, until a time.
+    pub timed: BTreeSet<Site>,
+    /// Whether something that we sent was not read, or a connection not accepted.
+    pub is_unread: bool,
+}
+
+/// A thread that sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sleep {
+    pub thread: Thread,
+    pub site: Site,
+    /// Its number in texts.
+    pub index: usize,
+}
+
+impl Rest {
+    /// Where threads wait until a time.
+    pub fn sites(&self) -> BTreeSet<Site> {
+        self.sleeps.iter().map(|sleep| sleep.site).chain(self.timed.iter().copied()).collect()
+    }
 }
 
 impl Group<'_> {
@@ -37,51 +63,53 @@ impl Group<'_> {
         if let Some(index) = before.iter().position(|thread| !thread.seems_blocked()) {
             return Ok(Look::Moves(told(index, before[index].state_told())));
         }
-        if let Some(why) = self.unsettled()? {
-            return Ok(Look::Moves(why));
-        }
-        let sites = match self.sites(&before) {
-            Ok(sites) => sites,
+        let is_unread = match self.connections_settled()? {
+            Ok(is_unread) => is_unread,
             Err(why) => return Ok(Look::Moves(why)),
         };
+        let mut rest = Rest { sleeps: Vec::new(), timed: BTreeSet::new(), is_unread };
+        if let Err(why) = self.note_sleeps(&before, &mut rest) {
+            return Ok(Look::Moves(why));
+        }
         Ok(match collect(self.keeper) {
-            Some(after) if after == before => Look::Rest(sites),
+            Some(after) if after == before => Look::Rest(rest),
             _ => moves("threads run now and then"),
         })
     }
 
-    /// A connection on which something is on its way.
-    fn unsettled(&self) -> Result<Option<String>, Problem> {
-        let mut is_broken = false;
+    /// Whether something is unread; or on which connection something is on its way.
+    fn connections_settled(&self) -> Result<Result<bool, String>, Problem> {
+        let (mut is_broken, mut is_unread) = (false, false);
         for (index, connection) in self.connections.iter().enumerate().filter(|(_, one)| !one.is_over()) {
             let far = self.diagnosis.look_up(connection.ports());
             let far = far.map_err(|error| Problem::system("asking for its connections", &error))?;
             if let Some(why) = connection.unsettled(far.as_ref()) {
-                return Ok(Some(format!("connection {} {why}", index + 1)));
+                return Ok(Err(format!("connection {} {why}", index + 1)));
             }
+            is_unread |= far.is_some_and(|far| far.is_unread);
             is_broken |= connection.is_broken_off();
         }
         // An end that is gone cannot be locked: whoever handles the packet that ended it may not have woken all yet.
         if is_broken {
             await_packet_handlers();
         }
-        Ok(None)
+        Ok(Ok(is_unread))
     }
 
-    /// Where threads sleep; or who is not blocked, or sleeps where it was never seen to at rest.
-    fn sites(&self, threads: &[Thread]) -> Result<BTreeSet<Site>, String> {
-        let mut sites = BTreeSet::new();
+    /// Notes where threads sleep; or says who is not blocked, or waits until a time where it was never seen to at rest.
+    fn note_sleeps(&self, threads: &[Thread], rest: &mut Rest) -> Result<(), String> {
         for (index, thread) in threads.iter().enumerate() {
             match thread.doing() {
                 Doing::Waits => {}
                 Doing::Runs => return Err(told(index, "runs")),
-                Doing::Sleeps(site) if self.idle.is_some_and(|idle| !idle.contains(&site)) => {
+                Doing::Sleeps(site) => rest.sleeps.push(Sleep { thread: *thread, site, index }),
+                Doing::WaitsFor(site) if self.idle.is_some_and(|idle| !idle.contains(&site)) => {
                     return Err(told(index, "sleeps"));
                 }
-                Doing::Sleeps(site) => drop(sites.insert(site)),
+                Doing::WaitsFor(site) => drop(rest.timed.insert(site)),
             }
         }
-        Ok(sites)
+        Ok(())
     }
 }
 
@@ -90,7 +118,7 @@ fn moves(what: &str) -> Look {
 }
 
 /// Threads are numbered from 1; the keeper comes before them.
-fn told(index: usize, what: &str) -> String {
+pub(crate) fn told(index: usize, what: &str) -> String {
     match index {
         0 => "it is being looked after".to_owned(),
         _ => format!("thread {index} {what}"),

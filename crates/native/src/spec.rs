@@ -14,14 +14,26 @@ pub struct Spec {
     pub environment: Vec<Vec<u8>>,
     /// The folder that it is started in. Every instance works in this very folder: what it writes there stays.
     pub directory: PathBuf,
-    /// The port on which it listens.
+    /// The port on which it listens, or to which it connects.
     pub port: u16,
+    /// Which of the two.
+    pub role: Role,
     /// Which time it sees.
     pub clock: Clock,
     /// Which network and which processes it sees.
     pub network: Network,
     /// How long it may take to listen, and to come to rest after each message.
     pub patience: Duration,
+}
+
+/// Which side opens connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Role {
+    /// We do: the program listens.
+    #[default]
+    Server,
+    /// The program does: we listen, on the network that it sees.
+    Client,
 }
 
 /// Which time a program sees.
@@ -47,13 +59,18 @@ pub enum Network {
 impl Spec {
     /// The file of the program; nothing if there is none in `PATH`.
     pub(crate) fn program(&self) -> Option<PathBuf> {
-        let name = Path::new(OsStr::from_bytes(self.command.first()?));
-        if name.components().count() > 1 || name.is_absolute() {
-            return Some(self.directory.join(name));
-        }
-        let path =
-            self.environment.iter().find_map(|setting| setting.strip_prefix(b"PATH=")).unwrap_or(b"/usr/bin:/bin");
-        let folders = path.split(|byte| *byte == b':').map(|folder| self.directory.join(OsStr::from_bytes(folder)));
-        folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+        find_program(&self.command, &self.environment, &self.directory)
     }
+}
+
+/// The file of the program of a command; nothing if there is none in the `PATH` of its environment.
+#[must_use]
+pub fn find_program(command: &[Vec<u8>], environment: &[Vec<u8>], directory: &Path) -> Option<PathBuf> {
+    let name = Path::new(OsStr::from_bytes(command.first()?));
+    if name.components().count() > 1 || name.is_absolute() {
+        return Some(directory.join(name));
+    }
+    let path = environment.iter().find_map(|setting| setting.strip_prefix(b"PATH=")).unwrap_or(b"/usr/bin:/bin");
+    let folders = path.split(|byte| *byte == b':').map(|folder| directory.join(OsStr::from_bytes(folder)));
+    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }

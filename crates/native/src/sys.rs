@@ -70,6 +70,26 @@ pub(crate) fn bind(fd: &OwnedFd, port: u16) -> io::Result<()> {
     checked(i64::from(bound)).map(drop)
 }
 
+/// A socket that listens on a port of the local machine, and does not wait.
+pub(crate) fn listener(port: u16) -> io::Result<OwnedFd> {
+    const BACKLOG: i32 = 256;
+    let listener = socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
+    set_option(&listener, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
+    bind(&listener, port)?;
+    // SAFETY: numbers only.
+    checked(i64::from(unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) }))?;
+    Ok(listener)
+}
+
+/// A connection that waits at a listener, and the port that it comes from; nothing if there is none.
+pub(crate) fn accept(listener: &OwnedFd) -> Option<(OwnedFd, u16)> {
+    let (mut address, mut size) = (loopback(0), size_of::<libc::sockaddr_in>() as libc::socklen_t);
+    let (name, flags) = (std::ptr::from_mut(&mut address).cast(), libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
+    // SAFETY: room for an address of this size.
+    let accepted = unsafe { libc::accept4(listener.as_raw_fd(), name, &mut size, flags) };
+    owned(i64::from(accepted)).ok().map(|connection| (connection, u16::from_be(address.sin_port)))
+}
+
 /// `connect(2)` to a port of the local machine.
 pub(crate) fn connect(fd: &OwnedFd, port: u16) -> io::Result<()> {
     let (address, size) = (loopback(port), size_of::<libc::sockaddr_in>() as libc::socklen_t);

@@ -31,8 +31,10 @@ pub(crate) type Site = (u64, u64);
 pub(crate) enum Doing {
     /// It waits for somebody, or is no more.
     Waits,
-    /// It waits until a time.
+    /// It waits for nothing but time.
     Sleeps(Site),
+    /// It waits for another thread, or until a time.
+    WaitsFor(Site),
     Runs,
 }
 
@@ -71,9 +73,16 @@ impl Thread {
         matches!(self.state, 'Z' | 'X')
     }
 
-    /// Whether it seems to be blocked, until somebody does something for it.
+    /// Whether it seems to be blocked, until somebody does something for it. Who is signalled while the keeper lets it sleep seems to
+    /// wait for a device (`SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`).
     pub fn seems_blocked(self) -> bool {
-        self.state == 'S' || self.is_over()
+        self.state == 'S' || self.is_over() || self.state == 'D' && matches!(self.doing(), Doing::Sleeps(_))
+    }
+
+    /// Its number as the keeper knows it.
+    pub fn number_to(self, keeper: u32) -> Option<i32> {
+        let level = numbers(keeper)?.len();
+        numbers(self.tid)?.get(level.checked_sub(1)?).copied()
     }
 
     /// What it does, in words.
@@ -111,10 +120,12 @@ fn doing_in(text: &str) -> Option<Doing> {
         words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok()).collect();
     let rest = rest.filter(|rest| rest.len() == 8)?;
     let is_for_none = |(number, count): (i64, usize)| number == call && rest[count] == 0;
-    let is_sleep = SLEEPS.contains(&call)
-        || WAITS_FOR_FILES.into_iter().any(is_for_none)
-        || call == libc::SYS_futex && is_timed_wait(&rest);
-    Some(if is_sleep { Doing::Sleeps((rest[6], rest[7])) } else { Doing::Waits })
+    let site = (rest[6], rest[7]);
+    Some(match call {
+        _ if SLEEPS.contains(&call) || WAITS_FOR_FILES.into_iter().any(is_for_none) => Doing::Sleeps(site),
+        libc::SYS_futex if is_timed_wait(&rest) => Doing::WaitsFor(site),
+        _ => Doing::Waits,
+    })
 }
 
 /// Whether `futex(2)` waits until a time.
@@ -123,16 +134,36 @@ fn is_timed_wait(arguments: &[u64]) -> bool {
     matches!(operation, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) && arguments[3] != 0
 }
 
+/// The numbers of a thread in its pid namespace and in all around it, ours first.
+fn numbers(thread: u32) -> Option<Vec<i32>> {
+    let text = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let words = text.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    words.split_whitespace().map(|word| word.parse().ok()).collect()
+}
+
 /// Whether a process listens on a port of the network that a process is on.
 pub(crate) fn listens(pid: &str, port: u16) -> bool {
-    const LISTENING: &str = "0A";
-    let is_it = |line: &str| {
+    sockets(pid).into_iter().any(|(own, _, state)| own == port && state == "0A")
+}
+
+/// Whether somebody is about to connect to a port of the network that a process is on, or to get there.
+pub(crate) fn is_approached(pid: &str, port: u16) -> bool {
+    let is_on_its_way = |own: u16, other: u16, state: &str| match state {
+        "02" => other == port,
+        "03" => own == port,
+        _ => false,
+    };
+    sockets(pid).into_iter().any(|(own, other, state)| is_on_its_way(own, other, &state))
+}
+
+/// The TCP sockets of the network that a process is on, as `proc(5)` has them: own port, the other's, state.
+fn sockets(pid: &str) -> Vec<(u16, u16, String)> {
+    let socket = |line: &str| {
         let mut words = line.split_whitespace().skip(1);
-        let own = words.next().and_then(|address| address.rsplit_once(':'));
-        let is_port = own.is_some_and(|(_, own)| u16::from_str_radix(own, 16) == Ok(port));
-        is_port && words.nth(1) == Some(LISTENING)
+        let mut port = || u16::from_str_radix(words.next()?.rsplit_once(':')?.1, 16).ok();
+        Some((port()?, port()?, words.next()?.to_owned()))
     };
     let tables =
         ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default());
-    tables.iter().any(|table| table.lines().any(is_it))
+    tables.iter().flat_map(|table| table.lines().filter_map(socket)).collect()
 }

@@ -21,12 +21,30 @@ pub(crate) enum Tag {
     Ended = b'E' as isize,
     /// To the keeper: open a socket. From it: here it is.
     Socket = b'S' as isize,
+    /// Keeper: here is who listens on the port that a client connects to.
+    Port = b'P' as isize,
+    /// To the keeper: who sleeps? From it: the text says who.
+    Sleepers = b'Z' as isize,
+    /// To the keeper: end the sleep of a thread, as if no time had passed. From it: done.
+    Wake = b'W' as isize,
+    /// As `Wake`, and it is later then.
+    WakeLater = b'T' as isize,
     /// From a process that is about to become the program: the descriptor on which its questions are read; none, if
     /// the system has no such thing.
     Listener = b'L' as isize,
 }
 
-const TAGS: [Tag; 5] = [Tag::Ready, Tag::Failed, Tag::Ended, Tag::Socket, Tag::Listener];
+const TAGS: [Tag; 9] = [
+    Tag::Ready,
+    Tag::Failed,
+    Tag::Ended,
+    Tag::Socket,
+    Tag::Port,
+    Tag::Sleepers,
+    Tag::Wake,
+    Tag::WakeLater,
+    Tag::Listener,
+];
 
 /// Something that was said.
 #[derive(Debug)]

@@ -18,11 +18,11 @@ use crate::difference::Again;
 use crate::ignore::Ignore;
 use crate::terms::Terms;
 use crate::{End, Heard, Outside, Stop, Stream, Traffic, Trouble};
-use ::native::{Instance, Network, Problem, Spec, Status};
+use ::native::{Instance, Network, Problem, Role, Spec, Status};
 use kernel::Id;
 use kernel::net::far::{Place, Said, Saying};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,6 +52,8 @@ struct Book {
     costs: Costs,
     /// After how many messages it ended at the earliest, and how.
     ended: Option<(u64, Status)>,
+    /// How a client has ended so far, in all orders: `wait4(2)` statuses.
+    statuses: BTreeSet<i32>,
     /// Why it is not asked any more: the check has no answer, whatever else it would say.
     given_up: Option<Trouble>,
 }
@@ -71,15 +73,15 @@ struct Seat {
 }
 
 impl Native {
-    /// Starts a first instance, and waits until it listens.
+    /// Starts a first instance, and waits until it listens, or has connected.
     ///
     /// # Errors
-    /// If it cannot be started, does not listen, or the search has to stop.
+    /// If it cannot be started, does neither, or the search has to stop.
     pub fn start(name: &str, spec: Spec, ignore: Ignore, stop: Stop) -> Result<Self, Trouble> {
         let (book, seats) = (Mutex::default(), Mutex::default());
         let peer = Self { name: name.to_owned(), spec, ignore, stop, book, seats };
         let seat = peer.new_seat()?;
-        lock(&peer.book).answers.insert(Place::default(), Arc::default());
+        lock(&peer.book).answers.insert(Place::default(), Arc::clone(&seat.heard));
         lock(&peer.seats).push(seat);
         Ok(peer)
     }
@@ -88,19 +90,49 @@ impl Native {
     ///
     /// # Errors
     /// As [`Native::start`].
-    pub fn of(name: &str, port: u16, command: &Command, terms: Terms, stop: Stop) -> Result<Self, Trouble> {
+    pub fn of(
+        name: &str,
+        (role, port): (Role, u16),
+        command: &Command,
+        terms: Terms,
+        stop: Stop,
+    ) -> Result<Self, Trouble> {
         let Command { arguments, environment, directory, user: _ } = command.clone();
         let Terms { clock, patience, ignore, .. } = terms;
         let (directory, network) = (OsString::from_vec(directory).into(), Network::Own);
-        let spec = Spec { command: arguments, environment, directory, port, clock, network, patience };
+        let spec = Spec { command: arguments, environment, directory, port, role, clock, network, patience };
         Self::start(name, spec, ignore, stop)
+    }
+
+    /// Whether there is the program of a command: as a path, or in its `PATH`.
+    #[must_use]
+    pub fn finds(command: &Command) -> bool {
+        let Command { arguments, environment, directory, .. } = command;
+        let directory = OsString::from_vec(directory.clone());
+        ::native::find_program(arguments, environment, directory.as_ref()).is_some()
     }
 
     fn new_seat(&self) -> Result<Seat, Trouble> {
         let instance = Instance::start(&self.spec, &*self.stop).map_err(|problem| self.trouble(&problem))?;
         let (place, heard) = (Place::default(), Arc::default());
         let (received, connections) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Seat { instance, place, heard, received, connections, messages: 0 })
+        let mut seat = Seat { instance, place, heard, received, connections, messages: 0 };
+        if self.spec.role == Role::Client {
+            seat.heard = self.compared(place, &seat.hear(&self.name), &seat)?;
+        }
+        Ok(seat)
+    }
+
+    /// What was first answered at a place, if that is the same as now.
+    fn compared(&self, place: Place, heard: &Arc<Heard>, seat: &Seat) -> Result<Arc<Heard>, Trouble> {
+        let mut book = lock(&self.book);
+        book.statuses.extend(heard.ended);
+        let known = Arc::clone(book.answers.entry(place).or_insert_with(|| Arc::clone(heard)));
+        if self.ignore.are_same(&known, heard) {
+            return Ok(known);
+        }
+        let again = Again { name: &self.name, connections: &seat.connections, messages: seat.messages };
+        Err(Trouble::Inconclusive(again.difference(&known, heard, &self.ignore, self.spec.clock)))
     }
 
     fn trouble(&self, problem: &Problem) -> Trouble {
@@ -156,18 +188,14 @@ impl Native {
         let deed = if lock(&self.book).answers.contains_key(&place) { Deed::Replay } else { Deed::Message };
         let said = costs.measured(deed, || seat.say(said).and_then(|()| seat.instance.rest(&*self.stop)));
         said.map_err(|problem| self.trouble(&problem))?;
-        let heard = seat.hear();
+        let heard = seat.hear(&self.name);
         let mut book = lock(&self.book);
         book.costs.add(&costs);
-        if let Some(status) = seat.instance.status() {
+        if let Some(status) = seat.instance.status().filter(|_| self.spec.role == Role::Server) {
             book.note_end(seat.messages, status);
         }
-        let known = Arc::clone(book.answers.entry(place).or_insert_with(|| Arc::clone(&heard)));
-        if !self.ignore.are_same(&known, &heard) {
-            let again = Again { name: &self.name, connections: &seat.connections, messages: seat.messages };
-            return Err(Trouble::Inconclusive(again.difference(&known, &heard, &self.ignore, self.spec.clock)));
-        }
-        (seat.place, seat.heard) = (place, known);
+        drop(book);
+        (seat.place, seat.heard) = (place, self.compared(place, &heard, seat)?);
         Ok(())
     }
 
@@ -218,22 +246,34 @@ impl Seat {
     }
 
     /// All that it has answered: what was answered first, and what has come since. Streams that did not grow are shared.
-    fn hear(&mut self) -> Arc<Heard> {
+    fn hear(&mut self, name: &str) -> Arc<Heard> {
+        let (opens, ended) = self.hear_client(name);
         let Self { instance, heard, received, connections, .. } = self;
         let stream = |(id, number): (&Id, &usize)| {
             let now = instance.stream(*number);
             let news = &now.bytes[received.insert(*id, now.bytes.len()).unwrap_or(0)..];
             let before = heard.streams.get(id).map(|stream| Arc::clone(&stream.bytes)).unwrap_or_default();
             let bytes = if news.is_empty() { before } else { [&before[..], news].concat().into() };
-            (*id, Stream { bytes, end: now.end.map(ended) })
+            (*id, Stream { bytes, end: now.end.map(in_kernel_words) })
         };
         let streams = connections.iter().map(stream).collect();
-        Arc::new(Heard { streams, ..Heard::default() })
+        Arc::new(Heard { streams, opens, ended, ..Heard::default() })
+    }
+
+    /// The connections that a client has opened, each by its number, and how it has ended.
+    fn hear_client(&mut self, name: &str) -> (Vec<Id>, Option<i32>) {
+        if !self.instance.is_client() {
+            return (Vec::new(), None);
+        }
+        let id = |number: usize| Id::named(&format!("{name} opens connection {number}"));
+        let opens: Vec<Id> = (0..self.instance.connections()).map(id).collect();
+        self.connections.extend(opens.iter().copied().zip(0..));
+        (opens, self.instance.status().map(Status::wait_status))
     }
 }
 
 /// How a connection has ended, in the kernel's words.
-fn ended(end: ::native::End) -> End {
+fn in_kernel_words(end: ::native::End) -> End {
     match end {
         ::native::End::Finished => End::Finished,
         ::native::End::Reset => End::Reset,
@@ -260,6 +300,10 @@ impl Outside for Native {
 
     fn traffic(&self) -> Traffic {
         lock(&self.book).costs.traffic
+    }
+
+    fn statuses(&self) -> Vec<i32> {
+        lock(&self.book).statuses.iter().copied().collect()
     }
 
     fn told(&self) -> String {

@@ -52,6 +52,21 @@ pub trait Audience: Observer {
     fn output(&mut self, output: &Output);
     /// Asked after every turn; true ends the run.
     fn wants_to_stop(&mut self) -> bool;
+    /// Passes bytes between programs and peers outside of the world; whether there were any.
+    fn pass(&mut self, _: &mut World, _: Passing) -> bool {
+        false
+    }
+}
+
+/// Until when bytes are passed between programs and peers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passing {
+    /// As far as can be without waiting.
+    AtOnce,
+    /// Nobody can move: until some come, for so many nanoseconds at most; if nothing is said, for as long as there are connections.
+    Awaits(Option<u64>),
+    /// The programs have ended: until peers have taken all.
+    ToTheEnd,
 }
 
 /// Runs commands to their end.
@@ -102,6 +117,7 @@ impl<'a, A: Audience> Run<'a, A> {
         }
         let last = *pids.last().expect("at least one command");
         let status = self.until_ended(last)?;
+        self.audience.pass(self.world, Passing::ToTheEnd);
         self.dismiss(&pids)?;
         self.drain()?;
         Ok(status)
@@ -139,13 +155,25 @@ impl<'a, A: Audience> Run<'a, A> {
         }
     }
 
+    /// The next moment at which something happens by itself.
+    fn next_deadline(&self) -> Option<u64> {
+        let kernel = &self.world.kernel;
+        [time::next_deadline(kernel), event::next_deadline(kernel)].into_iter().flatten().min()
+    }
+
+    /// Waits for peers outside of the world, as long as nothing happens by itself; whether one has spoken or taken something.
+    fn await_peers(&mut self) -> bool {
+        let now = self.world.kernel.clock.now();
+        let time = self.next_deadline().map(|deadline| deadline.saturating_sub(now));
+        self.audience.pass(self.world, Passing::Awaits(time))
+    }
+
     /// Lets time pass to the next moment at which something happens; false if there is none.
     ///
     /// Discrete events: the clock jumps to the next deadline of any wait, timer or connection.
     pub fn pass_time(&mut self) -> bool {
+        let Some(next) = self.next_deadline() else { return false };
         let kernel = &mut self.world.kernel;
-        let deadlines = [time::next_deadline(kernel), event::next_deadline(kernel)];
-        let Some(next) = deadlines.into_iter().flatten().min() else { return false };
         kernel.clock.advance_to(next);
         time::expire(kernel, &mut self.world.memory);
         true
@@ -161,7 +189,8 @@ impl<'a, A: Audience> Run<'a, A> {
                 return Ok(status);
             }
             match self.round()? {
-                Round::Moved => {}
+                Round::Moved => drop(self.audience.pass(self.world, Passing::AtOnce)),
+                Round::Quiet if self.await_peers() => {}
                 Round::Quiet if self.pass_time() => {}
                 Round::Quiet => return Err(End::Deadlock(self.stuck())),
             }

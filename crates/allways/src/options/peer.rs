@@ -259,7 +259,7 @@ impl Spec {
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 8] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 7] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
@@ -271,11 +271,6 @@ impl Spec {
                 "`listens` on a UDP port of a native peer",
                 is_native && matches!(self.listens, Some(Address::Udp(..))),
                 "leave out `outside`: peers with UDP ports run in a world of their own",
-            ),
-            (
-                "`connects` of a native peer",
-                is_native && self.connects.is_some(),
-                "leave out `outside`: clients run in a world of their own",
             ),
             (
                 "`checkpoint` of a native peer",
@@ -390,7 +385,6 @@ mod tests {
             ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
             ("command = \"a\"\nlistens = \"53/udp\"\noutside = \"native\"", "on a UDP port of a native peer"),
             ("command = \"a\"\nlistens = 1\nsave = [\"a\"]", "`save`"),
-            ("command = \"a\"\nconnects = 1\noutside = \"native\"", "`connects` of a native peer"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\ncheckpoint = \"always\"", "`checkpoint` of a native"),
         ];
         for (text, why) in table {

@@ -30,7 +30,7 @@ use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::misfit;
-use crate::options::{Address, Spec, ViewOptions};
+use crate::options::{Address, Spec, ViewOptions, Where};
 use crate::output::Output;
 use crate::request::Request;
 use crate::saved::Saved;
@@ -42,6 +42,8 @@ use evidence::Court;
 use explore::{Allowance, Budget, Spent};
 use kernel::host::Host;
 use memory::Limit;
+pub use peer_setup::PeerSetup;
+pub use peers::peer_not_started;
 use peers::{Peers, Written};
 pub use replay::replay;
 use request::{KINDS, Wanted};
@@ -90,10 +92,10 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
 }
 
 /// A setup in which peers are programs like the others, started before them in the same world: nothing is searched, so nothing
-/// has to be remembered.
-pub fn with_peers(mut setup: Setup, specs: &[Spec]) -> Result<Setup, String> {
+/// has to be remembered. Native ones stay outside.
+pub fn with_peers(mut setup: Setup, specs: &[Spec], outside: Option<Where>) -> Result<Setup, String> {
     let here = folder()?;
-    let view = ViewOptions { peer: specs.to_vec(), ..ViewOptions::default() };
+    let view = ViewOptions { peer: specs.to_vec(), outside, ..ViewOptions::default() };
     let Peers { all: peers, machines } = Written { check: None, here: &here }.peers(&view)?;
     if let Some(peer) = peers.iter().find(|peer| !is_local(&peer.spec)) {
         let spec = &peer.spec;
@@ -103,6 +105,9 @@ pub fn with_peers(mut setup: Setup, specs: &[Spec]) -> Result<Setup, String> {
         ));
     }
     setup.machines = machines.local();
+    let (native, peers): (Vec<_>, Vec<_>) =
+        peers.into_iter().partition(|peer| peer.spec.outside == Some(Where::Native));
+    setup.peers = native;
     let files: Vec<PathBuf> = peers.iter().filter_map(|peer| program_file(&peer.command)).collect();
     setup.roots.extend(files.iter().cloned());
     setup.named.extend(files);

@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use world::Command;
 use world::host::DeclaredRoots;
+use world::{Command, StartError};
 
 /// Peers, and the machines that they stand for.
 #[derive(Default)]
@@ -116,7 +116,7 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
         host: Host(Arc::new(host)),
     };
     programs.start_peer(&start).map_err(|problem| match problem {
-        PeerProblem::NotStarted(error) => format!("{}: {}", peer.written, not_started(&error)),
+        PeerProblem::NotStarted(error) => format!("{}: {}", peer.written, peer_not_started(&error)),
         PeerProblem::Trouble(why) => format!("{}: {why}", peer.written),
         PeerProblem::Stopped => format!("stopped before peer `{}` was ready", peer.spec.name),
     })
@@ -127,6 +127,19 @@ fn only_for_peers(view: &ViewOptions) -> Option<&'static str> {
     let given =
         [("--outside", view.outside.is_some()), ("--checkpoint", view.checkpoint.is_some()), ("--strict", view.strict)];
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+}
+
+/// Why a peer cannot be started: its variables are those of its section.
+pub fn peer_not_started(error: &StartError) -> String {
+    match error {
+        StartError::NotFound(name) => {
+            let name = String::from_utf8_lossy(name);
+            format!(
+                "no program `{name}` in PATH\n  = help: give its path (./{name}), or a PATH: environment = {{ PATH = \"...\" }}"
+            )
+        }
+        error => not_started(error),
+    }
 }
 
 /// Where a peer listens, or connects to.

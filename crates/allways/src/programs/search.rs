@@ -1,6 +1,7 @@
 //! The search of programs: how it is watched, and why it ends.
 
 use super::request::Wanted;
+use super::traffic;
 use crate::output::Output;
 use crate::progress::ProgressLine;
 use crate::request::Request;
@@ -8,6 +9,7 @@ use crate::usage;
 use checker::{Audited, Outcome, Programs, search_by};
 use explore::graph::Limits;
 use explore::{Budget, Spent, sample};
+use peer::Outside;
 use report::{bytes, short_count};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,6 +113,8 @@ struct Guard<'a> {
     before: u64,
     shown: f64,
     reason: Option<Reason>,
+    /// Programs that answer.
+    peers: Vec<Arc<dyn Outside>>,
 }
 
 impl<'a> Guard<'a> {
@@ -126,6 +130,7 @@ impl<'a> Guard<'a> {
             before: 0,
             shown: 0.0,
             reason: None,
+            peers: programs.peers().to_vec(),
         }
     }
 
@@ -170,10 +175,9 @@ impl<'a> Guard<'a> {
                 format!("{} states", short_count(states)),
                 format!("{} steps", short_count(steps)),
                 format!("{} steps/s", short_count((steps as f64 / seconds.max(0.001)) as u64)),
-                bytes(memory.unwrap_or(0)),
-                format!("{}:{:02}", seconds as u64 / 60, seconds as u64 % 60),
             ];
-            parts.join(" . ")
+            let rest = [bytes(memory.unwrap_or(0)), format!("{}:{:02}", seconds as u64 / 60, seconds as u64 % 60)];
+            parts.into_iter().chain(traffic::so_far(&self.peers)).chain(rest).collect::<Vec<_>>().join(" . ")
         });
     }
 }

@@ -2,6 +2,7 @@
 
 use checker::Programs;
 use peer::{Outside, Traffic};
+use report::short_count;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,15 @@ pub fn peers(programs: &Programs) -> Vec<String> {
 /// What was carried out with each peer, and how long it took.
 pub fn traffic(programs: &Programs) -> Vec<Vec<String>> {
     programs.peers().iter().map(|peer| words(peer.name(), &peer.traffic())).collect()
+}
+
+/// What was carried out so far with all peers, for a line about progress; nothing without peers.
+pub fn so_far(peers: &[Arc<dyn Outside>]) -> Option<String> {
+    let all: Vec<Traffic> = peers.iter().map(|peer| peer.traffic()).collect();
+    let sum = |count: fn(&Traffic) -> u64| short_count(all.iter().map(count).sum());
+    let (messages, replays) = (sum(|traffic| traffic.messages), sum(|traffic| traffic.replays));
+    let returns = sum(|traffic| traffic.restores + traffic.restarts);
+    (!all.is_empty()).then(|| format!("{messages} messages to peers, {replays} said again, {returns} returns"))
 }
 
 /// How a peer has ended in all orders that were asked for.
@@ -37,4 +47,47 @@ fn words(name: &str, traffic: &Traffic) -> Vec<String> {
 
 fn took(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::net::far::{Place, Said};
+    use peer::{Heard, Trouble};
+
+    /// A peer of which only the traffic is known.
+    struct Busy(Traffic);
+
+    impl Outside for Busy {
+        fn name(&self) -> &'static str {
+            "busy"
+        }
+
+        fn after(&self, place: Place, _: &Said) -> Place {
+            place
+        }
+
+        fn heard(&self, _: Place) -> Result<Arc<Heard>, Trouble> {
+            Err(Trouble::Stopped)
+        }
+
+        fn traffic(&self) -> Traffic {
+            self.0
+        }
+
+        fn told(&self) -> String {
+            String::new()
+        }
+    }
+
+    #[test]
+    fn progress_sums_what_all_peers_were_told() {
+        let peer = |messages, replays, restores, restarts| {
+            let traffic = Traffic { messages, replays, restores, restarts, ..Traffic::default() };
+            Arc::new(Busy(traffic)) as Arc<dyn Outside>
+        };
+        assert_eq!(so_far(&[]), None);
+        let told = so_far(&[peer(40, 3, 2, 1), peer(5, 0, 0, 4)]);
+        assert_eq!(told.as_deref(), Some("45 messages to peers, 3 said again, 7 returns"));
+    }
 }

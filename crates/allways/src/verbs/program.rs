@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::output::{Output, stderr};
 use crate::programs::setup::{Setup, not_started, tell_hidden};
-use crate::programs::with_peers;
+use crate::programs::{PeerSetup, peer_not_started, with_peers};
 use crate::usage;
 use debuginfo::stack::{frames, with_frames};
 use explore::{Allowance, Budget, Spent};
@@ -17,6 +17,7 @@ use kernel::descriptor::Console;
 use kernel::host::Host;
 use kernel::kernel::Output as Written;
 use memory::Limit;
+use peer::{Native, PassThrough, Shape};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::Write;
@@ -24,17 +25,16 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use world::host::DeclaredRoots;
-use world::run::{Audience, End, Stuck};
+use world::run::{Audience, End, Passing, Stuck};
 use world::step::Observer;
 use world::tracer::Tracer;
-use world::{Cause, Command, Refusal, World};
+use world::{Cause, Command, Refusal, StartError, World};
 
 /// Runs programs.
 pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
     match prepare(args, seed) {
-        Ok((mut world, commands, host)) => {
-            let budget = budget(args);
-            let mut terminal = Terminal { trace: args.strace, tracer: Tracer::default(), budget, failed: None };
+        Ok(Prepared { mut world, commands, host, peers, budget }) => {
+            let mut terminal = Terminal { trace: args.strace, tracer: Tracer::default(), budget, failed: None, peers };
             let end = world::run::run(&mut world, &commands, &mut terminal);
             terminal.finish();
             tell_hidden(&host, output);
@@ -50,15 +50,43 @@ pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
     }
 }
 
-type Prepared = (World, Vec<Command>, Arc<DeclaredRoots>);
+/// What is about to run.
+struct Prepared {
+    world: World,
+    commands: Vec<Command>,
+    host: Arc<DeclaredRoots>,
+    /// Peers that are no part of the world.
+    peers: Option<PassThrough>,
+    budget: Budget,
+}
 
 fn prepare(args: &ProgramArgs, seed: Option<u64>) -> Result<Prepared, String> {
-    let setup = with_peers(Setup::new(&args.world)?, &args.peer)?;
+    let setup = with_peers(Setup::new(&args.world)?, &args.peer, args.outside)?;
     let limit = args.mem.map_or_else(Limit::default, Limit::within);
-    let host = setup.host();
+    let (host, budget) = (setup.host(), budget(args));
     let mut world = World::new(Host(host.clone()), seed.unwrap_or(1), limit);
+    let peers = start_peers(&setup.peers, &mut world, &budget)?;
     world.kernel.input.bytes = setup.stdin.into();
-    Ok((world, setup.services.into_iter().map(|service| service.command).collect(), host))
+    let commands = setup.services.into_iter().map(|service| service.command).collect();
+    Ok(Prepared { world, commands, host, peers, budget })
+}
+
+/// Starts native peers, if there are any.
+fn start_peers(peers: &[PeerSetup], world: &mut World, budget: &Budget) -> Result<Option<PassThrough>, String> {
+    let stops = budget.clone();
+    let mut passing = PassThrough::new(Arc::new(move || stops.is_spent()));
+    for PeerSetup { spec, shape, command, written } in peers {
+        let Shape::Listens(address) = shape else { continue };
+        let terms = spec.terms().expect("what is refused is not started");
+        let port = address.port().expect("native peers listen on ports");
+        if !Native::finds(command) {
+            let name = command.arguments.first().cloned().unwrap_or_default();
+            return Err(format!("{written}: {}", peer_not_started(&StartError::NotFound(name))));
+        }
+        let started = passing.start(&spec.name, port, command, &terms, &mut world.kernel);
+        started.map_err(|trouble| format!("{written}: {trouble}"))?;
+    }
+    Ok((!peers.is_empty()).then_some(passing))
 }
 
 /// What a run may use.
@@ -89,6 +117,8 @@ struct Terminal {
     budget: Budget,
     /// Why nothing more can be written.
     failed: Option<std::io::Error>,
+    /// Peers that are no part of the world.
+    peers: Option<PassThrough>,
 }
 
 /// How the host's shell tells of a program that wrote to a pipe without a reader: 128 and `SIGPIPE`.
@@ -180,6 +210,10 @@ impl Audience for Terminal {
 
     fn wants_to_stop(&mut self) -> bool {
         self.failed.is_some() || self.budget.is_spent()
+    }
+
+    fn pass(&mut self, world: &mut World, how: Passing) -> bool {
+        self.peers.as_mut().is_some_and(|peers| peers.pass(&mut world.kernel, how))
     }
 }
 

@@ -90,7 +90,10 @@ fn a_native_peer_that_cannot_be_used_is_named() {
     folder.compile("mute", &[], "#include <stdio.h>\nint main(void) { puts(\"no configuration\"); return 3; }");
     for (peer, why) in [
         ("count:7000=./nowhere", "peer `count` cannot be started: No such file or directory"),
-        ("count:7000=no-such-server", "peer `count` cannot be started: no program `no-such-server` in PATH"),
+        (
+            "count:7000=no-such-server",
+            "`--peer`: no program `no-such-server` in PATH\n  = help: give its path (./no-such-server), or a PATH",
+        ),
         (
             "count:7000=./mute",
             "peer `count` did not listen on 7000 and ended with status 3; its last words: no configuration",

@@ -69,7 +69,15 @@ const SECTIONS: &str = "[check.chat.service.server]\ncommand = \"./server\"\n\
 const LOCKED: [&str; 3] =
     ["-DLOCK=pthread_mutex_lock(&lock);", "-DUNLOCK=pthread_mutex_unlock(&lock);", "-DPAUSE=usleep(1);"];
 const UNLOCKED: [&str; 3] = ["-DLOCK=", "-DUNLOCK=", "-DPAUSE=sched_yield();"];
-const ENGINES: [&[&str]; 5] = [&[], &["-j2"], &["--engine", "dpor"], &["--reduction", "off"], &["--audit=1"]];
+const ENGINES: [&[&str]; 7] = [
+    &[],
+    &["-j2"],
+    &["--engine", "dpor"],
+    &["--reduction", "off"],
+    &["--audit=1"],
+    &["--outside", "native"],
+    &["--outside", "native", "--engine", "dpor", "-j2"],
+];
 
 fn built(name: &str, flags: &[&str]) -> Folder {
     let folder = Folder::with(name, "allways.toml", SECTIONS);
@@ -84,8 +92,9 @@ fn a_server_holds_for_two_clients_in_every_order_and_their_ends_are_told() {
     for more in ENGINES {
         let told = folder.run(&[&["check", "--no-save"], more].concat());
         assert_eq!(told.code, Some(0), "{more:?}: {}{}", told.out, told.err);
-        for name in ["a (a world", "b (a world"] {
-            let ends = told.out.split(&format!("recorded: {name}")).nth(1).expect("the peer is named");
+        let place = if more.contains(&"native") { "native, " } else { "a world of its own, " };
+        for name in ["a", "b"] {
+            let ends = told.out.split(&format!("recorded: {name} ({place}")).nth(1).expect("the peer is named");
             let ends = ends.split(')').next().expect("it ends").replace('\n', " ");
             assert!(ends.contains("ends with exit code 0, ends with exit code 1"), "{more:?}: {}", told.out);
         }
@@ -128,4 +137,54 @@ fn a_client_that_does_not_connect_is_named() {
     let told = folder.run(&["check", "--no-save"]);
     assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
     assert!(told.err.contains("[check.chat.peer.b]: peer `b`: it did not connect to port 7000"), "{}", told.err);
+    let told = folder.run(&["check", "--no-save", "--outside", "native"]);
+    assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
+    let why = "[check.chat.peer.b]: peer `b` did not connect to port 7000 and ended with status 0; it printed nothing";
+    assert!(told.err.contains(why), "{}", told.err);
+}
+
+/// Reads lines until an end, and answers each with its length; ends with how many there were.
+const LINES: &str = r#"
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(void) {
+    int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1, got;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    char all[64], *end = all;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(listener, (void *)&at, sizeof at) || listen(listener, 2)) return 1;
+    int fd = accept(listener, 0, 0);
+    while ((got = read(fd, end, sizeof all - (end - all))) > 0) end += got;
+    if (got < 0) return 2;
+    if (write(fd, all, end - all) != end - all) return 4;
+    close(fd);
+    return end - all == 3 ? 0 : 5;
+}
+"#;
+
+/// Sends in pieces, finishes, and hears it all again before it closes.
+const HALVES: &str = r#"
+import socket, time
+c = socket.create_connection(("127.0.0.1", 7000))
+for piece in (b"a", b"b", b"c"):
+    c.sendall(piece)
+    time.sleep(0.1)
+c.shutdown(socket.SHUT_WR)
+heard = b""
+while piece := c.recv(10): heard += piece
+raise SystemExit(0 if heard == b"abc" else 9)
+"#;
+
+#[test]
+fn a_native_client_finishes_its_side_and_hears_the_rest() {
+    let sections = "[check.lines.service.server]\ncommand = \"./server\"\n\
+        [check.lines.peer.c]\ncommand = \"python3 client.py\"\nconnects = 7000\noutside = \"native\"\n";
+    let folder = Folder::with("peers-client-halves", "allways.toml", sections);
+    folder.compile("server", &[], LINES);
+    fs::write(folder.0.join("client.py"), HALVES).expect("it takes files");
+    let told = folder.run(&["check", "--no-save"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
+    assert!(told.out.replace('\n', " ").contains("ends with exit code 0"), "{}", told.out);
 }

@@ -30,6 +30,52 @@ fn a_peer_that_sleeps_too_long_is_inconclusive() {
     assert!(told.out.contains(why) && !told.out.contains("error[deadlock]"), "{}{}", told.out, told.err);
 }
 
+/// Looks every 10 ms whether there is something to do.
+const POLLER: &str = r#"
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(void) {
+    int listener = socket(AF_INET, SOCK_STREAM, 0), all[8], connections = 0;
+    char count = '0', byte;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    if (bind(listener, (void *)&at, sizeof at) || listen(listener, 8)) return 1;
+    fcntl(listener, F_SETFL, O_NONBLOCK);
+    for (;;) {
+        usleep(10000);
+        int fd = accept(listener, 0, 0);
+        if (fd >= 0) fcntl(all[connections++] = fd, F_SETFL, O_NONBLOCK);
+        for (int i = 0; i < connections; i++)
+            if (read(all[i], &byte, 1) == 1 && (count++, write(all[i], &count, 1)) != 1) return 2;
+    }
+}
+"#;
+
+#[test]
+fn a_peer_that_looks_now_and_then_is_waited_for() {
+    for (flag, code) in [("-DFREE", 0), ("-DORDER", 1)] {
+        let folder = built(&format!("peers-poller-{code}"), &[flag]);
+        folder.compile("server", &[], POLLER);
+        for more in ENGINES {
+            let told = check(&folder, more);
+            assert_eq!(told.code, Some(code), "{more:?}: {}{}", told.out, told.err);
+        }
+    }
+}
+
+#[test]
+fn a_native_peer_that_sleeps_too_long_is_inconclusive() {
+    for (name, sleep) in [("long", "sleep(1)"), ("short", "usleep(10000)")] {
+        let folder = built(&format!("native-sleep-{name}"), &[]);
+        folder.compile("server", &["-w"], &SERVER.replace("answer = '0'", &format!("for (;;) {sleep}; answer = '0'")));
+        let told = check(&folder, &["--outside", "native"]);
+        assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
+        let why = "peer `count` neither answered nor came to rest in 10 s: thread 1 sleeps";
+        assert!(told.out.contains(why) && !told.out.contains("error[deadlock]"), "{}{}", told.out, told.err);
+    }
+}
+
 /// Goes on writing when the server has closed: the first one is lost, and a reset comes.
 const WRITER: &str = r#"
 #include <arpa/inet.h>

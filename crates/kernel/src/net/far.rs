@@ -56,6 +56,8 @@ pub struct Far {
     /// Taken by the checker behind every step, which extends `places` by it. If it were not empty
     /// between steps, states would differ in what was not yet told.
     pub said: Vec<Said>,
+    /// Whether bytes stay at far ends until they are taken (`far_live.rs`), and take up room meanwhile.
+    pub is_live: bool,
 }
 
 impl Far {

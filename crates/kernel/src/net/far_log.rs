@@ -14,11 +14,11 @@ pub fn say(kernel: &mut Kernel, end: Id, what: Saying) {
     }
 }
 
-/// Bytes that have arrived at a far end are said to its peer: they take up no room.
+/// Bytes that have arrived at a far end are said to its peer: they take up no room, unless the peer takes them itself.
 ///
-/// Peers read at once and without limit, so a guest never waits for room towards one.
+/// Peers of a search read at once and without limit, so a guest never waits for room towards one.
 pub fn absorb(kernel: &mut Kernel, end: Id) {
-    if !kernel.net.far.ends.contains_key(&end) {
+    if kernel.net.far.is_live || !kernel.net.far.ends.contains_key(&end) {
         return;
     }
     let is_stream = kernel.net.sockets.get(&end).is_none_or(|socket| socket.kind == Kind::Stream);

@@ -22,6 +22,7 @@ mod family;
 pub mod far;
 pub mod far_ends;
 pub mod far_flows;
+pub mod far_live;
 pub mod far_log;
 mod far_unix;
 mod ioctl;

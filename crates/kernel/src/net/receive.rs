@@ -253,7 +253,7 @@ fn take_stream(call: &mut Call<'_>, id: Id, len: usize, flags: u32) -> Received 
     received
 }
 
-fn consume(kernel: &mut Kernel, id: Id, spent: &[usize]) {
+pub(super) fn consume(kernel: &mut Kernel, id: Id, spent: &[usize]) {
     let queue = kernel.net.queues.get_mut(&id).expect("something was taken from it");
     for count in spent {
         let packet = queue.packets.front_mut().expect("as many as were read");
@@ -267,7 +267,7 @@ fn consume(kernel: &mut Kernel, id: Id, spent: &[usize]) {
     }
 }
 
-fn peer_writable(kernel: &Kernel, id: Id) -> bool {
+pub(super) fn peer_writable(kernel: &Kernel, id: Id) -> bool {
     let peer = kernel.net.sockets.get(&id).and_then(|socket| socket.peer);
     peer.is_some_and(|peer| can_write(kernel, peer))
 }
@@ -277,7 +277,7 @@ fn can_write(kernel: &Kernel, id: Id) -> bool {
 }
 
 /// Whoever waits for room hears of it: TCP when there is room again, Unix sockets with everything that is read.
-fn notify_room(kernel: &mut Kernel, id: Id, was_writable: bool) {
+pub(super) fn notify_room(kernel: &mut Kernel, id: Id, was_writable: bool) {
     let Some(socket) = kernel.net.sockets.get(&id) else { return };
     let (Some(peer), is_unix) = (socket.peer, socket.family == Family::Unix) else { return };
     if peer_writable(kernel, id) && (is_unix || !was_writable) {

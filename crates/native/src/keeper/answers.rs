@@ -1,16 +1,11 @@
-//! Answers to the program's questions: the time stands still, and random bytes are the same in every instance.
+//! Answers to the program's questions: time passes only while it sleeps, and random bytes are the same in every instance.
 
 use super::exec;
+use super::family::Family;
+use super::sleepers::{Awakened, Sleepers, duration};
+use super::time::{self, Moment, words};
 use crate::spec::Clock;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-
-/// The date: 2035-01-01. Waits until an absolute time are the kernel's, who knows another one: in the future they do not end at
-/// once, again and again.
-const DATE: i64 = 2_051_222_400;
-/// Time since the machine was started: more than any machine has been up.
-const UPTIME: i64 = 100_000_000;
-/// Processor time used.
-const USED: i64 = 0;
 
 /// Makes the kernel carry the call out.
 const CONTINUE: u32 = 1;
@@ -24,7 +19,10 @@ const SYNC_WAKE_UP: u64 = 1;
 pub(super) struct Answers {
     listener: OwnedFd,
     clock: Clock,
-    random: u64,
+    family: Family,
+    /// What the program's clocks have passed.
+    now: Moment,
+    sleepers: Sleepers,
 }
 
 /// What the kernel is to say to whoever asked.
@@ -32,13 +30,15 @@ enum Answer {
     Value(i64),
     Error(i32),
     Pass,
+    /// Nothing yet.
+    Later,
 }
 
 impl Answers {
     pub fn new(listener: OwnedFd, clock: Clock) -> Self {
         // SAFETY: numbers only. Kernels that do not know it are slower.
         unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
-        Self { listener, clock, random: 1 }
+        Self { listener, clock, family: Family::default(), now: 0, sleepers: Sleepers::default() }
     }
 
     pub fn fd(&self) -> RawFd {
@@ -59,12 +59,17 @@ impl Answers {
             return;
         }
         let answer = self.answer_to(&question);
+        self.send(question.id, answer);
+    }
+
+    fn send(&self, question: u64, answer: Answer) {
         let (val, error, flags) = match answer {
             Answer::Value(value) => (value, 0, 0),
             Answer::Error(errno) => (0, -errno, 0),
             Answer::Pass => (0, 0, CONTINUE),
+            Answer::Later => return,
         };
-        let answer = libc::seccomp_notif_resp { id: question.id, val, error, flags };
+        let answer = libc::seccomp_notif_resp { id: question, val, error, flags };
         // SAFETY: the answer lives as long as the call.
         unsafe { libc::ioctl(self.fd(), SEND, &raw const answer) };
     }
@@ -72,57 +77,93 @@ impl Answers {
     fn answer_to(&mut self, question: &libc::seccomp_notif) -> Answer {
         let (asker, arguments) = (question.pid as libc::pid_t, question.data.args);
         match i64::from(question.data.nr) {
-            libc::SYS_clock_gettime => stored(asker, arguments[1], &words(seconds_of(arguments[0] as i32), 0)),
+            libc::SYS_clock_gettime => self.tell_time(asker, arguments[1], arguments[0] as i32, 1),
             libc::SYS_gettimeofday if arguments[0] == 0 => Answer::Value(0),
-            libc::SYS_gettimeofday => stored(asker, arguments[0], &words(DATE, 0)),
-            libc::SYS_time if arguments[0] == 0 => Answer::Value(DATE),
-            libc::SYS_time => match stored(asker, arguments[0], &DATE.to_le_bytes()) {
-                Answer::Value(_) => Answer::Value(DATE),
-                other => other,
-            },
+            libc::SYS_gettimeofday => self.tell_time(asker, arguments[0], libc::CLOCK_REALTIME, 1000),
+            libc::SYS_time => self.tell_date(asker, arguments[0]),
             libc::SYS_getrandom => self.random(asker, arguments[0], arguments[1]),
-            _ => {
+            libc::SYS_execve | libc::SYS_execveat => {
                 exec::follow(asker);
                 Answer::Pass
+            }
+            libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3 => {
+                self.family.note_fork(question);
+                Answer::Pass
+            }
+            libc::SYS_exit_group => {
+                self.family.note_exit(asker);
+                Answer::Pass
+            }
+            _ => self.sleep(question),
+        }
+    }
+
+    /// Stores what a clock says: seconds and a smaller unit, of so many nanoseconds.
+    fn tell_time(&self, asker: libc::pid_t, address: u64, clock: i32, unit: i64) -> Answer {
+        let (seconds, nanoseconds) = time::clock(clock, self.now);
+        stored(asker, address, &words(seconds, nanoseconds / unit))
+    }
+
+    /// As `time(2)`.
+    fn tell_date(&self, asker: libc::pid_t, address: u64) -> Answer {
+        let (date, _) = time::clock(libc::CLOCK_REALTIME, self.now);
+        match address {
+            0 => Answer::Value(date),
+            _ => match stored(asker, address, &date.to_le_bytes()) {
+                Answer::Value(_) => Answer::Value(date),
+                other => other,
+            },
+        }
+    }
+
+    /// Whoever sleeps is answered when we say so.
+    fn sleep(&mut self, question: &libc::seccomp_notif) -> Answer {
+        match duration(question, self.now) {
+            None => Answer::Pass,
+            Some(0) => Answer::Value(0),
+            Some(time) => {
+                self.sleepers.add(question, self.now.saturating_add(time));
+                Answer::Later
             }
         }
     }
 
-    /// As `getrandom(2)`, which may give less than was asked for.
+    /// Who sleeps, in words.
+    pub fn sleepers(&mut self) -> String {
+        self.sleepers.told(self.now, &self.listener)
+    }
+
+    /// Ends the sleep of a thread; its clocks may pass meanwhile, or not.
+    pub fn wake(&mut self, thread: libc::pid_t, passes: bool) {
+        let Some(awakened) = self.sleepers.take(thread) else { return };
+        if awakened.is_interrupted {
+            return self.interrupt(&awakened);
+        }
+        if passes {
+            self.now = self.now.max(awakened.until);
+        }
+        self.send(awakened.question, Answer::Value(0));
+    }
+
+    /// A signal ends a sleep.
+    fn interrupt(&self, awakened: &Awakened) {
+        if awakened.left_at != 0 {
+            let left = awakened.until.saturating_sub(self.now) as i64;
+            stored(awakened.thread, awakened.left_at, &words(left / 1_000_000_000, left % 1_000_000_000));
+        }
+        self.send(awakened.question, Answer::Error(libc::EINTR));
+    }
+
+    /// As `getrandom(2)`, which may give less than was asked for. Each process has its own bytes: who asks first does not matter.
     fn random(&mut self, asker: libc::pid_t, address: u64, length: u64) -> Answer {
         let words = (length.min(1 << 20) as usize).div_ceil(8);
-        let mut bytes: Vec<u8> = (0..words).flat_map(|_| self.next_random().to_le_bytes()).collect();
+        let mut bytes: Vec<u8> = (0..words).flat_map(|_| self.family.next_random(asker).to_le_bytes()).collect();
         bytes.truncate(length as usize);
         match stored(asker, address, &bytes) {
             Answer::Value(_) => Answer::Value(bytes.len() as i64),
             other => other,
         }
     }
-
-    /// SplitMix64.
-    fn next_random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.random;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
-    }
-}
-
-/// What a clock says, in seconds.
-fn seconds_of(clock: i32) -> i64 {
-    match clock {
-        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_REALTIME_ALARM | libc::CLOCK_TAI => DATE,
-        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID | ..0 => USED,
-        _ => UPTIME,
-    }
-}
-
-fn words(first: i64, second: i64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&first.to_le_bytes());
-    bytes[8..].copy_from_slice(&second.to_le_bytes());
-    bytes
 }
 
 /// Stores bytes in a process; the answer of a call that does only that.

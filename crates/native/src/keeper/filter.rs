@@ -5,8 +5,22 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 /// The calls that tell the time.
 const TIME: [i64; 3] = [libc::SYS_clock_gettime, libc::SYS_gettimeofday, libc::SYS_time];
-/// Randomness, and the way to another program, whose first stack has more of both.
-const ALWAYS: [i64; 3] = [libc::SYS_getrandom, libc::SYS_execve, libc::SYS_execveat];
+/// Randomness; the ways to another process, which has its own, and its end; and those to another program, whose first stack has more of both.
+const ALWAYS: [i64; 8] = [
+    libc::SYS_getrandom,
+    libc::SYS_fork,
+    libc::SYS_vfork,
+    libc::SYS_clone,
+    libc::SYS_clone3,
+    libc::SYS_exit_group,
+    libc::SYS_execve,
+    libc::SYS_execveat,
+];
+/// The calls that sleep.
+const SLEEP: [i64; 2] = [libc::SYS_nanosleep, libc::SYS_clock_nanosleep];
+/// The calls that sleep if the argument with this number says that they wait for no file.
+const SLEEP_WITHOUT_FILES: [(i64, u32); 4] =
+    [(libc::SYS_poll, 1), (libc::SYS_ppoll, 1), (libc::SYS_select, 0), (libc::SYS_pselect6, 0)];
 
 const ARCHITECTURE: u32 = 0xc000_003e;
 const NEW_LISTENER: libc::c_ulong = 1 << 3;
@@ -15,9 +29,10 @@ const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
 
 /// Makes these calls of this process, and of all that it starts, questions; where they are read. Nothing if the system cannot.
 pub(super) fn install(clock: Clock) -> Option<OwnedFd> {
-    let time = TIME.into_iter().filter(|_| clock == Clock::Virtual);
-    let calls: Vec<i64> = ALWAYS.into_iter().chain(time).collect();
-    let code = program(&calls);
+    let is_virtual = |_: &i64| clock == Clock::Virtual;
+    let calls: Vec<i64> = ALWAYS.into_iter().chain(TIME.into_iter().chain(SLEEP).filter(is_virtual)).collect();
+    let by_argument = if clock == Clock::Virtual { &SLEEP_WITHOUT_FILES[..] } else { &[] };
+    let code = program(&calls, by_argument);
     let program = libc::sock_fprog { len: code.len() as u16, filter: code.as_ptr().cast_mut() };
     let set = |flags: libc::c_ulong| {
         // SAFETY: the program lives as long as the call.
@@ -34,14 +49,19 @@ pub(super) fn install(clock: Clock) -> Option<OwnedFd> {
     })
 }
 
-/// Calls with these numbers ask; all others pass.
-fn program(calls: &[i64]) -> Vec<libc::sock_filter> {
+/// Calls with these numbers ask, and those whose argument is 0; all others pass.
+fn program(calls: &[i64], by_argument: &[(i64, u32)]) -> Vec<libc::sock_filter> {
     let load = |offset| libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: offset };
     let jump_if = |value, jt, jf| libc::sock_filter { code: 0x15, jt, jf, k: value };
     let answer = |value| libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: value };
-    let count = calls.len() as u8;
-    let mut code = vec![load(4), jump_if(ARCHITECTURE, 0, count + 1), load(0)];
-    code.extend(calls.iter().zip((1..=count).rev()).map(|(call, ahead)| jump_if(*call as u32, ahead, 0)));
-    code.extend([answer(libc::SECCOMP_RET_ALLOW), answer(libc::SECCOMP_RET_USER_NOTIF)]);
+    let (ask, pass) = (answer(libc::SECCOMP_RET_USER_NOTIF), answer(libc::SECCOMP_RET_ALLOW));
+    let mut code = vec![load(4), jump_if(ARCHITECTURE, 1, 0), pass, load(0)];
+    for call in calls {
+        code.extend([jump_if(*call as u32, 0, 1), ask]);
+    }
+    for (call, argument) in by_argument {
+        code.extend([jump_if(*call as u32, 0, 4), load(16 + 8 * argument), jump_if(0, 0, 1), ask, pass]);
+    }
+    code.push(pass);
     code
 }

@@ -5,11 +5,14 @@
 
 mod answers;
 mod exec;
+mod family;
 mod filter;
 mod launch;
 mod namespaces;
+mod sleepers;
+mod time;
 
-use crate::spec::{Clock, Network, Spec};
+use crate::spec::{Clock, Network, Role, Spec};
 use crate::sys::{self, checked};
 use crate::threads::listens;
 use crate::wire::{self, Tag};
@@ -33,6 +36,7 @@ pub(crate) const ANSWERS: i32 = 4;
 struct Order {
     clock: Clock,
     network: Network,
+    role: Role,
     port: u16,
     program: CString,
     environment: Vec<CString>,
@@ -43,8 +47,10 @@ struct Order {
 pub(crate) fn arguments(spec: &Spec, program: Vec<u8>) -> Vec<OsString> {
     let clock = if spec.clock == Clock::Virtual { "virtual" } else { "real" };
     let network = if spec.network == Network::Own { "own" } else { "host" };
+    let role = if spec.role == Role::Server { "server" } else { "client" };
     let (port, count) = (spec.port.to_string(), spec.environment.len().to_string());
-    let head = [KEEPER.into(), clock.into(), network.into(), port.into(), OsString::from_vec(program), count.into()];
+    let program = OsString::from_vec(program);
+    let head = [KEEPER.into(), clock.into(), network.into(), role.into(), port.into(), program, count.into()];
     let tail = spec.environment.iter().chain(&spec.command).map(|word| OsString::from_vec(word.clone()));
     head.into_iter().chain(tail).collect()
 }
@@ -66,11 +72,12 @@ fn order(arguments: Vec<OsString>) -> Option<Order> {
     let mut words = arguments.into_iter().skip(1).map(|word| CString::new(word.into_vec()).unwrap_or_default());
     let clock = if words.next()?.as_bytes() == b"virtual" { Clock::Virtual } else { Clock::Real };
     let network = if words.next()?.as_bytes() == b"own" { Network::Own } else { Network::Host };
+    let role = if words.next()?.as_bytes() == b"server" { Role::Server } else { Role::Client };
     let port = words.next()?.to_str().ok()?.parse().ok()?;
     let program = words.next()?;
     let count = words.next()?.to_str().ok()?.parse().ok()?;
     let environment = words.by_ref().take(count).collect();
-    Some(Order { clock, network, port, program, environment, arguments: words.collect() })
+    Some(Order { clock, network, role, port, program, environment, arguments: words.collect() })
 }
 
 /// unshare(2) of `CLONE_NEWPID` moves the children of the caller, not the caller itself: the first
@@ -157,6 +164,9 @@ impl Keeper {
             return Err(io::ErrorKind::AddrInUse.into());
         }
         let children = sys::signal_fd(libc::SIGCHLD)?;
+        if order.role == Role::Client {
+            wire::say(wire.as_raw_fd(), Tag::Port, 0, "", Some(sys::listener(order.port)?.as_raw_fd()))?;
+        }
         let diagnosis = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_SOCK_DIAG)?;
         let (program, listener) = launch(order, &wire)?;
         let answers = listener.map(|listener| Answers::new(listener, order.clock));
@@ -189,11 +199,24 @@ impl Keeper {
     }
 
     /// Serves one request; false if there will be no more.
-    fn serve(&self) -> io::Result<bool> {
+    fn serve(&mut self) -> io::Result<bool> {
         let Ok(Some(message)) = wire::hear(&self.wire, 0) else { return Ok(false) };
-        if message.tag == Tag::Socket {
-            let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
-            wire::say(self.wire.as_raw_fd(), Tag::Socket, 0, "", Some(socket.as_raw_fd()))?;
+        let wire = self.wire.as_raw_fd();
+        match message.tag {
+            Tag::Socket => {
+                let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
+                wire::say(wire, Tag::Socket, 0, "", Some(socket.as_raw_fd()))?;
+            }
+            Tag::Sleepers => {
+                let sleepers = self.answers.as_mut().map(Answers::sleepers).unwrap_or_default();
+                wire::say(wire, Tag::Sleepers, 0, &sleepers, None)?;
+            }
+            Tag::Wake | Tag::WakeLater => {
+                let passes = message.tag == Tag::WakeLater;
+                self.answers.iter_mut().for_each(|answers| answers.wake(message.number, passes));
+                wire::say(wire, message.tag, 0, "", None)?;
+            }
+            _ => {}
         }
         Ok(true)
     }

@@ -145,7 +145,8 @@ fn the_real_clock_passes() {
 
 #[test]
 fn what_is_said_at_rest_is_noticed() {
-    let code = "static int fd_; static void *late(void *t) { for (;;) { struct pollfd p; poll(&p, 0, 100); if (fd_) answer(fd_, \"!\"); } }
+    let code = "static int fd_; static void *late(void *t) { int p[2]; pipe(p); struct pollfd one = {p[0], POLLIN};
+            for (;;) { poll(&one, 1, 100); if (fd_) answer(fd_, \"!\"); } }
         static void serve(int fd, char *line) { fd_ = fd; }
         int main(void) { pthread_t t; pthread_create(&t, 0, late, 0); loop(hear(7000)); }";
     let server = Server::new("uncalled", code);

@@ -6,7 +6,9 @@ mod answers;
 mod endings;
 mod house;
 mod load;
+mod random;
 mod server;
+mod sleeps;
 
 /// The loader calls this before `main`.
 #[used]

@@ -1,6 +1,6 @@
 //! Servers, compiled from C into a folder of their own.
 
-use native::{Clock, Instance, Network, Problem, Spec};
+use native::{Clock, Instance, Network, Problem, Role, Spec};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -74,6 +74,7 @@ impl Server {
             environment: vec![b"PATH=/usr/bin:/bin".to_vec()],
             directory: self.0.clone(),
             port: 7000,
+            role: Role::Server,
             clock: Clock::Virtual,
             network: Network::Own,
             patience: Duration::from_secs(60),

@@ -2,7 +2,7 @@
 
 use kernel::Id;
 use kernel::net::far::{Place, Said, Saying};
-use native::{Clock, Network, Spec};
+use native::{Clock, Network, Role, Spec};
 use peer::{Ignore, Native, Outside, Terms, Trouble};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -57,7 +57,8 @@ impl Server {
     pub fn start(&self, patience: Duration) -> Result<Native, Trouble> {
         let (clock, network) = (Clock::Virtual, Network::Own);
         let (command, directory) = (vec![b"./server".to_vec()], self.0.clone());
-        let spec = Spec { command, environment: Vec::new(), directory, port: 7000, clock, network, patience };
+        let role = Role::Server;
+        let spec = Spec { command, environment: Vec::new(), directory, port: 7000, role, clock, network, patience };
         Native::start("db", spec, Ignore::default(), Arc::new(|| false))
     }
 
@@ -67,7 +68,7 @@ impl Server {
         let terms = Terms { clock: Clock::Real, ignore, patience: LONG, ..Terms::default() };
         let (arguments, directory) = (vec![b"./server".to_vec()], self.0.as_os_str().as_bytes().to_vec());
         let command = world::Command { arguments, environment: Vec::new(), directory, user: None };
-        Native::of("db", 7000, &command, terms, Arc::new(|| false)).expect("it starts")
+        Native::of("db", (Role::Server, 7000), &command, terms, Arc::new(|| false)).expect("it starts")
     }
 }
 

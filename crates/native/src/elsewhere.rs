@@ -1,0 +1,139 @@
+//! Other systems than x86-64 Linux: there are no native peers, and whoever asks for one is told so.
+
+use crate::{Problem, Spec, Status, Stream};
+use std::time::Duration;
+
+const WHY: &str = "native peers need x86-64 Linux; leave out `outside`: then it runs in a world of its own";
+
+/// No instance: none can be started.
+pub struct Instance(Nothing);
+
+/// No connection: there is no instance to have one.
+pub struct Link(Nothing);
+
+/// What there is none of.
+enum Nothing {}
+
+/// What came of a try to receive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Received {
+    /// So many bytes.
+    Bytes(usize),
+    /// Nothing yet.
+    Nothing,
+    /// The program has no more to say.
+    Finished,
+    /// The connection is broken off.
+    Reset,
+}
+
+/// What a link is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// Something to receive.
+    pub input: bool,
+    /// Room to send.
+    pub room: bool,
+}
+
+/// Something that native peers need.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// What.
+    pub name: &'static str,
+    /// What follows from its absence; nothing if it is there.
+    pub missing: Option<String>,
+}
+
+/// What native peers need: another system.
+#[must_use]
+pub fn probes() -> Vec<Probe> {
+    vec![Probe { name: "x86-64 Linux", missing: Some(WHY.to_owned()) }]
+}
+
+/// Nobody is asked.
+pub fn keep_if_asked() {}
+
+#[allow(missing_docs, clippy::missing_errors_doc, reason = "as on Linux; only the first can be called")]
+impl Instance {
+    pub fn start(_: &Spec, _: &dyn Fn() -> bool) -> Result<Self, Problem> {
+        Err(Problem::NotStarted(WHY.to_owned()))
+    }
+
+    pub fn has_own_network(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub fn has_own_clock(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub fn open(&mut self) -> Result<usize, Problem> {
+        match self.0 {}
+    }
+
+    pub fn link(&mut self) -> Result<Link, Problem> {
+        match self.0 {}
+    }
+
+    pub fn send(&mut self, _: usize, _: &[u8]) {
+        match self.0 {}
+    }
+
+    pub fn finish(&mut self, _: usize) {
+        match self.0 {}
+    }
+
+    pub fn reset(&mut self, _: usize) {
+        match self.0 {}
+    }
+
+    pub fn stream(&self, _: usize) -> &Stream {
+        match self.0 {}
+    }
+
+    pub fn status(&self) -> Option<Status> {
+        match self.0 {}
+    }
+
+    pub fn last_words(&self) -> String {
+        match self.0 {}
+    }
+
+    pub fn has_spoken(&mut self) -> bool {
+        match self.0 {}
+    }
+
+    pub fn is_client(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub fn connections(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn rest(&mut self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
+        match self.0 {}
+    }
+}
+
+#[allow(missing_docs, reason = "as on Linux; none can be called")]
+impl Link {
+    pub fn send(&self, _: &[u8]) -> usize {
+        match self.0 {}
+    }
+
+    pub fn receive(&self, _: &mut [u8]) -> Received {
+        match self.0 {}
+    }
+
+    pub fn finish(&self) {
+        match self.0 {}
+    }
+
+    pub fn reset(self) {
+        match self.0 {}
+    }
+
+    pub fn wait(_: &[(&Self, Wanted)], _: Duration) {}
+}

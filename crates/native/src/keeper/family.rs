@@ -1,0 +1,152 @@
+//! The processes of an instance, each known by how it came to be: as which child of which process. Numbers and times may differ from
+//! instance to instance; creation paths do not.
+
+use super::time::read_words;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+/// The creation path of the first process.
+const FIRST: u64 = 1;
+
+/// A process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Member {
+    /// When it was started, which tells it from a later one with the same number.
+    started: u64,
+    /// What stands for its creation path.
+    path: u64,
+    /// Children that it has had.
+    children: u64,
+    /// Children of which it is not known yet which process they are: the latest ones.
+    unsettled: u64,
+    /// The state of its random bytes.
+    random: u64,
+}
+
+/// The processes of an instance by number.
+#[derive(Default)]
+pub(super) struct Family(BTreeMap<libc::pid_t, Member>);
+
+impl Family {
+    /// Notes that a thread is about to make a process, if it is no thread.
+    pub fn note_fork(&mut self, question: &libc::seccomp_notif) {
+        let thread = question.pid as libc::pid_t;
+        let Some(process) = process_of(thread).filter(|_| makes_process(question)) else { return };
+        self.adopt(process);
+        self.settle(process);
+        if let Some(member) = self.0.get_mut(&process) {
+            (member.children, member.unsettled) = (member.children + 1, member.unsettled + 1);
+        }
+    }
+
+    /// Notes that the process of a thread ends: its children lose their parent.
+    pub fn note_exit(&mut self, thread: libc::pid_t) {
+        let process = process_of(thread).unwrap_or_default();
+        if self.0.get(&process).is_some_and(|member| member.unsettled > 0) {
+            self.settle(process);
+        }
+    }
+
+    /// The next random word of the process of a thread.
+    pub fn next_random(&mut self, thread: libc::pid_t) -> u64 {
+        let process = process_of(thread).unwrap_or_default();
+        self.adopt(process);
+        let member = self.0.entry(process).or_insert_with(|| Member::new(FIRST, 0));
+        member.next_random()
+    }
+
+    /// Finds out how a process came to be, unless that is known.
+    fn adopt(&mut self, process: libc::pid_t) {
+        let Some((parent, started)) = parent_and_start(process) else { return };
+        if self.0.get(&process).is_none_or(|member| member.started != started) {
+            let path = self.path_of(parent);
+            self.0.insert(process, Member::new(path, started));
+        }
+    }
+
+    /// The creation path of a child that just turned up: the latest one of its parent. Whose parent has ended is a child of one
+    /// that has.
+    fn path_of(&mut self, parent: libc::pid_t) -> u64 {
+        if self.0.is_empty() {
+            return FIRST;
+        }
+        let is_parent = |(pid, member): &(&libc::pid_t, &mut Member)| **pid == parent || !member.is_there(**pid);
+        let mut parents = self.0.iter_mut().filter(|(_, member)| member.unsettled > 0).filter(is_parent);
+        parents.next().map_or(0, |(_, member)| member.next_path())
+    }
+
+    /// Finds out which processes the latest children of a process are, before it has another one.
+    fn settle(&mut self, process: libc::pid_t) {
+        let known: BTreeSet<libc::pid_t> = self.0.keys().copied().collect();
+        let unknown: Vec<libc::pid_t> = children(process).into_iter().filter(|child| !known.contains(child)).collect();
+        for child in &unknown {
+            self.adopt(*child);
+        }
+        // Those that are gone ask nothing any more.
+        if let Some(member) = self.0.get_mut(&process) {
+            member.unsettled = 0;
+        }
+    }
+}
+
+impl Member {
+    fn new(path: u64, started: u64) -> Self {
+        Self { started, path, children: 0, unsettled: 0, random: path }
+    }
+
+    /// Whether it has not ended.
+    fn is_there(&self, pid: libc::pid_t) -> bool {
+        parent_and_start(pid).is_some_and(|(_, started)| started == self.started)
+    }
+
+    /// The creation path of the first child that is not settled.
+    fn next_path(&mut self) -> u64 {
+        let index = self.children - self.unsettled;
+        self.unsettled -= 1;
+        mixed(self.path.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index + 1)) | 1 << 63
+    }
+
+    /// SplitMix64.
+    fn next_random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed(self.random)
+    }
+}
+
+fn mixed(mut word: u64) -> u64 {
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+/// Whether a call makes a process, and not a thread.
+fn makes_process(question: &libc::seccomp_notif) -> bool {
+    let (thread, first) = (question.pid as libc::pid_t, question.data.args[0]);
+    let flags = match i64::from(question.data.nr) {
+        libc::SYS_clone => Some(first),
+        // `struct clone_args` begins with the flags.
+        libc::SYS_clone3 => read_words(thread, first).map(|words: [i64; 1]| words[0] as u64),
+        _ => Some(0),
+    };
+    flags.is_some_and(|flags| flags & libc::CLONE_THREAD as u64 == 0)
+}
+
+/// The process that a thread belongs to.
+fn process_of(thread: libc::pid_t) -> Option<libc::pid_t> {
+    let text = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+/// The parent of a process, and when it was started.
+fn parent_and_start(process: libc::pid_t) -> Option<(libc::pid_t, u64)> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut words = stat.rsplit_once(") ")?.1.split_whitespace().skip(1);
+    Some((words.next()?.parse().ok()?, words.nth(17)?.parse().ok()?))
+}
+
+/// The children of a process, in order.
+fn children(process: libc::pid_t) -> BTreeSet<libc::pid_t> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
+}

@@ -1,0 +1,184 @@
+//! Native peers of a run: bytes pass between them and the programs. Nothing is searched, so nothing is remembered, and nobody has
+//! to come to rest.
+
+use crate::terms::Terms;
+use crate::{End, Stop, Trouble};
+use ::native::{Clock, Instance, Link, Network, Received, Role, Spec, Wanted};
+use kernel::net::far::{PeerId, Said, Saying, Site};
+use kernel::net::{Transport, far_ends, far_live, far_log};
+use kernel::{Id, Kernel};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::time::{Duration, Instant};
+use world::Command;
+use world::run::Passing;
+
+/// Bytes that are received at once.
+const PIECE: usize = 1 << 18;
+/// How long is waited without asking whether to stop.
+const MOMENT: Duration = Duration::from_millis(50);
+
+/// Native peers of a run, and the connections to them.
+pub struct PassThrough {
+    peers: Vec<Instance>,
+    links: BTreeMap<Id, Passed>,
+    room: Vec<u8>,
+    stop: Stop,
+}
+
+/// A connection.
+struct Passed {
+    link: Link,
+    /// The program has no more to say, or the peer has not.
+    program_finished: bool,
+    is_finish_passed: bool,
+    peer_finished: bool,
+}
+
+impl PassThrough {
+    /// No peer yet.
+    #[must_use]
+    pub fn new(stop: Stop) -> Self {
+        Self { peers: Vec::new(), links: BTreeMap::new(), room: vec![0; PIECE], stop }
+    }
+
+    /// Starts a peer that sees the time of this machine, and waits until it listens; connections to a port lead to it.
+    ///
+    /// # Errors
+    /// If it cannot be started, or does not listen.
+    pub fn start(
+        &mut self,
+        name: &str,
+        port: u16,
+        command: &Command,
+        terms: &Terms,
+        kernel: &mut Kernel,
+    ) -> Result<(), Trouble> {
+        let Command { arguments, environment, directory, user: _ } = command.clone();
+        let directory = OsString::from_vec(directory).into();
+        let (role, clock, network, patience) = (Role::Server, Clock::Real, Network::Own, terms.patience);
+        let spec = Spec { command: arguments, environment, directory, port, role, clock, network, patience };
+        let instance = Instance::start(&spec, &*self.stop);
+        self.peers.push(instance.map_err(|problem| Trouble::Inconclusive(format!("peer `{name}` {problem}")))?);
+        kernel.net.far.is_live = true;
+        kernel.net.far.declared.insert(Site::Local(Transport::Tcp, port), PeerId(self.peers.len() as u32 - 1));
+        Ok(())
+    }
+
+    /// Passes bytes; whether there were any.
+    pub fn pass(&mut self, kernel: &mut Kernel, how: Passing) -> bool {
+        let begun = now();
+        loop {
+            let moved = self.pass_at_once(kernel);
+            let wanted = self.wanted(kernel, how);
+            let left = match how {
+                Passing::AtOnce => return moved,
+                Passing::Awaits(_) if moved => return true,
+                Passing::Awaits(Some(time)) => Duration::from_nanos(time).saturating_sub(begun.elapsed()),
+                Passing::Awaits(None) | Passing::ToTheEnd => MOMENT,
+            };
+            if left.is_zero() || wanted.is_empty() || (self.stop)() {
+                return false;
+            }
+            Link::wait(&wanted, left.min(MOMENT));
+        }
+    }
+
+    /// What can be waited for.
+    fn wanted(&self, kernel: &Kernel, how: Passing) -> Vec<(&Link, Wanted)> {
+        let wanted = |(end, passed): (&Id, &Passed)| {
+            let input = how != Passing::ToTheEnd && !passed.peer_finished && room(kernel, *end) > 0;
+            Wanted { input, room: !far_live::waiting(kernel, *end).is_empty() }
+        };
+        let all = self.links.iter().map(|entry| (&entry.1.link, wanted(entry)));
+        all.filter(|(_, wanted)| wanted.input || wanted.room).collect()
+    }
+
+    fn pass_at_once(&mut self, kernel: &mut Kernel) -> bool {
+        let said = if kernel.net.far.said.is_empty() { Vec::new() } else { far_log::take_said(kernel) };
+        let mut moved = !said.is_empty();
+        for said in said {
+            self.carry_out(kernel, &said);
+        }
+        let Self { links, room, .. } = self;
+        for (end, passed) in links.iter_mut() {
+            moved |= passed.send(kernel, *end) | passed.receive(kernel, *end, room);
+        }
+        links.retain(|end, passed| !passed.is_over(kernel, *end));
+        moved
+    }
+
+    fn carry_out(&mut self, kernel: &mut Kernel, said: &Said) {
+        match said.what {
+            Saying::Open => {
+                let peer = kernel.net.far.ends.get(&said.end).map_or(0, |far| far.peer.0);
+                match self.peers[peer as usize].link() {
+                    Ok(link) => drop(self.links.insert(said.end, Passed::new(link))),
+                    Err(_) => far_ends::deliver_end(kernel, said.end, End::Reset),
+                }
+            }
+            Saying::Reset => drop(self.links.remove(&said.end).map(|passed| passed.link.reset())),
+            Saying::Finish | Saying::Close => {
+                if let Some(passed) = self.links.get_mut(&said.end) {
+                    passed.program_finished = true;
+                }
+            }
+            // Bytes are taken from where they wait; native peers have no UDP ports, so no datagram leads to one.
+            Saying::Bytes(_) | Saying::Datagram { .. } => {}
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "native peers take the time of the host")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// How much a program can be delivered.
+fn room(kernel: &Kernel, end: Id) -> usize {
+    let near = far_ends::near(kernel, end).filter(|near| kernel.net.sockets.contains_key(near));
+    near.map_or(0, |near| kernel.net.receive_limit(near).saturating_sub(kernel.net.received(near)))
+}
+
+impl Passed {
+    fn new(link: Link) -> Self {
+        Self { link, program_finished: false, is_finish_passed: false, peer_finished: false }
+    }
+
+    /// Sends what waits, and after it the end; whether there was anything.
+    fn send(&mut self, kernel: &mut Kernel, end: Id) -> bool {
+        let before = far_live::waiting(kernel, end).len();
+        let sent = if before > 0 { self.link.send(far_live::waiting(kernel, end)) } else { 0 };
+        if sent > 0 {
+            far_live::take(kernel, end, sent);
+        }
+        if self.program_finished && !self.is_finish_passed && sent == before {
+            self.link.finish();
+            self.is_finish_passed = true;
+        }
+        sent > 0
+    }
+
+    /// Delivers what there is, as far as the program has room; whether there was anything.
+    fn receive(&mut self, kernel: &mut Kernel, end: Id, buffer: &mut [u8]) -> bool {
+        let room = room(kernel, end).min(buffer.len());
+        if self.peer_finished || room == 0 {
+            return false;
+        }
+        match self.link.receive(&mut buffer[..room]) {
+            Received::Nothing => return false,
+            Received::Bytes(count) => far_ends::deliver(kernel, end, &buffer[..count]),
+            Received::Finished => far_ends::deliver_end(kernel, end, End::Finished),
+            Received::Reset => far_ends::deliver_end(kernel, end, End::Reset),
+        }
+        self.peer_finished = kernel.net.far.ends.get(&end).is_some_and(|far| far.ended.is_some());
+        true
+    }
+
+    /// Whether nothing can pass any more: the program has closed its side, and all was sent.
+    fn is_over(&self, kernel: &Kernel, end: Id) -> bool {
+        let is_passed = !self.program_finished || self.is_finish_passed;
+        far_ends::is_closed(kernel, end) && is_passed && far_live::waiting(kernel, end).is_empty()
+    }
+}
