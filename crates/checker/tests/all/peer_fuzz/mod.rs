@@ -54,8 +54,8 @@ fn script(random: &mut Random, is_udp: bool) -> String {
     std::iter::once(first).chain(rest).collect()
 }
 
-fn built() -> PathBuf {
-    let folder = inside::folder("peer-fuzz");
+fn built(name: &str) -> PathBuf {
+    let folder = inside::folder(name);
     std::fs::write(folder.join("program.c"), include_str!("program.c")).expect("the folder takes files");
     let mut gcc = std::process::Command::new("gcc");
     gcc.args(["-g", "-O1", "-pthread", "-o", "program", "program.c"]).current_dir(&folder);
@@ -135,7 +135,7 @@ fn cases() -> u64 {
 
 #[test]
 fn every_engine_and_a_searched_server_show_the_same_ends() {
-    let folder = built();
+    let folder = built("peer-fuzz-ends");
     let mut compared = [0; 3];
     for seed in 0..cases() {
         let case = Case::new(seed);
@@ -169,7 +169,7 @@ fn every_engine_and_a_searched_server_show_the_same_ends() {
 
 #[test]
 fn it_is_noticed_when_what_is_said_is_left_out_of_footprints() {
-    let folder = built();
+    let folder = built("peer-fuzz-hole");
     let is_noticed = |seed: u64| {
         let case = Case { is_independent: false, ..Case::new(seed) };
         let hole = Options { holes: Holes { said: true, ..Holes::default() }, ..Options::default() };
