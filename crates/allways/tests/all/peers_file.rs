@@ -91,7 +91,10 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         ("command = \"./server 'x\"\nlistens = 1", "a quote is not closed"),
         ("command = \"./server\"", "[check.a.peer.db]: it has no `listens`"),
         ("listens = 7001", "[check.a.peer.db]: it has no `command`"),
-        ("command = \"./server\"\nlistens = 1\nframing = \"lines\"", "[check.a.peer.db]: `framing` is not supported"),
+        (
+            "command = \"./server\"\nlistens = 1\nframing = \"words\"",
+            "[check.a.peer.db]: `framing`: `words` is not known",
+        ),
         ("command = \"./nowhere\"\nlistens = 1", "[check.a.peer.db]: cannot run `./nowhere`"),
         ("command = \"./server 7001 a\"\nlistens = 7009", "it did not listen on port 7009"),
         ("command = \"a\"\nlistens = 1\n[check.a.peer.eb]\ncommand = \"a\"\nlistens = 1", "two peers listen on 1"),

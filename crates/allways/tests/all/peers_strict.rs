@@ -71,7 +71,7 @@ fn a_contradiction_is_a_property_of_its_own_whatever_else_is_checked() {
     let folder = shared("strict-property");
     let told = folder.run(&["check", "--no-save", "--strict", "--check", "deadlock", "--peer", PEER, "--", "./client"]);
     assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.out.contains("error[never]: inconsistent: peer `count`"), "{}", told.out);
+    assert!(told.out.contains("error[never]: `strict`: inconsistent: peer `count`"), "{}", told.out);
     assert!(
         told.out.lines().any(|line| line.trim_start().starts_with("strict") && line.contains("violated")),
         "{}",

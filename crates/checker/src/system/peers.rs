@@ -113,7 +113,9 @@ fn unordered(stream: Stream, far: &FarEnd, framing: Framing, (room, limit): (usi
         }
         (rest, number) = (&rest[length..], number + 1);
     }
+    // What is left behind the last message comes with the end, and is there once that has come.
     let whole = stream.bytes.len() - if stream.end.is_none() { rest.len() } else { 0 };
+    let whole = whole.max(far.delivered as usize);
     let stream = Stream { bytes: stream.bytes[..whole].into(), ..stream };
     if left.is_empty() {
         return Delivery::new(stream, far, room);
