@@ -2,6 +2,15 @@
 //!
 //! Budgets grow one by one. A set that breaks a property is minimal if no smaller one does, and that is known because
 //! all smaller ones were exhausted before; where a search was cut off, the row says so.
+//!
+//! Which faults have happened is part of a state (`remembers`, the state's *part*), so one search
+//! visits all sets of a size at once: the states of different sets are kept apart, and a violation
+//! in a part is a violation of exactly that set. One search for each set would visit the common
+//! beginnings over and over; their number grows with the binomial coefficient.
+//!
+//! Example: faults `a`, `b`, budget 2. Level 0 searches without faults. Level 1 finds that `{a}`
+//! breaks `p`. Level 2 finds that `{b,b}` does, too; `{a,b}` may or may not, but contains `{a}` and
+//! is not minimal. So `p` is told with `{a}` and `{b,b}`.
 
 use crate::evidence::finite;
 use crate::jobs::in_parallel;
@@ -31,6 +40,9 @@ pub struct Campaign {
 }
 
 /// A property under attack.
+///
+/// **Invariant:** `ended` is empty as long as another level may be searched for this property; once
+/// set, nothing is claimed about larger sets.
 struct Row {
     name: String,
     kind: FailureKind,
@@ -49,6 +61,9 @@ impl Row {
     }
 
     /// Takes in what a search at some budget found.
+    ///
+    /// A search that is complete exhausts its level even though it found violations, for it goes on
+    /// in all other parts.
     fn learn(&mut self, level: u32, outcome: &Outcome, request: &Request) {
         for violation in &outcome.violations {
             if violation.failure.kind == self.kind {
@@ -72,6 +87,8 @@ impl Row {
     }
 
     /// The sets that have no smaller one among them, smallest first.
+    ///
+    /// Quadratic in the sets that were found, of which there are few: budgets are small.
     fn minimal(&self) -> Vec<&(Vec<usize>, Violation)> {
         let smaller = |set: &[usize]| self.broken.iter().any(|(other, _)| other != set && is_part(other, set));
         let mut minimal: Vec<_> = self.broken.iter().filter(|(set, _)| !smaller(set)).collect();
@@ -91,6 +108,7 @@ impl Row {
         }
     }
 
+    /// "Holds" needs an exhausted level of at least 1: with less nobody has let the fault happen.
     fn cell(&self, fault: usize, reached: bool) -> Cell {
         let alone = self.broken.iter().map(|(set, _)| set).filter(|set| set.iter().all(|other| *other == fault));
         match alone.map(Vec::len).min() {
@@ -172,6 +190,9 @@ fn rows(model: &Model, request: &Request) -> Vec<Row> {
 }
 
 /// Searches with one budget: all failed steps and stuck states together, properties of whole runs one by one.
+///
+/// Properties of whole runs are searched in parallel, each with its share of workers and memory, so
+/// that together they stay within what the user allows.
 fn attack(model: &Model, request: &Request, level: u32, rows: &mut [Row], covered: &mut Searched, watch: Watch<'_>) {
     let mut outcomes: Vec<(usize, Result<Outcome, String>)> = Vec::new();
     if rows.iter().any(|row| row.run.is_none() && row.is_open()) {
@@ -262,6 +283,9 @@ fn patience(request: &Request, watch: Watch<'_>) -> Budget {
     if over { Budget { steps: 0 } } else { SHORTENING_EACH }
 }
 
+/// Shortening may drop steps, and with them a fault: then what was shown is a smaller set, which
+/// contradicts that smaller ones were exhausted, or another one. The end state says which faults
+/// the shortened run has met.
 fn proof(
     model: &Model,
     request: &Request,

@@ -1,4 +1,8 @@
 //! Files that somebody else may have prepared: nothing endless is read, and no link is followed when something is written.
+//!
+//! A counterexample's folder may be in a directory that others can write to (a shared checkout,
+//! `/tmp`). Names are opened without following links, files are made anew and renamed into place:
+//! rename(2) is atomic, so a reader sees the old file or the new one, never half of one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result, Write};

@@ -15,6 +15,9 @@ use trace::{Counterexample, FailureKind, PropertyRef, Trace};
 impl Model {
     /// Checks what was asked for: short searches for properties of whole runs, then failed steps and stuck states, then
     /// what the short searches left open.
+    ///
+    /// Probes come first, since a short search often finds an error of whole runs; what remains
+    /// open then shares the time with the search for safety.
     pub fn check(&self, request: &Request, watch: Watch<'_>) -> Checked {
         let safety = !self.properties(request).is_empty();
         let wanted: Vec<&Run> = self.runs.iter().filter(|run| run.wanted(request)).collect();
@@ -58,6 +61,8 @@ impl Model {
 
     /// The search for failed steps and stuck states and those for properties of whole runs. If time is short, the former
     /// stands still after its share of it and goes on when the others have had theirs.
+    ///
+    /// While it is paused, the memory of the safety search counts against the others.
     fn check_in_turns(&self, open: &[&Run], request: &Request, watch: Watch<'_>) -> (Checked, Vec<Answer>) {
         let Some(left) = request.time_left().filter(|_| !open.is_empty()) else {
             let checked = self.check_safety(request, watch);

@@ -1,4 +1,8 @@
 //! From a violation to a counterexample: shortened, executed again, and described.
+//!
+//! **Invariant:** nothing is told as a violation that was not executed again, step by step, from
+//! the initial state, without a store, a reduction or a memo. A violation that does not come out
+//! again is our bug, and is told as one.
 
 use explore::Violation;
 use replay::{Budget, Mismatch, Replayable, Timeline, confirm_finite, fails_with, run, shorten};
@@ -102,6 +106,9 @@ pub fn describe<R: Describe>(
 }
 
 /// Ends a trace with the statement that failed, also where an atomic sequence went on after it; gives what was cut off.
+///
+/// An atomic sequence is one step of the search and goes on after a failed assertion; people want
+/// to see the state in which it failed.
 pub fn cut_at_failure(trace: &mut Trace, message: &str) -> Vec<Event> {
     if trace.cycle_start.is_some() {
         return Vec::new();

@@ -1,4 +1,8 @@
 //! Exit codes: what a script learns.
+//!
+//! Codes 0 to 4 are ours and documented; 70 and 74 are `EX_SOFTWARE` and `EX_IOERR` of sysexits(3),
+//! 130 is what shells give for an interrupt (128 + SIGINT). A script that treats all but 0 as
+//! failure is right: nothing unfinished and nothing unsupported ends with 0.
 
 use report::{Outcome, Verdict};
 use std::panic::PanicHookInfo;
@@ -52,6 +56,8 @@ impl From<Exit> for ExitCode {
 }
 
 impl From<Outcome> for Exit {
+    /// `NotFound` is fine, since it is the answer to an effort that the user chose (`--time`,
+    /// samples); the report says that it is no proof.
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Verdict(Verdict::Holds | Verdict::NotFound) => Self::Fine,

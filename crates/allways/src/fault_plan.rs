@@ -1,4 +1,7 @@
 //! Which faults the user wants, from the command line to the model and into the counterexample's file and back.
+//!
+//! Saved in a counterexample as flags, since those are documented and a person can read and repeat
+//! them; `from_options` of `options` is the same again.
 
 use crate::fault_args::{FaultArgs, FaultCount};
 use crate::load_error::{LoadError, paint};

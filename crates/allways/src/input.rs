@@ -1,4 +1,7 @@
 //! What can be said about a file before anybody parses it.
+//!
+//! A wrong file is the commonest mistake at a first attempt, and a parser's "unexpected character"
+//! the least helpful answer to it.
 
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;

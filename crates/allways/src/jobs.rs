@@ -1,4 +1,7 @@
 //! Independent jobs on several threads.
+//!
+//! Jobs are taken from a counter, so a long one delays nobody; a panic in a job ends the whole
+//! program through the hook in `exit`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

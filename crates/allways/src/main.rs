@@ -3,6 +3,8 @@
 //! **Invariant:** the one crate that prints, and the one that knows how a verdict becomes an exit code. Only `model`,
 //! `load_error`, `run_property`, `runs`, `backend`, `trails`, `unreached`, `fault_plan`, `fault_args` and `campaign` know
 //! that models are written in Promela.
+//!
+//! A run of programs has the exit code of the programs; every other verb has one of `exit`.
 #![allow(clippy::disallowed_methods, reason = "the binary reads and writes what its user names, and keeps the time")]
 
 mod allocator;

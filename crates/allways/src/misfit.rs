@@ -1,5 +1,8 @@
 //! Options that mean nothing to what is checked, or contradict each other: silently ignoring them would change what a
 //! verdict says.
+//!
+//! A flag that would be ignored is refused: who writes `--fair` for programs, where it means
+//! nothing, would otherwise read a verdict about something else than was asked.
 
 use crate::args::{CheckArgs, CheckFormat};
 use crate::model_args::{OrderName, StoreName};

@@ -1,4 +1,7 @@
 //! Searches for runs that violate a property of whole runs.
+//!
+//! A property of whole runs is a monitor (docs/decisions 0005): an automaton that accepts the runs
+//! which violate it. A violation is a lasso, a path and a cycle through acceptance.
 
 use crate::backend::System;
 use crate::evidence::{Claim, describe};
@@ -82,6 +85,8 @@ fn fairness(request: &Request) -> Fairness {
 const PROBES: [(u32, u64); 2] = [(100, 5_000), (10_000, 200_000)];
 
 /// Short searches; `None` if they decide nothing.
+///
+/// A probe that ends without being cut has searched everything, so it may also answer "holds".
 fn probe(model: &Model, run: &Run, property: &RunProperty, request: &Request, watch: Watch<'_>) -> Option<Watched> {
     // A bound on the depth is settled level by level.
     let probes = if request.depth.is_none() { &PROBES[..] } else { &[] };
@@ -149,6 +154,10 @@ fn check(
 }
 
 /// A property that unfair runs violate may still hold on the fair ones.
+///
+/// A counterexample by an unfair schedule (one process never moves although it could) is a
+/// violation all the same; the verdict says in addition whether fairness would save the property,
+/// for that is the first question everybody asks.
 fn judge_fairness(fair: &Outcome, row: &mut Property) {
     match (fair.violations.is_empty(), fair.complete()) {
         (true, true) => {
@@ -172,6 +181,8 @@ struct Search {
 }
 
 /// Whether a lasso is weakly fair as it is, so that no other has to be looked for.
+///
+/// Weak fairness: no process is enabled in all states of the cycle and moves in none of its steps.
 fn is_fair(system: &System, schedule: &Schedule) -> bool {
     let Some(start) = schedule.cycle_start else { return true };
     let mut system = ModelReplay::new(system);

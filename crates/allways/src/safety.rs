@@ -25,6 +25,8 @@ const SWARM: u64 = 16;
 const SAMPLE_DEPTH: u32 = 10_000;
 
 /// How a search is watched and stopped.
+///
+/// Shared by all workers; each function is called from several threads at once.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// The search ends soon after this becomes true.

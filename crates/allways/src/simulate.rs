@@ -1,4 +1,7 @@
 //! One run: at random, by hand, or along a schedule.
+//!
+//! The state is that of a timeline: going back is a matter of moving its mark, and choosing
+//! otherwise there cuts the rest off.
 
 use explore::random::Random;
 use explore::{Failure, Selection, TransitionSystem};

@@ -1,4 +1,16 @@
 //! A search that stands still when it has had its share of the time, so that others have theirs, and then goes on.
+//!
+//! Without it the searches would run one after the other, and with `--time` the last properties
+//! would get nothing, or each would get a fixed part and a search that could have used the rest
+//! would be cut off. Here the first stands still, keeps its states, and goes on with whatever time
+//! the others left.
+//!
+//! ```text
+//! safety   ====share====|....paused....|=====until the end=====
+//! others                |==============|
+//! ```
+//! **Invariant:** phases only go forward, `Searching` to `Paused` to `Free`, or straight to `Free`.
+//! `Free` is set by a guard, so a panic in the search cannot leave somebody waiting.
 
 use crate::safety::Watch;
 use report::Progress;
@@ -70,6 +82,8 @@ impl Turns {
     }
 
     /// Called by every worker of the search, often.
+    ///
+    /// Until the share is over it costs a look at the clock.
     fn pause(&self) {
         if self.started.elapsed() < self.share {
             return;

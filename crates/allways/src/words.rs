@@ -1,4 +1,7 @@
 //! Commands that users write: a list of words, or one text that is split as a shell does it.
+//!
+//! The rules are those of the POSIX shell for quoting (XCU 2.2), and nothing else: no expansion, no
+//! operators, no comments. Whoever wants a shell writes `sh -c`.
 
 use serde::{Deserialize, Deserializer, de};
 

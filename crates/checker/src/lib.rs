@@ -18,7 +18,7 @@ pub use search::diagnose::Difference;
 pub use search::driver::{Earlier, Engine, Outcome, awaits, search, search_by};
 pub use system::choice_kind::ChoiceKind;
 pub use system::never::named;
-pub use system::programs::Programs;
+pub use system::programs::{Programs, STRICT};
 pub use system::service::{Expected, Gate, Service};
 pub use system::start_peer::{PeerProblem, PeerStart};
 pub use system::state::Snapshot;

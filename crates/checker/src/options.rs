@@ -53,6 +53,8 @@ pub struct Holes {
     pub locks: bool,
     /// Accesses do not depend on the mapping of their page.
     pub mappings: bool,
+    /// Calls that change mappings touch nothing.
+    pub zones: bool,
     /// All read-write locks are of the default kind.
     pub rwlocks: bool,
     /// Every instruction is atomic.

@@ -2,6 +2,12 @@
 //!
 //! It is one abstraction for all states. Where a step shows that it was too coarse for earlier steps, the search
 //! restarts with the refined one.
+//!
+//! Counterexample-guided refinement without counterexamples: an abstraction ("this word is local",
+//! "this lock is only released by its holder") is assumed until an execution shows otherwise; then
+//! the fact is added and the search begins anew. It ends because facts only accumulate and are
+//! finitely many for a finite search. **Invariant:** nothing is ever removed; merging the
+//! refinements of workers is a union.
 
 use kernel::Tid;
 use memory::{PAGE_SIZE, SpaceId};

@@ -1,4 +1,9 @@
 //! The DWARF sections of one binary, and its units.
+//!
+//! DWARF (version 2 to 5) is a tree of entries for each source file (*unit*), with attributes that
+//! refer to other entries, strings and location programs. `gimli` reads it; this file finds entries
+//! again by (unit, offset), since borrowing them would tie everything to one lifetime. Sections are
+//! loaded once for each binary and shared by all states.
 
 use super::globals::Index;
 use super::module::Module;
@@ -17,6 +22,9 @@ pub(super) type Entry = gimli::DebuggingInformationEntry<Reader>;
 pub(super) type Value = gimli::AttributeValue<Reader>;
 
 /// The DWARF sections of one binary.
+///
+/// Lazily built: most questions need lines only, and the index of a large C++ binary takes seconds,
+/// within a budget.
 pub(super) struct Dwarf {
     pub(super) sections: Arc<gimli::Dwarf<Reader>>,
     /// Finds source lines; it remembers what it has read, and does not let two read at once.
@@ -75,6 +83,9 @@ impl Dwarf {
     }
 
     /// The entry that an attribute refers to, in the same unit or another.
+    ///
+    /// `DW_FORM_ref*` is relative to the unit, `DW_FORM_ref_addr` to the section: link-time
+    /// optimised binaries use the second across units.
     pub(super) fn referred(&self, unit: usize, value: Option<Value>) -> Option<Place> {
         match value? {
             Value::UnitRef(offset) => Some(Place { unit, offset: offset.0 }),
@@ -98,6 +109,9 @@ impl Dwarf {
     }
 
     /// The entry that says what this one leaves out.
+    ///
+    /// `DW_AT_specification` for members that are defined outside of their class,
+    /// `DW_AT_abstract_origin` for inlined and cloned functions.
     pub(super) fn declaration(&self, unit: usize, entry: &Entry) -> Option<Place> {
         let attributes = [gimli::DW_AT_specification, gimli::DW_AT_abstract_origin];
         attributes.into_iter().find_map(|name| self.referred(unit, entry.attr_value(name)))

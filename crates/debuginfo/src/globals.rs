@@ -16,6 +16,8 @@ pub(super) struct Global {
 }
 
 /// Where a variable is that lives as long as its program.
+///
+/// The order of the variants sorts fixed ones before those of threads; `global_at` searches by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Spot {
     /// At an address, before the base is added.
@@ -146,6 +148,9 @@ impl Walk<'_> {
 }
 
 /// A place that does not depend on any register.
+///
+/// `DW_OP_addr`, or an offset followed by `DW_OP_form_tls_address` and its GNU ancestor. Anything
+/// that needs a register is no global.
 fn spot(dwarf: &Dwarf, unit: &Unit, expression: gimli::Expression<Reader>) -> Option<Spot> {
     let mut operations = expression.operations(unit.encoding());
     let first = operations.next().ok()??;

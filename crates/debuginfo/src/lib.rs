@@ -13,6 +13,11 @@
 //!
 //! A [`DebugInfo`] is no part of any state. It remembers what it has read of each file for as long as the file stays what
 //! it was, so it serves all states of a search.
+//!
+//! **Invariant:** no file panics and no answer is guessed: damaged or missing debug information
+//! means `None`, and reports fall back to symbols and then to addresses. Nothing here decides a
+//! verdict; it decides how a counterexample reads, what `--never` can name and where breakpoints
+//! are.
 
 mod dwarf;
 mod globals;
@@ -48,6 +53,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What binaries say about themselves.
+///
+/// Cached by content of files and by layout of spaces: thousands of states share a layout, so a
+/// question about another state is most often a lookup.
 pub struct DebugInfo {
     host: Host,
     files: HashMap<ObjectId, Arc<Module>>,
@@ -156,6 +164,8 @@ fn readable(name: &str) -> String {
 }
 
 /// Whether a space still has these modules.
+///
+/// Compares the executable mappings with what was seen; cheap enough to ask each time.
 fn is_current(memory: &Memory, space: SpaceId, known: &Modules) -> bool {
     let now = modules::pieces(memory, space).map(|(piece, _)| piece);
     now.eq(known.pieces.iter().cloned()) && known.loaded.iter().all(|loaded| loaded.is_current(memory))

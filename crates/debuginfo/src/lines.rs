@@ -7,6 +7,9 @@ use std::fmt;
 use std::sync::PoisonError;
 
 /// A function at work, as its source shows it.
+///
+/// Inlined calls are frames of their own, as debuggers show them: one address may be in several
+/// functions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Frame {
     /// The function.
@@ -37,6 +40,9 @@ impl DebugInfo {
     /// ask for the byte before it.
     ///
     /// Without debug information, the symbol; nothing where there is none either.
+    ///
+    /// With the symbol as a last resort for the outermost function, since stripped libraries have
+    /// symbols and no lines.
     pub fn location(&mut self, memory: &Memory, space: SpaceId, address: u64) -> Vec<Frame> {
         let modules = self.modules(memory, space);
         let Some(loaded) = modules.at(address) else { return Vec::new() };
@@ -54,6 +60,8 @@ impl DebugInfo {
 
     /// The first place of a line that has code, in every module: where `--break file.c:42` stops. The file may be named
     /// by the end of its path. A line without code stands for the next one of the file that has.
+    ///
+    /// `is_stmt` rows only: the places where a debugger would stop.
     pub fn addresses_of_line(&mut self, memory: &Memory, space: SpaceId, file: &str, line: u32) -> Vec<u64> {
         let modules = self.modules(memory, space);
         let mut rows: Vec<(u32, u64)> = Vec::new();
@@ -70,6 +78,8 @@ impl DebugInfo {
 }
 
 /// Whether a library's source calls a function otherwise than its manual: `__GI___pthread_mutex_lock`.
+///
+/// glibc's internal names for functions that the manual calls otherwise.
 fn is_alias(own: &str, name: &str) -> bool {
     let bare = |name: &str| name.trim_start_matches('_').trim_start_matches("GI_").trim_start_matches('_').to_owned();
     own != name && bare(own) == bare(name)

@@ -1,6 +1,9 @@
 //! All variables of a state with their values: globals of a program, and what lies on the stack of a thread.
 //!
 //! Records and arrays are listed by their parts. Variables that a compiler keeps in registers are not.
+//!
+//! For snapshots of a state in a report, so bounded: sixteen parts, four levels. The C library's
+//! own types are opaque, except whether a mutex is locked.
 
 use super::dwarf::{Dwarf, Place as Entry};
 use super::globals::Spot;

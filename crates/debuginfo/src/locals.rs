@@ -2,6 +2,10 @@
 //!
 //! Only simple descriptions are understood: so far from the frame, or from the stack or frame pointer. What lies in
 //! registers, or moves about, has no address and is never what an address means.
+//!
+//! DWARF location lists say for each range of addresses where a variable is. At `-O0` it is an
+//! offset from the frame base, at `-O2` mostly a register or nowhere. A variable without an address
+//! cannot be what an *address* names, so nothing is lost for reports of accesses.
 
 use super::dwarf::{Dwarf, Entry, Place, Reader, Unit};
 use super::reached::{Search, Thing};
@@ -153,6 +157,7 @@ impl Frame<'_> {
         locals
     }
 
+    /// GCC and clang write `DW_OP_call_frame_cfa`, and the frame's end comes from the unwinder.
     fn frame_base(&self, entry: &Entry) -> Option<u64> {
         let expression = self.expression(entry.attr_value(gimli::DW_AT_frame_base)?)?;
         let mut operations = expression.operations(self.unit().encoding());

@@ -1,4 +1,8 @@
 //! One binary: what its file says about code and data in it.
+//!
+//! Found by content, not by path: a file that is replaced while a search runs is another module,
+//! and two paths to one file are one. Everything that is read of it (symbols, DWARF, unwind tables)
+//! is computed on first use and kept.
 
 use super::dwarf::Dwarf;
 use super::symbols::Symbols;
@@ -83,6 +87,9 @@ impl Module {
     }
 
     /// What is added to the addresses in the file, if the byte at `offset` of the file is at `address`.
+    ///
+    /// Position-independent files are linked at 0 and loaded anywhere; all addresses in the file
+    /// are relative to that. The executable segment decides, since others may be mapped apart.
     pub(super) fn bias(&self, offset: u64, address: u64) -> Option<u64> {
         let covers = |segment: &&Segment| {
             let start = segment.offset & !0xfff;
@@ -100,6 +107,9 @@ pub(super) fn has_section(bytes: &[u8], name: &str) -> bool {
 }
 
 /// Debian and others install what they strip from a binary under its build id.
+///
+/// Matched by build id (a hash that the linker puts into both files): debug information of another
+/// build would name wrong lines, which is worse than none.
 fn find_debug_file(bytes: &[u8], host: &Host) -> Option<Arc<[u8]>> {
     use object::Object;
     let file = object::File::parse(bytes).ok()?;

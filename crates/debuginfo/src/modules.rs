@@ -10,6 +10,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A piece of a file that a space can execute. Two spaces with the same pieces have the same modules.
+///
+/// Only executable pieces identify a layout: data segments come and go with `mprotect(2)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Piece {
     start: u64,
@@ -79,6 +81,9 @@ pub(super) fn path(mapping: &Mapping) -> String {
 }
 
 /// A library function that was looked for, and found.
+///
+/// Several of one name are the rule: versions of a symbol, local copies, the same library in two
+/// name spaces of the linker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Function {
     /// Its address in the space.
@@ -92,6 +97,9 @@ pub struct Function {
     /// The address is of the code that chooses the function when the program starts (`STT_GNU_IFUNC`).
     pub is_indirect: bool,
     /// Kept for old programs, with perhaps another meaning (`pthread_cond_wait@GLIBC_2.2.5`).
+    ///
+    /// Hooks must not take an old version for the current one: `pthread_cond_wait@GLIBC_2.2.5` has
+    /// another layout of the condition variable.
     pub is_old: bool,
 }
 
@@ -99,6 +107,8 @@ pub struct Function {
 type Search = (Vec<String>, Arc<[Function]>);
 
 /// The binaries of an address space. As long as a space keeps the same one, nothing was mapped or unmapped for execution.
+///
+/// Shared by spaces with the same layout (after `fork(2)`), with caches behind mutexes.
 #[derive(Default)]
 pub struct Modules {
     pub(super) pieces: Vec<Piece>,

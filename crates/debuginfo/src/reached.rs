@@ -1,4 +1,9 @@
 //! Names for memory that nobody declared: the shortest way from a variable through pointers, `head->next->count`.
+//!
+//! Breadth-first over pointers, from variables of the program, by their declared types: so the
+//! first way found is one of the shortest. It reads the state of memory at that moment; a pointer
+//! that was overwritten since names nothing. Bounded in parts, elements and depth, because a heap
+//! may be large and a report needs one name.
 
 use super::dwarf::{Dwarf, Place};
 use super::globals::Spot;
@@ -76,6 +81,9 @@ impl<'a> Search<'a> {
     }
 
     /// How long a block of the C library's heap is. The word before each block says so, with three flags in its lowest bits.
+    ///
+    /// glibc's chunk header (`malloc_chunk.mchunk_size`): allows `p[3].x` for a pointer to the
+    /// first of several.
     fn room(&self, start: u64) -> Option<u64> {
         const MAPPED: u64 = 2;
         const LONGEST: u64 = 1 << 24;

@@ -1,4 +1,7 @@
 //! Call stacks of guests, by the unwind tables that their binaries carry, with function names where symbols are found.
+//!
+//! For refusals and crashes; frames without tables or symbols are addresses, and unwinding ends at
+//! the first that cannot be passed.
 
 use crate::DebugInfo;
 use crate::unwind::Call;

@@ -9,6 +9,9 @@ use object::{LittleEndian, SectionIndex, SymbolIndex};
 type Header = FileHeader64<LittleEndian>;
 
 /// What a symbol names.
+///
+/// `STT_GNU_IFUNC` matters for hooks: the address is that of a resolver, and the function itself is
+/// what it returned.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// A function.
@@ -38,6 +41,9 @@ pub struct Symbol {
 }
 
 /// The symbols of one binary.
+///
+/// Two sorted tables, O(log n) by address and by name; a C library has some three thousand symbols,
+/// a browser a million.
 #[derive(Default, Debug)]
 pub struct Symbols {
     /// By address, then best name first.
@@ -47,6 +53,9 @@ pub struct Symbols {
 }
 
 /// How many symbols before an address are looked at: functions inside functions are rare.
+///
+/// Symbols may nest (a function's local labels); looking back further would make unlucky addresses
+/// slow.
 const BACK_MAX: usize = 64;
 
 impl Symbols {

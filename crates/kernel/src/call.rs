@@ -1,4 +1,14 @@
 //! One syscall in progress, and how it can end.
+//!
+//! **What a call may assume:** the caller exists, its process is not a zombie, and nobody else
+//! runs: the kernel is never entered twice, so there are no locks in it. **What it must leave:** a
+//! kernel in which every id that is mentioned exists (descriptions of descriptors, processes of
+//! threads, spaces of processes). If it ends in an error, nothing has changed, except where Linux
+//! changes something before it fails, too.
+//!
+//! There are four ways out, as everywhere in this project: the guest's error (`Errno`), not now
+//! (`Wait`), something only the world can do (`Control`), and "we do not model this"
+//! (`Unsupported`), which ends the check instead of guessing.
 
 use crate::errno::Errno;
 use crate::id::{Id, Pid, Tid};
@@ -7,6 +17,10 @@ use crate::{Kernel, Process, Thread};
 use memory::Memory;
 
 /// What a call does differently than usual: chosen by whoever makes it, and no part of any state.
+///
+/// A short read is allowed by `read(2)` at any time ("It is not an error if this number is smaller
+/// than the number of bytes requested"), and the checker explores it as a choice. It is not kept
+/// with a wait: each attempt chooses anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Deviation {
     /// A read returns no more than this.
@@ -14,6 +28,9 @@ pub struct Deviation {
 }
 
 /// A syscall in progress: what its function may see and change.
+///
+/// Borrowed for one attempt. Functions of the table get nothing else, so that whatever a call
+/// depends on is in here, and its footprint can be stated (`table/footprint.rs`).
 pub struct Call<'a> {
     /// The kernel.
     pub kernel: &'a mut Kernel,
@@ -28,6 +45,10 @@ pub struct Call<'a> {
     /// Its arguments, as in `syscall(2)`.
     pub args: [u64; 6],
     /// The wait that has just ended, if this call is being redone.
+    ///
+    /// The only memory that a call has of its earlier attempt: deadlines are absolute by then,
+    /// `progress` is what is done already. A function that ignores it would start its timeout anew
+    /// each time it is redone.
     pub resumed: Option<Wait>,
 }
 
@@ -45,6 +66,9 @@ pub enum Stop {
 }
 
 /// What a syscall asks the world to do, because it concerns registers.
+///
+/// The kernel crate knows neither registers nor executable files. Whatever concerns them is handed
+/// to the world as data, which carries it out before anything else runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Control {
     /// A thread was created: copy the caller's registers, 0 as its result, and go on in the caller with `result`.
@@ -100,6 +124,9 @@ pub struct Execute {
 }
 
 /// How a syscall went, for the world.
+///
+/// `Waiting` and `Ended` are no results: the thread's registers stay as they are at the `syscall`
+/// instruction's end, `rax` not yet written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It returned this (errors negated, as in `rax`).
@@ -170,6 +197,9 @@ impl Call<'_> {
     }
 
     /// Refuses bits that are set but not modelled: nothing unmodelled passes silently.
+    ///
+    /// The fail-closed rule at its most frequent place. A flag that Linux itself would refuse must
+    /// be checked before, with its errno.
     pub fn only_flags(&self, value: u64, known: u64, what: &str) -> Result<(), Stop> {
         match value & !known {
             0 => Ok(()),

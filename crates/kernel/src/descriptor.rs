@@ -31,6 +31,9 @@ pub struct Descriptor {
 }
 
 /// The descriptors of a process.
+///
+/// **Invariant:** `lowest_free` is the lowest number without an entry. POSIX wants new descriptors
+/// to be the lowest available (`open(2)`), and programs rely on it (`close(0); open(...)`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Descriptors {
     entries: BTreeMap<Fd, Descriptor>,
@@ -38,6 +41,7 @@ pub struct Descriptors {
     lowest_free: Fd,
 }
 
+/// `lowest_free` follows from the entries and is left out.
 impl std::hash::Hash for Descriptors {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.entries.hash(state);
@@ -56,6 +60,8 @@ impl Descriptors {
     }
 
     /// The lowest free number from `from` on, below the limit.
+    ///
+    /// O(length of the run of taken numbers from `from` on).
     pub fn free(&self, from: Fd, limit: u64) -> Result<Fd, Errno> {
         let from = from.max(self.lowest_free);
         let taken = self.entries.range(from..).map(|(fd, _)| *fd);
@@ -86,6 +92,11 @@ impl Descriptors {
 }
 
 /// An open file description.
+///
+/// **Invariant:** `references` is the number of descriptors in all processes plus messages in
+/// flight that refer to it; `Kernel::release` removes it with the last one. Nothing else keeps it
+/// alive: unlike on Linux, a thread that waits in a call holds no reference, so that closing the
+/// last descriptor meanwhile closes the file at once.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Description {
     /// What kind of file.
@@ -97,6 +108,9 @@ pub struct Description {
     /// How many descriptors (and messages in flight, `SCM_RIGHTS`) refer to it; closed at zero.
     pub references: u32,
     /// Whether several did at any time: what one of them does may matter to another that is closed by now.
+    ///
+    /// Part of the state, because footprints ask for it: a description that only one descriptor
+    /// ever referred to belongs to its process, and calls on it are invisible to others.
     pub was_shared: bool,
     /// The path it was opened by, for `/proc/self/fd` and messages.
     pub path: Vec<u8>,
@@ -137,6 +151,9 @@ impl Description {
 }
 
 /// What an open description refers to; the id finds the rest in the kernel's map of that kind.
+///
+/// A kind and an id, no data: the kernel's maps hold the data, so that a description is small and
+/// equal descriptions are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum File {
     /// A regular file, directory or symbolic link (`O_PATH`): an inode.

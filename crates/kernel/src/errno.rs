@@ -1,4 +1,6 @@
 //! The error numbers of `errno(3)`.
+//!
+//! Numbers of asm-generic (x86-64 has no others); the names are what strace(1) shows.
 
 use std::fmt;
 

@@ -1,4 +1,8 @@
 //! Reading arguments from the guest's memory and writing results into it.
+//!
+//! All of it goes through [`memory::Memory`], so that what a call reads and writes in the guest is
+//! in the access log and thereby in its footprint. A bad address is `EFAULT`, never a signal
+//! (`syscalls(2)`); what was stored before it stays.
 
 use crate::call::{Call, Stop};
 use crate::errno::{E2BIG, EFAULT, EINVAL, ENAMETOOLONG};
@@ -82,6 +86,8 @@ impl Call<'_> {
     }
 
     /// A string that ends with a zero byte, which is left out.
+    ///
+    /// Reading stops at the zero byte: the page behind a string need not be mapped.
     pub fn load_string(&mut self, address: u64, max: usize) -> Result<Vec<u8>, Stop> {
         let space = self.space();
         let bytes = self.memory.read_until_nul(space, address, max).map_err(efault)?;
@@ -94,6 +100,9 @@ impl Call<'_> {
     }
 
     /// A list of strings that ends with a null pointer, as `execve(2)` takes; none at all if the address is null.
+    ///
+    /// 9 bytes for each string: its zero byte and its pointer, as Linux counts them against
+    /// `ARG_MAX`.
     pub fn load_strings(&mut self, address: u64) -> Result<Vec<Vec<u8>>, Stop> {
         let (mut strings, mut total) = (Vec::new(), 0);
         if address == 0 {
@@ -117,6 +126,9 @@ impl Call<'_> {
     }
 
     /// A list of pieces (`struct iovec`).
+    ///
+    /// `readv(2)`: `EINVAL` if the sum of the lengths overflows an `ssize_t`, before anything is
+    /// transferred.
     pub fn load_pieces(&mut self, address: u64, count: u64) -> Result<Vec<Piece>, Stop> {
         if count > IOV_MAX {
             return Err(EINVAL.into());

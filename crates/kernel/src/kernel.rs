@@ -1,4 +1,13 @@
 //! The kernel's whole state.
+//!
+//! **Invariant:** everything that a future depends on is in this struct, in [`memory::Memory`] or
+//! in registers; it is `Clone + Eq + Hash` without interior mutability (memoized hashes aside,
+//! which follow from the values). A clone is a snapshot: maps share their entries until one side
+//! changes them, so cloning costs a few reference counts, and hashing what changed since.
+//!
+//! **Iteration order** is by id everywhere. Ids are made from creation paths ([`crate::Id`]), not
+//! from counters, so that two threads which create things at the same time create the same things
+//! in either order: independent steps commute bit for bit, which the reduction relies upon.
 
 mod attempt;
 mod conditions;
@@ -54,10 +63,18 @@ pub struct Kernel {
     /// What the user gave as standard input, and how much of it was read.
     pub input: Input,
     /// What was written to the standard streams and not yet taken by the world.
+    ///
+    /// Emptied by the world after every call, so it never tells states apart.
     pub output: Vec<Output>,
     /// Processes that have ended, and of which the world has not been told yet.
+    ///
+    /// Emptied likewise. Each end of a process is told here, zombie or not (decision 14,
+    /// "beginnings and ends").
     pub ended: Vec<Ended>,
     /// Seed of everything random.
+    ///
+    /// `getrandom(2)` and its kin give a function of this, of the thread's creation path and of how
+    /// often it asked; so what one thread draws does not depend on when others do.
     pub seed: u64,
     /// Files of the host.
     pub host: Host,

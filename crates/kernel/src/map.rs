@@ -1,5 +1,13 @@
 //! A map that is cheap to clone and to hash: a snapshot shares everything until one side changes it, and what did not
 //! change is not hashed again.
+//!
+//! A persistent map would share more; this one copies a vector of keys and counted pointers on the
+//! first change after a snapshot. Kernels have tens of entries, and a flat vector wins there.
+//!
+//! **Hashing.** The hash of a map is the *sum* of one number for each entry. A sum can be updated:
+//! take the old entry off, add the new one. So a step that changes one process out of ten costs one
+//! hash, and independent changes commute. A sum is as strong as its summands against collisions
+//! that nobody constructs, and states are compared by 128 bits of it.
 
 use crate::shared::{Memo, Shared};
 use std::hash::{Hash, Hasher};
@@ -8,10 +16,17 @@ use std::sync::Arc;
 pub use crate::wide::Wide;
 
 /// An ordered map whose clone shares all entries; changing one copies that entry and the spine only.
+///
+/// **Invariant:** entries are sorted by key, keys are unique; iteration is ascending. Whoever hands
+/// out `&mut V` has told `touch` before, or a stale hash would say that two different states are
+/// one.
 #[derive(Clone, Debug)]
 pub struct Map<K, V>(Arc<Spine<K, V>>);
 
 /// The entries by key, and what is known of their hash.
+///
+/// **Invariant:** if `hash` is known, it is the sum of all entries. Otherwise, with
+/// `Counted::But(changed, sum)`, `sum` is that of the entries whose keys are not in `changed`.
 #[derive(Clone, Debug)]
 struct Spine<K, V> {
     entries: Vec<(K, Shared<V>)>,
@@ -21,6 +36,8 @@ struct Spine<K, V> {
 }
 
 /// Which entries the next hash has to look at.
+///
+/// `But` keeps the cost of a hash proportional to what changed since the last one.
 #[derive(Clone, Debug)]
 enum Counted<K> {
     /// All of them.
@@ -40,6 +57,9 @@ impl<K: Ord, V> Spine<K, V> {
 
 impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
     /// The value of a key is about to change, to come or to go.
+    ///
+    /// O(log n), and the old entry is hashed now, while it is still there. Its own hash is memoized
+    /// in [`Shared`], so this is most often a lookup.
     fn touch(&mut self, key: &K, place: Result<usize, usize>) {
         if let Some(all) = self.hash.known() {
             self.counted = Counted::But(Vec::new(), all);
@@ -57,6 +77,8 @@ impl<K: Hash + Ord + Clone, V: Hash> Spine<K, V> {
     }
 
     /// The value of a key is about to become one whose hash is known.
+    ///
+    /// A restored or memoized value brings its hash along: nothing is left to be worked out.
     fn exchange(&mut self, key: &K, value: &Shared<V>, place: Result<usize, usize>) {
         let Some(all) = self.hash.known() else { return self.touch(key, place) };
         let old = place.map_or(0, |at| hash_of_entry(&self.entries[at]));
@@ -126,6 +148,9 @@ impl<K: Ord, V> Map<K, V> {
     }
 
     /// Keys whose values differ from those of another map, or are in one of the two only.
+    ///
+    /// By identity first: entries that neither side has touched are the same `Arc`. What differs is
+    /// compared by value.
     pub fn differing<'a>(&'a self, other: &'a Self) -> Vec<&'a K>
     where
         V: PartialEq,
@@ -174,6 +199,8 @@ impl<K: Ord, V> Map<K, V> {
 
 impl<K: Ord + Clone + Hash, V: Hash> Map<K, V> {
     /// A sum of one number for each entry: what an entry adds to it does not depend on the others.
+    ///
+    /// Memoized until the next change; clones share the memo.
     #[must_use]
     pub fn sum(&self) -> u128 {
         self.0.hash.get_or(|| self.0.sum())
@@ -190,6 +217,9 @@ impl<K: Ord + Clone + Hash, V: Clone + Hash> Map<K, V> {
     }
 
     /// The value of a key, to change it.
+    ///
+    /// Counts as a change even if the caller changes nothing: look with [`Map::get`] first where
+    /// that is likely.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         if !self.contains_key(key) {
             return None;

@@ -19,8 +19,13 @@ pub struct Process {
     /// Session.
     pub session: Pid,
     /// Its address space; shared with the parent between `vfork(2)` and `execve(2)`.
+    ///
+    /// **Invariant:** a space exists as long as some living process refers to it;
+    /// `lifecycle::leave_space` drops it with the last.
     pub space: SpaceId,
     /// Threads that have not ended.
+    ///
+    /// Empty exactly for zombies.
     pub threads: BTreeSet<Tid>,
     /// Open files.
     pub descriptors: Descriptors,
@@ -39,8 +44,14 @@ pub struct Process {
     /// Where the heap begins and ends (`brk(2)`).
     pub heap: (u64, u64),
     /// Files that it maps shared through descriptors that may not write: `mprotect(2)` does not make them writable.
+    ///
+    /// Linux keeps this as `VM_MAYWRITE` in each mapping; here it is one bit per file and process,
+    /// the last `mmap(2)` deciding.
     pub read_only: BTreeSet<ObjectId>,
     /// Its children, zombies included, in the order in which it got them: `wait4(2)` reports the oldest first.
+    ///
+    /// **Invariant:** a process is in exactly one such list, that of `parent`, from its creation
+    /// until it is reaped (none, if the parent is Allways or `init`).
     pub children: Vec<Pid>,
     /// What the parent gets when it ends: `SIGCHLD`, or what `clone(2)` was told; 0 for nothing.
     pub exit_signal: u8,
@@ -70,6 +81,10 @@ pub struct Directories {
 }
 
 /// User and group ids, as in `credentials(7)`.
+///
+/// All threads of a process share them. On Linux credentials are per thread, and the C library
+/// makes `setuid(2)` process-wide by signalling all threads; the kernel here does what the library
+/// means.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Credentials {
     /// Real, effective, saved, file-system user.
@@ -133,6 +148,9 @@ pub struct SignalInfo {
 }
 
 /// Whether a process lives.
+///
+/// `Stopped` holds for all threads: there is no stopping of single ones without `ptrace(2)`, which
+/// is not modelled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
     /// It has threads.

@@ -1,5 +1,10 @@
 //! Values that are cheap to clone and to hash: a snapshot shares them until one side changes its own, and what did not
 //! change is not hashed again.
+//!
+//! **Thread-safety.** Workers share snapshots, so a hash may be worked out by several at once. They
+//! compute the same number from the same value; whoever stores last changes nothing. `is_known` is
+//! stored with release and loaded with acquire order behind the two halves, so nobody reads half a
+//! hash.
 
 use crate::wide::Wide;
 use std::hash::{Hash, Hasher};
@@ -8,6 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A hash that is remembered once somebody wanted it. Whoever comes at the same time works out the same, so nobody waits.
+///
+/// Two relaxed words and a flag instead of a `OnceLock`: nobody ever waits, and forgetting needs
+/// `&mut`, which proves that nobody else looks.
 #[derive(Default, Debug)]
 pub(crate) struct Memo {
     low: AtomicU64,
@@ -52,6 +60,9 @@ impl Clone for Memo {
 }
 
 /// A value whose clone is the value itself until one of them is changed.
+///
+/// `DerefMut` is the copy-on-write: it clones the value if others share it, and forgets the hash.
+/// So `&mut *shared` without a change costs a copy; read through `Deref` first.
 #[derive(Clone, Debug, Default)]
 pub struct Shared<T>(Arc<Hashed<T>>);
 
@@ -68,6 +79,8 @@ impl<T> Shared<T> {
     }
 
     /// Whether neither of the two was changed since one became a clone of the other.
+    ///
+    /// Cheaper than `==`, and may say no for equal values.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -1,4 +1,10 @@
 //! Reads that return less than there is: from pipes and connections, whose readers may not count on more than one byte.
+//!
+//! POSIX lets a read from a pipe, FIFO or stream socket return fewer bytes than were asked for;
+//! programs that assume otherwise work until a packet is split. Only representative amounts are
+//! tried, since all of them would multiply the states: one byte (the shortest), all but one (the
+//! last byte is late), and what was sent first (the border between two messages, where parsers
+//! break).
 
 use crate::Kernel;
 use crate::descriptor::{Fd, File};

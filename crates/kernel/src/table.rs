@@ -3,6 +3,10 @@
 //!
 //! `docs/syscalls.md` is generated from it, `--strace` prints by it, `doctor` looks into it, the checker reduces and narrates by
 //! it. A list of names elsewhere would be forgotten by whoever adds a call.
+//!
+//! A row without a footprint rule would have to be guessed at, so the default is
+//! [`FootprintRule::Everything`]: it conflicts with all that any actor does, which costs
+//! interleavings and never a verdict.
 
 pub mod footprint;
 pub mod narration;
@@ -32,6 +36,9 @@ const FAMILIES: &[&[Row]] = &[
 const NUMBERS: usize = 512;
 
 /// Every row, by number.
+///
+/// # Panics At first use if two families claim a number; tests look at the table, so that is before
+/// any release.
 static BY_NUMBER: std::sync::LazyLock<[Option<Row>; NUMBERS]> = std::sync::LazyLock::new(|| {
     let mut rows = [None; NUMBERS];
     for row in FAMILIES.iter().copied().flatten() {

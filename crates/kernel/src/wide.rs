@@ -1,4 +1,7 @@
 //! A hash of 128 bits for values of any kind.
+//!
+//! 64 bits are too few for fingerprints of states: among 10^9 of them two collide with a
+//! probability of about 3 % (n^2 / 2^65). With 128 bits it is 10^-21.
 
 use std::hash::{Hash, Hasher};
 use twox_hash::XxHash3_128;

@@ -1,9 +1,15 @@
 //! Where an atom ends: the longest run of plain expression text, with no temporal operator inside.
+//!
+//! Propositions are Promela expressions, which share operators with the logic (`!`, `&&`, `||`,
+//! parentheses). An atom is made as long as it can be without containing a temporal operator; that
+//! keeps `x == 2` together without a grammar of Promela in this crate.
 
 use crate::lexer::{Kind, Token};
 use crate::parse_error::ParseError;
 
 /// The tokens of a formula with their brackets matched and one-letter operators distinguished from names.
+///
+/// Brackets are matched before parsing, so "is there a temporal operator inside" is O(1) for each.
 pub(crate) struct Shape {
     pub tokens: Vec<Token>,
     /// For each opening bracket, the index of the closing one.
@@ -34,6 +40,9 @@ impl Shape {
     }
 
     /// The atom that starts here, or `None` if something else does. With `bitwise`, `&` and `|` may join operands.
+    ///
+    /// `a & b` is bitwise inside an expression and conjunction beside a formula; the caller knows
+    /// which it can be.
     pub(crate) fn atom_end(&self, start: usize, bitwise: bool) -> Result<Option<AtomEnd>, ParseError> {
         let Some(mut end) = self.operand_end(start)? else { return Ok(None) };
         let mut compound = false;
@@ -99,6 +108,8 @@ impl Shape {
 }
 
 /// Letters are operators where an operator can stand. SPIN reserves `U V W X`; `R G F` stay usable as names.
+///
+/// By position, so that a model with a variable `G` can still be spoken about.
 fn resolve(text: &str, tokens: &[Token], at: usize) -> Kind {
     let token = tokens[at];
     let before = at.checked_sub(1).map(|before| tokens[before].kind);

@@ -1,4 +1,8 @@
 //! Buchi automata over valuations of propositions.
+//!
+//! Generalised and transition-based (TGBA): several acceptance sets, on edges. Both are smaller
+//! than plain Büchi automata on states, and the engine's emptiness check (Couvreur) takes them as
+//! they are; state-based ones are made only for printing never claims (`degeneralise.rs`).
 
 use crate::guard::Guard;
 use crate::scc::{Components, components};
@@ -8,6 +12,9 @@ use crate::scc::{Components, components};
 /// A run is accepted if it takes, for every acceptance set, infinitely often an edge with that mark. With no acceptance
 /// sets every infinite run is accepted. The engine moves the automaton first: an edge out of the initial state reads
 /// the valuation of the system's initial state.
+///
+/// Guards are cubes (`guard.rs`), a disjunction is several edges. Nondeterministic: a word is
+/// accepted if *some* run is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Automaton {
     /// The states; never empty.
@@ -84,6 +91,9 @@ impl Automaton {
     }
 
     /// For each component: the marks seen on edges inside it, or `None` if there is no such edge.
+    ///
+    /// The emptiness question in one pass: a component is accepting if the marks on its inner edges
+    /// are all of them.
     pub(crate) fn inner_marks(&self, components: &Components) -> Vec<Option<u64>> {
         let mut seen: Vec<Option<u64>> = vec![None; components.count];
         for (from, edge) in self.edges() {
@@ -100,6 +110,9 @@ impl Automaton {
     }
 
     /// Whether no word is accepted.
+    ///
+    /// O(states + edges). Guards are satisfiable by construction (contradicting cubes are never
+    /// built), so a path is a word.
     pub fn is_empty(&self) -> bool {
         let all = self.all_marks();
         !self.inner_marks(&self.components()).into_iter().flatten().any(|marks| marks == all)

@@ -1,9 +1,14 @@
 //! What kind of search an automaton needs.
+//!
+//! Why it matters: safety needs a search for one state, which runs in parallel and gives shortest
+//! counterexamples; cycles need an ordered depth-first search.
 
 use crate::automaton::Automaton;
 use crate::guard::Guard;
 
 /// How hard it is to find an accepted word, easiest first.
+///
+/// Weak automata and their cheap emptiness: Bloem, Ravi and Somenzi (CAV 1999).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Nothing is accepted: the property holds of every system.
@@ -78,6 +83,9 @@ impl Automaton {
 
     /// States that accept every word: those that can go on for ever over fully marked edges whatever is read, and those
     /// that whatever is read can get there.
+    ///
+    /// A greatest and then a least fixpoint; an under-approximation, since deciding universality is
+    /// PSPACE-complete. A state that is universal and not recognised costs search, not soundness.
     fn universal(&self) -> Vec<bool> {
         let all = self.all_marks();
         let mut universal = vec![true; self.states.len()];

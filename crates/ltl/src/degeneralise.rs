@@ -3,6 +3,13 @@
 //! A state is paired with a level: how many acceptance sets, in a fixed order, were met since the last accepting state.
 //! Levels matter inside accepting components only. The order, and the level at which a component is entered, change the
 //! size but not the language, so small automata are tried in several ways.
+//!
+//! Example: `G F a && G F b` has two sets on the edges of one state. The degeneralised automaton
+//! has three levels of it: waiting for `a`, waiting for `b`, and accepting, from which it starts
+//! again.
+//!
+//! Entering only accepting components with levels, and choosing the entry level, follows Babiak,
+//! Badie, Duret-Lutz, Kretinsky and Strejcek (SPIN 2013).
 
 use std::collections::HashMap;
 
@@ -10,6 +17,8 @@ use crate::automaton::{Automaton, Edge, State};
 use crate::scc::Components;
 
 /// Beyond this product of edges and acceptance sets only one way is tried.
+///
+/// Each try costs a reduction; beyond this the first is good enough.
 const TRIES_SIZE_MAX: usize = 400;
 
 /// The level at which an accepting component is entered.
@@ -99,6 +108,7 @@ impl Levels<'_> {
         number
     }
 
+    /// An edge with several marks in a row passes several levels at once.
     fn next_level(&self, from: u32, level: usize, edge: &Edge) -> usize {
         if self.components.shared(from as usize, edge.to as usize).is_none() || !self.is_accepting_component(from) {
             return self.entry_level(edge.to);

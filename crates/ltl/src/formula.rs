@@ -7,6 +7,9 @@ use std::sync::Arc;
 /// A formula. Atoms are indices into a list the caller keeps: this crate never evaluates an atom.
 ///
 /// Children are shared (`Arc`), so cloning is cheap and normal forms may share equal parts.
+///
+/// Immutable and shared: a walk that visits shared parts once must remember addresses, or nested
+/// equivalences make it exponential (`is_deeper_than`, `Arena::insert`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Formula {
     /// Holds always.
@@ -42,6 +45,8 @@ pub enum Formula {
 use Formula::{And, Atom, Equiv, False, Finally, Globally, Implies, Next, Not, Or, Release, True, Until, WeakUntil};
 
 /// Deepest formula that is parsed or translated; beyond it the recursive walks could exhaust the stack.
+///
+/// Recursive functions over formulas use some hundred bytes of stack for each level.
 pub const DEPTH_MAX: usize = 1000;
 
 /// Names follow the logic's own words; `not`, `and`... build, they do not simplify.
@@ -141,6 +146,9 @@ impl Formula {
     ///
     /// Partial-order reduction is sound for such formulas only. Some formulas with `X` are stutter-invariant as well;
     /// this check does not find them.
+    ///
+    /// Every LTL formula without next is stutter-invariant, and every stutter-invariant property
+    /// has one (Peled and Wilke, 1997); deciding it for formulas with next is PSPACE-complete.
     pub fn is_stutter_invariant_syntactically(&self) -> bool {
         !matches!(self, Next(_)) && self.children().all(Formula::is_stutter_invariant_syntactically)
     }

@@ -3,6 +3,10 @@
 use std::fmt;
 
 /// A cube over at most 64 propositions. The default guard is true.
+///
+/// Two masks make conjunction, implication and evaluation two or three machine operations, which is
+/// why propositions are limited to 64. `positive & negative` is always empty: a contradiction is
+/// `None`, not a guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Guard {
     /// Propositions that must hold.
@@ -44,6 +48,9 @@ impl Guard {
     }
 
     /// Whether every valuation that passes `self` passes one of `others`.
+    ///
+    /// Shannon expansion on a proposition that one of the others speaks about. Exponential in the
+    /// worst case, hence the limits of the callers.
     pub fn is_covered_by(self, others: &[Guard]) -> bool {
         if others.iter().any(|other| self.is_within(*other)) {
             return true;
@@ -114,6 +121,9 @@ impl fmt::Display for Guard {
 const COVER_MAX: usize = 100;
 
 /// Fewer and wider guards with the same union.
+///
+/// Not minimal (that is NP-hard): widening and dropping until neither applies, in the manner of
+/// espresso.
 pub(crate) fn minimised(guards: Vec<Guard>) -> Vec<Guard> {
     let mut guards = without_contained(guards);
     while guards.len() > COVER_MAX {

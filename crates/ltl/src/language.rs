@@ -1,4 +1,7 @@
 //! Questions about an automaton's language.
+//!
+//! Questions about languages for tests and reports. Complementation of nondeterministic automata is
+//! avoided: where it would be needed, the negated *formula* is translated instead.
 
 use std::collections::HashMap;
 
@@ -9,6 +12,11 @@ use crate::scc::components;
 
 impl Automaton {
     /// Whether the automaton accepts a word.
+    ///
+    /// The word is `stem cycle^ω`, so a run is a path in the product of states and positions, and
+    /// it accepts if a reachable strongly connected component carries every mark: O(edges ×
+    /// positions). A component without an edge of its own has no marks at all (`None`), which
+    /// differs from a component whose edges carry none.
     pub fn accepts(&self, lasso: &Lasso) -> bool {
         let positions = lasso.positions();
         let letters: Vec<u64> = (0..positions).map(|position| self.valuation(lasso.letter(position))).collect();
@@ -39,6 +47,10 @@ impl Automaton {
     }
 
     /// The automaton of the words that both accept; `None` if it would need more than 64 propositions or acceptance sets.
+    ///
+    /// Marks of the right side are shifted behind those of the left: with transition-based
+    /// generalised acceptance an intersection needs no counter and no copies of states, unlike the
+    /// textbook product of Büchi automata.
     pub fn intersection(&self, other: &Automaton) -> Option<Automaton> {
         let mut propositions = [&self.propositions[..], &other.propositions[..]].concat();
         propositions.sort_unstable();

@@ -3,6 +3,9 @@
 use crate::formula::Formula;
 
 /// The word `stem cycle cycle cycle ...`. Bit k of a letter is the truth of `Formula::Atom(k)`.
+///
+/// Two ω-regular languages that agree on all lassos are equal, so comparing formula and automaton
+/// on random lassos tests the translation against the definition of truth.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lasso {
     letters: Vec<u64>,
@@ -69,6 +72,9 @@ fn truth(formula: &Formula, lasso: &Lasso) -> Vec<bool> {
 
 /// The least (from `false`) or greatest (from `true`) solution of "now = step(now, later)". Two rounds from the back settle
 /// it: the first carries news around the cycle, the second to every position.
+///
+/// Until and its kin are least, weak until and release greatest fixpoints of their expansion laws;
+/// on a lasso of n positions two sweeps from the back are enough.
 fn fixpoint(lasso: &Lasso, from: bool, step: impl Fn(usize, bool) -> bool) -> Vec<bool> {
     let mut value = vec![from; lasso.positions()];
     for _ in 0..2 {

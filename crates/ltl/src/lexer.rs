@@ -1,4 +1,7 @@
 //! Text to tokens. Knows the temporal operators and just enough of Promela's expressions to find where an atom ends.
+//!
+//! Positions are byte offsets and stay with every token, because the text often comes from the
+//! middle of a model and messages point into it.
 
 use crate::parse_error::ParseError;
 
@@ -91,6 +94,8 @@ const SYMBOLS: &[(&str, Kind)] = &[
 ];
 
 /// Spellings of other tools, each with ours.
+///
+/// What people from other tools type; the hint is the answer.
 const MISTAKES: &[(&str, &str)] = &[
     ("<=>", "write `<->` for equivalence"),
     ("=>", "write `->` for implication"),

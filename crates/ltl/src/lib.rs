@@ -9,6 +9,14 @@
 //! assert_eq!(violations.states.len(), 2);
 //! assert_eq!(violations.kind(), ltl::Kind::Weak);
 //! ```
+//!
+//! The way of a formula: `lexer`, `atom`, `parser` (text to tree); `normal` and `rewrite` (negation
+//! normal form, simplified); `tableau` (formula to a generalised automaton); `reduce` and
+//! `simulation` (smaller); `degeneralise` and `print` (for other tools). `translate.rs` puts them
+//! together.
+//!
+//! Why an own translator: Spot, the best one, is C++ under the GPL, and SPIN's knows neither
+//! several acceptance sets nor marks on edges.
 
 mod atom;
 mod automaton;

@@ -12,6 +12,9 @@ use crate::formula::Formula;
 pub(crate) type Id = u32;
 
 /// A formula whose negations stand at atoms only. The parts of `And` and `Or` are sorted and differ.
+///
+/// Until and release are the only temporal operators besides next: `F a` is `true U a`, `G a` is
+/// `false V a`, `a W b` is `b V (a || b)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
     True,
@@ -25,6 +28,9 @@ pub(crate) enum Node {
 }
 
 /// All nodes of one translation.
+///
+/// **Invariant:** nodes are hash-consed: equal ids if and only if equal nodes. Ids only grow, so
+/// memo tables by id are never stale.
 pub(crate) struct Arena {
     nodes: Vec<Node>,
     ids: HashMap<Node, Id>,
@@ -60,6 +66,8 @@ impl Arena {
     }
 
     /// The dual node. Simplified nodes have simplified duals, because the rules come in dual pairs.
+    ///
+    /// Linear, by duality; memoized in both directions.
     pub(crate) fn negate(&mut self, id: Id) -> Id {
         if let Some(known) = self.negations.get(&id) {
             return *known;

@@ -2,6 +2,9 @@
 //!
 //! Binding, loosest first: `->` and `<->`; `||`; `&&`; `U V W`; the unary `! [] <> X`. All binary operators group to the left.
 //! This is what SPIN 6.5 does inside an `ltl` block: `[] a U b` is `([] a) U b`.
+//!
+//! Where SPIN and the other tools differ, a warning says how it was read, rather than silently
+//! choosing.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,6 +16,9 @@ use crate::lexer::{Kind, Token, tokens};
 use crate::parse_error::ParseError;
 
 /// A formula read from text, with the atoms that its indices refer to.
+///
+/// Equal texts are one atom; `x==1` and `x == 1` are two, which costs a bit of the valuation and
+/// nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     /// The formula; `Formula::Atom(i)` means `atoms[i]`.

@@ -58,6 +58,9 @@ fn guard_text(automaton: &Automaton, edge: &Edge, yes: &str, and: &str, name: im
 }
 
 /// The automaton in the Hanoi Omega-Automata format, version 1. `name` gives the text of an atom.
+///
+/// Babiak and others, CAV 2015: what Spot, Owl and ltl3ba read, so automata can be compared with
+/// theirs.
 pub fn to_hoa(automaton: &Automaton, name: impl Fn(u32) -> String) -> String {
     let mut text = hoa_header(automaton, name);
     for (at, state) in automaton.states.iter().enumerate() {

@@ -4,6 +4,8 @@ use crate::formula::Formula;
 use crate::lasso::Lasso;
 
 /// A small generator (xorshift64*). Good enough to spread tests, not for secrets.
+///
+/// Tests name seeds; the generator must never change, or old seeds mean other formulas.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,

@@ -2,6 +2,10 @@
 //!
 //! Steps, repeated until nothing changes: drop states that are unreachable or accept nothing; normalise marks inside each
 //! component; join edges; merge equal states; merge and prune by direct simulation (`simulation`).
+//!
+//! Every step keeps the language; the order matters only for the size. Marks of edges that lie on
+//! no cycle are free, which is used both ways (`Transient`), since it decides which states look
+//! alike.
 
 use std::collections::HashMap;
 
@@ -49,6 +53,8 @@ impl Automaton {
     }
 
     /// Drops states that cannot be reached or from which nothing is accepted. The initial state stays.
+    ///
+    /// Linear. Afterwards every state lies on an accepted run, which the other steps rely on.
     fn prune(&mut self) {
         let useful = self.useful();
         if !useful[self.initial as usize] {
@@ -107,6 +113,9 @@ impl Automaton {
     }
 
     /// Gives edges inside a component every mark that no cycle there can avoid, and edges on no cycle a fixed choice.
+    ///
+    /// Makes automata with the same language more alike, so that merging finds them. In a component
+    /// that accepts nothing all marks go.
     fn normalise_marks(&mut self, transient: Transient) {
         let components = self.components();
         let all = self.all_marks();
@@ -214,6 +223,8 @@ impl Automaton {
     }
 
     /// Merges states whose edges agree up to merging (bisimulation, by refining a partition).
+    ///
+    /// Partition refinement, O(rounds * edges); Hopcroft's would be faster and automata are small.
     fn merge_equal(&mut self) {
         let mut class: Vec<u32> = vec![0; self.states.len()];
         let mut count = 1;
@@ -249,6 +260,8 @@ impl Automaton {
     }
 
     /// Numbers states in the order a breadth-first walk meets them and sorts edges, so that equal automata print alike.
+    ///
+    /// Deterministic output: two translations of one formula are the same text.
     fn renumber(&mut self) {
         let mut number: Vec<Option<u32>> = vec![None; self.states.len()];
         let mut order = vec![self.initial as usize];

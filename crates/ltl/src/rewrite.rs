@@ -1,10 +1,17 @@
 //! Constructors that simplify: the usual syntactic rules, each an equivalence of LTL.
 //!
 //! The rules stop short of anything that needs an automaton. `or` and `release` are the duals of `and` and `until`.
+//!
+//! Rules as in Somenzi and Bloem (CAV 2000) and Etessami and Holzmann (CONCUR 2000): eventual and
+//! universal subformulas, implications that syntax shows. Each rule shrinks the formula or moves
+//! next outwards, so rewriting ends.
 
 use crate::normal::{Arena, FALSE, Id, Node, TRUE};
 
 /// How deep syntactic implication looks; deeper, it answers "not known to imply".
+///
+/// The check branches at every level; beyond this it gives up with "not known", which is always
+/// allowed.
 const IMPLICATION_DEPTH_MAX: usize = 24;
 
 impl Arena {
@@ -20,6 +27,8 @@ impl Arena {
         self.negate(dual)
     }
 
+    /// `X F G p` is `F G p`: a suspendable formula has the same truth value at every position of a
+    /// word.
     pub(crate) fn next(&mut self, inner: Id) -> Id {
         // What only the infinite future decides, tomorrow knows as well as today.
         if self.is_suspendable(inner) { inner } else { self.intern(Node::Next(inner)) }

@@ -1,4 +1,9 @@
 //! Changing what a table holds: the only places where pages come and go.
+//!
+//! Every way to change a page ends in `Memory::own` (a store) or `Memory::replace` (anything else);
+//! these keep, together: the images above the page, the nearest base's list, the journal, the list
+//! of what is dirty, the resident count, translations and the code epoch. A page changed elsewhere
+//! would be missing from one of them, and a state would be restored wrong without an error.
 
 use std::sync::Arc;
 
@@ -12,6 +17,9 @@ use crate::{Cause, PAGE_SIZE, SpaceId, hash};
 
 impl Entry {
     /// What the fingerprint counts for this entry, given what lies beneath.
+    ///
+    /// A dirty entry counts by its `content`, which is the hash that the sum still has, not that of
+    /// the bytes.
     pub(crate) fn counted(&self, beneath: u128) -> u128 {
         if self.page.is_none() && !self.stamp.dirty() { beneath } else { self.content }
     }
@@ -19,6 +27,10 @@ impl Entry {
 
 impl Memory {
     /// Makes a page that this memory holds alone until the epoch ends.
+    ///
+    /// The page counts as dirty from now on, so the caller may store into it as often as it likes
+    /// until the epoch ends or the fingerprint is taken. # Errors [`Cause::NoMemory`] if the guest
+    /// needs a new page and there is no room; a page it holds already is always copied.
     pub(crate) fn own(&mut self, place: Place) -> Result<&mut Arc<Page>, Cause> {
         let Place { owner, page, under } = place;
         if self.stores.holds_code(owner, page) {
@@ -33,6 +45,9 @@ impl Memory {
     }
 
     /// Whether the page may be written in place: it is of this epoch, or no mark and no snapshot has it.
+    ///
+    /// Under a mark only pages of this epoch: an older one is what undoing must bring back, even
+    /// though nobody else holds it yet.
     fn own_in_place(&mut self, owner: Owner, page: u64, over: bool) -> bool {
         let Some(entry) = self.stores.table_mut(owner).entry_mut(page) else { return false };
         let Some(own) = entry.page.as_mut() else { return false };

@@ -56,6 +56,9 @@ fn copy_table(table: &Table, epoch: u64) -> Table {
 }
 
 /// Pages are shared, but for those that the original may write in place.
+///
+/// Pages of the present epoch are written in place by the original without asking who shares them:
+/// a copy that shared one would see its stores.
 fn copy_entry(entry: &Entry, epoch: u64) -> Entry {
     let page = entry.page.as_ref().map(|page| match entry.stamp.epoch() == epoch {
         true => Pool::default().copy_of(page.bytes()),

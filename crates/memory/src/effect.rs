@@ -2,6 +2,16 @@
 //!
 //! **Invariant:** a step has the same effect in all states that agree on its read set. Words that it writes belong to the read
 //! set: then the change of the fingerprint is the same, too, for that is a sum over words.
+//!
+//! Example: thread 1 executes `x++` with `x` in page 5, word 2, equal to 7.
+//! ```text
+//! reads   page 5: content h, words {2: 7}
+//! writes  page 5: words {2: 8}, sum = hash(word 2, 8) - hash(word 2, 7)
+//! ```
+//! In any other state with the same mappings, objects and registers in which word 2 is 7, whatever
+//! else page 5 holds, the successor is that state with word 2 replaced, and its fingerprint is
+//! found by one addition. The caller compares registers and kernel state; this file compares memory
+//! only.
 
 use std::sync::Arc;
 
@@ -33,6 +43,9 @@ struct PageReads {
 
 /// The words that a step writes in one page. The page itself is not kept: the result is interned in most cases, and found by
 /// content.
+///
+/// **Invariant:** `words` are those that differ, not those that were stored: a store of the same
+/// value changes nothing, and the word is in the read set anyway, through the log.
 #[derive(Debug)]
 struct PageWrites {
     page: u64,
@@ -72,6 +85,9 @@ impl Memory {
 
     /// The effect on a space since [`Self::record_reads`], between two snapshots. Nothing if more than words of that space was
     /// read or changed: mappings, objects, other spaces.
+    ///
+    /// Takes time by the words accessed and the pages that differ and, if a base was taken in
+    /// between, by the groups of its tables. The read set is used up.
     pub fn effect(&mut self, space: SpaceId, before: &Snapshot, after: &Snapshot) -> Option<Effect> {
         let read_set = self.read_set.get_mut();
         let is_here = read_set.peeks.iter().all(|(other, ..)| *other == space);
@@ -99,6 +115,9 @@ impl Memory {
     }
 
     /// The snapshot after a step, from one that satisfies its read set, without restoring that.
+    ///
+    /// Unchecked: the caller has asked [`Snapshot::satisfies`] and compared the layout
+    /// fingerprints.
     pub fn apply(&mut self, before: &Snapshot, effect: &Effect) -> Snapshot {
         let (sum, space) = (before.fingerprint().wrapping_add(effect.sum), effect.space);
         let pages = effect.writes.iter().map(|writes| {
@@ -136,6 +155,9 @@ impl PageWrites {
 
 impl Snapshot {
     /// Whether the state agrees with the read set of a step, given that its [`Self::layout_fingerprint`] is the same.
+    ///
+    /// Equal hashes of a whole page settle it without a look at the words: in most states that are
+    /// compared the page is the very same.
     #[must_use]
     pub fn satisfies(&self, effect: &Effect) -> bool {
         effect.reads.iter().all(|reads| {
@@ -162,6 +184,8 @@ fn word(bytes: &Bytes, index: u16) -> u64 {
 }
 
 /// The words of accesses, each once, in order; nothing if they are too many.
+///
+/// In words, not bytes: a read set that is too coarse misses a memo, never uses a wrong one.
 fn words_of(accesses: impl Iterator<Item = (u64, u64)>) -> Option<Vec<u64>> {
     let mut words = Vec::new();
     for (addr, len) in accesses {
@@ -192,6 +216,9 @@ fn writes_between(space: SpaceId, before: &Snapshot, after: &Snapshot) -> Option
 }
 
 /// Pages that may differ between two states.
+///
+/// Within one base the two deltas; else also what differs by identity between the bases. Pages of
+/// equal content and different identity are sorted out by the comparison of words.
 fn candidates(before: &Snapshot, after: &Snapshot) -> Vec<(Owner, u64)> {
     let mut pages: Vec<(Owner, u64)> = before.delta().chain(after.delta()).collect();
     let (old, new) = (before.base(), after.base());

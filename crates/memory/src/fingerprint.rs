@@ -1,4 +1,8 @@
 //! The fingerprint, kept incrementally: a sum that is right but for what is dirty.
+//!
+//! **Invariant:** `sum` is the sum over all entries of the hash that each *had* when it was last
+//! counted; entries whose content may differ are dirty and in the list. [`Memory::settle`] makes
+//! both the same. The list may name pages that are no longer dirty, or that are gone.
 
 use crate::dirty::Dirty;
 use crate::memory::Memory;
@@ -85,6 +89,8 @@ impl Memory {
         shown.map(|page| hash::placed(object.content_beneath(page), owner, page)).fold(0, u128::wrapping_add)
     }
 
+    /// Replaces what the sum counts: the old term goes, the new one comes. Nothing else of the page
+    /// is known, and nothing else is needed.
     fn settle_page(&mut self, owner: Owner, page: u64) {
         // The owner may be gone.
         if !self.stores.exists(owner) {
@@ -110,6 +116,8 @@ impl Memory {
     }
 
     /// Removes entries that are not dirty any more.
+    ///
+    /// Counted in `drains`, for marks remember how long the list was.
     pub(crate) fn compact_dirty(&mut self) {
         self.drains += 1;
         let stores = &self.stores;

@@ -1,4 +1,11 @@
 //! Hashes of contents, and what they add to the fingerprint.
+//!
+//! The fingerprint is a sum, modulo 2^128, of terms that each depend on a place and the value there
+//! (Zobrist's scheme, with a computed term instead of a table of random numbers). So it changes by
+//! a difference when one word changes, in any order of changes, and a memoized step can carry its
+//! difference along. It is not a cryptographic hash: a program that knew the constants could build
+//! two states with one fingerprint. As long as terms behave like random numbers, a false match
+//! among 10^9 states is less likely than 10^-20.
 
 use twox_hash::XxHash3_128;
 
@@ -63,6 +70,9 @@ pub(crate) fn text(bytes: &[u8]) -> u128 {
 
 /// What a page adds to the fingerprint: its content bound to its place, as the product with a number that looks random
 /// for every place. So the difference between two contents is worth the same whatever else the page holds.
+///
+/// Distributive, since it is a product: the worth of `content + change` is that of `content` plus
+/// that of `change`. The factor is odd, so no difference is lost.
 pub(crate) fn placed(content: u128, owner: Owner, page: u64) -> u128 {
     if content == 0 {
         return 0;

@@ -1,4 +1,8 @@
 //! The journal: what changed since the first mark, newest last.
+//!
+//! **Invariant:** empty unless there is a mark. Records of pages hold the page that was there,
+//! moved and not shared; so a page of an earlier epoch is not written in place while there is a
+//! mark, whatever its reference count says.
 
 use std::sync::Arc;
 
@@ -10,6 +14,8 @@ use crate::table::{Entry, Images};
 use crate::{ObjectId, SpaceId};
 
 /// A point to undo back to.
+///
+/// Good until a mark before it is undone to, marks are forgotten or a snapshot is restored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mark {
     pub(crate) depth: usize,

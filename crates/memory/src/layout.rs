@@ -1,6 +1,10 @@
 //! All mappings of one space, in address order, never overlapping, merged wherever two are one for every purpose.
 //!
 //! Merging makes the layout a function of what is mapped, not of the calls that led there, so fingerprints agree.
+//!
+//! **Invariant:** `ends` is `mappings` mapped to their ends; `Layout::note_ends` restores it after
+//! each change. Lookups bisect `ends`: a miss of the translation cache costs O(log n) for n
+//! mappings, a change O(n).
 
 use crate::{Backing, MapError, Mapping, Name, PAGE_SIZE, Protection, Sharing};
 
@@ -101,6 +105,9 @@ impl Layout {
     }
 
     /// Changes what is allowed, up to the first byte that is not mapped, as mprotect(2) does.
+    ///
+    /// POSIX leaves open what a failed mprotect(2) changed; Linux has changed the pages before the
+    /// gap, and programs see that.
     pub(crate) fn protect(&mut self, start: u64, end: u64, protection: Protection) -> Result<(), MapError> {
         let reached = self.covered_until(start, end);
         for piece in self.carve(start, reached) {
@@ -110,6 +117,10 @@ impl Layout {
     }
 
     /// Whether a stack may grow down to `addr`; the new start if so.
+    ///
+    /// As Linux's `expand_stack`: within `RLIMIT_STACK`, and not closer to a mapping below than the
+    /// guard gap, unless that is a stack itself or inaccessible (a guard page that the program
+    /// made).
     pub(crate) fn growth(&self, addr: u64) -> Option<(u64, &Mapping)> {
         let above = self.first_behind(addr);
         let stack = self.mappings.get(above).filter(|mapping| mapping.grows_down && addr < mapping.start)?;
@@ -131,6 +142,9 @@ impl Layout {
     }
 
     /// Where a mapping of `len` bytes may go: at `hint` if that is free, else as high as possible below `below`.
+    ///
+    /// Top down, as Linux places mappings, but without randomisation: an address is a function of
+    /// the layout alone, so that states which differ only in history meet.
     pub(crate) fn find_gap(&self, len: u64, hint: u64, below: u64) -> Option<u64> {
         let len = round_up(len).filter(|len| *len > 0)?;
         let hint = hint - hint % PAGE_SIZE;

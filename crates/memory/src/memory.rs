@@ -22,6 +22,9 @@ static NEXT_MEMORY: AtomicU64 = AtomicU64::new(0);
 ///
 /// Spaces and objects are named by ids that the caller chose; naming one that does not exist is a bug of the caller and
 /// panics. Errors that a guest can cause are values.
+///
+/// Fields that are no part of the state, and so in no snapshot and no fingerprint: translations,
+/// log, read set, pool, interned pages, the journal, epochs and what is armed.
 pub struct Memory {
     /// Translations of the current space.
     pub(crate) tlb: Tlb,

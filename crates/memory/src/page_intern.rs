@@ -1,4 +1,8 @@
 //! Interned pages: snapshots share pages of equal content. The same few contents recur in thousands of states.
+//!
+//! Without it, a hundred thousand states with a counter in one page and a lock in another would
+//! hold a page for every *pair* of values; with it, one for every value. Interning costs a lookup
+//! by the hash that the fingerprint needs anyway, and never compares bytes.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -14,6 +18,9 @@ const MIN: usize = 1024;
 /// The pages that snapshots hold, by hash of their content.
 ///
 /// **Invariant:** equal hashes are equal contents, as for the fingerprint (128 bits).
+///
+/// Dropping looks at all pages, but not before their number has doubled: constant time for each
+/// page added, amortised.
 #[derive(Debug)]
 pub(crate) struct PageIntern {
     pages: HashMap<u128, Arc<Page>, BuildHasherDefault<PageHasher>>,
@@ -52,6 +59,8 @@ impl PageIntern {
     }
 
     /// The page of this content, if it is not this one, which is added.
+    ///
+    /// A strong count of 1 is the table's own reference: no snapshot, no memory holds the page.
     fn other(&mut self, content: u128, page: &Arc<Page>) -> Option<Arc<Page>> {
         if let Some(known) = self.pages.get(&content) {
             return Some(Arc::clone(known));
@@ -67,6 +76,8 @@ impl PageIntern {
 
 impl OwnersPages<'_> {
     /// Replaces the pages of settled entries, which begin at page `first`, by interned ones.
+    ///
+    /// Settled entries, since the hash of a dirty one is that of its old content.
     pub(crate) fn share(&mut self, entries: &mut [Entry], first: u64) {
         for (index, entry) in entries.iter_mut().enumerate() {
             // A page with other holders is interned already.

@@ -1,4 +1,6 @@
 //! Moving and resizing mappings, as mremap(2) does.
+//!
+//! Flags, limits and the choice of an address are the kernel's part.
 
 use std::sync::Arc;
 
@@ -42,6 +44,8 @@ impl Memory {
         self.map(space, Mapping { start: to, ..again })
     }
 
+    /// In place only where the range ends with its mapping, as Linux does; otherwise the caller may
+    /// move it.
     fn grow_mapping(&mut self, space: SpaceId, mapping: &Mapping, end: u64, new_end: u64) -> Result<(), MapError> {
         if end == new_end {
             return Ok(());

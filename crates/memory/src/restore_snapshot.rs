@@ -21,6 +21,10 @@ use crate::{ObjectId, SpaceId};
 impl Memory {
     /// Restores a snapshot, whatever the state is now, in time proportional to the difference. All marks are gone. No space is
     /// entered afterwards.
+    ///
+    /// Snapshots of other memories may be restored: nothing in an image refers to a memory, and
+    /// epochs are not part of it. The stamps of restored entries have epoch 0, which no memory ever
+    /// has, so the first store to each page copies it.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         let image = &*snapshot.0;
         self.leave();
@@ -72,6 +76,9 @@ impl Memory {
     }
 
     /// Puts the image of a page in its place.
+    ///
+    /// A page that is here already by identity has the content of the image. If it is dirty, only
+    /// what the sum counts for it is wrong.
     pub(crate) fn put_page(&mut self, owner: Owner, page: u64, image: &PageImage) {
         let entry = self.stores.table(owner).entry(page);
         let held = entry.and_then(|entry| entry.page.as_ref());
@@ -160,6 +167,8 @@ impl Memory {
         moved
     }
 
+    /// Translations of a mapped object point into its pages; those of other spaces than the current
+    /// one, too.
     fn forget_watchers(&mut self, key: (ObjectId, u64)) {
         for (space, page) in self.watchers.remove(&key).unwrap_or_default() {
             if let Some(tlb) = self.tlb_of(space) {
@@ -195,6 +204,9 @@ fn restore_space(space: &mut Space, image: &SpaceImage) -> bool {
 }
 
 /// Restores a table; `changed` gets the pages that change.
+///
+/// Groups that the image does not have are dropped whole, and all their pages told: asking which
+/// were held would cost as much.
 fn restore_table(table: &mut Table, image: &Arc<TableImage>, mut changed: impl FnMut(&[u64])) {
     if table.image.as_ref().is_some_and(|old| Arc::ptr_eq(old, image)) {
         return;

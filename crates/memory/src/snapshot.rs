@@ -2,6 +2,19 @@
 //!
 //! **Invariant:** images are immutable. A page that an image holds is never written: its reference count is above one, and a
 //! store copies it first. A snapshot restores exactly the state with its fingerprint, in any memory.
+//!
+//! Example, with pages `a` to `z` in one space. A search goes back and forth between neighbours:
+//! ```text
+//! S0 = base B0 {a..z}                 delta {}
+//! store to c;  S1 = base B0           delta {c'}
+//! store to d;  S2 = base B0           delta {c', d'}
+//! restore S0:  nearest base is B0, changed since: c, d; both are put back, nothing else is looked at
+//! 13 pages written;  S3 = new base B1, which shares every chunk of B0 that has not changed
+//! restore S1:  another base: B0 and B1 are compared by identity of tables, groups and chunks, then c'
+//! ```
+//! Bases alone would clone a table, a group and a chunk for each state, deltas alone would grow
+//! with the length of the path; a journal for each state (undo from parent to child) would need a
+//! path between any two states, and breadth-first searches jump.
 
 use std::sync::Arc;
 
@@ -17,6 +30,8 @@ use crate::{ObjectId, SpaceId};
 #[derive(Clone, Debug)]
 pub struct Snapshot(pub(crate) Arc<Image>);
 
+/// **Invariant:** `sum` and `resident` are those of the base with the delta applied. A delta never
+/// holds pages of objects: a change of an object, as of a mapping, makes a new base.
 #[derive(Debug)]
 pub(crate) struct Image {
     pub(crate) base: Arc<BaseImage>,
@@ -33,6 +48,9 @@ pub(crate) type DeltaPage = (Owner, u64, PageImage);
 pub(crate) const DELTA_MAX: usize = 12;
 
 /// With more changes than this the nearest base is given up.
+///
+/// The list may hold a page several times, since noting is on the path of stores; it is ordered and
+/// counted again before the base is given up for it.
 const SINCE_MAX: usize = 256;
 
 /// A whole state, shared by the snapshots that are deltas to it.
@@ -61,6 +79,7 @@ pub(crate) struct ObjectImage {
 }
 
 impl SpaceImage {
+    /// By identity, not by content: an equal layout that was built anew only costs a base.
     fn is_layout_of(&self, space: &Space) -> bool {
         Arc::ptr_eq(&self.layout, &space.layout)
     }
@@ -73,6 +92,12 @@ impl ObjectImage {
 }
 
 /// The base that the memory was last taken or restored as, and where pages changed since.
+///
+/// **Invariant:** outside of `since`, the memory holds what `base` holds. Who exchanges a page
+/// tells [`Self::note_page`], who exchanges a space calls [`Self::forget`]; changed mappings and
+/// objects are found by [`BaseImage::has_layout_of`]. A store in place need not tell: the base
+/// keeps its own pages shared, so a page that may be written in place is not one of them and has
+/// been noted when it came.
 #[derive(Debug, Default)]
 pub(crate) struct NearestBase {
     pub(crate) base: Option<Arc<BaseImage>>,
@@ -161,6 +186,9 @@ impl Snapshot {
     }
 
     /// The snapshot that differs from this one in pages of a space.
+    ///
+    /// The delta grows past [`DELTA_MAX`] along chains of memoized steps; [`Self::is_delta_large`]
+    /// tells the caller when a base pays.
     pub(crate) fn with(&self, space: SpaceId, pages: impl Iterator<Item = (u64, PageImage)>, sum: u128) -> Self {
         let mut resident = self.0.resident;
         let mut delta = Vec::with_capacity(self.0.delta.len() + 2);

@@ -65,6 +65,9 @@ impl Stores {
     }
 
     /// What a page shows.
+    ///
+    /// In order: the page that is held, for a private mapping that of the object beneath, for an
+    /// object its initial content, zeros.
     pub(crate) fn view(&self, place: Place) -> &Bytes {
         match (self.table(place.owner).page(place.page), place.under, place.owner) {
             (Some(page), _, _) => page.bytes(),

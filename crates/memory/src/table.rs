@@ -3,6 +3,9 @@
 //! Entries lie in groups of 64, found by hash. Each group keeps the image of itself and of its chunks of four pages, as long
 //! as they are unchanged: a snapshot clones what changed and shares the rest. Small chunks pay: a new image of a chunk increments
 //! the reference count of every page in it, and most of these counts are cache misses.
+//!
+//! Sizes: a group covers 256 KiB of address space, a chunk 16 KiB. An entry is 32 bytes, so a group
+//! with one page costs about 2 KiB; programs touch pages in runs, and few groups are sparse.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -198,6 +201,9 @@ impl Table {
     }
 
     /// Invalidates the images of this page, for it changes.
+    ///
+    /// A child's image is invalid only if those above it are: the chunk, its group and the table go
+    /// together, and nothing else.
     pub(crate) fn take_images(&mut self, page: u64) -> Images {
         let table = self.image.take();
         let Some(group) = self.groups.get_mut(&(page / GROUP)) else { return Images { table, ..Images::default() } };
@@ -213,6 +219,9 @@ impl Table {
     }
 
     /// Makes images valid again after the change that took them was undone.
+    ///
+    /// Newer images may have been made of the state that was undone; they were dropped when the
+    /// page came back.
     pub(crate) fn put_images(&mut self, page: u64, images: Images) {
         self.image = images.table.or_else(|| self.image.take());
         if images.chunk.is_some() || images.group.is_some() {

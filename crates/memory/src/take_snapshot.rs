@@ -28,6 +28,7 @@ impl Memory {
         let mut interned = std::mem::take(&mut self.interned);
         let base = self.near_base().unwrap_or_else(|| self.take_base(&mut interned));
         let delta = self.take_delta(&mut interned);
+        assert!(delta.len() <= DELTA_MAX, "a state far from its base has a base of its own");
         assert!(delta.is_sorted_by_key(|(owner, page, _)| (*owner, *page)), "a delta is searched by bisection");
         // An equal page that another snapshot has took the place of the memory's own: translations follow.
         for (owner, page, spare) in interned.exchanged.drain(..) {
@@ -39,6 +40,8 @@ impl Memory {
     }
 
     /// The base that this state differs from in a few pages only, if there is one.
+    ///
+    /// A delta holds pages of spaces only, so a change of an object's page rules the base out.
     fn near_base(&mut self) -> Option<Arc<BaseImage>> {
         self.nearest.order();
         let NearestBase { base, since } = &self.nearest;
@@ -101,6 +104,9 @@ fn image_of_table(table: &mut Table, interned: &mut OwnersPages<'_>) -> Arc<Tabl
 }
 
 /// The image of a group: new images of changed chunks that hold pages, the old ones of all others.
+///
+/// A chunk that lost its last page has no image: `None` with its bit in `changed` cleared says that
+/// it is empty, and a restore need not look at its entries.
 fn image_of_group(group: &mut Group, start: u64, interned: &mut OwnersPages<'_>) -> Arc<GroupImage> {
     let Group { entries, chunks, changed, image } = group;
     let make = || {

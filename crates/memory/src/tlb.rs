@@ -3,6 +3,11 @@
 //! A read tag says that the page may be read at `base`; a write tag, that it is ours to write in this epoch, already
 //! counted as dirty, and neither armed nor code. Every other store takes the slow path. Tags carry the number of the page;
 //! while accesses are logged they also carry [`LOG`], so that the fast path misses without a test of its own.
+//!
+//! **Invariant:** a slot's base points to the page that the memory holds there now. Whoever
+//! exchanges a page calls `Memory::moved` or one of the forgetting functions here before the guest
+//! executes again; a stale base would be a use after free, so `unsafe` is confined to this file,
+//! `guest.rs` and `page.rs`.
 
 #![allow(unsafe_code)]
 

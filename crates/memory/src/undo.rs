@@ -4,6 +4,10 @@
 //! finds the state that it was written in. The fingerprint is undone with them: nothing is hashed again.
 //! **Invariant:** a new epoch begins with every mark and every undoing, so that the next store to a page copies it first: the page
 //! that a record holds is never written.
+//!
+//! Marks serve one path (an interpreter that tries a step and takes it back); snapshots serve a set
+//! of states that are visited in any order. Undoing is cheaper, since it moves pages and touches no
+//! reference counts, but needs its records in order.
 
 use std::sync::Arc;
 
@@ -19,6 +23,8 @@ use crate::{ObjectId, PAGE_SIZE, SpaceId};
 
 impl Memory {
     /// Marks this state, to come back to it with [`Self::undo_to`] as often as wanted. Marks nest.
+    ///
+    /// The serial number tells a stale mark from a newer one of the same depth.
     pub fn mark(&mut self) -> Mark {
         self.journal.serial += 1;
         let serial = self.journal.serial;
@@ -77,6 +83,8 @@ impl Memory {
         }
     }
 
+    /// The entry comes back with the very stamp it had, and so is dirty again if it was: the sum
+    /// counts what the old entry counted.
     fn undo_page(&mut self, owner: Owner, page: u64, old: Entry) {
         self.nearest.note_page(owner, page);
         let beneath = self.stores.content_beneath(owner, page);

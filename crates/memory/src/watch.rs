@@ -9,6 +9,8 @@ use crate::tlb::LOG;
 use crate::{AccessKind, Logged, PAGE_SIZE, SpaceId, hash};
 
 /// Bits of a logged access: address, size, store.
+///
+/// User addresses have 47 bits (see [`crate::USER_END`]), a size 16: an entry never crosses a page.
 const SIZE_SHIFT: u32 = 47;
 const WRITE_BIT: u64 = 1 << 63;
 
@@ -24,6 +26,9 @@ pub(crate) fn unpack(word: u64) -> Logged {
 impl Memory {
     /// Guest accesses to pages of this range of addresses are stopped before they happen. Armed ranges are no part of the
     /// state: neither undone, nor in snapshots, nor in the fingerprint. The kernel's accesses are not stopped.
+    ///
+    /// Armed pages have no translation, so the fast path misses them and the slow one stops:
+    /// nothing is tested on accesses to other pages.
     pub fn arm(&mut self, space: SpaceId, range: Range<u64>) {
         let pages = range.start / PAGE_SIZE..range.end.div_ceil(PAGE_SIZE);
         if let Some(tlb) = self.tlb_of(space) {
@@ -50,6 +55,9 @@ impl Memory {
 
     /// Whether guest stores to pages with noted code ([`Self::note_code`]) are stopped before they happen, as
     /// [`crate::Halt::Visible`]: an interpreter must not change the block that it executes.
+    ///
+    /// x86 processors execute self-modified code as written (Intel SDM volume 3A, "Self-Modifying
+    /// Code"); lowered blocks must be made again before the next instruction.
     pub fn stop_at_code(&mut self, stop: bool) {
         self.stop_at_code = stop;
     }
@@ -102,6 +110,8 @@ impl Memory {
     }
 
     /// Notes that more than words of the current space is read.
+    ///
+    /// Such a step gets no [`crate::Effect`]: it is executed in every state.
     pub(crate) fn note_more(&self) {
         self.read_set.borrow_mut().is_more = true;
     }
@@ -126,6 +136,8 @@ impl Memory {
     }
 
     /// Notes an access of the kernel, if it is to the current space.
+    ///
+    /// Accesses to other spaces (process_vm_readv(2), a tracer) are no words of the current one.
     pub(crate) fn log_kernel(&mut self, space: SpaceId, piece: Piece, write: bool) {
         if self.log_tag != 0 && self.current == Some(space) {
             self.log.push(pack(piece.addr, piece.len, write));
@@ -142,6 +154,8 @@ impl Memory {
         }
     }
 
+    /// Noted with the space and with the object beneath: a store through another mapping of the
+    /// same file changes the code as well.
     fn watch_code(&mut self, id: SpaceId, page: u64) -> Option<Place> {
         let place = self.locate(id, page * PAGE_SIZE, AccessKind::Execute, Check::Permission).ok()?;
         self.is_patched |=

@@ -2,6 +2,12 @@
 //!
 //! Answers are kept at every place. What a strategy decides is how a peer comes back to a place: from a checkpoint there, or
 //! from an earlier one, by being told the rest again. It decides time and memory, and no answer.
+//!
+//! The names are those of Artho and others (ASE 2011, "Model checking distributed systems by
+//! combining caching and process checkpointing"), who checkpointed peers with a library on the
+//! host. Here a checkpoint of a peer in its own world is a snapshot of microseconds, so `Adaptive`
+//! mostly keeps everything; for native ones, which cannot be checkpointed, restarting is all there
+//! is.
 
 use kernel::net::far::Saying;
 
@@ -40,6 +46,8 @@ impl Strategy {
 }
 
 /// What a checkpoint costs and saves, in nanoseconds; zero where nothing was measured yet.
+///
+/// Medians of what was measured. Wrong prices cost time; answers do not depend on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Price {
     /// To keep a state.
@@ -56,6 +64,9 @@ pub struct Price {
 
 impl Price {
     /// Whether the returns to be expected save more than the checkpoint costs.
+    ///
+    /// Expected saving: what telling again costs more than restoring, times how often the search
+    /// comes back to a place.
     fn is_worth_it(&self) -> bool {
         let again = self.replay.saturating_mul(self.distance).saturating_sub(self.restore);
         again.saturating_mul(self.returns) / 1000 > self.save

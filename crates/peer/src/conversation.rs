@@ -1,4 +1,8 @@
 //! The tree of what was said to a peer: each place with the place before it and what was said there.
+//!
+//! **Invariant:** append-only. A place is a fingerprint of the conversation up to it, so the tree
+//! is a function of what was said, whichever worker said it first; two workers that add the same
+//! place add the same entry.
 
 use kernel::net::far::{Place, Said};
 use rustc_hash::FxHashMap;
@@ -18,6 +22,9 @@ impl Conversation {
     }
 
     /// What has to be said to come to a place from the nearest one before it that `is_kept`; and that one.
+    ///
+    /// O(depth). The caller says which places it can start from: checkpoints, running instances,
+    /// the beginning.
     pub fn way_to(&self, mut place: Place, is_kept: impl Fn(Place) -> bool) -> Option<(Place, Vec<(Place, Said)>)> {
         let mut way = Vec::new();
         while !is_kept(place) {

@@ -12,6 +12,8 @@ fn now() -> std::time::Instant {
 }
 
 /// Samples of which the median is taken.
+///
+/// Odd, so that the median is a sample; few, so that it follows a peer whose answers grow.
 const SAMPLES: usize = 31;
 /// Checkpoints that an adaptive strategy takes to learn what they cost: the first ones are dear, because they are whole.
 const LEARNING: u64 = 8;

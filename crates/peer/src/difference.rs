@@ -1,4 +1,8 @@
 //! Two answers of a peer to the same conversation, and where they differ, in words.
+//!
+//! A peer that answers differently when told the same again breaks the one assumption that
+//! everything rests on. The check ends without a verdict, and this is what the user gets: the
+//! connection, the byte, both texts around it, and what to do.
 
 use crate::ignore::Ignore;
 use crate::{End, Heard, Stream};

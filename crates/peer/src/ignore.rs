@@ -11,6 +11,9 @@ const MASK: char = '\u{100}';
 const SHOWN: &[u8] = b"<ignored>";
 
 /// Patterns of what is left out of comparisons.
+///
+/// Bytes are matched as characters of the same number (Latin-1), so that patterns work on any
+/// stream.
 #[derive(Clone, Debug, Default)]
 pub struct Ignore(Vec<Regex>);
 

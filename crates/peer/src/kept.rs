@@ -42,6 +42,9 @@ impl<T> Checkpoints<T> {
     }
 
     /// Drops every second checkpoint but the first one.
+    ///
+    /// Halving, instead of dropping the oldest: what is left is spread evenly over the
+    /// conversation, and no place is far from a checkpoint.
     fn thin(&mut self) {
         let places = std::mem::take(&mut self.order);
         for (index, place) in places.into_iter().enumerate() {

@@ -5,18 +5,32 @@
 //! the rest again.
 //!
 //! **Invariant:** the same conversation has the same answers, however often and in whatever order they are asked for.
+//!
+//! Why not put the peer into the search: its own interleavings multiply the states, although one
+//! schedule of a server that answers deterministically shows all that a client can see of it. Why
+//! not replay recorded answers: requests differ between schedules, and a recording has no answer to
+//! a request that was never made.
+//!
+//! Answers are cumulative streams (all bytes since the connection was opened), never increments:
+//! what a search reads is a window into them, by how much was delivered so far.
 
 mod checkpoint;
 mod conversation;
 mod costs;
+mod datagrams;
 mod difference;
+mod framed;
+mod framing;
+mod hex;
 mod ignore;
+mod independent;
 mod kept;
 mod names;
 mod native;
 mod own_world;
 mod pass_through;
 mod recorded;
+mod recorded_datagrams;
 mod runs;
 mod shape;
 mod sleepers;
@@ -26,14 +40,17 @@ mod terms;
 pub use self::native::Native;
 pub use ::native::{Clock, Role};
 pub use checkpoint::{Price, Strategy};
+pub use framed::Framed;
+pub use framing::{Framing, NAMES as FRAMINGS};
 pub use ignore::Ignore;
+pub use independent::Independent;
 pub use kernel::net::far::End;
 pub use own_world::OwnWorld;
 pub use pass_through::PassThrough;
 pub use recorded::{Recorded, record, recorded_shape};
 pub use runs::Runs;
 pub use shape::{Address, Shape};
-pub use strict::{INCONSISTENT, Strict};
+pub use strict::Strict;
 pub use terms::Terms;
 
 use kernel::Id;
@@ -46,6 +63,9 @@ use std::time::Duration;
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A peer, as the search asks it.
+///
+/// `after` is called for every step that says something and must be pure and cheap; `heard` may
+/// start processes and wait, and is called only when a delivery is possible at all.
 pub trait Outside: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &str;
@@ -71,6 +91,24 @@ pub trait Outside: Send + Sync {
         None
     }
 
+    /// How its answers are told apart, if they may come in any order.
+    fn unordered(&self) -> Option<Framing> {
+        None
+    }
+
+    /// Whether each connection has a conversation of its own.
+    fn is_independent(&self) -> bool {
+        false
+    }
+
+    /// Whether connections with conversations of their own are answered alike when they come together.
+    ///
+    /// # Errors
+    /// If one of them is answered differently, or the peer cannot be asked.
+    fn agree(&self, _places: &[(Id, Place)]) -> Result<(), Trouble> {
+        Ok(())
+    }
+
     /// How it has ended, in all orders that were asked for: `wait4(2)` statuses.
     fn statuses(&self) -> Vec<i32> {
         Vec::new()
@@ -78,6 +116,9 @@ pub trait Outside: Send + Sync {
 }
 
 /// All that a peer has answered at a place, by connection.
+///
+/// **Invariant:** along a conversation streams only grow. A peer that takes something back has
+/// answered differently.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Heard {
     /// Connections that it has opened itself, in order.
@@ -86,6 +127,28 @@ pub struct Heard {
     pub ended: Option<i32>,
     /// Answers from the beginning of each connection.
     pub streams: BTreeMap<Id, Stream>,
+    /// Answers to each flow of datagrams, in the order in which they were sent.
+    pub datagrams: BTreeMap<Id, Vec<Datagram>>,
+}
+
+/// An answer to datagrams.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Datagram {
+    /// A datagram.
+    Bytes(Arc<[u8]>),
+    /// Nobody was there to receive one (ICMP, port unreachable).
+    Unreachable,
+}
+
+impl Datagram {
+    /// What it carries.
+    #[must_use]
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Unreachable => None,
+        }
+    }
 }
 
 /// What a peer has sent on a connection since it was opened.
@@ -98,6 +161,9 @@ pub struct Stream {
 }
 
 /// Why a peer cannot be asked.
+///
+/// `Fails` means that the peer does what is not modelled, `Inconclusive` that it is not a function:
+/// both end the check without a verdict, with different advice.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trouble {
     /// The search has to stop.

@@ -1,6 +1,9 @@
 //! Connections have one name in the world of the search, and another one in the world of a peer.
 //!
 //! Names are creation paths: two worlds make the same ones. So a name of one world never names anything in the other.
+//!
+//! Example: both worlds call the first connection of their first process the same, since names are
+//! creation paths. Exclusive or with the peer's own number keeps the two name spaces apart.
 
 use kernel::Id;
 use rustc_hash::FxHashMap;

@@ -3,6 +3,14 @@
 //!
 //! Answers are kept for every place, processes only for a few (*seats*). What a peer answers on its way to a place is compared
 //! with what it answered there before: a difference ends the check.
+//!
+//! **Why seats.** A process on the host has one history. If the search asks for a place that is no
+//! continuation of it, another instance has to be told everything from the beginning. A few
+//! instances at different places serve a depth-first search well, because it goes back mostly to
+//! recent places.
+//!
+//! **Locks:** seats before book, always; the book alone for questions that need no process. So
+//! cached answers are given while another worker waits for the peer.
 
 use crate::conversation::Conversation;
 use crate::costs::{Costs, Deed};
@@ -21,6 +29,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use world::Command;
 
 /// Instances at most: each sits somewhere else.
+///
+/// Each is a process with namespaces and a keeper beside it.
 const SEATS_MAX: usize = 4;
 
 /// A native peer.
@@ -167,6 +177,9 @@ impl Native {
     }
 
     /// Says something that leads to a place, and notes what is answered there.
+    ///
+    /// Every answer on the way is compared with the one that was recorded at that place:
+    /// nondeterminism of a peer is noticed at its first symptom.
     fn say(&self, seat: &mut Seat, place: Place, said: &Said) -> Result<(), Trouble> {
         if seat.instance.has_spoken() {
             return Err(self.spoke_without_cause(seat));
@@ -186,6 +199,8 @@ impl Native {
         Ok(())
     }
 
+    /// The peer's rest was observed, not guessed: if more comes without cause, it has a clock or a
+    /// thread that we do not control, and no place has *the* answer.
     fn spoke_without_cause(&self, seat: &Seat) -> Trouble {
         Trouble::Inconclusive(format!(
             "peer `{}` spoke without cause: after {} messages it had come to rest, and then it said more without being told anything",
@@ -222,6 +237,8 @@ impl Seat {
         match &said.what {
             Saying::Open => {}
             Saying::Bytes(bytes) => self.instance.send(connection, bytes),
+            // A native peer listens on no UDP port.
+            Saying::Datagram { .. } => {}
             Saying::Finish | Saying::Close => self.instance.finish(connection),
             Saying::Reset => self.instance.reset(connection),
         }
@@ -240,7 +257,7 @@ impl Seat {
             (*id, Stream { bytes, end: now.end.map(in_kernel_words) })
         };
         let streams = connections.iter().map(stream).collect();
-        Arc::new(Heard { streams, opens, ended })
+        Arc::new(Heard { streams, opens, ended, ..Heard::default() })
     }
 
     /// The connections that a client has opened, each by its number, and how it has ended.

@@ -1,9 +1,14 @@
 //! A peer in a world of its own, server or client: any program that Allways runs, on one schedule. It is deterministic, its snapshots take
 //! microseconds, and nothing of it is left behind.
+//!
+//! One schedule, round robin, with virtual time: the same conversation gives the same answers on
+//! every machine. That schedule stands for the peer; bugs that only other schedules of the peer
+//! show are not found, which the report says.
 
 use crate::checkpoint::Strategy;
 use crate::conversation::Conversation;
 use crate::costs::{Costs, Deed};
+use crate::datagrams;
 use crate::kept::Checkpoints;
 use crate::names::Names;
 use crate::sleepers::{Sleep, is_asleep, sites};
@@ -13,7 +18,7 @@ use kernel::kernel::Output;
 use kernel::map::Map;
 use kernel::net::address::Name;
 use kernel::net::far::{PeerId, Place, Said, Saying, Site};
-use kernel::net::{far_ends, far_log};
+use kernel::net::{Transport, far_ends, far_flows, far_log};
 use kernel::process::State;
 use kernel::shared::Shared;
 use kernel::{Id, Kernel, Pid, Tid};
@@ -26,6 +31,9 @@ use world::step::Observer;
 use x86::{Code, Cpu};
 
 /// Rounds without rest at most: a peer that spins never comes to rest.
+///
+/// A peer that polls without sleeping never rests; after this many rounds it is `Fails`, with
+/// advice.
 const ROUNDS_MAX: u64 = 1 << 18;
 /// Bytes that the checkpoints of an adaptive strategy may take.
 const CHECKPOINT_BYTES_MAX: u64 = 256 << 20;
@@ -154,9 +162,9 @@ impl Inner {
 
     /// Lets a client run until it has connected, and waits for something.
     fn connect(&mut self, port: u16) -> Result<Heard, Trouble> {
-        self.world.kernel.net.far.declared.insert(Site::Local(port), PeerId(0));
+        self.world.kernel.net.far.declared.insert(Site::Local(Transport::Tcp, port), PeerId(0));
         self.run_until(|world| !world.kernel.net.far.said.is_empty() && !is_asleep(&world.kernel))?;
-        let heard = self.hear_all(Heard::default());
+        let heard = self.hear_all(Heard::default())?;
         match heard.opens.is_empty() {
             true => Err(Trouble::Fails(format!("it did not connect to port {port} in {}", told(self.terms.patience)))),
             false => Ok(heard),
@@ -239,12 +247,15 @@ impl Inner {
                 heard.streams.entry(said.end).or_default().end = Some(End::Reset);
             }
             Saying::Bytes(bytes) => far_ends::deliver(kernel, end, bytes),
+            Saying::Datagram { bytes, .. } => {
+                datagrams::receive(kernel, end, (said.end, bytes), &self.shape, &mut heard);
+            }
             Saying::Finish => far_ends::deliver_end(kernel, end, End::Finished),
             Saying::Close => far_ends::deliver_end(kernel, end, End::Closed),
             Saying::Reset => far_ends::deliver_end(kernel, end, End::Reset),
         }
         self.rest()?;
-        Ok(Arc::new(self.hear_all(heard)))
+        Ok(Arc::new(self.hear_all(heard)?))
     }
 
     /// Lets the peer run until it has answered. A client that sleeps goes on afterwards; a server may sleep where it did when it
@@ -269,17 +280,17 @@ impl Inner {
     }
 
     /// Adds all that the peer has said since it was last asked.
-    fn hear_all(&mut self, mut heard: Heard) -> Heard {
+    fn hear_all(&mut self, mut heard: Heard) -> Result<Heard, Trouble> {
         for answer in far_log::take_said(&mut self.world.kernel) {
             let end = self.names.outside(answer.end);
-            hear(&mut heard, Said { end, ..answer });
+            hear(&mut heard, Said { end, ..answer }, &self.shape)?;
         }
         let process = self.pid.and_then(|pid| self.world.kernel.processes.get(&pid));
         if let Some(State::Zombie(status)) = process.map(|process| process.state) {
             heard.ended = Some(status);
             self.statuses.insert(status);
         }
-        heard
+        Ok(heard)
     }
 
     /// Runs until no thread can move, `is_done`, and all that was sent is read; or until nothing more will happen.
@@ -294,7 +305,7 @@ impl Inner {
                 }
             }
             let kernel = &self.world.kernel;
-            let is_unread = kernel.net.far.ends.keys().any(|end| far_ends::is_unread(kernel, *end));
+            let is_unread = is_unread(kernel, &self.shape);
             let is_over = kernel.clock.now() >= until;
             if is_done(&self.world) && !is_unread || is_over || !self.run().pass_time() {
                 return Ok(());
@@ -314,7 +325,15 @@ fn open(kernel: &mut Kernel, end: Id, source: u16, shape: &Shape) -> bool {
             far_ends::open(kernel, (end, PeerId(0)), source, *port).is_some()
         }
         Shape::Listens(Address::Path(path)) => far_ends::open_unix(kernel, (end, PeerId(0)), path.as_bytes()).is_some(),
-        Shape::Connects(_) => false,
+        Shape::Listens(Address::Udp(..)) | Shape::Connects(_) => false,
+    }
+}
+
+/// Whether a peer has not read all that was sent to it.
+fn is_unread(kernel: &Kernel, shape: &Shape) -> bool {
+    match shape {
+        Shape::Listens(Address::Udp(_, port)) => far_flows::is_unread(kernel, *port),
+        _ => kernel.net.far.ends.keys().any(|end| far_ends::is_unread(kernel, *end)),
     }
 }
 
@@ -348,21 +367,27 @@ impl Audience for Unheard {
 }
 
 /// Adds an answer to what was heard.
-fn hear(heard: &mut Heard, answer: Said) {
+fn hear(heard: &mut Heard, answer: Said, shape: &Shape) -> Result<(), Trouble> {
+    if let Saying::Datagram { from, bytes } = answer.what {
+        return datagrams::hear(heard, answer.end, (from, bytes), shape);
+    }
     let stream = heard.streams.entry(answer.end).or_default();
     match answer.what {
+        Saying::Datagram { .. } => {}
         Saying::Open => heard.opens.push(answer.end),
         Saying::Bytes(bytes) => stream.bytes = [&stream.bytes[..], &bytes].concat().into(),
         Saying::Finish => stream.end = stream.end.or(Some(End::Finished)),
         Saying::Close => stream.end = stream.end.filter(|end| *end == End::Reset).or(Some(End::Closed)),
         Saying::Reset => stream.end = Some(End::Reset),
     }
+    Ok(())
 }
 
 /// Whether a process listens at an address.
 fn is_listening(kernel: &Kernel, address: &Address) -> bool {
     let port = match address {
         Address::Port(port) | Address::Machine(_, port) => *port,
+        Address::Udp(_, port) => return far_flows::is_bound(kernel, *port),
         Address::Path(path) => return far_ends::unix_listener(kernel, path.as_bytes()).is_some(),
     };
     let is_there = |id: Id| {

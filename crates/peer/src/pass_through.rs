@@ -5,7 +5,7 @@ use crate::terms::Terms;
 use crate::{End, Stop, Trouble};
 use ::native::{Clock, Instance, Link, Network, Received, Role, Spec, Wanted};
 use kernel::net::far::{PeerId, Said, Saying, Site};
-use kernel::net::{far_ends, far_live, far_log};
+use kernel::net::{Transport, far_ends, far_live, far_log};
 use kernel::{Id, Kernel};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -62,7 +62,7 @@ impl PassThrough {
         let instance = Instance::start(&spec, &*self.stop);
         self.peers.push(instance.map_err(|problem| Trouble::Inconclusive(format!("peer `{name}` {problem}")))?);
         kernel.net.far.is_live = true;
-        kernel.net.far.declared.insert(Site::Local(port), PeerId(self.peers.len() as u32 - 1));
+        kernel.net.far.declared.insert(Site::Local(Transport::Tcp, port), PeerId(self.peers.len() as u32 - 1));
         Ok(())
     }
 
@@ -124,8 +124,8 @@ impl PassThrough {
                     passed.program_finished = true;
                 }
             }
-            // Bytes are taken from where they wait.
-            Saying::Bytes(_) => {}
+            // Bytes are taken from where they wait, and there are no datagrams.
+            Saying::Bytes(_) | Saying::Datagram { .. } => {}
         }
     }
 }

@@ -19,17 +19,19 @@ pub enum Address {
     Port(u16),
     /// A port of another machine. To itself a peer is on the local machine.
     Machine(Ipv4Addr, u16),
+    /// A UDP port of a machine; that of the local one is 127.0.0.1.
+    Udp(Ipv4Addr, u16),
     /// A Unix socket, by its path.
     Path(String),
 }
 
 impl Address {
-    /// The port; nothing for a Unix socket.
+    /// The TCP port, if it is one.
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         match self {
             Self::Port(port) | Self::Machine(_, port) => Some(*port),
-            Self::Path(_) => None,
+            Self::Udp(..) | Self::Path(_) => None,
         }
     }
 }
@@ -38,6 +40,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Port(port) | Self::Machine(_, port) => write!(f, "port {port}"),
+            Self::Udp(_, port) => write!(f, "UDP port {port}"),
             Self::Path(path) => f.write_str(path),
         }
     }

@@ -4,15 +4,12 @@
 //! is no contradiction. What is said on different connections may come in any order.
 
 use crate::difference::excerpt;
-use crate::{Heard, Outside, Stream, Traffic, Trouble};
+use crate::{Framing, Heard, Outside, Stream, Traffic, Trouble};
 use kernel::Id;
 use kernel::net::far::{Place, Said, Saying};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// How a contradiction begins, in words.
-pub const INCONSISTENT: &str = "inconsistent: ";
 
 /// A peer to which every schedule has to say the same.
 pub struct Strict {
@@ -23,10 +20,12 @@ pub struct Strict {
 /// What was said.
 #[derive(Default)]
 struct Book {
-    /// Bytes that were said on each connection, by place.
+    /// Bytes that were said on each connection, and datagrams on each flow, by place.
     lengths: FxHashMap<Place, Arc<BTreeMap<Id, usize>>>,
     /// What was first said on each connection.
     first: BTreeMap<Id, Vec<u8>>,
+    /// Datagrams that were first said, by flow and number.
+    datagrams: BTreeMap<(Id, usize), Vec<u8>>,
     /// Connections, numbered in the order in which they were first opened.
     numbers: BTreeMap<Id, usize>,
     /// Places to which something leads that contradicts what was first said.
@@ -53,12 +52,23 @@ impl Book {
         let mut lengths = known.unwrap_or_default();
         let next = self.numbers.len() + 1;
         let number = *self.numbers.entry(said.end).or_insert(next);
-        if let Saying::Bytes(bytes) = &said.what {
-            let length = Arc::make_mut(&mut lengths).entry(said.end).or_default();
-            let from = std::mem::replace(length, *length + bytes.len());
-            if let Some(told) = contradiction(self.first.entry(said.end).or_default(), from, bytes) {
-                self.contradictions.insert(after, format!("{INCONSISTENT}peer `{name}`, connection {number}, {told}"));
+        let count = match &said.what {
+            Saying::Bytes(bytes) => bytes.len(),
+            Saying::Datagram { .. } => 1,
+            _ => 0,
+        };
+        let length = Arc::make_mut(&mut lengths).entry(said.end).or_default();
+        let from = std::mem::replace(length, *length + count);
+        let told = match &said.what {
+            Saying::Bytes(bytes) => contradiction(self.first.entry(said.end).or_default(), from, bytes),
+            Saying::Datagram { bytes, .. } => {
+                let first = self.datagrams.entry((said.end, from)).or_insert_with(|| bytes.clone());
+                (first != bytes).then(|| format!("datagram {}: {}", from + 1, both([first, bytes], 0)))
             }
+            _ => None,
+        };
+        if let Some(told) = told {
+            self.contradictions.insert(after, format!("inconsistent: peer `{name}`, connection {number}, {told}"));
         }
         self.lengths.insert(after, lengths);
     }
@@ -70,11 +80,19 @@ fn contradiction(first: &mut Vec<u8>, from: usize, bytes: &[u8]) -> Option<Strin
     let same = known.iter().zip(bytes).take_while(|(one, other)| one == other).count();
     if same < known.len().min(bytes.len()) {
         let now = [&first[..from], bytes].concat();
-        let shown = |bytes: &[u8]| excerpt(&Stream { bytes: bytes.into(), end: None }, from + same);
-        return Some(format!("byte {}: earlier {}, now {}", from + same, shown(first), shown(&now)));
+        // How much else was said there so far is an accident of the search.
+        let at = from + same;
+        return Some(format!("byte {at}: {}", both([&first[..=at], &now[..=at]], at)));
     }
     first.extend_from_slice(bytes.get(known.len()..).unwrap_or_default());
     None
+}
+
+/// What two schedules say, around a byte. The order is that of the texts: which schedule came first is an accident of the search.
+fn both(mut texts: [&[u8]; 2], at: usize) -> String {
+    texts.sort_unstable();
+    let [one, other] = texts.map(|bytes| excerpt(&Stream { bytes: bytes.into(), end: None }, at));
+    format!("one schedule says {one}, another one {other}")
 }
 
 impl Outside for Strict {
@@ -92,12 +110,24 @@ impl Outside for Strict {
         self.peer.heard(place)
     }
 
+    fn unordered(&self) -> Option<Framing> {
+        self.peer.unordered()
+    }
+
     fn traffic(&self) -> Traffic {
         self.peer.traffic()
     }
 
     fn told(&self) -> String {
         self.peer.told()
+    }
+
+    fn is_independent(&self) -> bool {
+        self.peer.is_independent()
+    }
+
+    fn agree(&self, places: &[(Id, Place)]) -> Result<(), Trouble> {
+        self.peer.agree(places)
     }
 
     fn statuses(&self) -> Vec<i32> {
@@ -135,9 +165,19 @@ mod tests {
         assert_eq!(said(&mut book, &[bytes(3, "x"), bytes(7, "G"), bytes(7, "ET a\n")]), None, "another order and cut");
         assert_eq!(said(&mut book, &[bytes(7, "GE")]), None, "less");
         let told = said(&mut book, &[bytes(7, "GET"), bytes(7, " b\n")]);
-        let expected = "inconsistent: peer `db`, connection 1, byte 4: earlier \"GET a\\n\", now \"GET b\\n\"";
+        let expected =
+            "inconsistent: peer `db`, connection 1, byte 4: one schedule says \"GET a\", another one \"GET b\"";
         assert_eq!(told.as_deref(), Some(expected));
-        let told = said(&mut book, &[bytes(3, "y")]).unwrap_or_default();
-        assert!(told.contains("connection 2, byte 0: earlier \"x\", now \"y\""), "{told}");
+        let told = said(&mut book, &[bytes(3, "w")]).unwrap_or_default();
+        assert!(told.contains("connection 2, byte 0: one schedule says \"w\", another one \"x\""), "{told}");
+    }
+
+    #[test]
+    fn datagrams_count_one_by_one() {
+        let datagram = |text: &str| Said { end: Id(7), what: Saying::Datagram { from: 1, bytes: text.into() } };
+        let mut book = Book::default();
+        assert_eq!(said(&mut book, &[datagram("ab"), datagram("c")]), None);
+        let told = said(&mut book, &[datagram("ab"), datagram("cd")]).unwrap_or_default();
+        assert!(told.contains("datagram 2: one schedule says \"c\", another one \"cd\""), "{told}");
     }
 }

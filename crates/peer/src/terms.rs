@@ -1,6 +1,7 @@
 //! How a peer is driven, as its user says.
 
 use crate::checkpoint::Strategy;
+use crate::framing::Framing;
 use crate::ignore::Ignore;
 use ::native::Clock;
 use std::time::Duration;
@@ -18,12 +19,27 @@ pub struct Terms {
     pub patience: Duration,
     /// Whether every schedule has to say the same to it.
     pub is_strict: bool,
+    /// How messages to it are told apart, if they are.
+    pub framing: Option<Framing>,
+    /// Whether messages from it may come in any order.
+    pub is_unordered: bool,
+    /// Whether each connection has a conversation of its own.
+    pub is_independent: bool,
 }
 
 impl Default for Terms {
     fn default() -> Self {
         let (strategy, clock, ignore) = (Strategy::default(), Clock::default(), Ignore::default());
-        Self { strategy, clock, ignore, patience: Duration::from_secs(10), is_strict: false }
+        Self {
+            strategy,
+            clock,
+            ignore,
+            patience: Duration::from_secs(10),
+            is_strict: false,
+            framing: None,
+            is_unordered: false,
+            is_independent: false,
+        }
     }
 }
 

@@ -2,6 +2,10 @@
 //!
 //! Macros, includes and inlines are gone (an inline's call is a [`StmtKind::Inlined`] block); names are not resolved:
 //! whether `x` is a variable, an mtype constant or a predefined name such as `_pid` is decided by lowering.
+//!
+//! Spans are kept on every node, because every message names a place, and a place inside an inline
+//! is shown with the call that led there. The tree is built once and never changed; lowering reads
+//! it.
 
 use crate::source::Span;
 use std::sync::Arc;
@@ -49,6 +53,9 @@ pub enum Item {
 }
 
 /// One list of mtype constants. They are numbered from the end of the list, after those of earlier lists of the same set.
+///
+/// The numbers count down along the list, as SPIN's do (`mtype = { a, b }` makes `a` 2 and `b` 1):
+/// they show in `printf("%d")` and in trails.
 #[derive(Clone, Debug)]
 pub struct MtypeDecl {
     /// The named set, `None` for the plain one.
@@ -78,6 +85,9 @@ pub enum Visibility {
     /// Tracked in message charts.
     Show,
     /// Promised to be used by one process only.
+    ///
+    /// SPIN believes it for its reduction without a check. Here it is parsed and not relied upon:
+    /// what processes touch is computed from their statements (decision 1).
     Local,
 }
 
@@ -264,6 +274,8 @@ pub enum LtlKind {
     /// `<->`, `equivalent`.
     Equivalent(Box<Ltl>, Box<Ltl>),
     /// `U`, `until`, `stronguntil`.
+    ///
+    /// Strong: the right side must come true at some time.
     Until(Box<Ltl>, Box<Ltl>),
     /// `W`, `weakuntil`.
     WeakUntil(Box<Ltl>, Box<Ltl>),
@@ -309,6 +321,9 @@ pub struct Stmt {
 }
 
 /// What a statement does.
+///
+/// Statements that are only sugar (`for`, `select`, `x++`) are still here, so that messages can
+/// speak of what was written; lowering takes them apart.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     /// A declaration. Unless at the very start of a proctype, it is an executed assignment (`= 0` without initialiser).
@@ -380,6 +395,9 @@ pub enum StmtKind {
         body: Block,
     },
     /// `select (x : a .. b)`.
+    ///
+    /// SPIN's own expansion lets the value stop anywhere in the range, by a loop that may go on or
+    /// leave: each value is one outcome of as many steps.
     Select {
         /// The variable.
         var: VarRef,
@@ -671,6 +689,9 @@ impl BinaryOp {
 }
 
 /// Questions to a channel. SPIN forbids to negate them; every one has its opposite.
+///
+/// Negation is forbidden because `!full(q)` would let a reduction that knows `nfull` miss a
+/// dependence; the opposite probes exist so that it is never needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Probe {
     /// `full(q)`.

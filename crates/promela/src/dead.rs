@@ -4,15 +4,34 @@
 //! A loop counter that is left over tells states apart that behave alike. Where a process comes to stand, the bytes of its
 //! dead variables are noted, and a step that ends there makes them zero. No choice, no failure and no proposition depends
 //! on them, so a schedule found in such a model is one of the model as written.
+//!
+//! **Why it is sound.** A byte is dead in a control state if on every path from there it is written
+//! before it is read, by any statement, claim, `provided` clause or remote reference. Making it
+//! zero is then a function of the state that commutes with every step up to the next write: states
+//! that differ only in dead bytes are bisimilar, and the search keeps one of each class.
+//! Counterexamples are replayed on the model as written, where the bytes have their values.
+//!
+//! Example, with `i` a local loop counter:
+//!
+//! ```text
+//! do :: i < N -> i++ :: else -> break od;     i is live here: the guard reads it
+//! c ! done;                                   i is dead here, and made zero by the step that arrives
+//! ```
 
 use crate::ir::{Action, Claim, ControlState, Edge, Expr, Field, Model, Pc, Place, Proctype, Shown, Space};
 use crate::read::Read;
 use std::ops::Range;
 
 /// Bytes times control states of a proctype beyond which it is left as it is.
+///
+/// The sets are plain booleans: at 2^22 they are some megabytes and a second's work. Larger
+/// proctypes are generated, and keep their variables.
 const SIZE_MAX: usize = 1 << 22;
 
 /// Notes in every control state which bytes are dead there, whatever further claims look at; whether there are any.
+///
+/// Claims that the caller adds (`--ltl`) count like the model's own: what they read is live
+/// everywhere.
 pub fn mark_dead(model: &mut Model, claims: &[Claim]) -> bool {
     let everywhere = Read::from_outside(model, claims);
     let mut any = false;
@@ -32,6 +51,9 @@ pub fn mark_dead(model: &mut Model, claims: &[Claim]) -> bool {
 }
 
 /// Bytes of variables whose value is a number and that only their own process looks at.
+///
+/// Channel variables are left out: a frame's channels are found through them, and the numbers
+/// decide who may send to whom (`xr`, `xs`).
 fn candidates(proctype: &Proctype, everywhere: &[bool]) -> Vec<bool> {
     let mut may_die = vec![false; proctype.frame_size as usize];
     for variable in proctype.locals.iter().filter(|variable| !matches!(variable.shown, Shown::Channel)) {
@@ -56,6 +78,9 @@ fn ranges(may_die: &[bool], live: &[bool]) -> Vec<Range<u32>> {
 }
 
 /// Which bytes of a frame are read before they are written, from each control state on.
+///
+/// Backwards dataflow in the textbook form, `live(s) = union over edges of read + (live(target) -
+/// written)`, to the least fixpoint. O(states * bytes * depth of loops).
 struct Liveness<'m> {
     states: &'m [ControlState],
     /// For each edge of each control state: bytes that it reads, bytes that it writes as a whole.
@@ -85,6 +110,7 @@ impl<'m> Liveness<'m> {
         }
     }
 
+    /// A self-loop contributes nothing new: its target is this state.
     fn visit(&mut self, pc: Pc) -> bool {
         let mut live = std::mem::take(&mut self.live[pc]);
         let mut changed = false;
@@ -111,6 +137,9 @@ impl<'m> Liveness<'m> {
 }
 
 /// The bytes of its frame that a statement writes whatever was there.
+///
+/// Only whole scalars at a fixed place count as written. An indexed store may leave the byte alone,
+/// and a receive that does not happen stores nothing, which is no path either.
 fn writes(action: &Action, size: usize) -> Vec<bool> {
     let mut bytes = vec![false; size];
     let mut write = |place: &Place| {

@@ -1,4 +1,7 @@
 //! What the user is told about a model, and how it is printed.
+//!
+//! A `code` is stable, a message is not: scripts and tests match the former. Rendering is apart
+//! from making, so that the same diagnostic goes to a terminal, a file or an editor.
 
 use crate::source::{Location, Origin, SourceMap, Span};
 use std::fmt::Write as _;
@@ -13,6 +16,9 @@ pub enum Severity {
 }
 
 /// One message about one place.
+///
+/// Boxed strings where most are empty: a `Result<_, Diagnostic>` is returned through every level of
+/// the parser.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// How bad it is.

@@ -1,4 +1,7 @@
 //! What `STDIN` gives in a simulation.
+//!
+//! SPIN's `STDIN` is a channel for simulation only: what a user types cannot be enumerated, so a
+//! check refuses models that read it before it begins.
 
 use std::fmt;
 use std::io::{ErrorKind, Read};
@@ -7,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Characters from outside, read when they are first asked for and then kept.
 ///
 /// A state holds how many of them were read, so the same characters come again whenever a schedule is gone through again.
+///
+/// Shared by clones of a model and locked for one character: a simulation has one thread, a replay
+/// may walk back and ask again.
 #[derive(Clone)]
 pub struct Input(Arc<Mutex<Typed>>);
 

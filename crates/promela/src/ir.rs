@@ -16,6 +16,15 @@
 //! A frame is `proctype (1 byte), pc (1 or 2 bytes), priority (1 byte, only if the model uses priorities), variables,
 //! channels declared in the proctype`. Frames are stacked as SPIN does it: only the youngest process can disappear, so
 //! where a frame starts follows from the proctypes of the older ones.
+//!
+//! **Why a byte vector.** States are compared, hashed and stored by the million. A flat vector of
+//! bytes makes each of these one `memcmp`, one hash and one entry of the tree table (decision 2),
+//! and unused bytes are always zero, so that equal states are equal bytes. The layout follows
+//! SPIN's (`now`, a byte for `_nr_pr`, frames stacked in order of creation), which makes `pid` an
+//! index of frames.
+//!
+//! **Invariant:** bytes behind the last frame are zero, as are unused slots of channels and dead
+//! variables (`dead.rs`).
 
 use crate::input::Input;
 use crate::source::Span;
@@ -26,6 +35,10 @@ pub type ProctypeId = usize;
 pub type Pc = usize;
 
 /// A whole model, ready to be run.
+///
+/// Immutable while it is run. Searches run on a leaner one (`unread.rs`, `dead.rs`), replays on the
+/// one as written; both have the same control states and edges, so a schedule of one is a schedule
+/// of the other.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// Proctypes, `init` among them, in declaration order.
@@ -53,6 +66,9 @@ pub struct Model {
 }
 
 /// Constructs that change how a whole model is run.
+///
+/// Whatever is off costs nothing: no byte in the vector, no question in the inner loop, and, for
+/// most of them, a reduction that can be kept on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Features {
     /// `timeout` occurs.
@@ -80,6 +96,8 @@ pub struct Features {
 }
 
 /// A kind of process.
+///
+/// SPIN's limit of 255 processes holds: pids are bytes.
 #[derive(Clone, Debug)]
 pub struct Proctype {
     /// Its name; `:init:` for init.
@@ -95,6 +113,8 @@ pub struct Proctype {
     /// Bytes of a frame.
     pub frame_size: u32,
     /// Bytes of the program counter in the frame: 1 or 2. It stands at offset 1.
+    ///
+    /// Two bytes from 257 control states on. Faults may widen it (`faults/prepare.rs`).
     pub pc_size: u32,
     /// Initial values of locals declared at the very start, run when the process is created (after the parameters are
     /// set and `channels` were created and stored in their variables).
@@ -129,6 +149,9 @@ pub const VECTOR_LAST: u32 = 1;
 pub const VECTOR_EVENT: u32 = 2;
 
 /// Where a process stands between two statements.
+///
+/// Control states are those of SPIN's automaton (`spin -a; ./pan -d`) with its numbers, so that
+/// statistics and trails can be compared line by line.
 #[derive(Clone, Debug, Default)]
 pub struct ControlState {
     /// Edges in source order; escapes of `unless` come first, outermost first.
@@ -149,6 +172,9 @@ pub struct ControlState {
 }
 
 /// A basic statement between two control states.
+///
+/// **Invariant:** the order of edges is the order of the source, with escapes first. It numbers the
+/// choices of a process, so schedules depend on it.
 #[derive(Clone, Debug)]
 pub struct Edge {
     /// What it does.
@@ -159,6 +185,9 @@ pub struct Edge {
     pub atomic: bool,
     /// 0 for an ordinary edge. Edges with the same number come from one escape of an `unless`; as soon as one edge of an
     /// escape is executable, the edges after that escape are not considered.
+    ///
+    /// SPIN's rule (manual page `unless`): guards of the escape are tried first at every statement
+    /// of the main sequence; the main sequence moves only if no escape can.
     pub escape: u32,
     /// The statement.
     pub span: Span,
@@ -209,6 +238,9 @@ pub enum Action {
     ReadInput(ReadInput),
     /// A `d_step`: runs its own control states, starting with `entry`, until an edge leads to a state that is not
     /// part of it; takes the first executable edge each time. Executable if `entry` has an executable edge.
+    ///
+    /// One step for everything inside (decision 3). Nondeterminism inside is resolved to the first
+    /// executable option, as SPIN does; blocking inside is an error.
     DStep {
         /// Its first control state.
         entry: Pc,
@@ -223,6 +255,8 @@ pub enum Action {
         value: Expr,
     },
     /// The process disappears; executable if it is the youngest.
+    ///
+    /// A process disappears only when all younger ones have, as in SPIN: frames are a stack.
     Die,
 }
 
@@ -273,6 +307,9 @@ pub struct Send {
 }
 
 /// `q?a,b`.
+///
+/// `?` and `??` differ in where a message is looked for, `<>` in whether it is taken out; a poll
+/// `?[...]` is an expression and uses the same fields without storing.
 #[derive(Clone, Debug)]
 pub struct Receive {
     /// The channel id.
@@ -295,6 +332,9 @@ pub struct ReadInput {
 }
 
 /// What a receive does with one field of the message.
+///
+/// Evaluated in two passes, as SPIN does: all matches first, then stores from left to right. So
+/// `q?x,eval(x)` compares with the old `x`.
 #[derive(Clone, Debug)]
 pub enum Field {
     /// Stores it. The place's indices are evaluated after earlier fields were stored.
@@ -306,6 +346,9 @@ pub enum Field {
 }
 
 /// An expression; every value is a 32-bit `int`.
+///
+/// Total but for division, indices and channel ids, which fail as run-time errors with a place.
+/// `Run` is the only expression with an effect, and lowering admits at most one in a statement.
 #[derive(Clone, Debug)]
 pub enum Expr {
     /// A number.
@@ -342,6 +385,9 @@ pub enum Expr {
     /// `_last`.
     Last,
     /// `timeout`.
+    ///
+    /// True only in states where no process can move. The engine asks for moves twice: once with it
+    /// false, and again if there were none.
     Timeout,
     /// `np_`: no process is at a progress label.
     NonProgress,
@@ -428,6 +474,9 @@ pub enum ChannelQuery {
 }
 
 /// A scalar in the vector.
+///
+/// Offsets are final: no name, no scope. An index out of bounds is a run-time error, also in
+/// guards.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Where `offset` counts from.
@@ -463,6 +512,9 @@ pub enum Space {
 }
 
 /// The type of a scalar: how many bytes, and what an assignment cuts off.
+///
+/// Arithmetic is in 32-bit ints; a store cuts. `byte x = 256` is therefore 0, and SPIN's "value
+/// truncated" is a warning here as well.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scalar {
     /// 1 byte, cut to one bit. (Elements of bit arrays and bit fields of messages are `Byte`, as in SPIN's verifier.)
@@ -541,6 +593,9 @@ pub struct Variable {
 }
 
 /// A channel.
+///
+/// Messages are moved, not indexed: the oldest is first and slots behind the last are zero. Taking
+/// one costs a copy of the rest, and makes equal contents equal bytes.
 #[derive(Clone, Debug)]
 pub struct Channel {
     /// Its name as the user knows it: `q`, `q[1]`.
@@ -611,6 +666,10 @@ pub struct NeverClaim {
 }
 
 /// A `trace` or `notrace` automaton over send and receive events.
+///
+/// `trace` is the one claim that looks at events instead of states: it synchronises with every send
+/// and receive on its channels. Models with one are not reduced, for the order of independent
+/// events matters to it.
 #[derive(Clone, Debug)]
 pub struct EventTrace {
     /// Whether matching it is the violation (`notrace`).

@@ -28,6 +28,9 @@ pub enum TokenKind {
 }
 
 /// A token where it stands.
+///
+/// `painted` is the C preprocessor's "blue paint": a macro's name that came out of its own
+/// expansion is not expanded again (C11, 6.10.3.4).
 #[derive(Clone, Debug)]
 pub struct Token {
     /// What it is made of.
@@ -69,6 +72,8 @@ impl Token {
 }
 
 /// The words of the language. `in` is not among them: it is one only inside `for (..)`.
+///
+/// Sorted, for the binary search below.
 const KEYWORDS: [&str; 64] = [
     "D_proctype",
     "active",
@@ -164,6 +169,9 @@ pub fn scan(text: &str, file: FileId) -> Result<Vec<Token>, Diagnostic> {
 }
 
 /// Walks over a text. `peek` and `bump` never show a spliced line end (backslash, newline).
+///
+/// Names are interned per file: a model has few spellings and many tokens, and comparing them is
+/// comparing pointers first.
 struct Scanner<'a> {
     text: &'a str,
     at: usize,

@@ -1,10 +1,18 @@
 //! Properties of whole runs, as monitors over propositions of the model.
+//!
+//! A property is checked as the *violations* that a monitor accepts: an LTL formula is negated and
+//! translated, a never claim is taken as it is, progress and acceptance are fixed monitors. The
+//! engine searches the product for an accepted run (decision 5).
 
 use crate::ir::{Action, Claim, ClaimKind, Expr, Model, NeverClaim, Unary};
 use explore::{Failure, Monitor, MonitorEdge, MonitorState};
 use trace::FailureKind;
 
 /// A property of whole runs, ready to be searched for a violation.
+///
+/// `stutters` decides whether the reduction may be on: properties without next-time cannot tell how
+/// often a state is repeated (Peled and Wilke, 1997), so representatives of interleavings are
+/// enough.
 #[derive(Clone, Debug)]
 pub struct RunProperty {
     /// Its name.
@@ -25,6 +33,9 @@ pub struct RunProperty {
 
 impl RunProperty {
     /// Whether searching for violations looks at every state, so that what was not seen does not happen.
+    ///
+    /// A monitor that can always stay in its initial state keeps the whole state space in the
+    /// product.
     #[must_use]
     pub fn sees_every_state(&self) -> bool {
         let initial = &self.monitor.states[self.monitor.initial as usize];
@@ -54,6 +65,8 @@ pub struct Unsupported(
 );
 
 /// Cycles through `accept` labels of processes; `None` if there are none.
+///
+/// SPIN's `-a`: a cycle through an accepting state is what must not happen.
 #[must_use]
 pub fn acceptance(model: &Model) -> Option<RunProperty> {
     labelled(model, |state| state.accept).then(|| RunProperty {
@@ -69,6 +82,9 @@ pub fn acceptance(model: &Model) -> Option<RunProperty> {
 }
 
 /// Cycles without progress. Without any `progress` label every cycle is one.
+///
+/// SPIN's `-l` and `np_`: an infinite run on which progress states occur only finitely often. Runs
+/// that end are not infinite, hence `on_infinite_runs`.
 #[must_use]
 pub fn progress(model: &Model) -> RunProperty {
     RunProperty {
@@ -121,6 +137,8 @@ fn ltl(name: &str, formula: &ltl::Formula, all: &[Expr], texts: &[String]) -> Re
 }
 
 /// Atoms that occur only negated, such as `p` in `[] (p -> q)`: if one is never true, that part was never put to use.
+///
+/// For vacuity warnings: `[] (request -> <> reply)` holds in a model that never requests.
 fn negative_atoms(normal: &ltl::Formula) -> Vec<u32> {
     let (mut positive, mut negative) = (Vec::new(), Vec::new());
     collect(normal, true, &mut positive, &mut negative);
@@ -152,6 +170,8 @@ fn collect(formula: &ltl::Formula, polarity: bool, positive: &mut Vec<u32>, nega
     }
 }
 
+/// SPIN's semantics: a claim is matched if it reaches its end, or accepts for ever. It moves before
+/// the model does, on every state including the initial one.
 fn never(name: &str, claim: &NeverClaim) -> Result<RunProperty, Unsupported> {
     let mut builder = NeverBuilder { propositions: Vec::new(), violation: claim.states.len() as u32 };
     let mut states = Vec::new();
@@ -181,6 +201,8 @@ struct NeverBuilder {
 }
 
 impl NeverBuilder {
+    /// `else` of a claim is the conjunction of the negated siblings; an assertion in a claim is an
+    /// edge to a violating state.
     fn edges(&mut self, edges: &[crate::ir::Edge]) -> Result<Vec<MonitorEdge>, Unsupported> {
         let mut found = Vec::new();
         let (mut siblings, mut always) = (0, false);

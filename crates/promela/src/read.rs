@@ -1,4 +1,8 @@
 //! Which bytes of a state some expression looks at.
+//!
+//! Shared by the two analyses that take bytes out of states (`dead.rs`, `unread.rs`). Everything
+//! errs towards "read": an array that is too long counts as read as a whole, an index that is not
+//! constant means every element.
 
 use crate::ir::{
     Action, Assign, Binary, Claim, ClaimKind, ControlState, Expr, Field, Model, Place, Proctype, Receive, Space,
@@ -98,6 +102,8 @@ impl Read {
     }
 
     /// A variable that is counted up or down reads itself only.
+    ///
+    /// A counter that is only ever counted would otherwise read itself and never be unread.
     fn assign(&mut self, assign: &Assign, number: usize) {
         self.indices(&assign.place, number);
         if !is_count(assign) {
@@ -156,6 +162,8 @@ impl Read {
     }
 
     /// Whether somebody may look at what is stored in a place.
+    ///
+    /// `None` (too many possibilities) is needed.
     pub(crate) fn needed(&self, place: &Place, number: usize) -> bool {
         let bytes = match &place.space {
             Space::Global => &self.globals,

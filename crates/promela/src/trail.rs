@@ -3,6 +3,10 @@
 //! A line is `step:pid:transition`, where the transition is SPIN's number of the statement. Negative steps are marks:
 //! `-4` says that SPIN merged statements, `-2` that a claim took part (then every pid is one higher and pid 0 is the
 //! claim), `-1` that the cycle starts here.
+//!
+//! Numbers of statements (`spin_id`) are assigned by lowering in SPIN's order of declaration. A
+//! trail of another version of SPIN, or of a model that was changed since, is noticed when a
+//! statement does not fit.
 
 use crate::ir::{Action, ControlState, Edge, Pc};
 use crate::run::step::{Course, Micro};
@@ -13,6 +17,9 @@ use std::ops::ControlFlow;
 use trace::{Choice, Schedule};
 
 /// Steps that merging may have left out between two lines.
+///
+/// SPIN merges chains of local statements of one process; longer chains than this do not occur in
+/// practice, and the search for them must end.
 const SILENT_MAX: usize = 64;
 
 /// One line of a trail that is a step of a process.
@@ -52,6 +59,9 @@ impl std::fmt::Display for TrailError {
 impl std::error::Error for TrailError {}
 
 /// The trail of a schedule, one line for each statement; `None` if the schedule does not fit the model.
+///
+/// Merging is not used in what we write: one line for each statement, so `spin -t` follows it with
+/// or without `-o3`.
 pub fn write<C: Code>(system: &System<C>, schedule: &Schedule) -> Option<String> {
     let mut scratch = Scratch::default();
     let mut state = system.initial_work().bytes;
@@ -87,6 +97,8 @@ pub fn depth(trail: &str) -> usize {
 }
 
 /// The lines of a step: one for each statement, but one for a whole `d_step`.
+///
+/// SPIN counts a `d_step` as one transition, with the number of the whole.
 fn lines<C>(system: &System<C>, told: &[Micro]) -> Vec<Line> {
     let (mut lines, mut under_way) = (Vec::new(), [].as_slice());
     for micro in told {
@@ -191,6 +203,10 @@ fn parse(text: &str) -> Result<Trail, TrailError> {
 }
 
 /// Searches for the choices whose statements are those of the trail.
+///
+/// A depth-first search with backtracking, because a line may be matched by several choices (two
+/// options with the same statement number cannot occur, but merged statements can be passed at
+/// different times). Linear on trails that fit.
 struct Follower<'s, C> {
     system: &'s System<C>,
     scratch: Scratch,

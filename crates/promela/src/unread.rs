@@ -20,6 +20,9 @@ pub fn lean(model: &Model, claims: &[Claim]) -> Option<Model> {
 }
 
 /// The model without what is stored and never read, by its own claims or by further ones; `None` if that is nothing.
+///
+/// `Multiply by zero` keeps what can fail or start a process: the store becomes that of a constant,
+/// the evaluation stays.
 #[must_use]
 pub fn without_unread(model: &Model, claims: &[Claim]) -> Option<Model> {
     let read = Read::new(model, claims);

@@ -1,4 +1,14 @@
 //! What a proposition says about one state.
+//!
+//! A proposition has two truth values; a missing value is not a third one. Every comparison with it
+//! is false, so `!(exited(a) == 0)` holds while `a` runs and `exited(a) != 0` does not: who writes
+//! `--never "exited(a) != 0"` means a bad end, not a program that has not ended. Kleene's three
+//! values were the alternative, and would have needed an answer to "unknown" in each state of a
+//! path.
+//!
+//! **Invariant:** the answer depends on what `Facts` tells and on nothing else. What was written
+//! and the last call are facts of the path; a search that merges equal states has to count output
+//! as state if [`crate::Proposition::reads_output`].
 
 use super::facts::{Datum, Facts};
 use super::lex::is_word;
@@ -10,6 +20,8 @@ use debuginfo::{Kind as Meaning, Value};
 use std::cmp::Ordering;
 
 /// A question to facts.
+///
+/// Facts are borrowed mutably, for reading a variable may load debug information.
 pub(super) struct Evaluation<'a> {
     pub(super) facts: &'a mut dyn Facts,
     /// Look at every part, also at those that do not matter.
@@ -17,6 +29,10 @@ pub(super) struct Evaluation<'a> {
 }
 
 /// One value.
+///
+/// The values that debug information and literals have in common. Integers are wide enough for
+/// `unsigned long` and for negative numbers at once: a comparison never wraps, unlike C's between
+/// signed and unsigned.
 #[derive(Clone, PartialEq, Debug)]
 enum Operand {
     Number(i128),
@@ -38,6 +54,10 @@ impl Values {
     }
 
     /// Whether one value, or every one, does.
+    ///
+    /// All values are asked before the quantifier is applied, so that a type error in the second
+    /// process is found though the first decides. An absent value does not do: under `every`, one
+    /// process without a value makes the whole false.
     fn hold(&self, mut does: impl FnMut(&Operand) -> Result<bool, Problem>) -> Result<bool, Problem> {
         let mut truths = Vec::new();
         for value in &self.all {
@@ -73,6 +93,9 @@ impl Evaluation<'_> {
         }
     }
 
+    /// As in C, the right side is not looked at if the left decides, so `running(a) -> a:x == 1`
+    /// may name what only a running process has. With `is_complete` both are looked at, for errors,
+    /// and the answer is the same.
     fn joined(&mut self, join: Join, left: &Expression, right: &Expression) -> Result<bool, Problem> {
         let left = self.truth(left)?;
         let decided = match join {
@@ -94,6 +117,8 @@ impl Evaluation<'_> {
         })
     }
 
+    /// With several processes on both sides the left quantifier is the outer one: for some (or
+    /// every) left value there is some (or every) right one.
     fn compared(
         &mut self,
         comparison: Comparison,
@@ -106,6 +131,8 @@ impl Evaluation<'_> {
     }
 
     /// The values of two sides. A name on one side may be an enumerator of the other's type.
+    ///
+    /// An enumerator is looked for on the right first: `state == LEADER` is how people write it.
     fn pair(&mut self, left: &Expression, right: &Expression) -> Result<(Values, Values), Problem> {
         if let Some(number) = self.enumerator(left, right)? {
             return Ok((self.values(left)?, Values::one(Some(Operand::Number(number)))));
@@ -117,6 +144,9 @@ impl Evaluation<'_> {
     }
 
     /// The number of an enumerator, if one side is an enum and the other a name.
+    ///
+    /// The type decides, as in C++: the same word may be an enumerator of one enum and a variable
+    /// of the program. An enumerator wins over a variable of that name.
     fn enumerator(&mut self, side: &Expression, name: &Expression) -> Result<Option<i128>, Problem> {
         let (Kind::Variable { process, path }, Kind::Variable { process: None, path: name_path }) =
             (&side.kind, &name.kind)
@@ -216,6 +246,10 @@ impl Evaluation<'_> {
     }
 
     /// The values of a variable in each process that is meant.
+    ///
+    /// Without a process the variable is that of the only process; with several, guessing one would
+    /// make the proposition depend on their order. Variables have no `every`: the grammar has no
+    /// place for it.
     fn data(
         &mut self,
         process: Option<&str>,
@@ -261,6 +295,7 @@ fn is_true(value: &Operand, column: usize) -> Result<bool, Problem> {
     }
 }
 
+/// Texts by bytes, numbers exactly; as soon as one side is a float both are, as in C.
 fn compare(comparison: Comparison, one: &Operand, other: &Operand, column: usize) -> Result<bool, Problem> {
     let order = match (one, other) {
         (Operand::Text(one), Operand::Text(other)) => Some(one.cmp(other)),

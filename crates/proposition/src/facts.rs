@@ -1,4 +1,7 @@
 //! What propositions speak about.
+//!
+//! A trait, so that propositions are tested against tables of facts, without a world;
+//! [`crate::WorldFacts`] is the one that counts.
 
 use debuginfo::{Kind, Value};
 
@@ -21,6 +24,10 @@ pub struct Datum {
 }
 
 /// What is true in one state. Processes are known by the names that [`Facts::processes`] gives.
+///
+/// **Invariant:** names and existence of variables do not change along a path; only their values
+/// come and go. So an unknown name is an error at the start of a check
+/// ([`crate::Proposition::verify`]), and never in the middle of one.
 pub trait Facts {
     /// All processes: a service's name, or `name.N` for its replicas.
     fn processes(&self) -> Vec<String>;

@@ -1,4 +1,8 @@
 //! Text to tokens.
+//!
+//! Columns count characters, since users count them; ranges count bytes, since they cut the text.
+//! Tokens keep where they end, for the parser must know what is written without space between:
+//! `head->count` is a path, `head -> count` an implication.
 
 use super::problem::Problem;
 use std::fmt;
@@ -45,6 +49,8 @@ const SIGNS: &[&str] = &[
 ];
 
 /// Signs of other languages, and what they are here.
+///
+/// Looked up only if no sign of ours begins here, so `=` is not taken out of `==`.
 const FOREIGN: &[(&str, &str)] = &[
     ("=", "`=` does not compare: write `==`"),
     ("&", "write `&&`"),
@@ -121,6 +127,8 @@ impl<'a> Lexer<'a> {
             .problem(foreign.map_or_else(|| format!("`{letter}` means nothing here"), |(_, hint)| (*hint).to_owned())))
     }
 
+    /// With `_` between digits and `0x`, as in Rust. Octal is not known: `010` is ten here and
+    /// eight in C, so neither reading would be safe for everyone; decimal is the plain one.
     fn number(&mut self) -> Result<Token, Problem> {
         let start = self.problem("");
         let digits = self.take_while(|letter| letter.is_ascii_alphanumeric() || letter == '_');
@@ -145,6 +153,8 @@ impl<'a> Lexer<'a> {
         })
     }
 
+    /// A backslash stays, except before the quote: what it means is decided by whoever wants a
+    /// plain text (`unescaped`) or a pattern (as written).
     fn quoted(&mut self, quote: char) -> Result<String, Problem> {
         let start = self.problem(format!("this {quote} has no end"));
         self.take(1);

@@ -15,8 +15,8 @@
 //! From loose to tight: `->` (implies), `||`, `&&`, `!`, comparisons (`==` `!=` `<` `<=` `>` `>=` `=~` `!~`). A process is a
 //! service's name, one replica of it (`client.2`), or a pattern with `*`. What matches several processes is meant of *some* of
 //! them; `exited(every client.*) == 0` of every one. A value that is not there (the exit code of a process that runs, a
-//! variable behind a null pointer) is different from, not equal to, and not less than anything: every comparison with it is
-//! false, `!=` and `!~` too.
+//! variable behind a null pointer) is neither equal to, nor different from, nor less than anything: every comparison with it
+//! is false, `!=` and `!~` too.
 
 mod evaluate;
 mod facts;

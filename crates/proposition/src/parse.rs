@@ -1,4 +1,17 @@
 //! Tokens to a tree.
+//!
+//! Recursive descent, one function for each level of binding:
+//! ```text
+//! implication := or [ "->" implication ]          to the right: a -> b -> c is a -> (b -> c)
+//! or          := and { "||" and }
+//! and         := negation { "&&" negation }
+//! negation    := { "!" } comparison
+//! comparison  := operand [ ("==" | "!=" | "<" | "<=" | ">" | ">=") operand | ("=~" | "!~") pattern ]
+//! operand     := number | text | "true" | "false" | question | variable | "(" implication ")"
+//! variable    := [ process ":" ] name { "." name | "::" name | "->" name | "[" number "]" }
+//! ```
+//! `!` binds looser than a comparison, unlike in C: `!exited(a) == 0` is `!(exited(a) == 0)`, for a
+//! negated exit code is never meant.
 
 use super::facts::Stream;
 use super::lex::{Lexeme, Token, lex, unescaped};
@@ -8,6 +21,8 @@ use super::tree::{Comparison, Expression, Join, Kind};
 use debuginfo::similar;
 
 /// How deep parts may be inside each other, and how many words there may be: whoever needs more has not written this by hand.
+///
+/// Parsing, printing and evaluating recurse, so the depth bounds the stack of each.
 const DEPTH_MAX: usize = 128;
 const WORDS_MAX: usize = 4096;
 
@@ -71,6 +86,8 @@ impl Parser<'_> {
     }
 
     /// Goes on to the next token; the last one stays.
+    ///
+    /// So `token` needs no bounds check, and a parser at the end stays there.
     fn advance(&mut self) {
         self.at = (self.at + 1).min(self.lexemes.len() - 1);
     }
@@ -139,6 +156,7 @@ impl Parser<'_> {
         if join_by == Join::Or { self.joined(Join::And, "&&") } else { self.negation() }
     }
 
+    /// In a loop: thousands of `!` must not take thousands of frames.
     fn negation(&mut self) -> Result<Expression, Problem> {
         let mut signs = Vec::new();
         while self.is_sign("!") {
@@ -172,6 +190,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
+    /// `a < b < c` would compare a truth with `c`, as C does to everyone's surprise.
     fn refuse_chain(&self) -> Result<(), Problem> {
         let is_comparison = COMPARISONS.iter().any(|(sign, _)| self.is_sign(sign));
         let message = "comparisons do not follow each other: join them with `&&`";
@@ -259,6 +278,8 @@ impl Parser<'_> {
     }
 
     /// Which processes are meant: `client`, `client.2`, `client.*`, `every client`, `"my-server"`.
+    ///
+    /// `every` and `some` are words only where a name follows: a service may be called `every`.
     fn processes(&mut self) -> Result<Processes, Problem> {
         let ends = |token: &Token| matches!(token, Token::Sign(")" | ",") | Token::End);
         let quantifier = match self.token() {
@@ -291,6 +312,9 @@ impl Parser<'_> {
     }
 
     /// A variable, perhaps of a process: `count`, `server:state.role`, `client.*:slots[1].id`.
+    ///
+    /// Tries to read a process up to `:`, and goes back if there is none: `a.b` is a member until a
+    /// colon makes it a replica's name.
     fn name(&mut self) -> Result<Kind, Problem> {
         let start = self.at;
         while self.continues_process() && (self.at == start || self.is_glued(self.at)) {

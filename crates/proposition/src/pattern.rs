@@ -1,4 +1,7 @@
 //! Patterns: which processes are meant, and which texts match.
+//!
+//! Names are those of services in `allways.toml` or on the command line: a service with several
+//! replicas has processes `name.1` to `name.N`, one with a single replica is just `name`.
 
 use debuginfo::similar;
 
@@ -13,6 +16,9 @@ pub(super) struct Processes {
 
 impl Processes {
     /// The processes that are meant, of those that there are.
+    ///
+    /// # Errors If no process is meant. A pattern that means nothing is always a mistake: `every`
+    /// of none would be true, and a check would pass for a typo.
     pub(super) fn among(&self, names: &[String]) -> Result<Vec<String>, String> {
         let found: Vec<String> = names.iter().filter(|name| is_meant(&self.pattern, name)).cloned().collect();
         if found.is_empty() { Err(unknown(&self.pattern, names)) } else { Ok(found) }
@@ -41,6 +47,9 @@ fn service(name: &str) -> &str {
 }
 
 /// A service means all its replicas; the first replica of a service that has one only is that one.
+///
+/// Both ways of writing hold for any number of replicas, so a proposition need not change when the
+/// number does.
 fn is_meant(pattern: &str, name: &str) -> bool {
     matches(pattern.as_bytes(), name.as_bytes())
         || service(name) == pattern
@@ -50,6 +59,8 @@ fn is_meant(pattern: &str, name: &str) -> bool {
 
 /// Whether a name fits a pattern in which `*` is any text. Remembers one star only, which is enough: what an earlier star
 /// could take instead, the last one can take, too.
+///
+/// O(pattern × name) at worst, without recursion.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n, mut star) = (0, 0, None);
     while n < name.len() {
@@ -69,6 +80,9 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
 }
 
 /// A regular expression, ready to be used.
+///
+/// `regex_lite` takes time linear in the text, for no pattern backtracks: a program's output is not
+/// trusted to be kind.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     /// As it was written.
@@ -83,6 +97,7 @@ impl PartialEq for Pattern {
 }
 
 impl Pattern {
+    /// Multi-line, since outputs are lists of lines and `^ACK` is meant of any of them.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let mut builder = regex_lite::RegexBuilder::new(text);
         let regex = builder.multi_line(true).size_limit(1 << 20).build();

@@ -1,4 +1,7 @@
 //! A tree back to text: what is printed means the same when it is read again.
+//!
+//! Parentheses are printed around every part with parts, needed or not: nobody who reads a report
+//! should have to know how tight `->` binds.
 
 use super::facts::Stream;
 use super::lex::is_word;
@@ -58,6 +61,9 @@ impl fmt::Display for Processes {
 }
 
 /// A name of processes, in quotes if it could be taken for something else.
+///
+/// Quoted in all doubtful cases: quotes are always right, so an over-cautious answer costs two
+/// characters.
 fn process_name(pattern: &str) -> String {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     let is_taken = ["every", "some", "true", "false"].contains(&pattern);

@@ -1,4 +1,7 @@
 //! A proposition as a tree.
+//!
+//! **Invariant:** what [`std::fmt::Display`] prints is read as an equal tree; columns are not
+//! compared, so a printed proposition may be checked against the one it came from.
 
 use super::facts::Stream;
 use super::pattern::{Pattern, Processes};

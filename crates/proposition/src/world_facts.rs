@@ -8,6 +8,9 @@ use kernel::{Pid, Process, files};
 use world::World;
 
 /// A world, with what it does not remember itself.
+///
+/// Output and the last call are no part of a world, which keeps only what its future depends on;
+/// the path that led here knows them.
 pub struct WorldFacts<'a> {
     /// The state.
     pub world: &'a World,
@@ -33,6 +36,8 @@ impl WorldFacts<'_> {
     }
 
     /// The status of a process that has ended, as `wait4(2)` gives it.
+    ///
+    /// Bits 0 to 6 the signal, bits 8 to 15 the exit code, as the macros of wait(2) take it apart.
     fn status(&self, process: &str) -> Option<i32> {
         match self.process(process)?.state {
             State::Zombie(status) => Some(status),
@@ -62,6 +67,7 @@ impl Facts for WorldFacts<'_> {
         self.status(process).map(|status| (status & 0x7f) as u8).filter(|signal| *signal != 0)
     }
 
+    /// Of this state: a thread that sleeps waits too, until the clock has reached its deadline.
     fn is_blocked(&self, process: &str) -> bool {
         let lives = self.process(process).filter(|process| !process.is_zombie() && !process.threads.is_empty());
         lives.is_some_and(|process| process.threads.iter().all(|tid| !self.world.can_move(*tid)))

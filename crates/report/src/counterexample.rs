@@ -1,4 +1,7 @@
 //! A counterexample as text: what failed and where, the lanes, what to do next.
+//!
+//! In the manner of rustc's diagnostics: one line that says what is wrong, the place, the evidence,
+//! and last what to do next. The last lines are commands that can be copied.
 
 use crate::events::waiting_text;
 use crate::fit::{clean, width, wrap};
@@ -50,6 +53,9 @@ fn headline(counterexample: &Counterexample, layout: &Layout) -> String {
 }
 
 /// Where it went wrong, with the source lines of everyone who waits.
+///
+/// The failing place comes first, then everyone who waits: in a deadlock no single place is at
+/// fault.
 fn places(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -> String {
     let trace = &counterexample.trace;
     let waiting = counterexample.wait_for.iter().filter_map(|waiting| {

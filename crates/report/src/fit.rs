@@ -1,4 +1,9 @@
 //! Making text fit into columns.
+//!
+//! Widths are columns of a terminal, neither bytes nor characters: a CJK letter takes two, a
+//! combining one none (Unicode Standard Annex 11). Every text that did not come from this program
+//! passes [`clean`] before it is measured, so no column is miscounted and no escape sequence of a
+//! file name reaches the terminal.
 
 use crate::Signs;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -15,6 +20,8 @@ pub fn clean(text: &str) -> String {
 }
 
 /// The text cut to `room` columns; the cut is marked.
+///
+/// May leave a column free where a wide letter does not fit.
 pub fn cut(text: &str, room: usize, signs: Signs) -> String {
     if width(text) <= room {
         return text.to_owned();

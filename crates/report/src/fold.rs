@@ -1,4 +1,8 @@
 //! Which rows of a trace are worth showing.
+//!
+//! Folding hides and never reorders or renumbers, and what is hidden is counted in a remark. In a
+//! counterexample of thousands of steps the last hundred matter most, so the tail is longer than
+//! the head. Faults are always kept: they are few, and usually the cause.
 
 use trace::{Event, Trace, TraceStep};
 
@@ -33,6 +37,8 @@ pub(crate) fn unfolded(trace: &Trace) -> Vec<Part> {
 }
 
 /// Steps with the inner part of local runs folded, and the middle left out if that is still too long.
+///
+/// Steps that are known to be local are counted together in one remark at the end.
 pub(crate) fn folded(trace: &Trace) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut at, mut local) = (0, 0);
@@ -58,6 +64,8 @@ pub(crate) fn folded(trace: &Trace) -> Vec<Part> {
 }
 
 /// Where the run of local steps by the same actor ends; a cycle's start ends a run.
+///
+/// The start of a cycle is never folded away, since the row that says so stands before it.
 fn run_end(trace: &Trace, at: usize) -> usize {
     let actor = trace.steps[at].choice.actor;
     let same = |index: usize| {
@@ -88,6 +96,8 @@ fn is_local_step(step: &TraceStep) -> bool {
 
 /// Whether nobody else can notice an event: no message, no output, no new actor, nothing changed but the actor's own
 /// variables, whose names carry their owner before a colon.
+///
+/// Judged from what an event reports, for traces of models say nothing about locality.
 fn is_local(event: &Event) -> bool {
     let silent = event.message.is_none() && event.output.is_none() && event.created.is_none();
     silent && event.changes.iter().all(|change| change.name.contains(':'))

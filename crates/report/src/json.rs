@@ -1,4 +1,7 @@
 //! One JSON object for scripts.
+//!
+//! Read by scripts: adding a field is safe, renaming or removing one breaks them, and so does
+//! another word for a verdict. One line, so that the logs of several runs can be joined.
 
 use crate::events::worded;
 use crate::{End, Programs, PropertyVerdict, Summary, Unreached, Verdict};

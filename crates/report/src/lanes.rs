@@ -1,4 +1,17 @@
 //! The lane table: one column for each actor, time downwards, messages between lanes, only what changed.
+//!
+//! A message sequence chart turned into text: processes are columns, as in Promela's tradition
+//! (`spin -c`, XSPIN), and not indentation, because a switch between two threads is what the reader
+//! looks for.
+//!
+//! ```text
+//!   step | main    | T1      | changed
+//!      1 | lock m  |         |
+//! !    2 |         | lock n  |
+//! !    3 | x = 1   |         | x: 0 -> 1
+//! ```
+//! `!` marks a context switch. The layout is made in two passes: all cells first, to know how wide
+//! they want to be, then the widths, then the text; nothing is drawn that has to be moved.
 
 use crate::events::event_text;
 use crate::fit::{clean, cut, cut_name, pad, width};
@@ -31,6 +44,8 @@ pub(crate) fn lanes(trace: &Trace, layout: &Layout) -> String {
 }
 
 /// Lanes give way before "changed", which is what people look for, unless that takes more than a third.
+///
+/// `None` if not even the narrowest lanes fit.
 fn fit(natural: &[usize], room: usize, least: usize) -> Option<Vec<usize>> {
     let (changed, lanes) = natural.split_last()?;
     let left = room.saturating_sub(lanes.iter().sum());
@@ -41,6 +56,8 @@ fn fit(natural: &[usize], room: usize, least: usize) -> Option<Vec<usize>> {
 }
 
 /// One line below the head.
+///
+/// **Invariant:** lines are in the order of the trace, so two rows of one step stay together.
 enum Line {
     Step(Row),
     /// What happens to everybody, across all columns.
@@ -56,6 +73,9 @@ enum Line {
 }
 
 /// What stands before the columns.
+///
+/// **Invariant:** `number` counts from 1, as the notes of a counterexample do, over all steps of
+/// the trace, shown or not.
 struct Head {
     /// The step's number, on its first row.
     number: Option<usize>,
@@ -143,6 +163,9 @@ impl Table {
         }
     }
 
+    /// A step may have several events (an atomic sequence, both sides of a rendezvous); only its
+    /// first row has the number. A step in which nothing would be shown still shows its first
+    /// event: a number must not vanish.
     fn step(&mut self, trace: &Trace, index: usize, last: &mut Option<u32>) {
         if self.has_cycle && trace.cycle_start == Some(index) {
             self.remark("<<<<< start of cycle: what follows is repeated for ever");
@@ -178,6 +201,8 @@ impl Table {
         self.layout.detail == Detail::Full || !event.is_local
     }
 
+    /// An event that knows its partner, while the partner's own event is not told, gets the other
+    /// side made up from the message: the arrow must end somewhere.
     fn row(&self, trace: &Trace, head: Head, event: &Event, pair: Option<&Event>) -> Row {
         let lane = |actor: u32| self.actors.iter().position(|&known| known == actor).unwrap_or(0);
         let mut cells = vec![(lane(event.actor), cell(event))];
@@ -246,6 +271,8 @@ impl Table {
     }
 
     /// Whether most of what stands in the lanes fits into them.
+    ///
+    /// Judged by what would be cut, not by the width: many lanes of short words are fine.
     fn is_readable(&self, widths: &[usize]) -> bool {
         let rows = self.lines.iter().filter_map(|line| match line {
             Line::Step(row) => Some(row),
@@ -319,6 +346,8 @@ impl Table {
     }
 
     /// What stands before a lane: a bar, or the shaft of an arrow that passes.
+    ///
+    /// An arrow covers the separators between its lanes, so it reads as one line.
     fn separator(&self, row: &Row, lane: usize) -> String {
         let passes = row.arrow.is_some_and(|(from, to)| from.min(to) < lane && lane <= from.max(to));
         if passes { self.dash().repeat(3) } else { " | ".to_owned() }

@@ -1,4 +1,6 @@
 //! Numbers as people read them.
+//!
+//! Digits are grouped by blanks, since comma and point mean opposite things in different countries.
 
 /// `48 213`.
 #[must_use]
@@ -21,6 +23,8 @@ pub fn short_count(number: u64) -> String {
 }
 
 /// `1.9 GB`.
+///
+/// Powers of 1024 with the short names, as sizes are read on the command line.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     scaled(number as f64, 1024.0, &[" B", " kB", " MB", " GB", " TB"])

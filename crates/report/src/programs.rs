@@ -1,4 +1,8 @@
 //! What a search of programs tells beside states and steps: what was chosen, and what was taken for granted.
+//!
+//! "Assumed" and "peer" lines are part of the verdict, not decoration: a result for programs is
+//! relative to the kernel that is modelled, to the seeds of what is random and to the peers that
+//! were recorded.
 
 use crate::fit::{clean, wrap};
 use crate::number::count;

@@ -1,4 +1,8 @@
 //! Source lines with carets under what matters.
+//!
+//! Line numbers and columns count from 1, columns in characters, as compilers count them. A file
+//! that is not there (a binary with debug information from elsewhere) costs its lines, not the
+//! report.
 
 use crate::fit::{clean, width};
 use crate::{Layout, Paint, Role};
@@ -98,6 +102,8 @@ struct Window {
 }
 
 impl Window {
+    /// Tabs become single blanks through `clean`, in the line and before the caret alike, so carets
+    /// stay below their text.
     fn around(location: &Location, line: &str, room: usize) -> Self {
         let room = room.max(20);
         let column = (location.column as usize).saturating_sub(1);

@@ -1,4 +1,8 @@
 //! SPIN's closing report, for tools that scrape it.
+//!
+//! Scripts written for SPIN's verifier look for words such as `errors: 0`, `invalid end state` and
+//! `unreached in proctype`, so these lines keep SPIN 6's words and positions even where ours
+//! differ. What SPIN does not know (programs, faults) is left out or named by our own word.
 
 use crate::unreached::unreached_text;
 use crate::{Covered, End, Property, PropertyVerdict, Summary};

@@ -3,6 +3,9 @@
 use crate::fit::{clean, pad, width};
 
 /// Shrinks the widest columns until all fit into `room`, none below `least`; `None` if that cannot be done.
+///
+/// The widest first, so columns end up of equal width unless they needed less: what is short is
+/// never cut for what is long. Takes one round for each column of the terminal that is missing.
 pub(crate) fn share(natural: &[usize], room: usize, least: usize) -> Option<Vec<usize>> {
     let mut widths = natural.to_vec();
     while widths.iter().sum::<usize>() > room {

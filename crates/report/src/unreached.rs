@@ -1,4 +1,7 @@
 //! Code that no step reached, as SPIN lists it.
+//!
+//! As `pan` prints it: a tab, the place, the state of the automaton, the statement. A statement
+//! that no state executed is often the first sign that a model checks less than its author thinks.
 
 use crate::Unreached;
 use crate::fit::clean;

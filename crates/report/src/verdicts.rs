@@ -1,4 +1,9 @@
 //! The last screen: a verdict for each property, what was covered, and the verdict of all.
+//!
+//! **Invariant:** the words never claim more than the search covered. "Holds" stands alone only if
+//! everything was searched, or the bound that the user asked for and the recorded peers are named
+//! with it; all else is "not found", "inconclusive" or "unsupported". The exit code and the JSON
+//! come from the same `Summary::outcome`.
 
 use crate::fit::{clean, cut, pad, width, wrap};
 use crate::number::{bytes, count, span};

@@ -1,4 +1,7 @@
 //! A system whose states are large shared values identified by fingerprints, as worlds are.
+//!
+//! Such states cannot be written into a store of vectors: an explorer keeps them alive, or makes
+//! them again from their predecessors. No footprints: it is about memory, not about reduction.
 
 use explore::{Bits, Explained, Failure, Key, Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;

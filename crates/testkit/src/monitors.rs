@@ -1,4 +1,8 @@
 //! Random monitors.
+//!
+//! Transition-based generalised Büchi automata without any structure that a translation from LTL
+//! would give them: edges that no valuation takes, states that nothing leaves, sets that no edge
+//! marks.
 
 use explore::random::Random;
 use explore::{Monitor, MonitorEdge, MonitorState};

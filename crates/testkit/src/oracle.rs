@@ -1,4 +1,9 @@
 //! Slow and obvious answers to hold the engine's against.
+//!
+//! **Invariant:** nothing here is shared with the engine but the [`TransitionSystem`]: no store, no
+//! reduction, no search order, no cycle detection of its own. States are compared by their whole
+//! key. Cycles are found by reachability from every node, in time quadratic in the product; a
+//! mistake in a clever algorithm does not repeat itself here.
 
 use explore::cycle::{Fairness, Monitor};
 use explore::{Bits, Failure, Key, Selection, TransitionSystem};
@@ -17,6 +22,8 @@ pub struct Space<S> {
 }
 
 /// One step.
+///
+/// An empty `moved` means that nobody moved: a failure of somebody who waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
     /// How.

@@ -1,4 +1,8 @@
 //! Small random concurrent programs: variables, locks, channels, loops, choices, assertions.
+//!
+//! Unlike random models these know their footprints exactly, so persistent sets and dynamic
+//! reductions can be tested without a compiler between: two operations are dependent if one writes
+//! what the other reads or writes.
 
 mod generate;
 mod step;
@@ -9,6 +13,9 @@ use std::ops::ControlFlow;
 use trace::{Choice, FailureKind};
 
 /// One operation of a thread. Numbers name variables, locks, channels and positions in the thread's code.
+///
+/// Waiting operations (`Await`, `Lock`, `Send`, `Receive`) are disabled until they can be carried
+/// out; they do not spin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
     /// Sets a variable.
@@ -75,6 +82,10 @@ impl Program {
     }
 
     /// The objects of an operation: variables, then locks, channels and rendezvous.
+    ///
+    /// A lock is written by both sides, for an unlock enables a lock; a receive writes the channel,
+    /// since it makes room for a sender. A footprint that left out what an operation *enables*
+    /// would make reductions unsound, and this is the place that the tests would blame.
     fn footprint(&self, op: Op) -> Footprint {
         let object = |kind: u32, number: u8| Bits::one(kind * 32 + u32::from(number));
         let read = |bits| Footprint { reads: bits, writes: Bits::EMPTY };
@@ -93,6 +104,9 @@ impl Program {
     }
 
     /// What a thread may touch from a position on.
+    ///
+    /// A fixpoint over the thread's own code, ignoring values: whatever may be reached, in linear
+    /// time.
     fn future(&self, thread: usize, position: u8) -> Footprint {
         let code = &self.threads[thread];
         let mut seen = vec![false; code.len() + 1];

@@ -63,6 +63,9 @@ pub enum EventKind {
         answer: Option<Bytes>,
         /// What becomes of the connection.
         end: Option<ConnectionEnd>,
+        /// Whether it is a client, which is asked nothing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_client: bool,
     },
 }
 
@@ -86,6 +89,8 @@ pub enum ConnectionEnd {
     Closed,
     /// It breaks off.
     Reset,
+    /// Nobody was there to receive a datagram.
+    Unreachable,
 }
 
 impl EventKind {

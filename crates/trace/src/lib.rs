@@ -22,7 +22,7 @@ pub use event_kind::{ConnectionEnd, Ending, EventKind};
 pub use fingerprint::Fingerprint;
 pub use mistaken::{FileDeed, FileVerb, MistakenFile};
 pub use operation::{Operation, Verb};
-pub use peers::{HeardRef, HostRef, PeerRef, PlaceRef, StreamRef};
+pub use peers::{CountRef, DatagramsRef, HeardRef, HostRef, PeerRef, PlaceRef, StreamRef};
 pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef, UserRef};
 pub use read::{ReadError, SIZE_MAX};
 pub use told::{ActorName, Trace, TraceStep};

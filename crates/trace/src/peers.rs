@@ -16,6 +16,15 @@ pub struct PeerRef {
     /// The machine that it stood for, by its address; empty for the local machine.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub machine: String,
+    /// Whether it is a UDP port.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub udp: bool,
+    /// Whether each connection had a conversation of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub independent: bool,
+    /// How its answers are told apart, if they came in any order; empty if they have one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unordered: String,
     /// The path at which it listened, if that is a Unix socket.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
@@ -24,6 +33,9 @@ pub struct PeerRef {
     pub spec: Map<String, Value>,
     /// Answers on each connection, as far as the schedule got.
     pub streams: Vec<StreamRef>,
+    /// Answers to each flow of datagrams, as far as the schedule got.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub datagrams: Vec<DatagramsRef>,
     /// Places of the conversation that the schedule came to.
     pub places: Vec<PlaceRef>,
 }
@@ -46,6 +58,15 @@ pub struct StreamRef {
     pub bytes: String,
 }
 
+/// All that a peer answered to a flow of datagrams.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct DatagramsRef {
+    /// The flow.
+    pub flow: u64,
+    /// Each answer in hexadecimal; nothing where nobody was there to receive.
+    pub answers: Vec<Option<String>>,
+}
+
 /// A place of a conversation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PlaceRef {
@@ -53,6 +74,9 @@ pub struct PlaceRef {
     pub place: String,
     /// How much was answered there on each connection, and how the connection had ended: `finished`, `closed`, `reset`.
     pub heard: Vec<HeardRef>,
+    /// How many datagrams were answered there to each flow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub datagrams: Vec<CountRef>,
     /// Connections that it had opened itself, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opens: Vec<u64>,
@@ -71,4 +95,13 @@ pub struct HeardRef {
     /// How it had ended; empty if it had not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub end: String,
+}
+
+/// How many datagrams were answered to a flow at a place.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct CountRef {
+    /// The flow.
+    pub flow: u64,
+    /// Datagrams.
+    pub count: usize,
 }

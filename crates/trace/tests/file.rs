@@ -212,7 +212,7 @@ fn what_an_event_is_comes_back_from_a_file() {
         EventKind::Operation(Operation { verb: Verb::Lock, object, has_time_limit: true }),
         EventKind::Time { nanoseconds: 7, slow: vec![holder.clone()] },
         EventKind::End(Ending::Killed("SIGSEGV".to_owned())),
-        EventKind::Delivery { answer: Some(Bytes::unreadable(3)), end: Some(ConnectionEnd::Reset) },
+        EventKind::Delivery { answer: Some(Bytes::unreadable(3)), end: Some(ConnectionEnd::Reset), is_client: true },
         EventKind::Local,
     ];
     for kind in kinds {

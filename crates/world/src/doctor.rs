@@ -2,6 +2,11 @@
 //!
 //! A look at the files, not a proof: code is swept from start to end, so data in between may be taken for instructions,
 //! and calls whose number is computed are not seen. What a run meets is refused by name either way.
+//!
+//! A linear sweep, as a disassembler without symbols does it; the alternative, following control
+//! flow from entry points, misses everything behind indirect calls, which is most of a C library.
+//! False findings are the price, and `dormant_calls` takes out the largest class of them: wrappers
+//! that nobody imports.
 #![allow(clippy::disallowed_methods, reason = "looks at a file that the user names")]
 
 use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
@@ -11,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What was found in one file.
+///
+/// `missing` and `missing_calls` are what matters; `features` are announced as absent by `cpuid`,
+/// so programs that ask do not execute them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Findings {
     /// The file.
@@ -51,6 +59,9 @@ const LIBRARY_FOLDERS: &[&str] = &[
 ];
 
 /// Looks at a program and all libraries that it names.
+///
+/// Symbolic links are resolved by the host here, since nothing runs: it is advice, and no verdict
+/// depends on it.
 #[must_use]
 pub fn examine(program: &Path) -> Vec<Findings> {
     let mut found: Vec<Findings> = Vec::new();
@@ -150,6 +161,8 @@ impl Sweep {
         }
     }
 
+    /// The number of a call is taken from the last constant in `eax` of the same straight run;
+    /// wrappers of the C library put it right before the instruction.
     fn instruction(&mut self, instruction: &Instruction) {
         self.codes.insert(instruction.code() as u16);
         let sets_eax = instruction.op0_kind() == OpKind::Register

@@ -3,6 +3,11 @@
 //! Everything is looked at once and remembered, so that the same question has the same answer for as long as a world
 //! lives. Paths come from the kernel, which has followed symbolic links itself: no component may be one here, and a
 //! directory whose real path differs from the path asked for is treated as absent. So is a file that we may not read.
+//!
+//! **Invariant:** reading only, under declared roots only, and each answer is given once and kept.
+//! So the host is a constant of the world, like its seed: no state holds a descriptor of the host,
+//! and a snapshot need not know which files were read. A file that changes while it is used would
+//! break that, and ends the run ([`HostFiles::changed`]).
 #![allow(
     clippy::disallowed_methods,
     reason = "the one place that reads the host for guests; what it counts has no order"
@@ -20,6 +25,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Host directories and files that guests may read.
+///
+/// Shared by all workers of a search behind mutexes; what is cached never changes, so holding a
+/// lock for long is not needed.
 #[derive(Default)]
 pub struct DeclaredRoots {
     roots: Vec<PathBuf>,
@@ -49,6 +57,9 @@ struct LargeFile {
 }
 
 /// Bytes from which on a file is read in parts.
+///
+/// Below it a file is read as a whole when first used, which makes its content one shared
+/// allocation.
 const LARGE_MIN: u64 = 256 << 20;
 
 /// Bytes of files that are kept although nobody uses them now.
@@ -61,6 +72,8 @@ pub const SYSTEM_ROOTS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "
 const SHARED: &[&str] = &["/tmp", "/var/tmp"];
 
 /// Where counterexamples are kept.
+///
+/// Otherwise a check of a folder would see the counterexamples of the check before.
 const OWN_FOLDER: &str = ".allways";
 
 const S_IFMT: u32 = 0o170_000;
@@ -127,6 +140,9 @@ impl DeclaredRoots {
 
     /// Whether a path in somebody's home is nobody else's business: a folder or file whose name begins with a dot, or a file
     /// that only its owner may read. Keys and tokens are kept in these.
+    ///
+    /// A program under check may send what it reads to a peer or into a report, so keys in dot
+    /// folders are not shown unless they were named.
     fn is_private(&self, path: &Path, found: &HostEntry) -> bool {
         const READABLE_BY_OTHERS: u32 = 0o044;
         let is_at_home = self.homes.iter().any(|home| path.starts_with(home));
@@ -213,6 +229,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// `O_NONBLOCK` keeps a FIFO that replaced a file from blocking us, `O_NOFOLLOW` a symbolic link
+/// from leading outside of the roots.
 fn open(path: &Path) -> Option<File> {
     const O_NOFOLLOW: i32 = 0o400_000;
     const O_NONBLOCK: i32 = 0o4_000;

@@ -1,4 +1,8 @@
 //! "We do not model this": an answer with a name, a process and a call stack.
+//!
+//! The third kind of ending beside "your program is wrong" and "it ended" (as miri keeps them
+//! apart): no verdict, but a name, a process, a call stack and the call with its arguments, so that
+//! somebody can add what is missing.
 
 use crate::strace;
 use crate::world::World;
@@ -7,6 +11,9 @@ use std::fmt;
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
 
 /// Why a step was not taken to its end.
+///
+/// Only `Unmodelled` asks for work on the model; the others are limits, bugs of ours, or the host's
+/// doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// Something is not modelled.

@@ -1,4 +1,8 @@
 //! One run from beginning to end: every thread gets a turn, in a fixed order, so that the same command gives the same run.
+//!
+//! One schedule of many, the same each time: for `allways run`, for tests against the native run,
+//! and for peers in a world of their own. Time passes only when nobody can move, plus a pace for
+//! each instruction and call, so that programs which measure time see it move.
 
 use crate::refusal::Refusal;
 use crate::step::Observer;
@@ -10,6 +14,8 @@ use kernel::{Pid, Tid, event, time};
 use x86::Code;
 
 /// Instructions of one turn: long enough that switching costs nothing, short enough that spinning threads let others on.
+///
+/// Instructions, not time: the host's speed decides nothing.
 const TURN: u64 = 20_000;
 /// How long services may take to end once the last command has, in virtual time.
 const GRACE_NS: u64 = 10_000_000_000;
@@ -68,6 +74,9 @@ pub enum Passing {
 /// Each command is started when those before it can go no further: a client finds its server listening. The run ends when
 /// the last command has ended; those before it are services, which are then asked to end (`SIGTERM`) and, after ten
 /// seconds of virtual time, made to.
+///
+/// "Can go no further" is exact here, where scripts would sleep for a second: all threads wait, and
+/// no timer is due.
 pub fn run(world: &mut World, commands: &[Command], audience: &mut impl Audience) -> End {
     let mut code = Code::default();
     match Run::new(world, &mut code, audience).all(commands) {
@@ -160,6 +169,8 @@ impl<'a, A: Audience> Run<'a, A> {
     }
 
     /// Lets time pass to the next moment at which something happens; false if there is none.
+    ///
+    /// Discrete events: the clock jumps to the next deadline of any wait, timer or connection.
     pub fn pass_time(&mut self) -> bool {
         let Some(next) = self.next_deadline() else { return false };
         let kernel = &mut self.world.kernel;

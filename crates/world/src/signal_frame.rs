@@ -1,4 +1,8 @@
 //! What a signal handler finds on its stack: the frame of `rt_sigreturn(2)`, as Linux lays it out on x86-64.
+//!
+//! Layout: `struct rt_sigframe` of Linux (`arch/x86/include/asm/sigframe.h`). Programs read and
+//! change it (garbage collectors, `swapcontext(3)` look-alikes, stack unwinders that recognise the
+//! restorer), so every field is where Linux has it.
 
 use kernel::signal::{self, Delivery};
 use memory::{Fault, Memory, SpaceId};
@@ -30,6 +34,9 @@ pub struct Entry<'a> {
 }
 
 /// Writes the frame and gives the registers with which the handler starts.
+///
+/// The frame is aligned so that the handler starts as if it had been called: `rsp` is 8 below a
+/// multiple of 16 (System V ABI).
 pub fn enter(memory: &mut Memory, space: SpaceId, entry: &Entry<'_>) -> Result<Cpu, Fault> {
     let pointer = entry.cpu.gpr[x86::cpu::RSP];
     let top = signal::alternate_top(entry.delivery, pointer).unwrap_or(pointer.wrapping_sub(RED_ZONE));
@@ -83,6 +90,9 @@ pub struct Restored {
 }
 
 /// Reads the frame that a handler returns to; `rsp` points just above the return address.
+///
+/// A handler may have changed anything in the frame. Flags go through `set_rflags`, which ignores
+/// what user mode cannot set; segments are ignored.
 pub fn restore(memory: &mut Memory, space: SpaceId, cpu: &Cpu) -> Result<Restored, Fault> {
     let context = cpu.gpr[x86::cpu::RSP];
     let mut bytes = [0; CONTEXT_SIZE as usize];

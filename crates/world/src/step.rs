@@ -1,4 +1,8 @@
 //! How one thread goes on: signals first, then the call it waits in, then instructions.
+//!
+//! **Invariant:** a thread is in exactly one of these: it waits in a call (`Thread::wait`), it is
+//! about to execute instructions, or it has ended. Signals are looked at on the way to user mode,
+//! after a call that was redone and before the next instruction, as Linux does.
 
 use crate::refusal::Refusal;
 use crate::signal_frame::{self, Entry};
@@ -15,6 +19,9 @@ use memory::SpaceId;
 use x86::{Code, Machine, Trap};
 
 /// Told what happens; for traces.
+///
+/// Called with the world at that moment: paths and buffers must be read before the call changes
+/// them.
 pub trait Observer {
     /// A call begins.
     fn begin(&mut self, world: &mut World, tid: Tid, number: u64, args: &[u64; 6]);
@@ -105,6 +112,9 @@ impl World {
     ///
     /// # Errors
     /// If something is not modelled.
+    ///
+    /// Loops, because a signal handler that returns may be followed by another, and a redone call
+    /// may wait again.
     pub fn settle_as(&mut self, tid: Tid, deviation: Deviation, observer: &mut dyn Observer) -> Result<bool, Refusal> {
         loop {
             let Some(thread) = self.kernel.threads.get(&tid) else {
@@ -146,6 +156,9 @@ impl World {
     }
 
     /// A call that a handler interrupts either returns or is made again: `rip` goes back to the instruction.
+    ///
+    /// `ERESTARTSYS` of Linux: the frame of the handler shows the registers as if the `syscall`
+    /// instruction were about to be executed, so returning from the handler makes the call again.
     fn interrupt(&mut self, tid: Tid, interrupted: Interrupted, observer: &mut dyn Observer) {
         let cpu = self.cpus.get_mut(&tid).expect("a thread has registers");
         match interrupted {
@@ -243,6 +256,7 @@ impl World {
         observer.end(self, tid, result);
     }
 
+    /// What only the world can do, because the kernel has no registers ([`kernel::call::Control`]).
     fn control(&mut self, tid: Tid, control: Control, observer: &mut dyn Observer) {
         match control {
             Control::Spawned { child, stack, tls, result, wait } => {
@@ -315,4 +329,6 @@ impl World {
 }
 
 /// Bytes of the `syscall` instruction.
+///
+/// `0f 05`.
 const SYSCALL_LENGTH: u64 = 2;

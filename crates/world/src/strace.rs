@@ -1,4 +1,7 @@
 //! One line for each syscall, as strace(1) prints them.
+//!
+//! The format is strace's, since people and scripts know it. Arguments are described by the
+//! kernel's table, so a new call prints without a line here.
 
 use kernel::errno::Errno;
 use kernel::table::{Argument, Row};

@@ -1,4 +1,9 @@
 //! What a processor's trap becomes: a signal, as Linux's `arch/x86/kernel/traps.c` decides.
+//!
+//! Trap numbers are those of the processor (SDM volume 3A, table "Exceptions and Interrupts"): 0
+//! divide error, 3 breakpoint, 6 invalid opcode, 12 stack, 13 general protection, 14 page fault, 16
+//! x87, 17 alignment, 19 SIMD. Handlers see them in `uc_mcontext`, and runtimes (Go, Java,
+//! sanitizers) decide by them.
 
 use kernel::process::SignalInfo;
 use memory::{AccessKind, Cause, Fault};
@@ -48,6 +53,8 @@ fn info(number: u8, code: i32, address: u64) -> SignalInfo {
     SignalInfo { number, code, address, ..SignalInfo::default() }
 }
 
+/// Error code: bit 0 the page was present, bit 1 a write, bit 2 from user mode, bit 4 an
+/// instruction fetch.
 fn page_fault(fault: &Fault) -> Option<Raised> {
     let (number, code, present) = match fault.cause {
         Cause::Unmapped => (SIGSEGV, 1, 0),
@@ -65,6 +72,9 @@ fn page_fault(fault: &Fault) -> Option<Raised> {
 }
 
 /// `si_code` of the first exception that is raised and not masked, in Linux's order.
+///
+/// Invalid before division by zero before overflow before underflow (with denormal operands) before
+/// inexact.
 fn float_code(raised: u32, masks: u32) -> i32 {
     const ORDER: [(u32, i32); 6] = [(1, 7), (4, 3), (8, 4), (2, 5), (16, 5), (32, 6)];
     let unmasked = raised & !masks;

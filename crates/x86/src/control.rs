@@ -1,4 +1,11 @@
 //! Jumps, calls, and the ways into the kernel.
+//!
+//! Every function here follows one order: read operands, access memory, change registers last. A
+//! trap therefore leaves the registers as they were (`rip` is put back by
+//! [`crate::generic::execute`]), and the instruction can be restarted after a page was mapped or a
+//! watchpoint was let through. Far branches, interrupt returns and task switches are not in the
+//! table: a program in 64-bit user mode on Linux has no use for them, and what is not in a table
+//! ends the run as unsupported.
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
@@ -35,6 +42,8 @@ pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Loopne, |m, i| loop_while(m, i, Some(false))),
     (Mnemonic::Syscall, syscall),
     (Mnemonic::Int3, |_, _| Err(Trap::Breakpoint)),
+    // `int 0x80` is the 32-bit entry to Linux, with another table of calls; the world refuses it
+    // rather than serving the wrong one.
     (Mnemonic::Int, |_, i| Err(Trap::Interrupt(i.immediate8()))),
     (Mnemonic::Ud0, |_, _| Err(Trap::InvalidOpcode)),
     (Mnemonic::Ud1, |_, _| Err(Trap::InvalidOpcode)),
@@ -47,6 +56,9 @@ fn target(m: &mut Machine<'_>, i: &Instruction) -> Result<u64, Trap> {
     check(target)
 }
 
+/// The target before it is known to be canonical. `call` needs it apart: the processor stores the
+/// return address first and faults on the target afterwards, so the store is visible in the signal
+/// handler.
 fn unchecked_target(m: &mut Machine<'_>, i: &Instruction) -> Result<u64, Trap> {
     match i.op0_kind() {
         OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64 => Ok(i.near_branch_target()),
@@ -71,6 +83,8 @@ fn jcc(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
+/// The stack pointer moves last: after a fault at the target, `rsp` is what it was, although the
+/// word below it was written.
 fn call(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let target = unchecked_target(m, i)?;
     let top = m.cpu.gpr[RSP].wrapping_sub(8);
@@ -94,6 +108,9 @@ fn ret(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 }
 
 /// Bytes of the counter: the address size of `loop` and `jrcxz` is in their form.
+///
+/// The same prefix (67h) that shortens addresses shortens the counter, so the decoder's form is the
+/// only place where the size can be seen.
 fn counter_size(i: &Instruction) -> usize {
     use iced_x86::Code::{
         Jcxz_rel8_16, Jcxz_rel8_32, Jecxz_rel8_16, Jecxz_rel8_32, Jecxz_rel8_64, Loop_rel8_16_ECX, Loop_rel8_32_ECX,
@@ -117,6 +134,9 @@ fn jump_if_count_is_zero(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Tra
     Ok(())
 }
 
+/// `loop`, `loope` and `loopne`: the counter goes down whether or not the jump is taken, no flag is
+/// changed by it, and `zero` is what the zero flag must be besides. A non-canonical target faults
+/// before the counter moves.
 fn loop_while(m: &mut Machine<'_>, i: &Instruction, zero: Option<bool>) -> Result<(), Trap> {
     let count = m.cpu.gpr[RCX].wrapping_sub(1) & mask(counter_size(i));
     let target = target(m, i)?;
@@ -128,6 +148,11 @@ fn loop_while(m: &mut Machine<'_>, i: &Instruction, zero: Option<bool>) -> Resul
 }
 
 /// The processor's half of a system call: return address and flags to registers; the rest is the kernel's.
+///
+/// SDM vol. 2, SYSCALL: `rcx` and `r11` are overwritten by the processor itself, before the kernel
+/// sees anything; the C library's wrappers list them as clobbered, and a program may rely on
+/// finding them changed. `rip` is left behind the instruction; a call that waits is made again from
+/// its arguments, not by executing the instruction twice.
 fn syscall(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     m.cpu.gpr[RCX] = i.next_ip();
     m.cpu.gpr[R11] = m.cpu.rflags();

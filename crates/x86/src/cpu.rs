@@ -1,4 +1,9 @@
 //! The registers of one user-mode thread.
+//!
+//! A thread's registers are part of every state, so two rules hold for all fields. They are plain
+//! data: no pointer, no cache, nothing of the host. And equality is what the program could notice:
+//! [`Flags`] compares its bits, not the operands they are derived from, so that two threads which
+//! computed the same flags in different ways have the same fingerprint.
 
 use crate::flags::Flags;
 use crate::x87::X87;
@@ -29,6 +34,9 @@ pub const R10: usize = 10;
 pub const R11: usize = 11;
 
 /// Number of the register that is always zero, counting on from the general ones.
+///
+/// The lowered interpreter computes `base + index << shift + displacement` for every address, and
+/// adding this register is cheaper than asking whether there is a base or an index.
 pub(crate) const ZERO: usize = 16;
 /// Number of the base of `fs`.
 pub(crate) const FS_BASE: usize = 17;
@@ -36,9 +44,18 @@ pub(crate) const FS_BASE: usize = 17;
 pub(crate) const GS_BASE: usize = 18;
 
 /// All rounding to nearest, all exceptions masked: what a new process starts with.
+///
+/// SDM vol. 1, section 10.2.3. A program may unmask exceptions with `ldmxcsr`, and then gets `#XM`.
 pub const MXCSR_DEFAULT: u32 = 0x1f80;
 
 /// The registers of one user-mode thread: plain data, equal when the program could see no difference.
+///
+/// `#[repr(C)]`, because micro-operations name general registers by their byte offset in this
+/// struct (`8 * number`): `gpr`, `zero`, `fs_base` and `gs_base` are its first nineteen words, in
+/// this order. Moving a field breaks `lower` silently, and no type would notice.
+///
+/// Segment selectors are not stored: in 64-bit mode only the bases of `fs` and `gs` matter, and
+/// Linux gives every program the same selectors.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct Cpu {
@@ -66,6 +83,9 @@ pub struct Cpu {
 
 impl Default for Cpu {
     /// The registers that Linux gives a process at `execve(2)`, but for `rip` and `rsp`.
+    ///
+    /// Everything else is zero, as the System V ABI for x86-64 lets a kernel do; `rdx`, which the
+    /// ABI reserves for a function to be registered with `atexit(3)`, is zero on Linux, too.
     fn default() -> Self {
         Cpu {
             gpr: [0; 16],
@@ -88,6 +108,9 @@ impl Cpu {
     }
 
     /// Sets the flags register; bits that user mode cannot change are ignored.
+    ///
+    /// `popf` in user mode changes neither the interrupt flag nor the privilege level, and raises
+    /// no fault when asked to (SDM vol. 2, POPF).
     pub fn set_rflags(&mut self, bits: u64) {
         self.flags = Flags::from_bits(bits);
     }

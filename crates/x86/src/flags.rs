@@ -2,6 +2,25 @@
 //!
 //! An arithmetic instruction stores its result and its carries; each flag is derived from them when asked for. There is
 //! no "kind of last operation", so that asking takes no branch, and every combination of flags has a representation.
+//!
+//! The representation is two words. `result` is the last result, sign-extended to 64 bits: zero is
+//! `result == 0`, sign is its top bit, parity that of its low byte. `aux` has the carries out of
+//! bit 63 (CF), into bit 63 and out of bit 3 (AF), moved to fixed places whatever the operand size
+//! was; overflow is "carry in differs from carry out" of the top bit, which is the textbook
+//! definition. Two more bits of `aux` flip sign and parity, so that any six bits that `popf` loads
+//! can be expressed, although no single result has them (ZF and SF together, say).
+//!
+//! An example, `add al, 1` with `al = 0x7f`:
+//!
+//! ```text
+//! result = sign_extend(0x80) = 0xffff_ffff_ffff_ff80   ZF = 0, SF = 1, PF = 0 (one bit set)
+//! carry out of bit 7 = 0, into bit 7 = 1               CF = 0, OF = 0 xor 1 = 1
+//! carry out of bit 3 = 1                               AF = 1
+//! ```
+//!
+//! The usual alternatives lose: with the flags as bits every instruction pays for six of which most
+//! are never read; with QEMU's "last operation and its operands" asking is a jump table. Layout and
+//! meaning of the bits: SDM vol. 1, section 3.4.3.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -19,6 +38,9 @@ pub const ZF: u64 = 1 << 6;
 /// Sign.
 pub const SF: u64 = 1 << 7;
 /// Trap: single step.
+///
+/// Never set here: `popf` that would set it is refused (`stack.rs`), because every later
+/// instruction would trap.
 pub const TF: u64 = 1 << 8;
 /// Interrupts enabled: always, in user mode.
 pub const IF: u64 = 1 << 9;
@@ -29,6 +51,9 @@ pub const OF: u64 = 1 << 11;
 /// Nested task.
 pub const NT: u64 = 1 << 14;
 /// Alignment check.
+///
+/// Programs toggle it to find out whether they run on an i386; one that leaves it set is executed
+/// by the reference alone, which checks alignment (`lower/run.rs`).
 pub const AC: u64 = 1 << 18;
 /// Set when `cpuid` exists and may be toggled at will.
 pub const ID: u64 = 1 << 21;
@@ -38,6 +63,9 @@ pub const STATUS: u64 = CF | PF | AF | ZF | SF | OF;
 /// What is always 1 in user mode.
 const FIXED: u64 = IF | 2;
 /// What is kept as it was written.
+///
+/// The resume flag, virtual-8086 flags and the I/O privilege level read as zero in user mode on
+/// Linux, and `popf` does not change them.
 const KEPT: u64 = DF | NT | AC | ID;
 
 /// `aux` bit: carry out of the top bit.
@@ -52,6 +80,9 @@ const AUX_SIGN: u32 = 0;
 const AUX_PARITY: u32 = 8;
 
 /// The flags register.
+///
+/// Equality and hash are over [`Flags::bits`]; deriving them would make states differ that no
+/// program can tell apart. The fields are free to differ for equal flags.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Flags {
@@ -94,6 +125,9 @@ impl Flags {
     }
 
     /// Sets the six status flags from bits.
+    ///
+    /// Total: each of the 64 combinations has exactly this representation, and [`Flags::status`]
+    /// gives it back (the tests go through all of them).
     pub fn set_status(&mut self, bits: u64) {
         // With a zero result: sign 0, parity even; whatever differs goes into the corrections.
         let zero = bits & ZF != 0;
@@ -111,6 +145,9 @@ impl Flags {
     }
 
     /// Replaces the status flags named in `mask` by those in `bits`.
+    ///
+    /// Slower than the functions below, which know what they set: for instructions that touch
+    /// single flags, and for clearing dead flags where a run stops.
     pub fn replace(&mut self, mask: u64, bits: u64) {
         let status = self.status() & !mask | bits & mask;
         self.set_status(status);
@@ -170,6 +207,9 @@ impl Flags {
     }
 
     /// Sets the carry and nothing else.
+    ///
+    /// The carry into the top bit moves along with it, because overflow is the difference of both
+    /// and must stay what it was (`inc`, `dec`, `stc`, `bt`).
     #[inline(always)]
     pub fn set_cf(&mut self, carry: bool) {
         let overflow = self.of();
@@ -185,6 +225,9 @@ impl Flags {
     }
 
     /// After an operation whose result and carry vector (bit i: carry out of bit i) are known.
+    ///
+    /// The top two carries of the operand size are moved to bits 63 and 62; what lies below them is
+    /// cut off, or a narrow operation would leave bits that mean sign and parity corrections.
     #[inline(always)]
     pub fn carries<const BITS: u32>(&mut self, result: u64, carries: u64) {
         self.result = result;
@@ -192,12 +235,20 @@ impl Flags {
     }
 
     /// After `a + b` (+ carry) `= result`; all values sign- or zero-extended, `result` sign-extended.
+    ///
+    /// The carry out of bit i of a sum is the majority of a, b and the carry in; with the result at
+    /// hand it is `(a & b) | ((a | b) & !result)`, for all bits at once, and whether a carry came
+    /// in at the bottom does not matter. Bits above `BITS` in the operands have no influence, since
+    /// only the bits at the operand's top are kept.
     #[inline(always)]
     pub fn add<const BITS: u32>(&mut self, a: u64, b: u64, result: u64) {
         self.carries::<BITS>(result, (a & b) | ((a | b) & !result));
     }
 
     /// After `a - b` (- borrow) `= result`.
+    ///
+    /// Borrows instead of carries: the sum of `!a`-like terms, see [`Flags::add`]. The carry flag
+    /// of a subtraction is the borrow on x86 (ARM has its complement).
     #[inline(always)]
     pub fn sub<const BITS: u32>(&mut self, a: u64, b: u64, result: u64) {
         self.carries::<BITS>(result, (!a & b) | ((!a | b) & result));
@@ -224,6 +275,9 @@ impl Flags {
     }
 
     /// Sets result and exact carry and overflow, with the adjust flag clear: shifts and multiplications.
+    ///
+    /// The adjust flag is undefined after shifts and multiplications (SDM vol. 2); processors clear
+    /// it, and the tests against the host's processor say so.
     #[inline(always)]
     pub fn shifted(&mut self, result: u64, carry: bool, overflow: bool) {
         self.result = result;
@@ -231,6 +285,9 @@ impl Flags {
     }
 
     /// After a multiplication: sign and parity of the low half, zero clear.
+    ///
+    /// SDM vol. 2 calls SF, ZF, AF and PF undefined; what is done here is what the tested Intel
+    /// processors do, so that a program which looks at them anyway sees the same as on the host.
     #[inline(always)]
     pub fn multiplied(&mut self, low: u64, overflow: bool) {
         // A bit that is neither in the low byte nor the sign keeps the result from being zero.
@@ -245,6 +302,9 @@ impl Flags {
     }
 
     /// Whether condition `code` (the low four bits of a `jcc` opcode) holds.
+    ///
+    /// Conditions come in pairs that negate each other (SDM vol. 1, appendix B.1): the upper three
+    /// bits choose the pair, the lowest bit negates.
     #[inline(always)]
     pub fn condition(&self, code: u8) -> bool {
         let holds = match code >> 1 & 7 {

@@ -1,4 +1,14 @@
 //! The reference interpreter: one table from instruction form to meaning, and one step.
+//!
+//! This is the specification of the processor: `lower/` must do what this does, on every state, and
+//! a test runs whole programs with both. Its own oracle is the host's processor (`crates/hostcpu`),
+//! instruction by instruction. It is not fast (a table lookup and a function call for each operand)
+//! and need not be: it executes what has no handler, and what traps.
+//!
+//! **Fail closed:** a form that is in no table is [`Trap::Unsupported`], never a guess. The tables
+//! are by mnemonic where all forms of a mnemonic behave alike, which is nearly everywhere;
+//! [`is_plain`] takes out the forms that share a name with something else (`mov` to control
+//! registers, far calls, VEX encodings).
 
 use std::sync::LazyLock;
 
@@ -11,6 +21,8 @@ use crate::{Generic, control, integer, nop_and_privileged, sse, stack, string, s
 /// Families whose forms the mnemonic decides.
 const FAMILIES: &[&[&[Row]]] = &[integer::FAMILIES, &[control::TABLE, stack::TABLE, nop_and_privileged::TABLE]];
 
+/// One entry for each of iced's forms, filled once, so that the search through the families below
+/// costs nothing when instructions are executed.
 static TABLE: LazyLock<Vec<Option<Generic>>> = LazyLock::new(|| Code::values().map(find).collect());
 
 /// What `code` does, if it is modelled.
@@ -23,6 +35,8 @@ pub fn supported(code: Code) -> bool {
     lookup(code).is_some() && is_decodable(code)
 }
 
+/// In this order because families by form are exact, and the one by mnemonic is not: `movsd` is a
+/// string instruction and an SSE move, told apart only by form.
 fn find(code: Code) -> Option<Generic> {
     if code == Code::INVALID {
         return None;
@@ -81,6 +95,8 @@ fn moves_system(code: Code) -> bool {
     )
 }
 
+/// A far branch loads a code segment. Linux lets a 64-bit program go to 32-bit code that way, which
+/// is not modelled: refused.
 pub(crate) fn is_far(code: Code) -> bool {
     matches!(
         code,
@@ -88,6 +104,9 @@ pub(crate) fn is_far(code: Code) -> bool {
     )
 }
 
+/// Writing `ds`, `es` or `ss` would be harmless in 64-bit mode, writing `fs` or `gs` loads a base
+/// from a descriptor table that does not exist here; all of them are refused alike. Reading is
+/// modelled.
 fn writes_segment(code: Code) -> bool {
     matches!(
         code,
@@ -102,6 +121,9 @@ fn writes_segment(code: Code) -> bool {
 }
 
 /// Bytes of the longest instruction.
+///
+/// A longer one, made of redundant prefixes, raises `#GP` (SDM vol. 3, "General Protection
+/// Exception").
 pub(crate) const LENGTH_MAX: usize = 15;
 
 /// A non-canonical address never reaches paging.
@@ -110,6 +132,11 @@ fn fetch(m: &mut Machine<'_>, addr: u64, bytes: &mut [u8; 16]) -> Result<usize, 
 }
 
 /// Decodes the instruction at `rip`.
+///
+/// Bytes are fetched from memory each time, with execute permission checked; whoever keeps the
+/// result ([`crate::lower`]) has to watch the pages that it came from. A prefix of an instruction
+/// at the end of a page faults at the first byte of the next one, which is the address that
+/// `si_addr` shows.
 pub(crate) fn decode(m: &mut Machine<'_>) -> Result<Instruction, Trap> {
     let ip = m.cpu.rip;
     let mut bytes = [0; 16];
@@ -132,6 +159,10 @@ pub(crate) fn decode(m: &mut Machine<'_>) -> Result<Instruction, Trap> {
 ///
 /// On a trap `rip` is at the instruction, or behind it where the processor says so. A repeated string instruction does one
 /// iteration and stays where it is until the last.
+///
+/// **Invariant:** on `Err` no register but `rip` was changed, with the exceptions that the
+/// processor makes itself (`syscall`). Memory may have been written by the part of an instruction
+/// that came before the fault, as on the processor (`call`, `enter`).
 pub(crate) fn execute(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let Some(generic) = lookup(i.code()) else { return Err(Trap::Unsupported) };
     m.cpu.rip = i.next_ip();
@@ -140,6 +171,9 @@ pub(crate) fn execute(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> 
 }
 
 /// Moves `rip` back to an instruction that did not complete, and says why in the processor's words.
+///
+/// Whether the saved `rip` points at the instruction (a *fault*) or behind it (a *trap*): SDM vol.
+/// 3, "Exception Classifications". `int3` and `syscall` are the two that are behind.
 pub(crate) fn settle(m: &mut Machine<'_>, i: &Instruction, result: Result<(), Trap>) -> Result<(), Trap> {
     result.map_err(|trap| {
         if !matches!(trap, Trap::Syscall | Trap::Breakpoint) {

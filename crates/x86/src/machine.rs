@@ -1,4 +1,13 @@
 //! One processor with its memory: what an instruction works on, and what can stop it.
+//!
+//! **Restartability.** Any access may stop an instruction: a page fault, or a watchpoint of the
+//! checker ([`Trap::Memory`]). The caller then decides (signal, another thread first, let it
+//! through) and runs the instruction again from the beginning. So an instruction reads all it
+//! needs, writes memory, and changes registers last; one with several stores has done the first
+//! ones again by then, with the same values.
+//!
+//! Values travel as zero-extended `u64`; sizes are in bytes (1, 2, 4, 8; 16 for SSE) everywhere,
+//! never in bits, unless the name says `BITS`.
 
 use iced_x86::{Instruction, OpKind, Register};
 use memory::{Halt, Memory};
@@ -20,12 +29,19 @@ pub enum Trap {
     /// `int3`; `rip` is behind it.
     Breakpoint,
     /// `int n`; `rip` is at it.
+    ///
+    /// Not a trap in the processor's sense: the gate is missing or not for user mode, so it is
+    /// `#GP` on the host and SIGSEGV on Linux.
     Interrupt(u8),
     /// `#GP`: non-canonical or misaligned address, reserved bits.
+    ///
+    /// Linux delivers SIGSEGV with `si_addr` 0: the processor does not say which address it was.
     GeneralProtection,
     /// `#SS`: a non-canonical address on the stack.
     StackFault,
     /// `#AC`: a misaligned access while the program asks for checks.
+    ///
+    /// Only with AC set in flags (and CR0.AM, which Linux sets); SIGBUS.
     AlignmentCheck,
     /// `#XM`: an unmasked SSE floating-point exception.
     SimdException,
@@ -47,6 +63,10 @@ impl From<Halt> for Trap {
 
 impl Trap {
     /// What the processor makes of a fault at an address that never reaches paging, being non-canonical.
+    ///
+    /// Memory knows no canonical addresses: it reports an unmapped page. On the processor the
+    /// address never gets that far, and the fault is `#GP`, or `#SS` if the stack segment was used:
+    /// SIGSEGV or SIGBUS, so the difference is visible to programs.
     pub(crate) fn settled(self, m: &Machine<'_>, i: &Instruction) -> Self {
         match self {
             Trap::Memory(Halt::Fault(fault)) if !canonical(fault.addr) => match m.is_on_stack(i, fault.addr) {
@@ -59,12 +79,17 @@ impl Trap {
 }
 
 /// Whether bits 63 to 47 are all equal.
+///
+/// SDM vol. 1, section 3.3.7.1; 48 bits, for LA57 is not announced by `cpuid`.
 pub(crate) fn canonical(addr: u64) -> bool {
     let top = addr as i64 >> 47;
     top == 0 || top == -1
 }
 
 /// One processor with its memory.
+///
+/// Borrowed for the length of a run and never stored: registers belong to the thread, memory to the
+/// world.
 #[derive(Debug)]
 pub struct Machine<'a> {
     /// The registers.
@@ -72,6 +97,9 @@ pub struct Machine<'a> {
     /// The memory, entered into the address space of the running thread.
     pub memory: &'a mut Memory,
     /// What `rdtsc` reads: virtual time.
+    ///
+    /// Constant during a run. It is the world's virtual time, so `rdtsc` is as deterministic as the
+    /// schedule.
     pub clock: u64,
 }
 
@@ -87,6 +115,9 @@ pub(crate) struct Place {
 }
 
 /// The place of a general register; `None` for any other register.
+///
+/// iced numbers registers in the order of their encodings within each size, which the ranges below
+/// count on.
 pub(crate) fn place(register: Register) -> Option<Place> {
     let number = register as usize;
     let within = |first: Register, last: Register| {
@@ -116,6 +147,8 @@ pub(crate) fn xmm_index(register: Register) -> usize {
 }
 
 /// Bytes that operand `op` has, for register, immediate and memory operands.
+///
+/// Immediates have the size they are extended to, not the bytes they take in the instruction.
 pub(crate) fn operand_size(i: &Instruction, op: u32) -> usize {
     match i.op_kind(op) {
         OpKind::Register => i.op_register(op).size(),
@@ -129,6 +162,9 @@ pub(crate) fn operand_size(i: &Instruction, op: u32) -> usize {
 
 impl Machine<'_> {
     /// The value of a general register, zero-extended; segment selectors are those that Linux gives to 64-bit programs.
+    ///
+    /// Selectors: Linux gives 64-bit programs `cs` 0x33 and `ss` 0x2b (`__USER_CS`, `__USER_DS`);
+    /// the others are null.
     pub fn register(&self, register: Register) -> u64 {
         match place(register) {
             Some(p) => (self.cpu.gpr[p.index] >> p.shift) & mask(p.size),
@@ -142,6 +178,9 @@ impl Machine<'_> {
     }
 
     /// Sets a general register: 32-bit writes clear the upper half, 16- and 8-bit ones keep the rest.
+    ///
+    /// SDM vol. 1, section 3.4.1.1: a 32-bit result is zero-extended into the whole register.
+    /// Narrower ones are merged.
     pub fn set_register(&mut self, register: Register, value: u64) {
         let Some(p) = place(register) else { return };
         let whole = &mut self.cpu.gpr[p.index];
@@ -163,6 +202,9 @@ impl Machine<'_> {
     }
 
     /// The address so many bytes from the memory operand, wrapped as the address size says.
+    ///
+    /// For operands beyond the first element (`bt` with a register offset, images): the segment
+    /// base is added after wrapping, as the processor does.
     pub(crate) fn address_plus(&self, i: &Instruction, bytes: u64) -> u64 {
         let offset = self.offset(i);
         let moved = offset.wrapping_add(bytes);
@@ -171,6 +213,8 @@ impl Machine<'_> {
     }
 
     /// The address that the memory operand names, without the segment base: what `lea` computes.
+    ///
+    /// The 32-bit address size (prefix 67h) wraps the *sum*, before a segment base is added.
     pub fn offset(&self, i: &Instruction) -> u64 {
         let (base, index) = (i.memory_base(), i.memory_index());
         // iced has already added rip to the displacement.
@@ -188,6 +232,9 @@ impl Machine<'_> {
     }
 
     /// Whether `i` reaches `addr` through the stack segment: by a memory operand with that segment, or by pushing and popping.
+    ///
+    /// `rsp` or `rbp` as base selects the stack segment unless a prefix says otherwise; iced has
+    /// already put that into `memory_segment`.
     fn is_on_stack(&self, i: &Instruction, addr: u64) -> bool {
         let has_operand = (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory);
         let by_operand = has_operand && (!i.is_stack_instruction() || self.address(i) == addr);
@@ -195,6 +242,9 @@ impl Machine<'_> {
     }
 
     /// With the alignment flag set, accesses must be aligned to their size; of wide ones no two processors think alike.
+    ///
+    /// SDM vol. 3, "Alignment Check Exception (#AC)". 16-byte accesses with AC set differ between
+    /// processors, so they end the run as unsupported instead of being guessed.
     fn check_alignment(&self, addr: u64, size: usize) -> Result<(), Trap> {
         if !self.cpu.flags.ac() || addr.is_multiple_of(size as u64) {
             return Ok(());
@@ -274,6 +324,7 @@ impl Machine<'_> {
     }
 }
 
+/// Without base and index only the size of the displacement tells: `[disp32]` with prefix 67h.
 fn address_is_32_bits(i: &Instruction) -> bool {
     let (base, index) = (i.memory_base(), i.memory_index());
     match (base, index) {

@@ -1,4 +1,15 @@
 //! Instructions that do nothing here, and those that are not for programs.
+//!
+//! Fences do nothing: one thread of a world runs at a time and its stores are visible at once, so
+//! every execution is sequentially consistent already (which every verdict names). What TSO allows
+//! beyond that (SDM vol. 3, "Memory Ordering"; Owens, Sarkar and Sewell, TPHOLs 2009) is not
+//! explored.
+//!
+//! `pause` does nothing either: it is a hint, which programs that spin need not give.
+//!
+//! Privileged instructions are `#GP` in user mode, which Linux makes SIGSEGV: a program that tries
+//! them is wrong, not unsupported. Port input and output are among them because `iopl(2)` and
+//! `ioperm(2)` are refused.
 
 use iced_x86::{Instruction, Mnemonic};
 
@@ -14,6 +25,8 @@ pub(crate) const TABLE: &[Row] = &[
     // Without shadow stacks these are hints and leave their operand alone.
     (Mnemonic::Rdsspd, nothing),
     (Mnemonic::Rdsspq, nothing),
+    // Prefetches never fault, whatever the address (SDM vol. 2, PREFETCHh): memory is not asked, so
+    // they are in no footprint either.
     (Mnemonic::Prefetch, nothing),
     (Mnemonic::Prefetchw, nothing),
     (Mnemonic::Prefetchnta, nothing),

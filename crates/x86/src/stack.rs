@@ -1,4 +1,8 @@
 //! Push and pop.
+//!
+//! `rsp` moves after the access, everywhere: a fault leaves it where it was, as on the processor,
+//! and the kernel's stack growth (`MAP_GROWSDOWN`, or a handler on an alternate stack) sees the
+//! address below the old top.
 
 use iced_x86::{Code, Instruction, Mnemonic, OpKind};
 
@@ -27,6 +31,8 @@ fn push_value(m: &mut Machine<'_>, size: usize, value: u64) -> Result<(), Trap> 
 }
 
 /// Bytes that `i` moves the stack pointer by.
+///
+/// 2 or 8, never 4: in 64-bit mode pushes have no 32-bit form (SDM vol. 2, PUSH).
 fn slot(i: &Instruction) -> usize {
     i.stack_pointer_increment().unsigned_abs() as usize
 }
@@ -37,6 +43,9 @@ fn push(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 }
 
 /// The address of a memory operand is computed with the stack pointer already moved.
+///
+/// `pop [rsp+8]` therefore stores above the new top. The store may fault with the stack pointer
+/// moved already, so it is moved back.
 fn pop(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let (top, size) = (m.cpu.gpr[RSP], slot(i));
     let value = m.load(top, size)?;
@@ -57,6 +66,8 @@ fn push_flags(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 }
 
 /// Single-stepping would change what every later instruction does: refused.
+///
+/// A 16-bit `popf` replaces the low half only.
 fn pop_flags(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let (top, size) = (m.cpu.gpr[RSP], slot(i));
     let low = m.load(top, size)?;
@@ -70,6 +81,9 @@ fn pop_flags(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 }
 
 /// Makes a stack frame, with copies of the outer frames' pointers when nested.
+///
+/// SDM vol. 2, ENTER, level 0 to 31. Compilers use level 0 at most; nested levels come from
+/// hand-written code and tests.
 fn enter(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let size = if i.code() == Code::Enterw_imm16_imm8 { 2 } else { 8 };
     let (locals, level) = (u64::from(i.immediate16()), i.immediate8_2nd() & 31);

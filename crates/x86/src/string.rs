@@ -2,6 +2,14 @@
 //!
 //! A repeated instruction does one iteration at a time and stays where it is until the last: it can be stopped between any two
 //! of them, by a fault or by a budget, and goes on from its registers.
+//!
+//! SDM vol. 1, section 7.3.9.2 promises exactly this of the processor ("repeated string operations
+//! can be suspended"), so the registers between two iterations are architecture, not our invention.
+//! One iteration is one instruction for budgets and counters; a `rep movsb` of a megabyte is
+//! therefore no single step of the checker that could not be interrupted by a limit.
+//!
+//! The destination is always in the `es` segment, whose base is zero; only the source has a segment
+//! override.
 
 use iced_x86::{Code, Instruction, OpKind};
 
@@ -25,6 +33,8 @@ pub(crate) fn lookup(code: Code) -> Option<Generic> {
 }
 
 /// What one iteration works with.
+///
+/// Copied, not referenced: `element` changes the machine while it is used.
 #[derive(Clone, Copy)]
 struct Shape {
     /// Bytes of an element.
@@ -43,8 +53,13 @@ fn shape(m: &Machine<'_>, i: &Instruction) -> Shape {
 }
 
 /// One element; the answer says whether `repe` (true) or `repne` (false) would go on, for those that compare.
+///
+/// `None` for `movs`, `stos` and `lods`, whose repetition depends on the count alone.
 type Element = fn(&mut Machine<'_>, &Instruction, Shape) -> Result<Option<bool>, Trap>;
 
+/// The count is taken down after the element: an element that faults has not been counted, and is
+/// done again. Termination by comparison is tested behind the count (SDM vol. 2, REP, table "Repeat
+/// Prefixes").
 fn repeat(m: &mut Machine<'_>, i: &Instruction, element: Element) -> Result<(), Trap> {
     let shape = shape(m, i);
     if !i.has_rep_prefix() && !i.has_repne_prefix() {
@@ -79,6 +94,7 @@ fn destination(m: &Machine<'_>, shape: Shape) -> u64 {
     m.cpu.gpr[RDI] & mask(shape.address)
 }
 
+/// With 32-bit addresses the upper halves of the pointers become zero, as on the processor.
 fn advance(m: &mut Machine<'_>, register: usize, shape: Shape) {
     m.cpu.gpr[register] = m.cpu.gpr[register].wrapping_add(shape.step) & mask(shape.address);
 }

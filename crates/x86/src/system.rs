@@ -1,4 +1,9 @@
 //! What a program asks of the processor itself: `cpuid`, the time stamp, saved register images, MXCSR.
+//!
+//! `cpuid` announces the x86-64 baseline and a few additions (`cpuid.rs`) on every host, so that a
+//! program takes the same path through `ifunc` resolvers and the same verdict is reached on every
+//! machine. AVX is not announced: programs that test for it (all that Debian ships) fall back to
+//! SSE2.
 
 mod cpuid;
 
@@ -47,6 +52,8 @@ fn cpuid(m: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
+/// Virtual time, see [`Machine::clock`]: two reads in one run give the same value. A program that
+/// waits for it to move looks like any other loop that polls.
 fn time_stamp(m: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
     m.cpu.gpr[RAX] = m.clock & 0xffff_ffff;
     m.cpu.gpr[RDX] = m.clock >> 32;
@@ -65,6 +72,7 @@ fn load_mxcsr(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
+/// SDM vol. 1, section 10.2.3: writing 1 to a reserved bit is `#GP`.
 fn checked_mxcsr(value: u32) -> Result<u32, Trap> {
     if value & !MXCSR_MASK != 0 { Err(Trap::GeneralProtection) } else { Ok(value) }
 }
@@ -83,6 +91,8 @@ fn is_wide(i: &Instruction) -> bool {
     matches!(i.mnemonic(), Mnemonic::Fxsave64 | Mnemonic::Fxrstor64)
 }
 
+/// Sections that software may use (bytes 464 to 511) are not written, so a program's own data there
+/// survives.
 fn save(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let addr = image_address(m, i)?;
     // The processor tries the end first, so that is where a fault is reported.

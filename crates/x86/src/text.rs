@@ -1,4 +1,7 @@
 //! Instructions as people write them.
+//!
+//! For refusals ("not modelled: `vpaddb ...`"): the bytes are there so that whoever reports it need
+//! not have the binary.
 
 use iced_x86::{Decoder, DecoderOptions, FastFormatter};
 

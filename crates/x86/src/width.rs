@@ -1,4 +1,6 @@
 //! Integers of one to eight bytes in 64-bit words.
+//!
+//! Sizes are 1 to 8 bytes; 0 would shift by 64 and is nobody's operand.
 
 /// All ones in the low `size` bytes.
 #[inline(always)]

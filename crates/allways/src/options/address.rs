@@ -1,4 +1,7 @@
 //! Where a peer listens.
+//!
+//! Names of machines that no peer has a real address for get one of 10.99.0.0/16, a private range
+//! (RFC 1918); so a literal address there is refused.
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,13 +15,24 @@ pub enum Address {
     Port(u16),
     /// A port of a machine with a name or a number.
     Host(String, u16),
+    /// A UDP port, of a machine with a name or a number or of the local machine.
+    Udp(Option<String>, u16),
     /// A Unix socket.
     Path(String),
 }
 
 impl Address {
-    /// Reads `PORT`, `HOST:PORT` or `/PATH`.
+    /// Reads `PORT`, `HOST:PORT`, both with `/udp`, or `/PATH`.
     pub fn read(text: &str) -> Option<Self> {
+        match text.strip_suffix("/udp").map(Self::read_tcp) {
+            None => Self::read_tcp(text),
+            Some(Some(Self::Port(port))) => Some(Self::Udp(None, port)),
+            Some(Some(Self::Host(host, port))) => Some(Self::Udp(Some(host), port)),
+            Some(_) => Some(text.to_owned()).filter(|text| text.starts_with('/')).map(Self::Path),
+        }
+    }
+
+    fn read_tcp(text: &str) -> Option<Self> {
         let port = |text: &str| text.parse().ok().filter(|port| *port > 0);
         match text.rsplit_once(':') {
             _ if text.starts_with('/') => Some(Self::Path(text.to_owned())),
@@ -27,15 +41,14 @@ impl Address {
         }
     }
 
-    /// The port, if it is one of the local machine.
-    pub fn local_port(&self) -> Option<u16> {
+    /// The name or number of the machine; nothing if it is the local one.
+    pub fn machine(&self) -> Option<&str> {
         match self {
-            Self::Port(port) => Some(*port),
-            Self::Host(host, port) => {
+            Self::Host(host, _) | Self::Udp(Some(host), _) => {
                 let is_loopback = host.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback());
-                (host == "localhost" || is_loopback).then_some(*port)
+                Some(host.as_str()).filter(|host| *host != "localhost" && !is_loopback)
             }
-            Self::Path(_) => None,
+            Self::Port(_) | Self::Udp(None, _) | Self::Path(_) => None,
         }
     }
 
@@ -48,7 +61,7 @@ impl Address {
 
     /// Why nobody can listen there.
     pub fn refused(&self) -> Option<String> {
-        let Self::Host(host, _) = self else { return None };
+        let (Self::Host(host, _) | Self::Udp(Some(host), _)) = self else { return None };
         match host.parse::<Ipv4Addr>() {
             Ok(address) if address.octets()[..2] == [10, 99] => {
                 Some(format!("{address} is one of the addresses that names are given (10.99.*.*)"))
@@ -67,6 +80,8 @@ impl fmt::Display for Address {
         match self {
             Self::Port(port) => write!(f, "{port}"),
             Self::Host(host, port) => write!(f, "{host}:{port}"),
+            Self::Udp(None, port) => write!(f, "{port}/udp"),
+            Self::Udp(Some(host), port) => write!(f, "{host}:{port}/udp"),
             Self::Path(path) => f.write_str(path),
         }
     }
@@ -99,7 +114,7 @@ impl Visitor<'_> for Reader {
     type Value = Address;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a port, \"HOST:PORT\", or the path of a Unix socket")
+        f.write_str("a port, \"HOST:PORT\", \"PORT/udp\", or the path of a Unix socket")
     }
 
     fn visit_i64<E: de::Error>(self, port: i64) -> Result<Address, E> {
@@ -111,7 +126,11 @@ impl Visitor<'_> for Reader {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Address, E> {
-        let wrong = || E::custom(format!("`{text}` is not where something listens: a port, \"HOST:PORT\", or a path"));
+        let wrong = || {
+            E::custom(format!(
+                "`{text}` is not where something listens: a port, \"HOST:PORT\", \"PORT/udp\", or a path"
+            ))
+        };
         Address::read(text).ok_or_else(wrong)
     }
 }
@@ -127,6 +146,12 @@ mod tests {
             ("6379", Some(Address::Port(6379))),
             ("db.example:5432", host("db.example", 5432)),
             ("10.0.0.1:80", host("10.0.0.1", 80)),
+            ("53/udp", Some(Address::Udp(None, 53))),
+            ("db:53/udp", Some(Address::Udp(Some("db".to_owned()), 53))),
+            ("/run/udp", Some(Address::Path("/run/udp".to_owned()))),
+            ("0/udp", None),
+            ("/udp/udp", Some(Address::Path("/udp/udp".to_owned()))),
+            ("53/tcp", None),
             ("/run/db.sock", Some(Address::Path("/run/db.sock".to_owned()))),
             ("0", None),
             ("x", None),
@@ -141,14 +166,16 @@ mod tests {
                 assert_eq!(serde_json::from_value::<Address>(kept).expect("it comes back"), address);
             }
         }
-        for text in ["10.99.0.1:1", "0.0.0.0:1", "255.255.255.255:1", "::1:1", "a b:1", "1.2.3:1", "-x:1"] {
+        for text in
+            ["10.99.0.1:1", "0.0.0.0:1", "255.255.255.255:1", "::1:1", "a b:1", "1.2.3:1", "-x:1", "0.0.0.0:1/udp"]
+        {
             assert!(Address::read(text).is_some_and(|address| address.refused().is_some()), "{text}");
         }
         for text in ["1", "db:1", "db_1.example:1", "192.0.2.1:1"] {
             assert_eq!(Address::read(text).and_then(|address| address.refused()), None, "{text}");
         }
-        assert_eq!(host("127.0.0.2", 1).and_then(|address| address.local_port()), Some(1));
-        assert_eq!(host("localhost", 1).and_then(|address| address.local_port()), Some(1));
-        assert_eq!(host("db", 1).and_then(|address| address.local_port()), None);
+        for (text, machine) in [("127.0.0.2:1", None), ("localhost:1/udp", None), ("db:1", Some("db")), ("1", None)] {
+            assert_eq!(Address::read(text).expect("an address").machine(), machine, "{text}");
+        }
     }
 }

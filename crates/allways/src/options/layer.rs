@@ -1,4 +1,8 @@
 //! Options by their keys: which are set, and what the command line says over the file.
+//!
+//! Layers are merged by key and not field by field, so an option that is added is merged without
+//! another line of code. "Unset" is what serde writes for a default: null, false, or an empty list.
+//! So a file cannot be overridden by `false` on the command line; options that need that are enums.
 
 use super::Options;
 use super::peer::Spec;
@@ -9,6 +13,9 @@ use serde_json::{Map, Value};
 pub type Given = Map<String, Value>;
 
 /// Whoever sets an option on the command line does not want what the file says about those beside it.
+///
+/// Otherwise `--engine dpor` over a file with `preemptions = 2` would be refused as a contradiction
+/// that the user never wrote.
 const RIVALS: [(&str, &[&str]); 6] = [
     ("engine", &["sample", "preemptions", "delays", "reduction", "depth", "runs"]),
     ("sample", &["engine", "preemptions", "delays", "reduction", "depth", "runs"]),

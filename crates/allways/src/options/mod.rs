@@ -15,7 +15,7 @@ mod view;
 pub use address::Address;
 pub use engine::{EngineName, EngineOptions};
 pub use layer::{Given, given, keys};
-pub use peer::{Spec, Where};
+pub use peer::{HELP as PEER_HELP, Spec, Where};
 pub use search::{SearchOptions, Switch, kinds};
 pub use user::UserName;
 pub use view::{Libc, ViewOptions};

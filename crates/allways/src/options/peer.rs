@@ -3,7 +3,7 @@
 use super::address::Address;
 use super::user::UserName;
 use crate::{units, words};
-use ::peer::{Clock, Ignore, Runs, Strategy, Terms};
+use ::peer::{Clock, FRAMINGS, Framing, Ignore, Runs, Strategy, Terms};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,12 +51,12 @@ pub struct Spec {
     /// Whether to report that something else is said at the same place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
-    /// Whether the order of messages matters.
+    /// In which order messages from it come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<Value>,
+    pub order: Option<Order>,
     /// How messages are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub framing: Option<Value>,
+    pub framing: Option<String>,
     /// Which clock it sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Time>,
@@ -150,13 +150,23 @@ impl From<Time> for Clock {
     }
 }
 
-/// Whether connections of a peer depend on each other.
+/// In which order messages from a peer come.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// As they were sent.
+    Sent,
+    /// In any.
+    Any,
+}
+
+/// Whether connections of a peer depend on each other.
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
 pub enum Connections {
-    /// All share one order.
+    /// All share one order
     Shared,
-    /// Each has an order of its own.
+    /// Each has an order of its own, and is answered as if there were no other one; that is compared
     Independent,
 }
 
@@ -194,6 +204,7 @@ impl Spec {
         missing
             .or(place)
             .or_else(|| self.native_only())
+            .or_else(|| self.unframed())
             .or_else(|| self.terms().err().map(|why| format!("`ignore`: {why}\n  = help: {IGNORE_HELP}")))
             .or_else(|| later.map(|(key, _, help)| format!("{} is not supported yet\n  = help: {help}", quoted(key))))
     }
@@ -210,6 +221,25 @@ impl Spec {
         })
     }
 
+    /// Why messages cannot be told apart as it is said.
+    fn unframed(&self) -> Option<String> {
+        let is_datagram = matches!(self.listens, Some(Address::Udp(..)));
+        if self.order == Some(Order::Any) && (is_datagram || self.framing.is_none()) {
+            let help = if is_datagram { "leave it out: datagrams come in any order" } else { "framing = \"lines\"" };
+            return Some(format!("`order = \"any\"` is for streams with a `framing`\n  = help: {help}"));
+        }
+        let name = self.framing.as_deref()?;
+        match self.listens {
+            Some(Address::Udp(..)) => {
+                Some("`framing` is for streams; a datagram is a message\n  = help: leave it out".to_owned())
+            }
+            _ if Framing::read(name).is_none() => {
+                Some(format!("`framing`: `{name}` is not known\n  = help: {FRAMINGS}"))
+            }
+            _ => None,
+        }
+    }
+
     /// How it is driven.
     ///
     /// # Errors
@@ -222,11 +252,14 @@ impl Spec {
             ignore: Ignore::new(&self.ignore)?,
             patience: self.patience.unwrap_or(default.patience),
             is_strict: self.strict == Some(true),
+            framing: self.framing.as_deref().and_then(Framing::read),
+            is_unordered: self.order == Some(Order::Any),
+            is_independent: self.connections == Some(Connections::Independent),
         })
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 8] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 7] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
@@ -235,17 +268,20 @@ impl Spec {
                 "leave out `outside`: peers with Unix sockets run in a world of their own",
             ),
             (
+                "`listens` on a UDP port of a native peer",
+                is_native && matches!(self.listens, Some(Address::Udp(..))),
+                "leave out `outside`: peers with UDP ports run in a world of their own",
+            ),
+            (
                 "`checkpoint` of a native peer",
                 is_native && !matches!(self.checkpoint, None | Some(Checkpoint::Restart)),
                 "leave it out: a native peer is started again",
             ),
             (
-                "connections = \"independent\"",
-                self.connections == Some(Connections::Independent),
-                "leave it out: all connections share one order",
+                "`connections = \"independent\"` of a client",
+                self.connections == Some(Connections::Independent) && self.connects.is_some(),
+                "leave it out: all connections of a client share one order",
             ),
-            ("order", self.order.is_some(), "leave it out: messages count in their order"),
-            ("framing", self.framing.is_some(), "leave it out: a peer has answered when it has come to rest"),
             (
                 "`user` of a native peer",
                 is_native && self.user.is_some(),
@@ -341,9 +377,13 @@ mod tests {
             ("command = \"a\"\nlistens = 1\nclock = \"real\"", "`clock = \"real\"` is for native peers"),
             ("command = \"a\"\nlistens = 1\nignore = [\"a\"]", "`ignore` is for native peers"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nignore = [\"(\"]", "`ignore`: `(`: "),
-            ("command = \"a\"\nlistens = 1\nframing = \"lines\"", "`framing`"),
+            ("command = \"a\"\nconnects = 1\nconnections = \"independent\"", "of a client"),
+            ("command = \"a\"\nlistens = 1\nframing = \"words\"", "`framing`: `words` is not known"),
+            ("command = \"a\"\nlistens = \"1/udp\"\nframing = \"lines\"", "a datagram is a message"),
+            ("command = \"a\"\nlistens = 1\norder = \"any\"", "is for streams with a `framing`"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
             ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
+            ("command = \"a\"\nlistens = \"53/udp\"\noutside = \"native\"", "on a UDP port of a native peer"),
             ("command = \"a\"\nlistens = 1\nsave = [\"a\"]", "`save`"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\ncheckpoint = \"always\"", "`checkpoint` of a native"),
         ];

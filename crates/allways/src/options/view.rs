@@ -1,7 +1,7 @@
 //! How programs are looked at. Counterexamples keep it, because it decides where steps begin and end and what tells states
 //! apart.
 
-use super::peer::{Checkpoint, Spec, Where, list};
+use super::peer::{Checkpoint, Connections, Spec, Where, list};
 use checker::{Checks, Depth, Timeouts};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,9 @@ pub struct ViewOptions {
     /// Report a schedule that says something else to a peer than another one, at the same place of a connection
     #[arg(long)]
     pub strict: bool,
+    /// Whether connections of peers depend on each other [default: shared]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub connections: Option<Connections>,
     /// Tell how these global variables change
     #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]
     pub watch: Vec<String>,
@@ -92,6 +95,11 @@ pub enum Wakes {
 }
 
 impl ViewOptions {
+    /// Whether every schedule has to say the same to a peer.
+    pub fn is_strict(&self) -> bool {
+        !self.peer.is_empty() && self.strict || self.peer.iter().any(|peer| peer.strict == Some(true))
+    }
+
     /// How often a timed wait may end while somebody can move.
     pub fn timeouts(&self) -> u32 {
         self.timeouts.unwrap_or(0)

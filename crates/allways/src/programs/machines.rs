@@ -19,11 +19,12 @@ pub struct Machines(pub Vec<(String, Ipv4Addr)>);
 impl Machines {
     /// Where programs find a peer; a name is given an address when it is first met.
     pub fn find(&mut self, address: &Address) -> ::peer::Address {
-        match (address.local_port(), address) {
-            (Some(port), _) => ::peer::Address::Port(port),
-            (None, Address::Port(port)) => ::peer::Address::Port(*port),
-            (None, Address::Host(host, port)) => ::peer::Address::Machine(self.address(host), *port),
-            (None, Address::Path(path)) => ::peer::Address::Path(path.clone()),
+        let machine = address.machine().map(|host| self.address(host));
+        match (address, machine) {
+            (Address::Port(port) | Address::Host(_, port), None) => ::peer::Address::Port(*port),
+            (Address::Port(port) | Address::Host(_, port), Some(machine)) => ::peer::Address::Machine(machine, *port),
+            (Address::Udp(_, port), machine) => ::peer::Address::Udp(machine.unwrap_or(Ipv4Addr::LOCALHOST), *port),
+            (Address::Path(path), _) => ::peer::Address::Path(path.clone()),
         }
     }
 
@@ -92,6 +93,8 @@ mod tests {
         assert_eq!([find("db:1"), find("web:2"), find("DB:3")], [machine(1, 1), machine(2, 2), machine(1, 3)]);
         assert_eq!(find("192.0.2.1:4"), ::peer::Address::Machine([192, 0, 2, 1].into(), 4));
         assert_eq!([find("localhost:5"), find("6")], [5, 6].map(::peer::Address::Port));
+        let udp = |machine: [u8; 4], port| ::peer::Address::Udp(machine.into(), port);
+        assert_eq!([find("53/udp"), find("db:53/udp")], [udp([127, 0, 0, 1], 53), udp([10, 99, 0, 1], 53)]);
         assert_eq!(Machines::recorded(&machines.record()), Ok(machines));
         assert!(Machines::recorded(&[HostRef { name: "a b".into(), address: "1.2.3.4".into() }]).is_err());
     }

@@ -1,4 +1,13 @@
 //! Checking real programs: every schedule of what is started, one verdict for each kind of failure.
+//!
+//! From the command line to the verdict, in order:
+//! ```text
+//! setup        what is started, what of the host is seen         setup, services, peers, machines
+//! start        a world with all programs loaded, propositions    start
+//! search       engines over that world                           search
+//! evidence     each violation executed again                     evidence (Court), record, tell
+//! summary      verdicts, what was assumed                        summary
+//! ```
 
 pub mod config;
 mod evidence;
@@ -30,7 +39,7 @@ use checker::narrate::Growth;
 use checker::{Options, Programs, Service};
 use config::Config;
 use evidence::Court;
-use explore::{Allowance, Budget};
+use explore::{Allowance, Budget, Spent};
 use kernel::host::Host;
 use memory::Limit;
 pub use peer_setup::PeerSetup;
@@ -108,15 +117,18 @@ pub fn with_peers(mut setup: Setup, specs: &[Spec], outside: Option<Where>) -> R
 
 /// Whether a peer can be found on the local machine, by whatever name.
 fn is_local(spec: &Spec) -> bool {
-    match &spec.listens {
-        Some(address @ Address::Host(host, _)) => address.local_port().is_some() || Address::is_name(host),
-        _ => true,
-    }
+    spec.listens.as_ref().and_then(Address::machine).is_none_or(Address::is_name)
 }
 
 fn wrong(why: &str, output: &Output) -> Exit {
     output.error(why);
     Exit::Usage
+}
+
+/// A limit or the user ended the check before its search.
+fn stopped(why: &str, budget: &Budget, output: &Output) -> Exit {
+    output.error(why);
+    if budget.spent() == Some(Spent::Interrupted) { Exit::Interrupted } else { Exit::Inconclusive }
 }
 
 /// Checks programs.
@@ -130,6 +142,7 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     let host = setup.host();
     let mut programs = match start(&setup, &host, &wanted, &budget) {
         Ok(programs) => programs,
+        Err(why) if budget.is_spent() => return stopped(&why, &budget, output),
         Err(why) => return wrong(&why, output),
     };
     let searched = search::search(&mut programs, &wanted, Watch { budget: &budget, output });
@@ -150,6 +163,8 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
 }
 
 /// What a check may use.
+///
+/// A sixteenth of the memory is kept back: between two looks at the meter a step may allocate.
 fn budget(request: &Request) -> Budget {
     let meter: fn() -> Option<u64> = usage::memory_now;
     // One step may take much at once.
@@ -180,6 +195,9 @@ fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Bud
 }
 
 /// Why a search that was stopped may never end: what grows, and what to do about it.
+///
+/// Only a hint, and only when nothing better is known: growth along one path suggests an infinite
+/// state space, it does not prove it.
 fn endless(programs: &mut Programs, searched: &Searched) -> Option<String> {
     let has_run_out = matches!(searched.reason, Some(Reason::Spent(_)));
     if !has_run_out || searched.refusal.is_some() || programs.is_spent() {

@@ -1,10 +1,13 @@
 //! Peers of a check: what is started for each, and where users have written it.
+//!
+//! A peer is started once, before the search, and its answers are recorded (docs/peers.md). What
+//! the user says for all peers on the command line wins over what is said for one in the file.
 
 use super::config::FILE;
 use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
-use crate::options::{Options, Spec, UserName, ViewOptions};
+use crate::options::{Options, PEER_HELP, Spec, UserName, ViewOptions};
 use ::peer::{Runs, Shape};
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
@@ -36,13 +39,17 @@ pub struct Written<'a> {
 impl Written<'_> {
     /// What is started for the peers. What is said for all of them is said for each.
     pub fn peers(self, view: &ViewOptions) -> Result<Peers, String> {
+        if let Some(flag) = only_for_peers(view).filter(|_| view.peer.is_empty()) {
+            return Err(format!("`{flag}` is for peers, and the check has none\n  = help: {PEER_HELP}"));
+        }
         let mut peers = Peers::default();
         let mut names = BTreeSet::new();
         for spec in &view.peer {
             let written = self.place(spec);
             let (outside, checkpoint) = (view.outside.or(spec.outside), view.checkpoint.or(spec.checkpoint));
             let strict = if view.strict { Some(true) } else { spec.strict };
-            let spec = Spec { outside, checkpoint, strict, ..spec.clone() };
+            let connections = view.connections.or(spec.connections);
+            let spec = Spec { outside, checkpoint, strict, connections, ..spec.clone() };
             if let Some(why) = spec.refused() {
                 return Err(format!("{written}: {why}"));
             }
@@ -89,6 +96,9 @@ impl Written<'_> {
 }
 
 /// Starts a peer. It sees of the host what the programs see, and its own folder.
+///
+/// # Errors Why it cannot be started, with the place where it was written, for a peer may come from
+/// a flag or from a file.
 pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result<(), String> {
     let own = program_file(&peer.command);
     let folder = own.as_ref().and_then(|file| file.parent()).filter(|folder| *folder != Path::new("/"));
@@ -108,6 +118,7 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
     programs.start_peer(&start).map_err(|problem| match problem {
         PeerProblem::NotStarted(error) => format!("{}: {}", peer.written, peer_not_started(&error)),
         PeerProblem::Trouble(why) => format!("{}: {why}", peer.written),
+        PeerProblem::Stopped => format!("stopped before peer `{}` was ready", peer.spec.name),
     })
 }
 
@@ -122,6 +133,13 @@ pub fn peer_not_started(error: &StartError) -> String {
         }
         error => not_started(error),
     }
+}
+
+/// An option that says something of all peers, if one is given.
+fn only_for_peers(view: &ViewOptions) -> Option<&'static str> {
+    let given =
+        [("--outside", view.outside.is_some()), ("--checkpoint", view.checkpoint.is_some()), ("--strict", view.strict)];
+    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
 /// Where a peer listens, or connects to.

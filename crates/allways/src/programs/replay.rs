@@ -1,4 +1,8 @@
 //! A saved counterexample of programs, executed again.
+//!
+//! A counterexample file may come from somebody else. **Invariant:** replaying one reads nothing of
+//! the host that the user would not have declared: roots beyond the usual have to be named again,
+//! and the executables must be those that were recorded, byte by byte.
 
 use super::machines::Machines;
 use super::record::{expected, gate, user};
@@ -97,6 +101,9 @@ fn start(record: &ProgramsRef, setup: &Setup, host: Arc<DeclaredRoots>) -> Resul
 }
 
 /// Whether the same thing goes wrong again.
+///
+/// By kind: a race by its two accesses, a livelock by the same state at both ends of the cycle, all
+/// else by kind and name of the failed property.
 fn fails_again(programs: &mut Programs, saved: &Counterexample, record: &ProgramsRef, told: &Told) -> bool {
     if let Some(race) = &record.race {
         let choices = &saved.schedule.choices;
@@ -187,6 +194,8 @@ fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, S
 }
 
 /// Why the schedule means nothing any more: an executable is another one.
+///
+/// By content, not by time or size: a rebuild that gives the same bytes is the same program.
 fn changed(record: &ProgramsRef, host: &DeclaredRoots) -> Option<String> {
     record.files.iter().find_map(|FileRef { path, fingerprint }| match host.content(path.as_bytes()) {
         None => Some(format!("`{path}`, which this counterexample needs, is no file that its programs can read")),

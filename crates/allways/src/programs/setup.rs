@@ -1,4 +1,9 @@
 //! What is started, with which environment, and what of the host it can see.
+//!
+//! **Invariant:** a check reads nothing of the host but declared roots, a fixed environment, and
+//! standard input from a file. What could differ from machine to machine or from minute to minute
+//! (the user's environment, the real clock, the network) is not there: a verdict must not depend on
+//! who asks.
 
 use super::machines::Machines;
 use super::peer_setup::PeerSetup;
@@ -15,6 +20,8 @@ use world::load::elf::ElfError;
 use world::{Command, StartError};
 
 /// Variables that programs are given unless `--env` says otherwise: the same on every machine.
+///
+/// No `USER`, no `TERM`: a program that needs one gets it by `--env`.
 const ENVIRONMENT: &[(&str, &str)] =
     &[("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), ("HOME", "/tmp"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
 

@@ -18,7 +18,8 @@ use world::Cause;
 pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Evidence) -> Checked {
     let end = end(wanted, searched, &evidence);
     let named = wanted.view.never.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Never));
-    let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named);
+    let strict = wanted.view.is_strict().then(|| (checker::STRICT.to_owned(), FailureKind::Never));
+    let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named).chain(strict);
     let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
     let place = |found: &Counterexample| properties.iter().position(|property| is_about(found, property));
     let programs = programs(setup, wanted, searched, &evidence);
@@ -44,7 +45,7 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
         evidence.counterexamples.iter().filter(|found| found.property.kind == kind && found.property.name == name);
     let messages: Vec<&str> = found.map(|found| found.message.as_str()).collect();
     let (verdict, note) = match messages.first() {
-        Some(_) if kind == FailureKind::Never => (PropertyVerdict::Violated, String::new()),
+        Some(_) if kind == FailureKind::Never && name != checker::STRICT => (PropertyVerdict::Violated, String::new()),
         Some(message) => (PropertyVerdict::Violated, (*message).to_owned()),
         None if evidence.is_doubtful(kind) => {
             (PropertyVerdict::Incomplete, "a violation could not be shown again".to_owned())
@@ -184,6 +185,9 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
 }
 
 /// Choices beside who moves that were looked at, and how often they were met.
+///
+/// Only those that were looked at: a choice that is switched off is an assumption and is told
+/// there.
 fn choices(wanted: &Wanted, counts: &ChoiceCounts) -> Vec<Choices> {
     let view = &wanted.view;
     let is_on = |what: &ChoiceKind| match what {
@@ -192,6 +196,7 @@ fn choices(wanted: &Wanted, counts: &ChoiceCounts) -> Vec<Choices> {
         // Whoever moves first takes it: that cannot be switched off.
         ChoiceKind::Accepts => true,
         ChoiceKind::Timeouts => wanted.view.timeouts() > 0,
+        ChoiceKind::Answers => counts.of(ChoiceKind::Answers as u8).states > 0,
     };
     let told = |what: ChoiceKind| {
         let ChoiceCount { states, taken } = counts.of(what as u8);
@@ -224,6 +229,8 @@ fn told_estimate(estimate: &sample::Estimate) -> String {
     )
 }
 
+/// The probability of a new class is the Good-Turing estimate, the bound on failing runs that of a
+/// binomial with no success ("rule of three").
 fn told_sample(sampled: &sample::Report) -> Vec<String> {
     let mut words = vec![
         format!("{} runs", count(sampled.runs)),
@@ -239,6 +246,9 @@ fn told_sample(sampled: &sample::Report) -> Vec<String> {
 }
 
 /// What a search takes for granted.
+///
+/// Every abstraction that is not checked otherwise has to be named here: it is what "holds" is
+/// relative to.
 fn assumptions(wanted: &Wanted, peers: &[String]) -> Vec<String> {
     let waits = match wanted.view.timeouts() {
         0 => "timed waits end only when nobody else can move".to_owned(),

@@ -8,7 +8,6 @@ use checker::narrate::program_replay::{Moment, ProgramReplay};
 use checker::narrate::races::Shown;
 use explore::graph::Race;
 use explore::system::Failure;
-use peer::INCONSISTENT;
 use report::Sources;
 use trace::{
     Call, Choice, Counterexample, EventKind, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef,
@@ -64,6 +63,8 @@ fn meaning(failure: &Failure, text: &str) -> Option<String> {
 
 /// What programs meet that is different outside: how a call shows it, and what to do about it.
 type Outside = (fn(&Call) -> bool, &'static str);
+/// The commonest reasons why a program that works outside fails in a check, each with the flag that
+/// changes it.
 const OUTSIDE: [Outside; 3] = [
     (
         |call| matches!(call.error(), Some("ENETUNREACH" | "EHOSTUNREACH")),
@@ -93,6 +94,9 @@ fn undeclared(path: &str) -> Option<String> {
 }
 
 /// One line for people.
+///
+/// A cycle of waiting threads is told as one; without a cycle (somebody waits for what nobody does)
+/// only who waits.
 fn message(failure: &Failure, told: &Told) -> String {
     match failure.kind {
         FailureKind::Deadlock if told.circle.len() > 1 => {
@@ -105,7 +109,6 @@ fn message(failure: &Failure, told: &Told) -> String {
             let names: Vec<String> = names.collect();
             format!("{} {} for ever", names.join(", "), if names.len() == 1 { "waits" } else { "wait" })
         }
-        FailureKind::Assert if failure.message.starts_with(INCONSISTENT) => failure.message.clone(),
         FailureKind::Assert if !has_assertion(told) => {
             // Not our words, but the program's: what it says of itself before it aborts.
             let said = told.complaints.iter().rev().find(|line| line.contains("ssert"));
@@ -142,6 +145,9 @@ pub fn race_notes(shown: &Shown) -> Vec<String> {
 }
 
 /// Points at the two accesses instead of at who waits.
+///
+/// The schedule of a race ends with the two accesses, one step each: `way` is the number of steps
+/// before them.
 pub fn race_sides(told: &mut Told, race: &Race, way: usize) {
     let sides = told.trace.steps.iter().skip(way).zip([race.one.1, race.other.1]);
     let side = |(step, write): (&trace::TraceStep, bool)| {
@@ -171,6 +177,8 @@ pub fn add_sources(counterexample: &mut Counterexample, sources: &mut Sources) {
 }
 
 /// Where an expression begins whose operator compilers point at: at its first operand.
+///
+/// DWARF lines of gcc point at the operator of an assignment; a reader looks for the statement.
 fn operand(column: usize, line: &str) -> usize {
     let letters: Vec<char> = line.chars().collect();
     if letters.get(column).is_none_or(|letter| letter.is_alphanumeric() || "_(".contains(*letter)) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use trace::ProgramsRef;
 
 /// Options that have fields of their own in the file.
-const FIELDS: [&str; 6] = ["libc", "timeouts", "never", "peer", "checkpoint", "strict"];
+const FIELDS: [&str; 7] = ["libc", "timeouts", "never", "peer", "checkpoint", "strict", "connections"];
 /// Lists: key of the option, name in the file.
 const LISTS: [(&str, &str); 3] = [("break", "breaks"), ("match", "matched"), ("watch", "watched")];
 /// Words: key of the option, word, name in the file of what is true then.

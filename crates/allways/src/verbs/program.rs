@@ -1,4 +1,7 @@
 //! `allways run -- CMD`: one deterministic run of real programs.
+//!
+//! The one verb that behaves like the program it starts: its exit code is the program's, its output
+//! goes through as it comes, and `128 + signal` is what a shell would tell.
 
 use crate::args::ProgramArgs;
 use crate::exit::Exit;
@@ -97,6 +100,8 @@ fn budget(args: &ProgramArgs) -> Budget {
 const PIECE: usize = 4096;
 
 /// Whether a stream takes bytes, or is broken; waits a moment for that.
+///
+/// Polled with a short limit, so that Ctrl-C and `--time` end a run whose reader sleeps.
 fn is_writable(stream: &impl AsFd) -> std::io::Result<bool> {
     const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
     let mut polled = [PollFd::new(stream, PollFlags::OUT)];
@@ -212,6 +217,7 @@ impl Audience for Terminal {
     }
 }
 
+/// A status as wait(2) packs it.
 fn tell(world: &World, end: End, output: &Output) -> ExitCode {
     match end {
         End::Ended(status) if status & 0x7f == 0 => return ExitCode::from((status >> 8 & 0xff) as u8),

@@ -1,7 +1,7 @@
 //! Native peers: the same verdicts as those of peers in worlds of their own, and what can go wrong.
 
 use crate::folder::{Folder, Told};
-use crate::peers::{PEER, SERVER, built};
+use crate::peers::{PEER, SERVER, built, fails_and_replays_without};
 use std::time::{Duration, Instant};
 
 fn check(folder: &Folder, peer: &str, more: &[&str]) -> Told {
@@ -33,12 +33,7 @@ fn what_holds_holds_and_restarts_are_counted() {
 #[test]
 fn a_counterexample_with_a_native_peer_replays_without_it() {
     let folder = built("native-replay", &["-DORDER"]);
-    let told = folder.run(&["check", "--outside", "native", "--peer", PEER, "--", "./client"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    std::fs::remove_file(folder.0.join("server")).expect("it was there");
-    let told = folder.run(&["replay"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
+    fails_and_replays_without(&folder, &["--outside", "native", "--peer", PEER], "answers[0] == '1'");
 }
 
 #[test]

@@ -59,10 +59,26 @@ int main(void) {
 "#;
 
 pub fn built(name: &str, flags: &[&str]) -> Folder {
+    built_of(name, (SERVER, CLIENT), flags)
+}
+
+/// A folder with a server and a client.
+pub fn built_of(name: &str, (server, client): (&str, &str), flags: &[&str]) -> Folder {
     let folder = Folder::new(name);
-    folder.compile("server", &["-g"], SERVER);
-    folder.compile("client", &[&["-g", "-pthread"], flags].concat(), CLIENT);
+    folder.compile("server", &["-g"], server);
+    folder.compile("client", &[&["-g", "-pthread"], flags].concat(), client);
     folder
+}
+
+/// The client fails with a peer, which is named with these words; and again in a replay, for which the peer is taken away.
+pub fn fails_and_replays_without(folder: &Folder, peer: &[&str], words: &str) {
+    let told = folder.run(&[&["check"], peer, &["--", "./client"]].concat());
+    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
+    assert!(told.out.contains(words), "{}", told.out);
+    std::fs::remove_file(folder.0.join("server")).expect("it was there");
+    let told = folder.run(&["replay"]);
+    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
+    assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
 }
 
 /// The server, in the folder of the check.
@@ -91,11 +107,7 @@ fn what_holds_for_every_order_holds_for_the_behaviour_recorded() {
 #[test]
 fn a_counterexample_with_a_peer_replays_without_the_peer() {
     let folder = built("peers-replay", &["-DORDER"]);
-    assert_eq!(folder.run(&["check", "--peer", PEER, "--", "./client"]).code, Some(1));
-    std::fs::remove_file(folder.0.join("server")).expect("it was there");
-    let told = folder.run(&["replay"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
+    fails_and_replays_without(&folder, &["--peer", PEER], "answers[0] == '1'");
 }
 
 #[test]
@@ -118,8 +130,8 @@ fn limits_are_kept_while_a_peer_spins() {
     folder.compile("server", &[], "int main(void) { volatile int i = 0; for (;;) i++; }");
     let begun = std::time::Instant::now();
     let told = folder.run(&["check", "--no-save", "--time", "1s", "--peer", PEER, "--", "./client"]);
-    assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
-    assert!(told.err.contains("the search was stopped before its peer had answered"), "{}", told.err);
+    assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
+    assert!(told.err.contains("stopped before peer `count` was ready"), "{}", told.err);
     assert!(begun.elapsed().as_secs() < 60, "a watchdog, no measurement");
 }
 
@@ -149,5 +161,19 @@ fn a_program_can_look_between_an_answer_and_the_end_of_the_connection() {
         let told = folder.run(&[&["check", "--no-save", "--peer", PEER], more, &["--", "./client"]].concat());
         assert_eq!(told.code, Some(1), "{more:?}: {}{}", told.out, told.err);
         assert!(told.out.contains("recv(fd, &more, 1, MSG_DONTWAIT) == 0"), "{}", told.out);
+    }
+}
+
+#[test]
+fn what_is_said_of_peers_needs_one() {
+    let folder = built("peers-none", &[]);
+    for flags in [&["--strict"][..], &["--outside", "native"], &["--checkpoint", "always"]] {
+        let told = folder.run(&[&["check", "--no-save"], flags, &["--", "./client"]].concat());
+        assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
+        assert!(
+            told.err.contains(flags[0]) && told.err.contains("is for peers, and the check has none"),
+            "{}",
+            told.err
+        );
     }
 }

@@ -111,6 +111,7 @@ fn every_client_can_come_last() {
             let told = folder.run(&[&["check", "--no-save"], more].concat());
             assert_eq!(told.code, Some(1), "{more:?}: {}{}", told.out, told.err);
             assert!(told.out.contains("last != ") && told.out.contains("connects to port 7000"), "{}", told.out);
+            assert!(told.out.contains("sends \"") && !told.out.contains("answers \""), "{}", told.out);
         }
     }
 }

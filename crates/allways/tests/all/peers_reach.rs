@@ -1,7 +1,7 @@
 //! Peers that stand for other machines.
 
 use crate::folder::Folder;
-use crate::peers::SERVER;
+use crate::peers::{SERVER, built_of, fails_and_replays_without};
 use std::fs;
 
 /// Two threads ask the machine `db.example`; the first thing looks at what else can be reached.
@@ -58,10 +58,7 @@ int main(void) {
 const NAMED: &str = "count:db.example:7000=./server";
 
 fn built(name: &str, flags: &[&str]) -> Folder {
-    let folder = Folder::new(name);
-    folder.compile("server", &["-g"], SERVER);
-    folder.compile("client", &[&["-g", "-pthread"], flags].concat(), CLIENT);
-    folder
+    built_of(name, (SERVER, CLIENT), flags)
 }
 
 #[test]
@@ -76,13 +73,7 @@ fn a_name_leads_to_its_peer_other_ports_are_refused_and_other_machines_are_not_t
 #[test]
 fn a_counterexample_keeps_names_and_replays_without_the_peer() {
     let folder = built("peers-name-replay", &["-DORDER"]);
-    let told = folder.run(&["check", "--peer", NAMED, "--", "./client"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.out.contains("10.99.0.1:7000"), "{}", told.out);
-    fs::remove_file(folder.0.join("server")).expect("it was there");
-    let told = folder.run(&["replay"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
+    fails_and_replays_without(&folder, &["--peer", NAMED], "10.99.0.1:7000");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Peers behind Unix sockets.
 
 use crate::folder::Folder;
-use std::fs;
+use crate::peers::{built_of, fails_and_replays_without};
 
 /// Counts the bytes that it gets on all connections, and answers each with the count so far; `q` ends a connection.
 const SERVER: &str = r#"
@@ -81,10 +81,7 @@ int main(void) {
 const PEER: &str = "count:/run/app/db.sock=./server /run/app/db.sock";
 
 fn built(name: &str, flags: &[&str]) -> Folder {
-    let folder = Folder::new(name);
-    folder.compile("server", &["-g"], SERVER);
-    folder.compile("client", &[&["-g", "-pthread"], flags].concat(), CLIENT);
-    folder
+    built_of(name, (SERVER, CLIENT), flags)
 }
 
 #[test]
@@ -99,13 +96,7 @@ fn a_unix_socket_leads_to_its_peer_and_ends_as_one() {
 #[test]
 fn a_counterexample_with_a_unix_socket_replays_without_the_peer() {
     let folder = built("peers-unix-replay", &["-DORDER"]);
-    let told = folder.run(&["check", "--peer", PEER, "--", "./client"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.out.contains("answers[0] == '1'"), "{}", told.out);
-    fs::remove_file(folder.0.join("server")).expect("it was there");
-    let told = folder.run(&["replay"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
+    fails_and_replays_without(&folder, &["--peer", PEER], "answers[0] == '1'");
 }
 
 #[test]

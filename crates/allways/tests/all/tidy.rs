@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Lines beyond which a file has more than one idea.
-const LINES_MAX: usize = 690;
+/// Lines beyond which a file has more than one idea. Comments are not counted here and below: who explains is not punished.
+const LINES_MAX: usize = 560;
 /// Lines of the longest function: a ratchet, which only falls.
 const FUNCTION_MAX: usize = 56;
 /// Fields of the largest struct: a ratchet, too.
 const FIELDS_MAX: usize = 24;
+/// Comment lines for every thousand lines of code in the crates: a ratchet that only rises.
+const COMMENTS_MIN: usize = 200;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
@@ -58,10 +60,51 @@ fn offenders(offends: impl Fn(&Path, &str) -> bool) -> Vec<String> {
     found.map(|(path, _)| path.strip_prefix(root()).unwrap_or(path).display().to_string()).collect()
 }
 
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with("//")
+}
+
+/// Lines that are no comments.
+fn length<'a>(lines: impl IntoIterator<Item = &'a str>) -> usize {
+    lines.into_iter().filter(|line| !is_comment(line)).count()
+}
+
 #[test]
 fn no_file_is_too_long_to_have_one_idea() {
-    let long = offenders(|path, text| is_rust(path) && text.lines().count() >= LINES_MAX);
-    assert!(long.is_empty(), "files of {LINES_MAX} lines or more: {long:?}");
+    let long = offenders(|path, text| is_rust(path) && length(text.lines()) >= LINES_MAX);
+    assert!(long.is_empty(), "files of {LINES_MAX} lines or more, comments not counted: {long:?}");
+}
+
+/// Whether a file is code of a crate, tests in it included.
+fn is_in_a_crate(path: &Path) -> bool {
+    let parts: Vec<_> = path.strip_prefix(root()).unwrap_or(path).iter().collect();
+    is_rust(path) && parts.len() > 3 && parts[0] == "crates" && parts[2] == "src"
+}
+
+#[test]
+fn the_code_is_commented() {
+    let (mut all, mut crates) = ((0, 0), std::collections::BTreeMap::<String, (usize, usize)>::new());
+    for (path, text) in files().into_iter().filter(|(path, _)| is_in_a_crate(path)) {
+        let name = path.strip_prefix(root().join("crates")).ok().and_then(|path| path.iter().next());
+        let of_crate = crates.entry(name.unwrap_or_default().to_string_lossy().into_owned()).or_default();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            for (comments, code) in [&mut all, &mut *of_crate] {
+                *(if is_comment(line) { comments } else { code }) += 1;
+            }
+        }
+    }
+    let (comments, code) = all;
+    let per_thousand = |(comments, code): (usize, usize)| 1000 * comments / code.max(1);
+    let mut worst: Vec<_> = crates.into_iter().map(|(name, lines)| (per_thousand(lines), name)).collect();
+    worst.sort();
+    worst.truncate(5);
+    assert!(code > 50_000, "the crates have more than {code} lines of code");
+    assert!(
+        per_thousand(all) >= COMMENTS_MIN,
+        "{comments} comment lines for {code} lines of code are {} for a thousand, and were {COMMENTS_MIN}: say at what you \
+         added which invariant it keeps, why it is that way, or where it comes from (CONTRIBUTING.md); fewest have {worst:?}",
+        per_thousand(all)
+    );
 }
 
 /// Code that is no test: name of the file, lines.
@@ -98,15 +141,16 @@ fn functions_and_types_do_not_grow() {
         name.split_once(": ")
             .is_some_and(|(name, _)| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_'))
     };
+    let size = |item: &[String]| length(item.iter().map(String::as_str));
     for (file, lines) in code() {
         functions
-            .extend(items(&lines, &|line| begins(line, "fn")).map(|item| (item.len(), file.clone(), item[0].clone())));
+            .extend(items(&lines, &|line| begins(line, "fn")).map(|item| (size(item), file.clone(), item[0].clone())));
         let structs = items(&lines, &|line| begins(line, "struct"));
         types.extend(structs.map(|item| (item.iter().filter(is_field).count(), file.clone(), item[0].clone())));
     }
     assert!(functions.len() > 5_000 && types.len() > 500, "{} functions, {} types", functions.len(), types.len());
     let long: Vec<_> = functions.iter().filter(|(length, ..)| *length > FUNCTION_MAX).collect();
-    assert!(long.is_empty(), "longer than {FUNCTION_MAX} lines: {long:?}");
+    assert!(long.is_empty(), "longer than {FUNCTION_MAX} lines, comments not counted: {long:?}");
     let large: Vec<_> = types.iter().filter(|(fields, ..)| *fields > FIELDS_MAX).collect();
     assert!(large.is_empty(), "more than {FIELDS_MAX} fields: {large:?}");
     assert!(

@@ -1,10 +1,16 @@
 //! Objects of accesses: words of memory, locks, and kernel objects, each as a number.
+//!
+//! Numbers and not structures, because the engine compares millions of them: four bits of kind, and
+//! a hash of the rest. Two different objects that collide only add a conflict, which costs
+//! interleavings and no verdict; so 60 bits are plenty.
 
 use explore::graph::Access;
 use kernel::{Id, Pid, Tid};
 use memory::{Backing, Memory, Sharing, SpaceId};
 
 /// Kinds of objects; an object is a kind and a number.
+///
+/// At most sixteen, for the low four bits of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// The whole world: read by every step, written by those that may access anything.
@@ -42,6 +48,8 @@ pub enum Kind {
 }
 
 /// The number of an object.
+///
+/// The kind survives hashing: reports and refinement ask for it.
 #[must_use]
 pub fn object(kind: Kind, one: u64, two: u64) -> u64 {
     let mixed = Id(one).child(two).0;
@@ -105,6 +113,9 @@ pub fn entry(directory: Id, name: &[u8]) -> u64 {
 
 /// All names of a directory as one object. A listing writes it, and a change of a name reads it: changes of different
 /// names are independent of each other, and each conflicts with a listing.
+///
+/// "Changes read, looks write", as decision 1 has it for models: making `a` and making `b` in one
+/// directory commute, `getdents64(2)` sees both.
 #[must_use]
 pub fn listing(directory: Id) -> u64 {
     directory.child(0).0 << 5 | LISTING | Kind::Names as u64
@@ -125,6 +136,8 @@ pub(crate) fn writes(kind: Kind, one: u64) -> Access {
 }
 
 /// The footprint of steps that may access anything.
+///
+/// Every step reads the world, so writing it conflicts with every other step.
 #[must_use]
 pub fn everything() -> Vec<Access> {
     vec![writes(Kind::World, 0)]
@@ -137,6 +150,9 @@ pub fn deadlines() -> u64 {
 }
 
 /// A word of memory as an object.
+///
+/// The object of shared memory is the place in the file or object, not the address: processes map
+/// it where they like.
 #[must_use]
 pub fn word(memory: &Memory, space: SpaceId, address: u64, write: bool, as_kind: Kind) -> Access {
     let plain = as_kind == Kind::Word;

@@ -15,6 +15,10 @@ use kernel::{Condition, Id, Kernel, Pid, Tid};
 use memory::Memory;
 
 /// Objects that a thread waits for: those of its conditions, and its process, which signals come to.
+///
+/// Used as the pending footprint of a blocked thread: whoever writes one of these objects may
+/// enable it, and the fixpoint takes such writers as its necessary enabling set. An object too few
+/// would make a wake-up invisible, and a schedule in which it happens would be left out.
 #[must_use]
 pub fn awaited(kernel: &Kernel, memory: &Memory, tid: Tid) -> Vec<u64> {
     let Some(thread) = kernel.threads.get(&tid) else { return Vec::new() };

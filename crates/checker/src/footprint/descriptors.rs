@@ -1,4 +1,8 @@
 //! Calls on descriptors: what they refer to, and which ones there are.
+//!
+//! A descriptor is shared by threads, a description also by processes (`fork(2)`, `SCM_RIGHTS`), a
+//! file by all. Each level is an object of its own, and a level that only the caller can reach is
+//! left out.
 
 use super::access::{self, Kind, reads, writes};
 use super::names::{all_files, look_at_listing};
@@ -52,6 +56,9 @@ impl PendingCall<'_> {
     }
 
     /// What a descriptor refers to.
+    ///
+    /// The description is written even by reads: its offset moves. Consoles and devices have no
+    /// offset.
     pub(super) fn through(&self, file: FileUse, socket: SocketUse) -> Vec<Access> {
         let fd = self.args[0] as i32;
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
@@ -154,6 +161,9 @@ impl PendingCall<'_> {
     }
 
     /// Only the last of several descriptors closes a file; whether it is the last depends on the others.
+    ///
+    /// With three references, closing one only reads that it is not the last; with two, it decides
+    /// whether the next close is: hence the write.
     pub(super) fn close_one(&self, fd: i32) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let Ok(descriptor) = process.descriptors.get(fd) else { return Vec::new() };

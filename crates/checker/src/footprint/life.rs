@@ -1,4 +1,7 @@
 //! Footprints of syscalls that create and end processes and threads.
+//!
+//! Decision 14, "life": a step that ends an actor writes what decides whether that actor's steps
+//! happen at all.
 
 use super::access::{self, Kind, reads, writes};
 use super::names::all_files;
@@ -37,6 +40,9 @@ impl PendingCall<'_> {
     }
 
     /// The end of a process: everything that it has is given back, and its parent is told.
+    ///
+    /// Only the plainest case is told object by object. Children, terminals, System V adjustments,
+    /// robust locks and stopped processes each make the end of a process concern others.
     pub(super) fn end(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let is_plain = process.children.is_empty()
@@ -58,6 +64,9 @@ impl PendingCall<'_> {
     }
 
     /// Another program: some descriptors are closed, and files are read, which ones is not known beforehand.
+    ///
+    /// Which files the loader reads depends on their content: all names are read, that is, written
+    /// as "all files".
     pub(super) fn execute(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);

@@ -3,6 +3,11 @@
 //! Every access reads the mapping of its page, and syscalls that change mappings write the zone of the page. Few pages are
 //! remapped while several threads use them, so an access reads its zone only in address ranges for which that was seen
 //! (`Refinement::remapped`, which grows monotonically). The footprint of the syscall does not depend on them.
+//!
+//! Example: thread A unmaps a page, thread B reads it. On one order B faults. The call writes the
+//! zone of the page; B's access reads the zone only if `remapped` has the range. The first time it
+//! does not, so only one order is explored; but the step of A has recorded the range, the
+//! refinement has grown, and the search begins anew with accesses to the range visible.
 
 use super::zones::reads_mapping;
 use crate::system::executor::Executor;
@@ -31,6 +36,8 @@ fn page(address: u64) -> u64 {
 }
 
 /// The effect of a syscall on mappings, computed before it is made.
+///
+/// Computed before the call, since behind it the old mappings are gone.
 pub(crate) struct Remap {
     space: SpaceId,
     /// Ranges of pages whose mapping or content it changes.
@@ -90,6 +97,9 @@ impl State {
 
 impl Stepper<'_> {
     /// Records what a syscall changes of mappings.
+    ///
+    /// `discards` is the harder case: nobody faults, content changes. If somebody has accessed the
+    /// range, its accesses become visible operations.
     pub(crate) fn note_remap(&mut self, remap: Option<Remap>) {
         let remap = remap.filter(|_| !self.workload.options.holes.mappings);
         let Some(Remap { space, ranges, discards }) = remap else { return };

@@ -1,4 +1,9 @@
 //! Footprints of memory accesses: those that are visible to other threads or processes.
+//!
+//! The log of the memory crate has every load and store; this decides which of them another thread
+//! could notice. Own stacks are not logged as accesses unless somebody was seen to access them
+//! (`expose`), and constant memory never is. What is left out here must be unobservable: it is not
+//! re-checked anywhere.
 
 use crate::footprint::access::{self, Kind};
 use crate::libc::{Operation, Whole};
@@ -19,6 +24,9 @@ use x86::cpu::RSP;
 const RED_ZONE: u64 = 128;
 
 /// Whether accesses of a thread are visible.
+///
+/// Decided once for each batch of logged accesses: it depends on threads and mappings, not on
+/// addresses.
 #[derive(Clone, Copy)]
 enum Visibility {
     /// No other thread can reach the memory.
@@ -32,6 +40,9 @@ enum Visibility {
 static ZEROS: [u8; 4096] = [0; 4096];
 
 /// Recent accesses that are kept, so that loops do not record the same ones repeatedly.
+///
+/// A loop over one word would otherwise record it thousands of times; duplicates are removed later
+/// anyway, this only saves the work.
 const RECENT: usize = 16;
 
 /// How far the first stack of a process grows.
@@ -48,6 +59,8 @@ impl Stepper<'_> {
         self.executor.log = log;
     }
 
+    /// Words of four bytes are the unit; a word that is accessed byte by byte is refined to bytes
+    /// (`is_bytewise`), because two threads that use neighbouring bytes do not conflict.
     pub(crate) fn note_logged(&mut self, step: &mut Step, log: &[Logged]) {
         let space = self.state.world.space(step.tid);
         let overlay = self.state.overlay.thread(step.tid);
@@ -121,6 +134,9 @@ impl Stepper<'_> {
 
     /// Records the end of a block of memory: a write that conflicts with all accesses to it. It does not refine how the
     /// words are accessed, since the next owner of the memory may access them otherwise.
+    ///
+    /// `free(3)` and the end of a stack: whoever still uses the block conflicts with this,
+    /// whichever comes first. So use after free is found as a race.
     pub(crate) fn note_loss(&mut self, step: &mut Step, space: SpaceId, range: Range<u64>, plain: bool) {
         if !self.state.is_shared(space, range.start) {
             return;
@@ -155,6 +171,9 @@ impl Stepper<'_> {
     }
 
     /// A write that is no lock operation, to a word of a held lock, breaks the lock.
+    ///
+    /// Decision 14, "locks in memory": `memset(3)` over a held mutex breaks the assumption that
+    /// only its holder gives it back.
     fn note_write(&mut self, space: SpaceId, range: Range<u64>) {
         if self.executor.refinement.lock_words.is_empty() {
             return;
@@ -219,6 +238,9 @@ impl Stepper<'_> {
     }
 
     /// Records an access to the stack of another thread: accesses of its owner are visible from now on.
+    ///
+    /// A pointer to a local variable that another thread follows: from then on, by refinement,
+    /// accesses of the owner to its stack count as well.
     fn expose(&mut self, tid: Tid, space: SpaceId, address: u64) {
         if let Some(owner) = self.state.overlay.stack_of(address, tid)
             && self.state.world.kernel.threads.contains_key(&owner)
@@ -253,6 +275,9 @@ impl Stepper<'_> {
     ///
     /// Done wherever a step could end, even if it continues because no other actor exists: the content that the next
     /// function finds must not depend on that.
+    ///
+    /// What lies below the stack pointer and its red zone (System V ABI, 128 bytes) is garbage of
+    /// returned functions. It would make nearly all states different.
     pub(crate) fn clear_dead_stack(&mut self, step: &mut Step) {
         let Some(stack) = self.state.overlay.thread(step.tid).and_then(|overlay| overlay.stack) else { return };
         let end = self.state.dead_end(step.tid);

@@ -6,6 +6,11 @@
 //! - `names.rs`: calls on paths; `descriptors.rs`: on descriptors; `net.rs` and `sockets.rs`: on sockets;
 //! - `process.rs`: on attributes of a process; `life.rs`: beginnings and ends;
 //! - `awaited.rs`: what a waiting call waits for.
+//!
+//! **Invariant:** the footprint is computed *before* the call, from its arguments and the state,
+//! and covers what the call will do in any state that the same thread can reach without other
+//! threads' conflicting steps. `crates/checker/tests/all/footprint` makes each pair of calls in
+//! both orders and compares.
 
 pub mod access;
 pub mod awaited;
@@ -35,6 +40,9 @@ pub enum Footprint {
 }
 
 /// A call about to be made, as far as this file looks at it.
+///
+/// Reads memory by `peek`, which leaves no trace in the access log: looking ahead is no access of
+/// the program.
 pub struct PendingCall<'a> {
     /// The kernel.
     pub kernel: &'a Kernel,
@@ -47,6 +55,9 @@ pub struct PendingCall<'a> {
     /// Its arguments.
     pub args: [u64; 6],
     /// Whether other threads have used the caller's memory and descriptors, and may have done so later.
+    ///
+    /// A thread that ended without being joined has left no happens-before edge: what it did may
+    /// still be unordered with what comes now.
     pub was_shared: bool,
 }
 

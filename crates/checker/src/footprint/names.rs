@@ -47,6 +47,9 @@ struct PathArgument {
 }
 
 /// What one path leads through, and to.
+///
+/// Symbolic links, `..` and mount-like places are resolved as the call will resolve them, by the
+/// kernel's own `Walk`; entries that are passed are read, so a rename on the way conflicts.
 struct Way {
     passed: Vec<Passed>,
     /// Nothing where the way ends before.
@@ -62,6 +65,9 @@ impl Way {
 
 impl PendingCall<'_> {
     /// What a call on paths touches.
+    ///
+    /// `None` on the way becomes "everything": paths through `/proc` or through open files that are
+    /// no inodes.
     pub(super) fn names(&self, usage: NameUse) -> Footprint {
         if usage == NameUse::Enter && !self.is_alone() {
             // Where paths begin is the business of all threads of a process.

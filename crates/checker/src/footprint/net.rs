@@ -63,6 +63,7 @@ impl PendingCall<'_> {
         accesses
     }
 
+    /// Ports are one object for all: which socket gets a port depends on who holds it.
     pub(super) fn name_socket(&self, connects: bool) -> Vec<Access> {
         let Some(id) = self.socket_at(self.args[0] as i32) else { return access::everything() };
         let mut accesses = sockets::whole(self.kernel, id);
@@ -80,6 +81,9 @@ impl PendingCall<'_> {
     }
 
     /// Calls that look at many files: whatever the process has open.
+    ///
+    /// `poll(2)` names its descriptors in memory that other threads may change; all that the
+    /// process has open is a safe superset.
     pub(super) fn look(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let mut accesses = vec![reads(Kind::Descriptors, u64::from(self.pid().0))];

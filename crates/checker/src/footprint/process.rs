@@ -24,6 +24,9 @@ impl PendingCall<'_> {
     }
 
     /// Whether nobody can change what a call tells of the caller's process: whoever does writes the process, or everything.
+    ///
+    /// Decision 14, "looking": `getppid(2)` is invisible only while there is no parent whose end
+    /// could change it.
     fn is_constant(&self, changers: Changers) -> bool {
         let parent = self.kernel.processes.get(&self.pid()).map(|process| process.parent);
         let has_parent = || parent.is_some_and(|parent| self.kernel.processes.contains_key(&parent));

@@ -2,6 +2,9 @@
 //!
 //! A reader takes from the head, a writer adds to the tail of its peer. Each looks at the other end only if it has to: the
 //! reader if it wants more than there is, the writer if room is short.
+//!
+//! Head and tail as two objects is what makes a producer and a consumer on one connection
+//! independent while there is data and room, as for channels of models.
 
 use super::access::{Kind, object};
 use explore::graph::Access;
@@ -58,7 +61,10 @@ pub fn ask(id: Id) -> Vec<Access> {
 
 /// `recv(2)` and its kin.
 pub fn receive(kernel: &Kernel, id: Id, length: u64) -> Vec<Access> {
-    let Some(peer) = peer(kernel, id) else { return whole(kernel, id) };
+    let is_udp = kernel.net.sockets.get(&id).is_some_and(|socket| socket.is_inet() && !socket.is_stream());
+    let Some(peer) = peer(kernel, id) else {
+        return if is_udp { mailbox(kernel, id) } else { whole(kernel, id) };
+    };
     let mut accesses = vec![part(id, LIFE, false), part(id, HEAD, true)];
     if length >= kernel.net.received(id) as u64 {
         accesses.push(part(id, TAIL, false));
@@ -100,6 +106,18 @@ pub fn knock(kernel: &Kernel, id: Id) -> Vec<Access> {
     }
     accesses.extend(watchers(kernel, id));
     accesses
+}
+
+/// A datagram comes from outside, to this socket if there is one. Who has a port is looked at, and not changed.
+pub fn datagram(kernel: &Kernel, receiver: Option<Id>) -> Vec<Access> {
+    let ports = super::access::reads(Kind::Ports, 0);
+    receiver.into_iter().flat_map(|id| mailbox(kernel, id)).chain([ports]).collect()
+}
+
+/// The mailbox of a UDP socket, and the error that waits. Whoever sends inside writes all ports.
+fn mailbox(kernel: &Kernel, id: Id) -> Vec<Access> {
+    let own = [LIFE, HEAD, TAIL].map(|of| part(id, of, true));
+    own.into_iter().chain([super::access::reads(Kind::Ports, 0)]).chain(watchers(kernel, id)).collect()
 }
 
 /// Whether a socket can be read or written is looked at.

@@ -1,4 +1,14 @@
 //! Effects of synchronising functions, except those in which threads sleep.
+//!
+//! Each function carries out what POSIX says of the call, in one step, on the words that the
+//! library itself would use. **Invariant:** after a summarised operation the guest's memory is a
+//! state that the library could have left: code that was inlined, or a library that was not
+//! recognised in another process, goes on from there. Where the format has room for only part of
+//! the truth (who sleeps), the overlay has the rest, and `Done::Unsummarised` hands over to the
+//! real code as soon as the two would disagree.
+//!
+//! The alternative, executing the real code with its atomics and futexes, is `--libc real`: right
+//! as well, and several visible steps for each lock.
 
 use super::functions::Whole;
 use super::layout::{Flavour, MutexLayout};
@@ -79,6 +89,9 @@ impl Act<'_> {
         self.release();
     }
 
+    /// An uncontended mutex is taken without a futex, and a thread that would have to wait is
+    /// disabled (`Operation::is_enabled`); so the slow path never runs here. What is left are
+    /// tries, time limits and owners.
     pub(super) fn lock(&mut self) -> Done {
         let tries = self.operation.function.tries();
         match self.operation.mutex(self.seen()) {
@@ -123,6 +136,8 @@ impl Act<'_> {
 
     /// Whether `fork(2)` copied a mutex that does not check its owner, held by the thread that this one is a copy of:
     /// handlers of `pthread_atfork(3)` release it.
+    ///
+    /// Undefined by POSIX, and relied upon by every library with fork handlers: not a misuse.
     fn is_inherited(&self) -> bool {
         let (at, layout) = self.layout();
         let owner = Tid(self.load(at + layout.owner));
@@ -132,6 +147,8 @@ impl Act<'_> {
     }
 
     /// Kinds that check the owner return an error; for others it is undefined, and the library unlocks.
+    ///
+    /// The result is told as misuse and the run goes on, as it would outside.
     fn wrong_unlock(&mut self, what: &'static str) -> Done {
         let (at, layout) = self.layout();
         if matches!(self.load(at + layout.kind) & 3, 1 | 2) {

@@ -1,4 +1,9 @@
 //! Allocation as a part of steps: allocating is local, freeing a block writes all of it.
+//!
+//! Why it is summarised: a real allocator's free lists are shared by all threads, so any two calls
+//! would conflict, and an address would depend on the order of unrelated allocations. Here each
+//! thread has an arena of its own, addresses depend only on what that thread did, and blocks freed
+//! by others come back along happens-before (`State::hand_over`).
 
 use crate::footprint::access::{self, Kind};
 use crate::libc::{Allocation, Buried, Flavour, Function, Heap, Hook, Problem, Whole};

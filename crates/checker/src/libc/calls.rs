@@ -137,6 +137,9 @@ impl Stepper<'_> {
     }
 
     /// Executes a function as a whole. Its return address is replaced by one that is not mapped, so that its end traps.
+    ///
+    /// The trap at `RETURN` is found by address, so the function may call whatever it likes before
+    /// it returns.
     pub(crate) fn enter_whole(&mut self, step: &mut Step, whole: Whole) -> Result<bool, Refusal> {
         let Some(return_to) = self.state.return_address(step.tid) else { return self.step_past(step) };
         let (space, pointer) = (self.state.world.space(step.tid), self.state.world.cpus[&step.tid].gpr[RSP]);
@@ -156,6 +159,10 @@ impl Stepper<'_> {
         Ok(within.whole == Whole::Allocate || self.operated(step))
     }
 
+    /// An acquisition is a right mover and a release a left mover (Lipton's reduction): a step goes
+    /// on after acquiring a lock, for nothing that others do can depend on when it was acquired,
+    /// unless somebody breaks the lock. `is_kept` is that assumption; `break_lock` takes it back,
+    /// and the search begins anew with it refined.
     pub(crate) fn at_operation(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let operation = self.view().operation(step.tid, hook);
         let seen = self.state.seen();
@@ -208,6 +215,9 @@ impl Stepper<'_> {
     }
 
     /// A thread has operated on a lock that another thread holds: if it acquired or released the lock, that is broken.
+    ///
+    /// A lock is broken when somebody other than its holder releases or takes it (an unlock by
+    /// another thread, a fork handler).
     fn look_at_broken(&mut self, lock: u64, holder: Tid, is_taken: bool) {
         let still_holds = self.state.overlay.thread(holder).is_some_and(|overlay| overlay.holds.contains(&lock));
         if is_taken && still_holds {

@@ -1,4 +1,9 @@
 //! Functions in which threads sleep until they are woken: condition variables and barriers.
+//!
+//! A wait at a condition variable is two steps: release and sleep, then acquire and return; others
+//! may move in between, which is where lost wake-ups are. A signal wakes one sleeper, any of them
+//! (`woken` is a choice of the search), because POSIX promises no order; real libraries have one,
+//! and programs that rely on it are wrong. With nobody asleep a signal is lost.
 
 use super::act::Act;
 use super::layout::Flavour;
@@ -55,6 +60,9 @@ impl Act<'_> {
     }
 
     /// Whether threads sleep, or slept, in the library's own code: with a mutex that is not summarised.
+    ///
+    /// glibc and musl keep counts in the condition variable once their own code has waited there; a
+    /// summarised signal would not change them and wake nobody.
     fn is_used_for_real(&self) -> bool {
         let (seen, at) = (self.seen(), self.operation.args[0]);
         let is_used = match self.operation.flavour {
@@ -93,6 +101,8 @@ impl Act<'_> {
         }
     }
 
+    /// The last to come does not sleep and is told that it is the serial thread; POSIX leaves open
+    /// which one is.
     pub(super) fn barrier(&mut self) -> Done {
         let object = self.operation.object(self.seen(), self.operation.args[0], Kind::Condition);
         if self.operation.asleep(self.seen()).is_some() {

@@ -1,5 +1,9 @@
 //! Memoized actors: an actor's record is kept under its key and validated against its read set, so that the state need
 //! not be restored to compute it.
+//!
+//! An actor's record (can it move, what does it wait for, which locks does it hold) is asked for in
+//! every new state, for every actor that the step may have touched. It depends on far less than the
+//! state: that is recorded while it is computed, as for steps.
 
 use super::key::MemoKey;
 use crate::memo::lru::LruList;
@@ -14,6 +18,8 @@ use memory::Effect;
 use rustc_hash::FxHashMap;
 
 /// Entries at most.
+///
+/// When full, everything goes: simpler than ageing, and what recurs is back soon.
 const ACTORS_MAX: usize = 1 << 14;
 
 /// Memoized actors of one search.
@@ -38,6 +44,8 @@ impl ActorEntry {
 
 impl ActorMemo {
     /// The record of an actor whose read set is the same in a state.
+    ///
+    /// Under the silent key first, which is valid in more states.
     pub fn find(&mut self, key: MemoKey, state: &Snapshot) -> Option<ActorRecord> {
         let mut find =
             |key| self.actors.get_mut(&key)?.find(|entry| entry.fits(state)).map(|entry| entry.record.clone());

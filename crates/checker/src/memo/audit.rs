@@ -2,6 +2,9 @@
 //! assertions are on, all memoized ones are, and a difference is a panic unless an audit was requested.
 
 /// Counts of an audit.
+///
+/// `--audit` in a release build is the same check that tests make all the time, on one result in so
+/// many: the answer to "how do you know that the memo is right on my program".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Audited {
     /// Memoized and inherited results.

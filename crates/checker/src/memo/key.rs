@@ -1,4 +1,8 @@
 //! Memo keys: fingerprints of all that decides a step, without memory and other threads.
+//!
+//! What is in the key is compared by identity (one hash lookup), what is in the read set word by
+//! word. So the key has what changes together and rarely: registers decide nearly everything,
+//! mappings and the rest of the overlay seldom differ.
 
 use crate::system::state::Snapshot;
 use kernel::map::Wide;
@@ -15,6 +19,9 @@ const VIEWS_MAX: usize = 1 << 17;
 /// Key and read set together decide a step. The key has the thread's registers and overlay, the layout of memory, the
 /// rest of the overlay with the history, and the kernel as far as the step can read it. The read set has the words of
 /// memory and the dependencies on other threads. A step that depends on more is not memoized.
+///
+/// `silent` ignores what other threads do in the kernel. A step that turns out to make a call is
+/// kept under `any`, which has the identity of the whole kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoKey {
     pub silent: u128,
@@ -42,6 +49,9 @@ impl Keys {
     /// Fingerprint of the kernel as seen by a thread that makes no syscall: of other threads only their existence.
     /// While a process-directed signal is pending, all threads decide which one handles it, and the whole kernel
     /// counts.
+    ///
+    /// Cloning the kernel costs reference counts; its maps are shared, and hashing it costs what
+    /// differs. Memoized by identity, for thousands of states share a kernel.
     fn view(&mut self, kernel: &Shared<Kernel>, tid: Tid) -> Option<u128> {
         let pid = kernel.threads.get(&tid)?.pid;
         let view = || {

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 /// Entries of one key at most: to compare more takes as long as to execute the step.
+///
+/// A loop counter makes a new read set in every round: without a bound, one place in the program
+/// would fill the memo.
 const ENTRIES_MAX: usize = 24;
 
 /// The entries of one key, the most recently used first.

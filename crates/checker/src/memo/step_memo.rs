@@ -30,6 +30,8 @@ const STEPS_MAX: usize = 1 << 13;
 const KEYS_MAX: usize = 1 << 17;
 
 /// Hits or misses in a row that decide whether further hits are expected.
+///
+/// Programs in which nothing recurs (a counter in every state) would pay for lookups and never hit.
 const BALANCE_MAX: i32 = 1000;
 
 /// Where nothing is hit, so many steps are executed without a lookup.
@@ -52,6 +54,10 @@ pub(crate) struct StepMemo {
 }
 
 /// A memoized step.
+///
+/// **Invariant:** applied to any state that it fits, it gives what executing would give. Whatever a
+/// step reads must therefore be in the key, in `memory` or in `answers`; a new kind of dependence
+/// of steps on other threads needs a new [`Dependency`], or the audit finds it.
 pub(crate) struct MemoEntry {
     /// Layout fingerprint of the state that it was made in: the words below are meaningful only under the same
     /// mappings.
@@ -140,6 +146,9 @@ impl StepMemo {
 
 impl MemoEntry {
     /// The entry of a step that was just executed; nothing if a part of its read set was not recorded.
+    ///
+    /// `None` where something was read that has no place in a read set: then the step is executed
+    /// each time, which is always right.
     pub fn new(
         programs: &mut Programs,
         by: Tid,
@@ -180,6 +189,9 @@ impl MemoEntry {
     }
 
     /// The state that it leads to.
+    ///
+    /// O(words written + threads changed). Pages are found by content among interned ones, so equal
+    /// successors share them.
     pub fn apply(&self, programs: &mut Programs, state: &Snapshot) -> Snapshot {
         assert_eq!(self.layout, state.memory.layout_fingerprint(), "a memoized step is applied under other mappings");
         let mut after = Snapshot {
@@ -224,6 +236,9 @@ pub(crate) fn are_answers_in(state: &Snapshot, answers: &[(Dependency, u128)]) -
 }
 
 /// Fingerprint of the value of a dependency.
+///
+/// Dependencies are questions with 128-bit answers, so that a read set is compared without knowing
+/// what each was about.
 fn answer(state: &Snapshot, read: Dependency) -> u128 {
     let living = |space, base| living(&state.kernel, &state.cpus, space, base);
     match read {

@@ -28,13 +28,17 @@ impl Programs {
 
     /// Notes where the conversations are now, and what was answered there.
     fn note_places(&self, asked: &mut [Vec<(Place, Arc<Heard>)>]) {
-        let places = &self.state.world.kernel.net.far.places;
+        let far = &self.state.world.kernel.net.far;
         for (index, known) in asked.iter_mut().enumerate() {
-            let place = places.get(&PeerId(index as u32)).copied().unwrap_or_default();
-            if known.iter().all(|(other, _)| *other != place)
-                && let Ok(heard) = self.workload.peers[index].heard(place)
-            {
-                known.push((place, heard));
+            let peer = PeerId(index as u32);
+            let shared = far.places.get(&peer).copied().unwrap_or_default();
+            let own = far.conversations(peer).into_iter().map(|(_, place)| place);
+            for place in [shared].into_iter().chain(own) {
+                if known.iter().all(|(other, _)| *other != place)
+                    && let Ok(heard) = self.workload.peers[index].heard(place)
+                {
+                    known.push((place, heard));
+                }
             }
         }
     }

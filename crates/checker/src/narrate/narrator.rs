@@ -5,12 +5,13 @@ use super::heard::HeardEvent;
 use super::listener::Listener;
 use super::place;
 use crate::system::choice::TIME;
+use crate::system::peer_flows::in_flight;
 use crate::system::peers::{delivery, is_delivery};
 use crate::system::state::Snapshot;
 use crate::system::view::View;
 use explore::graph::Reached;
 use kernel::{Pid, Tid};
-use peer::End;
+use peer::{Datagram, End};
 use std::collections::{BTreeMap, HashMap};
 use trace::{Bytes, Call, Choice, ConnectionEnd, Event, EventKind, Location, Progress, Purpose, Waiting};
 
@@ -70,16 +71,23 @@ impl Narrator<'_> {
             let name = peers[knock.peer.0 as usize].name().to_owned();
             return Some((name, event(Tid(choice.actor), EventKind::Connection { port: knock.port }, None)));
         }
+        let peer = kernel.net.far.peer_of(end)?;
+        let name = peers[peer.0 as usize].name().to_owned();
+        if kernel.net.far.flows.contains_key(&end) {
+            let (_, answer) = in_flight(kernel, peers, end).ok()?.into_iter().nth(choice.index as usize)?;
+            let kind =
+                EventKind::Delivery { answer: answer.bytes().map(whole), end: unreachable(&answer), is_client: false };
+            return Some((name, event(Tid(choice.actor), kind, None)));
+        }
+        let is_client = kernel.net.far.clients.contains_key(&peer);
         let delivery = delivery(kernel, peers, end).ok()??;
-        let peer = kernel.net.far.ends.get(&end)?.peer;
-        let answer = Some(delivery.news()).filter(|news| !news.is_empty());
-        let answer = answer.map(|news| Bytes::beginning_with(news, news.len() as u64));
+        let answer = Some(delivery.answer(choice.index)).filter(|news| !news.is_empty());
+        let answer = answer.map(whole);
         let end = delivery.end.map(|end| match end {
             End::Finished | End::Closed => ConnectionEnd::Closed,
             End::Reset => ConnectionEnd::Reset,
         });
-        let name = peers[peer.0 as usize].name().to_owned();
-        Some((name, event(Tid(choice.actor), EventKind::Delivery { answer, end }, None)))
+        Some((name, event(Tid(choice.actor), EventKind::Delivery { answer, end, is_client }, None)))
     }
 
     /// Time passes; whoever could have moved is slow.
@@ -181,6 +189,16 @@ fn event(tid: Tid, kind: EventKind, location: Option<Location>) -> Event {
         created: None,
         is_local: false,
     }
+}
+
+/// All of some bytes.
+fn whole(bytes: &[u8]) -> Bytes {
+    Bytes::beginning_with(bytes, bytes.len() as u64)
+}
+
+/// What becomes of datagrams if nobody receives them.
+fn unreachable(answer: &Datagram) -> Option<ConnectionEnd> {
+    (*answer == Datagram::Unreachable).then_some(ConnectionEnd::Unreachable)
 }
 
 /// Whether an actor is a thread.

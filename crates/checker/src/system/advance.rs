@@ -3,6 +3,13 @@
 //! Local operations that follow a visible one belong to its step. An acquisition of a lock is a right mover: its step
 //! continues up to the next visible operation. All else is a step of its own: merging what follows a release would hide
 //! races.
+//!
+//! **Why coarse steps are enough.** Local operations commute with everything, so placing them
+//! behind the visible operation of the same thread loses no behaviour (Lipton's reduction). Plain
+//! accesses to shared memory are not local, but are executed in one run up to the next visible
+//! operation: if two of them can happen next to each other and conflict, that is a data race, the
+//! word becomes a watchpoint, and the search begins anew with each access a step (decision 9). For
+//! race-free programs the coarse steps show everything that the fine ones would.
 use super::step::Step;
 use crate::footprint::Footprint;
 use crate::footprint::access::{self, Kind};
@@ -20,6 +27,9 @@ use world::refusal::Refusal;
 use x86::Trap;
 
 /// Local instructions of one step at most: a spin loop is cut here.
+///
+/// The rest of the loop is another step, so a thread that computes for long is several local steps
+/// and not one endless one.
 const RUN_MAX: u64 = 20_000;
 
 /// Operations of one step at most, where no other actor exists: a spin loop is cut here, too.
@@ -28,6 +38,10 @@ const PARTS_MAX: u32 = 2_000;
 impl Stepper<'_> {
     /// Takes a step of a thread from the loaded state. While no other actor exists, the step continues until the thread
     /// blocks.
+    ///
+    /// The order behind the loop matters: accesses first (they need the thread), then what ended
+    /// with the step, then gates and signals. The last access makes every step read the world, with
+    /// which [`access::everything`] conflicts.
     pub(crate) fn advance(&mut self, tid: Tid, alternative: Alternative) -> Result<Step, Refusal> {
         let is_fresh = true;
         let (assertion, misuse) = (None, None);
@@ -42,6 +56,7 @@ impl Stepper<'_> {
             is_fresh,
             after_operation,
             assertion,
+            contradiction: None,
             misuse,
             lowest,
             clean_below,
@@ -94,6 +109,9 @@ impl Stepper<'_> {
     }
 
     /// Executes the next part of a step; whether the step continues.
+    ///
+    /// At most one visible operation a step (`may_operate`): the first part may execute one, later
+    /// parts only go on locally.
     fn advance_part(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let tid = step.tid;
         let was_waiting = self.state.is_waiting(tid);
@@ -155,6 +173,9 @@ impl Stepper<'_> {
 
     /// Called after each visible operation: sets the savepoint that local instructions are rolled back to. The step
     /// continues.
+    ///
+    /// The savepoint costs reference counts and a mark in the memory's journal. It is taken only
+    /// once for each step, and only where others exist.
     pub(crate) fn operated(&mut self, step: &mut Step) -> bool {
         self.clear_dead_stack(step);
         self.state.hand_over(step);
@@ -171,6 +192,9 @@ impl Stepper<'_> {
 
     /// Rolls back to the end of the visible operation if what followed made an access or failed: another actor may come
     /// in between. Whether nothing was rolled back.
+    ///
+    /// Without it, an access behind a release would be in the step of the release, and a race with
+    /// it would be invisible.
     fn commit(&mut self, step: &mut Step) -> bool {
         let has_failed = step.assertion.is_some() || !self.state.world.kernel.threads.contains_key(&step.tid);
         let Some((savepoint, progress)) = step.after_operation.take() else { return true };
@@ -220,6 +244,10 @@ impl Stepper<'_> {
 
     /// Before an instruction with `lock`, or a syscall whose footprint is the caller's memory: it is visible only if
     /// that memory is shared.
+    ///
+    /// Executed first and judged afterwards: whether a locked instruction touches shared memory is
+    /// known only by its address. If it may not happen now, it is rolled back and is the first
+    /// thing of the next step.
     fn at_locked(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let (savepoint, progress) = (self.savepoint(), step.progress());
         let fingerprint = self.state.world.memory.fingerprint();
@@ -253,6 +281,8 @@ impl State {
 
     /// Process-directed signals go to the first thread while it lives. Once it has ended, each other thread may be the
     /// last one, whose end is the end of the process. So the end of the first thread conflicts with every step.
+    ///
+    /// Decision 14, "signals".
     fn note_leader(&self, step: &mut Step, pid: Pid) {
         let is_ended = !self.world.kernel.threads.contains_key(&step.tid);
         let process = self.world.kernel.processes.get(&pid);

@@ -1,4 +1,8 @@
 //! Alternatives of an actor in a state. Engines number them from 0; only this file gives a number its meaning.
+//!
+//! Numbers are what schedules hold, so their meaning must follow from the state alone: 0 is the
+//! plain step, further ones are other outcomes of the same operation (how much a read returns, who
+//! is woken). POSIX lets a signal wake "at least one" waiter and does not say which; each is tried.
 
 use crate::libc::Operation;
 use crate::system::choice_kind::ChoiceKind;
@@ -9,6 +13,8 @@ use kernel::{Id, Tid, signal};
 use trace::Choice;
 
 /// The number of the actor that lets time pass.
+///
+/// No thread has this number: threads' numbers have five digits.
 pub const TIME: u32 = 0;
 
 /// One alternative of an actor.
@@ -23,8 +29,8 @@ pub(crate) enum Alternative {
     Wake(Tid),
     /// Time passes to the next deadline.
     TimePasses,
-    /// Answers of a peer come to a connection.
-    Deliver(Id),
+    /// Answers of a peer come to a connection; or one of those to a flow of datagrams, by its number among them.
+    Deliver(Id, u32),
 }
 
 impl Alternative {
@@ -59,7 +65,7 @@ impl View<'_> {
             return Some(Alternative::TimePasses);
         }
         if is_delivery(actor) {
-            return self.connection_of(actor).map(Alternative::Deliver);
+            return self.connection_of(actor).map(|end| Alternative::Deliver(end, index));
         }
         if index == 0 {
             return Some(Alternative::Run);

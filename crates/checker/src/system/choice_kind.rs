@@ -16,11 +16,13 @@ pub enum ChoiceKind {
     Accepts,
     /// Whether a timed wait ends while other actors are enabled.
     Timeouts,
+    /// Which of the answers under way comes first.
+    Answers,
 }
 
 impl ChoiceKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Wakes, Self::Reads, Self::Accepts, Self::Timeouts];
+    pub const ALL: [Self; 5] = [Self::Wakes, Self::Reads, Self::Accepts, Self::Timeouts, Self::Answers];
 
     /// Its text in reports.
     #[must_use]
@@ -30,6 +32,7 @@ impl ChoiceKind {
             Self::Reads => "how much a read returns",
             Self::Accepts => "who accepts a connection",
             Self::Timeouts => "whether a timed wait ends early",
+            Self::Answers => "which answer of a peer comes first",
         }
     }
 }

@@ -11,6 +11,9 @@ use trace::FailureKind;
 
 impl View<'_> {
     /// The failure of a state in which no actor is enabled: a livelock if a thread spins there, else a deadlock.
+    ///
+    /// Not every state without a step is a failure: services that may run for ever may stay where
+    /// they wait.
     pub(crate) fn stuck(&self) -> Option<Failure> {
         let tids = || self.state.world.kernel.threads.keys();
         let waiting: Vec<String> = tids().map(|tid| self.waits(*tid)).collect();
@@ -57,6 +60,7 @@ impl Workload {
         ended.iter().find_map(|ended| self.failure_of(ended))
     }
 
+    /// `SIGKILL` is no failure: a program is killed because another one of the check wanted it.
     fn failure_of(&self, Ended { pid, name, status }: &Ended) -> Option<Failure> {
         let signal = status & 0x7f;
         const SIGABRT: i32 = 6;

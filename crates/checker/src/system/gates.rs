@@ -1,4 +1,8 @@
 //! Gates: what services await before they start.
+//!
+//! A gate is a condition on the state ("port 80 is listened on"), evaluated before and behind each
+//! step. Its object makes the step that opens it and the service that awaits it dependent, as a
+//! wake-up is.
 
 use crate::footprint::access::{self, Kind};
 use crate::system::service::{Expected, Started};

@@ -11,6 +11,7 @@ pub mod gates;
 pub mod never;
 pub mod overlay;
 pub mod peer_connects;
+pub mod peer_flows;
 pub mod peer_steps;
 pub mod peers;
 pub mod points;

@@ -2,6 +2,10 @@
 //!
 //! Locks stay in the guest's memory, in the C library's own format. What has no place there is kept here: sleepers of
 //! condition variables, holders of locks, recent reads of spinning threads, the executed parts of an instruction.
+//!
+//! **Invariant:** a thread has an entry exactly if the kernel has the thread (`follow_births`).
+//! Entries are compared and hashed like everything else in the state; a field that two equal
+//! futures could differ in would multiply states.
 
 use super::dependency::Dependency;
 use crate::libc::{Buried, Whole};
@@ -24,6 +28,9 @@ pub struct Overlay {
 }
 
 /// The overlay of one thread.
+///
+/// What belongs here: facts about a thread that decide its next step or who may move, and that no
+/// word of the guest's memory holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ThreadOverlay {
     /// Its phase of life.
@@ -33,6 +40,9 @@ pub struct ThreadOverlay {
     /// The function that it executes as a whole.
     pub within: Option<Within>,
     /// Exclusive locks that it holds, by object, sorted.
+    ///
+    /// Used by the lock filter of the reduction; a lock that was seen to be released by another is
+    /// dropped from records (`is_kept`), not from here.
     pub holds: Vec<u64>,
     /// Locks that it holds as a reader, in the order of taking them.
     pub shares: Vec<u64>,
@@ -42,6 +52,9 @@ pub struct ThreadOverlay {
     pub creator: Option<Tid>,
     /// Threads of other processes that it is a copy of, by `fork(2)`: it may release its copies of locks that they
     /// held.
+    ///
+    /// `pthread_atfork(3)` handlers and C libraries release, in the child, locks that the parent's
+    /// thread holds.
     pub copies: Vec<Tid>,
     /// Its recent reads, to detect spin loops.
     pub spin: Spin,
@@ -220,6 +233,9 @@ impl Overlay {
     }
 
     /// Threads that may spin on an object that a step writes. A memo entry applies only where there are none.
+    ///
+    /// The one effect of a step on other threads' entries that is not in its own read set; memo
+    /// entries are refused where there is one.
     #[must_use]
     pub fn disturbed(&self, by: Tid, accesses: &[Access]) -> Vec<Tid> {
         let is_concerned = |(tid, overlay): &(&Tid, &ThreadOverlay)| **tid != by && overlay.spin.concerns(accesses);

@@ -1,13 +1,18 @@
 //! Steps that concern peers: what a step says is passed on, and answers are delivered.
+//!
+//! What is said to a peer is a write of the object "said to that peer", a delivery is a read of it:
+//! so a reduction never exchanges a delivery with the sentence that it answers, while deliveries of
+//! different peers commute.
 
 use crate::footprint::{access, sockets};
 use crate::system::peer_connects::Knock;
+use crate::system::peer_flows::in_flight;
 use crate::system::peers::{delivery, delivery_actor, said_object};
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use explore::graph::Access;
 use kernel::Id;
-use kernel::net::{far_ends, far_log};
+use kernel::net::{far_ends, far_flows, far_log};
 
 impl Stepper<'_> {
     /// Passes on to peers what a step has said.
@@ -17,14 +22,18 @@ impl Stepper<'_> {
             return;
         }
         for said in far_log::take_said(kernel) {
-            let Some(peer) = kernel.net.far.ends.get(&said.end).map(|far| far.peer) else { continue };
-            let place = kernel.net.far.places.get(&peer).copied().unwrap_or_default();
+            let Some(peer) = kernel.net.far.peer_of(said.end) else { continue };
+            let place = kernel.net.far.place_of(said.end);
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
-            kernel.net.far.places.insert(peer, after);
+            kernel.net.far.come_to(said.end, after);
             let contradiction = self.workload.peers[peer.0 as usize].contradiction(after);
-            step.assertion = step.assertion.take().or(contradiction);
+            step.contradiction = step.contradiction.take().or(contradiction);
             if !self.workload.options.holes.said {
-                step.accesses.push(Access { object: said_object(peer), write: true, plain: false });
+                step.accesses.push(Access {
+                    object: said_object(&kernel.net.far, peer, said.end),
+                    write: true,
+                    plain: false,
+                });
             }
         }
     }
@@ -34,7 +43,11 @@ impl Stepper<'_> {
         let kernel = &mut self.state.world.kernel;
         let listener = knock.listener(kernel)?;
         let mut accesses = knock.accesses(kernel, listener);
-        accesses.push(Access { object: said_object(knock.peer), write: false, plain: false });
+        accesses.push(Access {
+            object: said_object(&kernel.net.far, knock.peer, knock.end),
+            write: false,
+            plain: false,
+        });
         far_ends::open(kernel, (knock.end, knock.peer), knock.source, knock.port)?;
         let opened = kernel.net.far.opened.get(&knock.peer).copied().unwrap_or_default();
         kernel.net.far.opened.insert(knock.peer, opened + 1);
@@ -42,8 +55,24 @@ impl Stepper<'_> {
         Some(accesses)
     }
 
+    /// Delivers an answer to a flow of datagrams; nothing if there is no such one.
+    fn deliver_datagram(&mut self, id: Id, index: u32) -> Option<Vec<Access>> {
+        let kernel = &mut self.state.world.kernel;
+        let flow = kernel.net.far.flows.get(&id)?;
+        let (index, answer) = in_flight(kernel, &self.workload.peers, id).ok()?.into_iter().nth(index as usize)?;
+        let mut accesses =
+            vec![Access { object: said_object(&kernel.net.far, flow.peer, id), write: false, plain: false }];
+        accesses.extend(sockets::datagram(kernel, far_flows::receiver(kernel, flow)));
+        accesses.push(Access { object: access::object(access::Kind::World, 0, 0), write: false, plain: false });
+        far_flows::deliver(kernel, id, index, answer.bytes());
+        Some(accesses)
+    }
+
     /// Delivers to a connection what its peer has answered, as far as there is room; nothing if that is nothing.
-    pub(crate) fn deliver(&mut self, end: Id) -> Option<Vec<Access>> {
+    pub(crate) fn deliver(&mut self, end: Id, index: u32) -> Option<Vec<Access>> {
+        if self.state.world.kernel.net.far.flows.contains_key(&end) {
+            return self.deliver_datagram(end, index);
+        }
         if let Some(knock) = self.view().knock_of(delivery_actor(end)) {
             return self.connect(&knock);
         }
@@ -51,15 +80,18 @@ impl Stepper<'_> {
         let pending = delivery(kernel, &self.workload.peers, end).ok()??;
         let near = far_ends::near(kernel, end)?;
         let peer = kernel.net.far.ends.get(&end)?.peer;
-        let mut accesses = vec![Access { object: said_object(peer), write: false, plain: false }];
+        let mut accesses = vec![Access { object: said_object(&kernel.net.far, peer, end), write: false, plain: false }];
         accesses.extend(match pending.end {
             Some(_) => sockets::end(kernel, near),
             None => sockets::send(kernel, end, pending.pending() as u64),
         });
-        if pending.is_empty() {
+        let is_known = pending.messages.is_empty() || (index as usize) < pending.messages.len();
+        if pending.is_empty() || !is_known {
             return None;
         }
-        if !pending.news().is_empty() {
+        if let Some((number, message)) = pending.messages.get(index as usize) {
+            far_ends::deliver_message(kernel, end, *number, message);
+        } else if !pending.news().is_empty() {
             far_ends::deliver(kernel, end, pending.news());
         }
         if let Some(how) = pending.end {

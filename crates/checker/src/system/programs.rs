@@ -16,6 +16,7 @@ use crate::system::overlay::ThreadOverlay;
 use crate::system::peers::{deliveries, unknown_delivery};
 use crate::system::service::Service;
 use crate::system::state::{NUMBERS, Snapshot, State, first_number};
+use crate::system::step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use crate::system::workload::Workload;
@@ -27,6 +28,7 @@ use kernel::errno::Errno;
 use kernel::files;
 use kernel::host::Host;
 use kernel::kernel::Output;
+use kernel::net::Transport;
 use kernel::net::far::{PeerId, Site};
 use kernel::{Kernel, Pid, Tid, signal};
 use memory::Limit;
@@ -39,15 +41,36 @@ use trace::{Choice, FailureKind, Fingerprint};
 use world::refusal::{Cause, Refusal};
 use world::{Command, Pace, StartError, World};
 
+/// The property that every schedule says the same to strict peers.
+pub const STRICT: &str = "strict";
+
 /// The result of taking a choice.
 #[derive(Default)]
 struct ChoiceResult {
     accesses: Vec<Access>,
+    faults: Faults,
+}
+
+/// What is wrong with a step, beside how processes end.
+#[derive(Default)]
+struct Faults {
     misuse: Option<&'static str>,
     assertion: Option<String>,
+    contradiction: Option<String>,
+}
+
+impl Faults {
+    fn of(step: &mut step::Step) -> Self {
+        let step::Step { misuse, assertion, contradiction, .. } = step;
+        Self { misuse: *misuse, assertion: assertion.take(), contradiction: contradiction.take() }
+    }
 }
 
 /// Programs whose schedules are to be searched.
+///
+/// **Invariant:** between two calls of the engine the state is some saved one (`loaded`) or
+/// garbage; `load` restores before each step, and does nothing if the state is that one already,
+/// which is the usual case in a depth-first search.
 pub struct Programs {
     pub(crate) state: State,
     pub(crate) executor: Executor,
@@ -92,6 +115,8 @@ impl Programs {
     }
 
     /// Another worker for the same search: snapshots of one can be restored by the other.
+    ///
+    /// Workers share snapshots, hooks and the initial state; code caches and memory are their own.
     pub(crate) fn for_worker(&self) -> Self {
         let host = &self.state.world.kernel.host;
         let world = World::new(host.clone(), 1, self.state.world.memory.limit());
@@ -162,6 +187,9 @@ impl Programs {
 
     /// Brings every program to the beginning of its own code. Loading is no part of any schedule: it reads files and
     /// maps them, and commutes with the loading of other programs.
+    ///
+    /// Loading a program reads its files and maps them, in its own space: it commutes with all
+    /// other loading, so one order is enough.
     fn begin(&mut self) {
         self.is_starting = true;
         let tids: Vec<Tid> = self.state.world.kernel.threads.keys().copied().collect();
@@ -203,6 +231,9 @@ impl Programs {
     }
 
     /// Restores a state, to take a step from it.
+    ///
+    /// # Panics If the state was changed since it was saved: then some step went around the
+    /// savepoints.
     pub(crate) fn load(&mut self, snapshot: &Snapshot) {
         self.executor.catch_up();
         match self.loaded.take() == Some(snapshot.number) {
@@ -221,6 +252,9 @@ impl Programs {
 
     /// Makes every access to the words of these races a visible operation. Whether the search has to restart, because
     /// of that or because its steps have refined the abstraction.
+    ///
+    /// The end of a round: everything that steps have shown, merged. If it grew, all states are
+    /// void.
     pub fn promote(&mut self, races: &[Race]) -> bool {
         let words = races.iter().filter_map(|race| self.executor.words.get(&race.object));
         self.executor.refinement.promote(words.flatten().copied());
@@ -308,6 +342,9 @@ impl Programs {
     }
 
     /// Fingerprint of the state, or of the variables that users match states by.
+    ///
+    /// 128 bits of a sum over memory, threads and kernel, or of the variables that the user named
+    /// (`--match`), which is an abstraction that may merge states and is reported as such.
     pub(crate) fn fingerprint(&mut self) -> u128 {
         let whole = self.state.fingerprint();
         self.workload.abstraction(&self.state).unwrap_or(whole)
@@ -341,8 +378,8 @@ impl Programs {
         if alternative == Alternative::TimePasses {
             return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
         }
-        if let Alternative::Deliver(end) = alternative {
-            let accesses = self.stepper().deliver(end)?;
+        if let Alternative::Deliver(end, index) = alternative {
+            let accesses = self.stepper().deliver(end, index)?;
             return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
         }
         let tid = Tid(choice.actor);
@@ -350,11 +387,11 @@ impl Programs {
             return None;
         }
         match self.stepper().advance(tid, alternative) {
-            Ok(step) => {
+            Ok(mut step) => {
                 if self.workload.options.awaits {
                     self.stepper().follow_spin(&step, state);
                 }
-                Some(ChoiceResult { accesses: step.accesses, misuse: step.misuse, assertion: step.assertion })
+                Some(ChoiceResult { faults: Faults::of(&mut step), accesses: step.accesses })
             }
             // The effects of an incomplete step are discarded: the next load restores the state.
             Err(refusal) if refusal.cause == Cause::Spent => None,
@@ -443,6 +480,10 @@ pub(crate) struct Executed {
 impl Programs {
     /// Executes a step. Records its read set on demand: words of memory in the memory itself, other threads in the
     /// result.
+    ///
+    /// What is compared before and behind a step (gates, timing, recipients of signals,
+    /// propositions) are the facts that depend on several actors at once: a change of one of them
+    /// is an access of this step, though it made none.
     pub(crate) fn execute(
         &mut self,
         state: &Snapshot,
@@ -461,7 +502,7 @@ impl Programs {
         let recipients = signal::recipients(&self.state.world.kernel, &several);
         let result = self.take_choice(state, choice);
         let reads = self.state.end_notes();
-        let ChoiceResult { mut accesses, misuse, assertion } = result?;
+        let ChoiceResult { mut accesses, faults } = result?;
         accesses.extend(self.stepper().gate_accesses(tid, &gates));
         if timing != self.view().timing(tid) {
             accesses.push(Access { object: access::deadlines(), write: true, plain: false });
@@ -475,7 +516,7 @@ impl Programs {
         let progress = accesses.iter().any(access::changes);
         self.take_output();
         let after = self.workload.valuation(&self.state);
-        let failure = self.failed(choice.actor, (misuse, assertion), (before, after));
+        let failure = self.failed(choice.actor, faults, (before, after));
         let fingerprint = self.fingerprint();
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
         let reached = match around.is_known(fingerprint, is_fatal) {
@@ -490,13 +531,16 @@ impl Programs {
     fn failed(
         &mut self,
         actor: u32,
-        (misuse, assertion): (Option<&'static str>, Option<String>),
+        Faults { misuse, assertion, contradiction }: Faults,
         (before, after): (u64, u64),
     ) -> Option<Failure> {
         let ended = self.state.take_ended();
         let asserted =
             assertion.map(|message| Failure { kind: FailureKind::Assert, message, fatal: true, property: None });
+        let is_strict =
+            |message| Failure { kind: FailureKind::Never, message, fatal: true, property: Some(STRICT.to_owned()) };
         let failure = asserted
+            .or_else(|| contradiction.map(is_strict))
             .or_else(|| self.workload.failure(&ended))
             .or_else(|| self.workload.forbidden_failure(before, after))
             .or_else(|| self.workload.misused(actor, misuse?));
@@ -515,6 +559,9 @@ impl Programs {
     }
 
     /// A memoized or inherited result differs from the computed one: no verdict of this search can be trusted.
+    ///
+    /// In tests a panic, so that the failing program is at hand; with `--audit` a refusal, so that
+    /// the user gets no verdict.
     pub(crate) fn note_difference(&mut self, tid: Tid, what: &str) {
         // Results from before a refinement may differ, and the search restarts anyway.
         if self.executor.refinement.has_grown.load(Ordering::Relaxed) {
@@ -544,7 +591,7 @@ impl Programs {
 
     /// Delivery actors of a state. A peer that cannot be asked is a refusal.
     pub(crate) fn deliveries_in(&mut self, kernel: &Kernel) -> Vec<Actor> {
-        if kernel.net.far.ends.is_empty() && kernel.net.far.clients.is_empty() {
+        if kernel.net.far.is_unused() {
             return Vec::new();
         }
         deliveries(kernel, &self.workload.peers).unwrap_or_else(|trouble| {
@@ -567,14 +614,21 @@ impl Programs {
         let id = PeerId(self.workload.peers.len() as u32);
         let kernel = &mut self.state.world.kernel;
         let site = match &shape {
-            Shape::Listens(Address::Port(port)) => Some(Site::Local(*port)),
-            Shape::Listens(Address::Machine(machine, port)) => Some(Site::Machine(*machine, *port)),
+            Shape::Listens(Address::Port(port)) => Some(Site::Local(Transport::Tcp, *port)),
+            Shape::Listens(Address::Machine(machine, port)) => Some(Site::Machine(Transport::Tcp, *machine, *port)),
+            Shape::Listens(Address::Udp(machine, port)) if machine.is_loopback() => {
+                Some(Site::Local(Transport::Udp, *port))
+            }
+            Shape::Listens(Address::Udp(machine, port)) => Some(Site::Machine(Transport::Udp, *machine, *port)),
             Shape::Listens(Address::Path(path)) => Some(Site::Socket(files::create_socket(kernel, path.as_bytes())?)),
             Shape::Connects(port) => {
                 kernel.net.far.clients.insert(id, *port);
                 None
             }
         };
+        if peer.is_independent() {
+            kernel.net.far.independent.push(id);
+        }
         site.into_iter().for_each(|site| drop(kernel.net.far.declared.insert(site, id)));
         self.workload.peers.push(peer);
         self.workload.shapes.push(shape);

@@ -1,4 +1,8 @@
 //! The overlay as steps read it: what a step reads of other threads is recorded, where its read set is wanted.
+//!
+//! Interior mutability, against the rule of the project, because reads are recorded where `&self`
+//! is at hand everywhere; it is no part of the state, never cloned or hashed, and empty between
+//! steps.
 
 use super::dependency::Dependency;
 use super::overlay::{Overlay, Phase, ThreadOverlay, insert};

@@ -2,6 +2,10 @@
 //!
 //! It is a function of the code alone. What is undecided after a few instructions counts as live, and so does every
 //! register at a call, a return, or an indirect jump.
+//!
+//! Used only where positions of a thread are compared with each other (spin loops): a loop that
+//! leaves its last flag in a register is the same loop whatever was there. Not used for
+//! fingerprints, whose dead parts are flags (`x86`) and stacks.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, Register, UsedRegister,
@@ -11,6 +15,8 @@ use std::collections::BTreeMap;
 use x86::Cpu;
 
 /// How many instructions are analysed.
+///
+/// An iteration of a spin loop is shorter.
 const HORIZON: usize = 48;
 
 /// The longest instruction.
@@ -40,6 +46,9 @@ fn instruction(memory: &Memory, space: SpaceId, address: u64) -> Option<Instruct
 }
 
 /// Registers that may be live at an address.
+///
+/// A worklist over paths, with the registers that are still undecided on each; what a path
+/// overwrites leaves the set, what it reads is live.
 fn live_at(start: u64, code: impl Fn(u64) -> Option<Instruction>) -> Registers {
     let mut factory = InstructionInfoFactory::new();
     // The stack pointer is always live.

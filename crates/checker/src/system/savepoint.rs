@@ -13,6 +13,9 @@ use x86::Cpu;
 /// It has all parts that executing instructions and calls may change: memory (undone by its journal), registers, kernel
 /// and overlay. The history changes only between steps. The refinement is not rolled back: it only grows, and what an
 /// abandoned execution has shown stays true.
+///
+/// Not a snapshot: it is valid only within the step, since memory is undone by its journal, newest
+/// entry first.
 pub(crate) struct Savepoint {
     mark: Mark,
     /// Registers of all threads: a step may end others.

@@ -8,10 +8,17 @@
 //! lead to that execution.
 //!
 //! Time passes only at quiescence. An iteration that leads there is not redundant.
+//!
+//! Only for the stateless engine: there, each iteration of `while (!flag);` would be another
+//! execution. The stateful one meets the same state again and needs none of this. The idea is known
+//! as spin-assume (Nidhugg, GenMC); here it is found by comparing positions at run time instead of
+//! by a compiler pass.
 
 use explore::graph::Access;
 
 /// Steps of a thread that its current position is compared with, at most.
+///
+/// Longer loops are not recognised, and cost executions.
 const TRAIL_MAX: usize = 32;
 
 /// The recent reads of a thread, and whether it waits for one of them to change.
@@ -35,6 +42,9 @@ struct ReadStep {
 }
 
 /// The state of a thread after a step.
+///
+/// `drift` is the sum of what the thread's own steps changed in memory: zero if an iteration leaves
+/// its stack as it was.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Position {
     place: Place,
@@ -47,6 +57,9 @@ struct Position {
 pub(super) type Place = (u64, u128);
 
 /// Whether a thread has completed an iteration.
+///
+/// `Reading` to `Waiting` when an iteration is complete, to `Redundant` when somebody writes what
+/// it read; back to `Reading` by a write of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 enum Status {
     /// It has not, as far as is known.

@@ -13,6 +13,9 @@ use kernel::{Tid, signal};
 
 impl Stepper<'_> {
     /// Records whether a step only read, and whether it completed an iteration of a loop.
+    ///
+    /// A step that changes the kernel is no iteration, even if its accesses are reads: it would not
+    /// leave the thread as it was.
     pub(crate) fn follow_spin(&mut self, step: &Step, before: &Snapshot) {
         self.state.disturb(step);
         let Some(place) = self.view().continuation(step.tid) else { return };

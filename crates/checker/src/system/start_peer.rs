@@ -5,7 +5,8 @@ use kernel::errno::Errno;
 use kernel::files;
 use kernel::host::Host;
 use peer::{
-    Address, Native, Outside, OwnWorld, Recorded, Role, Runs, Shape, Stop, Strict, Terms, Trouble, recorded_shape,
+    Address, Framed, Independent, Native, Outside, OwnWorld, Recorded, Role, Runs, Shape, Stop, Strict, Terms, Trouble,
+    recorded_shape,
 };
 use std::sync::Arc;
 use trace::PeerRef;
@@ -37,6 +38,12 @@ impl Programs {
             Runs::World => Arc::new(self.in_own_world(start)?),
             Runs::Native => Arc::new(self.on_host(start)?),
         };
+        let Terms { is_independent, ignore, framing, is_unordered, .. } = start.terms.clone();
+        let peer = match framing {
+            Some(framing) => Arc::new(Framed::new(peer, framing, is_unordered)),
+            None => peer,
+        };
+        let peer = if is_independent { Arc::new(Independent::new(peer, ignore)) } else { peer };
         let peer = if start.terms.is_strict { Arc::new(Strict::new(peer)) } else { peer };
         self.add_peer(peer, start.shape.clone()).map_err(|errno| no_socket(&start.shape, errno))
     }
@@ -103,10 +110,15 @@ pub enum PeerProblem {
     NotStarted(StartError),
     /// It does not listen, or does something that is not modelled.
     Trouble(String),
+    /// The search has to stop.
+    Stopped,
 }
 
 impl PeerProblem {
     fn of(trouble: &Trouble) -> Self {
-        Self::Trouble(trouble.to_string())
+        match trouble {
+            Trouble::Stopped => Self::Stopped,
+            trouble => Self::Trouble(trouble.to_string()),
+        }
     }
 }

@@ -18,8 +18,10 @@ pub(crate) struct Step {
     pub is_fresh: bool,
     /// The savepoint after the visible operation: what follows is rolled back if it turns out not to be local.
     pub after_operation: Option<(Savepoint, Progress)>,
-    /// A failed assertion, in the program's words; or how it contradicts what another schedule has said to a peer.
+    /// A failed assertion, in the program's words.
     pub assertion: Option<String>,
+    /// How it contradicts what another schedule has said to a strict peer. Known when the step is over.
+    pub contradiction: Option<String>,
     /// A misuse of a library function.
     pub misuse: Option<&'static str>,
     /// The lowest stack address that was written.

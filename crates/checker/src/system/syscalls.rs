@@ -137,6 +137,9 @@ impl Stepper<'_> {
         if self.executor.refinement.sends_signals && sets_mask(call.0) {
             return Some(Footprint::Objects(vec![access::changes_mask(self.view().asked(tid, call).pid(), tid)]));
         }
+        if self.workload.options.holes.zones && table::row(call.0).is_some_and(|row| row.remaps.is_some()) {
+            return Some(Footprint::Nothing);
+        }
         Some(self.view().asked(tid, call).reach())
     }
 }

@@ -3,6 +3,11 @@
 //! On x86 an access within eight aligned bytes is atomic, and so is an instruction with `lock`. Any other instruction
 //! with several such accesses to racing words is as many steps; the values in between are kept in the overlay
 //! (`Partial`).
+//!
+//! Example: `inc dword [x]` of two threads, without `lock`. Each is a load and a store, two steps:
+//! load A, load B, store A, store B loses one increment, and is found. The value that was loaded is
+//! kept in the overlay; the store puts it back into memory, executes the whole instruction, and
+//! restores what others have written meanwhile to words that are not the store's.
 
 use crate::system::overlay::{Part, Partial};
 use crate::system::state::State;
@@ -15,6 +20,9 @@ use world::refusal::Refusal;
 use x86::{Machine, Trap};
 
 /// Bytes that are accessed atomically if they are aligned.
+///
+/// SDM vol. 3, "Guaranteed Atomic Operations": accesses within an aligned quadword. Larger ones
+/// that stay within a cache line are atomic on many processors, which no program may rely upon.
 const ATOMIC: u64 = 8;
 
 impl Stepper<'_> {
@@ -48,6 +56,9 @@ impl Stepper<'_> {
 
     /// The accesses of the next instruction to racing words, in order, as atomic parts with the values that they write.
     /// None if the instruction traps.
+    ///
+    /// By executing the instruction on trial: which accesses it makes depends on its operands, and
+    /// the memory's log has them in order.
     fn visible_parts(&mut self, tid: Tid, space: SpaceId) -> Vec<Part> {
         let done = self.state.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
         let savepoint = self.savepoint();
@@ -81,6 +92,9 @@ impl Stepper<'_> {
     }
 
     /// Executes the next part of an instruction; the last one completes it.
+    ///
+    /// Intermediate parts do not go through the instruction at all: a read notes the value, a write
+    /// stores what the trial said it would.
     fn take_part(&mut self, step: &mut Step, space: SpaceId, parts: &[Part]) -> Result<bool, Refusal> {
         let tid = step.tid;
         let rip = self.state.world.cpus[&tid].rip;

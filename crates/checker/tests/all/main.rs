@@ -13,6 +13,7 @@ mod fuzz;
 mod inside;
 mod library;
 mod livelock;
+mod peer_fuzz;
 mod peers;
 mod replayed;
 mod start;

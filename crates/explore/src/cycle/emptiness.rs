@@ -4,6 +4,16 @@
 //! **Invariant:** `components` are the components of the search path, by ascending roots; a state with an order number at least
 //! that of a root and not dead belongs to that component or a later one. `inside` has all marks of the explored edges between
 //! states of the component. A dead state has no accepted run.
+//!
+//! Couvreur (FM 1999), in the form of Couvreur, Duret-Lutz and Poitrenaud (SPIN 2005). Preferred to
+//! nested depth-first search (SPIN's) because it handles several acceptance sets without
+//! degeneralising, which is how weak fairness costs one mark per actor instead of a copy of the
+//! product, and because it ends as soon as the component that is being built is accepting.
+//!
+//! Example: path s0, s1, s2 with an edge s2 -> s1 that carries mark {0}. The edge leads back to s1,
+//! whose component is on the stack: components of s1 and s2 merge, `inside` becomes {0} and the
+//! marks of s1 -> s2. If that is all that is required, the search ends with the component of s1;
+//! [`super::lasso`] makes a cycle of it.
 
 use super::graph::{Edge, Graph, Marks, Stop};
 use super::product::ProductState;
@@ -37,6 +47,8 @@ struct Frame {
 }
 
 /// A component that is still growing.
+///
+/// Only the marks are kept, not the states: which states belong to it follows from order numbers.
 struct Component {
     /// Order number of its first state.
     root: u32,
@@ -220,6 +232,8 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
     }
 
     /// Closes a cycle back to the state with this order number; whether the component now meets every set.
+    ///
+    /// Amortised O(1): each component is popped once.
     fn merge(&mut self, number: u32, marks: Marks) -> bool {
         let mut collected = marks;
         while let Some(component) = self.components.pop_if(|component| component.root > number) {
@@ -232,6 +246,9 @@ impl<'a, 'w, S: TransitionSystem, V: Visited> Emptiness<'a, 'w, S, V> {
     }
 
     /// Goes back from a state all of whose edges have been taken.
+    ///
+    /// A finished component has no accepted cycle, and neither has anything reachable from it: all
+    /// its states are dead.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         let number = self.order.of(frame.id);

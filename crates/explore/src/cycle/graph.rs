@@ -14,6 +14,10 @@ use std::ops::ControlFlow;
 use trace::Choice;
 
 /// Acceptance sets: the monitor's, and one for each actor that must be treated fairly.
+///
+/// Transition-based generalised Büchi acceptance: a run is accepted if it takes edges of every set
+/// infinitely often. Fairness is one more set for each actor: an edge is in it if the actor moves
+/// or is disabled before it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Marks {
     monitor: u64,
@@ -148,6 +152,9 @@ impl<'a, S: TransitionSystem, V: Visited> Graph<'a, S, V> {
     }
 
     /// The edges of any state, each with the state it leads to.
+    ///
+    /// The reducer is asked for product states, so that visibility is relative to what the monitor
+    /// reads.
     pub fn edges_of(
         &mut self,
         state: &ProductState<S::State>,

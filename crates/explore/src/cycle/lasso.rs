@@ -1,4 +1,8 @@
 //! From an accepting component to a lasso: a short stem, then a cycle with all marks.
+//!
+//! Breadth-first searches over the explored states: a shortest stem into the component, then from
+//! mark to mark, then back. Not the shortest lasso, which would be NP-hard for several marks, but
+//! short ones in practice.
 
 use super::emptiness::Emptiness;
 use super::graph::{Edge, Marks, Stop};
@@ -9,6 +13,8 @@ use std::collections::{HashMap, VecDeque};
 use trace::{Choice, Schedule};
 
 /// States that the search for a shortest path may visit before the search path is used instead.
+///
+/// Beyond it the search path itself is taken: longer, and right.
 const STATES_MAX: usize = 2_000_000;
 
 /// A path of the graph.

@@ -1,4 +1,9 @@
 //! Linear-time properties: the product of a system and a monitor, and the search for runs that the monitor accepts.
+//!
+//! The automata-theoretic approach (Vardi and Wolper, LICS 1986): a property is violated if and
+//! only if the product with the automaton of its negation has an accepted run. Every kind of
+//! property of runs becomes a [`Monitor`], so that this folder is the only place that searches for
+//! cycles (decision 5).
 
 mod emptiness;
 mod graph;
@@ -65,6 +70,9 @@ pub fn search_monitored<S: TransitionSystem>(
 ///
 /// One worker; `options.order` does not matter, and after a violation the search goes on only for
 /// [`AfterViolation::EachPart`]. Reduction is off under fairness, which the order of independent steps can change.
+///
+/// One worker: depth-first search orders states, and parallel variants either give that up or need
+/// much more memory.
 pub fn find_cycle<S: TransitionSystem>(
     system: &S,
     monitor: &Monitor,

@@ -106,6 +106,9 @@ impl Monitor {
     }
 
     /// Whether only runs that enter a violating state are accepted, so that a search for a shortest path decides it.
+    ///
+    /// Least fixpoint: states from which every path ends. If it contains the initial state, no
+    /// cycle exists without entering a violating state.
     #[must_use]
     pub fn is_safety(&self) -> bool {
         let mut reaches = vec![false; self.states.len()];

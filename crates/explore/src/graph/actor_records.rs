@@ -2,6 +2,10 @@
 //!
 //! Actors whose pending footprint is independent of the step inherit their record from the predecessor. The others are
 //! computed, and the next steps of the enabled ones are executed for their footprints (trials).
+//!
+//! Why trials at all: C1' needs the accesses of *pending* steps, also of actors that are not
+//! explored in a state. A trial is an execution that is thrown away, or kept in the trial cache in
+//! case that the search takes the step after all (decision 9).
 
 use super::actor_table::{ActorRecord, NewActors, Surroundings};
 use super::footprint_table::{FootprintId, LockId};
@@ -13,6 +17,9 @@ use crate::footprint_system::{Actor, FootprintSystem, Reached, Step};
 use trace::Choice;
 
 /// Actors of a new state, while their pending footprints are found.
+///
+/// Two passes, because a trial may ask which other actors are independent of it ([`Surroundings`]):
+/// records come first, footprints of the untried ones are filled in one after the other.
 #[derive(Default)]
 struct Draft<'r> {
     records: Vec<ActorRecord>,
@@ -27,6 +34,9 @@ struct Draft<'r> {
 
 impl<T: FootprintSystem> Search<'_, T> {
     /// The actors of a state that `incoming` leads to.
+    ///
+    /// Audits run in tests (`is_audited`): an inherited footprint is compared with a real trial. If
+    /// a step changed what it did not report, this is where it shows.
     pub(super) fn actors_of(
         &mut self,
         id: u32,
@@ -139,6 +149,9 @@ impl<T: FootprintSystem> Search<'_, T> {
     }
 
     /// The pending footprint of an enabled actor in the predecessor, if the incoming step is independent of it.
+    ///
+    /// Sound because independent steps commute: if the incoming step does not touch what the actor
+    /// is about to touch, the actor's step does there what it did before, and touches the same.
     fn inherited_footprint(
         &self,
         choices: u32,
@@ -155,6 +168,9 @@ impl<T: FootprintSystem> Search<'_, T> {
 
     /// Tries the next steps of an actor: their footprint, and whether one fails. A failure counts at once, since the state
     /// is reached.
+    ///
+    /// A failing trial counts as found: the state is reached, the step is enabled, so the schedule
+    /// to it plus this step is a counterexample already.
     fn try_all(
         &mut self,
         id: u32,

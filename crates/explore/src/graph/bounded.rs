@@ -1,4 +1,8 @@
 //! All schedules within a bound on preemptions or delays, cheapest first (Dijkstra over pairs of state and last actor).
+//!
+//! Preemption bounding is Musuvathi and Qadeer's (CHESS, PLDI 2007), delay bounding Emmi, Qadeer
+//! and Rakamaric's (POPL 2011). Not combined with the reduction: a persistent set may leave out
+//! exactly the schedule that has few preemptions.
 
 use super::node::Node;
 use super::options::{Bound, Limits};
@@ -11,6 +15,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 type Position = (u32, Option<u32>);
 
 /// Searches all positions that cost no more than the bound; otherwise says why it stopped.
+///
+/// A position is explored again if it is reached more cheaply, so the result is exact: all
+/// positions within the bound, each with its least cost.
 pub fn run<T: FootprintSystem>(search: &mut Search<'_, T>, bound: Bound, limits: &mut Limits<'_>) -> Option<Stopped> {
     let most = match bound {
         Bound::Preemptions(most) | Bound::Delays(most) => most,
@@ -60,6 +67,9 @@ fn successors<T: FootprintSystem>(search: &mut Search<'_, T>, at: u32, actor: u3
 }
 
 /// The cost of a step of each enabled actor.
+///
+/// Under a delay bound the scheduler is deterministic and every deviation from it costs one; under
+/// a preemption bound switching away from a blocked actor is free.
 fn step_costs(node: &Node, last: Option<u32>, bound: Bound) -> Vec<(u32, u32)> {
     let enabled: Vec<u32> = node.enabled.iter().collect();
     let last_is_enabled = last.is_some_and(|last| node.enabled.contains(last));

@@ -22,6 +22,9 @@ pub fn search_with<T: FootprintSystem>(system: &mut T, options: Options, limits:
 
 /// The same with workers: systems that are equal to the owner's, so that states of one are states of all. The report does
 /// not depend on them.
+///
+/// If the host gives no more threads, the search runs with fewer workers: `help` says whether one
+/// started.
 pub fn search_with_many<T>(owner: &mut T, others: &mut [T], options: Options, limits: &mut Limits<'_>) -> Report
 where
     T: FootprintSystem + Send,

@@ -1,4 +1,7 @@
 //! A bounded map that drops its oldest entries.
+//!
+//! First in, first out instead of least recently used: hits move nothing, and for snapshots of a
+//! depth-first search age is a good enough guess.
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;

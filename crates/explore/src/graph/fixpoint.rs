@@ -21,6 +21,23 @@
 //! earlier steps grow (`FootprintTable::take_grown`), and the futures of all states are computed again.
 //!
 //! Termination: futures, `done` and the set of shared objects only grow, and are finite for a finite graph.
+//!
+//! **A worked example.** `T1: x = 1; y = 1` and `T2: a = 1; x = 2`, all of them visible operations,
+//! from state `s`:
+//!
+//! ```text
+//! s   starts with T1 (C0):       done = {T1}.   F(s) = {T1:x, T1:y, T2:a, T2:x}
+//! s'  = s.T1 (x = 1 is done):    explored on:   F(s') has T2:x, the write that comes later
+//! C1' at s: the step x = 1 of T1 conflicts with T2:x in F(s'), and T2 is not in done(s): add T2.
+//! s'' = s.T2 (a = 1 is done):    a is T2's alone, so this step conflicts with nothing.
+//! Had T2 been first at s: done = {T2}, its step a = 1 conflicts with nothing in the future: T1 is not added,
+//! and s has one successor instead of two. `StateGraph::first` prefers such actors.
+//! ```
+//!
+//! The definition of persistent sets is Godefroid's (*Partial-Order Methods for the Verification of
+//! Concurrent Systems*, 1996); what is new here is only that they are found as a fixpoint over
+//! footprints that steps report after they were executed (decision 9), where Flanagan and
+//! Godefroid's dynamic reduction (POPL 2005) works on a stack and stores no states.
 
 use super::actor_table::ActorRecord;
 use super::footprint_table::{LockId, UNLOCKED};
@@ -33,6 +50,9 @@ use super::state_graph::StateGraph;
 use crate::bits::Bits;
 
 /// States whose future grew are examined in batches of this size, so that most are examined once.
+///
+/// Propagating after every expansion would visit predecessors again and again; larger batches let
+/// the search run ahead with sets that are still too small, which costs nothing but order.
 const BATCH: usize = 256;
 
 impl StateGraph {
@@ -51,6 +71,9 @@ impl StateGraph {
     ///
     /// The states with the largest numbers come first (`grown` is a heap): successors mostly have larger numbers than their
     /// predecessors, so a future is mostly complete when it is used.
+    ///
+    /// A worklist algorithm: each state is visited as often as its future grows. Futures are
+    /// interned, so "grew" is a comparison of two numbers.
     fn propagate(&mut self) {
         while let Some(at) = self.grown.pop() {
             while self.grown.peek() == Some(&at) {
@@ -99,6 +122,9 @@ impl StateGraph {
     }
 
     /// Actors that violate C1' at a state, each replaced by its necessary enabling set if it is not enabled.
+    ///
+    /// O(edges * shared accesses * rivals). `examined` keeps an actor from being replaced by its
+    /// enabling set more than once a state.
     fn conflicting(&self, node: &Node) -> Bits {
         let (mut more, mut examined) = (Bits::EMPTY, node.done);
         for edge in &node.edges {
@@ -141,6 +167,9 @@ impl StateGraph {
     }
 
     /// The lock filter: locks whose holder must move before any other actor's access under them.
+    ///
+    /// Sound only for locks that nobody but the holder releases; locks that were seen to be taken
+    /// away leave the sets before this is asked (decision 14, "locks that are taken away").
     fn excluding_locks(&self, node: &Node, edge: &Edge) -> LockId {
         match self.parts.map_or(Filter::Off, |parts| parts.locks) {
             Filter::Off => UNLOCKED,
@@ -153,6 +182,10 @@ impl StateGraph {
     ///
     /// A blocked actor needs the holder of its lock, or a writer of what it waits for in the explored future; an actor that
     /// does not exist yet needs its creator.
+    ///
+    /// Godefroid's and Valmari's notion: any execution in which the actor moves contains, before
+    /// that, a step of one of these. If it cannot be named, all enabled actors are: then the state
+    /// is expanded fully.
     fn necessary_enabling_set(&self, node: &Node, actor: u32) -> Bits {
         if node.enabled.contains(actor) {
             return Bits::one(actor);
@@ -207,6 +240,10 @@ impl StateGraph {
     }
 
     /// Enforces C3: one state of each cycle of partly expanded states is fully expanded. True if there was such a cycle.
+    ///
+    /// Checked on the finished graph instead of on a search stack, so that it does not depend on
+    /// the order of the search. One state per strongly connected component and round is enough to
+    /// break at least one cycle in it; rounds repeat until none is left.
     pub fn enforce_c3(&mut self) -> bool {
         if !self.parts.is_some_and(|parts| parts.cycles) || !self.has_cycle() {
             return false;
@@ -245,6 +282,9 @@ impl StateGraph {
 
     /// Enables actors that move at quiescence in states where all others re-read the same values for ever. True if there was
     /// one.
+    ///
+    /// Time passes when nobody else does anything but look: a polling loop around a clock would
+    /// otherwise be explored for ever without the clock moving.
     pub fn enable_at_quiescence(&mut self) -> bool {
         let is_waiting = |record: &ActorRecord| record.on_quiescence && record.choices == 0;
         if !(0..self.nodes.len() as u32).any(|at| self.actors_at(at).any(is_waiting)) {

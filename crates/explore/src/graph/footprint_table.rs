@@ -1,4 +1,8 @@
 //! Interned footprints. An object that only one actor has accessed is not *shared*: it takes part in no conflict.
+//!
+//! Two indices: by footprint (what does this step touch), and by object (who else touches it).
+//! Objects are 64-bit numbers that the system chooses; only those that become shared get a dense
+//! number, which keeps futures small: private memory, the bulk of all accesses, never enters them.
 
 use crate::footprint::{Access, normalise};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -20,6 +24,9 @@ pub struct LockId(u32);
 pub const UNLOCKED: LockId = LockId(0);
 
 /// An access to a shared object.
+///
+/// Locks are part of the access: the same read with and without a lock are two, because the lock
+/// filter treats them differently.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SharedAccess {
     /// Its actor.
@@ -74,6 +81,9 @@ pub struct FootprintTable {
 
 impl FootprintTable {
     /// The number of a footprint, which need not be normalised.
+    ///
+    /// Fast path by hash of the footprint as reported, compared in full; the slow path sorts and
+    /// merges.
     pub fn intern(&mut self, actor: u32, locks: LockId, accesses: &[Access]) -> FootprintId {
         let hash = FxBuildHasher.hash_one((actor, locks, accesses));
         if let Some((known, id)) = self.recent.get(&hash) {
@@ -145,6 +155,9 @@ impl FootprintTable {
     }
 
     /// Adds an access to the index; the second actor of an object makes it shared, in earlier footprints too.
+    ///
+    /// An object changes from "one owner" to "shared" at most once, and then all footprints with it
+    /// are amended: this is the only way in which old footprints grow.
     fn add(&mut self, id: FootprintId, actor: u32, access: &Access) {
         match self.owners.entry(access.object).or_insert_with(|| Owner::One(actor, Vec::new())) {
             Owner::One(owner, sets) if *owner == actor => sets.push(id),
@@ -208,6 +221,8 @@ impl FootprintTable {
     }
 
     /// Whether two steps are dependent.
+    ///
+    /// O(n * m) over shared accesses, which are a handful.
     pub fn conflict(&self, one: FootprintId, other: FootprintId) -> bool {
         let (one, other) = (&self.sets[one.0 as usize], &self.sets[other.0 as usize]);
         let conflicts = |a: u32| {
@@ -237,6 +252,9 @@ impl FootprintTable {
 }
 
 /// Fingerprint of a normalised footprint.
+///
+/// 128 bits decide equality of footprints. A collision would merge two footprints, with the same
+/// odds as one of states.
 fn fingerprint(accesses: &[Access]) -> u128 {
     let packed = |access: &Access| {
         let mut bytes = [0; PACKED];

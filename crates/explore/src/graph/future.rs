@@ -1,4 +1,7 @@
 //! Explored futures: interned sets of shared accesses. They only grow, which makes the fixpoint terminate.
+//!
+//! Bitsets over shared accesses, hash-consed: most states of a search have one of a few hundred
+//! futures. Unions are memoized by pair.
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
@@ -49,6 +52,9 @@ impl Futures {
     }
 
     /// The union of two sets.
+    ///
+    /// The order of the checks is the order of their likelihood in a search: same, empty, subset,
+    /// known union.
     pub fn union(&mut self, one: FutureId, other: FutureId) -> FutureId {
         if one == other || other == EMPTY {
             return one;

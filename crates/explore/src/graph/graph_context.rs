@@ -17,6 +17,8 @@ struct GraphContext<'a> {
     is_trial: bool,
 }
 
+/// What the system may leave out when it executes a step: the successor, if it is stored already,
+/// and records of actors that cannot have changed.
 impl StepContext for GraphContext<'_> {
     fn is_known(&self, fingerprint: u128, fatal: bool) -> bool {
         self.ids.contains_key(&(fingerprint, fatal))
@@ -26,6 +28,9 @@ impl StepContext for GraphContext<'_> {
         self.is_trial
     }
 
+    /// An actor is untouched if the step neither conflicts with its pending footprint nor writes a
+    /// lock that it holds; the second is for a release by mistake, which changes who holds the lock
+    /// without touching what the holder does next.
     fn untouched(&mut self, accesses: &[Access]) -> Vec<(u32, u32)> {
         let Surroundings { mover, records, unknown } = self.surroundings;
         let Some(own) = records.iter().find(|record| record.actor == mover) else { return Vec::new() };

@@ -15,6 +15,9 @@ use std::collections::BTreeSet;
 use trace::Choice;
 
 /// The report of a search.
+///
+/// Reports are functions of the graph alone: actors by the system's numbers, sets sorted, paths by
+/// cost and then by number, so that two runs of one check print the same.
 pub fn report<T: FootprintSystem>(search: &Search<'_, T>, stopped: Option<Stopped>) -> Report {
     let nodes = &search.graph.nodes;
     let race = |race: &Race| race.renumbered(|actor| search.graph.actors.number(actor));
@@ -56,6 +59,8 @@ fn counts(graph: &StateGraph, so_far: Counts) -> Counts {
     counts
 }
 
+/// One Dijkstra for all failures together. A schedule with the fewest preemptions is the one that
+/// people understand first.
 fn found<T: FootprintSystem>(search: &Search<'_, T>, complete: bool) -> Vec<Found> {
     if search.found.is_empty() {
         return Vec::new();

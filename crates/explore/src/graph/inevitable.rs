@@ -6,6 +6,9 @@ use super::state_graph::StateGraph;
 
 /// For each state whether some continuation avoids failure: by a good end, or by an infinite execution. In an incomplete
 /// search a partly expanded state counts as avoidable, because its other steps are unknown.
+///
+/// A backward reachability from good ends and from cycles, O(states + edges). The first state of a
+/// counterexample that is not avoidable is the point of no return that reports name.
 pub fn avoidable(graph: &StateGraph, complete: bool) -> Vec<bool> {
     let nodes = &graph.nodes;
     let ends_well = |node: &Node| node.end == End::Good || !complete && node.is_partial();

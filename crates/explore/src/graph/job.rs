@@ -1,4 +1,8 @@
 //! Steps that workers execute ahead of the search, and what they return.
+//!
+//! Workers share nothing with the search but jobs, outcomes and the set of known fingerprints. They
+//! may compute too much or too little; they cannot change what the search finds
+//! ([`super::workers`]).
 
 use crate::footprint::Access;
 use crate::footprint_system::Step;
@@ -61,6 +65,9 @@ pub struct Outcome<S> {
 pub type TriedStep<S> = (Choice, Step<S>);
 
 /// Fingerprints of states that are stored, or that a worker looks ahead from.
+///
+/// A claim keeps two workers from looking ahead from one state. It may be stale: then work is done
+/// twice or not at all, and the search does the rest.
 pub type Known = RwLock<FxHashMap<u128, Standing>>;
 
 /// Why a state is known.
@@ -73,6 +80,8 @@ pub enum Standing {
 }
 
 /// Jobs that are posted; the last is taken first.
+///
+/// Last in, first out: the newest jobs are what the search needs next.
 pub struct Board<S> {
     posted: Mutex<Posted<S>>,
     is_changed: Condvar,

@@ -59,6 +59,10 @@ fn cycles(nodes: &ChunkedVec<Node>, is_in: impl Fn(u32) -> bool, counts: fn(&Edg
 /// Components with a strongly fair cycle: every actor that is enabled in one of its states moves within it.
 ///
 /// States with an enabled actor that can only leave the component are removed, until no component has any (Streett).
+///
+/// Emptiness of Streett automata by repeated decomposition (Emerson and Lei): remove states where
+/// an actor is enabled that never moves inside, decompose again. At most as many rounds as states,
+/// in practice two or three.
 pub fn fair_components(
     nodes: &ChunkedVec<Node>,
     is_in: impl Fn(u32) -> bool,
@@ -104,6 +108,9 @@ fn where_enabled(nodes: &ChunkedVec<Node>, inside: &BTreeSet<u32>, actors: Bits)
 }
 
 /// A cycle through a component on which every actor that has an edge in it moves.
+///
+/// Not a simple cycle: it visits an edge of every actor of the component, so that it shows that
+/// everybody moves.
 fn cycle_through(nodes: &ChunkedVec<Node>, inside: &BTreeSet<u32>, counts: fn(&Edge) -> bool) -> Option<Vec<EdgeAt>> {
     let stays = |at: u32, index: usize| {
         let edge = &nodes[at as usize].edges[index];

@@ -12,6 +12,8 @@ use std::sync::PoisonError;
 use trace::Choice;
 
 /// Bound on steps in a row: the search does not use those of a longer run often enough.
+///
+/// Beyond it the search has usually gone elsewhere.
 const LENGTH: usize = 32;
 
 /// Executes a step, and some of those behind it.

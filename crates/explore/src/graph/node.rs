@@ -23,8 +23,13 @@ pub struct Node {
     /// Actors whose steps are to be explored.
     pub todo: Bits,
     /// The explored steps.
+    ///
+    /// One in place: most states of a reduced search have one successor.
     pub edges: SmallVec<[Edge; 1]>,
     /// States with an edge to this one.
+    ///
+    /// For propagating futures backwards; a state that is reached often by one predecessor is
+    /// listed once in a row.
     pub predecessors: SmallVec<[u32; 4]>,
     /// The explored future: pending accesses here, and those of everything reachable.
     pub future: FutureId,

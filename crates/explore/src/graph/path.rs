@@ -19,6 +19,9 @@ const NONE: u32 = u32::MAX;
 pub type EdgeAt = (u32, usize);
 
 /// Paths from the initial state to each of the goals.
+///
+/// Dijkstra over (state, last actor), with lexicographic costs; O(positions log positions). The
+/// last actor is part of the position because it decides what the next step costs.
 pub fn fewest_switches(nodes: &ChunkedVec<Node>, goals: impl Iterator<Item = u32>) -> FxHashMap<u32, Vec<EdgeAt>> {
     let mut missing: FxHashSet<u32> = goals.collect();
     let mut paths = FxHashMap::default();

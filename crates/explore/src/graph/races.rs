@@ -8,6 +8,9 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// Races so far.
+///
+/// Pairs of footprints are compared once in the whole search: the same two pending steps meet in
+/// thousands of states.
 #[derive(Default)]
 pub struct Races {
     /// Each race with a state in which it can happen.

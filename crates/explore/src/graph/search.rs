@@ -1,4 +1,8 @@
 //! The search: explores steps, and enforces the conditions on the states before, until nothing is left.
+//!
+//! **Order.** States are expanded last in, first out, with workers running ahead. Nothing in the
+//! result depends on it but numbers of states: the conditions are checked on the graph, and reports
+//! sort.
 
 use super::actor_table::{ActorRecord, NewActors, Surroundings};
 use super::footprint_table::FootprintId;
@@ -146,6 +150,7 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         }
     }
 
+    /// The edge is added after the successor: `arrive` may add states, but never touches this one.
     fn take(&mut self, at: u32, actor: u32, index: u32) {
         let choice = Choice { actor: self.graph.actors.number(actor), index };
         let Some(taken) = self.execute(at, actor, choice) else { return };
@@ -191,6 +196,9 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
     }
 
     /// The number of a state, which is added if it is new. No actor is enabled after a fatal failure.
+    ///
+    /// **Invariant:** a state is in `ids` before its actors are computed, so that trials which lead
+    /// back to it find it.
     fn arrive(&mut self, mut reached: Reached<Option<T::State>>, incoming: Option<Incoming>, fatal: bool) -> u32 {
         let key = (reached.fingerprint, fatal);
         if let Some(id) = self.ids.get(&key) {
@@ -239,6 +247,9 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
     }
 
     /// A state, executed again from its nearest ancestor with a snapshot; nothing if the system takes no more steps.
+    ///
+    /// Executing at most [`super::snapshot_cache`]'s 64 steps again, since every 64th depth is
+    /// pinned. Snapshots of a whole graph would not fit into memory.
     pub(super) fn state_of(&mut self, at: u32) -> Option<T::State> {
         let (mut path, mut from) = (Vec::new(), at);
         let mut state = loop {

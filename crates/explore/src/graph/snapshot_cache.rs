@@ -7,6 +7,9 @@ use rustc_hash::FxHashMap;
 const PINNED_EVERY: u32 = 64;
 
 /// Snapshots by state.
+///
+/// Pinned ones are never dropped: they bound how much must be executed again. A snapshot is a base
+/// and the pages that differ, so most of it is shared.
 pub struct SnapshotCache<S> {
     recent: FifoMap<u32, S>,
     pinned: FxHashMap<u32, S>,

@@ -84,6 +84,8 @@ impl StateGraph {
     }
 
     /// Adds a state, and the actors that are explored first: one (C0), or all without reduction.
+    ///
+    /// Establishes C0. `done` and `todo` only grow from here on.
     pub fn add(&mut self, node: Node, last: Option<u32>) -> u32 {
         let id = u32::try_from(self.nodes.len()).expect("fewer than 2^32 states");
         self.nodes.push(node);
@@ -100,6 +102,8 @@ impl StateGraph {
     }
 
     /// Whether an actor other than the mover exists in one state and not in the next.
+    ///
+    /// Steps that end actors need the second half of C1'.
     pub fn ends_others(&self, at: u32, mover: u32, to: u32) -> bool {
         let lives_on = |other: &ActorRecord| self.find(self.node(to), other.actor).is_some();
         self.actors_at(at).any(|other| other.actor != mover && !lives_on(other))
@@ -127,6 +131,9 @@ impl StateGraph {
 
     /// The actor that is explored first in a state: best one whose next step is independent of all others so far, then the
     /// one that moved last, then one that holds locks.
+    ///
+    /// A heuristic: any enabled actor would be sound. An actor whose step conflicts with nothing
+    /// seen so far often stays alone, which is where the reduction comes from.
     fn first(&self, id: u32, last: Option<u32>) -> Option<u32> {
         let enabled = self.actors_at(id).filter(|record| record.choices > 0);
         let key = |record: &&ActorRecord| {

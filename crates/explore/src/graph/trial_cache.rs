@@ -7,6 +7,8 @@ use crate::footprint_system::Step;
 type Key = (u32, u32, u32);
 
 /// Steps that were executed and are not in the graph.
+///
+/// Steps hold successors, which hold snapshots: hence a small bound.
 pub struct TrialCache<S> {
     steps: FifoMap<Key, Step<S>>,
 }

@@ -19,6 +19,9 @@ const LOOKAHEAD_MAX: usize = 8192;
 
 impl<T: FootprintSystem> Search<'_, T> {
     /// Receives outcomes, and withdraws the jobs of a state that is about to be expanded.
+    ///
+    /// Never waits. A step that a worker has not finished is executed here, and the worker's result
+    /// is dropped when it comes.
     pub(super) fn collect_outcomes(&mut self, at: u32) {
         let Some(workers) = &self.workers else { return };
         if self.posted.remove(&at) {

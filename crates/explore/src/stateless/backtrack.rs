@@ -4,6 +4,11 @@
 //! An execution in which `l` comes before `e` has the form `v`, then `e`, from the state before `e`. It is explored if one of
 //! its *initials* (actors whose first step in `v` depends on nothing before it in `v`) is explored there. So one initial is
 //! added, unless one is in the backtrack set already, or asleep: then an equivalent execution was, or will be, explored.
+//!
+//! Example: `T1: x = 1`, `T2: y = 1; x = 2`. The first execution is T1, T2, T2. The last event
+//! races with the first one (`x`), `v` is T2's `y = 1` followed by `x = 2`: its initial is T2,
+//! which is added to the initial state. The second execution begins with T2 and ends the other way
+//! round; there is no third, because the two writes of different variables commute.
 
 use super::frame::Frame;
 use super::race::initials;
@@ -17,6 +22,9 @@ use trace::Choice;
 
 impl<T: FootprintSystem> Search<'_, T> {
     /// Reports the races of an executed step with the events before it, and reverses them.
+    ///
+    /// All races of the step, not only the last one: with source sets, reversing the last race only
+    /// loses trace classes (found by comparing with enumeration on random programs).
     pub(super) fn reverse(&mut self, event: &Event, conflicting: &[usize]) {
         let late = LateStep::new(&self.execution, event, conflicting);
         let frame = self.frames.last().expect("a step leaves a state");
@@ -79,6 +87,9 @@ impl<T: FootprintSystem> Search<'_, T> {
     /// Whether the late step of an actor is its next one in an earlier state, and is independent of all concurrent events.
     ///
     /// Its footprint there is found by trial: later it may differ, and that of a blocked step is known only in part.
+    ///
+    /// A step of which it is not known whether it is independent of `v` in the earlier state is
+    /// tried there, so that no execution is started that turns out redundant.
     fn is_initial(&mut self, actor: u32, early: usize, concurrent: &[usize]) -> bool {
         let moves = concurrent.iter().any(|place| self.execution.events[*place].actor == actor);
         if moves || self.frames[early].choices(actor) == 0 {
@@ -134,6 +145,9 @@ impl<T: FootprintSystem> Search<'_, T> {
     }
 
     /// Reverses the races of blocked actors in the last state.
+    ///
+    /// A blocked actor at the end of an execution has a race with whatever disabled it, though it
+    /// never moved.
     pub(super) fn reverse_blocked(&mut self, is_meant: impl Fn(u32) -> bool) {
         let frame = self.frames.last().expect("an execution has a last state");
         let is_blocked = |dense: u32, choices: u32| choices == 0 && is_meant(dense);

@@ -17,6 +17,9 @@ pub struct Asleep {
 }
 
 /// A state on the stack.
+///
+/// **Invariant:** a step in `sleep` is independent of everything that was taken since it fell
+/// asleep; `done` is a subset of `backtrack`.
 pub struct Frame<S> {
     /// The state.
     pub state: S,
@@ -82,6 +85,9 @@ impl<S> Frame<S> {
     }
 
     /// The next step to explore here.
+    ///
+    /// Choices of one actor are explored one after the other: data nondeterminism is not subject to
+    /// reversal.
     pub fn next(&mut self) -> Option<(u32, u32)> {
         loop {
             if let Some((actor, index)) = self.current {

@@ -18,6 +18,11 @@
 //! - `search.rs`: the tree of executions; `frame.rs`: a state on the stack;
 //! - `race.rs`: which events a late step can be reordered before; `ended.rs`: also the steps of actors that were ended;
 //! - `backtrack.rs`: which actor begins the reversed execution.
+//!
+//! **Cost.** Memory is one stack of snapshots. Time is the number of trace classes, which grows
+//! without bound where states would repeat: loops and locks are better served by `graph/`, programs
+//! with counters by this. Unlike optimal DPOR (the same paper, wake-up trees), an execution can be
+//! found redundant only at its end; `redundant` counts them.
 
 mod backtrack;
 mod ended;

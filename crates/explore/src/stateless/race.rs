@@ -18,6 +18,9 @@ impl LateStep<'_> {
     /// Events that the step is to be reordered before. An event is passed over if it happens before a later one that the
     /// step could have been taken before: that race is reversed first. A later event that the step had to wait for (the
     /// release of a lock) hides nothing.
+    ///
+    /// The third condition for a race in the paper is that no event lies between in happens-before;
+    /// "hidden" is that condition, relaxed for events which only enabled the late step.
     pub fn reversible<S>(&self, execution: &Execution, frames: &[Frame<S>]) -> Vec<usize> {
         let unordered: Vec<usize> =
             self.conflicting.iter().copied().filter(|place| self.is_unordered(execution, *place)).collect();
@@ -62,6 +65,8 @@ pub fn initials<'r>(execution: &'r Execution, places: &[usize]) -> Vec<&'r Event
 }
 
 /// Whether a sleeping step stays asleep when an event is added: it is independent of the event.
+///
+/// Godefroid's rule: what is dependent on the step that is taken wakes up.
 pub fn stays_asleep(asleep: (u32, &[Access]), event: &Event) -> bool {
     asleep.0 != event.actor && !conflict(asleep.1, &event.accesses)
 }

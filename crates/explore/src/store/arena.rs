@@ -4,6 +4,9 @@ use super::pages::{Pages, Word, prefetch};
 use std::sync::OnceLock;
 
 /// Elements of the first chunk; each further chunk is twice as long as the one before.
+///
+/// Chunk `k` has `FIRST << k` elements, so 21 chunks reach 2^32 and the place of an element is one
+/// logarithm.
 const FIRST: usize = 4096;
 /// Enough chunks for 2^32 elements.
 const CHUNKS: usize = 21;
@@ -11,6 +14,8 @@ const CHUNKS: usize = 21;
 /// A growing array: a directory of chunks, each made when the first of its elements is asked for.
 ///
 /// Growing needs no lock and moves nothing, so references handed out stay true while other workers insert.
+///
+/// At most half of what is reserved is unused, and untouched pages cost no memory.
 pub struct Arena<T: Word> {
     width: usize,
     chunks: [OnceLock<Pages<T>>; CHUNKS],

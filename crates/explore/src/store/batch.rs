@@ -7,6 +7,8 @@
 pub type Leaf<const L: usize> = [u64; L];
 
 /// A leaf of a vector that differs from that of the vector it came from.
+///
+/// A step changes one leaf or two out of many: only these are hashed and looked up.
 #[derive(Clone, Copy)]
 pub struct Changed<const L: usize> {
     /// Its words.

@@ -2,6 +2,9 @@
 //!
 //! A state counts as visited if all its bits are set. So a new state may be taken for a visited one, never the other way round:
 //! a violation that is found is one, and a search without violations is a sample, which the outcome says.
+//!
+//! Hashes are `start + k * stride` (Kirsch and Mitzenmacher, 2006): two independent numbers give as
+//! many as are wanted, without a noticeable loss against independent ones.
 
 use super::fingerprint::fingerprint;
 use super::pages::{Pages, prefetch};
@@ -20,6 +23,9 @@ pub struct Bitstate {
 impl Bitstate {
     /// An array of at most `bytes` bytes in which each state sets `hashes` bits; different states collide under different
     /// seeds. `None` if the system has no memory.
+    ///
+    /// The seed is what a swarm varies: states that collide under one seed are told apart under
+    /// another (Holzmann, Joshi and Groce, *Swarm Verification*, 2008).
     #[must_use]
     pub fn new(bytes: u64, hashes: u32, seed: u64) -> Option<Self> {
         let words = usize::try_from(bytes / 8).ok()?.max(1);

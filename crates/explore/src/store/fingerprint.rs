@@ -1,4 +1,8 @@
 //! Stores of fingerprints: for states too large to store, or when memory is short.
+//!
+//! Hash compaction (Wolper and Leroy, 1993; Stern and Dill, 1995): the state is not kept, so a
+//! search by breadth has to keep its frontier elsewhere, and a collision makes it miss states. The
+//! probability is part of every outcome.
 
 use super::table::{Block, Full, Table, tag};
 use super::{Allowance, Exhausted, Need, Visit, Visited};

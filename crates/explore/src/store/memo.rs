@@ -8,6 +8,9 @@ const CLAIMS: usize = 512;
 /// References of pairs, direct-mapped by hash.
 ///
 /// **Invariant:** every entry is right. One of zeros is the pair of zeros, whose reference is 0 in every table.
+///
+/// Per worker, without synchronisation: references never change, so what was right once stays
+/// right.
 pub struct Memo {
     /// The pair, then table and reference.
     pairs: Box<[[u64; 2]; PAIRS]>,

@@ -3,6 +3,10 @@
 //! **Invariant:** a lossless store gives equal numbers to equal vectors only; a store of fingerprints to equal fingerprints
 //! only. A number never changes, also when the store grows. Insertion is atomic: of workers that insert one state at the same
 //! time exactly one gets `new`.
+//!
+//! Which store, and why: a state of a model has 50 to 500 bytes, of which a step changes a few. The
+//! tree store keeps it in 8 bytes asymptotically (one pair at the root), losslessly; fingerprints
+//! cost as much and lose; plain tables of vectors cost ten times as much (decision 2).
 
 mod arena;
 mod batch;
@@ -83,6 +87,10 @@ pub struct Allowance {
 /// cache and prefetches the rest, [`Visited::insert`] finishes a batch of tickets later. In between
 /// [`Visited::guess`], [`Visited::fetch`] and [`Visited::approach`] follow the links of the chain, each for the whole
 /// batch.
+///
+/// **Who may call what when.** `ticket` to `insert` and `load` take `&self` and are called by all
+/// workers at once. `grow` takes `&mut self`: the search stops its workers for it, and hints from
+/// before are void. A ticket stays valid across growth.
 pub trait Visited: Send + Sync {
     /// What one worker keeps between calls: the state it expands, references it has reserved.
     type Cursor: Default + Send;
@@ -123,6 +131,9 @@ pub trait Visited: Send + Sync {
     }
 
     /// Second half of an insertion; `guess` is what [`Visited::guess`] gave, or 0.
+    ///
+    /// # Errors A [`Need`]: nothing was inserted, and the same ticket may be tried again when the
+    /// store has grown.
     fn insert(&self, cursor: &mut Self::Cursor, ticket: &Self::Ticket, guess: u64) -> Result<Visit, Need>;
 
     /// The vector of a state; the next tickets are stored as differences to it.

@@ -23,6 +23,9 @@ unsafe impl Word for AtomicU32 {}
 unsafe impl Word for AtomicU64 {}
 
 /// A fixed slice of atomics, zero at first; pages that were never touched cost nothing.
+///
+/// `MAP_NORESERVE` and never touched pages: a table can be reserved for its largest size and costs
+/// what is used. Zero is "empty" everywhere, so fresh memory needs no initialisation.
 pub struct Pages<T: Word> {
     /// What `munmap(2)` takes.
     mapping: NonNull<libc::c_void>,

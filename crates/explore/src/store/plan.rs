@@ -4,6 +4,8 @@ use super::batch::salt;
 use super::sample::Sample;
 
 /// Longer ranges are cut in the middle: trying every cut would take longer than it saves.
+///
+/// Choosing cuts is O(words^2 * sample) for each range.
 const WORDS_TRIED: usize = 32;
 
 /// A subtree. Children come before their parents, the root comes last.
@@ -58,6 +60,11 @@ pub struct Inner {
 /// Where a vector is cut decides what the store costs. Cut so that one half follows from the other, and there are as
 /// many left halves as there are states; cut between things that move independently, and there are few of either. So
 /// the cuts are chosen from a sample of vectors.
+///
+/// Example: two processes, each a word for its control state and one for its counter. Cut in the
+/// middle (process 1 | process 2), n states of each give n + n halves and up to n^2 pairs, 8 bytes
+/// a state. Cut across (both control states | both counters), halves are correlated, and there may
+/// be n^2 of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The subtrees.

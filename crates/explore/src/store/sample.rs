@@ -41,6 +41,9 @@ impl Sample {
 
     /// Estimate of how many different values the words from `start` to `end` have in all states, from the number of pairs of
     /// samples that agree there.
+    ///
+    /// The birthday estimate: of k samples drawn from n values, about k^2/2n pairs agree. One is
+    /// added so that no agreement is a large number and not infinity.
     pub(super) fn variety(&self, start: usize, end: usize) -> f64 {
         let mut mixes: Vec<u64> = self.vectors.iter().map(|vector| mix(vector, start, end)).collect();
         mixes.sort_unstable();

@@ -1,4 +1,7 @@
 //! Closing descriptors, and descriptions with their last reference.
+//!
+//! Linux closes in two steps, too: `filp_close` for each descriptor (record locks go), `fput` for
+//! the last reference (the file goes).
 
 use super::{Descriptor, Fd};
 use crate::errno::Errno;
@@ -8,6 +11,10 @@ use memory::Memory;
 
 impl Kernel {
     /// Closes a descriptor of a process.
+    ///
+    /// POSIX record locks are the odd ones: "if a process closes any file descriptor referring to a
+    /// file, then all of the process's locks on that file are released, regardless of the file
+    /// descriptor(s) on which the locks were obtained" (`fcntl(2)`).
     pub fn close(&mut self, memory: &mut Memory, pid: Pid, fd: Fd) -> Result<(), Errno> {
         let process = self.processes.get_mut(&pid).expect("a process closes its own descriptors");
         let descriptor = process.descriptors.remove(fd)?;
@@ -18,8 +25,13 @@ impl Kernel {
     }
 
     /// One reference to a description less; it is closed with the last.
+    ///
+    /// The order matters: watchers (epoll sets, open file description locks) are told while the
+    /// description still exists; its kind's `close` may look at it; then it goes; a deleted file's
+    /// content goes last.
     pub fn release(&mut self, memory: &mut Memory, description: Id) {
         let open = self.descriptions.get_mut(&description).expect("a reference keeps its description");
+        assert!(open.references > 0, "a description that nobody refers to is closed already");
         open.references -= 1;
         if open.references > 0 {
             return;

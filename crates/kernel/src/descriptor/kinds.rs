@@ -1,4 +1,7 @@
 //! Which operations each kind of file has.
+//!
+//! The one `match` over kinds of files. Everything else goes through the row, so that a new kind is
+//! one line here and one table in its module.
 
 use super::File;
 use super::operations::Operations;

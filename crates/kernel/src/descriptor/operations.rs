@@ -14,12 +14,20 @@ pub type Received = Result<Vec<u8>, Stop>;
 /// What a kind of file can do: one row for each kind, as Linux's `struct file_operations`.
 ///
 /// A function that does not apply is one of [`refuse`]'s, which give the errno that Linux gives.
+///
+/// `read` and `write` work on bytes that the caller copies from and to the guest: a function cannot
+/// fault half way. `At` is an explicit offset (`pread(2)`); `None` is the description's own, which
+/// the function advances itself.
 pub struct Operations {
     /// Up to `len` bytes; empty at the end. Waits if there is nothing and the description blocks.
     pub read: fn(&mut Call<'_>, Id, usize, At) -> Received,
     /// Writes, giving back how many bytes were taken.
     pub write: fn(&mut Call<'_>, Id, &[u8], At) -> Result<usize, Stop>,
     /// The `poll(2)` events that hold now. The argument is the description.
+    ///
+    /// Must agree with `read` and `write`: if it says `POLLIN`, a read returns something (data, end
+    /// of file or an error) without waiting. [`crate::Condition::Poll`] relies on it to tell
+    /// deadlocks.
     pub poll: fn(&Kernel, &Memory, Id) -> u16,
     /// `ioctl(2)`: request and argument.
     pub ioctl: fn(&mut Call<'_>, Id, u64, u64) -> Result<u64, Stop>,

@@ -39,6 +39,9 @@ impl Call<'_> {
     }
 
     /// Makes a description and gives the caller the lowest free descriptor for it.
+    ///
+    /// Either everything happens or nothing: the number is found first, the only thing that can
+    /// fail.
     pub fn install(&mut self, description: Description, close_on_exec: bool) -> Result<Fd, Errno> {
         let fd = self.process().descriptors.free(0, self.descriptor_limit())?;
         let id = self.fresh_id();
@@ -48,6 +51,8 @@ impl Call<'_> {
     }
 
     /// Lets a free descriptor of the caller refer to a description.
+    ///
+    /// # Panics If the descriptor is taken: `dup2(2)` closes it before.
     pub fn refer(&mut self, fd: Fd, description: Id, close_on_exec: bool) {
         self.description_mut(description).retain();
         let replaced = self.process_mut().descriptors.set(fd, Descriptor { description, close_on_exec });

@@ -48,6 +48,7 @@ fn counter_of(kernel: &Kernel, description: Id) -> Option<(Id, &Counter)> {
     }
 }
 
+/// eventfd(2): the whole value, or 1 with `EFD_SEMAPHORE`.
 fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u8>, Stop> {
     if len < 8 {
         return Err(EINVAL.into());
@@ -61,6 +62,7 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u
     Ok(taken.to_le_bytes().to_vec())
 }
 
+/// A value of 2^64 - 1 cannot be added; the counter stops at 2^64 - 2 (`eventfd(2)`).
 fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<usize, Stop> {
     let added = bytes.try_into().map(u64::from_le_bytes).map_err(|_| EINVAL)?;
     let (id, counter) = counter_of(call.kernel, description).ok_or(EINVAL)?;
@@ -81,6 +83,7 @@ fn wait_or_again<T>(call: &Call<'_>, description: Id, condition: Condition) -> R
     Err(Wait::until(condition).into())
 }
 
+/// The only place where an open counter changes, so that nobody who polls it is forgotten.
 fn change(kernel: &mut Kernel, id: Id, to: impl Fn(u64) -> u64, events: u16) {
     let counter = kernel.events.counters.get_mut(&id).expect("an open counter exists");
     counter.value = to(counter.value);

@@ -1,4 +1,7 @@
 //! What happens by itself as time passes.
+//!
+//! The checker asks for the earliest deadline only when nobody can move: then time jumps to it.
+//! Timers of processes (`time/`) and waits with timeouts are further sources.
 
 use super::timer_calls;
 use crate::{Kernel, net};

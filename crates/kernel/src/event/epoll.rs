@@ -19,6 +19,10 @@ pub const EPOLLET: u32 = 1 << 31;
 pub(super) const PRIVATE: u32 = EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET;
 
 /// A set of watched files.
+///
+/// **Invariant:** `listed` has no key twice and no key that is not in `items`. Its order is part of
+/// the state: Linux reports events in the order in which files became ready, and programs that take
+/// one event at a time depend on it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Epoll {
     /// What is watched.
@@ -28,6 +32,9 @@ pub struct Epoll {
 }
 
 /// What names an item: the number and what it referred to then (`epoll(7)`, question 1).
+///
+/// A descriptor that is closed while a duplicate of it is open stays watched: the item belongs to
+/// the description (`epoll(7)`, question 6).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Key {
     /// The descriptor.

@@ -142,6 +142,9 @@ fn modify(call: &mut Call<'_>, watcher: Watcher, item: Item) -> Result<(), Errno
 }
 
 /// An item that is ready when it is added or changed counts as having just become so.
+///
+/// Edge-triggered items count as ready when they are added or modified, so that no event is lost
+/// between opening and watching.
 fn list_if_ready(call: &mut Call<'_>, watcher: Watcher, item: Item) {
     let holds = item.returned(call.kernel, call.memory, call.tid, watcher.key) != 0;
     let epoll = call.kernel.events.epolls.get_mut(&watcher.epoll).expect("the caller has it open");

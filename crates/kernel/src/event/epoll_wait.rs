@@ -56,6 +56,10 @@ fn run(call: &mut Call<'_>, timeout: Timeout) -> Result<u64, Stop> {
 }
 
 /// Takes up to `max` events from the front of the list; level-triggered items go to its end, so that all get their turn.
+///
+/// Level-triggered items go to the end of the list as long as they are ready, which is the round
+/// robin that `epoll_wait(2)` describes ("round-robin through the set of ready file descriptors").
+/// An item that is listed but not ready any more drops out here.
 fn collect(call: &mut Call<'_>, id: Id, max: usize) -> Vec<(u32, u64)> {
     let Some(epoll) = call.kernel.events.epolls.get(&id) else { return Vec::new() };
     let candidates = [epoll.listed.clone(), super::epoll::unlisted(epoll)].concat();

@@ -1,4 +1,8 @@
 //! `signalfd(2)`: signals that can be read.
+//!
+//! signalfd(2): what is ready depends on who asks, since a thread sees its own pending signals and
+//! those of its process. So `poll` without a thread knows nothing, and waits for signals go through
+//! `Condition::Signal`.
 
 use super::wake::wake;
 use crate::call::{Call, Stop};

@@ -1,4 +1,8 @@
 //! The rows of this family.
+//!
+//! The table is the interface: a call that is not in a row is refused as unmodelled, never answered
+//! with `ENOSYS` by accident. `Words` say how a report tells it, the footprint rule what it may
+//! touch.
 
 use super::{
     attribute, directory, duplicate, fcntl, ioctl, lock_calls, metadata, mount, namespace, notify_calls, open,

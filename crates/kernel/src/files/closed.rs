@@ -1,4 +1,9 @@
 //! What closing a description does to files: locks end, watchers hear of it, a file without names ends with its last user.
+//!
+//! Three moments that must not be mixed up: a *process* closes a descriptor (its record locks on
+//! that file end, even those made through another descriptor: fcntl(2), "This is bad"); the last
+//! descriptor of a *description* is closed (flock and OFD locks end); the last description of a
+//! *file* without names is closed (its content goes).
 
 use super::{locking, notify};
 use crate::Kernel;
@@ -38,6 +43,9 @@ pub fn file_closed(kernel: &mut Kernel, memory: &mut Memory, file: File) {
 }
 
 /// Ends a file that has neither names nor users.
+///
+/// Mappings need not be asked: memory keeps an object that is still mapped after the kernel has let
+/// it go.
 pub fn forget_if_unused(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
     let Some(inode) = kernel.files.inodes.get(&id) else { return };
     if inode.links > 0 || is_in_use(kernel, id) {

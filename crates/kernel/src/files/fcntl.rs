@@ -1,4 +1,9 @@
 //! `fcntl(2)`.
+//!
+//! Two kinds of flags: those of a descriptor (`FD_CLOEXEC`, one for each number) and those of the
+//! open description (status flags, owner, locks of `F_OFD_*`), which dup(2) and fork(2) share. What
+//! is looked up through `description` is seen by everyone who shares it, so such a call conflicts
+//! with theirs.
 
 use super::lock_calls::{self, Family};
 use super::{duplicate, seal};
@@ -34,9 +39,13 @@ const F_ADD_SEALS: u64 = 1033;
 const F_GET_SEALS: u64 = 1034;
 
 /// Commands that take a descriptor of `O_PATH`.
+///
+/// open(2), `O_PATH`: "other file operations (...) fail with the error EBADF".
 const WITH_PATH: [u64; 6] = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_QUERY];
 
 /// Status flags that `F_SETFL` changes; it ignores the others.
+///
+/// The list is that of fcntl(2); the access mode and the flags of creation stay.
 const CHANGEABLE: u32 = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
 
 /// `fcntl(2)`.

@@ -1,4 +1,7 @@
 //! `ioctl(2)`: what all files share, then what a kind can do.
+//!
+//! Requests that every descriptor has come first, as in Linux's `do_vfs_ioctl`; a kind never sees
+//! them.
 
 use super::content;
 use crate::call::{Call, Stop};

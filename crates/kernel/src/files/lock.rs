@@ -1,6 +1,11 @@
 //! File locks as data: record locks (`fcntl(2)`, of processes and of open descriptions) and `flock(2)` locks.
 //!
 //! The two families know nothing of each other (`flock(2)`, NOTES).
+//!
+//! **Invariant:** `records` is sorted and merged after every change, so the locks are a function of
+//! what is locked and not of the calls that led there: equal states are equal data. Waiters are not
+//! here; they are threads with a [`LockRequest`] as their condition, and whoever moves first takes
+//! the lock, so that every order of granting is searched.
 
 use crate::id::{Id, Pid};
 use std::collections::BTreeMap;
@@ -86,6 +91,8 @@ impl Record {
 
 impl Locks {
     /// The first lock in the way of another, by position.
+    ///
+    /// Linear in the locks of one file.
     #[must_use]
     pub fn in_the_way(&self, wanted: &Record) -> Option<&Record> {
         self.records.iter().find(|held| held.conflicts(wanted))

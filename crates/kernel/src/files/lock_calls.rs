@@ -1,4 +1,8 @@
 //! `fcntl(F_SETLK)` and its kin, and `flock(2)`.
+//!
+//! Differences between the families that programs stumble over: record locks belong to the process
+//! and end with *any* descriptor of the file that it closes; `flock(2)` and OFD locks belong to the
+//! description, survive `fork(2)`, and end with its last descriptor.
 
 use super::lock::{LockRequest, Mode, Owner, Record};
 use super::{content, locking};
@@ -144,6 +148,8 @@ pub fn set(call: &mut Call<'_>, description: Id, family: Family, waits: bool) ->
     take(call, file, record, waits)
 }
 
+/// Only process locks are checked for a deadlock, as in Linux (fcntl(2), "deadlock detection"): a
+/// cycle of OFD or `flock` locks waits for ever, and the search reports it.
 fn take(call: &mut Call<'_>, file: Id, record: Record, waits: bool) -> Result<u64, Stop> {
     if locking::in_the_way(call.kernel, file, &record).is_none() {
         locking::change(call.kernel, file, |locks| locks.lock(record));

@@ -1,4 +1,8 @@
 //! The calls of `inotify(7)`, and what its descriptors can do.
+//!
+//! A watch belongs to an inode, not to a name: a renamed file keeps it, and two names of one file
+//! share it (inotify(7)). Adding a watch to a watched inode changes the mask of the old one and
+//! gives its number again.
 
 use super::inode::Kind;
 use super::notifier::{Event, IN_ALL_EVENTS, IN_ONESHOT, Notifier};

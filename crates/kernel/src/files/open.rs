@@ -102,6 +102,8 @@ pub fn openat2(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// As `openat2(2)` reads its arguments: what is unknown or does not fit together is an error.
+///
+/// openat2(2) was made because open(2) ignores unknown flags: here they are errors.
 fn strict(flags: u64, mode: u64, resolve: u64) -> Result<How, Errno> {
     let creates = flags as u32 & (O_CREAT | TMPFILE) != 0;
     let both = resolve & 0x8 != 0 && resolve & 0x10 != 0;
@@ -121,6 +123,8 @@ fn strict(flags: u64, mode: u64, resolve: u64) -> Result<How, Errno> {
     Ok(How { restriction, ..How::lenient(flags as u32, mode as u32) })
 }
 
+/// The descriptor's number is looked for before the file, as Linux does: `EMFILE` wins over
+/// `ENOENT`, and nothing is created if there is no number.
 fn open_path(call: &mut Call<'_>, dir: Fd, address: u64, how: How) -> Result<u64, Stop> {
     check(how)?;
     let path = call.load_path(address)?;
@@ -151,6 +155,8 @@ fn find(call: &Call<'_>, dir: Fd, path: &[u8], how: How) -> Result<Place, Errno>
 }
 
 /// Whether what exists may be opened so.
+///
+/// Truncation comes last: an open that fails has not emptied the file.
 fn existing(call: &mut Call<'_>, place: &Place, node: Node, how: How) -> Result<Node, Stop> {
     if how.has(O_CREAT | O_EXCL) {
         return Err(EEXIST.into());

@@ -1,4 +1,8 @@
 //! What an open regular file or directory can do.
+//!
+//! A regular file is always ready: poll(2) says so and `O_NONBLOCK` changes nothing. The offset
+//! belongs to the description; read and advance are one step here, as POSIX demands of reads
+//! through a shared description (XSH 2.9.7).
 
 use super::content::{drop_set_id, length, read_at, write_at};
 use super::inode::Kind;
@@ -69,6 +73,9 @@ fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], at: At) -> Result<u
 }
 
 /// How much of a write the limits and seals let through.
+///
+/// A write is cut at the limit, and fails only if not a single byte fits (`setrlimit(2)`,
+/// `write(2)`).
 fn allowed(call: &mut Call<'_>, inode: Id, offset: u64, len: usize) -> Result<usize, Stop> {
     let end = offset.saturating_add(len as u64);
     seal::check_write(call.kernel, inode, end > length(call.kernel, call.memory, inode))?;

@@ -1,4 +1,8 @@
 //! `rename(2)`.
+//!
+//! A program sees which error comes first, so the order of the checks matters: devices, existence,
+//! slashes, loops, identity, permissions, kinds. Nothing is changed before all have passed, so a
+//! rename happens wholly or not at all.
 
 use super::inode::Inode;
 use super::namespace::{change_links, check_changeable, drop_name, end_directory, is_mounted};
@@ -110,6 +114,8 @@ fn check_loops(call: &Call<'_>, old: &Side, new: &Side, flags: u64) -> Result<()
 }
 
 /// Whether a directory is `ancestor` or lies in it.
+///
+/// Up the chain of parents: O(depth). Loops cannot exist, since this check keeps them out.
 fn is_within(call: &Call<'_>, mut directory: Id, ancestor: Id) -> bool {
     loop {
         if directory == ancestor {
@@ -154,6 +160,7 @@ fn check_kinds(call: &Call<'_>, old: &Side, new: &Side) -> Result<(), Errno> {
     }
 }
 
+/// The old name goes and the new one comes in one step: no other thread sees both, or neither.
 fn carry_out(call: &mut Call<'_>, old: &Side, new: &Side, from: Id) -> Result<(), Errno> {
     let paths = (path_of(call, old), path_of(call, new));
     call.kernel.set_entry(old.place.parent, &old.place.name, None);

@@ -1,4 +1,8 @@
 //! Moving bytes between descriptors: `sendfile(2)`, `splice(2)`, `tee(2)`, `vmsplice(2)`, `copy_file_range(2)`.
+//!
+//! A call that moves bytes between two descriptors may wait at either. Bytes leave the source only
+//! when the sink has taken them, or is known to have room: a call that is redone after a wait
+//! begins with the same bytes.
 
 use super::content;
 use super::inode::Kind;

@@ -1,4 +1,8 @@
 //! Finding what a path leads to (`path_resolution(7)`).
+//!
+//! A walk changes nothing, so it can be done again for a call that waits or for a footprint. Names
+//! that were passed are noted on request: whoever creates, removes or renames one of them would
+//! have changed the walk, which is the dependency between a lookup and a rename elsewhere.
 
 use super::inode::{Inode, Kind};
 use super::permission::{Asker, EXECUTE};

@@ -1,4 +1,9 @@
 //! Locks that inherit priority: the word holds the owner's number, and the kernel hands the lock on (`futex(2)`).
+//!
+//! Unlike other futexes these have an owner that the kernel knows, so that `FUTEX_UNLOCK_PI` hands
+//! the lock to a waiter directly: nobody can come in between, and the waiter does not look again.
+//! Priorities themselves are not modelled: order of arrival decides, which is what Linux does among
+//! equal priorities.
 
 use super::{Key, TID_MASK, WAITERS, Waiting, enqueue, key, leave, load_deadline, rouse};
 use crate::Kernel;
@@ -39,6 +44,9 @@ pub fn try_lock(call: &mut Call<'_>, address: u64, is_private: bool) -> Result<u
 }
 
 /// Takes the lock if nobody living has it; the mark of a dead owner stays.
+///
+/// `ESRCH` for an owner that does not exist: the word is garbage, or its owner died without a
+/// robust list.
 fn take(call: &mut Call<'_>, address: u64) -> Result<bool, Stop> {
     let word = call.load_u32(address)?;
     let owner = word & TID_MASK;
@@ -78,6 +86,9 @@ pub fn hand_over(
 }
 
 /// Makes the first waiter the owner, or nobody.
+///
+/// The word is written before the waiter is roused, both in one step: no other thread sees a lock
+/// without owner here.
 fn give(
     kernel: &mut Kernel,
     memory: &mut Memory,

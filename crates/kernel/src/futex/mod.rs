@@ -2,6 +2,15 @@
 //!
 //! A waiter stays in its queue until somebody wakes it by name, its time is up, or a signal interrupts it; so a wait is
 //! over exactly when [`crate::Wait::woken`] is set or its deadline has passed.
+//!
+//! **Wait and wake are one step each.** The comparison of the word and the queueing cannot be
+//! separated by a wake of another thread, which is what `futex(2)` promises ("this load, the
+//! comparison with the expected value, and starting to sleep are performed atomically"). Lost
+//! wake-ups are therefore the program's mistakes, and are found.
+//!
+//! **Order.** Linux wakes in order of arrival among equal priorities; this kernel does the same,
+//! and schedules explore which thread arrives first. Spurious wake-ups, which `futex(2)` allows,
+//! are not injected.
 
 mod inherit;
 mod operate;
@@ -76,6 +85,9 @@ fn futex(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// The futex that an address means; checks what Linux checks.
+///
+/// Private futexes are cheap on Linux because no mapping is looked up: an address that is not
+/// mapped is no error until the word is read.
 fn key(call: &Call<'_>, address: u64, is_private: bool) -> Result<Key, Stop> {
     if !address.is_multiple_of(4) {
         return Err(EINVAL.into());
@@ -119,6 +131,8 @@ struct Waiting {
     clock: Clock,
 }
 
+/// When redone, the word is not compared again: a woken waiter returns 0 whatever the word is by
+/// now, as on Linux.
 fn wait_for(call: &mut Call<'_>, waiting: Waiting) -> Result<u64, Stop> {
     if waiting.bits == 0 {
         return Err(EINVAL.into());
@@ -180,6 +194,9 @@ pub fn wake_shared(kernel: &mut Kernel, memory: &Memory, space: SpaceId, address
 }
 
 /// Wakes the oldest waiters whose bits match; a count of none still wakes one, as Linux always did.
+///
+/// O(waiters of the queue). The queue goes with its last waiter, so that equal states have equal
+/// maps.
 fn wake_queue(kernel: &mut Kernel, key: Key, count: u32, bits: u32) -> u64 {
     let limit = (count as i32).max(1) as usize;
     let Some(queue) = kernel.futexes.queues.get_mut(&key) else { return 0 };
@@ -195,12 +212,18 @@ fn wake_queue(kernel: &mut Kernel, key: Key, count: u32, bits: u32) -> u64 {
 }
 
 /// Ends the wait of a thread that was taken out of its queue.
+///
+/// # Panics If the thread does not wait: a waiter is in a queue exactly as long as it waits in
+/// `futex(2)` and was not woken.
 fn rouse(kernel: &mut Kernel, tid: Tid) {
     let thread = kernel.threads.get_mut(&tid).expect("a waiter exists");
     thread.wait.as_mut().expect("a waiter waits").woken = true;
 }
 
 /// Takes a thread out of the queue it is in: its wait has ended otherwise.
+///
+/// O(all waiters); called when a wait times out, is interrupted, or its thread ends, all of which
+/// are rare.
 pub fn leave(kernel: &mut Kernel, tid: Tid) {
     kernel.futexes.queues.retain(|_, queue| {
         queue.retain(|waiter| waiter.tid != tid);
@@ -225,6 +248,8 @@ struct Move {
     expected: Option<u32>,
 }
 
+/// The condition variables of old C libraries: wake one waiter, let the others wait for the mutex
+/// instead of stampeding to it.
 fn requeue(call: &mut Call<'_>, request: Move) -> Result<u64, Stop> {
     if (request.wake as i32) < 0 || (request.more as i32) < 0 {
         return Err(EINVAL.into());

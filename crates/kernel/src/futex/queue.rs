@@ -11,6 +11,10 @@ pub struct Futexes {
 }
 
 /// What a futex is. A private and a shared operation on the same private memory do not meet, as in Linux.
+///
+/// Linux makes the same difference (`get_futex_key`): private keys are (mm, address), shared ones
+/// (inode, offset) or (mm, address) for anonymous memory. Keys of objects do not depend on where
+/// they are mapped, so processes meet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Key {
     /// `FUTEX_PRIVATE_FLAG`: an address in a space.

@@ -1,6 +1,9 @@
 //! System V and POSIX semaphores, shared memory and message queues.
 //!
 //! POSIX semaphores and shared memory are files and futexes and have no calls of their own.
+//!
+//! `SystemV` footprints name the one set or queue that a call is about; calls that create one or
+//! look it up by key have the rule `Everything`.
 
 mod access;
 mod keys;
@@ -66,6 +69,9 @@ pub fn may_operate(kernel: &Kernel, request: &SemaphoreRequest) -> bool {
 }
 
 /// Whether the message could be taken or left now.
+///
+/// A queue that is gone answers "yes": the wait ends, and the call that is redone finds out and
+/// fails.
 #[must_use]
 pub fn may_pass(kernel: &Kernel, request: &QueueRequest) -> bool {
     match request {
@@ -86,6 +92,9 @@ pub fn process_ended(kernel: &mut Kernel, memory: &mut Memory, pid: Pid) {
 }
 
 /// Whether the end of a process changes semaphores or message queues.
+///
+/// Asked before a process ends, so that an exit which nobody notices need not conflict with
+/// anything.
 #[must_use]
 pub fn notices_end(kernel: &Kernel, pid: Pid) -> bool {
     kernel.ipc.undo.contains_key(&pid) || !kernel.ipc.posix.is_empty()

@@ -29,6 +29,9 @@ pub fn of_description(kernel: &Kernel, description: Id) -> Option<Id> {
 }
 
 /// Tells whoever asked that a message has come to an empty queue; a receiver that waits comes first (`mq_notify(3)`).
+///
+/// A registration is used up by the notification. Where a receiver gets the message instead, it
+/// stays.
 pub fn notify(kernel: &mut Kernel, id: Id, sender: (Pid, u32)) {
     let waits = |condition: &Condition| matches!(condition, Condition::Queue(QueueRequest::PosixReceive(other)) if *other == id);
     if waiting(kernel).any(|(_, condition)| waits(condition)) {
@@ -75,6 +78,7 @@ fn poll(kernel: &Kernel, _: &Memory, description: Id) -> u16 {
 fn close(kernel: &mut Kernel, _: &mut Memory, description: Id) {
     let Some(id) = of_description(kernel, description) else { return };
     if let Some(queue) = kernel.ipc.posix.get_mut(&id) {
+        assert!(queue.users > 0, "every queue descriptor that is closed was opened");
         queue.users -= 1;
     }
     drop_if_unused(kernel, id);

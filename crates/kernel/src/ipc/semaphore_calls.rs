@@ -60,6 +60,8 @@ pub fn semtimedop(call: &mut Call<'_>) -> Result<u64, Stop> {
     operate(call, timeout)
 }
 
+/// semop(2): the operations are carried out together, in order, or not at all. So a trial computes
+/// all values first, and the wait is for the whole list.
 fn operate(call: &mut Call<'_>, timeout: Timeout) -> Result<u64, Stop> {
     let [_, address, count, ..] = call.args;
     let id = call.int(0);

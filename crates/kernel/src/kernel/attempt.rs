@@ -4,6 +4,18 @@
 //! in the wait (`progress`, a deadline) or in the state, and the redone call takes it from there: nothing is done twice.
 //! **Invariant:** a thread with a wait is in exactly one call; the two come and go together.
 //! **Invariant:** a call that is unsupported ends the run, so what it has changed before does not matter.
+//!
+//! An example of a wait, `read(2)` from an empty pipe:
+//!
+//! ```text
+//! call(read)   -> Stop::Wait(until Poll(description, POLLIN | POLLHUP))   thread.wait, thread.call are set
+//! ...             another thread writes: the condition holds, nothing is woken, nobody is called back
+//! redo(read)   -> the same function with the same arguments, `resumed` = the old wait -> Returned(n)
+//! ```
+//!
+//! The alternative, a queue of callbacks as in Linux's `wait_queue_head`, could neither be cloned
+//! nor hashed. The price is that a condition is evaluated whenever somebody asks who can move, so
+//! each is O(1) or close to it.
 
 use super::Kernel;
 use crate::call::{Call, Control, Deviation, Outcome, Stop};
@@ -19,6 +31,9 @@ impl Kernel {
     }
 
     /// Carries out a syscall of a thread, differently than usual.
+    ///
+    /// # Panics If `tid` is no thread of this kernel, or waits already: both are mistakes of the
+    /// caller, never of the guest.
     pub fn call_as(&mut self, memory: &mut Memory, tid: Tid, call: (u64, [u64; 6]), deviation: Deviation) -> Outcome {
         self.attempt(memory, tid, call, deviation, None)
     }
@@ -38,6 +53,8 @@ impl Kernel {
         self.attempt(memory, tid, call, deviation, resumed)
     }
 
+    /// One level of `match` turns what a function returned into what the world does; this is the
+    /// only place where `Stop` is taken apart.
     fn attempt(
         &mut self,
         memory: &mut Memory,

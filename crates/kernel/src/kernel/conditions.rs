@@ -13,6 +13,9 @@ use memory::Memory;
 
 impl Kernel {
     /// Whether a condition holds for a waiting thread.
+    ///
+    /// Pure: it changes nothing and may be asked any number of times, by the search as well (who
+    /// can move, who is deadlocked).
     #[must_use]
     pub fn holds(&self, condition: &Condition, tid: Tid, memory: &Memory) -> bool {
         match condition {

@@ -33,6 +33,9 @@ const CLONE_IO: u64 = 0x8000_0000;
 const CLONE_CLEAR_SIGHAND: u64 = 0x1_0000_0000;
 
 /// What threads of one process share, and we keep in one place: all of it or nothing.
+///
+/// Linux can share each of them by itself; only `CLONE_THREAD` with all of them (threads) and none
+/// of them (processes) occur in practice, and the rest is refused.
 const SHARED: u64 = CLONE_FS | CLONE_FILES | CLONE_SIGHAND;
 
 /// The signal at the end, in the flags of `clone(2)`.
@@ -133,6 +136,7 @@ fn load_arguments(call: &mut Call<'_>) -> Result<[u64; 11], Stop> {
     Ok(fields)
 }
 
+/// A redone call is `vfork(2)` whose child has left: everything was done in the first attempt.
 fn create(call: &mut Call<'_>, request: Request) -> Result<u64, Stop> {
     if let Some(wait) = &call.resumed {
         // The child of vfork(2) is gone from our memory: its number is what is left to return.
@@ -188,6 +192,8 @@ fn check(call: &Call<'_>, request: &Request) -> Result<(), Stop> {
 }
 
 /// `RLIMIT_NPROC`: threads of a user.
+///
+/// Linux counts threads of a real user id over the whole system; the superuser is exempt.
 fn check_limit(call: &Call<'_>) -> Result<(), Stop> {
     let process = call.process();
     let user = process.credentials.user[0];
@@ -196,6 +202,9 @@ fn check_limit(call: &Call<'_>) -> Result<(), Stop> {
     if user != 0 && count as u64 >= process.limits[limit::THREADS].0 { Err(EAGAIN.into()) } else { Ok(()) }
 }
 
+/// Everything that is not named is copied from the creator (`..creator.clone()`): so a new field of
+/// [`Process`] is inherited unless it is listed here. Ask `fork(2)`'s list of differences when
+/// adding one.
 fn create_process(call: &mut Call<'_>, request: &Request, pid: Pid, path: Id) -> Result<(), Stop> {
     let space = space_for(call, request, path)?;
     let creator = call.process();
@@ -236,6 +245,7 @@ fn create_process(call: &mut Call<'_>, request: &Request, pid: Pid, path: Id) ->
     Ok(())
 }
 
+/// O(mappings), not O(pages): pages are shared copy-on-write.
 fn space_for(call: &mut Call<'_>, request: &Request, path: Id) -> Result<SpaceId, Stop> {
     let own = call.space();
     if request.has(CLONE_VM) {
@@ -252,6 +262,8 @@ fn clear_handlers(child: &mut Process) {
     }
 }
 
+/// `born` and `randoms` count what the thread itself creates and draws: they begin at 0, and its
+/// creation path makes them its own.
 fn new_thread(call: &Call<'_>, request: &Request, tid: Tid, path: Id) -> Thread {
     let creator = call.thread();
     // sigaltstack(2): not inherited by what shares memory, unless the parent waits meanwhile.

@@ -1,4 +1,7 @@
 //! How threads and processes end.
+//!
+//! A thread that ends is gone at once. On Linux it can be seen for a moment longer (`/proc`, a
+//! signal that is lost on it): see "not covered" in decision 14.
 
 use super::robust;
 use crate::call::{Call, Control, Stop};
@@ -48,6 +51,9 @@ pub fn end_thread(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, status: i3
 ///
 /// Threads come first, because their robust lists and the words of `set_tid_address(2)` are in the memory that goes later. The
 /// parent is told last: it may reap the process at once, and then nothing is left to look at.
+///
+/// Idempotent for zombies only in so far as callers do not ask twice: threads are released, so none
+/// is left to call.
 pub fn end_process(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, status: i32) {
     let Some(process) = kernel.processes.get(&pid) else { return };
     let (space, group) = (process.space, process.group);
@@ -84,6 +90,9 @@ pub fn release_thread(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) {
 }
 
 /// `set_tid_address(2)`: whoever joins the thread waits for this, as long as anybody is left in this memory.
+///
+/// `pthread_join(3)` waits for this word with a *shared* futex operation, since the kernel wakes
+/// without `FUTEX_PRIVATE_FLAG`.
 pub fn clear_tid(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) {
     let thread = kernel.threads.get_mut(&tid).expect("a thread that ends exists");
     let (pid, address) = (thread.pid, std::mem::take(&mut thread.clear_at_end));
@@ -109,6 +118,8 @@ pub fn leave_space(kernel: &Kernel, memory: &mut Memory, space: SpaceId, pid: Pi
 }
 
 /// Children go to the nearest living ancestor that asked for them (`PR_SET_CHILD_SUBREAPER`), else out of sight.
+///
+/// A child that is a zombie already gets reported to its new parent, or reaped.
 fn give_away_children(kernel: &mut Kernel, pid: Pid) {
     let process = kernel.processes.get_mut(&pid).expect("the caller looked");
     let children = std::mem::take(&mut process.children);

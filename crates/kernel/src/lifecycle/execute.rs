@@ -21,6 +21,10 @@ pub fn fresh_space(kernel: &mut Kernel, tid: Tid) -> SpaceId {
 
 /// A thread has replaced its process's program (`execve(2)`): no other thread is left, and the thread that is left has
 /// the process's number, which is given back.
+///
+/// The new program is in its own space by then. Order as in `end_process`: threads and robust lists
+/// while the old memory exists, then files, then the space. What survives is what `execve(2)` lists
+/// as preserved: ids, pending signals, mask, limits, descriptors without `FD_CLOEXEC`.
 pub fn executed(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, space: SpaceId, heap: u64, image: Image) -> Tid {
     let pid = kernel.threads.get(&tid).expect("a caller is a thread").pid;
     let tid = end_other_threads(kernel, memory, pid, tid);
@@ -91,6 +95,9 @@ fn renew_thread(kernel: &mut Kernel, tid: Tid, name: &[u8]) {
 }
 
 /// The thread that executes takes over the number of the first one.
+///
+/// "All threads other than the calling thread are destroyed", and the survivor has the process's
+/// number, whichever thread called (`execve(2)`).
 fn end_other_threads(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, tid: Tid) -> Tid {
     let leader = Tid(pid.0);
     let others: Vec<Tid> =

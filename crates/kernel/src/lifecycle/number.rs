@@ -11,6 +11,10 @@ const COUNT: u64 = 90_000;
 ///
 /// Made from the creation path and not from a counter: two processes that fork at the same time get the same numbers in
 /// either order, unless their paths collide.
+///
+/// On Linux numbers count up and wrap; nothing may rely on them but on their being unique. A
+/// collision of two paths makes numbers depend on the order of creation, which is one more state to
+/// explore, not a wrong one.
 pub fn free(kernel: &Kernel, path: Id) -> u32 {
     let start = path.0 % COUNT;
     let numbers = (0..COUNT).map(|step| (FIRST + (start + step) % COUNT) as u32);

@@ -47,6 +47,8 @@ pub fn release(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) {
     }
 }
 
+/// The next entry is read before this one is marked: marking wakes the next owner, who may free the
+/// list's memory in user space (`exit_robust_list` in Linux).
 fn walk(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, tid: Tid, head: u64) -> Result<(), memory::Fault> {
     let space = kernel.processes.get(&pid).expect("a thread has a process").space;
     let mut entry = memory.read_u64(space, head)?;

@@ -28,6 +28,9 @@ pub struct Start {
 /// Creates a process without a program: an empty address space, one thread, the standard streams as descriptors 0, 1, 2.
 ///
 /// It is the superuser's and works in `/`. The loader fills a space and then reports to [`super::executed`].
+///
+/// Session 0 and parent 0 do not exist in the guest's world: they stand for the user's shell, which
+/// waits and never moves.
 pub fn start(kernel: &mut Kernel, memory: &mut Memory, start: Start) -> (Pid, Tid) {
     let path = Id::named("process").child(kernel.processes.len() as u64);
     let number = number::free(kernel, path);

@@ -82,6 +82,9 @@ struct Answer {
 }
 
 /// Finds something to report; `None` if there is nothing yet and the caller does not want to wait.
+///
+/// Oldest child first. On Linux the order among several that could be reported is that of the list
+/// of children, too, though `wait(2)` promises none.
 fn wait(call: &mut Call<'_>, request: ChildRequest) -> Result<Option<Answer>, Stop> {
     if let Some((pid, report)) = find(call.kernel, call.pid, &request) {
         let answer = answer(call.kernel, pid, report);

@@ -7,6 +7,9 @@ use crate::process::limit;
 use memory::PAGE_SIZE;
 
 /// `msync(2)`: a shared mapping is the file, so there is nothing to write.
+///
+/// Shared file mappings are the file's own pages (`memory` objects), so `MS_SYNC` has nothing to
+/// write and `MS_INVALIDATE` nothing to throw away.
 pub fn msync(call: &mut Call<'_>) -> Result<u64, Stop> {
     const BOTH: u64 = 1 | 4;
     let [start, length, flags, ..] = call.args;
@@ -42,6 +45,10 @@ pub fn mincore(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// `madvise(2)`.
+///
+/// `MADV_DONTNEED` is the only advice with a meaning that programs rely on: private anonymous pages
+/// read as zeros afterwards (`madvise(2)`). Allocators use it in every run, so it is a full member
+/// of the family: its footprint is the content of the pages.
 pub fn madvise(call: &mut Call<'_>) -> Result<u64, Stop> {
     const DONTNEED: i32 = 4;
     const DONTNEED_LOCKED: i32 = 24;
@@ -73,6 +80,9 @@ fn whole_pages(call: &Call<'_>) -> Result<(u64, u64), Stop> {
 }
 
 /// `mlock(2)`: nothing is ever swapped out.
+///
+/// Checks what Linux checks and does nothing else: whether memory is resident cannot be observed
+/// here.
 pub fn mlock(call: &mut Call<'_>) -> Result<u64, Stop> {
     let (start, length) = whole_pages(call)?;
     let is_free = call.process().credentials.user[1] == 0;
@@ -102,6 +112,9 @@ pub fn munlockall(_: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// `membarrier(2)`: all threads see memory in one order, so there is nothing to wait for.
+///
+/// Sequential consistency makes every barrier hold already. Registration is kept because the
+/// expedited commands fail without it.
 pub fn membarrier(call: &mut Call<'_>) -> Result<u64, Stop> {
     const GLOBAL: i32 = 1;
     const REGISTERS: i32 = 4 | 16 | 64;

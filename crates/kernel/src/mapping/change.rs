@@ -18,6 +18,8 @@ pub fn brk(call: &mut Call<'_>) -> Result<u64, Stop> {
     Ok(end)
 }
 
+/// The heap ends where `brk(2)` was told, mappings end at pages: the difference is why both are
+/// kept. Shrinking unmaps at once, so that a read behind the new end faults as on Linux.
 fn move_heap_end(call: &mut Call<'_>, end: u64, wanted: u64) -> Option<()> {
     let (old, new) = (page_up(end)?, page_up(wanted)?);
     let space = call.space();
@@ -39,6 +41,9 @@ fn move_heap_end(call: &mut Call<'_>, end: u64, wanted: u64) -> Option<()> {
 }
 
 /// `mremap(2)`.
+///
+/// First in place, then, with `MREMAP_MAYMOVE`, in a gap of the caller's zone. An old length of 0
+/// duplicates a shared mapping (`mremap(2)`, notes).
 pub fn mremap(call: &mut Call<'_>) -> Result<u64, Stop> {
     const MAY_MOVE: u64 = 1;
     const FIXED: u64 = 2;

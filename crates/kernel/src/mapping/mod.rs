@@ -1,4 +1,11 @@
 //! Calls on the address space: mmap, mprotect, brk.
+//!
+//! Addresses that the caller leaves open come from `zone.rs`. Everything else follows `mmap(2)`;
+//! mappings themselves, their splitting and merging are `memory`'s.
+//!
+//! **Who relies on what is done here:** the checker looks at the row's `Remaps` behind each call to
+//! find out which ranges changed, and makes accesses to them depend on it (decision 14,
+//! "mappings"). A call that changes mappings without saying so would make a lost `SIGSEGV`.
 
 mod advice;
 mod change;
@@ -104,6 +111,9 @@ fn errno(error: MapError) -> Errno {
 }
 
 /// `mmap(2)`.
+///
+/// Order of checks as in Linux's `do_mmap`: length and offset, sharing, limits, then the
+/// descriptor, then the place. Programs see the first error that applies.
 fn mmap(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [hint, length, protection, flags, _, offset] = call.args;
     let flags = flags & 0xffff_ffff;
@@ -147,6 +157,8 @@ fn sharing(flags: u64) -> Result<Sharing, Stop> {
 }
 
 /// `RLIMIT_AS`.
+///
+/// O(mappings), but only if a limit is set, which is rare.
 fn check_space(call: &Call<'_>, more: u64) -> Result<(), Stop> {
     let limit = call.process().limits[limit::SPACE].0;
     if limit == u64::MAX {
@@ -157,6 +169,9 @@ fn check_space(call: &Call<'_>, more: u64) -> Result<(), Stop> {
 }
 
 /// What a new mapping shows; nothing for zeros that are shared, which need an object first.
+///
+/// Private mappings of files are copy-on-write over the file's object: changes of the file that
+/// come later show until the page is first written, which `mmap(2)` leaves open and Linux does.
 fn backing(
     call: &mut Call<'_>,
     flags: u64,
@@ -217,6 +232,9 @@ fn shared_zeros(call: &mut Call<'_>, length: u64) -> Backing {
 }
 
 /// Where a mapping goes.
+///
+/// A hint is taken if it is free, as Linux does, and dropped otherwise. A hint makes the address
+/// depend on what others have mapped there; programs that give one say which addresses they want.
 fn place(call: &Call<'_>, hint: u64, length: u64, flags: u64) -> Result<u64, Stop> {
     let space = call.space();
     if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) != 0 {
@@ -277,6 +295,9 @@ fn munmap(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// `mprotect(2)`.
+///
+/// Linux stops at the first page that fails, with earlier ones changed; here either all pages
+/// change or none.
 fn mprotect(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [start, length, protection, ..] = call.args;
     const SEMAPHORES: u64 = 8;

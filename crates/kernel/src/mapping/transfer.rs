@@ -68,6 +68,9 @@ impl Side {
 }
 
 /// Copies page by page as far as both sides reach; an error only if nothing could be copied.
+///
+/// "Partial transfers apply at the granularity of iovec elements" (`process_vm_readv(2)`), and
+/// Linux stops in the middle of one at a page that is not mapped; page by page is what it does.
 fn copy(call: &mut Call<'_>, from: Side, to: Side) -> Result<u64, Stop> {
     let (mut from, mut to) = (from.reversed(), to.reversed());
     let mut done = 0;

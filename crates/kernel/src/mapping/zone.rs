@@ -6,6 +6,11 @@
 //!
 //! **Invariant:** the place that a thread gets in its zone depends on no mapping outside of it. The first thread of a process
 //! has what is in no other zone, as a process without threads has on Linux.
+//!
+//! Example: threads A and B each call `mmap(NULL, 4096, ...)`. On Linux whoever comes first gets
+//! the higher address, so both orders lead to different states and each must be explored. Here A's
+//! page is in A's zone and B's in B's: the two calls are independent, one order is enough, and the
+//! addresses that a counterexample shows are the same in every schedule.
 
 use crate::id::{Pid, Tid};
 use memory::{Memory, SpaceId};
@@ -16,11 +21,17 @@ pub(super) const TOP: u64 = 0x7fff_f7ff_f000;
 /// The first zone; those of other threads follow by their numbers.
 const FIRST: u64 = 0x6000_0000_0000;
 /// Bytes of a zone. Who needs more gets it where first threads do.
+///
+/// Larger than the 64 MiB that glibc reserves for an arena of `malloc(3)` with its alignment (128
+/// MiB are asked for), and than the default stack of 8 MiB many times over.
 pub const SIZE: u64 = 256 << 20;
 /// Numbers of threads have five digits.
 const COUNT: u64 = 100_000;
 
 /// A zone, as a number: 0 is that of first threads.
+///
+/// Also an object of footprints: calls of a thread on mappings write its zone, accesses read the
+/// zone of their address (`checker/src/footprint/mappings.rs`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Zone(pub u64);
 
@@ -29,6 +40,9 @@ impl Zone {
     pub const COMMON: Self = Self(0);
 
     /// The zone of a thread.
+    ///
+    /// Two living threads never have one zone: numbers have five digits (`lifecycle/number.rs`) and
+    /// are unique while they live.
     #[must_use]
     pub fn of(tid: Tid, pid: Pid) -> Self {
         if tid.0 == pid.0 { Self::COMMON } else { Self(1 + u64::from(tid.0) % COUNT) }
@@ -56,6 +70,9 @@ pub fn wanted(tid: Tid, pid: Pid, is_file: bool) -> Zone {
 }
 
 /// Where a mapping without a wish goes: into the zone, or with first threads if there is no room.
+///
+/// The fall-back makes the address depend on what first threads have mapped, which is a dependence
+/// that the footprint has to name; it happens with mappings beyond 256 MiB only.
 #[must_use]
 pub fn find_gap(memory: &Memory, space: SpaceId, zone: Zone, length: u64) -> Option<u64> {
     let own = zone.range().and_then(|range| {

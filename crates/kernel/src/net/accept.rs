@@ -1,4 +1,8 @@
 //! `accept(2)`.
+//!
+//! A connection exists from the moment that the listener takes the request, accepted or not;
+//! accepting it only gives it a descriptor. So data can be sent to a server that never calls this,
+//! as on Linux.
 
 use super::connection::establish;
 use super::create::install;
@@ -26,6 +30,8 @@ pub fn accept4(call: &mut Call<'_>) -> Result<u64, Stop> {
     run(call, flags)
 }
 
+/// The descriptor is made before the connection leaves the line: if the process has none left
+/// (`EMFILE`), the connection is still there for the next attempt.
 fn run(call: &mut Call<'_>, flags: u32) -> Result<u64, Stop> {
     let [_, name, length, ..] = call.args;
     let (description, id) = call.socket_of(call.int(0))?;

@@ -35,6 +35,9 @@ pub enum Name {
 }
 
 /// An address and a port; IPv4 addresses are mapped (`::ffff:0:0/96`), as on a socket that speaks both.
+///
+/// One representation for both versions, so that an IPv6 socket that also speaks IPv4 compares
+/// addresses without asking which it is (`ipv6(7)`, v4-mapped addresses).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Endpoint {
     /// Address.

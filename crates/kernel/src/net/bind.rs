@@ -46,6 +46,9 @@ fn bind_inet(call: &mut Call<'_>, id: Id, endpoint: Endpoint) -> Result<(), Stop
 }
 
 /// Gives a socket its name, with a port of the kernel's choice if it names none.
+///
+/// A port of the kernel's choice is checked as well: between choosing and holding nothing can
+/// happen, but an address that does not fit is refused there.
 fn take(kernel: &mut Kernel, id: Id, mut endpoint: Endpoint) -> Result<(), Errno> {
     let chosen = endpoint.port == 0;
     if chosen {
@@ -72,6 +75,8 @@ pub fn any(socket: &Socket) -> Ipv6Addr {
 }
 
 /// `listen(2)`.
+///
+/// Calling it again changes the backlog and nothing else (`listen(2)`).
 pub fn listen(call: &mut Call<'_>) -> Result<u64, Stop> {
     let (_, id) = call.socket_of(call.int(0))?;
     // Linux reads the backlog as unsigned: a negative one is the largest.

@@ -35,6 +35,8 @@ impl Bytes {
 
     /// Takes away from the front. What was taken is freed now and then, so that a long stream costs no more than its
     /// present content.
+    ///
+    /// Amortised O(1) per byte: a byte is moved at most as often as the queue halves.
     pub fn consume(&mut self, count: usize) {
         self.start += count;
         assert!(self.start <= self.data.len(), "no more is taken than there is");

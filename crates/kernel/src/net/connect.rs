@@ -3,15 +3,21 @@
 //! A request is answered when it is made: accepted into the listener's queue, or refused. Only where that queue is full does it wait
 //! among the listener's requests, as a packet that is sent again would. A caller that was interrupted, or does not block, asks
 //! again: the same call then reports the answer instead of making another request.
+//!
+//! State of a TCP socket on the way: Idle, then Connecting (only if the listener has no room), then
+//! Connected or Idle with an error. `untold` remembers that a non-blocking caller was told
+//! `EINPROGRESS` and has yet to ask: the next `connect(2)` reports the outcome once, later ones say
+//! `EISCONN`, as on Linux.
 
 use super::address::{Endpoint, Given, Name};
 use super::bind::bind_any;
 use super::connection::{establish, give_up};
+use super::family::Transport;
 use super::options::IPV6_V6ONLY;
 use super::port;
 use super::request::Request;
 use super::socket::{Family, Kind, Listener, Socket, Stage};
-use super::state::{Net, Transport};
+use super::state::Net;
 use super::{close, name, unix};
 use super::{far_ends, far_unix};
 use crate::call::{Call, Stop};
@@ -20,6 +26,8 @@ use crate::id::Id;
 use crate::wait::{Condition, Interruption, Wait};
 
 /// How long Linux repeats a request that nobody answers: 1 + 2 + 4 + ... + 64 seconds (`tcp_syn_retries` is 6).
+///
+/// `tcp(7)`, `tcp_syn_retries`. Virtual time: it passes when nobody else can move.
 const PATIENCE: u64 = 127_000_000_000;
 
 /// `connect(2)`.
@@ -114,6 +122,9 @@ fn connect_tcp(call: &mut Call<'_>, description: Id, id: Id, endpoint: Endpoint)
 }
 
 /// Sends the request; what comes back is known at once, unless the listener has no room.
+///
+/// The id of the other end is drawn here, by the caller, so that it follows from the caller's
+/// creation path and not from who is accepted first.
 fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
     let twin = call.fresh_id();
     let now = call.kernel.clock.now();
@@ -126,7 +137,7 @@ fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
     (socket.receive_shut, socket.send_shut) = (false, false);
     socket.stage = Stage::Connecting;
     let Some(listener) = listener else {
-        match far_ends::peer_at(call.kernel, destination) {
+        match far_ends::peer_at(call.kernel, Transport::Tcp, destination) {
             Some(peer) => far_ends::establish_far(call.kernel, id, peer),
             None => give_up(call.kernel, id, ECONNREFUSED),
         }
@@ -172,6 +183,8 @@ fn wait_for_answer(call: &Call<'_>, id: Id, blocks: bool, otherwise: Errno) -> R
 impl Call<'_> {
     /// A wait for something about a socket. With a timeout, a signal handler ends it even with `SA_RESTART`
     /// (`signal(7)`).
+    ///
+    /// The deadline is fixed by the first attempt; redone calls keep it.
     #[must_use]
     pub fn socket_wait(&self, request: Request, timeout: Option<u64>) -> Wait {
         let first = timeout.map(|timeout| self.kernel.clock.now().saturating_add(timeout));

@@ -30,6 +30,9 @@ pub fn forget_request(kernel: &mut Kernel, id: Id) {
 }
 
 /// A listener takes a request: the connection exists from now on, accepted or not.
+///
+/// The accepting side is a copy of the listener (buffers, options) with the addresses swapped, as
+/// Linux clones the listening sock.
 pub fn establish(kernel: &mut Kernel, id: Id, listener: Id) {
     let model = kernel.net.sockets.get(&listener).expect("a listener exists").clone();
     let socket = kernel.net.sockets.get_mut(&id).expect("who asks exists");

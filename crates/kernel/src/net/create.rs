@@ -25,6 +25,9 @@ pub fn socket(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// Family, kind and flags of `socket(2)` and `socketpair(2)`.
+///
+/// The order of the rows is the order of Linux's checks: family, kind, protocol, each with its own
+/// errno.
 fn arguments(call: &Call<'_>) -> Result<(Family, Kind, u32), Stop> {
     let [family, kind, protocol, ..] = call.args.map(|argument| argument as u32);
     let flags = kind & !KIND;

@@ -1,26 +1,31 @@
 //! What is done with far ends: guests connect to peers, peers connect to guests, and bytes go both ways.
+//!
+//! A far end is a socket without a descriptor. Everything that works on connections (queues,
+//! resets, `poll(2)`) works on it unchanged; this file is only about how something comes in from a
+//! peer and how what is sent is told to it.
 
 use super::address::{Endpoint, Name};
 use super::close::{finish, part, reset};
 use super::connection::establish;
-use super::far::{End, FarEnd, PeerId, Saying, Site};
+use super::family::Transport;
+use super::far::{End, FarEnd, PeerId, Place, Saying, Site};
 use super::far_log::say;
 use super::poll::{ARRIVED, CHANGED, wake};
 use super::port;
 use super::queue::Queue;
 use super::socket::{Family, Identity, Kind, Socket, Stage};
-use super::state::Transport;
+use super::taken::Taken;
 use crate::id::{Id, Pid};
 use crate::{Kernel, files};
 use std::net::Ipv4Addr;
 
 /// The peer at an address where no process listens.
 #[must_use]
-pub fn peer_at(kernel: &Kernel, destination: Endpoint) -> Option<PeerId> {
+pub fn peer_at(kernel: &Kernel, transport: Transport, destination: Endpoint) -> Option<PeerId> {
     let Endpoint { ip, port } = destination;
     let site = match ip.to_ipv4_mapped() {
-        _ if destination.is_local() => Site::Local(port),
-        Some(machine) => Site::Machine(machine, port),
+        _ if destination.is_local() => Site::Local(transport, port),
+        Some(machine) => Site::Machine(transport, machine, port),
         None => return None,
     };
     kernel.net.far.declared.get(&site).copied()
@@ -54,7 +59,8 @@ pub fn holders(kernel: &Kernel, port: u16) -> Vec<Id> {
     kernel.net.ports.get(&(Transport::Tcp, port)).map_or_else(Vec::new, |port| port.holders.to_vec())
 }
 
-fn at(port: u16) -> Endpoint {
+/// A port of the local machine.
+pub(super) fn at(port: u16) -> Endpoint {
     Endpoint { ip: Ipv4Addr::LOCALHOST.to_ipv6_mapped(), port }
 }
 
@@ -93,14 +99,19 @@ pub fn open_unix(kernel: &mut Kernel, (id, peer): (Id, PeerId), path: &[u8]) -> 
 }
 
 /// Nobody that a guest could know.
-fn outsider() -> Identity {
+pub(super) fn outsider() -> Identity {
     Identity { pid: Pid(0), uid: 0, gid: 0 }
 }
 
-fn insert(kernel: &mut Kernel, id: Id, socket: Socket, peer: PeerId) {
+/// Adds a far end.
+pub(super) fn insert(kernel: &mut Kernel, id: Id, socket: Socket, peer: PeerId) {
     kernel.net.queues.insert(id, Queue::new(socket.options.receive_buffer));
     kernel.net.sockets.insert(id, socket);
-    kernel.net.far.ends.insert(id, FarEnd { peer, delivered: 0, ended: None });
+    kernel
+        .net
+        .far
+        .ends
+        .insert(id, FarEnd { peer, delivered: 0, taken: Taken::default(), ended: None, place: Place::default() });
 }
 
 /// The guest's side of a far end's connection.
@@ -110,6 +121,9 @@ pub fn near(kernel: &Kernel, end: Id) -> Option<Id> {
 }
 
 /// Delivers bytes from a far end.
+///
+/// Delivery does not ask for room: a peer's bytes are there as soon as they are delivered, and
+/// whether they are is a choice of the checker.
 pub fn deliver(kernel: &mut Kernel, end: Id, bytes: &[u8]) {
     let Some(near) = near(kernel, end) else { return };
     if let Some(queue) = kernel.net.queues.get_mut(&near) {
@@ -118,6 +132,14 @@ pub fn deliver(kernel: &mut Kernel, end: Id, bytes: &[u8]) {
     }
     if let Some(far) = kernel.net.far.ends.get_mut(&end) {
         far.delivered += bytes.len() as u64;
+    }
+}
+
+/// Delivers one of the messages of a far end, by its number, where they have no order.
+pub fn deliver_message(kernel: &mut Kernel, end: Id, number: usize, bytes: &[u8]) {
+    deliver(kernel, end, bytes);
+    if let Some(far) = kernel.net.far.ends.get_mut(&end) {
+        far.taken.take(number);
     }
 }
 
@@ -146,6 +168,8 @@ fn is_unix(kernel: &Kernel, end: Id) -> bool {
 }
 
 /// Whether nothing more can come from a far end. A Unix socket can finish first, and close later.
+///
+/// TCP cannot tell "finished" from "closed" until something is sent, a Unix socket can.
 #[must_use]
 pub fn is_over(kernel: &Kernel, end: Id) -> bool {
     let ended = kernel.net.far.ends.get(&end).and_then(|far| far.ended);

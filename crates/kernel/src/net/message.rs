@@ -1,4 +1,7 @@
 //! `sendmsg(2)`, `recvmsg(2)` and their kin: scattered memory and control messages.
+//!
+//! Control messages are parsed before anything is sent, and references to open files are taken only
+//! when nothing can fail any more: a call that fails or waits must not leave references behind.
 
 use super::name;
 use super::options::SO_PASSCRED;
@@ -116,6 +119,9 @@ fn load_control(call: &mut Call<'_>, id: Id, header: &Header) -> Result<(Vec<Id>
 type Message<'a> = (u32, u32, &'a [u8]);
 
 /// The control messages in some bytes.
+///
+/// `cmsg(3)`: each message is aligned to 8 bytes; a length that reaches beyond the buffer is
+/// `EINVAL` for the whole call.
 fn split_control(mut bytes: &[u8]) -> Result<Vec<Message<'_>>, Stop> {
     let mut messages = Vec::new();
     while bytes.len() >= HEADER {
@@ -254,6 +260,8 @@ impl Control {
 }
 
 /// Gives the caller descriptors for the open files that fit; the others are closed.
+///
+/// What does not fit is closed, and `MSG_CTRUNC` says so (`unix(7)`).
 fn install_rights(call: &mut Call<'_>, received: &Received, fitting: usize, close_on_exec: bool) -> Vec<Fd> {
     let mut numbers = Vec::new();
     for description in &received.rights {
@@ -286,6 +294,9 @@ pub fn sendmmsg(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// `recvmmsg(2)`.
+///
+/// `progress` counts whole messages here; inside of one it is not used, since `MSG_WAITALL` does
+/// not apply to messages.
 pub fn recvmmsg(call: &mut Call<'_>) -> Result<u64, Stop> {
     let (description, id) = call.socket_of(call.int(0))?;
     let [_, vector, count, flags, time, _] = call.args;

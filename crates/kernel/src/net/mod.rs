@@ -4,6 +4,11 @@
 //! peer stands for the machine that has them ([`far`]).
 //! Packets on it are neither lost nor late, so a connection is a pair of queues; each queue, each listener and each port
 //! is an object of its own, so that what is independent stays so.
+//!
+//! **What is deliberately absent:** loss, delay and reordering of packets. TCP hides them, and UDP
+//! on the loopback interface does not show them, except that a full mailbox loses what comes. So
+//! everything that happens on a connection is the consequence of a call, and schedules of calls are
+//! all that has to be explored.
 
 mod accept;
 pub mod address;
@@ -16,10 +21,12 @@ mod create;
 mod family;
 pub mod far;
 pub mod far_ends;
+pub mod far_flows;
 pub mod far_live;
 pub mod far_log;
 mod far_unix;
 mod ioctl;
+mod mailbox;
 mod message;
 mod name;
 mod open;
@@ -33,6 +40,8 @@ pub(crate) mod request;
 mod send;
 pub mod socket;
 pub(crate) mod state;
+mod taken;
+mod udp;
 mod unix;
 
 use crate::Kernel;
@@ -49,6 +58,7 @@ use queue::Queue;
 use socket::{Listener, Socket, Stage};
 
 pub use bytes::Bytes;
+pub use family::Transport;
 pub use request::Request;
 pub use state::{DATAGRAMS_MAX, Net};
 
@@ -99,6 +109,8 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Whether what a thread waits for is there.
+///
+/// A socket that is gone ends every wait: the redone call finds out what that means.
 #[must_use]
 pub fn holds(kernel: &Kernel, request: Request) -> bool {
     let net = &kernel.net;

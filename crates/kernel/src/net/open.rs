@@ -25,6 +25,8 @@ impl Call<'_> {
     }
 
     /// A socket.
+    ///
+    /// # Panics If the id is no open socket: ids come from descriptions, which keep their sockets.
     #[must_use]
     pub fn socket(&self, id: Id) -> &Socket {
         self.kernel.net.sockets.get(&id).expect("an open socket exists")

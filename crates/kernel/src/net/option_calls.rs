@@ -69,6 +69,8 @@ fn check_level(call: &Call<'_>, socket: &Socket, (level, number): Key) -> Result
     Ok(())
 }
 
+/// Options without a row are unsupported rather than accepted: a program that sets one expects an
+/// effect.
 fn set_number(call: &mut Call<'_>, id: Id, key: Key, number: i32) -> Result<(), Stop> {
     match key {
         (SOL_SOCKET, 7 | 8) => {
@@ -188,6 +190,7 @@ pub fn getsockopt(call: &mut Call<'_>) -> Result<u64, Stop> {
     Ok(0)
 }
 
+/// `SO_ERROR` is taken by reading it (`socket(7)`), so this changes the socket.
 fn get(call: &mut Call<'_>, id: Id, key: Key) -> Result<Vec<u8>, Stop> {
     let socket = call.socket_mut(id);
     if key == (SOL_SOCKET, 4) {

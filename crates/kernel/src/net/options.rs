@@ -134,6 +134,9 @@ pub const RECEIVE_BUFFER_MIN: usize = 2304;
 const TCP_BUFFERS: (usize, usize) = (16_384, 131_072);
 
 /// The options of one socket.
+///
+/// **Invariant:** `changed` has no entry that equals its default: sockets with the same options are
+/// equal, however they got them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Options {
     /// Plain options that were changed.

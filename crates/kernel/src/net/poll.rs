@@ -1,4 +1,7 @@
 //! What `poll(2)` says about a socket.
+//!
+//! **Invariant:** these functions and the calls agree (see `descriptor/operations.rs`): readable
+//! means that `recv(2)` does not wait, writable that `send(2)` takes at least something.
 
 use super::open::of_description;
 use super::options::SO_RCVLOWAT;
@@ -17,6 +20,9 @@ const POLLRDBAND: u16 = 0x080;
 const POLLWRBAND: u16 = 0x200;
 
 /// What Linux tells waiting threads when data has come.
+///
+/// The keys with which Linux wakes its wait queues. Edge-triggered `epoll(7)` looks at them: a
+/// wake-up with a key that an item did not ask for does not list it.
 pub const ARRIVED: u16 = POLLIN | POLLPRI | POLLRDNORM | POLLRDBAND;
 /// What it tells them when there is room.
 pub const ROOM: u16 = POLLOUT | POLLWRNORM | POLLWRBAND;

@@ -1,9 +1,14 @@
 //! Ports: who holds them, who may share them, who gets what is sent to them.
+//!
+//! Who may share a port is the subtlest part of `bind(2)`: `SO_REUSEADDR` on both sides allows it
+//! unless one listens, `SO_REUSEPORT` on both sides and one user allows it always, and a connection
+//! in `TIME_WAIT` blocks it for a minute unless both had `SO_REUSEADDR`.
 
 use super::address::{Endpoint, Name};
+use super::family::Transport;
 use super::options::{IPV6_V6ONLY, SO_REUSEADDR, SO_REUSEPORT};
 use super::socket::{Socket, Stage};
-use super::state::{Resting, Transport};
+use super::state::Resting;
 use crate::Kernel;
 use crate::errno::{EADDRINUSE, Errno};
 use crate::id::Id;
@@ -13,6 +18,9 @@ const CHOSEN_FIRST: u16 = 32768;
 const CHOSEN_LAST: u16 = 60999;
 
 /// How long a port rests after a connection that this side closed first: Linux's `TCP_TIMEWAIT_LEN`.
+///
+/// Virtual nanoseconds: a server that is restarted within a minute of virtual time finds its port
+/// taken, as on Linux.
 const REST: u64 = 60_000_000_000;
 
 /// Someone who wants a port.
@@ -77,6 +85,9 @@ pub fn check(kernel: &Kernel, id: Id, endpoint: Endpoint) -> Result<(), Errno> {
 
 /// A port that nobody holds, chosen by the socket's id: two processes that choose at the same time do not depend on who
 /// comes first, unless they meet.
+///
+/// Linux draws from a random offset; the id of the socket stands for it, so that the port of one
+/// process does not depend on how many ports others have drawn.
 pub fn choose(kernel: &Kernel, id: Id) -> Result<u16, Errno> {
     let transport = Transport::of(kernel.net.sockets.get(&id).expect("an open socket exists"));
     let count = u64::from(CHOSEN_LAST - CHOSEN_FIRST) + 1;
@@ -122,6 +133,8 @@ fn key_of(kernel: &Kernel, id: Id) -> Option<((Transport, u16), Endpoint)> {
 }
 
 /// Who gets what is sent from `source` to `destination`: the holder whose name fits best.
+///
+/// O(holders of the port), which are few. Linux scores sockets in the same way (`compute_score`).
 #[must_use]
 pub fn receiver(kernel: &Kernel, transport: Transport, source: Endpoint, destination: Endpoint) -> Option<Id> {
     // Who holds a port of all addresses holds it on this machine only.

@@ -1,4 +1,7 @@
 //! What has been sent to a socket and not yet received: one direction of a connection, or a mailbox for datagrams.
+//!
+//! The cost of a message decides when a sender has to wait, and thereby which programs deadlock
+//! with full buffers: so it is Linux's own accounting (`skb->truesize`), not the number of bytes.
 
 use super::address::Name;
 use super::bytes::Bytes;
@@ -83,6 +86,8 @@ impl Queue {
     }
 
     /// How much room the messages of one sender take up.
+    ///
+    /// Unix datagrams are charged to the sender until they are read, wherever they lie.
     #[must_use]
     pub fn in_flight(&self, sender: Id) -> usize {
         self.packets.iter().filter(|packet| packet.sender == Some(sender)).map(Packet::cost).sum()

@@ -1,4 +1,8 @@
 //! Receiving: `recvfrom(2)`, and what all of its kin come down to.
+//!
+//! **Invariant:** what is stored in the guest's memory is what leaves the queue. A bad buffer
+//! address is `EFAULT` with the data gone, as on Linux, where a stream loses at most what was
+//! copied.
 
 use super::address::{self, Name};
 use super::close::drop_rights;
@@ -164,6 +168,8 @@ pub fn receive(call: &mut Call<'_>, description: Id, id: Id, len: usize, flags: 
     }
 }
 
+/// The order of the checks decides what a program sees when several things hold at once: data
+/// first, then the end of a TCP stream, then a pending error, then the end, then waiting.
 fn receive_stream(call: &mut Call<'_>, id: Id, len: usize, flags: u32, waits: bool) -> Result<Received, Stop> {
     let socket = call.socket(id);
     if let Some(stop) = unconnected(socket) {
@@ -212,6 +218,9 @@ fn unconnected(socket: &Socket) -> Option<Stop> {
 }
 
 /// Takes bytes from the front of a stream, up to where another sender begins, or with the first open files.
+///
+/// With `SO_PASSCRED` one read never mixes bytes of two senders; open files end a read, so that
+/// they arrive with the bytes they were sent with (`unix(7)`).
 fn take_stream(call: &mut Call<'_>, id: Id, len: usize, flags: u32) -> Received {
     let by_sender = call.socket(id).options.is_on(SO_PASSCRED);
     let was_writable = peer_writable(call.kernel, id);

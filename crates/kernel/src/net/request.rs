@@ -1,4 +1,6 @@
 //! What threads wait for at sockets.
+//!
+//! Data that [`super::holds`] decides; the conditions of the calls in this family.
 
 use crate::id::Id;
 

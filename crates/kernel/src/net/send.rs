@@ -1,21 +1,16 @@
 //! Sending: `sendto(2)`, and what all of its kin come down to.
 
-use super::address::{Given, Name};
-use super::bind::{any, bind_any};
+use super::address::Given;
 use super::close::{drop_rights, reset};
-use super::connect::route;
 use super::far_log;
-use super::options::{IP_RECVERR, IPV6_RECVERR};
-use super::poll::{ARRIVED, CHANGED, ROOM, is_overfull, send_ended, wake};
-use super::port;
+use super::poll::{ARRIVED, ROOM, is_overfull, send_ended, wake};
 use super::queue::Packet;
 use super::request::Request;
 use super::socket::{Family, Identity, Kind, Stage};
-use super::state::Transport;
-use super::{name, unix};
+use super::{name, udp, unix};
 use crate::call::{Call, Stop};
 use crate::descriptor::At;
-use crate::errno::{EAGAIN, ECONNREFUSED, EDESTADDRREQ, EINVAL, EISCONN, EMSGSIZE, ENOTCONN, EOPNOTSUPP, EPIPE, Errno};
+use crate::errno::{EAGAIN, ECONNREFUSED, EINVAL, EISCONN, EMSGSIZE, ENOTCONN, EOPNOTSUPP, EPIPE, Errno};
 use crate::id::Id;
 use crate::process::SignalInfo;
 use crate::signal;
@@ -33,8 +28,6 @@ const MSG_FASTOPEN: u32 = 0x2000_0000;
 
 /// `SIGPIPE`.
 const SIGPIPE: u8 = 13;
-/// The longest UDP datagram over IPv4.
-const UDP_MAX: usize = 65_507;
 /// The longest piece of a Unix stream that stays together (Linux's `SKB_MAX_HEAD(0) + UNIX_SKB_FRAGS_SZ`).
 const PIECE_MAX: usize = 3776 + 32_768;
 
@@ -90,7 +83,7 @@ fn try_send(call: &mut Call<'_>, description: Id, id: Id, outgoing: &mut Outgoin
         (Family::Unix, Kind::Stream) => send_unix_stream(call, id, outgoing, waits),
         (Family::Unix, _) => send_unix_message(call, id, outgoing, waits),
         (_, Kind::Stream) => send_tcp(call, id, outgoing, waits),
-        _ => send_udp(call, id, outgoing),
+        _ => udp::send(call, id, outgoing.to.as_ref(), outgoing.bytes),
     }
 }
 
@@ -136,6 +129,8 @@ fn partly(call: &Call<'_>, id: Id, sent: usize, waits: bool) -> Result<usize, St
     if sent > 0 { Ok(sent) } else { Err(EAGAIN.into()) }
 }
 
+/// The room is the sender's buffer and the receiver's together: on the loopback interface both fill
+/// up before a writer blocks.
 fn send_tcp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
     let socket = call.socket(id);
     if socket.stage == Stage::Connecting {
@@ -203,57 +198,9 @@ fn send_unix_stream(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, wa
     Ok(sent)
 }
 
-fn send_udp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>) -> Result<usize, Stop> {
-    let socket = call.socket(id);
-    if outgoing.bytes.len() > UDP_MAX {
-        return Err(EMSGSIZE.into());
-    }
-    let destination = match (&outgoing.to, &socket.remote) {
-        (Some(Given::Inet(endpoint)), _) => *endpoint,
-        (_, Some(Name::Inet(remote))) => *remote,
-        _ => return Err(EDESTADDRREQ.into()),
-    };
-    if destination.port == 0 {
-        return Err(EINVAL.into());
-    }
-    let destination = route(&call.kernel.net, socket, destination)?;
-    if socket.send_shut {
-        return Err(EPIPE.into());
-    }
-    let ip = any(socket);
-    call.socket_mut(id).take_error()?;
-    bind_any(call.kernel, id, ip)?;
-    let mut source = port::endpoint(call.socket(id)).expect("it has just been bound");
-    if source.is_any() {
-        source.ip = destination.source();
-    }
-    // The packet leaves the sender's buffer at once, which counts as room.
-    wake(call.kernel, id, ROOM);
-    let Some(receiver) = port::receiver(call.kernel, Transport::Udp, source, destination) else {
-        refuse(call, id);
-        return Ok(outgoing.bytes.len());
-    };
-    let packet = Packet { from: Some(Name::Inet(source)), ..Packet::new(outgoing.bytes) };
-    let queue = call.kernel.net.queues.get_mut(&receiver).expect("a receiver has a mailbox");
-    // A full mailbox loses what comes (`udp(7)`).
-    if queue.cost() <= queue.limit {
-        queue.packets.push_back(packet);
-        wake(call.kernel, receiver, ARRIVED);
-    }
-    Ok(outgoing.bytes.len())
-}
-
-/// Nobody is there: a socket with a fixed destination, or one that asked, will be told.
-fn refuse(call: &mut Call<'_>, id: Id) {
-    let socket = call.socket_mut(id);
-    let asked = socket.options.is_on(IP_RECVERR) || socket.options.is_on(IPV6_RECVERR);
-    if socket.stage == Stage::Connected || asked {
-        socket.error = Some(ECONNREFUSED);
-        wake(call.kernel, id, CHANGED);
-    }
-}
-
 /// Datagrams and packets of Unix sockets: all or nothing.
+///
+/// "All or nothing": a datagram longer than the send buffer is `EMSGSIZE` and would never fit.
 fn send_unix_message(call: &mut Call<'_>, id: Id, outgoing: &mut Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
     let socket = call.socket(id);
     let packets = socket.kind == Kind::Packets;

@@ -23,6 +23,9 @@ pub enum Stage {
 }
 
 /// A socket.
+///
+/// **Invariant:** a `Connected` stream has a `peer`; `peer` stays when the other side closes, and
+/// then leads to no socket any more. `twin` is set exactly while a request is under way.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Socket {
     /// Address family.

@@ -1,5 +1,6 @@
 //! What the kernel keeps of sockets.
 
+use super::family::Transport;
 use super::far::Far;
 use super::queue::Queue;
 use super::socket::{Listener, Socket};
@@ -11,6 +12,9 @@ use std::net::Ipv6Addr;
 pub const DATAGRAMS_MAX: usize = 10;
 
 /// All sockets.
+///
+/// **Invariant:** a socket without a descriptor is in the queue of exactly one listener, or is a
+/// far end. Queues exist for every socket that can receive; who holds a port is listed there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Net {
     /// Open sockets, and connected ones that wait to be accepted.
@@ -57,15 +61,6 @@ impl Net {
     pub fn listening(&self) -> impl Iterator<Item = Id> {
         self.listeners.keys().copied()
     }
-}
-
-/// The protocols that have ports.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Transport {
-    /// TCP.
-    Tcp,
-    /// UDP.
-    Udp,
 }
 
 /// One port of one protocol: an object of its own, so that sockets on different ports never meet.

@@ -85,6 +85,9 @@ pub fn unbind(kernel: &mut Kernel, id: Id) {
 }
 
 /// The socket that a name leads to.
+///
+/// By inode, not by path: a socket whose file was renamed is still found, one whose file was
+/// deleted and made again is not (`unix(7)`).
 pub fn find(call: &Call<'_>, given: &Given, kind: Kind) -> Result<Id, Errno> {
     let place = match given {
         Given::Abstract(name) => Place::Abstract(name.clone()),
@@ -104,6 +107,9 @@ pub fn find_inode(call: &Call<'_>, path: &[u8]) -> Result<Id, Errno> {
 }
 
 /// `connect(2)` of a Unix socket.
+///
+/// No request is ever under way: a Unix connection is made or refused within the call, and only a
+/// full backlog makes it wait.
 pub fn connect(call: &mut Call<'_>, description: Id, id: Id, given: Given) -> Result<(), Stop> {
     let kind = call.socket(id).kind;
     let other = find(call, &given, kind)?;

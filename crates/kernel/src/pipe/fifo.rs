@@ -47,6 +47,10 @@ fn wake(kernel: &mut Kernel, queue: &Condition) {
 }
 
 /// Opens a FIFO (`fifo(7)`), or again a pipe through `/proc/self/fd`.
+///
+/// `fifo(7)`: "opening a FIFO for reading normally blocks until some other process opens the same
+/// FIFO for writing". Both sides wake each other by name, because a condition on counts would be
+/// missed if the other side opened and closed in between.
 pub fn open_fifo(call: &mut Call<'_>, id: Id, flags: u32, path: Vec<u8>, close_on_exec: bool) -> Result<u64, Stop> {
     let woken = call.resumed.as_ref().is_some_and(|wait| wait.woken);
     if !woken {

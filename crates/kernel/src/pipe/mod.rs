@@ -2,6 +2,9 @@
 //!
 //! As in Linux a pipe is a ring of pages: a small write joins the last page if it fits there as a whole, and takes a page
 //! of its own if not, so that how many writes a pipe holds is exactly what programs find on Linux.
+//!
+//! `pipe(7)`: writes of up to `PIPE_BUF` (4096) bytes are atomic. Larger ones are not: a write that
+//! does not fit puts in what does and waits with `progress`, and other writers may come in between.
 
 mod fifo;
 pub(crate) mod ring;
@@ -116,6 +119,8 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u
     Err(Wait::until(Condition::Poll(description, POLLIN | POLLHUP)).into())
 }
 
+/// `SIGPIPE` goes to the thread, not to the process: it is a synchronous consequence of its call
+/// (`signal(7)`).
 fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<usize, Stop> {
     if bytes.is_empty() {
         return Ok(0);
@@ -172,6 +177,8 @@ fn broken(call: &mut Call<'_>, done: usize) -> Result<usize, Stop> {
     if done > 0 { Ok(done) } else { Err(EPIPE.into()) }
 }
 
+/// `poll(2)`: `POLLHUP` for readers without writers, `POLLERR` for writers without readers. A FIFO
+/// that never had a writer reports neither.
 fn poll(kernel: &Kernel, _: &Memory, description: Id) -> u16 {
     let open = kernel.descriptions.get(&description).expect("the caller found it");
     let Some((id, pipe)) = id_of(kernel, description).and_then(|id| Some((id, kernel.pipes.get(&id)?))) else {

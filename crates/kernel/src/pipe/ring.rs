@@ -1,4 +1,7 @@
 //! The bytes of a pipe, in pages.
+//!
+//! A read returns bytes across pages, so page boundaries are visible only by how much fits: a pipe
+//! of 16 pages holds 16 writes of 3,000 bytes, not 21.
 
 use crate::id::Id;
 use crate::map::Map;

@@ -26,6 +26,9 @@ pub fn check_size(size: u64) -> Result<(), Stop> {
 }
 
 /// `sigaction(2)`.
+///
+/// The old action is read before the new one is set, but written last: a bad `old` address is
+/// `EFAULT` with the action changed, as on Linux.
 pub fn rt_sigaction(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [signal, new, old, size, ..] = call.args;
     check_size(size)?;
@@ -65,6 +68,9 @@ fn store(call: &mut Call<'_>, address: u64, action: Action) -> Result<(), Stop> 
 }
 
 /// `sigprocmask(2)`.
+///
+/// `SIGKILL` and `SIGSTOP` are dropped silently (`sigprocmask(2)`, notes). Whether this is a
+/// visible operation depends on whether anybody sends the thread a signal: decision 14, "signals".
 pub fn rt_sigprocmask(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [how, new, old, size, ..] = call.args;
     check_size(size)?;

@@ -1,4 +1,8 @@
 //! `siginfo_t` as bytes.
+//!
+//! Offsets are those of the x86-64 `siginfo_t`: number at 0, `si_errno` at 4 (always 0), `si_code`
+//! at 8, and from 16 on a union whose members `si_code` selects. A handler may look at members that
+//! its signal does not fill: they are zero, as Linux clears them.
 
 use super::number::{SIGBUS, SIGCHLD, SIGFPE, SIGILL, SIGIO, SIGSEGV, SIGTRAP};
 use crate::process::SignalInfo;

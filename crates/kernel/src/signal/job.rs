@@ -1,4 +1,8 @@
 //! Stopping and continuing processes, and orphaned groups.
+//!
+//! Job control as `credentials(7)` and POSIX describe it (a group is *orphaned* when no member has
+//! a parent in another group of the same session). It matters without a shell, too: `SIGTSTP` does
+//! not stop an orphaned group.
 
 use super::number::{SIGCONT, SIGHUP};
 use super::send::{self, Target};

@@ -14,6 +14,10 @@ use crate::id::{Pid, Tid};
 use crate::process::SignalInfo;
 
 /// Whether a process may send a signal to another (`kill(2)`).
+///
+/// `kill(2)`: "the real or effective user ID of the sending process must equal the real or saved
+/// set-user-ID of the target process", or the sender is privileged; `SIGCONT` within a session is
+/// free.
 #[must_use]
 pub fn may_signal(call: &Call<'_>, pid: Pid, signal: u8) -> bool {
     let (sender, Some(target)) = (call.process(), call.kernel.processes.get(&pid)) else { return false };
@@ -74,6 +78,8 @@ fn group(call: &Call<'_>, group: Pid) -> Vec<Pid> {
     if living.is_empty() { all().collect() } else { living }
 }
 
+/// "Every process for which the calling process has permission to send signals, except for process
+/// 1 (init)" and, on Linux, except itself.
 fn everyone_else(call: &Call<'_>) -> Vec<Pid> {
     call.kernel.processes.keys().copied().filter(|pid| *pid != call.pid).collect()
 }

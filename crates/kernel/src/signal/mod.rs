@@ -4,6 +4,13 @@
 //! whether it still waits or is about to go on in user mode, the world asks [`is_deliverable`].
 //! [`take`] then carries out default actions and gives back the next handler to run; the world writes the frame and
 //! reports [`entered`] (or [`frame_failed`]), and [`returned`] at `rt_sigreturn(2)`.
+//!
+//! **Pending signals are state; delivery is a step of the thread that takes them.** A
+//! process-directed signal is taken by the first thread if it does not block it, else by the thread
+//! with the lowest number that does not (`take.rs`). Linux prefers the first thread as well and
+//! leaves the rest to the scheduler's bookkeeping. Delivery happens on the way back to user mode;
+//! here that is between two instructions of a thread that is about to move, and when that thread
+//! moves is explored.
 
 mod action;
 mod info;
@@ -70,6 +77,9 @@ pub fn may_run(kernel: &Kernel, tid: Tid) -> bool {
 }
 
 /// The handler's frame is written: the handler runs.
+///
+/// The mask in the frame is `mask_saved`, which is the one before `sigsuspend(2)` if a call had
+/// swapped it: returning from the handler brings it back.
 pub fn entered(kernel: &mut Kernel, tid: Tid, delivery: &Delivery) {
     let thread = kernel.threads.get_mut(&tid).expect("a thread that handles a signal exists");
     thread.blocked = delivery.mask_after;
@@ -78,6 +88,9 @@ pub fn entered(kernel: &mut Kernel, tid: Tid, delivery: &Delivery) {
 }
 
 /// The frame could not be written: the process gets `SIGSEGV`, and ends if that was what it could not handle.
+///
+/// Linux does the same (`force_sigsegv`): a stack that cannot hold the frame is `SIGSEGV`, and
+/// death if that was what was to be handled.
 pub fn frame_failed(kernel: &mut Kernel, tid: Tid, delivery: &Delivery) {
     let thread = kernel.threads.get_mut(&tid).expect("a thread that handles a signal exists");
     thread.blocked = delivery.mask_saved;

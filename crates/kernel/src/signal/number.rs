@@ -65,6 +65,9 @@ signals! {
 pub const LAST: u8 = 64;
 
 /// The first real-time signal: from here on signals queue, below they are counted once (`signal(7)`).
+///
+/// The C library keeps 32 and 33 for itself, so `SIGRTMIN` of programs is 34; to the kernel they
+/// are like the others.
 pub const FIRST_REAL_TIME: u8 = 32;
 
 /// Signals that stop a process by default.
@@ -74,6 +77,9 @@ pub const STOPS: Set = bit(SIGSTOP) | bit(SIGTSTP) | bit(SIGTTIN) | bit(SIGTTOU)
 pub const UNCATCHABLE: Set = bit(SIGKILL) | bit(SIGSTOP);
 
 /// Signals that an instruction causes; they go before all others.
+///
+/// Otherwise a handler for an asynchronous signal would run on top of a fault whose registers it
+/// cannot explain (`dequeue_synchronous_signal` in Linux).
 pub const SYNCHRONOUS: Set = bit(SIGSEGV) | bit(SIGBUS) | bit(SIGILL) | bit(SIGTRAP) | bit(SIGFPE) | bit(SIGSYS);
 
 /// The set of one signal.

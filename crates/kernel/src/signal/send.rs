@@ -49,6 +49,8 @@ pub fn members(kernel: &Kernel, group: Pid) -> Vec<Pid> {
     living.map(|process| process.pid).collect()
 }
 
+/// Which thread's mask decides whether an ignored signal is dropped: Linux asks the thread that
+/// `kill(2)` names, which is the first one.
 fn to_process(kernel: &mut Kernel, pid: Pid, info: SignalInfo) {
     let Some(process) = kernel.processes.get(&pid).filter(|process| !process.is_zombie()) else { return };
     let Some(&first) = process.threads.first() else { return };
@@ -88,6 +90,9 @@ pub fn has_room(kernel: &Kernel, pid: Pid) -> bool {
 }
 
 /// What sending does at once, even if the signal is blocked or ignored; tells whether the signal is to be queued.
+///
+/// "SIGCONT ... pending stop signals are discarded, and vice versa" (POSIX, "Signal Concepts"), at
+/// the moment of sending and even if blocked.
 fn prepare(kernel: &mut Kernel, pid: Pid, tid: Tid, number: u8) -> bool {
     if number == SIGKILL {
         // Stopped or not, it has to end.
@@ -127,6 +132,8 @@ pub(super) fn tell_parent(kernel: &mut Kernel, pid: Pid, code: i32, signal: u8) 
 }
 
 /// Whether a process does nothing about a signal.
+///
+/// A signal whose default is to be ignored counts as well: it is never queued unless blocked.
 #[must_use]
 pub fn is_ignored(process: &Process, number: u8) -> bool {
     match process.signals.actions[usize::from(number)].handler {
@@ -148,6 +155,9 @@ pub fn discard(kernel: &mut Kernel, pid: Pid, set: Set) {
 
 /// A signal that cannot be put off, because the thread cannot go on. If the thread blocks or ignores it, the process ends
 /// as if it had made no arrangement.
+///
+/// Goes before everything else that is pending, because the instruction cannot complete: its
+/// handler must run before any other does.
 pub fn force(kernel: &mut Kernel, tid: Tid, info: SignalInfo) {
     let Some(thread) = kernel.threads.get_mut(&tid) else { return };
     let is_blocked = thread.blocked & bit(info.number) != 0;

@@ -78,6 +78,9 @@ fn checked(base: u64, size: u64, flags: u32) -> Result<(u64, u64, u32), Errno> {
 }
 
 /// Whether a stack pointer lies on an alternate stack; never on one that disarms itself.
+///
+/// The lower bound is excluded and the upper included, because stacks grow down: an empty stack has
+/// its pointer at the very end.
 #[must_use]
 pub fn is_on_stack((base, size, flags): (u64, u64, u32), pointer: u64) -> bool {
     flags & SS_AUTODISARM == 0 && size != 0 && pointer > base && pointer - base <= size

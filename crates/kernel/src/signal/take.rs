@@ -1,4 +1,7 @@
 //! Taking signals: which one is next for a thread, and what is to be done about it.
+//!
+//! **Invariant:** [`is_deliverable`] is true exactly if [`take`] would do something; the checker
+//! asks the first to find out who can move, and takes the step with the second.
 
 use super::job;
 use super::number::{Default, SIGKILL, SIGSTOP, SYNCHRONOUS, Set, UNCATCHABLE, bit, default};
@@ -54,6 +57,10 @@ pub fn is_deliverable(kernel: &Kernel, tid: Tid) -> bool {
 /// The next handler that a thread has to run, if any.
 ///
 /// Default actions are carried out on the way: afterwards the thread may have ended or its process may be stopped.
+///
+/// Loops over signals that are ignored or have default actions; ends with the first handler, since
+/// one frame is written at a time. The world asks again until nothing is left, so several handlers
+/// stack up, the last one running first, as on Linux.
 pub fn take(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) -> Option<Delivery> {
     while let Some(found) = next(kernel, tid) {
         let (pid, info) = remove(kernel, tid, found);
@@ -86,6 +93,7 @@ struct Found {
     index: usize,
 }
 
+/// Own signals before those of the process: `signal(7)` does not say, Linux does so.
 fn next(kernel: &Kernel, tid: Tid) -> Option<Found> {
     let thread = kernel.threads.get(&tid)?;
     // A stopped process handles nothing until it goes on; what ends it makes it go on first.
@@ -100,6 +108,9 @@ fn next(kernel: &Kernel, tid: Tid) -> Option<Found> {
 }
 
 /// The most urgent signal: death, then what instructions cause, then the lowest number, then the oldest.
+///
+/// Among several pending signals POSIX wants real-time ones in ascending order and leaves the rest
+/// open; Linux takes the lowest number.
 fn first(pending: &[SignalInfo], may: impl Fn(&SignalInfo) -> bool) -> Option<usize> {
     let urgency = |number: u8| match number {
         SIGKILL => 0,
@@ -118,6 +129,9 @@ pub fn shared(kernel: &Kernel) -> Vec<Pid> {
 
 /// Who takes the signals that wait for a process with several threads, or for one of these that had several: each of these
 /// may change that, for instance by what it blocks.
+///
+/// Whether a signal is taken by thread A or B can depend on a third thread's mask, so the answer
+/// before and behind a step tells the search what the step changed for others.
 #[must_use]
 pub fn recipients(kernel: &Kernel, had_several: &[Pid]) -> Vec<(Pid, u8, Option<Tid>)> {
     let is_shared = |process: &&Process| process.threads.len() > 1 || had_several.contains(&process.pid);
@@ -205,6 +219,9 @@ fn deliver(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, info: SignalInfo,
 }
 
 /// Ends the wait of a thread for a handler with these flags (`signal(7)`, interruption of system calls).
+///
+/// A handler that interrupts a call which has already transferred something makes it return that
+/// (`signal(7)`: "the call ... returns the number of bytes transferred so far").
 fn interrupt(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, flags: u64) -> Interrupted {
     let now = kernel.clock.now();
     let thread = kernel.threads.get_mut(&tid).expect("the caller looked");

@@ -12,6 +12,9 @@ use crate::{Kernel, Tid};
 ///
 /// The old one comes back when the call returns; if a handler interrupts the call, when the handler returns. Calling this
 /// again when the call is redone changes nothing.
+///
+/// The swap and the wait are one step, which is the reason why these calls exist (`select(2)`, "The
+/// reason that pselect() is needed").
 pub fn swap_mask(call: &mut Call<'_>, mask: Set) {
     let thread = call.thread_mut();
     if thread.saved_mask.is_none() {

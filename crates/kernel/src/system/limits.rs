@@ -43,6 +43,8 @@ pub fn prlimit64(call: &mut Call<'_>) -> Result<u64, Stop> {
     change(call, pid, resource, new, old)
 }
 
+/// Anybody may lower a hard limit, nobody but the superuser raises one; the new values are read
+/// before anything is changed, the old ones stored last.
 fn change(call: &mut Call<'_>, pid: Pid, resource_value: u64, new: u64, old: u64) -> Result<u64, Stop> {
     let resource = resource(resource_value)?;
     let wanted = match new {

@@ -1,4 +1,12 @@
 //! The line discipline: what is typed, on its way to programs.
+//!
+//! POSIX canonical mode (XBD 11.1.6) as Linux's `n_tty` does it. Bytes pass in this order: strip,
+//! literal-next, flow control, signals, carriage return mapping, editing; the order is visible,
+//! since `^V^C` is a byte and `^C` a signal.
+//!
+//! **Invariant:** `edited` is the line that is not finished, which no program can read; `lines` are
+//! finished lines, or in noncanonical mode one unfinished run of bytes. Programs never read across
+//! the end of a line in canonical mode.
 
 use super::settings::{
     ECHO, ECHOCTL, ECHOE, ECHOK, ECHOKE, ECHONL, ICRNL, IEXTEN, IGNCR, INLCR, ISIG, ISTRIP, IXANY, IXON, NOFLSH, VEOF,
@@ -242,6 +250,8 @@ impl Terminal {
     }
 
     /// Line editing was switched on or off: what is there stays readable.
+    ///
+    /// termios(3) leaves open what becomes of input when the mode changes; Linux keeps it readable.
     pub(super) fn change_mode(&mut self, was_canonical: bool) {
         if was_canonical && !self.settings.is_canonical() {
             let rest = std::mem::take(&mut self.edited);

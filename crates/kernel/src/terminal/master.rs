@@ -1,4 +1,7 @@
 //! The master side: where the terminal emulator sits.
+//!
+//! What the master writes is what a user types: it goes through the line discipline byte by byte,
+//! and may raise signals on the way. What it reads is what programs print, after output processing.
 
 use super::request::Request;
 use super::{drop_if_unused, ioctl, job, of_description, terminal_mut, wake_master, wake_slave};
@@ -37,6 +40,8 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u
     Ok(bytes)
 }
 
+/// A byte that is accepted is not taken back when the call has to wait: `progress` counts them, so
+/// that a redone call does not type twice.
 fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<usize, Stop> {
     let id = of_description(call.kernel, description).ok_or(ENOTTY)?;
     let mut sent = call.resumed.as_ref().map_or(0, |wait| wait.progress as usize);

@@ -1,4 +1,7 @@
 //! Output processing: what programs write, and echo, on its way to the master.
+//!
+//! POSIX general terminal interface (XBD 11.2.3): `OPOST` switches all of it. The column is tracked
+//! since `ONOCR`, tabs and the erasing of echoed characters depend on it.
 
 use super::settings::{OCRNL, ONLCR, ONLRET, ONOCR, OPOST, XTABS};
 use super::state::Terminal;

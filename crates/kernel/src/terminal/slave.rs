@@ -98,6 +98,7 @@ fn poll(kernel: &Kernel, _: &Memory, description: Id) -> u16 {
 fn close(kernel: &mut Kernel, _: &mut Memory, description: Id) {
     let Some(id) = of_description(kernel, description) else { return };
     let terminal = terminal_mut(kernel, id);
+    assert!(terminal.slaves > 0, "every slave that is closed was opened");
     terminal.slaves -= 1;
     if terminal.slaves == 0 {
         terminal.left = true;

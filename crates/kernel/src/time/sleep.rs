@@ -1,4 +1,7 @@
 //! Sleeping.
+//!
+//! Time is virtual: a sleep is a deadline on the clock of the world, which advances in steps of its
+//! own and never by itself. Absolute and relative sleeps differ only in how the deadline is found.
 
 use super::clocks::{base, monotonic_of};
 use super::{SECOND, TimeBase};
@@ -41,6 +44,9 @@ pub fn clock_nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// Waits until the first deadline that was computed; a sleep that is redone keeps it (`restart_syscall(2)`).
+///
+/// The first deadline is kept when the call is redone, as Linux does through `restart_block`: a
+/// sleep that is interrupted by signals again and again still ends.
 fn sleep(call: &mut Call<'_>, deadline: u64, interruption: Interruption) -> Result<u64, Stop> {
     let deadline = call.resumed.as_ref().and_then(|wait| wait.deadline).unwrap_or(deadline);
     if call.kernel.clock.now() >= deadline {

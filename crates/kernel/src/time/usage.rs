@@ -23,6 +23,9 @@ pub fn process_time(kernel: &Kernel, process: &Process) -> u64 {
 }
 
 /// `RLIMIT_CPU`: a signal for every second above the soft limit, death at the hard one (`getrlimit(2)`).
+///
+/// The soft limit is raised as it is passed, which is how Linux sends the signal once for each
+/// second.
 pub fn enforce_limits(kernel: &mut Kernel) {
     let is_over = |process: &Process| {
         let (soft, hard) = process.limits[limit::PROCESSOR];

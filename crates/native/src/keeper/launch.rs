@@ -1,4 +1,9 @@
 //! From a fork of the keeper to the program.
+//!
+//! Order matters after the fork: death with the parent first, so that no crash leaves a program
+//! behind; an ordinary environment next; the seccomp filter last, since calls behind it may have to
+//! wait for the keeper. The listener goes to the keeper before `execve(2)`: the filter survives it
+//! (seccomp(2)), the descriptor need not.
 
 use super::{Order, die_with_parent, filter, fork};
 use crate::sys::socket_pair;
@@ -32,6 +37,9 @@ fn become_program(order: &Order, wire: &OwnedFd, keeper: &OwnedFd) -> ! {
 }
 
 /// Signals as in a new process, a session of its own, and addresses that are the same each time.
+///
+/// Without address randomisation two instances have the same addresses, so what depends on them
+/// (hash orders, printed pointers) is the same too.
 fn become_ordinary() {
     // SAFETY: a signal set is plain data; all else is numbers.
     unsafe {

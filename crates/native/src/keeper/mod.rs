@@ -56,6 +56,9 @@ pub(crate) fn arguments(spec: &Spec, program: Vec<u8>) -> Vec<OsString> {
 }
 
 /// Becomes a keeper, if this process was started as one. To be called first of all, before there are threads.
+///
+/// `fork(2)` in a process with threads leaves locks held by threads that do not exist in the child;
+/// a keeper forks, so it must be alone.
 pub fn keep_if_asked() {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if arguments.first().is_none_or(|first| first != KEEPER) {
@@ -77,6 +80,10 @@ fn order(arguments: Vec<OsString>) -> Option<Order> {
     Some(Order { clock, network, role, port, program, environment, arguments: words.collect() })
 }
 
+/// unshare(2) of `CLONE_NEWPID` moves the children of the caller, not the caller itself: the first
+/// process of the namespace has to be forked. When that one ends, the kernel kills all others in it
+/// (pid_namespaces(7)), which is how nothing outlives a check. Without a namespace, a subreaper
+/// (prctl(2)) at least hears of all of them.
 fn keep(order: &Order) -> io::Result<()> {
     let wire = take_wire()?;
     // SAFETY: numbers only; signals of our terminal are for us, not for peers.

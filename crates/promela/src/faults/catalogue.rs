@@ -1,4 +1,8 @@
 //! Every fault that can happen to a model.
+//!
+//! The catalogue is generated from the model, so that nobody has to name what could go wrong. Which
+//! faults are left out unless asked for by name (`by_name`) is a matter of noise: a flipped bit in
+//! a counter says little about a protocol.
 
 use super::class::Class;
 use super::fault::{Fault, Owner, Target, Who};
@@ -9,6 +13,8 @@ use crate::ir::{Action, Channel, Expr, Model, Pc, ProctypeId, Scalar, Shown, Var
 use std::collections::BTreeMap;
 
 /// Values of a variable beyond which "another of its values" is no state any more.
+///
+/// Beyond it a variable is a number, not a state of a state machine.
 const VALUES_MAX: usize = 16;
 
 /// Every fault that can happen to a model, kind by kind.
@@ -124,6 +130,9 @@ fn is_started(model: &Model, proctype: ProctypeId) -> bool {
 }
 
 /// Whether the first values of a process's parameters are still there when it starts again.
+///
+/// A restart resets variables to their first values; a parameter that was overwritten has none any
+/// more.
 fn restarts(model: &Model, proctype: ProctypeId) -> bool {
     let assigned = Assigned::new(model);
     let declared = &model.proctypes[proctype];

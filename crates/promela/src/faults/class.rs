@@ -4,6 +4,10 @@ use std::fmt;
 use trace::similar::closest;
 
 /// A kind of fault.
+///
+/// Messages: the classes of netem. Processes: crash-stop, pause, crash-restart. Data: value faults.
+/// Time: an early timeout. Omission faults are losses seen from the other side, Byzantine ones are
+/// `Wrong` and `Irregular` together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Class {
     /// A message is lost.

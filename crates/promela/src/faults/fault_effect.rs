@@ -1,4 +1,8 @@
 //! What may happen to a state, and doing it.
+//!
+//! A deed is computed from a state and then done to it, in two functions, so that choices can be
+//! counted and described without being taken. **Invariant:** a deed that is offered changes the
+//! state; otherwise a fault would be spent on nothing and cut sets would not be minimal.
 
 use super::class::Class;
 use super::fault::{Fault, Owner, Target, Who};
@@ -97,6 +101,9 @@ pub enum Deed {
 
 impl Faults {
     /// What a fault may do to a state: nothing that changes nothing.
+    ///
+    /// The number of deeds is the number of outcomes of the injector's step in this state, and
+    /// their order numbers the choices.
     #[must_use]
     pub fn deeds(&self, model: &Model, work: &Work, number: usize) -> Vec<Deed> {
         let fault = &self.faults[number];
@@ -210,6 +217,9 @@ impl Faults {
     }
 
     /// What is repaired by and by.
+    ///
+    /// Not faults: they spend no budget. A process that is paused goes on, a held message arrives;
+    /// with `heals`, what lasts is repaired as well, for properties like "in the end it recovers".
     #[must_use]
     pub fn healing(&self, model: &Model, work: &Work) -> Vec<Deed> {
         let mut found = Vec::new();
@@ -298,6 +308,9 @@ impl Faults {
     }
 
     /// Puts a process where it began: its variables and channels as they were, its parameters and what sticks kept.
+    ///
+    /// Volatile state is lost, parameters are kept (they are the program's arguments), as is what
+    /// is stuck: that is a fault of the hardware.
     fn restart(&self, model: &Model, work: &mut Work, pid: u32) {
         let number = work.proctype(pid);
         let (proctype, frame) = (&model.proctypes[number], work.frame(pid));

@@ -22,6 +22,9 @@ pub fn read(bytes: &[u8], mut at: usize, channel: &Channel) -> Vec<i32> {
 }
 
 /// Every message that may stand in place of `message`; never that one itself, and each only once.
+///
+/// Corruption of a number: one bit, and the constants that the model itself uses there. Every value
+/// would be exact and would drown all other states.
 pub fn others(alternatives: &Alternatives, channel: &Channel, message: &[i32]) -> Vec<Vec<i32>> {
     let mut found: Vec<Vec<i32>> = Vec::new();
     let mut add = |other: Vec<i32>| {

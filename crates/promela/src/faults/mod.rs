@@ -3,6 +3,10 @@
 //! A [`Plan`] says which faults of the [`catalogue`] may happen, and how many in one run. [`prepare`](prepare::prepare)
 //! makes room for them in the model; while it runs, [`fault_effect`] finds what may happen to the state at hand and does it.
 //! What has happened is part of the state, so that one search answers for every set of faults.
+//!
+//! Injected faults are steps of an actor of their own that moves nobody else (decision 11). The
+//! budget is part of the state: a search with budget k covers every set of up to k faults, and
+//! minimal sets are found by searching k = 0, 1, 2, ... in turn.
 
 pub mod catalogue;
 pub mod class;
@@ -29,6 +33,8 @@ use record::Record;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The faults of a plan, ready to happen to a model that was prepared for them.
+///
+/// Shared by all workers; `met` is the only thing that changes, and only from false to true.
 #[derive(Debug)]
 pub struct Faults {
     /// Them.
@@ -104,6 +110,9 @@ impl Faults {
     }
 
     /// Notes in a state that a fault has happened.
+    ///
+    /// What is noted decides how many states there are: with `remembers`, which faults happened
+    /// (for cut sets), else only how many.
     pub fn note(&self, bytes: &mut [u8], number: usize) {
         let met = &self.met[number];
         if !met.load(Ordering::Relaxed) {
@@ -136,6 +145,9 @@ impl Faults {
     }
 
     /// Which faults a state has seen, as one number; see [`faults_of`]. 0 if it does not remember.
+    ///
+    /// A part of the state space is all that happens behind one set of faults. Parts are searched
+    /// apart, so that each set gets a verdict of its own.
     #[must_use]
     pub fn part(&self, bytes: &[u8]) -> u128 {
         if self.plan.remembers { self.record.part(bytes) } else { 0 }
@@ -155,6 +167,8 @@ impl Faults {
     }
 
     /// How a process stands, and where.
+    ///
+    /// The program counter tells: control states come three times, see `prepare.rs`.
     #[must_use]
     pub fn stance(&self, model: &Model, work: &Work, pid: u32) -> (Stance, Pc) {
         let (pc, count) = (work.pc(model, pid), self.states[work.proctype(pid)]);

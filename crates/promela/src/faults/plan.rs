@@ -7,6 +7,8 @@ use crate::ir::{Expr, Model};
 use trace::similar::closest;
 
 /// Most faults that one run may meet: what has happened so far is part of each state.
+///
+/// Eight slots of 16 bits are one `u128`, which names a part of the state space.
 pub const BUDGET_MAX: u32 = 8;
 
 /// Which faults may happen, how many of them, and when.

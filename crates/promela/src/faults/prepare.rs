@@ -1,6 +1,10 @@
 //! Makes room in a model for faults: twins of control states for processes that stand still, bytes for what happened.
 //!
 //! Nothing that the model does changes: without a fault its steps, its states and their order are what they were.
+//!
+//! Twins of control states cost nothing in the vector, where a flag for each process would cost a
+//! byte: a process that stands still is one whose program counter is `pc + n` (stopped) or `pc +
+//! 2n` (paused), without edges.
 
 use super::catalogue::asks_for_timeout;
 use super::class::Class;
@@ -199,6 +203,9 @@ fn add_limbo(model: &mut Model, faults: &[Fault]) -> Vec<Limbo> {
 }
 
 /// Gives each variable that may be stuck a flag; a store looks at it first. Where the flags are, in order.
+///
+/// A store to a stuck variable goes to a shadow instead: through an index that is the flag itself,
+/// so that the interpreter and the compiled code need no new statement.
 fn add_flags(model: &mut Model, faults: &[Fault]) -> Vec<(usize, u32)> {
     let mut flags = Vec::new();
     for (number, fault) in faults.iter().enumerate().filter(|(_, fault)| fault.class == Class::Stuck) {

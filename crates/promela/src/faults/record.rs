@@ -8,6 +8,8 @@
 //! ```
 
 /// Where a state keeps what happened.
+///
+/// Sorted, so that the same faults in another order are one state.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// The first slot.

@@ -1,4 +1,6 @@
 //! Deeds told for people.
+//!
+//! Told before it is done: names and values are those of the state in which the fault strikes.
 
 use super::fault_effect::{Deed, peek};
 use super::{Faults, Stance};

@@ -1,4 +1,8 @@
 //! The values that a model itself uses: what its variables may hold, what its messages may carry.
+//!
+//! A may-analysis by constants, copies and comparisons, flow-insensitive. It is used to choose
+//! interesting values, never to leave out behaviour: missing a constant makes a fault less
+//! inventive, not a verdict wrong.
 
 use super::fault::Owner;
 use super::walk::{self, Part};

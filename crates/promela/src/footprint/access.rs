@@ -14,6 +14,10 @@ pub struct Access {
 }
 
 /// The object of an access.
+///
+/// One variant for each thing that processes can notice of each other. Locals are not objects
+/// unless somebody looks at them from outside: then a write of the owner "reads" the object and the
+/// look "writes" it (decision 1, "changes read, looks write").
 #[derive(Clone, Debug)]
 pub enum What {
     /// A place of a global variable: byte offset and, for arrays, the outermost index that picks the element.
@@ -39,6 +43,10 @@ pub enum What {
 }
 
 /// How a channel is used.
+///
+/// Sending to and receiving from a buffered channel commute unless it is empty or full: a channel
+/// is two objects, its front and its back, and which of them an operation touches depends on the
+/// length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
     /// Appends a message.
@@ -92,6 +100,8 @@ impl<'m> Collector<'m> {
     }
 
     /// Leaving or entering a control state changes the position, and the labels if one has any.
+    ///
+    /// Every step moves its process; only a property or a `P@label` that looks makes this matter.
     fn movement(&mut self, states: &[ControlState], pc: Pc, target: Pc, action: &Action) {
         let Some(proctype) = self.proctype else { return };
         self.push(What::Position(proctype), true);
@@ -103,6 +113,8 @@ impl<'m> Collector<'m> {
 
     /// Whether `else` is executable depends on whether the other options are: a send to an empty channel, or a receive from a
     /// full one, changes that, although it commutes with a receive or a send.
+    ///
+    /// The subtle one: `else` is a statement about what is *not* possible.
     fn alternatives(&mut self, states: &[ControlState], pc: Pc) {
         for edge in &states[pc].edges {
             match &edge.action {

@@ -1,5 +1,10 @@
 //! Footprints of the next step and of the future of each process, for persistent sets: computed once for each control state,
 //! completed with array indices and channel ids in a given state.
+//!
+//! An example. Two processes `flag[_pid] = 1; turn = 1 - _pid; ...` (Peterson): the first statement
+//! of process 0 writes the object `flag[0]`, known exactly because `_pid` cannot change; that of
+//! process 1 writes `flag[1]`. They are independent: one order of the two is explored. `turn` is
+//! one object for both, so both orders of these assignments are.
 
 pub mod access;
 mod cycles;
@@ -23,10 +28,16 @@ pub struct Footprints {
     /// Accesses that are completed for a given process; [`StateFootprint`] refers to them by number.
     pub pinned: Vec<Access>,
     /// Whether the model uses something under which no reduction is attempted.
+    ///
+    /// Priorities, `_last` and `enabled()` make every step depend on every other; a `trace` sees
+    /// the order of events.
     pub off: bool,
 }
 
 /// The footprints of one control state.
+///
+/// `now` is for the next statement, `rest` for what follows it in the same atomic step, `future`
+/// for everything that the process can do from here on, its children included.
 #[derive(Clone, Debug, Default)]
 pub struct StateFootprint {
     /// The part of the next step's footprint that does not depend on the state.
@@ -42,6 +53,9 @@ pub struct StateFootprint {
     /// Whether a step from here may close a cycle of control.
     pub closes_cycle: bool,
     /// Whether a step from here is local: independent of all steps of other processes, and it closes no cycle.
+    ///
+    /// A private step is a persistent set by itself: it is taken at once, and the state in which it
+    /// starts is not stored (`explore/src/search/merge.rs`).
     pub private: bool,
 }
 
@@ -79,6 +93,8 @@ impl Footprints {
     }
 
     /// Objects that propositions read: a step that writes one of them is visible.
+    ///
+    /// C2: a step that changes what a property reads is visible, and never taken alone.
     #[must_use]
     pub fn observed(&self, model: &Model, propositions: &[Expr]) -> Bits {
         let mut collector = Collector::new(model, None);

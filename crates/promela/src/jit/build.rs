@@ -1,4 +1,9 @@
 //! From a model to functions in memory.
+//!
+//! A function for each edge and one for each control state that asks all its edges at once; the
+//! latter saves a call for each edge that is blocked. What cannot be compiled (priorities, `run`,
+//! `enabled`) has no function, and the interpreter executes it: compiled code is an accelerator of
+//! the interpreter, never a second semantics.
 
 use super::emit::Emitter;
 use super::layout::Layout;
@@ -15,6 +20,9 @@ use cranelift_module::{FuncId, Module};
 use std::sync::Mutex;
 
 /// Memory with code in it, given back when nobody can call it any more.
+///
+/// **Invariant:** code outlives every pointer to it. Pointers are in `Compiled` and
+/// `CompiledPoint`, which live in the same struct as this.
 pub struct Memory(Mutex<Option<JITModule>>);
 
 impl Drop for Memory {
@@ -116,6 +124,7 @@ impl Builder<'_> {
         Ok(functions)
     }
 
+    /// `None`, if the emitter met something that only the interpreter does.
     fn function(&mut self, proctype: ProctypeId, action: &Action) -> Result<Option<FuncId>, NotAvailable> {
         self.module.clear_context(&mut self.context);
         self.context.func.signature = self.signature.clone();

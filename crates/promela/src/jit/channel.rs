@@ -1,4 +1,8 @@
 //! Channels: finding the body, questions, sends.
+//!
+//! A channel that is named by a constant is at a constant offset. For any other, the code looks its
+//! shape up in a table and branches to code for that shape; an id without a channel goes to the
+//! interpreter, which knows the message.
 
 use super::emit::{Address, Emitter, MEMORY, Offers};
 use super::layout::{ChannelEntry, Layout, find_channel};
@@ -81,6 +85,9 @@ impl<'m> Emitter<'_, 'm> {
     }
 
     /// A channel of some process. If there is none, the shape is one that no channel has.
+    ///
+    /// Where the frame of a process begins depends on those before it, so its channels are found at
+    /// run time by walking the frames.
     fn look_up_own(&mut self, index: Value) -> (Value, Value) {
         // Ids from 0 downwards are no channels.
         let positive = self.compare(IntCC::SignedGreaterThanOrEqual, index, 0);

@@ -1,4 +1,8 @@
 //! Expressions.
+//!
+//! **Invariant:** the value, and whether evaluation fails, are those of the interpreter for every
+//! state. Where evaluation would fail (a division by zero, an index outside), the code does not
+//! report: it leaves with `ASK`, and the interpreter does the step again and says why.
 
 use super::emit::{Address, Emitter};
 use crate::ir::{Binary, Expr, Space, Unary, VECTOR_LAST};
@@ -166,6 +170,8 @@ fn comparison(operator: Binary) -> Option<IntCC> {
 }
 
 /// Whether an expression is cheap and cannot fail.
+///
+/// Reordering or duplicating such an expression cannot be noticed.
 fn simple(expr: &Expr) -> bool {
     match expr {
         Expr::Constant(_) | Expr::Pid | Expr::Processes | Expr::Timeout => true,

@@ -1,4 +1,7 @@
 //! What native code may assume about a vector, checked once for the model instead of at every access.
+//!
+//! Offsets are constants of the model, and indices are compared with their bounds in the code
+//! itself.
 
 use super::NotAvailable;
 use crate::ir::{Channel, Model, Scalar};

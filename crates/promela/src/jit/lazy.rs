@@ -1,4 +1,7 @@
 //! Native code only for searches that are long enough to gain from it.
+//!
+//! A small model is searched before a compiler has started: code is made only when a search goes
+//! on, and workers pick it up at the next step. Verdicts and counts are the same with and without.
 
 use super::Native;
 use crate::ir::Model;

@@ -8,6 +8,10 @@
 //!
 //! **Invariant:** the function of an edge that answers `ASK` has changed nothing; the function of a control state may have,
 //! so the caller starts again from a copy.
+//!
+//! Code sees the vector as a pointer and answers in one register ([`crate::run::code::Answer`]).
+//! Failures are never made here: there is one place that makes error messages, and compiled code
+//! needs no unwinding.
 
 #![allow(unsafe_code, reason = "calling code that was made at run time cannot be checked by the compiler")]
 

@@ -1,4 +1,6 @@
 //! Where scalars are.
+//!
+//! The index check is an unsigned comparison with the bound, which covers negative indices as well.
 
 use super::emit::{Address, Emitter, MEMORY};
 use crate::ir::{Expr, Index, Place, ProctypeId, Space};

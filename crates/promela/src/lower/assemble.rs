@@ -1,4 +1,12 @@
 //! Puts the parts of a model together, once control graphs are known.
+//!
+//! The last pass: graphs with SPIN's numbers become control states with dense ones, expressions get
+//! their places, and what only people need (names, labels, spans) is kept beside.
+//!
+//! **Invariant:** the order of passes. Features that change the layout (priorities, input) are
+//! found first; global channels and variables are placed before locals, for remote references need
+//! both; expressions are lowered last, when every name has its place. Diagnostics are gathered
+//! through all of it and stop the model at the end, so that one run tells all errors.
 
 use super::element::{Element, Flow, Node};
 use super::graph::{self, Graph, pcs};
@@ -120,6 +128,8 @@ impl<'a> Collected<'a> {
         found
     }
 
+    /// A proctype without `active` that nothing runs is assembled all the same: errors in it are
+    /// errors.
     fn assemble_proctype(&mut self, body: &Body<'a>) -> Proctype {
         let graph = body.graph.as_ref().expect("graphs are built before assembly");
         let (pc_size, _) = self.frame_start(body);
@@ -227,6 +237,9 @@ impl<'a> Collected<'a> {
     }
 
     /// Lowers every statement of a body and puts the control states together.
+    ///
+    /// Control states are numbered densely, in the order of SPIN's numbers; `spin_state` keeps
+    /// those for trails and for the list of unreached statements.
     pub(super) fn states(&mut self, flow: &Flow<'a>, graph: &Graph, within: Within) -> Vec<ControlState> {
         let pcs = pcs(graph);
         let actions: Vec<Action> = flow.elements.iter().map(|element| self.action(element, within)).collect();
@@ -277,6 +290,8 @@ impl<'a> Collected<'a> {
     }
 
     /// What is started before the first step.
+    ///
+    /// In source order: pids are given in this order, as SPIN gives them.
     fn active(&mut self, program: &Program) -> Vec<usize> {
         let mut active = Vec::new();
         let mut number = 0;

@@ -1,4 +1,7 @@
 //! Which elements are inside atomic sequences, and which can be interrupted by escapes.
+//!
+//! Which elements a process keeps the processor in. The last statement of a sequence gives it back,
+//! so atomicity is a property of edges (`Edge::atomic`), not of states.
 
 use super::element::{BlockKind, ElementId, Flow, Node, SequenceId};
 

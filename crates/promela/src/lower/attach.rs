@@ -1,4 +1,7 @@
 //! Elements of selections and `unless`, and labels.
+//!
+//! Selections and `unless` need elements of their own behind their parts (joins, ends of loops),
+//! which SPIN also numbers.
 
 use super::element::{ElementId, Flow, Label, Node, SequenceId, is_special};
 use super::flow::Builder;
@@ -48,6 +51,9 @@ impl<'a> Builder<'a, '_> {
         self.flow.labels.push(Label { name: label.name.clone(), element, scope, span: label.span, used: false });
     }
 
+    /// The order of making and appending decides the numbers of elements, and those are what `spin
+    /// -t` and trails refer to: a `do` has its join before the selection and its end after it, an
+    /// `if` its join after it.
     pub(super) fn add_selection(
         &mut self,
         options: Vec<SequenceId>,
@@ -79,6 +85,9 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// Moves the `else` option to the end.
+    ///
+    /// SPIN moves it too. Executability does not depend on the order, but the numbers of choices
+    /// do.
     fn else_last(&mut self, options: Vec<SequenceId>) -> Vec<SequenceId> {
         let starts_with_else = |flow: &Flow<'a>, &option: &SequenceId| {
             let first = flow.sequences[option].first;

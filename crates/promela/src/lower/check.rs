@@ -1,4 +1,7 @@
 //! What is wrong with a control graph, or looks wrong.
+//!
+//! Run on the finished graph, because these rules are about what can be reached from where, which
+//! no single statement shows.
 
 use super::element::{Flow, Node};
 use super::element::{constant, is_skip};

@@ -1,4 +1,7 @@
 //! Never claims, LTL properties and event claims.
+//!
+//! Never claims may only look: a statement that changes something would make the property change
+//! the system. SPIN warns about side effects; here they are errors.
 
 use super::element::{Flow, Node};
 use super::graph::{Graph, pcs};
@@ -57,6 +60,8 @@ impl Lowering<'_> {
         }
     }
 
+    /// Equal texts are one proposition, whatever the parser made of them: fewer bits for the
+    /// automaton, and valuations that agree.
     fn atom(&mut self, expr: &ast::Expr, atoms: &mut Atoms) -> Formula {
         if let ExprKind::Int(value, _) = expr.kind {
             return if value == 0 { Formula::False } else { Formula::True };
@@ -167,6 +172,9 @@ impl<'a> Collected<'a> {
         (states, entry, closing(&body.flow, graph))
     }
 
+    /// Sends are lowered as receives that keep the message (`keep`): matching an event is matching
+    /// a pattern against fields. The alphabet is what the claim mentions; all other events pass
+    /// unseen.
     fn event_trace(&mut self, body: &Body<'a>, negated: bool) -> EventTrace {
         let (mut states, entry, closing) = self.claim_states(body, Within::Trace);
         let mut alphabet: Vec<(Expr, bool)> = Vec::new();

@@ -17,6 +17,9 @@ const LENGTH_MAX: i32 = 1 << 20;
 pub(super) const PREDEFINED: [&str; 6] = ["_", "_pid", "_nr_pr", "_last", "_priority", "_p"];
 
 /// Enters the constants of an mtype list, numbered from its end.
+///
+/// "Numbered from its end" is SPIN's doing: `mtype = { a, b }` makes b 1 and a 2, and models
+/// compare mtypes with numbers.
 pub(super) fn mtype(
     names: &mut Names,
     counts: &mut HashMap<String, i32>,
@@ -142,6 +145,8 @@ pub(super) fn resolve_type(names: &Names, report: &mut Vec<Diagnostic>, ty: &Typ
 }
 
 /// The number of elements that a declaration asks for.
+///
+/// SPIN takes the initial value of a variable for a bound without a word; hence the warning.
 fn bound(
     names: &Names,
     initial: &[Option<&Initializer>],
@@ -169,6 +174,9 @@ fn bound(
 }
 
 /// Enters one variable into a scope; `None` for the global one.
+///
+/// `hidden` variables are kept: SPIN leaves them out of the state and trusts the author that they
+/// do not matter.
 pub(super) fn variable<'a>(
     names: &mut Names,
     initial: &mut Vec<Option<&'a Initializer>>,

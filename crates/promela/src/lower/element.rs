@@ -2,6 +2,9 @@
 //!
 //! The numbers are those of SPIN's tables and trail files, so elements must be created in the order in which SPIN's
 //! parser creates them: inner statements first, then the element of the enclosing construct.
+//!
+//! Elements refer to each other by index into one arena: SPIN's are linked lists with back
+//! pointers, and are changed after the fact in the same ways.
 
 use super::names::{ScopeId, SymbolId, Use};
 use crate::ast::{Expr, ExprKind, Name, StmtKind};

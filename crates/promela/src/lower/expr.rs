@@ -1,4 +1,9 @@
 //! Expressions.
+//!
+//! Types are C's, as in SPIN's verifier: every value is an `int` of 32 bits while it is computed,
+//! and is cut to the width of its variable only when it is stored. So nothing here needs the type
+//! of an operand; comparisons of an `mtype` with a number, or of a `chan` with 0, mean what the
+//! generated C would mean.
 
 use super::lowering::{Lowering, Within};
 use super::names::{Symbol, Ty};
@@ -10,6 +15,10 @@ use trace::similar::closest;
 
 impl Lowering<'_> {
     /// Lowers an expression. After an error the value is 0 and goes nowhere.
+    ///
+    /// Features that an expression uses are noted on the way: `timeout`, `enabled`, `_last` and
+    /// priorities make steps depend on other processes, and what searches may leave out depends on
+    /// the features of the whole model.
     pub(super) fn expr(&mut self, expr: &ast::Expr) -> Expr {
         match &expr.kind {
             ExprKind::Int(value, _) => Expr::Constant(*value),
@@ -99,6 +108,8 @@ impl Lowering<'_> {
         }
     }
 
+    /// `&&` and `||` are nodes of their own, since only they evaluate their right side under a
+    /// condition (a division by zero there may not happen).
     fn binary(&mut self, operator: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> Expr {
         let (left, right) = (Box::new(self.expr(left)), Box::new(self.expr(right)));
         let operator = match operator {
@@ -150,6 +161,9 @@ impl Lowering<'_> {
         Expr::NonProgress
     }
 
+    /// `run` is an expression in Promela, with a side effect: at most one in a statement, never
+    /// where it might not be evaluated (`check_runs`), so that a statement is executable or not
+    /// before anything happens.
     fn run(&mut self, proctype: &Ident, args: &[ast::Expr], priority: Option<&ast::Expr>, span: Span) -> Expr {
         self.features.run = true;
         match self.within {
@@ -202,6 +216,7 @@ impl Lowering<'_> {
         found
     }
 
+    /// `P[pid]@L`: whether the process is in the state that L marks.
     fn remote_label(&mut self, proctype: &Ident, pid: Option<&ast::Expr>, label: &Ident) -> Expr {
         let pid = pid.map(|pid| Box::new(self.expr(pid)));
         let Some(number) = self.remote_proctype(proctype) else { return Expr::Constant(0) };
@@ -219,6 +234,8 @@ impl Lowering<'_> {
         Expr::At { proctype: number, pid, states }
     }
 
+    /// `P[pid]:x` reads a local variable of another process: locals are placed before any
+    /// expression is lowered for its sake.
     fn remote_variable(&mut self, proctype: &Ident, pid: Option<&ast::Expr>, var: &VarPart) -> Expr {
         let pid = pid.map(|pid| Box::new(self.expr(pid)));
         let Some(number) = self.remote_proctype(proctype) else { return Expr::Constant(0) };

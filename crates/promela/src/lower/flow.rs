@@ -1,4 +1,10 @@
 //! From statements to elements.
+//!
+//! SPIN numbers its elements while it parses, inner ones first in some places and last in others,
+//! and these numbers are what trails, `pc_value()` and `pan -d` show. So statements are read in
+//! SPIN's order into *elements* (its `struct Element`) before anything is decided about control
+//! flow; several oddities below (an escape before its main sequence, skips that vanish) exist only
+//! to get the same numbers.
 
 use super::Body;
 use super::element::{BlockKind, Destination, ElementId, Flow, Node, Sequence, SequenceId, is_skip};
@@ -8,6 +14,9 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// A body that is being built.
+///
+/// One for each proctype, claim or trace. `earlier` is there because SPIN, on meeting `P@label`,
+/// goes back and changes jumps at that label in bodies it has already read.
 pub(super) struct Builder<'a, 'l> {
     pub names: &'l mut Names,
     /// SPIN's counter of elements over the whole model.
@@ -36,6 +45,9 @@ pub(super) struct Builder<'a, 'l> {
 }
 
 /// A statement that was read, inner statements included, but has no element of its own yet.
+///
+/// SPIN makes the element of a statement after those inside of it; this is the statement in
+/// between.
 struct Pending<'a> {
     labels: Vec<&'a Ident>,
     shape: Shape<'a>,
@@ -51,6 +63,9 @@ pub(super) enum Shape<'a> {
 }
 
 /// Why a sequence is closed; it decides what SPIN says about a label on its first statement.
+///
+/// A label at the first statement of a nested sequence names a state that no process ever stands
+/// in: SPIN warns or refuses, depending on where.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closed {
     Option,
@@ -142,6 +157,8 @@ impl<'a, 'l> Builder<'a, 'l> {
         }
     }
 
+    /// Declarations at the start of a body are initialisers of the frame; later ones are
+    /// assignments that are executed, as in SPIN 6.
     fn declare(&mut self, declaration: &'a VarDecl) {
         for var in &declaration.vars {
             let Some(symbol) =
@@ -196,6 +213,8 @@ impl<'a, 'l> Builder<'a, 'l> {
     }
 
     /// A sequence of declarations only has nothing to execute; SPIN refuses it.
+    ///
+    /// A block of declarations only.
     fn fill_empty(&mut self, sequence: SequenceId) {
         let skip = self.make(Node::Skip, Span::default());
         self.flow.append(skip, sequence);
@@ -307,6 +326,9 @@ impl<'a, 'l> Builder<'a, 'l> {
     }
 
     /// SPIN leaves out the second of two skips in a row inside an option.
+    ///
+    /// Only inside options and never the first or last statement: exactly SPIN's rule, since it
+    /// changes state numbers.
     fn drop_redundant_skips(&mut self, sequence: SequenceId) {
         let mut run = 0;
         let mut before = None;

@@ -1,4 +1,8 @@
 //! Places and first values of globals and of the frames of processes.
+//!
+//! A frame is what a process adds to the vector: its proctype, its control state in one byte or
+//! two, a priority if the model has any, variables, channel bodies. One byte for the control state
+//! is worth a case distinction: it is in every process of every state.
 
 use super::layout::{self, From};
 use super::lowering::Within;
@@ -33,6 +37,8 @@ impl<'a> Collected<'a> {
     }
 
     /// Creates the channels of global variables. A channel variable that never changes is only a name for its id.
+    ///
+    /// Ids count from 1, since 0 is the `chan` that was never initialised.
     pub(super) fn global_channels(&mut self) -> Vec<Channel> {
         let assigned = self.assigned();
         let mut channels = Vec::new();

@@ -1,4 +1,9 @@
 //! From tables to control graphs: options are lifted into the state of their selection, escapes are put in front.
+//!
+//! Order of the passes: flags of labels by state number; nested selections are flattened; a
+//! selection gets its options' steps; escapes go in front; ways out of a `d_step` are made one;
+//! what cannot be reached is dropped. Each works on the whole table, so that jumps into the middle
+//! of a selection need no special case.
 
 use super::element::{BlockKind, ElementId, Flow, Node, SequenceId};
 use super::table::{Row, Step};
@@ -91,6 +96,9 @@ fn lift_choices(rows: &mut [Row], flags: &mut [Flags]) {
 
 /// Gives every selection the steps of its options. A special label on an option's first statement marks the state after
 /// that statement, which is what SPIN does with it.
+///
+/// A process stands at the `do` or `if`, never at the first statement of an option: that is why
+/// options are pulled into their selection's state.
 fn pull(rows: Vec<Row>, flags: &mut [Flags]) -> Vec<Option<Vec<Step>>> {
     let mut pulled = Vec::with_capacity(rows.len());
     for row in &rows {
@@ -115,6 +123,10 @@ fn pull(rows: Vec<Row>, flags: &mut [Flags]) -> Vec<Option<Vec<Step>>> {
 }
 
 /// Puts the steps of escapes before the steps that they interrupt, outermost escape first.
+///
+/// An escape may interrupt every statement of its main sequence, each of which is a state: its
+/// first steps are copied into all of them, outermost first, since an outer `unless` has
+/// precedence.
 fn prepend_escapes(flow: &Flow<'_>, states: &mut [Option<Vec<Step>>]) {
     for state in 0..states.len() {
         let Some(mut steps) = states[state].clone() else { continue };
@@ -176,6 +188,8 @@ pub(super) fn d_step_entry(flow: &Flow<'_>, inner: SequenceId) -> Option<u32> {
     Some(flow.elements[at].number)
 }
 
+/// The closing state of a claim is kept even if nothing leads to it: reaching it is the violation,
+/// and reports name it.
 fn reachable(
     flow: &Flow<'_>,
     mut steps: Vec<Option<Vec<Step>>>,

@@ -1,4 +1,8 @@
 //! Where everything stands in the vector, and what it starts with.
+//!
+//! Globals come in order of declaration, with channel bodies behind them, and frames follow the
+//! same rule. No alignment: the vector is read byte by byte, and shorter vectors make more leaves
+//! equal in the tree store.
 
 use super::declare;
 use super::lowering::Lowering;
@@ -102,6 +106,9 @@ pub(super) fn place_symbols(names: &mut Names, symbols: &[SymbolId], start: u32,
 }
 
 /// Gives channels their bodies, one after the other; gives the end back.
+///
+/// A buffered channel is a count and room for its capacity, oldest message first; a rendezvous
+/// channel has no body, since no message ever stays in it.
 pub(super) fn place_channels(channels: &mut [Channel], start: u32, report: &mut Vec<Diagnostic>) -> u32 {
     let mut offset = u64::from(start);
     for channel in channels {

@@ -1,4 +1,7 @@
 //! `for` and `select`, spelt out as the loops they stand for.
+//!
+//! `for` and `select` are macros in SPIN's grammar; they are expanded to the same loops here, with
+//! the same element numbers. The range's end is evaluated in every round, as there.
 
 use super::element::{Destination, Node, SequenceId};
 use super::flow::{Builder, Closed, Shape};
@@ -58,6 +61,9 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// `for (m in q)`: every message is received and sent back, as many times as there are messages.
+    ///
+    /// The channel is rotated once, so it is unchanged at the end unless others use it meanwhile:
+    /// the loop is not atomic, in SPIN neither.
     fn channel_loop(
         &mut self,
         number: usize,

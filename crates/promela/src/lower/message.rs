@@ -1,4 +1,7 @@
 //! Sending and receiving.
+//!
+//! Messages are checked against the channel's declaration where that is known; a channel variable
+//! may hold any channel, and then the check is made at run time.
 
 use super::lowering::{Lowering, Within};
 use super::names::Ty;

@@ -3,6 +3,11 @@
 //! Bodies become elements in the order and with the numbers that SPIN gives them (`flow`), elements become tables of
 //! transitions (`table`), tables become control graphs (`graph`). Only then is the size of a program counter known, so
 //! variables get their places (`layout`) and expressions are lowered (`expr`, `statement`) after that.
+//!
+//! The passes in order: `names` and `declare` (what is there), `flow` (statements to SPIN's
+//! elements), `table` (elements to transitions), `graph` (transitions to control graphs), `layout`
+//! (places in the vector), `expr`, `place`, `message`, `statement` (trees to IR), `assemble`.
+//! Errors are collected, not thrown: one run reports all that can be told apart.
 
 mod assemble;
 mod atomic;

@@ -1,4 +1,8 @@
 //! What a name means: symbols, scopes, record types, mtype constants.
+//!
+//! Promela's scopes as SPIN 6 has them: a name is visible from its declaration on, in its block and
+//! those inside. A use carries how many symbols were declared before it (`order`), because lookup
+//! happens after everything was read.
 
 use crate::ast::Name;
 use crate::ir::{Channel, Features, Pc, Scalar, Shown};

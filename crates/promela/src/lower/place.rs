@@ -1,4 +1,8 @@
 //! From references to places in the vector.
+//!
+//! A place is an offset in a space (the globals, the frame of the process itself or of another) and
+//! a list of indices with strides: fields have been added to the offset, so an access is a sum and
+//! needs no types at run time.
 
 use super::lowering::Lowering;
 use super::names::{Field, Leaf, Names, Symbol, Ty, Use};
@@ -9,6 +13,10 @@ use crate::source::Span;
 use trace::similar::closest;
 
 /// What a reference means.
+///
+/// **Invariant:** a channel variable that is never assigned has no bytes in the state; it is the
+/// constant id of its channel. That saves a byte for each and, more important, lets footprints tell
+/// channels apart.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub space: Space,
@@ -139,6 +147,8 @@ impl Lowering<'_> {
         }
     }
 
+    /// Only a warning: the statement may be unreachable, and SPIN reports the index when it is
+    /// evaluated.
     fn check_index(&mut self, value: &Expr, bound: u32, span: Span) {
         if let Expr::Constant(index) = value
             && !(0..i64::from(bound)).contains(&i64::from(*index))

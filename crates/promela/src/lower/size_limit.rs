@@ -1,4 +1,7 @@
 //! How large a state may be.
+//!
+//! A model whose vector would not fit is refused with the declaration that makes it so large,
+//! before memory is asked for it.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;

@@ -162,6 +162,9 @@ impl Lowering<'_> {
     }
 
     /// The step of a declaration inside a body. Of an array SPIN sets the first element only; of a structure nothing.
+    ///
+    /// A declaration in the middle of a body is a step, as in SPIN 6: a loop that passes it sets
+    /// the variable again.
     pub(super) fn declaration(&mut self, symbol: SymbolId, init: Option<&Initializer>) -> Action {
         let names = self.names;
         let symbol = &names.symbols[symbol];

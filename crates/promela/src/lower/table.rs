@@ -10,6 +10,9 @@ use crate::source::Span;
 use trace::similar::closest;
 
 /// What leaves a state.
+///
+/// Indexed by SPIN's number of the element; most elements inside structures are no states and stay
+/// `None`.
 #[derive(Clone, Debug)]
 pub(super) enum Row {
     /// The element is no state.
@@ -219,6 +222,8 @@ impl<'f, 'a> Table<'f, 'a> {
     }
 
     /// Passes everything that takes no step. An atomic sequence is only left by a step, so that it ends visibly.
+    ///
+    /// Bounded by the number of elements: `L: goto L` would go on for ever, and is reported.
     fn settle(&mut self, from: ElementId, atomic: bool) -> ElementId {
         let mut at = from;
         for _ in 0..=self.flow.elements.len() {
@@ -283,6 +288,8 @@ impl<'f, 'a> Table<'f, 'a> {
 
     /// A jump at the end of an atomic sequence that leads into an atomic sequence keeps the process in it; a jump out of
     /// one ends it.
+    ///
+    /// SPIN's rule for atomicity across jumps: it holds along a jump only if both ends are atomic.
     fn patch_jumps(&mut self, sequence: SequenceId) {
         for element in self.flow.chain(sequence, self.flow.sequences[sequence].extent) {
             if let Node::Jump(jump) = self.flow.elements[element].node.clone() {

@@ -1,4 +1,7 @@
 //! Walks over expressions of the tree.
+//!
+//! One walk over expressions for all questions of the form "does this contain ...", so that a new
+//! kind of expression is added once.
 
 use crate::ast::{Expr, ExprKind, Item, Ltl, LtlKind, Program, RecvArg, StmtKind, VarRef};
 

@@ -39,6 +39,9 @@ impl Parser<'_> {
     }
 
     /// What follows a first operand.
+    ///
+    /// Precedence climbing: a right operand binds one level tighter, so chains group to the left.
+    /// Only the depth to the right recurses, and `nested` bounds it.
     pub fn binary_after(&mut self, mut left: Expr, level: u8) -> Parse<Expr> {
         let mut length = 0;
         while let Some((op, found)) = operator(self.tokens.peek()).filter(|&(_, found)| found >= level) {
@@ -136,6 +139,9 @@ impl Parser<'_> {
     }
 
     /// `(e)` or `(c -> a : b)`.
+    ///
+    /// The arrow makes a conditional expression only in parentheses; elsewhere it separates
+    /// statements.
     fn parenthesised(&mut self) -> Parse<Expr> {
         let open = self.expect("(")?;
         let first = self.binary(LOOSEST)?;

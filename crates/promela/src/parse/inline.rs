@@ -2,6 +2,10 @@
 //!
 //! As in SPIN the replacement is textual: the tokens of the actual parameter stand where the formal one stood, without
 //! parentheses of their own, whatever the formal's name is the name of.
+//!
+//! An inline is a macro with parameters, expanded while its call is parsed, as in SPIN. Tokens of
+//! the body get an origin that leads back to the call, so that messages can name both places. An
+//! inline that calls itself is refused.
 
 use super::parser::{Call, Inline, Parse, Parser};
 use super::tokens::NameClass;
@@ -53,6 +57,8 @@ impl Parser<'_> {
         Ok(StmtKind::Inlined { name, body })
     }
 
+    /// Calls are expanded while they are parsed, so the open calls are a stack, and recursion is a
+    /// name that is on it.
     fn callee(&self, name: &Ident, given: usize) -> Parse<Arc<Inline>> {
         let Some(inline) = self.inlines.get(&name.name) else {
             return self.error(name.span, format!("there is no inline `{}`", name.name));

@@ -3,6 +3,9 @@
 //! From loose to tight: `->` `<->`, `||`, `&&`, `U` `W` `V`, then arithmetic, and tightest the unary operators. All
 //! binary ones associate to the left. One deviation, told to the user: SPIN reads `<> x == 2` as `(<> x) == 2`, which
 //! means nothing; here it is `<> (x == 2)`.
+//!
+//! Inside `ltl { }` SPIN switches to another lexer, in which `U`, `V`, `W` and `X` are operators;
+//! the atoms between them are Promela expressions again.
 
 use super::operator::{ARITHMETIC, operator};
 use super::parser::{Parse, Parser};

@@ -1,4 +1,7 @@
 //! The parser's state and the small steps everything else is made of.
+//!
+//! A recursive descent over tokens that were preprocessed already, with a bound on nesting, so that
+//! no input exhausts the stack.
 
 use super::tokens::{NameClass, Tokens};
 use super::trap;

@@ -1,5 +1,8 @@
 //! Where `full`, `empty` and their kin may stand: alone, or joined by `&&` and `||`. SPIN forbids the rest to keep its
 //! partial order reduction sound, and so do we, so that models mean the same here and there.
+//!
+//! `full(q)` and its kin look like calls but are keywords: their argument is a channel, not an
+//! expression.
 
 use super::parser::Parse;
 use crate::ast::{BinaryOp, Expr, ExprKind, Probe, UnaryOp};

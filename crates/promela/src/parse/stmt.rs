@@ -1,4 +1,7 @@
 //! Statements and sequences of them.
+//!
+//! By hand instead of by a generator: SPIN's own grammar leans on its lexer, which looks ahead and
+//! decides by context, and messages for people need to know what was being read.
 
 use super::operator::LOOSEST;
 use super::parser::{Parse, Parser, block};
@@ -26,6 +29,9 @@ impl Parser<'_> {
     }
 
     /// Statements up to, not including, one of `closers`.
+    ///
+    /// `->` and `;` are the same separator (Promela manual, "separators"); the arrow is kept only
+    /// to warn about guards that assign.
     fn sequence(&mut self, closers: &[&str]) -> Parse<Block> {
         let start = self.tokens.peek().span;
         let mut stmts = Vec::new();
@@ -233,6 +239,8 @@ impl Parser<'_> {
     }
 
     /// What begins with a variable: assignment, channel operation or condition.
+    ///
+    /// Decided by the one token behind the variable: no backtracking.
     fn named(&mut self) -> Parse<StmtKind> {
         let var = self.varref()?;
         let next = self.tokens.peek().clone();

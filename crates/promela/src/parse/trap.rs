@@ -1,4 +1,7 @@
 //! What to tell people whose other language shines through.
+//!
+//! Nobody's mistakes are random: people write C, Java or older Promela. Recognising these costs a
+//! table and turns a syntax error into an answer.
 
 use super::operator::operator;
 use super::tokens::NameClass;

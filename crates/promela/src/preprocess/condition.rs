@@ -1,4 +1,7 @@
 //! The arithmetic of `#if`.
+//!
+//! `#if` expressions in 64-bit arithmetic with undefined names as 0, as C says. Division by zero is
+//! an error where C leaves it undefined.
 
 use super::{Preprocessor, error};
 use crate::diagnostic::Diagnostic;
@@ -22,6 +25,8 @@ impl Preprocessor<'_> {
     }
 
     /// Replaces `defined X` and `defined(X)` by 1 or 0, before X could be expanded.
+    ///
+    /// Before expansion, because the operand of `defined` is not expanded (C11 6.10.1).
     fn replace_defined(&self, line: &[Token]) -> Result<Vec<Token>, Diagnostic> {
         let mut out = Vec::new();
         let mut at = 0;
@@ -92,6 +97,7 @@ impl Condition<'_> {
         Ok(value)
     }
 
+    /// Precedence climbing by table; all binary operators group to the left.
     fn binary(&mut self, level: usize, live: bool) -> Value {
         let Some(operators) = LEVELS.get(level) else { return self.unary(live) };
         let mut left = self.binary(level + 1, live)?;

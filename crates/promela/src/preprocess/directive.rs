@@ -1,4 +1,8 @@
 //! Lines that begin with `#`.
+//!
+//! What `cpp` does, since SPIN runs it: models in the wild use conditionals, function-like macros
+//! and `##`. Nothing of the host's compiler is needed, and spans lead into the files as they were
+//! written.
 
 use super::file::Branch;
 use super::{Macro, Preprocessor, error};
@@ -78,6 +82,9 @@ impl Preprocessor<'_> {
     }
 
     /// `#elif` with its condition or `#else` without.
+    ///
+    /// `done` says that a branch was taken, or that the whole conditional lies in text that is
+    /// skipped: then no condition is evaluated, and its errors do not count.
     fn next_branch(&mut self, span: Span, condition: Option<&[Token]>) -> Done {
         let word = if condition.is_some() { "#elif" } else { "#else" };
         let Some(branch) = self.branches().and_then(|all| all.last_mut()) else {
@@ -153,6 +160,8 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
+    /// A second definition wins, with a warning unless it is the same (C11 6.10.3 makes a different
+    /// one an error; `cpp` warns).
     fn insert(&mut self, made: Macro) {
         let Some(old) = self.macros.table.insert(made.name.clone(), Arc::new(made.clone())) else { return };
         if same_definition(&old, &made) {

@@ -2,6 +2,10 @@
 //!
 //! A replacement is read before the rest of its file; while it is read its macro is not replaced again, and a name
 //! that was met in that time is painted: it stays as it is for ever (C's "blue paint").
+//!
+//! Expansion follows C's algorithm (Dave Prosser's, the basis of C89): arguments are expanded
+//! before substitution unless `#` or `##` touches them, the result is scanned again, and a macro's
+//! own name inside its expansion is painted.
 
 use super::{CALL_DEPTH_MAX, MACRO_TOKENS_MAX, Macro, Preprocessor, error};
 use crate::ast::Name;

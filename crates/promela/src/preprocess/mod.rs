@@ -3,6 +3,10 @@
 //! [`preprocess`] reads a model and what it includes, obeys the directives and replaces macros. What remains are tokens
 //! that know their place in the user's files. The parts: `file` reads files and skips untaken branches, `directive`
 //! obeys `#` lines, `condition` computes `#if`, `expand` replaces macros.
+//!
+//! SPIN runs the host's `cpp`; models rely on it for `#define`, `#if` and `#include`. Doing it here
+//! removes the dependency and keeps the place of every token, but must agree with C where models
+//! use it (C11, 6.10), and is deliberately silent about what they do not (`#pragma`, `#line`).
 
 mod condition;
 mod directive;

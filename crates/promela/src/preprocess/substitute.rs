@@ -1,4 +1,7 @@
 //! A macro's replacement with its arguments in place: `#` makes text, `##` joins.
+//!
+//! C11 6.10.3.1 to 6.10.3.3: an argument is fully expanded before it is put in, except beside `#`
+//! and `##`, where it stands as written.
 
 use super::{Macro, Preprocessor, error};
 use crate::diagnostic::Diagnostic;
@@ -110,6 +113,9 @@ impl Substitution<'_> {
     }
 
     /// Joins the last token so far with the first of `right`, which stands for `written`.
+    ///
+    /// An empty argument is a token without text until everything is joined, which C calls a
+    /// placemarker.
     fn paste(&mut self, right: Vec<Token>, written: &Token) -> Result<(), Diagnostic> {
         let Some(left) = self.out.pop() else {
             self.out.extend(right);

@@ -1,4 +1,8 @@
 //! Basic statements: whether they can be executed, and what they change.
+//!
+//! This is the definition of the statements; `jit/` compiles the same ones and must agree (decision
+//! 4). A statement is tried on a copy that the stepper has made, so that "executable" and "execute"
+//! are one function: there is no second place that could decide otherwise.
 
 use super::eval::Env;
 use super::vector::{Work, load, store};
@@ -7,6 +11,9 @@ use crate::ir::{Action, Assign, Channel, Expr, FRAME_PC, Field, Model, ReadInput
 use explore::Failure;
 
 /// What came of trying a statement.
+///
+/// **Invariant:** after `Blocked` and `Offer` the state is untouched, apart from `Act::failures`
+/// and `Act::message`. The stepper relies on it and does not copy again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It cannot be executed; nothing was changed.
@@ -60,6 +67,9 @@ impl Act<'_> {
         }
     }
 
+    /// A condition with `run` in it has an effect even though it may turn out false (`run P() ==
+    /// 7`): it is evaluated on a copy, which is thrown away then, as in SPIN where a false
+    /// condition changes nothing.
     fn condition(&mut self, work: &mut Work, pid: u32, condition: &Expr) -> Outcome {
         let Some(run) = find_run(self.model, condition) else {
             return if self.env(work, pid).truth(condition) { Outcome::Done } else { Outcome::Blocked };
@@ -116,6 +126,9 @@ impl Act<'_> {
     }
 
     /// Creates a process with its parameters, channels and initial values.
+    ///
+    /// Order as in SPIN: frame, parameters, channels of its own, initial values. Initialisers may
+    /// read parameters and earlier locals.
     pub fn create(&mut self, work: &mut Work, proctype: usize, arguments: &[i32]) -> Option<u32> {
         let pid = work.push_process(self.model, proctype)?;
         let declared = &self.model.proctypes[proctype];
@@ -141,6 +154,7 @@ impl Act<'_> {
         Some(pid)
     }
 
+    /// Promises are checked even if the send blocks.
     fn send(&mut self, work: &mut Work, pid: u32, send: &Send) -> Outcome {
         let id = self.env(work, pid).eval(&send.channel);
         let Some((channel, at)) = work.channel(self.model, id) else {
@@ -173,6 +187,8 @@ impl Act<'_> {
         Outcome::Done
     }
 
+    /// The event for a `trace` claim comes before the variables are stored, because the claim's
+    /// patterns speak of the message.
     fn receive(&mut self, work: &mut Work, pid: u32, receive: &Receive) -> Outcome {
         let id = self.env(work, pid).eval(&receive.channel);
         let Some((channel, at)) = work.channel(self.model, id) else {
@@ -256,6 +272,9 @@ pub fn find_run<'e>(model: &Model, expr: &'e Expr) -> Option<&'e Run> {
 }
 
 /// The slot before the first message that is larger, field by field.
+///
+/// Equal messages keep their order of arrival: the new one goes behind them ("before the first
+/// message that is *larger*").
 fn sorted_slot(bytes: &[u8], at: usize, channel: &Channel, message: &[i32]) -> usize {
     let length = usize::from(bytes[at]);
     (0..length).find(|slot| larger(bytes, slot_at(at, channel, *slot), channel, message)).unwrap_or(length)
@@ -274,6 +293,7 @@ fn slot_at(at: usize, channel: &Channel, slot: usize) -> usize {
     at + 1 + slot * channel.message_size() as usize
 }
 
+/// O(bytes behind the slot). The caller has checked that there is room.
 pub(crate) fn insert(bytes: &mut [u8], at: usize, channel: &Channel, slot: usize, message: &[i32]) {
     let (from, end) = (slot_at(at, channel, slot), slot_at(at, channel, usize::from(bytes[at])));
     bytes.copy_within(from..end, from + channel.message_size() as usize);

@@ -1,4 +1,13 @@
 //! Atomic sequences: statements one after the other, without a state that others could see in between.
+//!
+//! **Why atomic sequences are one step** (decision 3): nothing in between is ever seen by others,
+//! so states inside need neither be stored nor searched. The price is that a sequence which loops
+//! for ever would hang a step: loops are noticed, by Brent's algorithm while there is one way to go
+//! on (one saved state, compared with each following one, renewed at powers of two; O(1) memory)
+//! and by a set of states once there are several.
+//!
+//! A sequence that *blocks* ends its step there, and the process loses the processor, as in SPIN:
+//! another may move, and the sequence goes on when it can.
 
 use super::code::{Answer, At, Code, Points, Resume, Status, who};
 use super::course::{Course, Ends};
@@ -9,6 +18,8 @@ use super::table::Spot;
 use std::ops::ControlFlow;
 
 /// Statements in one step after which states inside it are remembered, so that a loop ends.
+///
+/// Nearly all sequences are shorter; their states are not worth comparing.
 const REMEMBER: usize = 4096;
 /// Statements in one step after which it is called endless, if there is one way through it: nothing has to be kept.
 const STRAIGHT_MAX: usize = 100_000_000;
@@ -20,6 +31,8 @@ const SAVE_EVERY: usize = 64;
 const LOOK_EVERY: usize = 4096;
 
 /// How far a step has come, and whether it goes in circles.
+///
+/// Counts statements over all branches of one step.
 #[derive(Default)]
 struct Length {
     statements: usize,
@@ -74,6 +87,9 @@ enum Halt {
 
 impl<C: Code> Stepper<'_, C> {
     /// Follows atomic sequences until each ends, blocks or repeats itself.
+    ///
+    /// Depth first over the branches of a sequence. Every end is handed to `found` once; a branch
+    /// that repeats a state has no end and is dropped, unless something failed on the way.
     pub(super) fn follow(&mut self, depth: usize, next: &mut Course, found: &mut Ends<'_>) -> ControlFlow<()> {
         let mut length = Length { branched: self.scratch.chain.len() > depth + 1, ..Length::default() };
         self.scratch.seen.clear();
@@ -120,6 +136,10 @@ impl<C: Code> Stepper<'_, C> {
 
     /// Executes statements in place as long as native code says that there is one and no other. `next` is room for a
     /// state to go back to.
+    ///
+    /// Native code executes in place. When it stops at something unclear, the state is already
+    /// changed: it is made again from the last saved one by repeating at most [`SAVE_EVERY`]
+    /// statements, which is cheaper than saving each.
     fn go_straight(
         &mut self,
         course: &mut Course,

@@ -10,6 +10,8 @@ use std::collections::HashMap;
 use trace::Change;
 
 /// What differs between two states.
+///
+/// O(variables) comparisons of bytes, and names only for what differs.
 pub fn changes(model: &Model, before: &Work, after: &Work) -> Vec<Change> {
     let same_kinds = || (0..before.processes()).all(|pid| before.proctype(pid) == after.proctype(pid));
     if before.frames != after.frames || !same_kinds() {

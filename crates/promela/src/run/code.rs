@@ -1,4 +1,8 @@
 //! How statements are executed: by the reference interpreter or by native code.
+//!
+//! The seam between interpreter and compiled code. Two levels: `fast` for one statement, `Points`
+//! for a whole control state, which saves asking for each of its edges. Both may always answer "ask
+//! the interpreter".
 
 use super::act::Outcome;
 use super::coverage::Marks;
@@ -27,6 +31,10 @@ pub trait Code: Sync {
 
 /// Code for whole control states: instead of being asked about one edge after the other, it finds the first that can be
 /// executed, executes it and moves the process along.
+///
+/// Edges are tried in the order of [`crate::ir::ControlState::edges`], with escapes and `else` as
+/// the stepper would: answers must number choices in the same way, or schedules would mean
+/// something else once a model is compiled.
 pub trait Points: Sync {
     /// Takes the first executable edge from `resume` on. The message of an offer is in `message`.
     fn try_edges(&self, at: At<'_>, resume: Resume, message: &mut Vec<i32>) -> Answer;
@@ -65,6 +73,9 @@ pub struct Resume {
 
 /// What came of the edges of a control state, in one word: status, edge, whether it is the last, whether it is atomic,
 /// channel.
+///
+/// One register, because it crosses the boundary of compiled code: bits 0-7 status, 8-23 edge, 24
+/// last, 25 atomic, 32-63 channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answer(pub u64);
 
@@ -76,6 +87,8 @@ pub enum Status {
     /// This edge was executed, and the process moved along.
     Done = 1,
     /// The interpreter has to try this edge; what is in the work now is worthless.
+    ///
+    /// The one answer after which the caller must restore the state itself.
     Ask = 2,
     /// This edge offers a message on a rendezvous channel; nothing was changed.
     Offer = 3,

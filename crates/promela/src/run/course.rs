@@ -23,6 +23,8 @@ pub struct Micro {
 }
 
 /// A step under way: a state inside an atomic sequence, or the end of a step.
+///
+/// Buffers are recycled (`spare`): a search takes millions of steps, none of which should allocate.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     /// The state.

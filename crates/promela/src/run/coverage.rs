@@ -1,4 +1,6 @@
 //! Which statements were ever executed.
+//!
+//! Relaxed atomics: marks only go from false to true, and are read when the workers have ended.
 
 use crate::ir::{Model, Pc};
 use std::sync::Arc;

@@ -1,4 +1,8 @@
 //! `d_step`: a sequence that is one statement, with one way through it.
+//!
+//! Compared with `atomic`: no nondeterminism is kept (the first executable option is taken, as
+//! SPIN's manual says), no state in between exists for anybody, and blocking anywhere but at the
+//! first statement is an error. So it can be executed in place, without branches to follow.
 
 use super::act::Outcome;
 use super::code::Code;
@@ -34,6 +38,9 @@ impl<C: Code> Stepper<'_, C> {
     }
 
     /// Runs until the sequence is left; `false` if it cannot go on.
+    ///
+    /// `inside` tells where the sequence ends: a jump out of it is a normal end, and may lead to
+    /// any control state.
     fn run_on(&mut self, work: &mut Work, pid: u32, mut pc: Pc, inside: &[Pc]) -> bool {
         for _ in 0..STATEMENTS_MAX {
             if !inside.contains(&pc) {

@@ -19,6 +19,9 @@ impl Env<'_> {
 }
 
 /// Whether a process exists that has a higher priority and could move instead.
+///
+/// SPIN 6: only processes of the highest priority among those that can move are scheduled.
+/// Evaluated without priorities, or it would be circular.
 pub fn has_highest_priority(model: &Model, work: &Work, pid: u32) -> bool {
     let own = super::priority(model, work, pid);
     !(0..work.processes()).any(|other| {
@@ -27,6 +30,9 @@ pub fn has_highest_priority(model: &Model, work: &Work, pid: u32) -> bool {
 }
 
 /// Whether a process has an executable statement, priorities left aside.
+///
+/// By trying every statement on a copy: slow, and used only where a model asks (`enabled()`,
+/// priorities, `timeout` of a selection) or where a stuck state is explained.
 pub fn can_move(model: &Model, work: &Work, pid: u32, timeout: bool, depth: u32) -> bool {
     let proctype = &model.proctypes[work.proctype(pid)];
     let (mut failures, mut message) = (Vec::new(), Vec::new());

@@ -9,6 +9,9 @@ use explore::Failure;
 ///
 /// What goes wrong is put into `failures` and evaluation goes on with zero, so that every caller sees a value; a step
 /// with a failure that is fatal leads nowhere.
+///
+/// Evaluation never stops half way: a failed index or division gives zero and is noted, so that the
+/// order of evaluation cannot decide which failure is reported first in two implementations.
 pub struct Env<'a> {
     /// The model.
     pub model: &'a Model,
@@ -76,6 +79,8 @@ impl Env<'_> {
     }
 
     /// Where a place is, if the process that it speaks of exists.
+    ///
+    /// `P[pid]:x` of a process that does not exist has no place and reads as zero, as in SPIN.
     pub fn locate(&mut self, place: &Place) -> Option<usize> {
         let base = match &place.space {
             Space::Global => 0,
@@ -115,6 +120,7 @@ impl Env<'_> {
         }
     }
 
+    /// `len` of a rendezvous channel is always 0, since a message is never in it.
     fn query(&mut self, query: ChannelQuery, channel: &Expr) -> i32 {
         let id = self.eval(channel);
         let Some((channel, at)) = self.work.channel(self.model, id) else {
@@ -148,6 +154,9 @@ impl Env<'_> {
     }
 
     /// The slot of the message that a receive would take from a buffered channel.
+    ///
+    /// `??` takes the *oldest* that fits, not any: random receive is named after where the message
+    /// may be, not after chance.
     pub fn find_message(&mut self, receive: &Receive, id: i32) -> Option<usize> {
         let (channel, at) = self.work.channel(self.model, id)?;
         let length = usize::from(self.work.bytes[at]);

@@ -1,4 +1,7 @@
 //! `trace` and `notrace`: an automaton that watches sends and receives.
+//!
+//! A `trace` runs in the state (two bytes of the vector), because whether a run obeys it depends on
+//! the events so far. The first edge that fits is taken, so one control state is enough.
 
 use super::eval::Env;
 use super::fail;

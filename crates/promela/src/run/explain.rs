@@ -15,6 +15,9 @@ use trace::{Change, Direction, Event, FailureKind, Location, Message};
 pub use super::named::{process_name, variables};
 
 /// The failure of a state in which nobody can move, unless everybody may end there.
+///
+/// SPIN's "invalid end state": nobody can move, and somebody is neither at an `end` label nor at
+/// its closing brace.
 #[must_use]
 pub fn stuck(model: &Model, work: &Work) -> Option<Failure> {
     // With nobody left nobody is stuck; SPIN does not ask how far a `trace` has come either.

@@ -1,4 +1,7 @@
 //! What a model can do wrong while it runs, in one place so that messages stay alike.
+//!
+//! `fatal` failures end the run: nothing may come after the step. Assertions do not, so that one
+//! search finds all of them.
 
 use explore::Failure;
 use trace::FailureKind;

@@ -2,6 +2,9 @@
 //!
 //! A fault is a step that moves nobody, so a state in which nothing but a fault can happen is stuck all the same, and
 //! fairness never demands one. Repairs are steps of the injector: they come in the end.
+//!
+//! Decision 11. A fault's `moved` set is empty: deadlock detection and fairness look at who moved,
+//! and a state in which only the injector could do something must count as stuck.
 
 use super::code::Code;
 use super::course::{Ends, Offer, Taken};
@@ -18,6 +21,8 @@ use std::ops::ControlFlow;
 use trace::{Choice, Event};
 
 /// The actor of all that happens to a model. No process has this number.
+///
+/// The highest number that a set of actors can hold; processes have numbers below 255.
 pub const INJECTOR: u32 = CAPACITY - 1;
 
 /// Something that happens to a state.
@@ -140,6 +145,9 @@ impl<'i, C: Code> Injection<'i, C> {
 
     /// Repairs come first: their numbers must not depend on how many faults may still happen, so that a schedule found
     /// with one budget can be executed with a larger one.
+    ///
+    /// Choices are numbered in this order, and a schedule holds numbers: so the order is part of
+    /// the format of counterexamples.
     fn all(&self, scratch: &mut Scratch, found: &mut Found<'_>) -> ControlFlow<()> {
         for deed in self.faults.healing(self.model(), &self.from) {
             self.perform(None, &deed, found)?;
@@ -175,6 +183,10 @@ impl<'i, C: Code> Injection<'i, C> {
     }
 
     /// Faults of messages that are handed over from process to process.
+    ///
+    /// A rendezvous has no channel in which a message could be changed on the way: the fault
+    /// happens to the hand-over itself, and the step is that of both processes with another
+    /// message.
     fn handovers(&self, scratch: &mut Scratch, number: usize, ids: &[i32], found: &mut Found<'_>) -> ControlFlow<()> {
         for pid in 0..self.from.processes() {
             let Scratch { next, buffers, .. } = &mut *scratch;

@@ -1,4 +1,9 @@
 //! The meaning of a model: the IR as a transition system.
+//!
+//! `step.rs` is the entry: all steps of a process from a state. `act.rs` and `eval.rs` are the
+//! statements and expressions, `chain.rs`, `d_step.rs` and `rendezvous.rs` what makes several
+//! statements one step, `native.rs` the same by compiled code, `transitions.rs` the trait of the
+//! engine.
 
 pub mod act;
 mod chain;

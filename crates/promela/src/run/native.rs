@@ -1,4 +1,8 @@
 //! Steps by native code for whole control states: the same as [`Stepper::edges`], which remains for what it cannot do.
+//!
+//! **Invariant:** for every state, the steps found here are those of the interpreter, in the same
+//! order and with the same numbers (tests compare them on random models). Whatever the compiled
+//! code does not know, it hands back.
 
 use super::code::{Answer, At, Code, Points, Resume, Status, who};
 use super::course::{ChoiceEnds, Course, Ends, Offer, SoFar, Taken};
@@ -33,6 +37,9 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// One round over the selected processes, youngest first as SPIN does; says whether somebody moved. `next` is a copy
     /// of `from`. A function of its own, as is [`Self::rest`], so that what every step needs stays in registers.
+    ///
+    /// This is the inner loop of every search of a model: no allocation, no dynamic dispatch, one
+    /// call of compiled code for each process.
     #[inline(never)]
     pub(super) fn native_pass(
         &mut self,

@@ -1,4 +1,9 @@
 //! What every process is about to touch, with array indices and channel ids of the state at hand filled in.
+//!
+//! Connects `footprint/` (once for each control state) with a concrete state: an access `a[i]`
+//! becomes one object if `i` has a value now. `next` is completed exactly, `future` only where
+//! indices cannot change any more (decision 1). Both are over-approximations: an access too many
+//! costs a reduction, one too few would lose interleavings.
 
 use super::code::Code;
 use super::eval::Env;
@@ -13,6 +18,9 @@ use explore::{Bits, Footprint, Pending};
 use std::ops::ControlFlow;
 
 /// Fills `actors` with what the reduction must know; leaves it empty where it should not be tried.
+///
+/// Empty means "expand everybody", which is always right. The cheap questions come first: most
+/// states have nobody who could be taken alone.
 pub fn pending<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, actors: &mut Vec<Pending>) {
     actors.clear();
     let footprints = system.footprints();
@@ -64,6 +72,9 @@ fn can_start<C: Code>(system: &System<C>, scratch: &mut Scratch, work: &Work, pi
 
 /// A sender moves its partner along: what the partner's step touches and closes counts for the sender. `before` is a
 /// buffer.
+///
+/// The step of a sender is a step of two processes; both footprints count, and it closes a cycle if
+/// either does.
 fn join_partners(model: &Model, work: &Work, before: &mut Vec<Pending>, actors: &mut [Pending]) {
     if !actors.iter().any(|actor| offers(model, work, actor.actor).next().is_some()) {
         return;
@@ -136,6 +147,8 @@ impl Resolver<'_> {
         pinned.fold(later.fixed, Footprint::union)
     }
 
+    /// `timeout` is true exactly when nobody moves, so a step that asks for it depends on
+    /// everything.
     fn now(&self, access: &Access) -> Footprint {
         match access.what {
             What::Stillness => Footprint::EVERYTHING,

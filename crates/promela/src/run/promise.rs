@@ -40,6 +40,8 @@ pub fn check_receive(model: &Model, work: &Work, pid: u32, id: i32, failures: &m
     }
 }
 
+/// A promise is that of a *process*, not of a proctype: two processes of the type that promises
+/// break it, if both use the channel.
 fn check(model: &Model, work: &Work, pid: u32, id: i32, word: &'static str, failures: &mut Vec<Failure>) {
     let Some((channel, _)) = work.channel(model, id) else { return };
     let rendezvous = channel.capacity == 0;

@@ -1,4 +1,8 @@
 //! Two processes that move together: one offers a message, the other takes it.
+//!
+//! SPIN's manual: a send on a channel of capacity 0 is executable if some other process can receive
+//! the message in the same step. Both processes move, the receiver keeps the processor if it is in
+//! an atomic sequence, and the state in between is never seen.
 
 use super::code::Code;
 use super::course::{At, Course, Ends, Micro, Offer};
@@ -21,6 +25,9 @@ struct Receiver<'s> {
 impl<'s, C: Code> Stepper<'s, C> {
     /// Lets every other process take the message that the holder offers; says whether one did. `next` holds a copy of
     /// `from` before and after.
+    ///
+    /// Every pair (send, receive) is a choice of the *sender*; receivers have no choice of their
+    /// own for it. Takers are tried youngest first, as SPIN does.
     pub(super) fn rendezvous(
         &mut self,
         from: &Work,

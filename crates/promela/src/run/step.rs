@@ -2,6 +2,14 @@
 //!
 //! A step runs from one state that others can see to the next: a single statement, a rendezvous of two processes, or an
 //! atomic sequence up to the point where it ends or blocks. States inside it are never stored, and no claim sees them.
+//!
+//! **Order is part of the meaning.** Steps of a process are numbered by edges in source order, then
+//! by takers, then by failures; schedules, trails and counterexamples hold these numbers. Whatever
+//! computes steps (interpreter, compiled code, explaining) must find them in this order.
+//!
+//! **Invariant:** `next.work` is a copy of `from` between two statements. Statements are executed
+//! in it and undone; undoing knows what the statement may have changed (`Kind`), so that a
+//! condition costs one byte and not a copy of the vector.
 
 use super::act::{Act, Outcome};
 use super::code::{Answer, Code, Resume};
@@ -92,6 +100,9 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// Tries one edge. A function of its own: most control states have one or two edges, and as part of the loop
     /// everything that could be needed would be computed before it.
+    ///
+    /// `else` comes last in its selection and sees whether any sibling was executable; a rendezvous
+    /// send that nobody takes does not count as executable.
     #[inline(never)]
     pub(super) fn edge_of(
         &mut self,
@@ -193,6 +204,9 @@ impl<'s, C: Code> Stepper<'s, C> {
 
     /// Something went wrong while a statement was found not to be executable: that is a step that leads nowhere, so that
     /// nothing may come after it. A process that only looked where it must not is blocked all the same.
+    ///
+    /// Looking where one must not (an index out of bounds in a guard) is an error even though the
+    /// process does not move: SPIN aborts there, too.
     #[inline]
     fn report_blocked(
         &mut self,
@@ -318,6 +332,8 @@ impl<'s, C: Code> Stepper<'s, C> {
     }
 
     /// Whether a process is allowed to run: its `provided` clause holds and no process of higher priority can move.
+    ///
+    /// Asked only where a model has `provided` or priorities (`Spot::restricted`).
     pub fn may_run(&mut self, work: &Work, pid: u32) -> bool {
         let model = &self.system.model;
         if let Some(provided) = &model.proctypes[work.proctype(pid)].provided

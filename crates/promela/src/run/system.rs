@@ -17,6 +17,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A model that can be run.
+///
+/// Shared by all workers (`Sync`); everything that changes while it runs is a monotone mark or is
+/// computed once.
 #[derive(Debug)]
 pub struct System<C> {
     /// What it means.
@@ -45,6 +48,8 @@ pub(super) struct Observer {
 }
 
 /// What one worker needs while it computes steps.
+///
+/// One for each worker: all allocations of the inner loop live here and are reused.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// The state at hand.

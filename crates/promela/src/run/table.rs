@@ -1,4 +1,7 @@
 //! Control graphs flattened: what the stepper looks at for every edge, without the trees of the statements.
+//!
+//! A `Row` is a few bytes and an edge of the tree many times that: the stepper looks at rows, and
+//! at a tree only when a statement is interpreted.
 
 use super::vector::Work;
 use crate::ir::{Action, Edge, FRAME_PC, Model, Pc, Proctype};
@@ -128,6 +131,8 @@ impl Table {
     }
 
     /// Makes the dead variables of the processes that moved zero.
+    ///
+    /// Only processes that moved: the others were tidied when they came to where they stand.
     pub fn tidy(&self, work: &mut Work, moved: &Bits) {
         let processes = work.processes();
         for pid in moved.iter().take_while(|pid| *pid < processes) {

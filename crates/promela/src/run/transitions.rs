@@ -1,4 +1,8 @@
 //! A model as a [`TransitionSystem`].
+//!
+//! The order of choices is part of the interface: a schedule names a step by actor and index.
+//! Interpreter and native code must number alike, and so must a search that selects a few actors
+//! and one that takes all.
 
 use super::code::Code;
 use super::course::{ChoiceEnds, Course};
@@ -14,6 +18,9 @@ use trace::{Choice, FailureKind};
 
 impl<C: Code> System<C> {
     /// Hands every step of the selected processes to `found`, which also learns how many choices that process had before.
+    ///
+    /// `timeout` needs a second round: first with it false, and only if no process at all could
+    /// move, with it true. A selection must not decide that: `anyone_moves` asks the others.
     pub fn courses(
         &self,
         scratch: &mut Scratch,
@@ -46,6 +53,8 @@ impl<C: Code> System<C> {
 
 impl<C: Code> Stepper<'_, C> {
     /// One round over the selected processes, youngest first as SPIN does; says whether somebody moved.
+    ///
+    /// Native code knows neither priorities nor `provided`: such models are interpreted.
     #[inline]
     fn pass(
         &mut self,
@@ -88,6 +97,9 @@ impl<C: Code> Stepper<'_, C> {
 
 /// Hands over the end of a step, after which the state is `state`: once, or once for each of its failures, so that a
 /// schedule says which of them it shows.
+///
+/// A step with several failures is shown once for each, as choices of their own that lead to the
+/// same state: a counterexample then names exactly one failure.
 #[inline(always)]
 fn show(
     mut choice: Choice,

@@ -28,6 +28,9 @@ pub fn store(bytes: &mut [u8], at: usize, scalar: Scalar, value: i32) {
 }
 
 /// A state vector with what follows from it: where each frame starts.
+///
+/// **Invariant:** `frames` and `end` follow from `bytes` and the model. `bytes.len()` is `end`
+/// rounded up to eight, the rest is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// The vector; a multiple of eight bytes, zero after the last frame.
@@ -162,6 +165,9 @@ impl Work {
     }
 
     /// The channel with an id (counted from 1), and where its body starts; `None` if there is no such channel.
+    ///
+    /// Ids of a process's own channels depend on the older processes, which cannot end before it
+    /// does: an id stays valid as long as its channel exists.
     #[must_use]
     pub fn channel<'m>(&self, model: &'m Model, id: i32) -> Option<(&'m Channel, usize)> {
         let index = usize::try_from(id.checked_sub(1)?).ok()?;

@@ -11,6 +11,9 @@ const FIRST_PATH_MAX: usize = 15;
 const JUST_NOW: u64 = 1_000_000_000;
 
 /// A call, and what it has come to.
+///
+/// A call has up to three events in a trace: begun, waits, returned. Each is told in full, since
+/// other threads' rows stand between them.
 pub(super) fn call(call: &Call) -> String {
     match (&call.purpose, &call.progress) {
         (_, Progress::Returned(Returned::Child(child))) => format!("wait for {}", child.name),

@@ -1,4 +1,6 @@
 //! A file that was not what somebody took it for, in words.
+//!
+//! The class of errors is known as time of check to time of use (CWE-367).
 
 use trace::{FileDeed, FileVerb, MistakenFile};
 

@@ -2,6 +2,9 @@
 //!
 //! **Invariant:** words are made of the data of an event alone, so a saved counterexample reads as it did when it was found. Only
 //! a statement of a model, and an event of a file of another version, is told by the text that came with it.
+//!
+//! Whoever records a trace records data ([`trace::EventKind`]), not sentences; so a better wording
+//! reaches counterexamples that were saved before it.
 
 mod calls;
 mod files;
@@ -35,7 +38,7 @@ pub fn event_text(event: &Event) -> Cow<'_, str> {
         EventKind::End(how) => ending(how),
         EventKind::Time { nanoseconds, slow } => time(*nanoseconds, slow),
         EventKind::Connection { port } => format!("connects to port {port}"),
-        EventKind::Delivery { answer, end } => delivery(answer.as_ref(), *end),
+        EventKind::Delivery { answer, end, is_client } => delivery(answer.as_ref(), *end, *is_client),
     };
     Cow::Owned(words)
 }
@@ -70,11 +73,13 @@ fn time(passed: u64, slow: &[ThreadRef]) -> String {
     }
 }
 
-fn delivery(answer: Option<&Bytes>, end: Option<ConnectionEnd>) -> String {
-    let answer = answer.map(|answer| format!("answers {}", bytes(answer)));
+fn delivery(answer: Option<&Bytes>, end: Option<ConnectionEnd>, is_client: bool) -> String {
+    let verb = if is_client { "sends" } else { "answers" };
+    let answer = answer.map(|answer| format!("{verb} {}", bytes(answer)));
     let end = end.map(|end| match end {
         ConnectionEnd::Closed => "closes the connection".to_owned(),
         ConnectionEnd::Reset => "breaks the connection off".to_owned(),
+        ConnectionEnd::Unreachable => "is not there: port unreachable".to_owned(),
     });
     answer.into_iter().chain(end).collect::<Vec<_>>().join(" and ")
 }
@@ -97,11 +102,12 @@ mod tests {
     #[test]
     fn an_answer_and_the_end_of_a_connection_are_one_delivery() {
         let answer = Bytes::beginning_with(b"+OK\r\n", 5);
-        assert_eq!(delivery(Some(&answer), None), r#"answers "+OK\r\n""#);
+        assert_eq!(delivery(Some(&answer), None, false), r#"answers "+OK\r\n""#);
+        assert_eq!(delivery(Some(&answer), None, true), r#"sends "+OK\r\n""#);
         assert_eq!(
-            delivery(Some(&answer), Some(ConnectionEnd::Closed)),
+            delivery(Some(&answer), Some(ConnectionEnd::Closed), false),
             r#"answers "+OK\r\n" and closes the connection"#
         );
-        assert_eq!(delivery(None, Some(ConnectionEnd::Reset)), "breaks the connection off");
+        assert_eq!(delivery(None, Some(ConnectionEnd::Reset), false), "breaks the connection off");
     }
 }

@@ -3,6 +3,9 @@
 use trace::{Bytes, FileKind, Stream};
 
 /// Nanoseconds, for people.
+///
+/// Virtual time. Rounded down where precision would only distract; below a millisecond exact, since
+/// there it is a count of small steps.
 pub(super) fn nanoseconds(span: u64) -> String {
     const DAY: u64 = 86_400;
     let seconds = span / 1_000_000_000;
@@ -26,6 +29,8 @@ pub(super) fn bytes(bytes: &Bytes) -> String {
 }
 
 /// A path in quotes that fits; of a long one the middle is left out.
+///
+/// The end is kept longer than the beginning: that is where two names of one directory differ.
 pub(super) fn path(path: &str, room: usize) -> String {
     // Letters of the beginning, then dots.
     const HEAD: usize = 8;

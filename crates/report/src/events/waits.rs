@@ -1,4 +1,7 @@
 //! Why somebody cannot go on, in words: `waits for forks[1], held by T2 since step 4`.
+//!
+//! Only a lock has a holder to blame. For everything else the object is named, and the reader finds
+//! in the lanes who could have changed it.
 
 use super::calls::begun;
 use super::operations::NAMELESS;

@@ -1,4 +1,7 @@
 //! Two systems side by side, before and after an improvement.
+//!
+//! Faults and properties are matched by name; what only one side has is listed, not guessed to be a
+//! renamed other.
 
 use super::html::{class, page};
 use super::psa::escaped;
@@ -129,6 +132,10 @@ impl Pair<'_> {
     }
 
     /// Whether fewer minimal sets break it now, or larger ones.
+    ///
+    /// Lexicographic: tolerance, then the number of minimal sets, then the number of single faults
+    /// that break it. A system that tolerates one fault more is better even if more sets of the
+    /// larger size exist.
     fn change(&self) -> &'static str {
         let [Some(old), Some(new)] = self.rows else { return "" };
         // What was not exhausted is neither better nor worse.

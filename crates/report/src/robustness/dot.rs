@@ -1,4 +1,6 @@
 //! Fault trees for Graphviz: a property fails if one of its minimal sets happens, a set if all its faults do.
+//!
+//! For Graphviz: `dot -Tsvg`. The same tree as `psa.rs`, as a picture.
 
 use super::Robustness;
 use std::fmt::Write as _;

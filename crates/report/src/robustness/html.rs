@@ -1,4 +1,8 @@
 //! The robustness report as one page that needs nothing else.
+//!
+//! No scripts, no fonts, no requests: the page can be attached to a mail and opened in ten years.
+//! Colours are never the only carrier of meaning, and everything from outside goes through
+//! `escaped`.
 
 use super::psa::escaped;
 use super::text::{tolerance, verdict};

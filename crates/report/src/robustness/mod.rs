@@ -1,4 +1,13 @@
 //! What faults do to the properties of a system: plain data, and what follows from it.
+//!
+//! A *minimal cut set* (the word is from fault tree analysis) is a set of faults that breaks a
+//! property while none of its proper subsets does. They are found by increasing size, so a set is
+//! known to be minimal when all smaller ones have been exhausted: `exhausted` says up to which size
+//! that is so.
+//!
+//! Example: with `loss:a` and `stop:b`, budget 2, a property broken by `{loss:a, loss:a}` only (the
+//! message must be lost twice) has the cell "violated if repeated", tolerates 1 and has no single
+//! point of failure.
 
 mod compare;
 mod dot;
@@ -49,6 +58,8 @@ pub struct FaultRow {
 }
 
 /// A property and the faults that break it.
+///
+/// **Invariant:** `cells` has one entry for each fault of the campaign, in the same order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PropertyRow {
     /// Its name.
@@ -66,6 +77,9 @@ pub struct PropertyRow {
 }
 
 /// A minimal set of faults: it breaks a property, and no smaller set that was exhausted does.
+///
+/// Sets, but for repetition: faults may happen several times in one run, and twice is a larger set
+/// than once.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CutSet {
     /// Indices of the faults, ascending; one that is needed twice is there twice. Empty: no fault is needed.
@@ -127,6 +141,9 @@ impl Cell {
 
 impl PropertyRow {
     /// How many faults it tolerates, whatever they are; `None` if it does not hold without any, or nobody knows.
+    ///
+    /// Never more than what was exhausted: "no set of 2 was found" is nothing as long as not all
+    /// sets of 2 were tried.
     #[must_use]
     pub fn tolerates(&self) -> Option<u32> {
         let exhausted = self.exhausted?;
@@ -138,6 +155,9 @@ impl PropertyRow {
     }
 
     /// Takes back that sets of so many faults were exhausted, and says why.
+    ///
+    /// Called when a search ended early: a campaign keeps what it found and loses what it could
+    /// have claimed.
     pub fn doubt(&mut self, faults: usize, why: &str) {
         let below = (faults as u32).checked_sub(1);
         self.exhausted = self.exhausted.zip(below).map(|(exhausted, below)| exhausted.min(below));
@@ -189,6 +209,9 @@ impl Robustness {
     }
 
     /// The answer of the whole campaign.
+    ///
+    /// A violation stands even if the campaign was interrupted or is incomplete: no further search
+    /// takes it back.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         if self.properties.iter().any(|row| !row.cut_sets.is_empty()) {

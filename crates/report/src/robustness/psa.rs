@@ -1,4 +1,8 @@
 //! Fault trees in the Open-PSA model exchange format, which tools for reliability read.
+//!
+//! The gate of a property is the disjunction of its minimal cut sets, each a conjunction of basic
+//! events (Open-PSA Model Exchange Format 2.0). Probabilities are left to the reliability engineer:
+//! a model checker has none.
 
 use super::{PropertyRow, Robustness};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +77,9 @@ impl Names {
 }
 
 /// The n-th occurrence of a fault.
+///
+/// Repetitions are different basic events: in a Boolean formula `x and x` is `x`, and a property
+/// that survives one loss would be shown to fail from one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     fault: usize,

@@ -1,4 +1,7 @@
 //! The robustness report as text.
+//!
+//! Three tables from coarse to fine: what each fault does alone (the effects table of an FMEA),
+//! what sets break each property, and which faults are single points of failure.
 
 use super::{Cell, PropertyRow, Robustness};
 use crate::fit::{clean, cut, pad, width, wrap};

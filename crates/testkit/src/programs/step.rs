@@ -72,6 +72,8 @@ impl Program {
         state[start] += 1;
     }
 
+    /// Bytes behind the last message are zeroed, so that equal channels are equal bytes and states
+    /// meet.
     fn get(&self, state: &mut [u8], channel: u8) -> u8 {
         let start = self.channel(channel);
         let value = state[start + 1];

@@ -1,10 +1,16 @@
 //! The parts of an ELF file that a kernel looks at (`elf(5)`): header, program headers, interpreter.
 //!
 //! The file comes from outside: every offset is checked, nothing is trusted, nothing panics.
+//!
+//! What Linux's `load_elf_binary` looks at, and no more: sections and symbols are the debugger's
+//! business (`debuginfo`). A file that Linux would refuse is refused with the same errno where that
+//! is known.
 
 use std::fmt;
 
 /// An executable or shared object, as far as loading it needs.
+///
+/// Addresses are as in the file; the loader adds a base for relocatable ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Elf {
     /// Whether it can be loaded anywhere (`ET_DYN`: position-independent, or a library).
@@ -159,6 +165,7 @@ impl Elf {
         Some(segment.address + (offset - segment.offset))
     }
 
+    /// Order and disjointness are relied upon by `extent` and by mapping segment after segment.
     fn check_segments(&self) -> Result<(), ElfError> {
         if self.segments.is_empty() {
             return Err(ElfError::Malformed("nothing to load"));

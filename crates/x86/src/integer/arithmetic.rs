@@ -1,4 +1,8 @@
 //! Addition, subtraction, comparison and logic.
+//!
+//! Flags are computed in a copy and stored behind the write to the destination: a store that faults
+//! or stops at a watchpoint must leave them as they were, because the instruction is executed
+//! again.
 
 use iced_x86::{Instruction, Mnemonic};
 
@@ -23,9 +27,15 @@ pub(crate) const TABLE: &[Row] = &[
 ];
 
 /// From two operands of `size` bytes to a result, setting flags.
+///
+/// Operands come zero-extended; bits above `size` of the result are arbitrary, and cut off by
+/// whoever writes it.
 type Operation = fn(&mut Flags, u64, u64, usize) -> u64;
 
 /// `op0 = operation(op0, op1)`.
+///
+/// The destination is read before it is written even where the value is not needed (`xor rax,
+/// rax`): memory sees a load and a store, as footprints of read-modify-write instructions need.
 fn update(m: &mut Machine<'_>, i: &Instruction, operation: Operation) -> Result<(), Trap> {
     let size = operand_size(i, 0);
     let (a, b) = (m.read(i, 0)?, m.read(i, 1)? & mask(size));
@@ -50,6 +60,7 @@ pub(super) fn add(flags: &mut Flags, a: u64, b: u64, size: usize) -> u64 {
     result
 }
 
+/// The incoming carry needs no term of its own in the flags: see [`Flags::add`].
 fn adc(flags: &mut Flags, a: u64, b: u64, size: usize) -> u64 {
     let result = a.wrapping_add(b).wrapping_add(u64::from(flags.cf()));
     flags.add_sized(a, b, result, size);

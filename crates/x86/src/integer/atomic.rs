@@ -1,4 +1,10 @@
 //! Exchanges. One host thread runs one world, so that a `lock` prefix changes nothing here.
+//!
+//! Atomicity is a matter of schedules instead: with `lock`, or `xchg` with memory, the checker
+//! stops before the instruction ([`crate::Stops`]) and takes load and store as one step. Without
+//! `lock`, a read-modify-write of a word that others access is two steps
+//! (`checker/src/system/watchpoint.rs`), since on a processor another one may come in between (SDM
+//! vol. 3, "Locked Atomic Operations").
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
@@ -16,6 +22,7 @@ pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Cmpxchg16b, cmpxchg16b),
 ];
 
+/// `xchg` with memory is locked with or without the prefix.
 fn xchg(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let (a, b) = (m.read(i, 0)?, m.read(i, 1)?);
     // At most one operand is in memory: write that one first, for it may fault.
@@ -53,6 +60,9 @@ fn accumulator(size: usize) -> Register {
     }
 }
 
+/// The write in the failing case makes the footprint of every `cmpxchg` a write. That is coarser
+/// than the data flow, and what the processor does: SDM vol. 2, CMPXCHG, "the destination operand
+/// receives a write cycle without regard to the result of the comparison".
 fn cmpxchg(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let size = operand_size(i, 0);
     let register = accumulator(size);
@@ -87,6 +97,7 @@ fn cmpxchg8b(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
+/// Misaligned operands are `#GP`; the 8-byte form has no such rule.
 fn cmpxchg16b(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let whole = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
     let addr = m.address(i);

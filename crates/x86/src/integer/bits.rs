@@ -20,6 +20,10 @@ pub(crate) const TABLE: &[Row] = &[
 ];
 
 /// Copies a bit to the carry and changes it by `change`. In memory the bit may be far from the operand's address.
+///
+/// With a register as bit offset, the operand is a bit string: the word that is accessed can lie up
+/// to 2^60 bytes before or behind the address. The processor accesses the unit of the operand size
+/// that holds the bit; footprints see that address, not the operand's.
 fn bit_test(m: &mut Machine<'_>, i: &Instruction, change: Option<fn(u64, u64) -> u64>) -> Result<(), Trap> {
     let size = operand_size(i, 0);
     let bits = 8 * size as u64;
@@ -52,6 +56,9 @@ fn string_offset(i: &Instruction, offset: u64, size: usize) -> u64 {
 }
 
 /// `bsf` and `bsr`: a zero source leaves the destination as it is.
+///
+/// SDM vol. 2 leaves the destination undefined; processors of both vendors keep it. Flags besides
+/// ZF are undefined too, and as the tested Intel processors set them.
 fn scan(m: &mut Machine<'_>, i: &Instruction, index: fn(u64) -> u64) -> Result<(), Trap> {
     let value = m.read(i, 1)?;
     if value == 0 {
@@ -65,6 +72,8 @@ fn scan(m: &mut Machine<'_>, i: &Instruction, index: fn(u64) -> u64) -> Result<(
     Ok(())
 }
 
+/// The bytes are those of `rep bsf`, which a processor without BMI1 executes as `bsf`. `cpuid` does
+/// not announce BMI1; compilers use these bytes only where both give the same.
 fn tzcnt(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let bits = 8 * operand_size(i, 0) as u64;
     let value = m.read(i, 1)?;
@@ -95,6 +104,8 @@ fn popcnt(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 const CRC32C: u32 = 0x82f6_3b78;
 
 /// Adds `size` bytes of `value` to a CRC-32C.
+///
+/// Bit by bit, for the instruction is rare.
 pub(crate) fn crc32c(mut crc: u32, value: u64, size: usize) -> u32 {
     for byte in &value.to_le_bytes()[..size] {
         crc ^= u32::from(*byte);

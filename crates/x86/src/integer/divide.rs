@@ -1,4 +1,7 @@
 //! Division: a double-width dividend by an operand, `#DE` when the quotient does not fit.
+//!
+//! Both remainders and quotients truncate towards zero, as Rust's operators do. All flags are
+//! undefined after a division; they are left alone, as Intel processors do.
 
 use iced_x86::{Instruction, Mnemonic};
 
@@ -18,6 +21,8 @@ fn dividend(m: &Machine<'_>, size: usize) -> u128 {
 }
 
 /// Quotient and remainder to their registers.
+///
+/// For bytes the remainder goes to `ah`; `dx` is not touched.
 fn commit(m: &mut Machine<'_>, size: usize, quotient: u64, remainder: u64) {
     let (quotient, remainder) = (quotient & mask(size), remainder & mask(size));
     let merge = |old: u64, new: u64| match size {
@@ -44,6 +49,8 @@ fn div(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
+/// `checked_div` covers a zero divisor and the most negative dividend by -1, which is a `#DE` on
+/// the processor and would be a panic here.
 fn idiv(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let size = operand_size(i, 0);
     let divisor = i128::from(sign_extend(m.read(i, 0)?, size) as i64);

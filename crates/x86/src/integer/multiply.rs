@@ -34,6 +34,8 @@ fn mul(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
+/// With two or three operands the product is cut to the operand size; carry and overflow say that
+/// something was lost.
 fn imul(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let size = operand_size(i, 0);
     let signed = |value: u64| i128::from(sign_extend(value, size) as i64);

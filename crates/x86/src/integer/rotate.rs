@@ -14,6 +14,8 @@ pub(crate) const TABLE: &[Row] = &[
     (Mnemonic::Rcr, |m, i| shift(m, i, rcr)),
 ];
 
+/// The masked count may still exceed the operand (8- and 16-bit operands, counts up to 31): it
+/// wraps for rotations, while the flags look at the masked count.
 fn rotate_left(value: u64, count: u32, size: usize) -> u64 {
     let bits = 8 * size as u32;
     let count = count % bits;
@@ -50,6 +52,9 @@ fn rotate(m: &mut Machine<'_>, i: &Instruction, operation: Shift) -> Result<(), 
 }
 
 /// The value with the carry above its top bit, rotated left by `count` of its `bits + 1` bits.
+///
+/// 33 bits rotate for a 32-bit operand: the carry takes part. Fits into 128 bits for all sizes, so
+/// no case needs care.
 fn through_carry(value: u64, carry: bool, count: u32, bits: u32) -> (u64, bool) {
     let width = bits + 1;
     let whole = u128::from(carry) << bits | u128::from(value);

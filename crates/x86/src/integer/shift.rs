@@ -1,4 +1,9 @@
 //! Shifts, single and double.
+//!
+//! Only OF for a count of one, and CF up to the operand size, are defined by the SDM; the rest is
+//! what Intel processors do, found by comparing with them (`crates/x86/tests/all/host`). AMD
+//! differs in places. A program that depends on them is unportable, but should see here what it
+//! sees on the host.
 
 use iced_x86::{Instruction, Mnemonic};
 
@@ -19,6 +24,9 @@ pub(crate) const TABLE: &[Row] = &[
 pub(super) type Shift = fn(&mut Flags, u64, u32, usize) -> u64;
 
 /// Five bits of the count matter, six for 64-bit operands; a count of zero changes nothing, flags included.
+///
+/// The destination is written even when the count is zero: a 32-bit register loses its upper half,
+/// and memory is written back.
 pub(super) fn shift(m: &mut Machine<'_>, i: &Instruction, operation: Shift) -> Result<(), Trap> {
     let size = operand_size(i, 0);
     let count = m.read(i, 1)? as u32 & count_mask(size);

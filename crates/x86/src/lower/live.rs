@@ -3,12 +3,20 @@
 //! An instruction whose flags are all overwritten before they are read need not set them. What is dead at an address is a
 //! function of the code from there on, never of how the thread got there: so that states with equal futures are equal, a run
 //! that stops clears what is dead where it stopped.
+//!
+//! The second half is about the size of the state space, not about speed: two threads at the same
+//! place whose dead flags differ would be two states with equal futures, and the state space would
+//! be larger by that factor for no reason. Clearing by the code *from here on* makes the result
+//! independent of whether the reference or a handler that skips flags got here.
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register, RflagsBits};
 
 use crate::flags::{AF, CF, OF, PF, SF, STATUS, ZF};
 
 /// Flags that an instruction reads and those that it sets whatever happens.
+///
+/// `sets` is a lower bound (surely overwritten), `reads` an upper bound (perhaps read): both err
+/// towards "live".
 #[derive(Clone, Copy)]
 pub(super) struct Effect {
     pub reads: u64,
@@ -26,6 +34,8 @@ fn bits(iced: u32) -> u64 {
 }
 
 /// Whether the flags that the manual calls undefined are set all the same by our reference.
+///
+/// For others an undefined flag may keep its old value, which would then be read later.
 fn sets_undefined(i: &Instruction) -> bool {
     matches!(
         i.mnemonic(),
@@ -62,6 +72,7 @@ fn may_do_nothing(i: &Instruction) -> bool {
     shift && counted || repeated
 }
 
+/// `syscall`, `int` and whatever traps read everything: a signal frame shows the flags.
 pub(super) fn effect(i: &Instruction) -> Effect {
     if i.flow_control() != FlowControl::Next && i.flow_control() != FlowControl::ConditionalBranch {
         // The kernel may look, or a handler.
@@ -90,6 +101,9 @@ fn leaves_block_directly(i: &Instruction) -> bool {
 }
 
 /// How many instructions behind a branch are examined.
+///
+/// Six instructions settle nearly all flags in compiled code; those that are not settled count as
+/// live.
 const HORIZON: usize = 6;
 
 /// Flags that may be read by the straight code that `next` yields. Whatever is not settled there counts as read.

@@ -1,4 +1,7 @@
 //! Which operation of a family a mnemonic is.
+//!
+//! The numbers are constants because handlers take them as const generics: `match` on them
+//! disappears at compile time.
 
 use iced_x86::Mnemonic;
 

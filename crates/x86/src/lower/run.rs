@@ -1,4 +1,13 @@
 //! Running: block after block, to an exact number of instructions.
+//!
+//! **Exact budgets.** A run executes exactly `budget` instructions unless something stops it:
+//! schedules count instructions, so a replay must stop at the same one on every machine and with
+//! either interpreter. Blocks pay for all their instructions at entry ([`super::uop`]); a block
+//! that costs more than is left is entered as a copy that is cut off ([`beginning`]), and a fused
+//! pair that would straddle the end is executed by the reference, one half.
+//!
+//! **What a stop leaves:** `rip` at an instruction boundary, memory and registers as the reference
+//! would have them, host floating-point flags folded into the guest's MXCSR, dead flags cleared.
 
 #![allow(unsafe_code)]
 
@@ -23,6 +32,9 @@ pub struct Stop {
 ///
 /// On a trap `rip` is at the instruction that did not complete; behind it for `syscall` and `int3`, as on the processor.
 /// Dead flags are cleared where a run stops: see [`settle`].
+///
+/// `stop_at_code` is on for the length of the run and off outside, because the kernel's own writes
+/// (signal frames, `read(2)` into a buffer that holds code) are followed by `prepare` anyway.
 pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
     let mut exec = Exec::new(budget, std::ptr::from_mut(code), machine.clock);
     machine.cpu.zero = 0;
@@ -35,6 +47,9 @@ pub fn run(mut machine: Machine<'_>, code: &mut Code, budget: u64) -> Stop {
 }
 
 /// Executes the one instruction that a run was stopped before ([`Trap::Stop`]), and no more.
+///
+/// Used behind [`Trap::Stop`]: the checker has decided that the visible operation may happen now.
+/// No block is entered, since the block at `rip` is the one that is never handed out.
 pub fn run_past(mut machine: Machine<'_>, code: &mut Code) -> Stop {
     let mut exec = Exec::new(1, std::ptr::from_mut(code), machine.clock);
     machine.cpu.zero = 0;
@@ -45,6 +60,9 @@ pub fn run_past(mut machine: Machine<'_>, code: &mut Code) -> Stop {
     Stop { executed: 1 - exec.budget, trap }
 }
 
+/// Each turn makes progress: a block, one instruction by the reference, or a trap that ends the
+/// run. A stopped store is told apart from a watchpoint only by trying it: with `stop_at_code` off,
+/// memory stops it again if a watchpoint was meant.
 fn run_blocks(m: &mut Machine<'_>, code: &mut Code, exec: &mut Exec) -> Option<Trap> {
     while exec.budget > 0 {
         // Handlers ignore the alignment flag, which programs set only to test whether it can be.
@@ -113,6 +131,8 @@ fn run_block(m: &mut Machine<'_>, code: &mut Code, exec: &mut Exec) -> Result<()
 }
 
 /// Copies as much of a block as the budget covers, with an end behind it; how many instructions that is.
+///
+/// At most [`super::build::LENGTH_MAX`] micro-operations are copied, once per run at most.
 fn beginning(code: &mut Code, first: *const Uop, budget: u64) -> Option<(*const Uop, u64)> {
     // SAFETY: micro-operations follow each other up to one with nothing left, which is in the block, too.
     let at = |n: usize| unsafe { *first.add(n) };

@@ -1,4 +1,9 @@
 //! Instructions before which a run is to stop.
+//!
+//! Everything else that can be seen by others is an access to memory, and memory stops it by
+//! address (watchpoints); these are the operations that are visible whatever the address is.
+//! Between two visible operations a thread is not interrupted: its accesses there are local, until
+//! a race shows that they are not (decision 9).
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 use std::collections::BTreeSet;
@@ -9,6 +14,8 @@ pub struct Stops {
     /// Before `syscall`, and before every instruction that locks memory: a `lock` prefix, or `xchg` with memory.
     pub synchronising: bool,
     /// Before the instructions at these addresses.
+    ///
+    /// Entries of library functions that are executed as one operation (decision 10), and the like.
     pub addresses: BTreeSet<u64>,
 }
 
@@ -21,6 +28,9 @@ impl Stops {
 }
 
 /// Whether an instruction calls the kernel or locks memory.
+///
+/// `xchg` with memory locks without a prefix (SDM vol. 2, XCHG). `mfence` is not among them: it
+/// orders nothing that is not in order already.
 #[must_use]
 pub fn is_synchronising(i: &Instruction) -> bool {
     let has_memory = || (0..i.op_count()).any(|n| i.op_kind(n) == OpKind::Memory);

@@ -1,4 +1,8 @@
 //! From one decoded instruction to one micro-operation.
+//!
+//! `None` always means "let the reference do it", never "skip it": a form that is forgotten here is
+//! slow, not wrong. The generic fall-back executed up to 5 % of the instructions of the programs
+//! that were measured.
 
 use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
@@ -34,6 +38,9 @@ pub(super) fn blank(run: Handler, ip: u64) -> Uop {
 }
 
 /// The upper half of `imm`: where a branch at `ip` goes. `None` if it is too far.
+///
+/// 32 bits reach everything that one linked file can jump to; a jump across more goes to the
+/// reference.
 pub(super) fn branch_offset(ip: u64, target: u64) -> Option<u64> {
     let offset = target.wrapping_sub(ip) as i64;
     i32::try_from(offset).ok().map(|offset| (offset as u32 as u64) << 32)
@@ -134,6 +141,7 @@ fn popped(u: &mut Uop, i: &Instruction) -> Option<Handler> {
     Some(stack::pop::<false>)
 }
 
+/// `lea` with a 16-bit destination is rare and keeps upper bits: the reference does it.
 fn lea(u: &mut Uop, i: &Instruction, last: Option<u8>) -> Option<Handler> {
     // A segment does not count here.
     if matches!(i.memory_segment(), Register::FS | Register::GS) || operand_size(i, 0) < 4 {

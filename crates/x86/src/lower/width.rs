@@ -33,6 +33,9 @@ pub(super) trait Width: Copy {
 
 /// A narrow write keeps the rest of the register: done on the whole word, for a store of a part followed by a load of the
 /// whole would stall the host.
+///
+/// `ah` and its kin are not written here (`writes_high` sends them to the reference): the mask is
+/// at the bottom of the word.
 unsafe fn merge(register: *mut u8, value: u64, mask: u64) {
     let whole = register.cast::<u64>();
     // Volatile, or the compiler would see that a part is enough.

@@ -1,10 +1,17 @@
 //! Sum, product, quotient, square root, scaling.
+//!
+//! All results are exact to the last bit, with a *sticky* bit standing for everything that was
+//! shifted out: as J. Hauser's SoftFloat does it, rounding needs only "zero, below half, half,
+//! above half". 128 bits are enough for products of two 64-bit significands.
 
 use super::round::shift_right_sticky;
 use super::{Class, Env, Float, Format, Rounding, ZERO_DIVIDE};
 
 impl Env {
     /// `a + b`.
+    ///
+    /// Order of checks: NaNs (SDM vol. 1, section 4.8.3.5, which operand's payload wins), then
+    /// infinities of opposite sign, then the denormal flag, then values.
     pub fn add(&mut self, format: &Format, a: Float, b: Float) -> Float {
         let (a, b) = match self.two(a, b) {
             Ok(pair) => pair,
@@ -42,6 +49,8 @@ impl Env {
         self.round(format, a.sign, a.exponent, u128::from(a.significand) << 64)
     }
 
+    /// Cancellation is exact: if the exponents differ by more than one bit, the result loses at
+    /// most one leading bit, and the sticky bit stays below the rounding position.
     fn add_finite(&mut self, format: &Format, a: Float, b: Float) -> Float {
         let (a, b) = if (b.exponent, b.significand) > (a.exponent, a.significand) { (b, a) } else { (a, b) };
         // One bit of room for the carry at the top, 63 below for what is shifted out.

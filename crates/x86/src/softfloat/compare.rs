@@ -44,6 +44,9 @@ impl Env {
     }
 
     /// `minss` and its kin: the second operand if they are unordered or both zero.
+    ///
+    /// SDM vol. 2, MINSS: not IEEE 754's minimum. `min(NaN, x)` is `x`, `min(x, NaN)` is the NaN,
+    /// and both zeros give the second, so compilers can use it for `a < b ? a : b`.
     pub fn minimum(&mut self, a: Float, b: Float) -> Float {
         self.select(Order::Less, a, b)
     }

@@ -42,6 +42,8 @@ impl Env {
     }
 
     /// A number as a signed integer of so many bits, if it fits; otherwise "invalid" is raised.
+    ///
+    /// The caller stores the "integer indefinite", the most negative integer, for `None`.
     pub fn integer_of(&mut self, rounding: Rounding, bits: u32, a: Float) -> Option<i64> {
         let rounded = self.wide_integer_of(rounding, a)?;
         let limit = 1i128 << (bits - 1);
@@ -123,6 +125,9 @@ impl Env {
 }
 
 /// The binary point goes between the two halves.
+///
+/// With the point between the halves, rounding to an integer is the same function as rounding a
+/// significand.
 fn split(a: Float) -> Split {
     let aligned = u128::from(a.significand) << 64;
     if a.exponent >= 0 {

@@ -41,6 +41,10 @@ pub struct F32(pub u32);
 pub struct F64(pub u64);
 
 /// An 80-bit number, as the x87 holds it.
+///
+/// The integer bit is explicit, so there are encodings that mean nothing (pseudo-infinities,
+/// pseudo-NaNs, unnormals: SDM vol. 1, section 8.2.2); processors since the 387 treat them as
+/// invalid operands, and so does [`Class::Unsupported`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct F80 {
     /// Sign in bit 15, biased exponent below.

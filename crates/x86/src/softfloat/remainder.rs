@@ -1,4 +1,7 @@
 //! `fprem`, `fprem1`, `fscale`, `fxtract`.
+//!
+//! `fprem` is the one x87 operation that loops in software: each step takes at most 63 off the
+//! difference of exponents, and programs repeat it while C2 is set.
 
 use super::{Class, EXTENDED, Env, Float, ZERO_DIVIDE};
 

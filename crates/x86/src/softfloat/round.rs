@@ -1,4 +1,8 @@
 //! From an exact result to a representable one, with the flags that this raises.
+//!
+//! Two choices that implementations of IEEE 754 may make are made as x86 does: tininess is detected
+//! after rounding, and an unmasked underflow or overflow of the x87 delivers a result with a
+//! wrapped exponent for the handler.
 
 use super::{EXTENDED, Env, Float, Format, INEXACT, OVERFLOW, Rounding, UNDERFLOW};
 
@@ -23,6 +27,9 @@ impl Cut {
 
 impl Env {
     /// Rounds the nonzero number `significand / 2^127 * 2^exponent`, whose lowest bit is sticky: set if any bit below it is.
+    ///
+    /// Every operation ends here, so this is the only place that decides on inexact, underflow and
+    /// overflow.
     pub fn round(&mut self, format: &Format, sign: bool, exponent: i32, significand: u128) -> Float {
         let shift = significand.leading_zeros();
         let (exponent, significand) = (exponent - shift as i32, significand << shift);
@@ -67,6 +74,8 @@ impl Env {
         }
     }
 
+    /// Masked underflow raises its flag only if the result is inexact as well (SDM vol. 1, section
+    /// 4.9.1.5); unmasked, tininess alone is enough.
     fn tiny(&mut self, format: &Format, sign: bool, exponent: i32, significand: u128, unbounded: &Cut) -> Float {
         if !self.masked(UNDERFLOW) {
             self.flags |= UNDERFLOW;

@@ -5,6 +5,9 @@
 //! 2023, 6000 corner-biased operands each): `fptan`, `fsincos`, `fpatan` differ in less than 1 of 100 cases, `f2xm1`, `fcos`,
 //! `fsin`, `fyl2x`, `fyl2xp1` in 1 to 2; always by one unit in the last place, or only in C1, which says which way it was
 //! rounded. No host library takes part: the bits are the same everywhere.
+//!
+//! Why not the host's: processors differ from each other in the last bit, and a verdict must not
+//! depend on the machine. Why not a library: `libm` has no 80-bit results.
 
 use super::wide::Wide;
 use super::{Class, EXTENDED, Env, Float, INEXACT, UNDERFLOW, ZERO_DIVIDE};
@@ -240,6 +243,9 @@ impl Env {
 }
 
 /// Takes out multiples of pi/2.
+///
+/// Angles of 2^63 and more are refused with C2, as the instruction documents; programs are expected
+/// to reduce them first.
 fn reduce(a: Float) -> Option<Angle> {
     match a.exponent {
         63.. => None,

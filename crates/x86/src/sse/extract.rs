@@ -52,6 +52,9 @@ fn signs(m: &mut Machine<'_>, i: &Instruction, bits: u32) -> Result<(), Trap> {
 /// `maskmovq`, `maskmovdqu`: bytes whose mask has the sign bit go to where rdi points.
 ///
 /// Half by half, the upper first; all bytes must be accessible, whatever the mask.
+///
+/// The merge makes bytes that the mask leaves out look written: in footprints the access is a read
+/// and a write of the whole half, as the processor's permission checks are.
 fn store_masked(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let (data, mask) = (read(m, i, 1)?, read(m, i, 2)?);
     settle(m, i);

@@ -3,6 +3,10 @@
 //! That is so when rounding is to nearest with denormals kept, the operands are normal numbers or zeros, the result is normal and
 //! above the smallest normal number, and either the sticky precision flag is set already or the result is exact. Rust's `f32` and
 //! `f64` operations are IEEE 754's on every host.
+//!
+//! The point is the *flags*: a double operation whose precision flag is already set, which is the
+//! case in any program after its first inexact result, cannot raise anything new for normal
+//! operands and a normal result.
 
 /// Neither rounding mode, nor flush to zero, nor denormals as zeros.
 const SPECIAL: u32 = 0xe040;

@@ -55,6 +55,10 @@ impl Context {
     }
 
     /// Puts the flags into MXCSR; an unmasked one stops the instruction. Exceptions of the operands come first, in all lanes.
+    ///
+    /// SDM vol. 1, section 11.5: pre-computation exceptions (invalid, denormal, divide by zero) of
+    /// any lane suppress post-computation ones of all lanes. The destination is not written when
+    /// one is unmasked, since the caller writes behind this.
     pub fn finish(mut self, m: &mut Machine<'_>) -> Result<(), Trap> {
         let stops = self.env.unmasked();
         if stops & BEFORE != 0 {
@@ -161,6 +165,9 @@ pub(super) fn scalar<T: Number>(
 }
 
 /// `rcpps` as Intel's processors do: the 13-bit number nearest to the inverse of the middle of 2048 intervals.
+///
+/// SDM vol. 2 promises a relative error below 1.5 * 2^-12 and no bits. This is what Intel's
+/// processors compute, as a formula; AMD's have another table.
 fn reciprocal(x: F32) -> F32 {
     let (sign, exponent) = (x.0 & 1 << 31, x.0 >> 23 & 0xff);
     match exponent {

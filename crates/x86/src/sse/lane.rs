@@ -1,4 +1,7 @@
 //! Vectors as lanes of one integer type.
+//!
+//! Generic over the integer type, so that a row of a table names the operation and its type says
+//! the lanes: `u8::saturating_add` is `paddusb`.
 
 /// An integer that a vector is made of.
 pub(super) trait Lane: Copy {

@@ -1,6 +1,9 @@
 //! SSE to SSE4.2 and MMX: one table row for each mnemonic, small functions over lanes.
 //!
 //! A vector is a `u128`; an MMX register is its low half. Functions that work lane by lane need not know which it is.
+//!
+//! Alignment: memory operands of 16 bytes must be aligned in legacy SSE (`#GP` otherwise), except
+//! for the "unaligned" moves and `pcmpistri` and its kin. AVX lifted that, but is not modelled.
 
 mod aes;
 mod blend;
@@ -45,6 +48,8 @@ const FAMILIES: &[&[Row]] = &[
 ];
 
 /// What a vector instruction form does. Mnemonics are shared with string instructions and with AVX, so the feature decides.
+///
+/// Linear, and called once for each form when the table of `generic.rs` is filled.
 pub(crate) fn lookup(code: Code) -> Option<Generic> {
     let ours = code.encoding() == EncodingKind::Legacy && code.cpuid_features().iter().any(|&feature| is_ours(feature));
     if !ours {

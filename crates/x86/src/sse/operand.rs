@@ -42,6 +42,8 @@ fn read_register(m: &mut Machine<'_>, register: Register) -> Result<u128, Trap> 
 }
 
 /// Completes the instruction by writing operand `op`; memory of 16 bytes must be aligned.
+///
+/// Every instruction writes its result here, last: what stops before has changed no register.
 pub(super) fn write(m: &mut Machine<'_>, i: &Instruction, op: u32, value: u128) -> Result<(), Trap> {
     if i.op_kind(op) == OpKind::Memory && i.memory_size().size() == 16 {
         return m.store_aligned(m.address(i), value);

@@ -1,4 +1,7 @@
 //! String comparison (`pcmpistri` and its kin) and the CRC of SSE4.2.
+//!
+//! SDM vol. 2, section 4.1 ("Imm8 Control Byte Operation") has the tables that `aggregate`,
+//! `polarise` and the two endings follow: bits 1:0 format, 3:2 aggregation, 5:4 polarity, 6 output.
 
 use iced_x86::{Code, Instruction, Mnemonic, Register};
 

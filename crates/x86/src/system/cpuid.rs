@@ -2,12 +2,19 @@
 //!
 //! Vendor, family and model are those of a processor that had just these instructions, because C libraries choose their
 //! functions by them.
+//!
+//! Announcing less than the host has is always safe for a program, announcing more never: a C
+//! library would choose a function with instructions that end the run. Instructions above this
+//! level that are modelled all the same (AES, `pclmulqdq`) are for programs that were compiled for
+//! them and do not ask.
 
 /// Highest basic leaf.
 const BASIC_MAX: u32 = 7;
 /// Highest extended leaf.
 const EXTENDED_MAX: u32 = 0x8000_0008;
 /// Family 6, model 26, stepping 5.
+///
+/// A Nehalem: the first with SSE4.2 and POPCNT, the last without AES and AVX.
 const SIGNATURE: u32 = 0x0001_06a5;
 const BRAND: &[u8; 48] = b"Allways virtual processor, x86-64-v2\0\0\0\0\0\0\0\0\0\0\0\0";
 

@@ -1,4 +1,8 @@
 //! Sum to quotient, square root, remainder, scaling, sign.
+//!
+//! Precision and rounding come from the control word; the exponent always has its full range, so
+//! results in single precision still differ from SSE's where they overflow (precision control: SDM
+//! volume 1, 8.1.5.2).
 
 use iced_x86::{Instruction, Mnemonic};
 
@@ -75,6 +79,9 @@ fn scale(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
 }
 
 /// C2 says that the reduction is not complete; otherwise C0, C3, C1 are the quotient's bits 2, 1, 0, if there is one.
+///
+/// `fprem` reduces the exponent by at most 63 in one execution; programs loop on C2. The quotient
+/// bits let argument reduction of angles know the octant.
 fn remainder(m: &mut Machine<'_>, i: &Instruction, kind: Quotient) -> Result<(), Trap> {
     let mut work = Work::begin(m)?;
     let step = match (value(&m.cpu.x87, 0), value(&m.cpu.x87, 1)) {

@@ -57,6 +57,8 @@ fn other(m: &mut Machine<'_>, i: &Instruction) -> Result<Option<Float>, Trap> {
     }
 }
 
+/// Ordered comparisons (`fcom`) raise invalid for a quiet NaN, unordered ones (`fucom`) only for a
+/// signalling one.
 fn codes(m: &mut Machine<'_>, i: &Instruction, quiet: Quiet, pop: Pop) -> Result<(), Trap> {
     let mut work = Work::begin(m)?;
     let b = other(m, i)?;

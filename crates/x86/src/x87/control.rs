@@ -1,4 +1,7 @@
 //! Control and status words, tags, the stack pointer.
+//!
+//! The forms without wait (`fn...`) do not look for pending exceptions, which is why they are used
+//! to save and inspect a faulting unit; `ready` is what all others do first.
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 

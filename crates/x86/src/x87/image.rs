@@ -33,6 +33,8 @@ fn environment_size(i: &Instruction) -> u64 {
 }
 
 /// Seven words or double words: control, status, tags, instruction, its selector, data, its selector.
+///
+/// SDM vol. 1, section 8.1.10. Selectors are zero in 64-bit mode.
 fn environment(x: &X87, size: u64) -> [u32; 7] {
     let reserved = 0xffff_0000;
     let opcode = u32::from(x.last_opcode) << 16;

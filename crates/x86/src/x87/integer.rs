@@ -26,6 +26,7 @@ fn load(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     Ok(())
 }
 
+/// The value is in memory before the stack is popped; a fault leaves the number where it is.
 fn store(m: &mut Machine<'_>, i: &Instruction, pop: Pop, rounding: Option<Rounding>) -> Result<(), Trap> {
     let mut work = Work::begin(m)?;
     let size = i.memory_size().size();

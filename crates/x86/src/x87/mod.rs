@@ -1,4 +1,9 @@
 //! The x87 floating-point unit: state and every instruction, with true 80-bit results.
+//!
+//! `long double` of the C library on x86-64 is this unit's format, so ordinary programs get here
+//! (`printf` of a `long double`, `strtold`). Exceptions are *deferred*: an unmasked one is noted in
+//! the status word, and the next waiting instruction reports it (`#MF`), SDM vol. 1, section 8.7.
+//! That is why `Work::begin` comes first everywhere.
 
 mod arithmetic;
 mod compare;

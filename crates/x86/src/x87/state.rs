@@ -19,6 +19,9 @@ pub struct X87 {
     /// Which register is ST(0).
     top: u8,
     /// One bit for each physical register: is it in use?
+    ///
+    /// Kept in this short form, which `fxsave` has; the two-bit tags of `fnstenv` are derived from
+    /// the contents.
     pub used: u8,
     /// The physical registers R0 to R7.
     pub registers: [F80; 8],
@@ -93,6 +96,8 @@ impl X87 {
         self.status & 0x80 != 0
     }
 
+    /// **Invariant:** ES and B are set exactly while an unmasked exception flag is; whoever changes
+    /// flags or masks calls this.
     fn summarise(&mut self) {
         let waiting = self.unmasked(self.status) != 0;
         self.status = self.status & !SUMMARY | if waiting { SUMMARY } else { 0 };

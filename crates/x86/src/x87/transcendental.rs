@@ -1,4 +1,7 @@
 //! Sine to logarithm.
+//!
+//! The functions themselves are in `softfloat/transcendental.rs`; here are operands, stack faults
+//! and C2, which says that an argument is beyond 2^63 and was left alone.
 
 use iced_x86::{Instruction, Mnemonic};
 

@@ -1,4 +1,9 @@
 //! Loads, stores, constants, exchange and conditional moves.
+//!
+//! Constants have 128 bits of significand, so that each rounding mode gives the correctly rounded
+//! 64: the control word decides, as the SDM says of `fldpi` and its kin. Loads of 32 and 64 bits
+//! convert (and quieten a signalling NaN); the 80-bit format is copied bit for bit, even where it
+//! is no number, since compilers spill with it.
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
@@ -70,6 +75,8 @@ fn duplicate(m: &mut Machine<'_>, i: &Instruction, mut work: Work) -> Result<(),
     Ok(())
 }
 
+/// A result that does not fit raises overflow or underflow of the *narrow* format; with that
+/// exception unmasked nothing is stored and nothing popped.
 fn store(m: &mut Machine<'_>, i: &Instruction, pop: Pop) -> Result<(), Trap> {
     let mut work = Work::begin(m)?;
     let number = value(&m.cpu.x87, 0);

@@ -1,4 +1,8 @@
 //! How an x87 instruction begins and ends: waiting exceptions, stack faults, flags, unmasked responses.
+//!
+//! Masked response: a default result (NaN, infinity, denormal) is written and a flag set. Unmasked:
+//! operands stay where they are, the flag is set, and nothing is written or popped; for overflow
+//! and underflow in a register the wrapped result is (SDM vol. 1, section 8.5).
 
 use iced_x86::{Instruction, OpKind, Register};
 
@@ -93,6 +97,9 @@ impl Work {
     }
 
     /// Sets flags and C1, then, if there is a result, lets `then` write it.
+    ///
+    /// `then` is called at most once and only after flags are set, so a result is never written
+    /// without its flags.
     pub fn finish(mut self, m: &mut Machine<'_>, i: &Instruction, then: impl FnOnce(&mut X87)) {
         let gives = self.gives_result();
         if !gives {
@@ -150,6 +157,9 @@ fn remember(m: &mut Machine<'_>, i: &Instruction) {
 }
 
 /// The eleven bits that identify an x87 instruction: the low three of the first byte, and the second.
+///
+/// D8h to DFh, behind any prefixes; the three low bits and the second byte are what `fnstenv` shows
+/// as FOP.
 fn opcode(m: &mut Machine<'_>, i: &Instruction) -> u16 {
     let mut bytes = [0; 16];
     if m.memory.fetch(i.ip(), &mut bytes).is_err() {

@@ -1,6 +1,8 @@
 //! Programs that mix families of operations, through every engine and on the host.
 //!
-//! `PROGRAMS=20000` tries so many, `PROGRAMS=500..900` those of certain seeds; `FAMILY=unmap` those of one family.
+//! `PROGRAMS=20000` tries so many, `PROGRAMS=500..900` those of certain seeds; `FAMILY=unmap` those of one family; `SHOW=1`
+//! prints them. `TIMES=100` looks so often in each way: what two workers see may depend on who is faster.
+//! `LOOK='two workers'` looks in one way.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "who lets it run over night wants to see how far it is")]
 
 use crate::fuzz::batch::{Batch, Case};
@@ -227,6 +229,10 @@ fn compare(case: &Case<'_>, look: &Look, seen: &Seen) -> Option<Difference> {
             Answer::Panicked(told) => return Some(Difference { look: look.name, told }),
         },
     };
+    (0..times()).find_map(|_| differs(case, look, plain))
+}
+
+fn differs(case: &Case<'_>, look: &Look, plain: &Seen) -> Option<Difference> {
     match ask(case, look.see, (look.options)()) {
         Answer::Seen(seen) if (look.is_same)(plain, &seen) => None,
         Answer::Seen(seen) if moves_stacks(case.program) && is_same_elsewhere(plain, &seen) => None,
@@ -286,8 +292,14 @@ fn compare_all(name: &str, mixes: Vec<(u64, Mix)>) -> Tally {
 fn judge_batch(name: &str, mixes: &[(u64, Mix)], tally: &Mutex<Tally>) {
     let programs = mixes.iter().enumerate().map(|(number, (seed, mix))| (*seed, mix.program(number))).collect();
     let batch = timed("compiling", || Batch::of(name, programs));
+    let look = std::env::var("LOOK").ok();
+    if std::env::var_os("SHOW").is_some() {
+        mixes
+            .iter()
+            .for_each(|(seed, mix)| eprintln!("== seed {seed}\n{}{}", mix.program(0).source, mix.program(0).row));
+    }
     for ((seed, mix), case) in mixes.iter().zip(batch.cases()) {
-        let judged = judge(mix, &case, None);
+        let judged = judge(mix, &case, look.as_deref());
         let difference = judged.difference.map(|difference| {
             let (small, difference) = shrink(&format!("{name}-small"), mix.clone(), difference);
             let program = small.program(0);
@@ -314,6 +326,11 @@ fn seeds(default: u64) -> Range<u64> {
         Some((from, to)) => from.parse().unwrap_or(0)..to.parse().unwrap_or(default),
         None => 0..given.parse().unwrap_or(default),
     }
+}
+
+/// How often a program is looked at in each way.
+fn times() -> u32 {
+    std::env::var("TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
 /// Seeds can be tried without programs that do what is wanted elsewhere: `WITHOUT=RETURNS,exit`.
@@ -520,6 +537,13 @@ fn it_is_noticed_when_locks_keep_what_others_take_away() {
 fn it_is_noticed_when_accesses_do_not_depend_on_mappings() {
     is_noticed_in(family("unmap"), Holes { mappings: true, ..Holes::default() });
     is_noticed_in(family("protect"), Holes { mappings: true, ..Holes::default() });
+}
+
+#[test]
+fn it_is_noticed_when_calls_on_mappings_touch_nothing() {
+    is_noticed_in(family("unmap"), Holes { zones: true, ..Holes::default() });
+    is_noticed_in(family("protect"), Holes { zones: true, ..Holes::default() });
+    is_noticed_in(family("remap"), Holes { zones: true, ..Holes::default() });
 }
 
 #[test]

@@ -8,6 +8,9 @@ use super::{Need, Tree};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A worker's view: one vector with the references of all its subtrees, and the vectors that are being inserted.
+///
+/// **Invariant:** `leaves`, `references` and `vector` are those of the state `id` in today's plan;
+/// `hash` is the exclusive or over the leaves.
 #[derive(Default)]
 pub struct TreeCursor<const L: usize> {
     /// The root of the plan that the rest is laid out for.
@@ -112,6 +115,8 @@ impl<const L: usize> Tree<L> {
     }
 
     /// Makes the cursor hold the vector of a state, touching only what differs from the one it held.
+    ///
+    /// O(changed subtrees): neighbouring states of a search share most of theirs.
     #[inline]
     pub(super) fn hold(&self, cursor: &mut TreeCursor<L>, id: u32) {
         cursor.id = id;

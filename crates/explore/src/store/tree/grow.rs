@@ -21,6 +21,9 @@ impl<const L: usize> Tree<L> {
     }
 
     /// Makes today's tree the left half of a wider one; numbers stay.
+    ///
+    /// Old vectors are new ones with zeros behind them. A subtree of zeros has reference 0, so each
+    /// old root becomes the pair (root, 0), and numbers of states stay.
     pub(super) fn widen(&mut self, words: usize) -> Result<(), Exhausted> {
         let map = |id| match self.top.get(id) {
             [ZEROS] => [ZEROS],

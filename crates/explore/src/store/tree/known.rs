@@ -10,6 +10,9 @@ use super::{FLAT, HALF, Tree, TreeTicket, flat_pair, flat_shift};
 
 impl<const L: usize> Tree<L> {
     /// Whether a ticket's vector, which is laid out for today's tree, is that of a state.
+    ///
+    /// The comparison is exact: a tag that agrees by chance is found out here, which makes the
+    /// store lossless.
     #[inline]
     pub(super) fn is(&self, batch: &Batch<L>, ticket: &TreeTicket, id: u32) -> bool {
         let (held, changed) = (batch.held_from(ticket.held), batch.changed(ticket.begin, ticket.end));

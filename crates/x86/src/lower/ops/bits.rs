@@ -107,6 +107,8 @@ handler! {
     }
 }
 
+/// A 64-bit division of the host is several times cheaper than the 128-bit one that Rust calls for
+/// `u128`.
 #[inline(always)]
 fn divided<T: Width, const SIGNED: bool>(low: u64, high: u64, divisor: u64) -> Option<(u64, u64)> {
     if SIGNED {

@@ -1,4 +1,8 @@
 //! Jumps, calls and returns.
+//!
+//! A branch finds its target in one of three ways: `link` of the micro-operation (direct, made on
+//! first use), the table of recent targets (indirect), or the hash map of blocks (cold). None of
+//! them checks that the block is still right: see `code.rs` for who does.
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 

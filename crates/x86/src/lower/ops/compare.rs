@@ -19,6 +19,9 @@ handler! {
 }
 
 /// Whether `code` holds after comparing: no flags needed. Parity and overflow are not asked here.
+///
+/// `CODE` is the low nibble of the opcode (SDM vol. 1, appendix B.1). After `test`, carry and
+/// overflow are zero, so "below" and "above" ask nothing new and have no handler.
 #[inline(always)]
 fn holds<const OP: u8, T: Width, const CODE: u8>(a: u64, b: u64) -> bool {
     let (sa, sb) = (T::sign_extend(a) as i64, T::sign_extend(b) as i64);

@@ -1,4 +1,7 @@
 //! Everything else: the reference meaning, called from a micro-operation.
+//!
+//! The reference may read MXCSR, so flags that the host has collected are given to the guest first
+//! (`host::settle`).
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
@@ -20,6 +23,9 @@ pub(in crate::lower) struct Decoded {
 }
 
 /// Calls the reference meaning; false if it trapped. Kept apart so that handlers need no stack.
+///
+/// On a trap, the rest of the block is given back to the budget, this instruction too unless it
+/// completed (`syscall`, `int3`).
 #[inline(never)]
 unsafe fn call(u: *const Uop, cpu: *mut Cpu, memory: *mut Memory, exec: *mut Exec) -> bool {
     host::settle(cpu, exec);

@@ -1,4 +1,6 @@
 //! Lane by lane on a whole SSE register. Written so that the compiler finds the host's instruction.
+//!
+//! For hosts without SSE, and where no namesake exists. On x86-64 the tables of `host/` come first.
 
 use iced_x86::Mnemonic;
 

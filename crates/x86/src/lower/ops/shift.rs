@@ -17,6 +17,9 @@ pub(in crate::lower) const ROL: u8 = 3;
 pub(in crate::lower) const ROR: u8 = 4;
 
 /// The result of a shift by less than the size.
+///
+/// A count beyond the operand size of 8 and 16 bits (up to 31) shifts everything out: values are in
+/// 64 bits, so the host's shift does that by itself.
 #[inline(always)]
 fn plain<const OP: u8, T: Width>(value: u64, count: u32) -> u64 {
     match (OP, T::BITS) {

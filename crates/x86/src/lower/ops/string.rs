@@ -23,6 +23,9 @@ enum After {
 }
 
 /// Counts an iteration.
+///
+/// The iteration itself was paid for at entry or below; another one is paid for only if the budget
+/// has one left.
 #[inline(always)]
 unsafe fn count(x: Careful) -> After {
     let left = x.cpu().gpr[RCX].wrapping_sub(1);

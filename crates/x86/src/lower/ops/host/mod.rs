@@ -3,6 +3,12 @@
 //! Exceptions of floating-point instructions add up in the host's MXCSR. They are masked there, and moved to the guest's
 //! register by [`settle`] before it is read. Control bits other than the usual ones are left to the reference.
 //! Only what is in the x86-64 baseline is used, so that no host answers differently.
+//!
+//! **Invariant:** while `exec.floating` is set, the host's MXCSR has the default control bits and
+//! its flags are those raised by guest instructions since `begin`. Nothing else may do
+//! floating-point arithmetic on this thread in between: every way out of a run, and every call of
+//! the reference, goes through [`settle`]. Rust code that computes with `f64` inside a run would
+//! add its flags to the guest's.
 
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
@@ -33,6 +39,9 @@ unsafe fn host_mxcsr() -> u32 {
 }
 
 /// Makes the host collect flags for the guest; false if it cannot.
+///
+/// The host's MXCSR can differ if a library changed it (flush to zero, say): then everything is
+/// left to the reference, which is slower and right.
 #[cold]
 #[inline(never)]
 unsafe fn begin(cpu: *mut Cpu, exec: *mut Exec) -> bool {

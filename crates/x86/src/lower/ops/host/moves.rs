@@ -104,6 +104,8 @@ handler! {
 }
 
 /// Writes a register whose halves are known.
+///
+/// Through vector registers, not by two stores: see the top of the file.
 #[inline(always)]
 unsafe fn put(d: *mut u128, low: u64, high: u64) {
     asm!(
