@@ -257,30 +257,39 @@ def pass_through(bench, megabytes):
     """`allways run` with a peer against the same two programs on loopback, in the same run."""
     for title, line_rate in (("loopback", None), (f"a line of {LINE / 1e6:.0f} Mbit/s", LINE)):
         print(f"\n{megabytes} MB through a connection over {title}, nothing searched: wall (CPU) seconds, least of {TRIES}; JNuke's total over Sun's VM\n")
-        table("bytes a call", "two native programs", "native peer", "ratio", "peer inside", "ratio", "goal", "JNuke's ratio")
+        print("`start` is the same with one block; `bytes alone` is the ratio without it\n")
+        columns = ["ratio", "start", "bytes alone"]
+        table("bytes a call", "two native programs", "native peer", *columns, "peer inside", *columns, "goal", "JNuke's ratio")
         for block, (sun, jnuke) in JNUKE.items():
-            if line_rate and block == max(JNUKE) and megabytes > 100:
-                continue
             pass_row(bench, megabytes * 1_000_000, block, line_rate, f"{jnuke / sun:.1f}")
 
 
 def pass_row(bench, total, block, line_rate, published):
     """One size of blocks; the three ways in turn, so that all meet the same machine."""
-    send = ["./blocks", "send", str(total), str(block), "7000"]
-    ways = {"native": lambda: native_blocks(bench.folder, send, block, line_rate)}
-    ways["outside"] = lambda: run_with(bench, ["--outside", "native"], send, block, line_rate)
-    if not line_rate:
-        ways["inside"] = lambda: run_with(bench, [], send, block, None)
-    best = {name: (math.inf, math.inf) for name in ways}
+    ways = ["native", "outside"] + ([] if line_rate else ["inside"])
+    whole, start = ({name: (math.inf, math.inf) for name in ways} for _ in range(2))
     for _ in range(1 if line_rate else TRIES):
-        for name, way in ways.items():
-            best[name] = min(best[name], measured(way))
-    native = best["native"][0]
+        for name in ways:
+            whole[name] = min(whole[name], measured(lambda: pass_once(bench, name, total, block, line_rate)))
+            start[name] = min(start[name], measured(lambda: pass_once(bench, name, block, block, line_rate)))
     cells = []
     for name in ("outside", "inside"):
-        wall, cpu = best.get(name, (None, None))
-        cells += [f"{wall:.2f} ({cpu:.2f})", f"{wall / native:.2f}"] if wall else ["-", "-"]
-    line(f"{block:,}", f"{native:.2f} ({best['native'][1]:.2f})", *cells, f"{GOALS[block]}", published)
+        if name in ways:
+            ratio = whole[name][0] / whole["native"][0]
+            alone = (whole[name][0] - start[name][0]) / max(whole["native"][0] - start["native"][0], 1e-3)
+            cells += [f"{whole[name][0]:.2f} ({whole[name][1]:.2f})", f"{ratio:.2f}", f"{start[name][0]:.2f}", f"{alone:.2f}"]
+        else:
+            cells += ["-"] * 4
+    native = f"{whole['native'][0]:.2f} ({whole['native'][1]:.2f})"
+    line(f"{block:,}", native, *cells, f"{GOALS[block]}", published)
+
+
+def pass_once(bench, way, total, block, line_rate):
+    send = ["./blocks", "send", str(total), str(block), "7000"]
+    if way == "native":
+        native_blocks(bench.folder, send, block, line_rate)
+    else:
+        run_with(bench, ["--outside", "native"] if way == "outside" else [], send, block, line_rate)
 
 
 def run_with(bench, where, send, block, line_rate):

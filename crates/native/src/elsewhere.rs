@@ -1,6 +1,7 @@
 //! Other systems than x86-64 Linux: there are no native peers, and whoever asks for one is told so.
 
 use crate::{Problem, Spec, Status, Stream};
+use std::path::Path;
 use std::time::Duration;
 
 const WHY: &str = "native peers need x86-64 Linux; leave out `outside`: then it runs in a world of its own";
@@ -49,6 +50,14 @@ pub struct Probe {
 #[must_use]
 pub fn probes() -> Vec<Probe> {
     vec![Probe { name: "x86-64 Linux", missing: Some(WHY.to_owned()) }]
+}
+
+/// Runs nothing.
+///
+/// # Errors
+/// In any case.
+pub fn run(_: &[Vec<u8>], _: &[Vec<u8>], _: &Path, _: Duration) -> Result<(), Problem> {
+    Err(Problem::NotStarted(WHY.to_owned()))
 }
 
 /// Nobody is asked.
@@ -101,6 +110,10 @@ impl Instance {
     }
 
     pub fn has_spoken(&mut self) -> bool {
+        match self.0 {}
+    }
+
+    pub fn is_free(&self) -> bool {
         match self.0 {}
     }
 

@@ -284,6 +284,12 @@ impl Instance {
         self.connections.len() > before
     }
 
+    /// Whether nothing can happen on any connection any more.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.connections.iter().all(Connection::is_over)
+    }
+
     /// Whether it opens connections itself.
     #[must_use]
     pub fn is_client(&self) -> bool {

@@ -22,6 +22,8 @@
 )]
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod command;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod connection;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod diag;
@@ -55,8 +57,10 @@ pub use problem::{Problem, Status};
 pub use spec::{Clock, Network, Role, Spec, find_program};
 pub use stream::{End, Stream};
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use command::run;
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub use elsewhere::{Instance, Link, Probe, Received, Wanted, keep_if_asked, probes};
+pub use elsewhere::{Instance, Link, Probe, Received, Wanted, keep_if_asked, probes, run};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use instance::Instance;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -36,6 +36,12 @@ impl Output {
         is_news
     }
 
+    /// The last lines, in a sentence.
+    pub fn told(&self) -> String {
+        let words = self.last_words();
+        if words.is_empty() { "it printed nothing".to_owned() } else { format!("its last words: {words}") }
+    }
+
     /// The last lines.
     pub fn last_words(&self) -> String {
         let text = String::from_utf8_lossy(&self.end);

@@ -35,6 +35,8 @@ pub enum Problem {
         /// `thread 3 runs`.
         why: String,
     },
+    /// A command of the user has failed: which, and why.
+    Command(String, String),
     /// The system refuses something that is needed while it runs.
     System(String),
 }
@@ -58,6 +60,7 @@ impl fmt::Display for Problem {
                 write!(f, "did not connect to port {port} {how}; {}", words_told(last_words))
             }
             Self::Restless { patience, why } => write!(f, "neither answered nor came to rest in {patience}: {why}"),
+            Self::Command(command, why) => write!(f, "cannot be kept: `{command}`: {why}"),
             Self::System(why) => write!(f, "cannot be driven: {why}"),
         }
     }

@@ -76,8 +76,13 @@ impl Costs {
         done
     }
 
-    /// Adds what was counted apart. Prices are not learnt from it.
+    /// Adds what was counted apart.
     pub fn add(&mut self, other: &Self) {
+        for (median, more) in
+            [(&mut self.save, &other.save), (&mut self.restore, &other.restore), (&mut self.message, &other.message)]
+        {
+            more.latest.iter().for_each(|sample| median.add(*sample));
+        }
         let (traffic, more) = (&mut self.traffic, &other.traffic);
         traffic.messages += more.messages;
         traffic.replays += more.replays;

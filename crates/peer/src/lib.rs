@@ -15,6 +15,7 @@
 //! what a search reads is a window into them, by how much was delivered so far.
 
 mod checkpoint;
+mod commands;
 mod conversation;
 mod costs;
 mod datagrams;
@@ -40,6 +41,7 @@ mod terms;
 pub use self::native::Native;
 pub use ::native::{Clock, Role};
 pub use checkpoint::{Price, Strategy};
+pub use commands::{Commands, PLACE};
 pub use framed::Framed;
 pub use framing::{Framing, NAMES as FRAMINGS};
 pub use ignore::Ignore;

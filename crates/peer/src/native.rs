@@ -12,6 +12,8 @@
 //! **Locks:** seats before book, always; the book alone for questions that need no process. So
 //! cached answers are given while another worker waits for the peer.
 
+use crate::checkpoint::{Price, Strategy};
+use crate::commands::{self, Commands, Folders};
 use crate::conversation::Conversation;
 use crate::costs::{Costs, Deed};
 use crate::difference::Again;
@@ -25,6 +27,7 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use world::Command;
 
@@ -39,14 +42,18 @@ pub struct Native {
     spec: Spec,
     ignore: Ignore,
     stop: Stop,
+    strategy: Strategy,
+    commands: Option<Commands>,
     book: Mutex<Book>,
     /// Locked before the book by whoever needs both, and for as long as a peer is asked.
     seats: Mutex<Vec<Seat>>,
 }
 
 /// What is known of a peer.
-#[derive(Default)]
 struct Book {
+    /// States that are kept, by place.
+    kept: FxHashMap<Place, Kept>,
+    folders: Folders,
     conversation: Conversation,
     answers: FxHashMap<Place, Arc<Heard>>,
     costs: Costs,
@@ -56,6 +63,14 @@ struct Book {
     statuses: BTreeSet<i32>,
     /// Why it is not asked any more: the check has no answer, whatever else it would say.
     given_up: Option<Trouble>,
+}
+
+/// A state that is kept.
+#[derive(Clone)]
+struct Kept {
+    folder: PathBuf,
+    /// What was said before.
+    messages: u64,
 }
 
 /// An instance at a place of its conversation.
@@ -77,11 +92,15 @@ impl Native {
     ///
     /// # Errors
     /// If it cannot be started, does neither, or the search has to stop.
-    pub fn start(name: &str, spec: Spec, ignore: Ignore, stop: Stop) -> Result<Self, Trouble> {
-        let (book, seats) = (Mutex::default(), Mutex::default());
-        let peer = Self { name: name.to_owned(), spec, ignore, stop, book, seats };
+    pub fn start(name: &str, spec: Spec, terms: Terms, stop: Stop) -> Result<Self, Trouble> {
+        let (book, seats) = (Mutex::new(Book::of(name)), Mutex::default());
+        let Terms { ignore, strategy, commands, .. } = terms;
+        let peer = Self { name: name.to_owned(), spec, ignore, stop, strategy, commands, book, seats };
         let seat = peer.new_seat()?;
         lock(&peer.book).answers.insert(Place::default(), Arc::clone(&seat.heard));
+        if peer.commands.is_some() {
+            peer.save(&seat)?;
+        }
         lock(&peer.seats).push(seat);
         Ok(peer)
     }
@@ -98,10 +117,10 @@ impl Native {
         stop: Stop,
     ) -> Result<Self, Trouble> {
         let Command { arguments, environment, directory, user: _ } = command.clone();
-        let Terms { clock, patience, ignore, .. } = terms;
+        let Terms { clock, patience, .. } = terms;
         let (directory, network) = (OsString::from_vec(directory).into(), Network::Own);
         let spec = Spec { command: arguments, environment, directory, port, role, clock, network, patience };
-        Self::start(name, spec, ignore, stop)
+        Self::start(name, spec, terms, stop)
     }
 
     /// Whether there is the program of a command: as a path, or in its `PATH`.
@@ -148,12 +167,19 @@ impl Native {
         if let Some(known) = lock(&self.book).known(place) {
             return known;
         }
-        let is_start = |place| place == Place::default() || seats.iter().any(|seat: &Seat| seat.place == place);
-        let way = lock(&self.book).conversation.way_to(place, is_start);
+        let way = {
+            let book = lock(&self.book);
+            let is_kept = |place| place == Place::default() || book.kept.contains_key(&place);
+            book.conversation
+                .way_to(place, |place| is_kept(place) || seats.iter().any(|seat: &Seat| seat.place == place))
+        };
         let (from, way) = way.ok_or_else(|| Trouble::Fails("it was never told this".to_owned()).of(&self.name))?;
         let mut seat = self.take_seat(&mut seats, from)?;
         for (place, said) in way {
             self.say(&mut seat, place, &said)?;
+            if self.is_worth_keeping(&seat, &said.what) {
+                self.save(&seat)?;
+            }
         }
         let heard = Arc::clone(&seat.heard);
         seats.push(seat);
@@ -166,14 +192,59 @@ impl Native {
             return Ok(seats.remove(index));
         }
         let is_shared = seats.iter().any(|seat| !seat.instance.has_own_network());
-        if is_shared || seats.len() >= SEATS_MAX {
+        if self.commands.is_some() {
+            // All would work on the state that is brought back.
+            seats.clear();
+        } else if is_shared || seats.len() >= SEATS_MAX {
             // The one that was not asked for longest.
             seats.remove(0);
         }
-        let mut costs = Costs::default();
-        let seat = costs.measured(Deed::Restart, || self.new_seat());
+        let (mut costs, is_first) = (Costs::default(), place == Place::default());
+        let deed = if is_first { Deed::Restart } else { Deed::Restore };
+        let seat = costs.measured(deed, || self.restored(place));
         lock(&self.book).costs.add(&costs);
         seat
+    }
+
+    /// A new instance at a place whose state is kept, or at the first one.
+    fn restored(&self, place: Place) -> Result<Seat, Trouble> {
+        let kept = lock(&self.book).kept.get(&place).cloned();
+        if let (Some(commands), Some(kept)) = (&self.commands, &kept) {
+            let restored = commands::run(&commands.restore, &kept.folder, &self.spec);
+            restored.map_err(|problem| self.trouble(&problem))?;
+        }
+        let mut seat = self.new_seat()?;
+        if let Some(Kept { messages, .. }) = kept.filter(|_| place != Place::default()) {
+            let heard = lock(&self.book).answers.get(&place).cloned().unwrap_or_default();
+            (seat.place, seat.heard, seat.messages) = (place, heard, messages);
+        }
+        Ok(seat)
+    }
+
+    /// Whether the state of an instance is to be kept. No connection can be: there must be none.
+    fn is_worth_keeping(&self, seat: &Seat, said: &Saying) -> bool {
+        let book = lock(&self.book);
+        if self.commands.is_none() || !seat.instance.is_free() || book.kept.contains_key(&seat.place) {
+            return false;
+        }
+        let distance = book.conversation.distance(seat.place, |place| book.kept.contains_key(&place));
+        // It is started again in any case.
+        self.strategy.keeps(said, false, &Price { restore: 0, ..book.costs.price(distance) })
+    }
+
+    /// Keeps the state of an instance.
+    fn save(&self, seat: &Seat) -> Result<(), Trouble> {
+        let Some(commands) = &self.commands else { return Ok(()) };
+        let folder = lock(&self.book).folders.next();
+        let failed = |error| self.trouble(&Problem::Command("mkdir".to_owned(), format!("{error}")));
+        let kept = Kept { folder: folder.map_err(failed)?, messages: seat.messages };
+        let mut costs = Costs::default();
+        let saved = costs.measured(Deed::Save, || commands::run(&commands.save, &kept.folder, &self.spec));
+        saved.map_err(|problem| self.trouble(&problem))?;
+        let mut book = lock(&self.book);
+        book.costs.add(&costs);
+        book.kept.insert(seat.place, kept);
+        Ok(())
     }
 
     /// Says something that leads to a place, and notes what is answered there.
@@ -214,6 +285,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Book {
+    fn of(name: &str) -> Self {
+        let (folders, conversation, costs) = (Folders::of(name), Conversation::default(), Costs::default());
+        let (kept, answers, statuses) = (FxHashMap::default(), FxHashMap::default(), BTreeSet::new());
+        Self { kept, folders, conversation, answers, costs, ended: None, statuses, given_up: None }
+    }
+
     /// What is answered at a place without asking the peer.
     fn known(&self, place: Place) -> Option<Result<Arc<Heard>, Trouble>> {
         let answer = self.answers.get(&place).map(|heard| Ok(Arc::clone(heard)));
@@ -256,7 +333,9 @@ impl Seat {
             let bytes = if news.is_empty() { before } else { [&before[..], news].concat().into() };
             (*id, Stream { bytes, end: now.end.map(in_kernel_words) })
         };
-        let streams = connections.iter().map(stream).collect();
+        // Connections that were over before the state was kept are as they were.
+        let mut streams = heard.streams.clone();
+        streams.extend(connections.iter().map(stream).collect::<Vec<_>>());
         Arc::new(Heard { streams, opens, ended, ..Heard::default() })
     }
 

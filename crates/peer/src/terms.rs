@@ -1,6 +1,7 @@
 //! How a peer is driven, as its user says.
 
 use crate::checkpoint::Strategy;
+use crate::commands::Commands;
 use crate::framing::Framing;
 use crate::ignore::Ignore;
 use ::native::Clock;
@@ -9,7 +10,7 @@ use std::time::Duration;
 /// How a peer is driven.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// At which places of the conversation its state is kept, in a world of its own.
+    /// At which places of the conversation its state is kept: in a world of its own, or by commands.
     pub strategy: Strategy,
     /// Which time it sees, on the host.
     pub clock: Clock,
@@ -17,6 +18,8 @@ pub struct Terms {
     pub ignore: Ignore,
     /// How long it may take to listen, and to come to rest after a message: in a world of its own, of that world's time.
     pub patience: Duration,
+    /// How its state is kept and brought back, on the host; otherwise it is told again what it was told.
+    pub commands: Option<Commands>,
     /// Whether every schedule has to say the same to it.
     pub is_strict: bool,
     /// How messages to it are told apart, if they are.
@@ -35,6 +38,7 @@ impl Default for Terms {
             clock,
             ignore,
             patience: Duration::from_secs(10),
+            commands: None,
             is_strict: false,
             framing: None,
             is_unordered: false,

@@ -3,10 +3,9 @@
 use super::address::Address;
 use super::user::UserName;
 use crate::{units, words};
-use ::peer::{Clock, FRAMINGS, Framing, Ignore, Runs, Strategy, Terms};
+use ::peer::{Clock, Commands, FRAMINGS, Framing, Ignore, PLACE, Runs, Strategy, Terms};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -73,12 +72,12 @@ pub struct Spec {
     /// As whom it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<UserName>,
-    /// How it is kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub save: Option<Value>,
-    /// How what was kept comes back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub restore: Option<Value>,
+    /// The command that keeps it in a folder, `{place}`.
+    #[serde(deserialize_with = "words::read", skip_serializing_if = "Vec::is_empty")]
+    pub save: Vec<String>,
+    /// The command that brings back what was kept there.
+    #[serde(deserialize_with = "words::read", skip_serializing_if = "Vec::is_empty")]
+    pub restore: Vec<String>,
 }
 
 /// Where a peer runs.
@@ -205,6 +204,7 @@ impl Spec {
             .or(place)
             .or_else(|| self.native_only())
             .or_else(|| self.unframed())
+            .or_else(|| self.half_kept())
             .or_else(|| self.terms().err().map(|why| format!("`ignore`: {why}\n  = help: {IGNORE_HELP}")))
             .or_else(|| later.map(|(key, _, help)| format!("{} is not supported yet\n  = help: {help}", quoted(key))))
     }
@@ -214,6 +214,7 @@ impl Spec {
         let keys = [
             ("clock = \"real\"", self.clock == Some(Time::Real), "its clock is virtual"),
             ("ignore", !self.ignore.is_empty(), "it answers the same each time"),
+            ("save", !self.save.is_empty(), "no command is needed to keep it"),
         ];
         let given = keys.into_iter().find(|(_, is_given, _)| *is_given && self.outside != Some(Where::Native));
         given.map(|(key, _, why)| {
@@ -240,6 +241,21 @@ impl Spec {
         }
     }
 
+    /// What is wrong with the commands that keep it.
+    fn half_kept(&self) -> Option<String> {
+        let has_place = |words: &[String]| words.iter().any(|word| word.contains(PLACE));
+        let wrong = [
+            (self.save.is_empty() != self.restore.is_empty(), "it has only one of `save` and `restore`"),
+            (
+                !(self.save.is_empty() || has_place(&self.save) && has_place(&self.restore)),
+                "`save` and `restore` do not say where: {place}",
+            ),
+            (!self.save.is_empty() && self.connects.is_some(), "`save` is for peers that listen"),
+        ];
+        let wrong = wrong.into_iter().find(|(is_wrong, _)| *is_wrong);
+        wrong.map(|(_, why)| format!("{why}\n  = help: save = \"cp state {PLACE}\" and restore = \"cp {PLACE}/state state\", or leave both out"))
+    }
+
     /// How it is driven.
     ///
     /// # Errors
@@ -251,6 +267,8 @@ impl Spec {
             clock: self.clock.map(Clock::from).unwrap_or_default(),
             ignore: Ignore::new(&self.ignore)?,
             patience: self.patience.unwrap_or(default.patience),
+            commands: (!self.save.is_empty())
+                .then(|| Commands { save: self.save.clone(), restore: self.restore.clone() }),
             is_strict: self.strict == Some(true),
             framing: self.framing.as_deref().and_then(Framing::read),
             is_unordered: self.order == Some(Order::Any),
@@ -259,7 +277,7 @@ impl Spec {
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 7] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 5] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
@@ -274,8 +292,8 @@ impl Spec {
             ),
             (
                 "`checkpoint` of a native peer",
-                is_native && !matches!(self.checkpoint, None | Some(Checkpoint::Restart)),
-                "leave it out: a native peer is started again",
+                is_native && self.save.is_empty() && !matches!(self.checkpoint, None | Some(Checkpoint::Restart)),
+                "leave it out: a native peer is started again; or give commands that keep it: `save` and `restore`",
             ),
             (
                 "`connections = \"independent\"` of a client",
@@ -287,8 +305,6 @@ impl Spec {
                 is_native && self.user.is_some(),
                 "leave out `outside`, or start it by a command that changes the user: setpriv, su",
             ),
-            ("save", self.save.is_some(), "leave it out: a world of its own needs no commands to be kept"),
-            ("restore", self.restore.is_some(), "leave it out: a world of its own needs no commands to come back"),
         ]
     }
 }
@@ -384,7 +400,12 @@ mod tests {
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
             ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
             ("command = \"a\"\nlistens = \"53/udp\"\noutside = \"native\"", "on a UDP port of a native peer"),
-            ("command = \"a\"\nlistens = 1\nsave = [\"a\"]", "`save`"),
+            (
+                "command = \"a\"\nlistens = 1\nsave = \"a {place}\"\nrestore = \"b {place}\"",
+                "`save` is for native peers",
+            ),
+            ("command = \"a\"\nlistens = 1\noutside = \"native\"\nsave = \"a {place}\"", "only one of `save`"),
+            ("command = \"a\"\nlistens = 1\noutside = \"native\"\nsave = \"a\"\nrestore = \"b\"", "{place}"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\ncheckpoint = \"always\"", "`checkpoint` of a native"),
         ];
         for (text, why) in table {

@@ -24,6 +24,7 @@ mod peers_reach;
 mod peers_rest;
 mod peers_room;
 mod peers_run;
+mod peers_save;
 mod peers_strict;
 mod peers_terms;
 mod peers_udp;

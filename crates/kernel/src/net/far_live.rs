@@ -1,7 +1,7 @@
 //! Far ends of a run: nothing is remembered, so whoever is behind them takes bytes as it has room, and programs wait as for each
 //! other.
 
-use super::receive::{consume, notify_room, peer_writable};
+use super::receive::{notify_room, peer_writable};
 use crate::Kernel;
 use crate::id::Id;
 
@@ -12,9 +12,11 @@ pub fn waiting(kernel: &Kernel, end: Id) -> &[u8] {
     packet.map_or(&[], |packet| packet.bytes.as_slice())
 }
 
-/// So many of those bytes were taken.
+/// So many of those bytes were taken. Their buffer stays: the next ones need not make it grow again.
 pub fn take(kernel: &mut Kernel, end: Id, count: usize) {
     let was_writable = peer_writable(kernel, end);
-    consume(kernel, end, &[count]);
+    if let Some(packet) = kernel.net.queues.get_mut(&end).and_then(|queue| queue.packets.front_mut()) {
+        packet.bytes.consume(count);
+    }
     notify_room(kernel, end, was_writable);
 }

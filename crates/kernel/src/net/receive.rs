@@ -253,7 +253,7 @@ fn take_stream(call: &mut Call<'_>, id: Id, len: usize, flags: u32) -> Received 
     received
 }
 
-pub(super) fn consume(kernel: &mut Kernel, id: Id, spent: &[usize]) {
+fn consume(kernel: &mut Kernel, id: Id, spent: &[usize]) {
     let queue = kernel.net.queues.get_mut(&id).expect("something was taken from it");
     for count in spent {
         let packet = queue.packets.front_mut().expect("as many as were read");

@@ -38,7 +38,7 @@ impl Answers {
     pub fn new(listener: OwnedFd, clock: Clock) -> Self {
         // SAFETY: numbers only. Kernels that do not know it are slower.
         unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
-        Self { listener, clock, family: Family::default(), now: 0, sleepers: Sleepers::default() }
+        Self { listener, clock, family: Family::new(), now: 0, sleepers: Sleepers::default() }
     }
 
     pub fn fd(&self) -> RawFd {

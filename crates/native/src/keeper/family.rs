@@ -23,67 +23,83 @@ struct Member {
     random: u64,
 }
 
-/// The processes of an instance by number.
-#[derive(Default)]
-pub(super) struct Family(BTreeMap<libc::pid_t, Member>);
+/// The processes of an instance.
+pub(super) struct Family {
+    /// By number.
+    members: BTreeMap<libc::pid_t, Member>,
+    /// Whether `/proc` tells of them. If not, all share one sequence of random bytes.
+    is_seen: bool,
+}
 
 impl Family {
+    /// No process yet.
+    pub fn new() -> Self {
+        let own = std::process::id().to_string();
+        let is_seen = fs::read_link("/proc/self").is_ok_and(|seen| seen.as_os_str() == own.as_str());
+        Self { members: BTreeMap::new(), is_seen }
+    }
+
+    /// The process of a thread, if that can be seen.
+    fn process_of(&self, thread: libc::pid_t) -> Option<libc::pid_t> {
+        self.is_seen.then(|| process_of(thread)).flatten()
+    }
+
     /// Notes that a thread is about to make a process, if it is no thread.
     pub fn note_fork(&mut self, question: &libc::seccomp_notif) {
         let thread = question.pid as libc::pid_t;
-        let Some(process) = process_of(thread).filter(|_| makes_process(question)) else { return };
+        let Some(process) = self.process_of(thread).filter(|_| makes_process(question)) else { return };
         self.adopt(process);
         self.settle(process);
-        if let Some(member) = self.0.get_mut(&process) {
+        if let Some(member) = self.members.get_mut(&process) {
             (member.children, member.unsettled) = (member.children + 1, member.unsettled + 1);
         }
     }
 
     /// Notes that the process of a thread ends: its children lose their parent.
     pub fn note_exit(&mut self, thread: libc::pid_t) {
-        let process = process_of(thread).unwrap_or_default();
-        if self.0.get(&process).is_some_and(|member| member.unsettled > 0) {
+        let process = self.process_of(thread).unwrap_or_default();
+        if self.members.get(&process).is_some_and(|member| member.unsettled > 0) {
             self.settle(process);
         }
     }
 
     /// The next random word of the process of a thread.
     pub fn next_random(&mut self, thread: libc::pid_t) -> u64 {
-        let process = process_of(thread).unwrap_or_default();
+        let process = self.process_of(thread).unwrap_or_default();
         self.adopt(process);
-        let member = self.0.entry(process).or_insert_with(|| Member::new(FIRST, 0));
+        let member = self.members.entry(process).or_insert_with(|| Member::new(FIRST, 0));
         member.next_random()
     }
 
     /// Finds out how a process came to be, unless that is known.
     fn adopt(&mut self, process: libc::pid_t) {
         let Some((parent, started)) = parent_and_start(process) else { return };
-        if self.0.get(&process).is_none_or(|member| member.started != started) {
+        if self.members.get(&process).is_none_or(|member| member.started != started) {
             let path = self.path_of(parent);
-            self.0.insert(process, Member::new(path, started));
+            self.members.insert(process, Member::new(path, started));
         }
     }
 
     /// The creation path of a child that just turned up: the latest one of its parent. Whose parent has ended is a child of one
     /// that has.
     fn path_of(&mut self, parent: libc::pid_t) -> u64 {
-        if self.0.is_empty() {
+        if self.members.is_empty() {
             return FIRST;
         }
         let is_parent = |(pid, member): &(&libc::pid_t, &mut Member)| **pid == parent || !member.is_there(**pid);
-        let mut parents = self.0.iter_mut().filter(|(_, member)| member.unsettled > 0).filter(is_parent);
+        let mut parents = self.members.iter_mut().filter(|(_, member)| member.unsettled > 0).filter(is_parent);
         parents.next().map_or(0, |(_, member)| member.next_path())
     }
 
     /// Finds out which processes the latest children of a process are, before it has another one.
     fn settle(&mut self, process: libc::pid_t) {
-        let known: BTreeSet<libc::pid_t> = self.0.keys().copied().collect();
+        let known: BTreeSet<libc::pid_t> = self.members.keys().copied().collect();
         let unknown: Vec<libc::pid_t> = children(process).into_iter().filter(|child| !known.contains(child)).collect();
         for child in &unknown {
             self.adopt(*child);
         }
         // Those that are gone ask nothing any more.
-        if let Some(member) = self.0.get_mut(&process) {
+        if let Some(member) = self.members.get_mut(&process) {
             member.unsettled = 0;
         }
     }

@@ -59,7 +59,7 @@ impl Server {
         let (command, directory) = (vec![b"./server".to_vec()], self.0.clone());
         let role = Role::Server;
         let spec = Spec { command, environment: Vec::new(), directory, port: 7000, role, clock, network, patience };
-        Native::start("db", spec, Ignore::default(), Arc::new(|| false))
+        Native::start("db", spec, Terms::default(), Arc::new(|| false))
     }
 
     /// Starts it with the clock of this machine, and with parts of its answers that may differ.
