@@ -35,8 +35,8 @@ pub struct SuccessorBatch<'a, S: TransitionSystem, V: Visited> {
     /// States of the batch, if the store cannot give them back; never shrinks, so that allocations are reused.
     batch_states: Vec<S::State>,
     keeps_choices: bool,
-    /// Visited successors, by their place in the batch, if workers share the level: they may be new in this level.
-    rivals: Vec<(u32, usize)>,
+    /// Numbers of the successors, with their places in the batch, if workers share the level.
+    candidates: Vec<(u32, usize)>,
     known: HashSet<(FailureKind, String, u128)>,
     /// New states.
     pub found: Frontier<S::State>,
@@ -58,7 +58,7 @@ impl<'a, S: TransitionSystem, V: Visited> SuccessorBatch<'a, S, V> {
             batch: Vec::with_capacity(2 * BATCH),
             batch_states: Vec::new(),
             keeps_choices,
-            rivals: Vec::new(),
+            candidates: Vec::new(),
             known: HashSet::new(),
             found: Frontier::default(),
             sightings: Vec::new(),
@@ -161,14 +161,7 @@ impl<'a, S: TransitionSystem, V: Visited> SuccessorBatch<'a, S, V> {
         }
         for (index, waiting) in batch.iter().enumerate() {
             match self.session.insert(&waiting.ticket, waiting.guess) {
-                Ok(Visit { new: false, id }) => {
-                    self.counts.matched += 1;
-                    if waiting.origin.is_index() {
-                        self.shared.prefetch_parent(id);
-                        self.rivals.push((id, index));
-                    }
-                }
-                Ok(Visit { id, .. }) => self.settle(index, waiting, id),
+                Ok(visit) => self.settle(index, waiting, visit),
                 Err(exhausted) => {
                     self.give_up(exhausted);
                     break;
@@ -176,37 +169,39 @@ impl<'a, S: TransitionSystem, V: Visited> SuccessorBatch<'a, S, V> {
             }
         }
         self.session.settled();
-        self.settle_rivals(&batch);
+        self.settle_candidates(&batch);
         batch.clear();
         self.batch = batch;
     }
 
+    /// Counts a successor and notes it if it is new; in a shared level [`Self::settle_candidates`] notes it.
+    #[inline]
+    fn settle(&mut self, index: usize, waiting: &Waiting<V::Ticket>, visit: Visit) {
+        self.counts.states += u64::from(visit.new);
+        self.counts.matched += u64::from(!visit.new);
+        if waiting.origin.is_index() {
+            self.shared.prefetch_parent(visit.id);
+            self.candidates.push((visit.id, index));
+        } else if visit.new {
+            match self.shared.record_parent(visit.id, waiting.origin.0) {
+                true => self.find(index, waiting, visit.id),
+                false => self.give_up(Exhausted::Memory),
+            }
+        }
+    }
+
     /// A state that is new in this level belongs to the first state of the level that leads to it, whichever worker was
-    /// faster.
-    fn settle_rivals(&mut self, batch: &[Waiting<V::Ticket>]) {
-        let mut rivals = std::mem::take(&mut self.rivals);
-        for (id, index) in rivals.drain(..) {
+    /// faster. In the order of the batch, so that the order of the next level does not depend on who was faster either.
+    fn settle_candidates(&mut self, batch: &[Waiting<V::Ticket>]) {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        for (id, index) in candidates.drain(..) {
             match self.shared.claim(id, batch[index].origin) {
                 Some(true) => self.find(index, &batch[index], id),
                 Some(false) => {}
                 None => self.give_up(Exhausted::Memory),
             }
         }
-        self.rivals = rivals;
-    }
-
-    /// Notes a new state.
-    #[inline]
-    fn settle(&mut self, index: usize, waiting: &Waiting<V::Ticket>, id: u32) {
-        self.counts.states += 1;
-        let noted = match waiting.origin.is_index() {
-            true => self.shared.claim(id, waiting.origin).is_some(),
-            false => self.shared.record_parent(id, waiting.origin.0),
-        };
-        if !noted {
-            return self.give_up(Exhausted::Memory);
-        }
-        self.find(index, waiting, id);
+        self.candidates = candidates;
     }
 
     #[inline]
@@ -246,5 +241,75 @@ impl<'a, S: TransitionSystem, V: Visited> SuccessorBatch<'a, S, V> {
             Exhausted::Memory => Incomplete::Memory,
             Exhausted::Numbers => Incomplete::StoreFull,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::{Control, Options};
+    use super::super::session::StoreSlot;
+    use super::super::watch::Watch;
+    use super::*;
+    use crate::store::{Arena, Fingerprints128};
+    use crate::system::{Explained, Selection, Step};
+
+    /// States without steps: the test says what leads where.
+    struct States;
+
+    impl TransitionSystem for States {
+        type State = u128;
+        type Scratch = ();
+
+        fn scratch(&self) {}
+
+        fn initial(&self, (): &mut ()) -> u128 {
+            0
+        }
+
+        fn key<'a>(&self, state: &'a u128) -> Key<'a> {
+            Key::Fingerprint(*state)
+        }
+
+        fn steps(&self, (): &mut (), _: &u128, _: Selection, _: &mut impl FnMut(Step<'_, u128>) -> ControlFlow<()>) {}
+
+        fn stuck(&self, (): &mut (), _: &u128) -> Option<Failure> {
+            None
+        }
+
+        fn observe(&self, (): &mut (), _: &u128, _: usize) -> Result<u64, Failure> {
+            Ok(0)
+        }
+
+        fn explain(&self, (): &mut (), _: &u128, _: Choice) -> Option<Explained<u128>> {
+            None
+        }
+
+        fn actor_name(&self, _: &u128, _: u32) -> String {
+            String::new()
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_next_level_does_not_depend_on_who_was_faster() {
+        let options = Options { workers: 2, ..Options::default() };
+        let store = Fingerprints128::new(2).unwrap();
+        let slot = StoreSlot::new(store, &options);
+        let watch = Watch::new(&options, Control::default());
+        let shared = Shared { system: &States, options: &options, slot, parents: Some(Arena::new(1)), watch };
+        // The worker of the second place is done before the first place leads to the same state, and to another one.
+        let mut found = Frontier::default();
+        for (place, successors) in [(1, &[20][..]), (0, &[20, 30])] {
+            let mut batch = SuccessorBatch::new(&shared, false);
+            let parent = Member { id: 7 + place as u32, index: place, is_shared: true };
+            for state in successors {
+                let flow = batch.take(parent, (Choice { actor: 0, index: 0 }, state, None), 0);
+                assert!(flow.is_continue());
+            }
+            batch.flush();
+            found.append(&mut batch.take_found());
+        }
+        let level = shared.put_in_order(found, &[7, 8]);
+        assert_eq!(level.states, [20, 30]);
+        assert!(level.ids.iter().all(|id| shared.parent(*id) == 7));
     }
 }
