@@ -8,7 +8,7 @@
 //! and everything that it sent has been received. Time decides nothing but when to give up: sleeps of the program end when we say
 //! so (`passing.rs`).
 //!
-//! All of this is x86-64 Linux. On other systems `elsewhere.rs` has the same names, and says that there are no native peers.
+//! All of this is x86-64 Linux. It is in `linux/`; for other systems `absent.rs` has the same names, and says that there are no native peers.
 //!
 //! **Invariant:** nothing that was started here outlives this process, however it ends.
 #![cfg_attr(
@@ -22,50 +22,27 @@
 )]
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod command;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod connection;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod diag;
+#[path = "linux/mod.rs"]
+mod host;
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-mod elsewhere;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod instance;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod keeper;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod link;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod output;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod passing;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod probe;
+#[path = "absent.rs"]
+mod host;
 mod problem;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod rest;
 mod spec;
 mod stream;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod sys;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod threads;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod wire;
+mod transfer;
 
+pub use host::{Instance, Link, keep_if_asked, probes, run};
 pub use problem::{Problem, Status};
 pub use spec::{Clock, Network, Role, Spec, find_program};
 pub use stream::{End, Stream};
+pub use transfer::{Received, Wanted};
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use command::run;
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub use elsewhere::{Instance, Link, Probe, Received, Wanted, keep_if_asked, probes, run};
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use instance::Instance;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use keeper::keep_if_asked;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use link::{Link, Received, Wanted};
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use probe::{Probe, probes};
+/// Something that native peers need.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// What.
+    pub name: &'static str,
+    /// What follows from its absence; nothing if it is there.
+    pub missing: Option<String>,
+}

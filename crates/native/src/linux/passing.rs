@@ -5,8 +5,8 @@
 //! each message it is woken there as often as there are threads of its kind: what one hands over, the others find. While
 //! something is unread it is woken for as long as patience allows.
 
-use crate::rest::{Rest, Sleep};
-use crate::threads::Site;
+use crate::host::rest::{Rest, Sleep};
+use crate::host::threads::Site;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -6,8 +6,8 @@
 //! (seccomp(2)), the descriptor need not.
 
 use super::{Order, die_with_parent, filter, fork};
-use crate::sys::socket_pair;
-use crate::wire::{self, Tag};
+use crate::host::sys::socket_pair;
+use crate::host::wire::{self, Tag};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -12,10 +12,10 @@ mod namespaces;
 mod sleepers;
 mod time;
 
+use crate::host::sys::{self, checked};
+use crate::host::threads::listens;
+use crate::host::wire::{self, Tag};
 use crate::spec::{Clock, Network, Role, Spec};
-use crate::sys::{self, checked};
-use crate::threads::listens;
-use crate::wire::{self, Tag};
 use answers::Answers;
 use launch::launch;
 use std::ffi::{CString, OsString};

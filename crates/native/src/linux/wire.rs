@@ -1,6 +1,6 @@
 //! What we and a keeper say to each other: one byte, a number, perhaps a text, perhaps a descriptor.
 
-use crate::sys::checked;
+use crate::host::sys::checked;
 use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};

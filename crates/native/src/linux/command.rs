@@ -1,6 +1,6 @@
 //! Commands of the user, which end by themselves.
 
-use crate::output::Output;
+use crate::host::output::Output;
 use crate::spec::find_program;
 use crate::{Problem, Status};
 use std::os::unix::ffi::OsStrExt;

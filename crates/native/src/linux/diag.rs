@@ -1,6 +1,6 @@
 //! What the kernel says of the program's end of a connection, `sock_diag(7)`.
 
-use crate::sys::{self, checked};
+use crate::host::sys::{self, checked};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 

@@ -1,6 +1,6 @@
 //! Other systems than x86-64 Linux: there are no native peers, and whoever asks for one is told so.
 
-use crate::{Problem, Spec, Status, Stream};
+use crate::{Probe, Problem, Received, Spec, Status, Stream, Wanted};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,37 +14,6 @@ pub struct Link(Nothing);
 
 /// What there is none of.
 enum Nothing {}
-
-/// What came of a try to receive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Received {
-    /// So many bytes.
-    Bytes(usize),
-    /// Nothing yet.
-    Nothing,
-    /// The program has no more to say.
-    Finished,
-    /// The connection is broken off.
-    Reset,
-}
-
-/// What a link is waited for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
-    /// Something to receive.
-    pub input: bool,
-    /// Room to send.
-    pub room: bool,
-}
-
-/// Something that native peers need.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Probe {
-    /// What.
-    pub name: &'static str,
-    /// What follows from its absence; nothing if it is there.
-    pub missing: Option<String>,
-}
 
 /// What native peers need: another system.
 #[must_use]

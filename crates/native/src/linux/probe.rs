@@ -4,19 +4,11 @@
 //! promises. Each row says what is lost, since native peers work with less: only `sock_diag` and
 //! `schedstat` cannot be done without.
 
-use crate::diag::Diagnosis;
-use crate::keeper::{ANSWERS, OWN_NETWORK};
-use crate::{Instance, sys};
+use crate::host::diag::Diagnosis;
+use crate::host::keeper::{ANSWERS, OWN_NETWORK};
+use crate::host::sys;
+use crate::{Instance, Probe};
 use std::process::{Command, Stdio};
-
-/// Something that native peers need.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Probe {
-    /// What.
-    pub name: &'static str,
-    /// What follows from its absence; nothing if it is there.
-    pub missing: Option<String>,
-}
 
 /// Tries what native peers need.
 #[must_use]

@@ -1,35 +1,14 @@
 //! A connection to a program over which bytes only pass.
 
+use crate::host::sys;
 use crate::problem::Problem;
-use crate::sys;
+use crate::transfer::{Received, Wanted};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 /// A connection to a program over which bytes only pass: nothing is kept of them.
 pub struct Link(OwnedFd);
-
-/// What came of a try to receive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Received {
-    /// So many bytes.
-    Bytes(usize),
-    /// Nothing yet.
-    Nothing,
-    /// The program has no more to say.
-    Finished,
-    /// The connection is broken off.
-    Reset,
-}
-
-/// What a link is waited for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
-    /// Something to receive.
-    pub input: bool,
-    /// Room to send.
-    pub room: bool,
-}
 
 impl Link {
     /// Connects to a port of the socket's network.

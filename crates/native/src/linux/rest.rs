@@ -5,11 +5,11 @@
 //! of the program is open. The kernel's counts of each connection are looked at before that moment. Whoever waits for a packet
 //! that is counted has been woken, and would not be blocked.
 
-use crate::connection::Connection;
-use crate::diag::Diagnosis;
+use crate::host::connection::Connection;
+use crate::host::diag::Diagnosis;
+use crate::host::sys::await_packet_handlers;
+use crate::host::threads::{Doing, Site, Thread, collect};
 use crate::problem::Problem;
-use crate::sys::await_packet_handlers;
-use crate::threads::{Doing, Site, Thread, collect};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

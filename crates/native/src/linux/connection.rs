@@ -1,8 +1,8 @@
 //! Our end of a connection to the program, and what came over it.
 
-use crate::diag::Far;
+use crate::host::diag::Far;
+use crate::host::sys;
 use crate::stream::{End, Stream};
-use crate::sys;
 use std::io;
 use std::os::fd::OwnedFd;
 

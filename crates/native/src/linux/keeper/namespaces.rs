@@ -47,7 +47,7 @@ pub(super) fn furnish() {
 
 /// `netdevice(7)`.
 fn raise_loopback() {
-    let Ok(socket) = crate::sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0) else { return };
+    let Ok(socket) = crate::host::sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0) else { return };
     // SAFETY: plain data.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     (request.ifr_name[0], request.ifr_name[1]) = (b'l' as libc::c_char, b'o' as libc::c_char);

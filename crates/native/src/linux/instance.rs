@@ -1,18 +1,18 @@
 //! One instance of a program, from its start to its end.
 
-use crate::connection::Connection;
-use crate::diag::Diagnosis;
-use crate::keeper::{self, ANSWERS, OWN_NETWORK};
-use crate::link::Link;
-use crate::output::Output;
-use crate::passing::{Next, Passing, Sleeper};
+use crate::host::connection::Connection;
+use crate::host::diag::Diagnosis;
+use crate::host::keeper::{self, ANSWERS, OWN_NETWORK};
+use crate::host::link::Link;
+use crate::host::output::Output;
+use crate::host::passing::{Next, Passing, Sleeper};
+use crate::host::rest::{Group, Look, Pause, Rest, told as thread_told};
+use crate::host::sys;
+use crate::host::threads::{Site, collect, is_approached, listens};
+use crate::host::wire::{self, Message, Tag};
 use crate::problem::{Problem, Status};
-use crate::rest::{Group, Look, Pause, Rest, told as thread_told};
 use crate::spec::{Clock, Network, Role, Spec};
 use crate::stream::{End, Stream};
-use crate::sys;
-use crate::threads::{Site, collect, is_approached, listens};
-use crate::wire::{self, Message, Tag};
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

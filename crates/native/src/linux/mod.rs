@@ -1,0 +1,21 @@
+//! Processes of x86-64 Linux.
+
+mod command;
+mod connection;
+mod diag;
+mod instance;
+mod keeper;
+mod link;
+mod output;
+mod passing;
+mod probe;
+mod rest;
+mod sys;
+mod threads;
+mod wire;
+
+pub use command::run;
+pub use instance::Instance;
+pub use keeper::keep_if_asked;
+pub use link::Link;
+pub use probe::probes;
