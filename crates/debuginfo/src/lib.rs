@@ -20,6 +20,7 @@
 //! are.
 
 mod dwarf;
+mod functions;
 mod globals;
 pub mod lines;
 mod listing;

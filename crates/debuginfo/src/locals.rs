@@ -8,6 +8,7 @@
 //! cannot be what an *address* names, so nothing is lost for reports of accesses.
 
 use super::dwarf::{Dwarf, Entry, Place, Reader, Unit};
+use super::functions;
 use super::reached::{Search, Thing};
 use super::unwind::Call;
 use super::variable::{Storage, Variable};
@@ -95,14 +96,12 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// All variables of the function, in whatever unit it is.
+    /// All variables of the function.
     fn all(mut self) -> Vec<Local> {
         let mut all = Vec::new();
-        for unit in 0..self.dwarf.units().len() {
-            if self.covers_unit(unit) {
-                self.unit = unit;
-                all.extend(self.locals());
-            }
+        for function in self.dwarf.functions_at(self.place) {
+            self.unit = function.unit;
+            all.extend(self.locals(function));
         }
         all
     }
@@ -112,17 +111,8 @@ impl Frame<'_> {
         self.all().into_iter().find_map(|local| inside(dwarf, local, address))
     }
 
-    fn covers_unit(&self, unit: usize) -> bool {
-        self.dwarf.sections.unit_ranges(&self.dwarf.units()[unit]).is_ok_and(|ranges| self.is_within(ranges))
-    }
-
-    fn is_within(&self, mut ranges: gimli::RangeIter<Reader>) -> bool {
-        while let Ok(Some(range)) = ranges.next() {
-            if (range.begin..range.end).contains(&self.place) {
-                return true;
-            }
-        }
-        false
+    fn is_within(&self, ranges: gimli::RangeIter<Reader>) -> bool {
+        functions::holds(&functions::all(ranges), self.place)
     }
 
     fn unit(&self) -> &Unit {
@@ -130,11 +120,16 @@ impl Frame<'_> {
     }
 
     /// The variables of the function and of the blocks that we are in. Blocks that we are not in may use the same bytes.
-    fn locals(&mut self) -> Vec<Local> {
+    fn locals(&mut self, function: Place) -> Vec<Local> {
         let (mut locals, mut skipped) = (Vec::new(), None::<isize>);
         let dwarf = self.dwarf;
-        let mut cursor = dwarf.units()[self.unit].entries();
+        let offset = gimli::UnitOffset(function.offset);
+        let Ok(mut cursor) = dwarf.units()[function.unit].entries_at_offset(offset) else { return locals };
         while let Ok(Some(entry)) = cursor.next_dfs() {
+            // Behind the last entry of the function.
+            if entry.depth() <= 0 && entry.offset() != offset {
+                break;
+            }
             if skipped.is_some_and(|depth| entry.depth() > depth) {
                 continue;
             }
