@@ -45,7 +45,8 @@ pub struct Refinement {
     accessed: FxHashSet<(SpaceId, u64)>,
     /// The last of them: most accesses are to the same page as the previous one.
     last_accessed: Option<(SpaceId, u64)>,
-    /// Address ranges whose content a step discarded: accesses there are visible operations.
+    /// Address ranges whose content a step discarded, or whose mapping a step changed next to an access: accesses there are
+    /// visible operations.
     discarded: Vec<(SpaceId, Range<u64>)>,
     /// Whether stdio functions are executed as they stand, because their arguments race.
     pub is_stdio_split: bool,
@@ -256,7 +257,12 @@ impl Refinement {
         }
     }
 
-    /// Ranges whose content is discarded.
+    /// Ranges whose mapping changes.
+    pub fn remapped(&self) -> impl Iterator<Item = &(SpaceId, Range<u64>)> {
+        self.remapped.iter()
+    }
+
+    /// Ranges in which accesses are visible.
     pub fn discarded(&self) -> impl Iterator<Item = &(SpaceId, Range<u64>)> {
         self.discarded.iter()
     }

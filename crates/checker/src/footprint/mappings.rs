@@ -15,6 +15,7 @@ use crate::system::state::State;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use kernel::Tid;
+use kernel::mapping::zone;
 use kernel::table::Remaps;
 use memory::{Mapping, PAGE_SIZE, Protection, SpaceId};
 use std::ops::Range;
@@ -121,5 +122,27 @@ impl Executor {
         if self.refinement.is_remapped(space, &(address..address.saturating_add(size))) {
             step.accesses.extend(reads_mapping(space, address, size));
         }
+    }
+
+    /// Makes accesses visible whose mapping races with a call: `object` is what they read of it.
+    ///
+    /// Whether an access faults does not depend on where its step is split. But a thread that has accessed the page may go
+    /// on behind the call, and see what its caller does next.
+    pub(crate) fn split_at(&mut self, object: u64) {
+        let ranges: Vec<_> = self.remapped_at(object).cloned().collect();
+        ranges.into_iter().for_each(|(space, range)| self.refinement.discard(space, range));
+    }
+
+    /// Whether [`Self::split_at`] would change something.
+    pub(crate) fn is_coarse_at(&self, object: u64) -> bool {
+        self.remapped_at(object).any(|range| !self.refinement.discarded().any(|known| known == range))
+    }
+
+    /// Ranges whose mapping changes, and is this object.
+    fn remapped_at(&self, object: u64) -> impl Iterator<Item = &(SpaceId, Range<u64>)> {
+        self.refinement.remapped().filter(move |(space, range)| {
+            let mut parts = range.clone().step_by(zone::SIZE as usize).chain([range.end - 1]);
+            parts.any(|address| reads_mapping(*space, address, 1).any(|access| access.object == object))
+        })
     }
 }

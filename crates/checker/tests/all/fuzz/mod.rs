@@ -6,6 +6,7 @@ mod batch;
 mod compare;
 pub mod diamond;
 mod generate;
+mod known;
 mod loops;
 mod mix;
 mod mixed;

@@ -1,0 +1,154 @@
+//! Programs on which answers once differed, as small as they get.
+
+use crate::fuzz::mix::Mix;
+use crate::fuzz::table::Traits;
+
+/// What each is about, what it needs, its parts.
+pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
+    (
+        "a thread that unwinds its stack wakes one that is cancelled",
+        &["FIRST", "MAIN_WORKS"],
+        &["pthread_testcancel(); ", "if (!PROCESSED) pthread_cancel(first_thread); pthread_exit(0); "],
+    ),
+    (
+        "a page moves to where another was discarded",
+        &["PAGE"],
+        &[
+            "V(s->w[1]) = 2; ",
+            "V(s->w[1]) = 2; madvise(page, 4096, MADV_DONTNEED); ",
+            "page = mremap(page, 4096, 8192, MREMAP_MAYMOVE); ",
+        ],
+    ),
+    (
+        "the first that ends by pthread_exit loads a library while others begin",
+        &["DETACHED", "RETURNS"],
+        &["atomic_store(&s->a[1], 1); if (atomic_load(&s->a[1])) pthread_exit(0); ", ""],
+    ),
+    (
+        "exit and pthread_exit lock the loader",
+        &["RETURNS"],
+        &["", "if (!atomic_load(&s->a[0])) pthread_exit(0); ", "if (!atomic_load(&s->a[0])) pthread_exit(0); "],
+    ),
+    (
+        "one goes on with a page that another unmaps, and sees what that writes then",
+        &["MAIN_WORKS", "PAGE", "RETURNS"],
+        &["V(page[1]) = 1; ", "munmap(page, 4096); V(s->w[1]) = 3; "],
+    ),
+    // What is freed was accessed in words, in bytes, or in neither by then.
+    ("two write to a file of one name", &["RETURNS"], &["written(); ", "written(); "]),
+    // A step that goes back to its beginning brings back the threads that it has ended.
+    ("main returns while threads begin", &["RETURNS"], &["", ""]),
+    (
+        "a thread ends with a lock that another waits for",
+        &[],
+        &["pthread_mutex_lock(&s->m[1]); ", "r += pthread_mutex_lock(&s->m[1]); "],
+    ),
+    (
+        "the owner of a robust lock ends",
+        &["ROBUST"],
+        &["r += robust(); ", "r += robust(); pthread_mutex_unlock(&s->m[1]); "],
+    ),
+    (
+        "who looks at a semaphore sees posts",
+        &["PROCESSES"],
+        &["r += atomic_fetch_add(&s->a[1], 2); sem_post(&s->sem); ", "r += level(); "],
+    ),
+    (
+        "a semaphore is initialised again",
+        &[],
+        &["sem_init(&s->sem, 0, 0); ", "sem_post(&s->sem); r += sem_trywait(&s->sem) != 0; "],
+    ),
+    (
+        "an assertion right behind an operation",
+        &["MAIN_WORKS"],
+        &["assert(atomic_load(&s->a[1])); ", "atomic_store(&s->a[1], 2); ", ""],
+    ),
+    ("an assertion behind the creation of a thread", &["MAIN_WORKS"], &["assert(V(s->w[0])); ", "s->w[0] = 1; "]),
+    (
+        "a timer and a sleep, where time passes early",
+        &["ALARM", "PIPE", "PROCESSES"],
+        &[
+            "atomic_store(&s->a[1], 2); pause_once(); (void)!read(pipes[0], s->a, 8); ",
+            "atomic_store(&s->a[1], 3); in_a_second(ITIMER_REAL); ",
+        ],
+    ),
+    (
+        "the owner of a lock that inherits priorities ends",
+        &["INHERITED"],
+        &["pthread_mutex_lock(&s->m[1]); ", "r += pthread_mutex_lock(&s->m[1]); "],
+    ),
+    (
+        "a lock is initialised under who holds it",
+        &[],
+        &[
+            "pthread_mutex_lock(&s->m[0]); V(s->w[0])++; pthread_mutex_unlock(&s->m[0]); ",
+            "pthread_mutex_lock(&s->m[0]); V(s->w[0])++; pthread_mutex_unlock(&s->m[0]); ",
+            "pthread_mutex_init(&s->m[0], 0); ",
+        ],
+    ),
+    (
+        "a lock is zeroed word by word",
+        &[],
+        &[
+            "pthread_mutex_init(&s->m[0], 0); pthread_mutex_lock(&s->m[0]); pthread_mutex_unlock(&s->m[0]); ",
+            "memset(&s->m[0], 0, sizeof s->m[0]); ",
+        ],
+    ),
+    // A handler blocks its signal: another thread takes the next one.
+    ("two signals, one for the process", &["MAIN_WORKS", "SIGNAL"], &["raise(SIGUSR1); ", "kill(getpid(), SIGUSR1); "]),
+    ("a thread blocks what another sends", &["IDS"], &["r += hit(1, SIGUSR1); ", "mask(SIG_BLOCK); "]),
+    (
+        "a page that processes share is only read",
+        &["PAGE", "PROCESSES"],
+        &[
+            "",
+            "V(page[0]) = 2; r += atomic_fetch_add(&s->a[1], 1); ",
+            "mprotect(page, 4096, PROT_READ); r += V(page[0]); ",
+        ],
+    ),
+    (
+        "a semaphore is initialised under who waits for ever",
+        &[],
+        &[
+            "sem_init(&s->sem, PROCESSED, 0); pthread_mutex_lock(&s->m[0]); \
+             r += pthread_cond_timedwait(&s->c, &s->m[0], &soon) != 0; pthread_mutex_unlock(&s->m[0]); ",
+            "sem_wait(&s->sem); ",
+        ],
+    ),
+    ("a child ends while its parent's threads end", &["ENDS"], &["r += forked(1); "]),
+    (
+        "a thread starts when all others have ended",
+        &["ENDS"],
+        &["left_alone(1); ", "r += sem_timedwait(&s->sem, &soon) != 0; "],
+    ),
+    ("two replace the program", &[], &["become(2); ", "become(1); "]),
+    (
+        "a page moves under who uses it",
+        &["PAGE"],
+        &["V(page[0])++; ", "page = mremap(page, 4096, 8192, MREMAP_MAYMOVE); "],
+    ),
+    (
+        "a file is mapped and written",
+        &["FILE_", "PROCESSES"],
+        &[
+            "ftruncate(file, 8); { char *p = mmap(0, 4096, PROT_READ, MAP_SHARED, file, 0); r += V(p[0]); } ",
+            "(void)!pwrite(file, \"\\3\", 1, 0); ",
+        ],
+    ),
+    (
+        "a file is mapped privately and written",
+        &["FILE_", "PROCESSES"],
+        &[
+            "ftruncate(file, 8); { char *p = mmap(0, 4096, PROT_READ, MAP_PRIVATE, file, 0); r += V(p[0]); } ",
+            "(void)!pwrite(file, \"\\3\", 1, 0); ",
+        ],
+    ),
+];
+
+/// One of them.
+pub fn known(needs: &[&str], parts: &[&str]) -> Mix {
+    let needs = needs.iter().map(|need| (*need).to_owned()).collect();
+    let traits = Traits { times: parts.iter().any(|part| part.contains("pause_once")), ..Traits::default() };
+    let parts = parts.iter().map(|part| vec![(*part).to_owned()]).collect();
+    Mix { needs, parts, families: Vec::new(), traits }
+}
