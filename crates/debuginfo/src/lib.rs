@@ -156,7 +156,8 @@ impl DebugInfo {
 }
 
 /// A symbol as programmers write it.
-fn readable(name: &str) -> String {
+#[must_use]
+pub fn readable(name: &str) -> String {
     // A demangler takes the name of a C function such as `f` for the code of a type.
     if !["_Z", "__Z", "_R"].iter().any(|start| name.starts_with(start)) {
         return name.to_owned();

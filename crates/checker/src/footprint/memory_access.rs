@@ -170,6 +170,13 @@ impl Stepper<'_> {
         }
     }
 
+    /// Records that a step has looked at the words of a lock, and stops because it is not free.
+    pub(crate) fn note_look(&mut self, step: &mut Step, operation: &Operation) {
+        for (addr, _) in operation.words(self.state.seen()) {
+            self.note_access(step, operation.space, Logged { addr, size: 4, write: false }, false);
+        }
+    }
+
     /// A write that is no lock operation, to a word of a held lock, breaks the lock.
     ///
     /// Decision 14, "locks in memory": `memset(3)` over a held mutex breaks the assumption that

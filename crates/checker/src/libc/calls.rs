@@ -187,6 +187,7 @@ impl Stepper<'_> {
             // The step would go on if others had given the lock back, or done what is done once.
             let looks = operation.accesses(seen).into_iter().map(|access| Access { write: false, ..access });
             step.accesses.extend(looks);
+            self.note_look(step, &operation);
             return Ok(false);
         }
         let lock = operation.lock(seen);

@@ -88,6 +88,8 @@ pub enum Does {
     Once,
     /// `pthread_cancel(3)`.
     Cancel,
+    /// `Mutex::lock` of Rust's standard library, where the lock is not free.
+    RustLock,
 }
 
 /// When a synchronising function gives up.

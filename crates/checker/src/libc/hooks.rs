@@ -3,6 +3,7 @@
 use super::functions::Function;
 use super::layout::Flavour;
 use super::table::FUNCTIONS;
+use debuginfo::readable;
 use memory::{Backing, Memory, ObjectId, Protection, SpaceId};
 use object::{Object, ObjectSegment, ObjectSymbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -237,42 +238,63 @@ fn functions_in(bytes: &[u8]) -> Option<Found> {
     let file = object::File::parse(bytes).ok()?;
     const START: &str = "__libc_start_main";
     let starts = file.symbols().chain(file.dynamic_symbols()).any(|symbol| symbol.name() == Ok(START));
-    let mut defined = HashMap::<&str, BTreeSet<u64>>::new();
+    let mut defined = Defined::new();
     for symbol in file.symbols().chain(file.dynamic_symbols()).filter(ObjectSymbol::is_definition) {
         if let Ok(name) = symbol.name() {
             defined.entry(name).or_default().insert(symbol.address());
         }
     }
     let is_program = defined.contains_key("main");
+    let mut functions = rust_functions(&defined);
     // Only a C library starts programs.
-    if !defined.contains_key(START) {
-        return Some(Found { starts, is_program, found: Vec::new() });
+    if defined.contains_key(START) {
+        functions.extend(c_functions(&defined));
     }
-    const MUSL: [&str; 3] = ["__init_libc", "__dls2b", "__libc_start_init"];
-    let flavour = if MUSL.iter().any(|name| defined.contains_key(name)) { Flavour::Musl } else { Flavour::Glibc };
     let place = |address: u64| {
         let segments = file.segments();
         let mut holding =
             segments.filter(|segment| (segment.address()..segment.address() + segment.size()).contains(&address));
         holding.next().map(|segment| segment.file_range().0 + (address - segment.address()))
     };
-    let mut found = Vec::new();
-    let allocates = has_own_allocator(&defined, flavour);
-    for row in FUNCTIONS.iter().filter(|row| allocates || !matches!(row.function, Function::Allocate(_))) {
-        let addresses = row.names.iter().filter_map(|name| defined.get(name)).flatten();
-        let places = addresses.filter_map(|address| place(*address));
-        found.extend(places.map(|place| (place, Hook { function: row.function, flavour })));
-    }
+    let found = functions.into_iter().filter_map(|(address, hook)| Some((place(address)?, hook))).collect();
     Some(Found { starts, is_program, found })
 }
 
+/// Names that a file defines, with their addresses.
+type Defined<'a> = HashMap<&'a str, BTreeSet<u64>>;
+
+/// The functions of a C library.
+fn c_functions(defined: &Defined<'_>) -> Vec<(u64, Hook)> {
+    const MUSL: [&str; 3] = ["__init_libc", "__dls2b", "__libc_start_init"];
+    let flavour = if MUSL.iter().any(|name| defined.contains_key(name)) { Flavour::Musl } else { Flavour::Glibc };
+    let allocates = has_own_allocator(defined, flavour);
+    let rows = FUNCTIONS.iter().filter(|row| allocates || !matches!(row.function, Function::Allocate(_)));
+    let named = rows.flat_map(|row| row.names.iter().map(|name| (*name, row.function)));
+    let places = named.filter_map(|(name, function)| Some((defined.get(name)?, Hook { function, flavour })));
+    places.flat_map(|(addresses, hook)| addresses.iter().map(move |address| (*address, hook))).collect()
+}
+
+/// The functions of Rust's standard library, which is a part of each program. Symbols are their paths, encoded.
+#[allow(clippy::disallowed_methods, reason = "an address has one name")]
+fn rust_functions(defined: &Defined<'_>) -> Vec<(u64, Hook)> {
+    let rows = FUNCTIONS.iter().filter_map(|row| Some((row.names[0], row.names[0].rsplit_once("::")?.1, row.function)));
+    let mut found = Vec::new();
+    for (path, last, function) in rows {
+        let is_meant = |name: &str| name.contains(last) && readable(name).replace(['<', '>'], "") == path;
+        let addresses = defined.iter().filter(|(name, _)| is_meant(name)).flat_map(|(_, addresses)| addresses);
+        found.extend(addresses.map(|address| (*address, Hook { function, flavour: Flavour::Rust })));
+    }
+    found
+}
+
 /// Whether `malloc(3)` is the library's own: a statically linked program may replace it.
-fn has_own_allocator(defined: &HashMap<&str, BTreeSet<u64>>, flavour: Flavour) -> bool {
+fn has_own_allocator(defined: &Defined<'_>, flavour: Flavour) -> bool {
     let Some(malloc) = defined.get("malloc") else { return false };
     let is_same = |name: &str| defined.get(name).map(|own| own.intersection(malloc).next().is_some());
     match flavour {
         Flavour::Glibc => is_same("__libc_malloc") == Some(true),
         // The shared library, which is also the dynamic linker, exports public symbols only.
         Flavour::Musl => is_same("default_malloc").unwrap_or(defined.contains_key("__dls2b")),
+        Flavour::Rust => false,
     }
 }

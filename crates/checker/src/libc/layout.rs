@@ -1,12 +1,14 @@
 //! The formats of locks in memory, by C library.
 
-/// A C library.
+/// A library whose functions are summarised.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Flavour {
     /// The GNU C library.
     Glibc,
     /// musl.
     Musl,
+    /// Rust's standard library, on top of one of these.
+    Rust,
 }
 
 /// Offsets in a `pthread_mutex_t`.
@@ -35,6 +37,7 @@ impl Flavour {
         match self {
             Self::Glibc => "glibc",
             Self::Musl => "musl",
+            Self::Rust => "Rust",
         }
     }
 
@@ -42,6 +45,8 @@ impl Flavour {
     #[must_use]
     pub fn mutex(self) -> MutexLayout {
         match self {
+            // A word, which does not say whose it is.
+            Self::Rust => MutexLayout { lock: 0, count: 0, owner: 0, kind: 0, special: 0 },
             Self::Glibc => MutexLayout { lock: 0, count: 4, owner: 8, kind: 16, special: 0x70 },
             Self::Musl => MutexLayout { lock: 4, count: 20, owner: 4, kind: 0, special: 0x0c },
         }
@@ -52,7 +57,7 @@ impl Flavour {
     pub fn free_spin_lock(self) -> u32 {
         match self {
             Self::Glibc => 1,
-            Self::Musl => 0,
+            Self::Musl | Self::Rust => 0,
         }
     }
 
@@ -60,7 +65,7 @@ impl Flavour {
     #[must_use]
     pub fn barrier_size(self, word: u32) -> u32 {
         match self {
-            Self::Glibc => word,
+            Self::Glibc | Self::Rust => word,
             Self::Musl => word.wrapping_add(1),
         }
     }

@@ -152,7 +152,7 @@ impl Operation {
                 self.u32(seen, self.args[0].wrapping_add(4)) == 0 || self.is_late(seen) || self.deadlocks(seen)
             }
             Does::WriteLock => self.u64(seen, self.args[0]) == 0 || self.is_late(seen) || self.deadlocks(seen),
-            Does::SpinLock => self.u32(seen, self.args[0]) == self.flavour.free_spin_lock(),
+            Does::SpinLock | Does::RustLock => self.u32(seen, self.args[0]) == self.flavour.free_spin_lock(),
             Does::Wait => match self.asleep(seen) {
                 None => true,
                 Some(asleep) => {
@@ -247,6 +247,8 @@ impl Operation {
             Does::Once => vec![access(first, Kind::Lock, !self.is_done(seen))],
             // It may end any wait of the other thread.
             Does::Cancel => access::everything(),
+            // What it shares with the instructions that acquire and release such a lock is the word.
+            Does::RustLock => Vec::new(),
             _ => vec![access(first, Kind::Lock, true)],
         }
     }
@@ -297,7 +299,7 @@ impl Operation {
             does if does.is_of_both() && self.prefers_writers(seen) => Vec::new(),
             does if does.is_of_both() => vec![(first, is_written()), (first.wrapping_add(4), is_written())],
             Does::SpinLock | Does::SpinUnlock | Does::Once | Does::SemaphoreWait => vec![(first, is_written())],
-            Does::SemaphorePost => vec![(first, true)],
+            Does::SemaphorePost | Does::RustLock => vec![(first, true)],
             Does::BarrierWait => vec![(first.wrapping_add(8), false)],
             _ => Vec::new(),
         }
@@ -404,6 +406,7 @@ impl Operation {
             Does::UnlockBoth => act.unlock_both(),
             Does::SpinLock => act.spin_lock(),
             Does::SpinUnlock => act.spin_unlock(),
+            Does::RustLock => act.rust_lock(),
             Does::Wait => act.wait(),
             Does::Signal => act.signal(woken),
             Does::Broadcast => act.broadcast(),

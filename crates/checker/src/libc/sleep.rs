@@ -66,7 +66,7 @@ impl Act<'_> {
     fn is_used_for_real(&self) -> bool {
         let (seen, at) = (self.seen(), self.operation.args[0]);
         let is_used = match self.operation.flavour {
-            Flavour::Glibc => self.operation.u64(seen, at),
+            Flavour::Glibc | Flavour::Rust => self.operation.u64(seen, at),
             Flavour::Musl => self.operation.u64(seen, at.wrapping_add(8)),
         };
         is_used != 0 && self.operation.sleepers(seen).is_empty()

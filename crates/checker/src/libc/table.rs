@@ -186,6 +186,7 @@ pub const FUNCTIONS: &[Row] = &[
     Row::step(&["pthread_spin_lock"], D::SpinLock, Variable(Verb::Lock)),
     Row::step(&["pthread_spin_trylock"], D::SpinLock, Variable(Verb::TryLock)).tries(EBUSY),
     Row::step(&["pthread_spin_unlock"], D::SpinUnlock, Variable(Verb::Unlock)),
+    Row::step(&["std::sys::sync::mutex::futex::Mutex::lock_contended"], D::RustLock, Variable(Verb::Lock)),
     Row::step(&["pthread_cond_wait"], D::Wait, Variable(Verb::Sleep)).cancellable(),
     Row::step(&["pthread_cond_timedwait"], D::Wait, Variable(Verb::Sleep)).until(Condition, 2).cancellable(),
     Row::step(&["pthread_cond_clockwait"], D::Wait, Variable(Verb::Sleep)).until(Argument(2), 3).cancellable(),

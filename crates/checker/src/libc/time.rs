@@ -38,7 +38,7 @@ impl Operation {
     /// The clock of a condition variable (`pthread_condattr_setclock(3)`).
     fn condition_clock(&self, seen: Seen<'_>) -> u64 {
         match self.flavour {
-            Flavour::Glibc => u64::from(self.u32(seen, self.args[0].wrapping_add(36)) >> 1 & 1),
+            Flavour::Glibc | Flavour::Rust => u64::from(self.u32(seen, self.args[0].wrapping_add(36)) >> 1 & 1),
             Flavour::Musl => u64::from(self.u32(seen, self.args[0].wrapping_add(16))),
         }
     }
