@@ -139,6 +139,10 @@ pub fn set(call: &mut Call<'_>, description: Id, family: Family, waits: bool) ->
     if !is_allowed {
         return Err(EBADF.into());
     }
+    // The lock would outlive its descriptor: Linux gives it back at once.
+    if family == Family::Process && waits && call.description_now(call.int(0)) != Ok(description) {
+        return Err(EBADF.into());
+    }
     let file = key(call, description)?;
     let record = Record { start, end, owner: owner(call, description, family), mode: mode.unwrap_or(Mode::Shared) };
     if mode.is_none() {

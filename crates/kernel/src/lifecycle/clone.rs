@@ -302,7 +302,7 @@ fn announce(call: &mut Call<'_>, request: &Request, child: Tid) {
 fn spawned(request: &Request, child: Tid) -> Control {
     let vforked = || {
         let wait = Wait::until(Condition::Vforked(Pid(child.0))).interruption(Interruption::Never);
-        wait.progress(u64::from(child.0))
+        Box::new(wait.progress(u64::from(child.0)))
     };
     Control::Spawned {
         child,

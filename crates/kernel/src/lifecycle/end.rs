@@ -87,6 +87,9 @@ pub fn release_thread(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) {
     let process = kernel.processes.get_mut(&thread.pid).expect("a thread has a process");
     process.threads.remove(&tid);
     process.usage.ended += time;
+    if let Some(wait) = &thread.wait {
+        kernel.let_go(memory, wait);
+    }
 }
 
 /// `set_tid_address(2)`: whoever joins the thread waits for this, as long as anybody is left in this memory.

@@ -228,6 +228,7 @@ fn interrupt(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, flags: u64) -> 
     let number = thread.call.map_or(0, |call| call.0);
     let Some(wait) = thread.stop_waiting(now) else { return Interrupted::Nothing };
     futex::leave(kernel, tid);
+    kernel.let_go(memory, &wait);
     match wait.interruption {
         _ if wait.progress != 0 => Interrupted::Result(wait.progress),
         Interruption::Again => Interrupted::Restart(number),
