@@ -194,6 +194,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_form_is_in_two_tables() {
+        let tables = [sse::lookup, x87::lookup, system::lookup, string::lookup, by_mnemonic];
+        for code in Code::values().filter(|code| *code != Code::INVALID) {
+            assert!(tables.iter().filter(|table| table(code).is_some()).count() <= 1, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn no_mnemonic_is_in_two_families() {
+        let rows = FAMILIES.iter().flat_map(|group| group.iter()).flat_map(|family| family.iter());
+        let mut mnemonics: Vec<_> = rows.map(|row| row.0).collect();
+        mnemonics.sort_unstable();
+        assert!(mnemonics.windows(2).all(|pair| pair[0] != pair[1]), "{mnemonics:?}");
+    }
+
+    #[test]
     fn moves_to_and_from_system_registers_are_those_that_the_table_has() {
         for code in Code::values() {
             let info = code.op_code();

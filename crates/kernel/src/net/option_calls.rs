@@ -30,7 +30,7 @@ pub fn setsockopt(call: &mut Call<'_>) -> Result<u64, Stop> {
     if length < 0 {
         return Err(EINVAL.into());
     }
-    check_level(call, call.socket(id), key)?;
+    check_level(call.socket(id), key)?;
     match key {
         (SOL_SOCKET, 13) => set_linger(call, id, value, length)?,
         (SOL_SOCKET, 20 | 21) => set_timeout(call, id, key, value, length)?,
@@ -52,7 +52,7 @@ fn is_byte(key: Key, length: i32) -> bool {
 }
 
 /// Whether the socket has options of this level.
-fn check_level(call: &Call<'_>, socket: &Socket, (level, number): Key) -> Result<(), Stop> {
+fn check_level(socket: &Socket, (level, number): Key) -> Result<(), Stop> {
     let known = match level {
         SOL_SOCKET => true,
         _ if socket.family == Family::Unix => return Err(EOPNOTSUPP.into()),
@@ -65,7 +65,6 @@ fn check_level(call: &Call<'_>, socket: &Socket, (level, number): Key) -> Result
     if !known || !(0..NUMBERS_END).contains(&number) {
         return Err(ENOPROTOOPT.into());
     }
-    let _ = call;
     Ok(())
 }
 
@@ -182,7 +181,7 @@ pub fn getsockopt(call: &mut Call<'_>) -> Result<u64, Stop> {
     let key = (call.int(1), call.int(2));
     let room = call.load_u32(length)? as i32;
     let room = usize::try_from(room).map_err(|_| EINVAL)?;
-    check_level(call, call.socket(id), key)?;
+    check_level(call.socket(id), key)?;
     let bytes = get(call, id, key)?;
     let count = room.min(bytes.len());
     call.store(value, &bytes[..count])?;
