@@ -8,7 +8,7 @@
 //! **Fail closed:** a form that is in no table is [`Trap::Unsupported`], never a guess. The tables
 //! are by mnemonic where all forms of a mnemonic behave alike, which is nearly everywhere;
 //! [`is_plain`] takes out the forms that share a name with something else (`mov` to control
-//! registers, far calls, VEX encodings).
+//! registers, far calls, VEX encodings but those of BMI1).
 
 use std::sync::LazyLock;
 
@@ -57,9 +57,9 @@ fn by_mnemonic(code: Code) -> Option<Generic> {
     rows.filter(|row| row.0 == mnemonic).map(|row| row.1).next()
 }
 
-/// Legacy encoding, near, and without control, debug or written segment registers.
+/// Legacy encoding or BMI1, near, and without control, debug or written segment registers.
 fn is_plain(code: Code) -> bool {
-    code.encoding() == EncodingKind::Legacy
+    (code.encoding() == EncodingKind::Legacy || integer::is_bmi1(code))
         && !is_far(code)
         && !is_narrow(code)
         && !moves_system(code)
