@@ -21,6 +21,7 @@ impl Kernel {
         let descriptor = process.descriptors.remove(fd)?;
         // Any close by a process releases all its record locks on the file (`fcntl(2)`).
         files::closed_by(self, pid, descriptor.description);
+        self.queue_closed_by(pid, descriptor.description);
         self.release(memory, descriptor.description);
         Ok(())
     }
