@@ -45,11 +45,22 @@ pub enum Interruption {
     Remaining {
         /// Where to.
         address: u64,
-        /// As a `struct timeval`, not a `struct timespec`.
-        micro: bool,
+        /// As what.
+        form: RestForm,
     },
     /// Not interrupted by anything but death.
     Never,
+}
+
+/// How the time left is written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RestForm {
+    /// A `struct timespec`; `EFAULT` if it cannot be written (`nanosleep(2)`).
+    Sleep,
+    /// A `struct timespec`, if it can be written (`ppoll(2)`).
+    Timespec,
+    /// A `struct timeval`, if it can be written (`select(2)`).
+    Timeval,
 }
 
 /// Something that a waiting thread waits for.

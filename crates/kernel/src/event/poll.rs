@@ -5,7 +5,7 @@ use super::watched::Watched;
 use crate::call::{Call, Stop};
 use crate::descriptor::{POLLERR, POLLHUP, POLLNVAL};
 use crate::errno::EINVAL;
-use crate::wait::Interruption;
+use crate::wait::{Interruption, RestForm};
 
 /// `RLIMIT_NOFILE`: more entries than this are refused.
 const LIMIT_FILES: usize = 7;
@@ -24,7 +24,7 @@ pub fn ppoll(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [_, _, time, mask, size, _] = call.args;
     let timeout = call.load_timeout(time)?;
     call.take_mask(mask, size)?;
-    let count = run(call, timeout, Interruption::Remaining { address: time, micro: false })?;
+    let count = run(call, timeout, Interruption::Remaining { address: time, form: RestForm::Timespec })?;
     if time != 0 {
         let left = call.time_left(timeout);
         // Linux ignores that it cannot write the rest of the time back.

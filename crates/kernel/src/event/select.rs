@@ -5,7 +5,7 @@ use super::watched::Watched;
 use crate::call::{Call, Stop};
 use crate::descriptor::{Fd, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDNORM, POLLWRNORM};
 use crate::errno::{EBADF, EINVAL};
-use crate::wait::Interruption;
+use crate::wait::{Interruption, RestForm};
 
 /// `EPOLLRDBAND`.
 const POLLRDBAND: u16 = 0x080;
@@ -21,7 +21,7 @@ const SETS: [u16; 3] =
 pub fn select(call: &mut Call<'_>) -> Result<u64, Stop> {
     let time = call.args[4];
     let timeout = call.load_timeval(time)?;
-    let count = run(call, timeout, Interruption::Remaining { address: time, micro: true })?;
+    let count = run(call, timeout, Interruption::Remaining { address: time, form: RestForm::Timeval })?;
     if time != 0 {
         let left = call.time_left(timeout);
         // Linux ignores that it cannot write the rest of the time back.
@@ -39,7 +39,7 @@ pub fn pselect6(call: &mut Call<'_>) -> Result<u64, Stop> {
         let size = call.load_u64(argument.wrapping_add(8))?;
         call.take_mask(mask, size)?;
     }
-    let count = run(call, timeout, Interruption::Remaining { address: time, micro: false })?;
+    let count = run(call, timeout, Interruption::Remaining { address: time, form: RestForm::Timespec })?;
     if time != 0 {
         let left = call.time_left(timeout);
         let _ = call.store_timespec(time, left);

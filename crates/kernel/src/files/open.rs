@@ -4,7 +4,7 @@ use super::content;
 use super::inode::{Inode, Kind, S_ISGID};
 use super::permission::{READ, WRITE};
 use super::walk::{AT_FDCWD, Node, Place, Restriction, Walk};
-use super::{base, device, synthetic};
+use super::{base, device, seal, synthetic};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::{
@@ -186,6 +186,8 @@ fn existing(call: &mut Call<'_>, place: &Place, node: Node, how: How) -> Result<
         return Err(ETXTBSY.into());
     }
     if how.has(O_TRUNC) && inode.kind == Kind::Regular {
+        let length = content::length(call.kernel, call.memory, id);
+        seal::check_resize(call.kernel, id, length, 0)?;
         content::resize(call.kernel, call.memory, id, 0)?;
         super::notify::modified(call.kernel, id);
     }

@@ -215,10 +215,14 @@ pub fn vmsplice(call: &mut Call<'_>) -> Result<u64, Stop> {
     }
     let description = call.description_of(call.int(0))?;
     pipe::find(call.kernel, description).ok_or(EBADF)?;
-    if call.args[3] & SPLICE_F_NONBLOCK != 0 {
-        return call.unsupported("SPLICE_F_NONBLOCK");
+    let is_writable = call.description(description).is_writable();
+    let result = if is_writable { transfer::writev(call) } else { transfer::readv(call) };
+    match result {
+        // It waits for room to begin with, not for room for all.
+        Err(Stop::Wait(wait)) if wait.progress > 0 => Ok(wait.progress),
+        Err(Stop::Wait(_)) if call.args[3] & SPLICE_F_NONBLOCK != 0 => Err(EAGAIN.into()),
+        result => result,
     }
-    if call.description(description).is_writable() { transfer::writev(call) } else { transfer::readv(call) }
 }
 
 /// `copy_file_range(2)`.
@@ -243,9 +247,10 @@ pub fn copy_file_range(call: &mut Call<'_>) -> Result<u64, Stop> {
     }
     let bytes = content::read_at(call.kernel, call.memory, first, start, length as usize);
     let sent = transfer::put(call, to, &bytes, Some(target))?;
-    advance(call, from, call.args[1], read_at, sent)?;
+    // Both move on, even if one of them cannot be told.
+    let told = advance(call, from, call.args[1], read_at, sent);
     advance(call, to, call.args[3], write_at, sent)?;
-    Ok(sent as u64)
+    told.map(|()| sent as u64)
 }
 
 fn regular(call: &Call<'_>, description: Id) -> Result<Id, Errno> {
