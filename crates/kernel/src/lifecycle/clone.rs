@@ -10,7 +10,7 @@ use crate::id::{Id, Pid, Tid};
 use crate::process::{Action, Process, State, Usage, limit};
 use crate::signal::number::SIGCHLD;
 use crate::signal::{SIG_IGN, SS_DISABLE};
-use crate::thread::{Processor, Thread};
+use crate::thread::Thread;
 use crate::wait::{Condition, Interruption, Wait};
 use memory::SpaceId;
 
@@ -283,7 +283,7 @@ fn new_thread(call: &Call<'_>, request: &Request, tid: Tid, path: Id) -> Thread 
         born: 0,
         path,
         randoms: 0,
-        processor: Processor { began: call.kernel.clock.now(), waits_since: 0, idle: 0, ..creator.processor },
+        processor: creator.processor.inherited(call.kernel.clock.now()),
     }
 }
 
