@@ -172,10 +172,15 @@ const LOCK_SH: u64 = 1;
 const LOCK_EX: u64 = 2;
 const LOCK_NB: u64 = 4;
 const LOCK_UN: u64 = 8;
+const LOCK_MAND: u64 = 32;
 
 /// `flock(2)`.
 pub fn flock(call: &mut Call<'_>) -> Result<u64, Stop> {
     let operation = call.args[1] as u32 as u64;
+    if operation & LOCK_MAND != 0 {
+        // Linux ignores it since 5.17, whatever else is asked for.
+        return Ok(0);
+    }
     let mode = match operation & !LOCK_NB {
         LOCK_SH => Some(Mode::Shared),
         LOCK_EX => Some(Mode::Exclusive),

@@ -8,7 +8,7 @@ use super::inode::Inode;
 use super::namespace::{change_links, check_changeable, drop_name, end_directory, is_mounted};
 use super::permission::WRITE;
 use super::walk::{AT_FDCWD, Place};
-use super::{notify, stat};
+use super::{file_system, notify};
 use crate::call::{Call, Stop};
 use crate::descriptor::Fd;
 use crate::errno::{EBUSY, EEXIST, EINVAL, EISDIR, ENOENT, ENOTDIR, ENOTEMPTY, EXDEV, Errno};
@@ -95,7 +95,7 @@ fn change_name(call: &mut Call<'_>, old: (Fd, u64), new: (Fd, u64), flags: u64) 
 }
 
 fn device(call: &Call<'_>, side: &Side) -> u32 {
-    stat::device_of_directory(call.kernel, side.place.parent)
+    file_system::device_of_directory(call.kernel, side.place.parent)
 }
 
 /// A slash at the end asks for a directory.
