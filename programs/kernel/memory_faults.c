@@ -81,6 +81,10 @@ static void offsets(void) {
     int waiting;
     ioctl(ends[0], FIONREAD, &waiting);
     TELL("in the pipe", waiting);
+    int folder = open(".", O_RDONLY);
+    CHECK("copy_file_range to a folder", copy_file_range(from, NULL, folder, NULL, 4, 0));
+    CHECK("copy_file_range from a pipe", copy_file_range(ends[0], NULL, to, NULL, 4, 0));
+    CHECK("copy_file_range to what is read only", copy_file_range(to, NULL, from, NULL, 4, 0));
     CHECK("copy_file_range", copy_file_range(from, offset, to, NULL, 4, 0));
     CHECK("position", lseek(to, 0, SEEK_CUR));
 }

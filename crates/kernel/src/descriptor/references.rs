@@ -79,9 +79,10 @@ impl Kernel {
     #[must_use]
     pub fn is_stale(&self, tid: Tid) -> bool {
         let Some(thread) = self.threads.get(&tid) else { return false };
-        let Some(process) = self.processes.get(&thread.pid) else { return false };
-        let refers = |(fd, held): &(Fd, Id)| process.descriptors.get(*fd).is_ok_and(|now| now.description == *held);
-        thread.wait.as_ref().is_some_and(|wait| !wait.held.iter().all(refers))
+        let Some(wait) = thread.wait.as_ref().filter(|wait| !wait.held.is_empty()) else { return false };
+        let descriptors = self.processes.get(&thread.pid).map(|process| &process.descriptors);
+        let now = |fd: Fd| Some(descriptors?.get(fd).ok()?.description);
+        wait.held.iter().any(|(fd, held)| now(*fd) != Some(*held))
     }
 }
 

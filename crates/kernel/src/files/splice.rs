@@ -227,11 +227,13 @@ pub fn vmsplice(call: &mut Call<'_>) -> Result<u64, Stop> {
 
 /// `copy_file_range(2)`.
 pub fn copy_file_range(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let (from, to) = (source(call, 0)?, sink(call, 2)?);
+    let (from, to) = (call.description_of(call.int(0))?, call.description_of(call.int(2))?);
     if call.args[5] != 0 {
         return Err(EINVAL.into());
     }
+    // What kind of files they are comes before how they were opened.
     let (first, second) = (regular(call, from)?, regular(call, to)?);
+    let (from, to) = (source(call, 0)?, sink(call, 2)?);
     if call.description(to).flags & O_APPEND != 0 {
         return Err(EBADF.into());
     }
