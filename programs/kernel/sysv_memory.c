@@ -82,6 +82,11 @@ int main(void) {
     one = shmat(id, NULL, 0);
     show("content stays", strcmp(one, "left behind"));
     shmctl(id, IPC_RMID, NULL);
+    show("replace what is at 0", shmat(id, (void *)1, SHM_RND | SHM_REMAP) != (void *)-1);
+    show("lock", shmctl(id, SHM_LOCK, NULL));
+    show("mode", (shmctl(id, IPC_STAT, &status), status.shm_perm.mode & ~01777));
+    show("unlock", shmctl(id, SHM_UNLOCK, NULL));
+    show("mode", (shmctl(id, IPC_STAT, &status), status.shm_perm.mode & ~01777));
     show("set", shmctl(id, IPC_SET, (shmctl(id, IPC_STAT, &status), status.shm_perm.mode = 0644, &status)));
     show("mode", (shmctl(id, IPC_STAT, &status), status.shm_perm.mode & 0777));
     return 0;

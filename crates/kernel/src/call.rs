@@ -82,7 +82,7 @@ pub enum Control {
         /// What the caller's call returns: the new thread's number.
         result: u64,
         /// The caller already waits for the child first (`vfork(2)`): it gets no result now, its call is redone later.
-        wait: Option<Wait>,
+        wait: Option<Box<Wait>>,
     },
     /// Replace the program (`execve(2)`); the world's loader does it and reports errors as the result.
     Execute(Execute),

@@ -201,8 +201,10 @@ fn setgroups(call: &mut Call<'_>) -> Result<u64, Stop> {
 
 /// A process by number; 0 for the caller.
 fn process_of(call: &Call<'_>, value: u64) -> Result<Pid, Stop> {
-    let pid = if value as u32 == 0 { call.pid } else { Pid(value as u32) };
-    if call.kernel.processes.contains_key(&pid) { Ok(pid) } else { Err(ESRCH.into()) }
+    match value as u32 {
+        0 => Ok(call.pid),
+        number => call.kernel.process_of(number).ok_or(ESRCH.into()),
+    }
 }
 
 /// `getpgrp(2)`.
@@ -242,7 +244,10 @@ fn setpgid(call: &mut Call<'_>) -> Result<u64, Stop> {
     }
     let pid = if who == 0 { call.pid } else { Pid(who as u32) };
     let group = if group == 0 { pid } else { Pid(group as u32) };
-    let process = call.kernel.processes.get(&pid).ok_or(ESRCH)?;
+    // Only the number of the process itself will do.
+    let Some(process) = call.kernel.processes.get(&pid) else {
+        return Err(call.kernel.process_of(pid.0).map_or(ESRCH, |_| EINVAL).into());
+    };
     let session = call.process().session;
     if pid != call.pid {
         match process {

@@ -94,9 +94,9 @@ impl Descriptors {
 /// An open file description.
 ///
 /// **Invariant:** `references` is the number of descriptors in all processes plus messages in
-/// flight that refer to it; `Kernel::release` removes it with the last one. Nothing else keeps it
-/// alive: unlike on Linux, a thread that waits in a call holds no reference, so that closing the
-/// last descriptor meanwhile closes the file at once.
+/// flight that refer to it; `Kernel::release` removes it with the last one, unless a thread waits
+/// in a call that was given it (`Wait::held`): then it goes with the call, as on Linux. Waits are
+/// not counted, so that waiting changes nothing that others could see.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Description {
     /// What kind of file.

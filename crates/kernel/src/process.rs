@@ -173,7 +173,9 @@ pub enum State {
 /// What runs in a process.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Image {
-    /// The executable's path, for `/proc/self/exe`.
+    /// The executable, which is kept as long as it runs.
+    pub inode: Option<Id>,
+    /// Its path, for `/proc/self/exe`.
     pub path: Vec<u8>,
     /// Arguments, for `/proc/self/cmdline`.
     pub arguments: Vec<Vec<u8>>,

@@ -8,7 +8,7 @@
 
 use crate::Kernel;
 use crate::descriptor::{Fd, File};
-use crate::id::{Pid, Tid};
+use crate::id::Tid;
 use crate::table::FootprintRule::Through;
 use crate::table::footprint::{Amount, SocketUse};
 use crate::table::{self, Row};
@@ -27,8 +27,10 @@ pub fn is_read(number: u64, args: &[u64; 6]) -> bool {
 /// What a read may return instead of all that there is, in bytes: one, all but one, or what was sent first.
 #[must_use]
 pub fn amounts(kernel: &Kernel, tid: Tid, number: u64, args: &[u64; 6]) -> Vec<u64> {
-    let Some(thread) = kernel.threads.get(&tid).filter(|_| is_read(number, args)) else { return Vec::new() };
-    let (there, first) = waiting(kernel, thread.pid, args[0] as Fd).unwrap_or_default();
+    if !is_read(number, args) {
+        return Vec::new();
+    }
+    let (there, first) = waiting(kernel, tid, args[0] as Fd).unwrap_or_default();
     let all = there.min(args[2]);
     let mut amounts: Vec<u64> =
         [1, first, all.saturating_sub(1)].into_iter().filter(|one| (1..all).contains(one)).collect();
@@ -38,8 +40,8 @@ pub fn amounts(kernel: &Kernel, tid: Tid, number: u64, args: &[u64; 6]) -> Vec<u
 }
 
 /// Bytes that wait to be read, and how many of them were sent first, as far as that is known.
-fn waiting(kernel: &Kernel, pid: Pid, fd: Fd) -> Option<(u64, u64)> {
-    let description = kernel.processes.get(&pid)?.descriptors.get(fd).ok()?.description;
+fn waiting(kernel: &Kernel, tid: Tid, fd: Fd) -> Option<(u64, u64)> {
+    let description = kernel.description_for(tid, fd)?;
     match kernel.descriptions.get(&description)?.file {
         File::PipeReader(id) | File::PipeBoth(id) => kernel.pipes.get(&id).map(|pipe| (pipe.len() as u64, 1)),
         File::Socket(id) if !kernel.net.sockets.get(&id)?.has_messages() => {

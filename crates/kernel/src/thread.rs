@@ -54,6 +54,26 @@ pub struct Processor {
     pub policy: (u32, u32),
 }
 
+/// `SCHED_RESET_ON_FORK`: children are nothing special.
+pub const RESET_ON_FORK: u32 = 0x4000_0000;
+
+/// `SCHED_FIFO`, `SCHED_RR`: the policies with priorities.
+pub const REAL_TIME: [u32; 2] = [1, 2];
+
+impl Processor {
+    /// How a new thread uses it that one with this creates now.
+    #[must_use]
+    pub fn inherited(self, now: u64) -> Self {
+        let fresh = Self { began: now, waits_since: 0, idle: 0, ..self };
+        let kind = self.policy.0 & !RESET_ON_FORK;
+        match self.policy.0 & RESET_ON_FORK {
+            0 => fresh,
+            _ if REAL_TIME.contains(&kind) => Self { policy: (0, 0), nice: 0, ..fresh },
+            _ => Self { policy: (kind, 0), nice: self.nice.max(0), ..fresh },
+        }
+    }
+}
+
 impl Thread {
     /// A fresh id for something that this thread creates.
     pub fn fresh_id(&mut self) -> Id {

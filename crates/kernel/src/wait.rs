@@ -3,6 +3,7 @@
 //! Data, not a callback: a waiting thread is cloned, hashed and printed like everything else in the world. When a wait is
 //! over, the call is redone from its arguments; it finds the old wait in [`crate::Call::resumed`].
 
+use crate::descriptor::Fd;
 use crate::files::lock::LockRequest;
 use crate::id::{Id, Pid};
 use crate::ipc::request::QueueRequest;
@@ -26,6 +27,9 @@ pub struct Wait {
     pub progress: u64,
     /// Set by whoever wakes the thread by name, such as `futex(2)`: the wait is over whatever its conditions say.
     pub woken: bool,
+    /// Descriptors that the call was given, and what they referred to when it began: each keeps its description until the call
+    /// has ended, whoever closes it meanwhile (Linux's `fdget`). [`crate::Kernel::call`] fills in those among the arguments.
+    pub held: Vec<(Fd, Id)>,
 }
 
 /// What becomes of a waiting call when a signal handler has run (`signal(7)`).
@@ -41,11 +45,22 @@ pub enum Interruption {
     Remaining {
         /// Where to.
         address: u64,
-        /// As a `struct timeval`, not a `struct timespec`.
-        micro: bool,
+        /// As what.
+        form: RestForm,
     },
     /// Not interrupted by anything but death.
     Never,
+}
+
+/// How the time left is written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RestForm {
+    /// A `struct timespec`; `EFAULT` if it cannot be written (`nanosleep(2)`).
+    Sleep,
+    /// A `struct timespec`, if it can be written (`ppoll(2)`).
+    Timespec,
+    /// A `struct timeval`, if it can be written (`select(2)`).
+    Timeval,
 }
 
 /// Something that a waiting thread waits for.
@@ -85,7 +100,7 @@ impl Wait {
     /// A wait for any of several conditions.
     #[must_use]
     pub fn any(until: Vec<Condition>) -> Self {
-        Self { until, deadline: None, interruption: Interruption::Restart, progress: 0, woken: false }
+        Self { until, deadline: None, interruption: Interruption::Restart, progress: 0, woken: false, held: Vec::new() }
     }
 
     /// The same with a deadline.
@@ -100,6 +115,19 @@ impl Wait {
     pub fn interruption(mut self, interruption: Interruption) -> Self {
         self.interruption = interruption;
         self
+    }
+
+    /// The same, keeping what these descriptors refer to.
+    #[must_use]
+    pub fn holding(mut self, held: Vec<(Fd, Id)>) -> Self {
+        self.held = held;
+        self
+    }
+
+    /// What a descriptor referred to when the call began.
+    #[must_use]
+    pub fn held(&self, fd: Fd) -> Option<Id> {
+        self.held.iter().find(|(held, _)| *held == fd).map(|(_, description)| *description)
     }
 
     /// The same, remembering how much is done.

@@ -70,11 +70,21 @@ impl World {
             executed += stop.executed;
             self.pass_time(stop.executed * self.pace.instruction);
             if let Some(trap) = stop.trap {
+                let yields = self.yields(tid, &trap);
                 self.handle(tid, &trap, observer)?;
                 moved += self.moved(tid, &trap) / BYTES;
+                if yields {
+                    return Ok(Turn { executed, can_go_on: true });
+                }
             }
         }
         Ok(Turn { executed, can_go_on: false })
+    }
+
+    /// Whether a thread lets others go first (`sched_yield(2)`): who waits for a lock that it takes again gets a turn.
+    fn yields(&self, tid: Tid, trap: &Trap) -> bool {
+        const SCHED_YIELD: u64 = 24;
+        *trap == Trap::Syscall && self.cpus.get(&tid).is_some_and(|cpu| cpu.gpr[x86::cpu::RAX] == SCHED_YIELD)
     }
 
     /// Bytes that a call has moved, if they are many: such calls take as long as thousands of instructions.

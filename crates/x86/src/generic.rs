@@ -8,7 +8,7 @@
 //! **Fail closed:** a form that is in no table is [`Trap::Unsupported`], never a guess. The tables
 //! are by mnemonic where all forms of a mnemonic behave alike, which is nearly everywhere;
 //! [`is_plain`] takes out the forms that share a name with something else (`mov` to control
-//! registers, far calls, VEX encodings).
+//! registers, far calls, VEX encodings but those of BMI1).
 
 use std::sync::LazyLock;
 
@@ -57,9 +57,9 @@ fn by_mnemonic(code: Code) -> Option<Generic> {
     rows.filter(|row| row.0 == mnemonic).map(|row| row.1).next()
 }
 
-/// Legacy encoding, near, and without control, debug or written segment registers.
+/// Legacy encoding or BMI1, near, and without control, debug or written segment registers.
 fn is_plain(code: Code) -> bool {
-    code.encoding() == EncodingKind::Legacy
+    (code.encoding() == EncodingKind::Legacy || integer::is_bmi1(code))
         && !is_far(code)
         && !is_narrow(code)
         && !moves_system(code)
@@ -192,6 +192,22 @@ pub fn step(m: &mut Machine<'_>) -> Result<(), Trap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_form_is_in_two_tables() {
+        let tables = [sse::lookup, x87::lookup, system::lookup, string::lookup, by_mnemonic];
+        for code in Code::values().filter(|code| *code != Code::INVALID) {
+            assert!(tables.iter().filter(|table| table(code).is_some()).count() <= 1, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn no_mnemonic_is_in_two_families() {
+        let rows = FAMILIES.iter().flat_map(|group| group.iter()).flat_map(|family| family.iter());
+        let mut mnemonics: Vec<_> = rows.map(|row| row.0).collect();
+        mnemonics.sort_unstable();
+        assert!(mnemonics.windows(2).all(|pair| pair[0] != pair[1]), "{mnemonics:?}");
+    }
 
     #[test]
     fn moves_to_and_from_system_registers_are_those_that_the_table_has() {

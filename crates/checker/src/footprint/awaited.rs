@@ -11,7 +11,7 @@ use kernel::descriptor::File;
 use kernel::files::LockRequest;
 use kernel::futex::{self, Key};
 use kernel::ipc::QueueRequest;
-use kernel::{Condition, Id, Kernel, Pid, Tid};
+use kernel::{Condition, Id, Kernel, Tid};
 use memory::Memory;
 
 /// Objects that a thread waits for: those of its conditions, and its process, which signals come to.
@@ -22,7 +22,7 @@ use memory::Memory;
 #[must_use]
 pub fn awaited(kernel: &Kernel, memory: &Memory, tid: Tid) -> Vec<u64> {
     let Some(thread) = kernel.threads.get(&tid) else { return Vec::new() };
-    let waiter = Waiter { kernel, memory, tid, pid: thread.pid };
+    let waiter = Waiter { kernel, memory, tid };
     let conditions = thread.wait.iter().flat_map(|wait| &wait.until);
     let accesses = conditions.flat_map(|condition| waiter.accesses(condition));
     let mut objects = vec![access::object(Kind::Process, u64::from(thread.pid.0), 0)];
@@ -35,7 +35,6 @@ struct Waiter<'a> {
     kernel: &'a Kernel,
     memory: &'a Memory,
     tid: Tid,
-    pid: Pid,
 }
 
 impl Waiter<'_> {
@@ -60,11 +59,10 @@ impl Waiter<'_> {
         }
     }
 
-    /// What an open file can be read or written depends on. Who closes its last descriptor ends the wait, too.
+    /// What an open file can be read or written depends on. Closing its descriptors ends no wait: the call keeps it open.
     fn ready(&self, description: Id) -> Vec<Access> {
-        let descriptors = reads(Kind::Descriptors, u64::from(self.pid.0));
         let file = self.kernel.descriptions.get(&description).map(|open| open.file);
-        std::iter::once(descriptors).chain(file.into_iter().flat_map(|file| self.ready_file(file))).collect()
+        file.into_iter().flat_map(|file| self.ready_file(file)).collect()
     }
 
     fn ready_file(&self, file: File) -> Vec<Access> {

@@ -58,6 +58,7 @@ impl PendingCall<'_> {
         accesses.push(writes(Kind::Process, u64::from(process.pid.0)));
         accesses.push(writes(Kind::Process, u64::from(process.parent.0)));
         accesses.push(reads(Kind::Inode, process.directories.working.0));
+        accesses.extend(process.image.inode.map(|inode| reads(Kind::Inode, inode.0)));
         // The masks of the parent's threads decide whether `SIGCHLD` stays pending.
         accesses.extend(access::masks(process.parent));
         accesses

@@ -96,6 +96,8 @@ impl PendingCall<'_> {
     pub fn reach(&self) -> Footprint {
         use FootprintRule as Rule;
         match self.rule() {
+            // It goes on with what the descriptor referred to, and may be the last that does.
+            _ if self.kernel.is_stale(self.tid) => everything(),
             Rule::Everything => everything(),
             Rule::Local | Rule::BlocksSignals | Rule::ReadsClock => Footprint::Nothing,
             Rule::SharedByThreads => self.if_alone(|_| Footprint::Nothing),

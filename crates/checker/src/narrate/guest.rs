@@ -22,7 +22,5 @@ pub fn text_at(world: &World, space: SpaceId, address: u64) -> Option<String> {
 /// What a descriptor refers to.
 pub fn file_of(world: &World, tid: Tid, fd: i32) -> Option<File> {
     let kernel = &world.kernel;
-    let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
-    let descriptor = process.and_then(|process| process.descriptors.get(fd).ok())?;
-    kernel.descriptions.get(&descriptor.description).map(|description| description.file)
+    kernel.descriptions.get(&kernel.description_for(tid, fd)?).map(|description| description.file)
 }

@@ -53,8 +53,7 @@ impl State {
         if table::footprint(number) != FootprintRule::Accepts {
             return None;
         }
-        let descriptor = kernel.processes.get(&thread.pid)?.descriptors.get(args[0] as i32).ok()?;
-        match kernel.descriptions.get(&descriptor.description)?.file {
+        match kernel.descriptions.get(&kernel.description_for(tid, args[0] as i32)?)?.file {
             File::Socket(id) => Some(id),
             _ => None,
         }

@@ -139,7 +139,7 @@ fn the_list_of_instructions_is_that_of_the_processor() {
     let mut text = format!(
         "# Instructions\n\n\
          Generated from the processor's tables (`crates/x86/src/generic.rs`); a test fails when this file is stale.\n\n\
-         Programs see an x86-64-v2 processor: `cpuid` announces SSE to SSE4.2, POPCNT and CMPXCHG16B, not AVX. {forms} instruction forms\n\
+         Programs see an x86-64-v2 processor: `cpuid` announces SSE to SSE4.2, POPCNT, CMPXCHG16B, BMI1 and LZCNT, not AVX. {forms} instruction forms\n\
          are modelled, each held against the host's processor by `cargo nextest run -p x86 host::`. A form that is not listed\n\
          ends a run with its name and call stack (exit code 3).\n\n\
          A number behind a name says how many forms it has.\n"

@@ -44,6 +44,13 @@ const WAITS: &[[&str; 3]] = &[
     ["mail", "poll(&(struct pollfd){ mail[0], POLLIN }, 1, -1)", POST],
     ["event", "eventfd_t v; eventfd_read(event, &v)", "eventfd_write(event, 1)"],
     ["flock", "flock(locks[1], LOCK_EX)", "flock(locks[0], LOCK_UN)"],
+    // A call keeps what it was given, and closes it at its end if nobody else refers to it.
+    ["kept", "read(in[0], &c, 1)", "close(in[0]); close(in[1])"],
+    [
+        "last",
+        "recv(pair[0], &c, 1, 0)",
+        "static char b[1 << 20]; close(pair[0]); send(pair[1], b, sizeof b, MSG_NOSIGNAL)",
+    ],
     ["unlocked", "flock(locks[1], LOCK_EX)", "close(locks[0])"],
     ["semaphore", "semop(sysv, &(struct sembuf){ 0, -1, 0 }, 1)", "semop(sysv, &(struct sembuf){ 0, 1, 0 }, 1)"],
     ["message", "long b[2]; msgrcv(messages, b, 8, 0, 0)", "msgsnd(messages, &(long[2]){ 1, 1 }, 8, 0)"],

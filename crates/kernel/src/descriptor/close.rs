@@ -6,6 +6,7 @@
 use super::{Descriptor, Fd};
 use crate::errno::Errno;
 use crate::id::{Id, Pid};
+use crate::wait::Wait;
 use crate::{Kernel, event, files};
 use memory::Memory;
 
@@ -20,20 +21,40 @@ impl Kernel {
         let descriptor = process.descriptors.remove(fd)?;
         // Any close by a process releases all its record locks on the file (`fcntl(2)`).
         files::closed_by(self, pid, descriptor.description);
+        self.queue_closed_by(pid, descriptor.description);
         self.release(memory, descriptor.description);
         Ok(())
     }
 
-    /// One reference to a description less; it is closed with the last.
-    ///
-    /// The order matters: watchers (epoll sets, open file description locks) are told while the
-    /// description still exists; its kind's `close` may look at it; then it goes; a deleted file's
-    /// content goes last.
+    /// One reference to a description less; it is closed with the last, or with the last call that waits on it.
     pub fn release(&mut self, memory: &mut Memory, description: Id) {
         let open = self.descriptions.get_mut(&description).expect("a reference keeps its description");
         assert!(open.references > 0, "a description that nobody refers to is closed already");
         open.references -= 1;
-        if open.references > 0 {
+        self.close_if_unused(memory, description);
+    }
+
+    /// A call that has waited is over.
+    pub fn let_go(&mut self, memory: &mut Memory, wait: &Wait) {
+        for (_, description) in &wait.held {
+            self.close_if_unused(memory, *description);
+        }
+    }
+
+    /// Whether a thread waits in a call that was given this.
+    fn is_held(&self, description: Id) -> bool {
+        let waits = self.threads.values().filter_map(|thread| thread.wait.as_ref());
+        waits.flat_map(|wait| &wait.held).any(|(_, held)| *held == description)
+    }
+
+    /// Closes a description that neither a descriptor nor a call refers to.
+    ///
+    /// The order matters: watchers (epoll sets, open file description locks) are told while the
+    /// description still exists; its kind's `close` may look at it; then it goes; a deleted file's
+    /// content goes last.
+    fn close_if_unused(&mut self, memory: &mut Memory, description: Id) {
+        let is_free = self.descriptions.get(&description).is_some_and(|open| open.references == 0);
+        if !is_free || self.is_held(description) {
             return;
         }
         files::description_closed(self, description);

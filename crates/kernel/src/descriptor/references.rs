@@ -4,7 +4,7 @@ use super::{Description, Descriptor, Descriptors, Fd, O_PATH};
 use crate::Kernel;
 use crate::call::Call;
 use crate::errno::{EBADF, Errno};
-use crate::id::Id;
+use crate::id::{Id, Tid};
 
 /// `RLIMIT_NOFILE`.
 const LIMIT_FILES: usize = 7;
@@ -16,8 +16,14 @@ impl Call<'_> {
         if self.description(id).flags & O_PATH == 0 { Ok(id) } else { Err(EBADF) }
     }
 
-    /// What a descriptor refers to, `O_PATH` or not.
+    /// What a descriptor refers to, `O_PATH` or not; in a call that is redone, what it referred to at first.
     pub fn description_or_path(&self, fd: Fd) -> Result<Id, Errno> {
+        let held = self.resumed.as_ref().and_then(|wait| wait.held(fd));
+        held.map_or_else(|| self.description_now(fd), Ok)
+    }
+
+    /// What a descriptor refers to at this moment, `O_PATH` or not, whatever it was when the call began.
+    pub fn description_now(&self, fd: Fd) -> Result<Id, Errno> {
         self.process().descriptors.get(fd).map(|descriptor| descriptor.description)
     }
 
@@ -57,6 +63,26 @@ impl Call<'_> {
         self.description_mut(description).retain();
         let replaced = self.process_mut().descriptors.set(fd, Descriptor { description, close_on_exec });
         assert!(replaced.is_none(), "descriptor {fd} was free");
+    }
+}
+
+impl Kernel {
+    /// What a descriptor means to a thread: in a call that it waits in, what it referred to when the call began.
+    #[must_use]
+    pub fn description_for(&self, tid: Tid, fd: Fd) -> Option<Id> {
+        let thread = self.threads.get(&tid)?;
+        let held = thread.wait.as_ref().and_then(|wait| wait.held(fd));
+        held.or_else(|| Some(self.processes.get(&thread.pid)?.descriptors.get(fd).ok()?.description))
+    }
+
+    /// Whether a thread waits in a call that was given a descriptor which refers to something else by now, or to nothing.
+    #[must_use]
+    pub fn is_stale(&self, tid: Tid) -> bool {
+        let Some(thread) = self.threads.get(&tid) else { return false };
+        let Some(wait) = thread.wait.as_ref().filter(|wait| !wait.held.is_empty()) else { return false };
+        let descriptors = self.processes.get(&thread.pid).map(|process| &process.descriptors);
+        let now = |fd: Fd| Some(descriptors?.get(fd).ok()?.description);
+        wait.held.iter().any(|(fd, held)| now(*fd) != Some(*held))
     }
 }
 

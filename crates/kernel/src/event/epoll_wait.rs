@@ -2,11 +2,12 @@
 
 use super::epoll::{EPOLLET, EPOLLONESHOT, Epoll, Item, Key};
 use super::timeout::Timeout;
+use super::watched::Watched;
 use crate::call::{Call, Stop};
 use crate::descriptor::{File, POLLIN};
 use crate::errno::EINVAL;
 use crate::id::Id;
-use crate::wait::{Condition, Interruption};
+use crate::wait::Interruption;
 
 /// Bytes of a `struct epoll_event`, which is packed.
 const EVENT: u64 = 12;
@@ -51,8 +52,8 @@ fn run(call: &mut Call<'_>, timeout: Timeout) -> Result<u64, Stop> {
         call.store_u32(address, *events)?;
         call.store_u64(address.wrapping_add(4), *data)?;
     }
-    let condition = Condition::Poll(description, POLLIN);
-    call.count_or_wait(events.len() as u64, vec![condition], timeout, Interruption::Fail)
+    let watched = Watched { fd: call.int(0), description, events: POLLIN };
+    call.count_or_wait(events.len() as u64, &[watched], timeout, Interruption::Fail)
 }
 
 /// Takes up to `max` events from the front of the list; level-triggered items go to its end, so that all get their turn.

@@ -15,6 +15,7 @@ mod timeout;
 pub mod timer;
 pub(crate) mod timer_calls;
 mod wake;
+mod watched;
 
 use crate::table::footprint::FootprintRule::{Everything, MakesDescriptors, Polls};
 use crate::table::narration::ResultWords;

@@ -1,10 +1,11 @@
 //! `poll(2)` and `ppoll(2)`.
 
 use super::timeout::Timeout;
+use super::watched::Watched;
 use crate::call::{Call, Stop};
 use crate::descriptor::{POLLERR, POLLHUP, POLLNVAL};
 use crate::errno::EINVAL;
-use crate::wait::{Condition, Interruption};
+use crate::wait::{Interruption, RestForm};
 
 /// `RLIMIT_NOFILE`: more entries than this are refused.
 const LIMIT_FILES: usize = 7;
@@ -23,7 +24,7 @@ pub fn ppoll(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [_, _, time, mask, size, _] = call.args;
     let timeout = call.load_timeout(time)?;
     call.take_mask(mask, size)?;
-    let count = run(call, timeout, Interruption::Remaining { address: time, micro: false })?;
+    let count = run(call, timeout, Interruption::Remaining { address: time, form: RestForm::Timespec })?;
     if time != 0 {
         let left = call.time_left(timeout);
         // Linux ignores that it cannot write the rest of the time back.
@@ -38,26 +39,28 @@ fn run(call: &mut Call<'_>, timeout: Timeout, interruption: Interruption) -> Res
     if count > call.process().limits[LIMIT_FILES].0 {
         return Err(EINVAL.into());
     }
-    let (mut ready, mut conditions) = (0, Vec::new());
+    let (mut ready, mut watched) = (0, Vec::new());
     for entry in (0..count).map(|index| entries.wrapping_add(ENTRY * index)) {
-        let (returned, condition) = examine(call, entry)?;
+        let (returned, watch) = examine(call, entry)?;
         call.store(entry.wrapping_add(6), &returned.to_le_bytes())?;
         ready += u64::from(returned != 0);
-        conditions.extend(condition);
+        watched.extend(watch);
     }
-    call.count_or_wait(ready, conditions, timeout, interruption)
+    call.count_or_wait(ready, &watched, timeout, interruption)
 }
 
 /// One entry: the events to return, and what to wait for if there are none.
-fn examine(call: &mut Call<'_>, entry: u64) -> Result<(u16, Option<Condition>), Stop> {
+///
+/// Linux looks the descriptor up each time: one that was closed during the wait is `POLLNVAL` then.
+fn examine(call: &mut Call<'_>, entry: u64) -> Result<(u16, Option<Watched>), Stop> {
     let fd = call.load_u32(entry)? as i32;
     let wanted = u16::from_le_bytes(call.load(entry.wrapping_add(4))?) | POLLERR | POLLHUP;
     if fd < 0 {
         return Ok((0, None));
     }
-    let Ok(description) = call.description_of(fd) else {
+    let Some(description) = call.watchable(fd) else {
         return Ok((POLLNVAL, None));
     };
     let events = super::ready(call.kernel, call.memory, call.tid, description) & wanted;
-    Ok((events, Some(Condition::Poll(description, wanted))))
+    Ok((events, Some(Watched { fd, description, events: wanted })))
 }

@@ -1,10 +1,11 @@
 //! `select(2)` and `pselect6(2)`.
 
 use super::timeout::Timeout;
+use super::watched::Watched;
 use crate::call::{Call, Stop};
 use crate::descriptor::{Fd, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDNORM, POLLWRNORM};
 use crate::errno::{EBADF, EINVAL};
-use crate::wait::{Condition, Interruption};
+use crate::wait::{Interruption, RestForm};
 
 /// `EPOLLRDBAND`.
 const POLLRDBAND: u16 = 0x080;
@@ -20,7 +21,7 @@ const SETS: [u16; 3] =
 pub fn select(call: &mut Call<'_>) -> Result<u64, Stop> {
     let time = call.args[4];
     let timeout = call.load_timeval(time)?;
-    let count = run(call, timeout, Interruption::Remaining { address: time, micro: true })?;
+    let count = run(call, timeout, Interruption::Remaining { address: time, form: RestForm::Timeval })?;
     if time != 0 {
         let left = call.time_left(timeout);
         // Linux ignores that it cannot write the rest of the time back.
@@ -38,7 +39,7 @@ pub fn pselect6(call: &mut Call<'_>) -> Result<u64, Stop> {
         let size = call.load_u64(argument.wrapping_add(8))?;
         call.take_mask(mask, size)?;
     }
-    let count = run(call, timeout, Interruption::Remaining { address: time, micro: false })?;
+    let count = run(call, timeout, Interruption::Remaining { address: time, form: RestForm::Timespec })?;
     if time != 0 {
         let left = call.time_left(timeout);
         let _ = call.store_timespec(time, left);
@@ -63,10 +64,9 @@ fn run(call: &mut Call<'_>, timeout: Timeout, interruption: Interruption) -> Res
     for address in addresses {
         sets.push(load_set(call, address, number)?);
     }
-    let conditions = conditions(call, &sets, number)?;
-    let (count, results) = results(call, &sets, &conditions);
-    let conditions = conditions.into_iter().map(|(_, condition)| condition).collect();
-    let count = call.count_or_wait(count, conditions, timeout, interruption)?;
+    let (watched, closed) = watched(call, &sets, number)?;
+    let (count, results) = results(call, &sets, &watched, &closed);
+    let count = call.count_or_wait(count, &watched, timeout, interruption)?;
     for (address, result) in addresses.into_iter().zip(results) {
         if address != 0 {
             call.store(address, &result)?;
@@ -91,29 +91,30 @@ fn has(set: &[u8], fd: Fd) -> bool {
     set[fd as usize / 8] >> (fd % 8) & 1 == 1
 }
 
-/// What to wait for, one condition for each descriptor that is in some set.
-fn conditions(call: &Call<'_>, sets: &[Vec<u8>], number: Fd) -> Result<Vec<(Fd, Condition)>, Stop> {
-    let mut conditions = Vec::new();
+/// What to wait for, one for each descriptor that is in some set, and descriptors that were closed during the wait.
+fn watched(call: &Call<'_>, sets: &[Vec<u8>], number: Fd) -> Result<(Vec<Watched>, Vec<Fd>), Stop> {
+    let (mut watched, mut closed) = (Vec::new(), Vec::new());
     for fd in 0..number {
-        let wanted = sets.iter().zip(SETS).filter(|(set, _)| has(set, fd)).fold(0, |all, (_, events)| all | events);
-        if wanted != 0 {
-            let description = call.description_of(fd).map_err(|_| EBADF)?;
-            conditions.push((fd, Condition::Poll(description, wanted)));
+        let events = sets.iter().zip(SETS).filter(|(set, _)| has(set, fd)).fold(0, |all, (_, events)| all | events);
+        match call.watchable(fd) {
+            _ if events == 0 => {}
+            Some(description) => watched.push(Watched { fd, description, events }),
+            None if call.resumed.is_some() => closed.push(fd),
+            None => return Err(EBADF.into()),
         }
     }
-    Ok(conditions)
+    Ok((watched, closed))
 }
 
-/// How many bits are set in the results, and the results.
-fn results(call: &Call<'_>, sets: &[Vec<u8>], conditions: &[(Fd, Condition)]) -> (u64, Vec<Vec<u8>>) {
+/// How many bits are set in the results, and the results. One that was closed is in every set that asks for it.
+fn results(call: &Call<'_>, sets: &[Vec<u8>], watched: &[Watched], closed: &[Fd]) -> (u64, Vec<Vec<u8>>) {
     let mut results: Vec<Vec<u8>> = sets.iter().map(|set| vec![0; set.len()]).collect();
     let mut count = 0;
-    for (fd, condition) in conditions {
-        let Condition::Poll(description, _) = condition else { continue };
-        let events = super::ready(call.kernel, call.memory, call.tid, *description);
+    let ready = |watch: &Watched| (watch.fd, super::ready(call.kernel, call.memory, call.tid, watch.description));
+    for (fd, events) in watched.iter().map(ready).chain(closed.iter().map(|fd| (*fd, u16::MAX))) {
         for ((set, result), accepted) in sets.iter().zip(&mut results).zip(SETS) {
-            if has(set, *fd) && events & accepted != 0 {
-                result[*fd as usize / 8] |= 1 << (fd % 8);
+            if has(set, fd) && events & accepted != 0 {
+                result[fd as usize / 8] |= 1 << (fd % 8);
                 count += 1;
             }
         }

@@ -3,7 +3,6 @@
 use crate::call::{Call, Stop};
 use crate::errno::EINVAL;
 use crate::signal;
-use crate::wait::{Condition, Interruption, Wait};
 
 /// Nanoseconds in a second.
 pub const SECOND: u64 = 1_000_000_000;
@@ -98,22 +97,6 @@ impl Call<'_> {
     pub fn time_left(&self, timeout: Timeout) -> u64 {
         let deadline = self.deadline(timeout).unwrap_or(u64::MAX);
         deadline.saturating_sub(self.kernel.clock.now())
-    }
-
-    /// Gives back how many things are ready, or waits for the first: 0 when the time is over.
-    ///
-    /// A signal handler ends the wait with `EINTR` in any case (`signal(7)`).
-    pub fn count_or_wait(
-        &self,
-        count: u64,
-        conditions: Vec<Condition>,
-        timeout: Timeout,
-        interruption: Interruption,
-    ) -> Result<u64, Stop> {
-        if count > 0 || timeout == Timeout::Zero || self.timed_out() {
-            return Ok(count);
-        }
-        Err(Wait::any(conditions).deadline(self.deadline(timeout)).interruption(interruption).into())
     }
 
     /// Takes a temporary signal mask for the time of the call (`ppoll(2)`, `epoll_pwait(2)`); it ends with the call.

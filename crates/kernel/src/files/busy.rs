@@ -1,6 +1,5 @@
 //! Files that cannot be executed or written now (`ETXTBSY`).
 
-use super::standard::root;
 use crate::Kernel;
 use crate::descriptor::File;
 use crate::id::Id;
@@ -15,7 +14,7 @@ pub fn is_being_written(kernel: &Kernel, inode: Id) -> bool {
 /// Whether a process runs a file, so that it cannot be written (`ETXTBSY`).
 #[must_use]
 pub fn is_running(kernel: &Kernel, inode: Id) -> bool {
-    let runs = |process: &Process| kernel.resolve(root().into(), &process.image.path, true) == Ok(inode);
+    let runs = |process: &Process| process.image.inode == Some(inode);
     let mut living = kernel.processes.values().filter(|process| !process.is_zombie());
     living.any(runs)
 }

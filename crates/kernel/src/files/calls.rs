@@ -146,7 +146,7 @@ pub const ROWS: &[Row] = &[
     Row::full(275, "splice", splice::splice, &[Fd, Hex, Fd, Hex, Size, Hex], Everything),
     Row::full(276, "tee", splice::tee, &[Fd, Fd, Size, Hex], Everything),
     Row::full(277, "sync_file_range", size::sync_file_range, &[Fd, Size, Size, Hex], Everything),
-    Row::full(278, "vmsplice", splice::vmsplice, &[Fd, Hex, Size, Hex], Everything).partial("no SPLICE_F_NONBLOCK"),
+    Row::full(278, "vmsplice", splice::vmsplice, &[Fd, Hex, Size, Hex], Everything),
     Row::full(280, "utimensat", metadata::utimensat, &[Dir, Path, Hex, Hex], Names(NameUse::Change(Follow::Unless(3))))
         .partial("no times before 1970"),
     Row::full(285, "fallocate", size::fallocate, &[Fd, Hex, Size, Size], Everything),

@@ -5,7 +5,7 @@
 //! descriptor of a *description* is closed (flock and OFD locks end); the last description of a
 //! *file* without names is closed (its content goes).
 
-use super::{locking, notify};
+use super::{is_running, locking, notify};
 use crate::Kernel;
 use crate::descriptor::{Description, File, O_PATH};
 use crate::id::{Id, Pid};
@@ -64,6 +64,7 @@ pub fn forget_if_unused(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
 
 fn is_in_use(kernel: &Kernel, id: Id) -> bool {
     let works_there = |process: &Process| process.directories.working == id;
-    let is_open = |open: &Description| open.file == File::Inode(id) && open.flags & O_PATH == 0;
-    kernel.processes.values().any(works_there) || kernel.descriptions.values().any(is_open)
+    // `O_PATH` keeps a file, too: it can still be asked for attributes, and opened by `/proc/self/fd`.
+    let is_open = |open: &Description| open.file == File::Inode(id);
+    is_running(kernel, id) || kernel.processes.values().any(works_there) || kernel.descriptions.values().any(is_open)
 }

@@ -139,6 +139,10 @@ pub fn set(call: &mut Call<'_>, description: Id, family: Family, waits: bool) ->
     if !is_allowed {
         return Err(EBADF.into());
     }
+    // The lock would outlive its descriptor: Linux gives it back at once.
+    if family == Family::Process && waits && call.description_now(call.int(0)) != Ok(description) {
+        return Err(EBADF.into());
+    }
     let file = key(call, description)?;
     let record = Record { start, end, owner: owner(call, description, family), mode: mode.unwrap_or(Mode::Shared) };
     if mode.is_none() {
@@ -168,10 +172,15 @@ const LOCK_SH: u64 = 1;
 const LOCK_EX: u64 = 2;
 const LOCK_NB: u64 = 4;
 const LOCK_UN: u64 = 8;
+const LOCK_MAND: u64 = 32;
 
 /// `flock(2)`.
 pub fn flock(call: &mut Call<'_>) -> Result<u64, Stop> {
     let operation = call.args[1] as u32 as u64;
+    if operation & LOCK_MAND != 0 {
+        // Linux ignores it since 5.17, whatever else is asked for.
+        return Ok(0);
+    }
     let mode = match operation & !LOCK_NB {
         LOCK_SH => Some(Mode::Shared),
         LOCK_EX => Some(Mode::Exclusive),

@@ -16,6 +16,7 @@ pub(crate) mod device_operations;
 mod directory;
 mod duplicate;
 mod fcntl;
+mod file_system;
 pub mod inode;
 mod ioctl;
 pub(crate) mod known;

@@ -3,7 +3,7 @@
 use super::inode::{Kind, S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFMT, S_IFREG, S_IFSOCK};
 use super::stat::at_flags;
 use super::walk::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_FOLLOW, AT_SYMLINK_NOFOLLOW, Node, Place};
-use super::{base, notify, stat};
+use super::{base, file_system, notify};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::Fd;
@@ -116,7 +116,9 @@ fn name_again(call: &mut Call<'_>, old: (Fd, u64), new: (Fd, u64), flags: u32) -
     let Node::Inode(id) = node else { return Err(EXDEV.into()) };
     // A new file does not know on which of the file systems that take new files it is: /dev/shm is as good as /tmp.
     let is_known = call.kernel.files.known.get(id).is_some();
-    if is_known && stat::device_of(call.kernel, id) != stat::device_of_directory(call.kernel, place.parent) {
+    if is_known
+        && file_system::device_of(call.kernel, id) != file_system::device_of_directory(call.kernel, place.parent)
+    {
         return Err(EXDEV.into());
     }
     let inode = call.kernel.inode(id).ok_or(ENOENT)?;

@@ -106,8 +106,8 @@ pub fn ended(kernel: &mut Kernel, inode: Id) {
     }
 }
 
-/// A name was changed to another.
-pub fn moved(kernel: &mut Kernel, old: &Place, new: &Place, inode: Id, is_directory: bool) {
+/// A name was changed to another, which another file may have lost by that.
+pub fn moved(kernel: &mut Kernel, [old, new]: [&Place; 2], (inode, is_directory): (Id, bool), replaced: Option<Id>) {
     if kernel.files.notifiers.is_empty() {
         return;
     }
@@ -116,5 +116,8 @@ pub fn moved(kernel: &mut Kernel, old: &Place, new: &Place, inode: Id, is_direct
     let kind = if is_directory { IN_ISDIR } else { 0 };
     tell(kernel, old.parent, IN_MOVED_FROM | kind, cookie, &old.name);
     tell(kernel, new.parent, IN_MOVED_TO | kind, cookie, &new.name);
+    if let Some(replaced) = replaced {
+        tell(kernel, replaced, IN_ATTRIB | kind, 0, b"");
+    }
     tell(kernel, inode, IN_MOVE_SELF, 0, b"");
 }

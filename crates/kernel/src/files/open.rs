@@ -4,7 +4,7 @@ use super::content;
 use super::inode::{Inode, Kind, S_ISGID};
 use super::permission::{READ, WRITE};
 use super::walk::{AT_FDCWD, Node, Place, Restriction, Walk};
-use super::{base, device, synthetic};
+use super::{base, device, seal, synthetic};
 use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::{
@@ -23,6 +23,9 @@ const NOT_KEPT: u32 = O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC | TMPFIL
 const WITH_PATH: u32 = O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC;
 /// Every flag that Linux knows; `open(2)` ignores the rest.
 const ALL_FLAGS: u32 = 0o37_777_703;
+
+/// Set-group-id of a program: nobody makes one for a group that is not theirs (`inode(7)`).
+const SETS_GROUP: u32 = S_ISGID | 0o010;
 
 /// What `open(2)` was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +86,7 @@ pub fn creat(call: &mut Call<'_>) -> Result<u64, Stop> {
     open_path(call, AT_FDCWD, call.args[0], how)
 }
 
-/// `RESOLVE_*`: no mounts to cross, then the bits of [`Restriction`], then `RESOLVE_CACHED`.
+/// `RESOLVE_*`: the bits of [`Restriction`], then `RESOLVE_CACHED`.
 const RESOLVE: u64 = 0x3f;
 
 /// `openat2(2)`.
@@ -115,6 +118,7 @@ fn strict(flags: u64, mode: u64, resolve: u64) -> Result<How, Errno> {
         return Err(EINVAL);
     }
     let restriction = Restriction {
+        no_mounts: resolve & 0x1 != 0,
         no_jumps: resolve & 0x2 != 0 || resolve & 0x4 != 0,
         no_links: resolve & 0x4 != 0,
         beneath: resolve & 0x8 != 0,
@@ -186,6 +190,8 @@ fn existing(call: &mut Call<'_>, place: &Place, node: Node, how: How) -> Result<
         return Err(ETXTBSY.into());
     }
     if how.has(O_TRUNC) && inode.kind == Kind::Regular {
+        let length = content::length(call.kernel, call.memory, id);
+        seal::check_resize(call.kernel, id, length, 0)?;
         content::resize(call.kernel, call.memory, id, 0)?;
         super::notify::modified(call.kernel, id);
     }
@@ -327,9 +333,12 @@ impl Call<'_> {
         let asker = self.asker();
         let gid = if inherits { parent.gid } else { asker.gid };
         let is_link = matches!(kind, Kind::Link(_));
+        let asked = mode;
         let mut mode = if is_link { 0o777 } else { mode & 0o7777 & !self.process().directories.mask };
         if inherits && kind == Kind::Directory {
             mode |= S_ISGID;
+        } else if inherits && asked & SETS_GROUP == SETS_GROUP && !asker.may_set_group(gid) {
+            mode &= !S_ISGID;
         }
         let id = self.fresh_id();
         let now = self.kernel.clock.real();

@@ -54,6 +54,12 @@ impl Asker {
         Self::with(credentials, credentials.user[0], credentials.group[0])
     }
 
+    /// Whether it may make set-group-id files of a group.
+    #[must_use]
+    pub fn may_set_group(&self, gid: u32) -> bool {
+        self.is_privileged || self.gid == gid || self.groups.contains(&gid)
+    }
+
     fn with(credentials: &Credentials, uid: u32, gid: u32) -> Self {
         Self { uid, gid, groups: credentials.groups.clone(), is_privileged: is_privileged(credentials, uid) }
     }

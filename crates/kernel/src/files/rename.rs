@@ -8,7 +8,7 @@ use super::inode::Inode;
 use super::namespace::{change_links, check_changeable, drop_name, end_directory, is_mounted};
 use super::permission::WRITE;
 use super::walk::{AT_FDCWD, Place};
-use super::{notify, stat};
+use super::{file_system, notify};
 use crate::call::{Call, Stop};
 use crate::descriptor::Fd;
 use crate::errno::{EBUSY, EEXIST, EINVAL, EISDIR, ENOENT, ENOTDIR, ENOTEMPTY, EXDEV, Errno};
@@ -20,6 +20,9 @@ const NOREPLACE: u64 = 1;
 const EXCHANGE: u64 = 2;
 /// Leave a whiteout, for overlay file systems.
 const WHITEOUT: u64 = 4;
+
+/// No path: where one of two that are exchanged is meanwhile.
+const NOWHERE: &[u8] = b"\0";
 
 /// `rename(2)`.
 pub fn rename(call: &mut Call<'_>) -> Result<u64, Stop> {
@@ -92,7 +95,7 @@ fn change_name(call: &mut Call<'_>, old: (Fd, u64), new: (Fd, u64), flags: u64) 
 }
 
 fn device(call: &Call<'_>, side: &Side) -> u32 {
-    stat::device_of_directory(call.kernel, side.place.parent)
+    file_system::device_of_directory(call.kernel, side.place.parent)
 }
 
 /// A slash at the end asks for a directory.
@@ -169,21 +172,19 @@ fn carry_out(call: &mut Call<'_>, old: &Side, new: &Side, from: Id) -> Result<()
         change_links(call.kernel, old.place.parent, -1)?;
         change_links(call.kernel, new.place.parent, 1)?;
     }
-    if let Some(replaced) = new.id() {
-        if new.is_directory() {
-            change_links(call.kernel, new.place.parent, -1)?;
-            end_directory(call, replaced)?;
-        } else {
-            drop_name(call, replaced)?;
-        }
-    }
     if let (Some(old), Some(new)) = paths {
         call.kernel.path_changed(&new, &[&new, b" (deleted)".as_slice()].concat());
         call.kernel.path_changed(&old, &new);
     }
-    let is_directory = old.is_directory();
-    notify::moved(call.kernel, &old.place, &new.place, from, is_directory);
-    Ok(())
+    notify::moved(call.kernel, [&old.place, &new.place], (from, old.is_directory()), new.id());
+    match new.id() {
+        Some(replaced) if new.is_directory() => {
+            change_links(call.kernel, new.place.parent, -1)?;
+            end_directory(call, replaced)
+        }
+        Some(replaced) => drop_name(call, replaced),
+        None => Ok(()),
+    }
 }
 
 fn path_of(call: &Call<'_>, side: &Side) -> Option<Vec<u8>> {
@@ -203,10 +204,18 @@ fn put(call: &mut Call<'_>, place: &Place, id: Id, is_directory: bool) -> Result
 
 fn exchange(call: &mut Call<'_>, old: &Side, new: &Side) -> Result<u64, Stop> {
     let (first, second) = (old.id().ok_or(ENOENT)?, new.id().ok_or(ENOENT)?);
+    let paths = (path_of(call, old), path_of(call, new));
     put(call, &new.place, first, old.is_directory())?;
     put(call, &old.place, second, new.is_directory())?;
     let moved = i32::from(old.is_directory()) - i32::from(new.is_directory());
     change_links(call.kernel, new.place.parent, moved)?;
     change_links(call.kernel, old.place.parent, -moved)?;
+    if let (Some(old), Some(new)) = paths {
+        call.kernel.path_changed(&new, NOWHERE);
+        call.kernel.path_changed(&old, &new);
+        call.kernel.path_changed(NOWHERE, &old);
+    }
+    notify::moved(call.kernel, [&old.place, &new.place], (first, old.is_directory()), None);
+    notify::moved(call.kernel, [&new.place, &old.place], (second, new.is_directory()), None);
     Ok(0)
 }

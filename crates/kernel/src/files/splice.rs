@@ -215,19 +215,25 @@ pub fn vmsplice(call: &mut Call<'_>) -> Result<u64, Stop> {
     }
     let description = call.description_of(call.int(0))?;
     pipe::find(call.kernel, description).ok_or(EBADF)?;
-    if call.args[3] & SPLICE_F_NONBLOCK != 0 {
-        return call.unsupported("SPLICE_F_NONBLOCK");
+    let is_writable = call.description(description).is_writable();
+    let result = if is_writable { transfer::writev(call) } else { transfer::readv(call) };
+    match result {
+        // It waits for room to begin with, not for room for all.
+        Err(Stop::Wait(wait)) if wait.progress > 0 => Ok(wait.progress),
+        Err(Stop::Wait(_)) if call.args[3] & SPLICE_F_NONBLOCK != 0 => Err(EAGAIN.into()),
+        result => result,
     }
-    if call.description(description).is_writable() { transfer::writev(call) } else { transfer::readv(call) }
 }
 
 /// `copy_file_range(2)`.
 pub fn copy_file_range(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let (from, to) = (source(call, 0)?, sink(call, 2)?);
+    let (from, to) = (call.description_of(call.int(0))?, call.description_of(call.int(2))?);
     if call.args[5] != 0 {
         return Err(EINVAL.into());
     }
+    // What kind of files they are comes before how they were opened.
     let (first, second) = (regular(call, from)?, regular(call, to)?);
+    let (from, to) = (source(call, 0)?, sink(call, 2)?);
     if call.description(to).flags & O_APPEND != 0 {
         return Err(EBADF.into());
     }
@@ -243,9 +249,10 @@ pub fn copy_file_range(call: &mut Call<'_>) -> Result<u64, Stop> {
     }
     let bytes = content::read_at(call.kernel, call.memory, first, start, length as usize);
     let sent = transfer::put(call, to, &bytes, Some(target))?;
-    advance(call, from, call.args[1], read_at, sent)?;
+    // Both move on, even if one of them cannot be told.
+    let told = advance(call, from, call.args[1], read_at, sent);
     advance(call, to, call.args[3], write_at, sent)?;
-    Ok(sent as u64)
+    told.map(|()| sent as u64)
 }
 
 fn regular(call: &Call<'_>, description: Id) -> Result<Id, Errno> {

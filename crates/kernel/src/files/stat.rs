@@ -2,6 +2,7 @@
 
 use super::base;
 use super::content;
+use super::file_system::{DEVICE_DEV, DEVICE_FILES, DEVICE_PROC, DEVICE_SYS, device_of};
 use super::inode::{Inode, Kind, S_IFCHR, S_IFIFO, S_IFSOCK};
 use super::walk::{AT_EMPTY_PATH, AT_FDCWD, AT_NO_AUTOMOUNT, AT_SYMLINK_NOFOLLOW, Node};
 use crate::Kernel;
@@ -11,14 +12,6 @@ use crate::errno::{EINVAL, ENOENT, Errno};
 use crate::id::Id;
 use memory::Memory;
 
-/// `st_dev` of files and directories.
-const DEVICE_FILES: u32 = 0x801;
-/// Of `/proc`.
-const DEVICE_PROC: u32 = 0x15;
-/// Of `/sys`.
-const DEVICE_SYS: u32 = 0x16;
-/// Of `/dev`.
-const DEVICE_DEV: u32 = 0x5;
 /// Of pipes.
 const DEVICE_PIPES: u32 = 0xd;
 /// Of sockets.
@@ -54,27 +47,6 @@ fn of_inode(kernel: &Kernel, memory: &Memory, id: Id) -> Option<Status> {
         _ => 0,
     };
     Some(Status { device: device_of(kernel, id), special: inode.device(), mode: inode.full_mode(), inode, size })
-}
-
-/// `st_dev`: which file system something is on.
-#[must_use]
-pub fn device_of(kernel: &Kernel, id: Id) -> u32 {
-    let Some(base) = kernel.files.known.get(id) else { return DEVICE_FILES };
-    match base.path.as_slice() {
-        path if path.starts_with(b"/proc") && base::is_synthetic(path) => DEVICE_PROC,
-        path if base::is_synthetic(path) => DEVICE_SYS,
-        path if path.starts_with(b"/dev") => DEVICE_DEV,
-        _ => DEVICE_FILES,
-    }
-}
-
-/// The file system of a directory, new or not: that of the nearest directory that was there before.
-#[must_use]
-pub fn device_of_directory(kernel: &Kernel, mut directory: Id) -> u32 {
-    while kernel.files.known.get(directory).is_none() {
-        directory = kernel.place_of(directory).0;
-    }
-    device_of(kernel, directory)
 }
 
 /// What is open but has no place in the tree.

@@ -4,6 +4,7 @@
 //! that were passed are noted on request: whoever creates, removes or renames one of them would
 //! have changed the walk, which is the dependency between a lookup and a rename elsewhere.
 
+use super::file_system;
 use super::inode::{Inode, Kind};
 use super::permission::{Asker, EXECUTE};
 use super::standard::{join, root};
@@ -60,6 +61,8 @@ pub struct Restriction {
     pub beneath: bool,
     /// `RESOLVE_IN_ROOT`: the start is the root.
     pub in_root: bool,
+    /// `RESOLVE_NO_XDEV`: one file system only.
+    pub no_mounts: bool,
     /// `RESOLVE_NO_SYMLINKS`.
     pub no_links: bool,
     /// `RESOLVE_NO_MAGICLINKS`.
@@ -202,17 +205,33 @@ impl<'a> Walk<'a> {
         let stay = |id, dots| Place { parent: id, name: Vec::new(), node: Some(Node::Inode(id)), slash: false, dots };
         match name {
             b"." => Ok(stay(directory, false)),
-            b".." => self.above(directory).map(|id| stay(id, true)),
+            b".." => {
+                let above = self.above(directory)?;
+                self.check_mount(directory, above)?;
+                Ok(stay(above, true))
+            }
             _ if name.len() > NAME_MAX => Err(ENAMETOOLONG),
             _ => {
                 let found = self.kernel.lookup(directory, name);
                 if let Some(passed) = &mut self.passed {
                     passed.push(Passed { directory, name: name.to_vec(), found });
                 }
+                if let Some(found) = found {
+                    self.check_mount(directory, found)?;
+                }
                 let node = found.map(Node::Inode);
                 Ok(Place { parent: directory, name: name.to_vec(), node, slash: false, dots: false })
             }
         }
+    }
+
+    /// `EXDEV` if a step leads to another file system and must not. A new file is on that of its directory.
+    fn check_mount(&self, from: Id, to: Id) -> Result<(), Errno> {
+        let is_directory = || self.kernel.inode(to).is_some_and(|inode| inode.is_directory());
+        let is_placed = || self.kernel.files.known.get(to).is_some() || is_directory();
+        let device = |id| file_system::device_of_directory(self.kernel, id);
+        let crosses = || is_placed() && device(to) != device(from);
+        if self.restriction.no_mounts && crosses() { Err(EXDEV) } else { Ok(()) }
     }
 
     fn above(&self, directory: Id) -> Result<Id, Errno> {
@@ -241,6 +260,9 @@ impl<'a> Walk<'a> {
 
     fn follow_one(&mut self, directory: Id, id: Id, inode: &Inode) -> Result<Place, Errno> {
         if let Kind::Link(target) = &inode.kind {
+            if target.starts_with(b"/") {
+                self.check_mount(directory, self.top)?;
+            }
             let deeper = self.follow;
             self.follow = true;
             let place = self.go(directory, target);
@@ -257,6 +279,9 @@ impl<'a> Walk<'a> {
         match synthetic::jump(self.kernel, self.pid, id)? {
             Jump::Path(path) => self.go(directory, &path),
             Jump::Node(node) => {
+                if let Node::Inode(to) = node {
+                    self.check_mount(directory, to)?;
+                }
                 Ok(Place { parent: directory, name: Vec::new(), node: Some(node), slash: false, dots: false })
             }
         }

@@ -26,7 +26,7 @@ use crate::table::footprint::FootprintRule::Futex;
 use crate::table::syscall::{Argument::*, Row};
 use crate::wait::{Condition, Interruption, Wait};
 use crate::{Kernel, time};
-use memory::{Memory, Sharing, SpaceId};
+use memory::{AccessKind, Memory, Sharing, SpaceId};
 use queue::Waiter;
 
 /// The calls of this family.
@@ -96,6 +96,13 @@ fn key(call: &Call<'_>, address: u64, is_private: bool) -> Result<Key, Stop> {
     if is_private {
         let fits = address < memory::USER_END;
         return if fits { Ok(Key::Private(space, address)) } else { Err(EFAULT.into()) };
+    }
+    let mapping = call.memory.mapping_at(space, address).ok_or(EFAULT)?;
+    // Linux pins the page to write; of what can only be read it takes pages of files.
+    let may = |access| mapping.protection.allows(access);
+    let is_usable = may(AccessKind::Write) || may(AccessKind::Read) && mapping.object_at(address).is_some();
+    if !is_usable {
+        return Err(EFAULT.into());
     }
     shared_key(call.memory, space, address).ok_or(EFAULT.into())
 }

@@ -56,6 +56,17 @@ pub fn forget_process(kernel: &mut Kernel, pid: Pid) {
     }
 }
 
+impl Kernel {
+    /// A process has closed a descriptor of a queue: it is told nothing any more, whichever descriptor it asked by
+    /// (`mq_close(3)`).
+    pub fn queue_closed_by(&mut self, pid: Pid, description: Id) {
+        let queue = of_description(self, description).and_then(|id| self.ipc.posix.get_mut(&id));
+        if let Some(queue) = queue {
+            queue.notification = queue.notification.filter(|notification| notification.pid != pid);
+        }
+    }
+}
+
 /// Ends a queue that has neither name nor users.
 pub fn drop_if_unused(kernel: &mut Kernel, id: Id) {
     if kernel.ipc.posix.get(&id).is_some_and(|queue| queue.name.is_none() && queue.users == 0) {

@@ -21,6 +21,8 @@ const SHM_EXEC: u64 = 0o100_000;
 const SHM_HUGETLB: u64 = 0o4000;
 /// The segment is removed when nobody has it attached any more.
 const SHM_DEST: u32 = 0o1000;
+/// A mode bit: the segment is locked in memory.
+const SHM_LOCKED: u32 = 0o2000;
 
 /// Lock it in memory, and unlock it: no effect where nothing is swapped.
 const SHM_LOCK: u64 = 11;
@@ -93,7 +95,8 @@ fn place(call: &Call<'_>, address: u64, length: u64, flags: u64) -> Result<u64, 
     }
     let start = match address % PAGE_SIZE {
         0 => address,
-        rest if flags & SHM_RND != 0 => address - rest,
+        // Nobody means to replace what is at 0.
+        rest if flags & SHM_RND != 0 && (address > rest || flags & SHM_REMAP == 0) => address - rest,
         _ => return Err(EINVAL),
     };
     let end = start.checked_add(length).ok_or(EINVAL)?;
@@ -167,8 +170,13 @@ pub fn shmctl(call: &mut Call<'_>) -> Result<u64, Stop> {
         IPC_RMID => remove(call, id),
         IPC_SET => change(call, id, argument),
         IPC_STAT => tell(call, id, argument),
-        SHM_LOCK | SHM_UNLOCK => {
+        command @ (SHM_LOCK | SHM_UNLOCK) => {
             keys::get(&call.kernel.ipc.segments, id)?.access.check_owner(call)?;
+            let segment = call.kernel.ipc.segments.get_mut(&id).ok_or(EINVAL)?;
+            segment.access.mode &= !SHM_LOCKED;
+            if command == SHM_LOCK {
+                segment.access.mode |= SHM_LOCKED;
+            }
             Ok(0)
         }
         command @ (3 | 13..=15) => call.unsupported(format!("command {command}")),

@@ -3,6 +3,7 @@
 //! **Invariant:** a function that ends with `Stop::Wait` can be called again with the same arguments. What it has done already is
 //! in the wait (`progress`, a deadline) or in the state, and the redone call takes it from there: nothing is done twice.
 //! **Invariant:** a thread with a wait is in exactly one call; the two come and go together.
+//! **Invariant:** what a waiting call was given stays open until it has ended (`Wait::held`), and is what it is redone with.
 //! **Invariant:** a call that is unsupported ends the run, so what it has changed before does not matter.
 //!
 //! An example of a wait, `read(2)` from an empty pipe:
@@ -19,7 +20,9 @@
 
 use super::Kernel;
 use crate::call::{Call, Control, Deviation, Outcome, Stop};
-use crate::id::Tid;
+use crate::descriptor::Fd;
+use crate::id::{Id, Pid, Tid};
+use crate::table::{Argument, Row};
 use crate::wait::Wait;
 use crate::{short_read, signal, table};
 use memory::Memory;
@@ -73,25 +76,40 @@ impl Kernel {
             asked[2] = asked[2].min(most);
         }
         let mut call = Call { kernel: self, memory, tid, pid, number, args: asked, resumed };
-        let outcome = match (row.function)(&mut call) {
+        let result = (row.function)(&mut call);
+        let resumed = call.resumed;
+        let outcome = match result {
             Ok(value) => Outcome::Returned(value),
             Err(Stop::Errno(errno)) => Outcome::Returned(errno.result()),
             Err(Stop::Control(control)) => return self.control(tid, number, args, control),
             Err(Stop::Unsupported(what)) => Outcome::Unsupported(format!("{}: {what}", row.name)),
             Err(Stop::Wait(wait)) => {
-                self.wait(tid, wait, number, args);
+                let first = || self.named(pid, row, &args).chain(wait.held.clone()).collect();
+                let held = resumed.map_or_else(first, |before| before.held);
+                self.wait(tid, wait.holding(held), number, args);
                 return Outcome::Waiting;
             }
         };
+        if let Some(wait) = resumed {
+            self.let_go(memory, &wait);
+        }
         // Masks that hold only during a call (`pselect(2)`) end with it, and not with a wait.
         signal::restore_mask(self, tid);
         outcome
     }
 
+    /// The descriptors among the arguments of a call, and what they refer to.
+    fn named(&self, pid: Pid, row: &Row, args: &[u64; 6]) -> impl Iterator<Item = (Fd, Id)> {
+        let fds = row.arguments.iter().zip(args).filter(|(kind, _)| matches!(kind, Argument::Fd | Argument::Dir));
+        let descriptors = self.processes.get(&pid).map(|process| &process.descriptors);
+        let refer = move |fd| Some((fd, descriptors?.get(fd).ok()?.description));
+        fds.map(|(_, value)| *value as Fd).filter_map(refer)
+    }
+
     /// A caller of `vfork(2)` waits from the very moment that its child exists.
     fn control(&mut self, tid: Tid, number: u64, args: [u64; 6], control: Control) -> Outcome {
         if let Control::Spawned { wait: Some(wait), .. } = &control {
-            self.wait(tid, wait.clone(), number, args);
+            self.wait(tid, Wait::clone(wait), number, args);
         }
         Outcome::Control(control)
     }

@@ -10,7 +10,7 @@ use crate::id::{Id, Pid, Tid};
 use crate::process::{Action, Process, State, Usage, limit};
 use crate::signal::number::SIGCHLD;
 use crate::signal::{SIG_IGN, SS_DISABLE};
-use crate::thread::{Processor, Thread};
+use crate::thread::Thread;
 use crate::wait::{Condition, Interruption, Wait};
 use memory::SpaceId;
 
@@ -285,7 +285,7 @@ fn new_thread(call: &Call<'_>, request: &Request, tid: Tid, path: Id) -> Thread 
         born: 0,
         path,
         randoms: 0,
-        processor: Processor { began: call.kernel.clock.now(), waits_since: 0, idle: 0, ..creator.processor },
+        processor: creator.processor.inherited(call.kernel.clock.now()),
     }
 }
 
@@ -304,7 +304,7 @@ fn announce(call: &mut Call<'_>, request: &Request, child: Tid) {
 fn spawned(request: &Request, child: Tid) -> Control {
     let vforked = || {
         let wait = Wait::until(Condition::Vforked(Pid(child.0))).interruption(Interruption::Never);
-        wait.progress(u64::from(child.0))
+        Box::new(wait.progress(u64::from(child.0)))
     };
     Control::Spawned {
         child,

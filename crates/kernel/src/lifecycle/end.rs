@@ -10,7 +10,7 @@ use crate::kernel::Ended;
 use crate::process::{Process, SignalInfo, State};
 use crate::signal::number::SIGCHLD;
 use crate::signal::{self, SIG_IGN, Target, job};
-use crate::{Kernel, descriptor, futex, ipc, terminal, time};
+use crate::{Kernel, descriptor, files, futex, ipc, terminal, time};
 use memory::{Memory, SpaceId};
 
 /// Who gets the children of those that have no subreaper: nobody that could be asked, as `init(1)` it reaps at once.
@@ -68,8 +68,12 @@ pub fn end_process(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, status: i
     let ended = Ended { pid, name: process.name.clone(), status };
     process.vforked = false;
     process.signals.pending.clear();
+    let executable = process.image.inode;
     kernel.ended.push(ended);
     leave_space(kernel, memory, space, pid);
+    if let Some(inode) = executable {
+        files::forget_if_unused(kernel, memory, inode);
+    }
     ipc::process_ended(kernel, memory, pid);
     terminal::session_ended(kernel, pid);
     give_away_children(kernel, pid);
@@ -87,6 +91,9 @@ pub fn release_thread(kernel: &mut Kernel, memory: &mut Memory, tid: Tid) {
     let process = kernel.processes.get_mut(&thread.pid).expect("a thread has a process");
     process.threads.remove(&tid);
     process.usage.ended += time;
+    if let Some(wait) = &thread.wait {
+        kernel.let_go(memory, wait);
+    }
 }
 
 /// `set_tid_address(2)`: whoever joins the thread waits for this, as long as anybody is left in this memory.

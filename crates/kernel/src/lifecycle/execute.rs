@@ -32,11 +32,11 @@ pub fn executed(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, space: Space
     clear_tid(kernel, memory, tid);
     descriptor::close_on_exec(kernel, memory, pid);
     time::forget_posix(kernel, pid);
-    let owner = owner(kernel, pid, &image.path);
+    let owner = owner(kernel, image.inode);
     let process = kernel.processes.get_mut(&pid).expect("a thread has a process");
     let old = std::mem::replace(&mut process.space, space);
     let name = image.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
-    process.image = Arc::new(image);
+    let before = std::mem::replace(&mut process.image, Arc::new(image));
     process.heap = (heap, heap);
     process.read_only.clear();
     process.vforked = false;
@@ -55,14 +55,16 @@ pub fn executed(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, space: Space
         leave_space(kernel, memory, old, pid);
     }
     ipc::executed(kernel, memory);
+    if let Some(inode) = before.inode {
+        files::forget_if_unused(kernel, memory, inode);
+    }
     renew_thread(kernel, tid, &name);
     tid
 }
 
 /// Whom a set-user-id or set-group-id file makes a process act as.
-fn owner(kernel: &Kernel, pid: Pid, path: &[u8]) -> (Option<u32>, Option<u32>) {
-    let inode = files::resolve(kernel, pid, path, true).ok().and_then(|id| kernel.inode(id));
-    let Some(inode) = inode else { return (None, None) };
+fn owner(kernel: &Kernel, executable: Option<Id>) -> (Option<u32>, Option<u32>) {
+    let Some(inode) = executable.and_then(|id| kernel.inode(id)) else { return (None, None) };
     let user = (inode.mode & inode::S_ISUID != 0).then_some(inode.uid);
     // Without the group's execute bit it would mean mandatory locks.
     let group = (inode.mode & inode::S_ISGID != 0 && inode.mode & 0o010 != 0).then_some(inode.gid);

@@ -21,6 +21,16 @@ pub fn free(kernel: &Kernel, path: Id) -> u32 {
     numbers.into_iter().find(|number| !is_taken(kernel, *number)).expect("fewer than ninety thousand processes")
 }
 
+impl Kernel {
+    /// The process that a number names: the one of that number, or the one that has this thread. `kill(2)` and its kin take
+    /// either.
+    #[must_use]
+    pub fn process_of(&self, number: u32) -> Option<Pid> {
+        let own = self.processes.contains_key(&Pid(number)).then_some(Pid(number));
+        own.or_else(|| self.threads.get(&Tid(number)).map(|thread| thread.pid))
+    }
+}
+
 /// A number stays taken while a group or a session is called by it.
 fn is_taken(kernel: &Kernel, number: u32) -> bool {
     let named = |process: &Process| process.group == Pid(number) || process.session == Pid(number);

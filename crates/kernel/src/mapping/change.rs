@@ -59,6 +59,10 @@ pub fn mremap(call: &mut Call<'_>) -> Result<u64, Stop> {
     if !is_aligned(from) || new == 0 || old == 0 && flags & MAY_MOVE == 0 {
         return Err(EINVAL.into());
     }
+    let overlaps = || from < to.saturating_add(new) && to < from.saturating_add(old);
+    if flags & FIXED != 0 && (!is_aligned(to) || overlaps()) {
+        return Err(EINVAL.into());
+    }
     if flags & FIXED != 0 {
         return remap(call, from, old, to, new);
     }

@@ -117,6 +117,7 @@ fn end(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
 
 fn remove(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
     kernel.net.sockets.remove(&id);
+    kernel.net.pieces.remove(&id);
     if let Some(queue) = kernel.net.queues.remove(&id) {
         for packet in &queue.packets {
             drop_rights(kernel, memory, packet);

@@ -5,8 +5,9 @@
 
 use super::name;
 use super::options::SO_PASSCRED;
+use super::outgoing::Outgoing;
 use super::receive::{self, MSG_TRUNC, Received, receive};
-use super::send::{MSG_DONTWAIT, Outgoing, send};
+use super::send::{MSG_DONTWAIT, send};
 use super::socket::{Family, Identity};
 use crate::call::{Call, Stop};
 use crate::descriptor::{self, Fd};

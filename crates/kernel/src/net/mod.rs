@@ -32,6 +32,7 @@ mod name;
 mod open;
 mod option_calls;
 mod options;
+mod outgoing;
 mod poll;
 mod port;
 mod queue;

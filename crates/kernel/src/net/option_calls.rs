@@ -6,7 +6,7 @@ use super::options::{
 };
 use super::socket::{Family, Kind, Socket, Stage};
 use crate::call::{Call, Stop};
-use crate::errno::{EDOM, EINVAL, ENODATA, ENODEV, ENOPROTOOPT, EOPNOTSUPP, EPERM};
+use crate::errno::{EDOM, EINVAL, ENODATA, ENODEV, ENOPROTOOPT, EOPNOTSUPP, EPERM, Errno};
 use crate::id::Id;
 
 /// Numbers from here on name no option of any level.
@@ -30,7 +30,7 @@ pub fn setsockopt(call: &mut Call<'_>) -> Result<u64, Stop> {
     if length < 0 {
         return Err(EINVAL.into());
     }
-    check_level(call, call.socket(id), key)?;
+    check_level(call.socket(id), key, ENOPROTOOPT)?;
     match key {
         (SOL_SOCKET, 13) => set_linger(call, id, value, length)?,
         (SOL_SOCKET, 20 | 21) => set_timeout(call, id, key, value, length)?,
@@ -51,8 +51,8 @@ fn is_byte(key: Key, length: i32) -> bool {
     key.0 == SOL_IP && length >= 1
 }
 
-/// Whether the socket has options of this level.
-fn check_level(call: &Call<'_>, socket: &Socket, (level, number): Key) -> Result<(), Stop> {
+/// Whether the socket has options of this level; the errno if it has none is another one for each call.
+fn check_level(socket: &Socket, (level, number): Key, wrong_level: Errno) -> Result<(), Stop> {
     let known = match level {
         SOL_SOCKET => true,
         _ if socket.family == Family::Unix => return Err(EOPNOTSUPP.into()),
@@ -60,13 +60,13 @@ fn check_level(call: &Call<'_>, socket: &Socket, (level, number): Key) -> Result
         SOL_IPV6 => socket.family == Family::Inet6,
         SOL_TCP => socket.is_tcp(),
         SOL_UDP => socket.is_inet() && socket.kind == Kind::Datagram,
-        _ => return Err(ENOPROTOOPT.into()),
+        _ => false,
     };
-    if !known || !(0..NUMBERS_END).contains(&number) {
-        return Err(ENOPROTOOPT.into());
+    match known {
+        true if (0..NUMBERS_END).contains(&number) => Ok(()),
+        true => Err(ENOPROTOOPT.into()),
+        false => Err(wrong_level.into()),
     }
-    let _ = call;
-    Ok(())
 }
 
 /// Options without a row are unsupported rather than accepted: a program that sets one expects an
@@ -182,7 +182,8 @@ pub fn getsockopt(call: &mut Call<'_>) -> Result<u64, Stop> {
     let key = (call.int(1), call.int(2));
     let room = call.load_u32(length)? as i32;
     let room = usize::try_from(room).map_err(|_| EINVAL)?;
-    check_level(call, call.socket(id), key)?;
+    let is_v4 = call.socket(id).family == Family::Inet;
+    check_level(call.socket(id), key, if is_v4 { EOPNOTSUPP } else { ENOPROTOOPT })?;
     let bytes = get(call, id, key)?;
     let count = room.min(bytes.len());
     call.store(value, &bytes[..count])?;

@@ -1,8 +1,8 @@
 //! Sending: `sendto(2)`, and what all of its kin come down to.
 
-use super::address::Given;
 use super::close::{drop_rights, reset};
 use super::far_log;
+use super::outgoing::Outgoing;
 use super::poll::{ARRIVED, ROOM, is_overfull, send_ended, wake};
 use super::queue::Packet;
 use super::request::Request;
@@ -30,20 +30,6 @@ const MSG_FASTOPEN: u32 = 0x2000_0000;
 const SIGPIPE: u8 = 13;
 /// The longest piece of a Unix stream that stays together (Linux's `SKB_MAX_HEAD(0) + UNIX_SKB_FRAGS_SZ`).
 const PIECE_MAX: usize = 3776 + 32_768;
-
-/// Something to send.
-pub struct Outgoing<'a> {
-    /// The bytes.
-    pub bytes: &'a [u8],
-    /// Where to, if the call says so.
-    pub to: Option<Given>,
-    /// `MSG_*`.
-    pub flags: u32,
-    /// Open files to pass (`SCM_RIGHTS`), each with a reference of its own; taken out when they are on their way.
-    pub rights: Vec<Id>,
-    /// Whom the message shall name as its sender (`SCM_CREDENTIALS`).
-    pub identity: Option<Identity>,
-}
 
 /// `sendto(2)`.
 pub fn sendto(call: &mut Call<'_>) -> Result<u64, Stop> {
@@ -83,7 +69,7 @@ fn try_send(call: &mut Call<'_>, description: Id, id: Id, outgoing: &mut Outgoin
         (Family::Unix, Kind::Stream) => send_unix_stream(call, id, outgoing, waits),
         (Family::Unix, _) => send_unix_message(call, id, outgoing, waits),
         (_, Kind::Stream) => send_tcp(call, id, outgoing, waits),
-        _ => udp::send(call, id, outgoing.to.as_ref(), outgoing.bytes),
+        _ => udp::send(call, id, outgoing),
     }
 }
 

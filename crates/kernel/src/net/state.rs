@@ -1,5 +1,6 @@
 //! What the kernel keeps of sockets.
 
+use super::address::Endpoint;
 use super::family::Transport;
 use super::far::Far;
 use super::queue::Queue;
@@ -25,6 +26,8 @@ pub struct Net {
     pub(super) listeners: Map<Id, Listener>,
     /// Ports in use.
     pub(super) ports: Map<(Transport, u16), Port>,
+    /// Datagrams that are sent in pieces, by the sender (`MSG_MORE`).
+    pub(super) pieces: Map<Id, Pieces>,
     /// Bound Unix sockets, by name.
     pub(super) names: Map<Place, Id>,
     /// Connections to the outside.
@@ -61,6 +64,14 @@ impl Net {
     pub fn listening(&self) -> impl Iterator<Item = Id> {
         self.listeners.keys().copied()
     }
+}
+
+/// A datagram of which more is to come.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Pieces {
+    /// Where it goes: the first piece says so.
+    pub(super) destination: Endpoint,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// One port of one protocol: an object of its own, so that sockets on different ports never meet.

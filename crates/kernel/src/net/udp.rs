@@ -1,14 +1,19 @@
 //! Sending UDP datagrams.
 
-use super::address::{Given, Name};
+use super::address::{Endpoint, Given, Name};
 use super::bind::{any, bind_any};
 use super::connect::route;
 use super::family::Transport;
+use super::outgoing::Outgoing;
 use super::poll::{ROOM, wake};
+use super::state::Pieces;
 use super::{far_ends, far_flows, mailbox, port};
 use crate::call::{Call, Stop};
 use crate::errno::{EDESTADDRREQ, EINVAL, EMSGSIZE, EPIPE};
 use crate::id::Id;
+
+/// More of this datagram is to come.
+const MSG_MORE: u32 = 0x8000;
 
 /// The longest UDP datagram over IPv4.
 const UDP_MAX: usize = 65_507;
@@ -16,11 +21,36 @@ const UDP_MAX: usize = 65_507;
 /// Sends a datagram: to a process, to a peer where no process is, or to nobody.
 ///
 /// Nothing waits: `udp(7)` has no flow control. A refused datagram is reported by the *next* call on the socket, as an ICMP message would be.
-pub fn send(call: &mut Call<'_>, id: Id, to: Option<&Given>, bytes: &[u8]) -> Result<usize, Stop> {
+pub fn send(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>) -> Result<usize, Stop> {
+    let length = outgoing.bytes.len();
+    if length > UDP_MAX {
+        return Err(EMSGSIZE.into());
+    }
+    let before = call.kernel.net.pieces.get(&id).cloned();
+    let destination =
+        before.as_ref().map_or_else(|| destination(call, id, outgoing.to.as_ref()), |b| Ok(b.destination))?;
     let socket = call.socket(id);
+    if socket.send_shut {
+        return Err(EPIPE.into());
+    }
+    let ip = any(socket);
+    call.socket_mut(id).take_error()?;
+    bind_any(call.kernel, id, ip)?;
+    call.kernel.net.pieces.remove(&id);
+    let bytes = [before.map(|before| before.bytes).unwrap_or_default().as_slice(), outgoing.bytes].concat();
     if bytes.len() > UDP_MAX {
         return Err(EMSGSIZE.into());
     }
+    match outgoing.flags & MSG_MORE {
+        0 => post(call, id, destination, &bytes),
+        _ => drop(call.kernel.net.pieces.insert(id, Pieces { destination, bytes })),
+    }
+    Ok(length)
+}
+
+/// Where a datagram goes: where the call says, or where the socket is connected to.
+fn destination(call: &Call<'_>, id: Id, to: Option<&Given>) -> Result<Endpoint, Stop> {
+    let socket = call.socket(id);
     let destination = match (to, &socket.remote) {
         (Some(Given::Inet(endpoint)), _) => *endpoint,
         (_, Some(Name::Inet(remote))) => *remote,
@@ -29,13 +59,10 @@ pub fn send(call: &mut Call<'_>, id: Id, to: Option<&Given>, bytes: &[u8]) -> Re
     if destination.port == 0 {
         return Err(EINVAL.into());
     }
-    let destination = route(&call.kernel.net, socket, destination)?;
-    if socket.send_shut {
-        return Err(EPIPE.into());
-    }
-    let ip = any(socket);
-    call.socket_mut(id).take_error()?;
-    bind_any(call.kernel, id, ip)?;
+    Ok(route(&call.kernel.net, socket, destination)?)
+}
+
+fn post(call: &mut Call<'_>, id: Id, destination: Endpoint, bytes: &[u8]) {
     let mut source = port::endpoint(call.socket(id)).expect("it has just been bound");
     if source.is_any() {
         source.ip = destination.source();
@@ -48,5 +75,4 @@ pub fn send(call: &mut Call<'_>, id: Id, to: Option<&Given>, bytes: &[u8]) -> Re
         (None, Some(peer)) => far_flows::say(call.kernel, peer, (source, destination), bytes),
         (None, None) => mailbox::refuse(call.kernel, id),
     }
-    Ok(bytes.len())
 }

@@ -46,7 +46,7 @@ pub fn kill(call: &mut Call<'_>) -> Result<u64, Stop> {
     let signal = number_or_probe(call.args[1])?;
     let targets = match call.int(0) {
         i32::MIN => return Err(ESRCH.into()),
-        pid @ 1.. => vec![Pid(pid as u32)],
+        number @ 1.. => call.kernel.process_of(number as u32).into_iter().collect(),
         0 => group(call, call.process().group),
         -1 => everyone_else(call),
         group_id => group(call, Pid(group_id.unsigned_abs())),
@@ -118,6 +118,9 @@ fn to_thread(
     if queued.is_none() && !may_signal(call, owner, signal.unwrap_or(0)) {
         return Err(EPERM.into());
     }
+    if signal.is_some_and(|number| number >= FIRST_REAL_TIME) && !has_room(call.kernel, Target::Thread(tid)) {
+        return Err(EAGAIN.into());
+    }
     if let Some(number) = signal {
         let info = queued.unwrap_or_else(|| info(call, number, SI_TKILL));
         send(call.kernel, Target::Thread(tid), info);
@@ -142,9 +145,9 @@ fn load_info(call: &mut Call<'_>, signal: u64, address: u64, pid: Pid) -> Result
 /// `rt_sigqueueinfo(2)`.
 pub fn rt_sigqueueinfo(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [pid, signal, address, ..] = call.args;
-    let pid = Pid(pid as u32);
-    let info = load_info(call, signal, address, pid)?;
-    queue(call, pid, signal, info)
+    let named = call.kernel.process_of(pid as u32);
+    let info = load_info(call, signal, address, named.unwrap_or(Pid(pid as u32)))?;
+    queue(call, named.ok_or(ESRCH)?, signal, info)
 }
 
 fn queue(call: &mut Call<'_>, pid: Pid, signal: u64, info: SignalInfo) -> Result<u64, Stop> {
@@ -156,7 +159,7 @@ fn queue(call: &mut Call<'_>, pid: Pid, signal: u64, info: SignalInfo) -> Result
         return Err(EPERM.into());
     }
     let is_queued = signal.is_some_and(|number| number >= FIRST_REAL_TIME);
-    if is_queued && !has_room(call.kernel, pid) {
+    if is_queued && !has_room(call.kernel, Target::Process(pid)) {
         return Err(EAGAIN.into());
     }
     if signal.is_some() {
@@ -183,7 +186,13 @@ pub fn pidfd_send_signal(call: &mut Call<'_>) -> Result<u64, Stop> {
     }
     let descriptor = call.process().descriptors.get(call.int(0))?;
     let file = call.kernel.descriptions.get(&descriptor.description).map(|description| description.file);
-    let Some(File::Process(pid)) = file else { return Err(EBADF.into()) };
+    let pid = match file {
+        Some(File::Process(pid)) => pid,
+        Some(File::Inode(folder)) if call.description_of(call.int(0)).is_ok() => {
+            call.kernel.process_of_folder(folder).ok_or(EBADF)?
+        }
+        _ => return Err(EBADF.into()),
+    };
     let info = match address {
         0 => info(call, signal as u8, SI_USER),
         _ => load_info(call, signal, address, pid)?,

@@ -82,11 +82,17 @@ fn enqueue(pending: &mut Vec<SignalInfo>, info: SignalInfo, room: u64) {
     }
 }
 
-/// Whether another real-time signal could be queued for a process (`sigqueue(3)`, `EAGAIN`).
+/// Whether another real-time signal could be queued for a process or thread (`sigqueue(3)`, `EAGAIN`).
 #[must_use]
-pub fn has_room(kernel: &Kernel, pid: Pid) -> bool {
-    let room = |process: &Process| (process.signals.pending.len() as u64) < process.limits[limit::SIGNALS].0;
-    kernel.processes.get(&pid).is_some_and(room)
+pub fn has_room(kernel: &Kernel, target: Target) -> bool {
+    let thread = |tid: Tid| kernel.threads.get(&tid);
+    let process = |pid: Pid| kernel.processes.get(&pid);
+    let (pending, owner) = match target {
+        Target::Thread(tid) => (thread(tid).map(|thread| &thread.pending), thread(tid).map(|thread| thread.pid)),
+        Target::Process(pid) | Target::Group(pid) => (process(pid).map(|owner| &owner.signals.pending), Some(pid)),
+    };
+    let room = owner.and_then(process).map_or(0, |owner| owner.limits[limit::SIGNALS].0);
+    pending.is_some_and(|pending| (pending.len() as u64) < room)
 }
 
 /// What sending does at once, even if the signal is blocked or ignored; tells whether the signal is to be queued.

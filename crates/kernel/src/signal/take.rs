@@ -228,14 +228,14 @@ fn interrupt(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, flags: u64) -> 
     let number = thread.call.map_or(0, |call| call.0);
     let Some(wait) = thread.stop_waiting(now) else { return Interrupted::Nothing };
     futex::leave(kernel, tid);
+    kernel.let_go(memory, &wait);
     match wait.interruption {
         _ if wait.progress != 0 => Interrupted::Result(wait.progress),
         Interruption::Again => Interrupted::Restart(number),
         Interruption::Restart if flags & SA_RESTART != 0 => Interrupted::Restart(number),
-        Interruption::Remaining { address, micro } => {
+        Interruption::Remaining { address, form } => {
             let left = wait.deadline.unwrap_or(now).saturating_sub(now);
-            time::store_remaining(kernel, memory, tid, address, left, micro);
-            Interrupted::Result(EINTR.result())
+            Interrupted::Result(time::store_remaining(kernel, memory, tid, (address, form), left).result())
         }
         _ => Interrupted::Result(EINTR.result()),
     }

@@ -32,8 +32,9 @@ pub fn setrlimit(call: &mut Call<'_>) -> Result<u64, Stop> {
 /// `prlimit(2)`.
 pub fn prlimit64(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [pid, resource, new, old, ..] = call.args;
-    let pid = if pid as u32 == 0 { call.pid } else { Pid(pid as u32) };
-    let Some(process) = call.kernel.processes.get(&pid) else { return Err(ESRCH.into()) };
+    let number = if pid as u32 == 0 { call.pid.0 } else { pid as u32 };
+    let pid = call.kernel.process_of(number).ok_or(ESRCH)?;
+    let process = call.kernel.processes.get(&pid).ok_or(ESRCH)?;
     let (mine, theirs) = (&call.process().credentials, &process.credentials);
     let is_same = theirs.user[..3].iter().all(|user| *user == mine.user[0])
         && theirs.group[..3].iter().all(|group| *group == mine.group[0]);

@@ -3,6 +3,7 @@
 use crate::call::{Call, Stop};
 use crate::errno::{EACCES, EINVAL, EPERM, ESRCH};
 use crate::id::{Pid, Tid};
+use crate::thread::{REAL_TIME, RESET_ON_FORK};
 use crate::{Process, Thread};
 
 /// What of scheduling is not modelled.
@@ -11,12 +12,6 @@ pub const NOTE: &str = "remembered, but any thread that can go on may be next";
 /// One processor: fewer threads in programs that ask, and smaller states.
 const PROCESSORS: u64 = 1;
 
-/// `SCHED_FIFO`, `SCHED_RR`: the policies with priorities.
-const REAL_TIME: [u32; 2] = [1, 2];
-
-/// `SCHED_RESET_ON_FORK`.
-const RESET_ON_FORK: u32 = 0x4000_0000;
-
 /// `sched_yield(2)`.
 pub fn sched_yield(_: &mut Call<'_>) -> Result<u64, Stop> {
     Ok(0)
@@ -24,11 +19,12 @@ pub fn sched_yield(_: &mut Call<'_>) -> Result<u64, Stop> {
 
 /// The thread that an argument means; 0 for the caller.
 fn target(call: &Call<'_>, value: u64) -> Result<Tid, Stop> {
-    let tid = match value as i32 {
-        ..0 => return Err(EINVAL.into()),
-        0 => call.tid,
-        number => Tid(number as u32),
-    };
+    if (value as i32) < 0 { Err(EINVAL.into()) } else { any_target(call, value) }
+}
+
+/// The same, where a negative number is as good as any that nobody has.
+fn any_target(call: &Call<'_>, value: u64) -> Result<Tid, Stop> {
+    let tid = if value as u32 == 0 { call.tid } else { Tid(value as u32) };
     if call.kernel.threads.contains_key(&tid) { Ok(tid) } else { Err(ESRCH.into()) }
 }
 
@@ -54,7 +50,7 @@ pub fn sched_getaffinity(call: &mut Call<'_>) -> Result<u64, Stop> {
     if size < 8 && size * 8 < PROCESSORS || !size.is_multiple_of(8) || size == 0 {
         return Err(EINVAL.into());
     }
-    target(call, pid)?;
+    any_target(call, pid)?;
     call.store_u64(address, (1 << PROCESSORS) - 1)?;
     Ok(8)
 }
@@ -63,7 +59,7 @@ pub fn sched_getaffinity(call: &mut Call<'_>) -> Result<u64, Stop> {
 pub fn sched_setaffinity(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [pid, size, address, ..] = call.args;
     let bytes = call.load_bytes(address, size.min(8) as usize)?;
-    let tid = target(call, pid)?;
+    let tid = any_target(call, pid)?;
     if !may_change(call, tid) {
         return Err(EPERM.into());
     }

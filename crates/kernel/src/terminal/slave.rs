@@ -25,35 +25,69 @@ fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u
         return Ok(Vec::new());
     }
     job::check_foreground(call, id, SIGTTIN, true)?;
+    let patience = patience(terminal_mut(call.kernel, id), len);
+    let is_nonblocking = call.description(description).is_nonblocking();
     let terminal = terminal_mut(call.kernel, id);
-    let (wanted, time) = patience(terminal, len);
-    if terminal.has_input(wanted) || !terminal.settings.is_canonical() && (wanted == 0 || call.timed_out()) {
-        let terminal = terminal_mut(call.kernel, id);
-        let bytes = terminal.read_input(len);
+    let has_some = terminal.has_input(1);
+    let in_time = has_some && (terminal.has_input(patience.least) || is_nonblocking);
+    if in_time || patience.may_be_empty(call) || has_some && call.timed_out() {
+        let bytes = terminal_mut(call.kernel, id).read_input(len);
         wake_master(call.kernel, id, POLLOUT | POLLWRNORM);
         return Ok(bytes);
     }
-    if call.description(description).is_nonblocking() {
+    if is_nonblocking {
         return Err(EAGAIN.into());
     }
-    let first = time.map(|time| call.kernel.clock.now() + time);
-    let deadline = call.resumed.as_ref().map_or(first, |wait| wait.deadline);
-    Err(Wait::until(Condition::Terminal(Request::Input(id, wanted))).deadline(deadline).into())
+    Err(Wait::until(Condition::Terminal(Request::Input(id, patience.next))).deadline(patience.deadline(call)).into())
 }
 
-/// How many bytes make a read return, and how long it waits (`termios(3)`, noncanonical mode).
-fn patience(terminal: &Terminal, len: usize) -> (usize, Option<u64>) {
+/// How long a read waits for how much (`termios(3)`, noncanonical mode).
+#[derive(Clone, Copy)]
+struct Patience {
+    /// So many bytes are enough; none at all may be.
+    least: usize,
+    /// When there are so many, something has changed.
+    next: usize,
+    timer: Timer,
+}
+
+/// What `VTIME` means.
+#[derive(Clone, Copy)]
+enum Timer {
+    None,
+    /// The time runs from the call.
+    Call(u64),
+    /// The time runs from the last byte.
+    Byte(u64),
+}
+
+fn patience(terminal: &Terminal, len: usize) -> Patience {
     if terminal.settings.is_canonical() {
-        return (1, None);
+        return Patience { least: 1, next: 1, timer: Timer::None };
     }
     let least = usize::from(terminal.settings.characters[VMIN]).min(len);
-    match u64::from(terminal.settings.characters[VTIME]) {
-        0 => (least, None),
-        // The time runs from the call.
-        tenths if least == 0 => (1, Some(tenths * TENTH)),
-        // The time runs from the first byte.
-        tenths if terminal.input_bytes() > 0 => (least, Some(tenths * TENTH)),
-        _ => (1, None),
+    let (there, time) = (terminal.input_bytes(), u64::from(terminal.settings.characters[VTIME]) * TENTH);
+    match time {
+        0 => Patience { least, next: least, timer: Timer::None },
+        _ if least == 0 => Patience { least, next: 1, timer: Timer::Call(time) },
+        _ if there == 0 => Patience { least, next: 1, timer: Timer::None },
+        _ => Patience { least, next: there + 1, timer: Timer::Byte(time) },
+    }
+}
+
+impl Patience {
+    /// Whether a read that finds nothing returns all the same.
+    fn may_be_empty(self, call: &Call<'_>) -> bool {
+        self.least == 0 && (matches!(self.timer, Timer::None) || call.timed_out())
+    }
+
+    fn deadline(self, call: &Call<'_>) -> Option<u64> {
+        let now = call.kernel.clock.now();
+        match self.timer {
+            Timer::None => None,
+            Timer::Call(time) => call.resumed.as_ref().map_or(Some(now + time), |wait| wait.deadline),
+            Timer::Byte(time) => Some(now + time),
+        }
     }
 }
 

@@ -6,8 +6,8 @@
 use super::clocks::{base, monotonic_of};
 use super::{SECOND, TimeBase};
 use crate::call::{Call, Stop};
-use crate::errno::EOPNOTSUPP;
-use crate::wait::{Interruption, Wait};
+use crate::errno::{EFAULT, EINTR, EOPNOTSUPP, Errno};
+use crate::wait::{Interruption, RestForm, Wait};
 use crate::{Kernel, Tid};
 use memory::Memory;
 
@@ -19,7 +19,7 @@ pub fn nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [request, remaining, ..] = call.args;
     let length = call.load_timespec(request)?;
     let deadline = call.kernel.clock.now().saturating_add(length);
-    sleep(call, deadline, Interruption::Remaining { address: remaining, micro: false })
+    sleep(call, deadline, Interruption::Remaining { address: remaining, form: RestForm::Sleep })
 }
 
 /// `clock_nanosleep(2)`.
@@ -37,7 +37,7 @@ pub fn clock_nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
     let time = call.load_timespec(request)?;
     if flags & ABSOLUTE == 0 {
         let deadline = call.kernel.clock.now().saturating_add(time);
-        return sleep(call, deadline, Interruption::Remaining { address: remaining, micro: false });
+        return sleep(call, deadline, Interruption::Remaining { address: remaining, form: RestForm::Sleep });
     }
     let deadline = if base == TimeBase::Real { monotonic_of(call.kernel, time) } else { time };
     sleep(call, deadline, Interruption::Fail)
@@ -55,11 +55,20 @@ fn sleep(call: &mut Call<'_>, deadline: u64, interruption: Interruption) -> Resu
     Err(Wait::any(Vec::new()).deadline(Some(deadline)).interruption(interruption).into())
 }
 
-/// Writes what is left of an interrupted sleep, if the program gave an address; a bad one is not told again.
-pub fn store_remaining(kernel: &Kernel, memory: &mut Memory, tid: Tid, address: u64, left: u64, micro: bool) {
+/// Writes what is left of an interrupted wait, if the program gave an address; what the call fails with.
+pub fn store_remaining(
+    kernel: &Kernel,
+    memory: &mut Memory,
+    tid: Tid,
+    (address, form): (u64, RestForm),
+    left: u64,
+) -> Errno {
     let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
-    let Some(process) = process.filter(|_| address != 0) else { return };
-    let fraction = left % SECOND / if micro { 1000 } else { 1 };
+    let Some(process) = process.filter(|_| address != 0) else { return EINTR };
+    let fraction = left % SECOND / if form == RestForm::Timeval { 1000 } else { 1 };
     let bytes = [(left / SECOND).to_le_bytes(), fraction.to_le_bytes()].concat();
-    let _ = memory.write(process.space, address, &bytes);
+    match memory.write(process.space, address, &bytes) {
+        Err(_) if form == RestForm::Sleep => EFAULT,
+        _ => EINTR,
+    }
 }

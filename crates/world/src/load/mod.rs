@@ -201,6 +201,7 @@ fn load_elf(
         stack_pointer: stack.pointer,
         heap: program.base.wrapping_add(program.elf.extent().1),
         image: Image {
+            inode: Some(request.inode),
             path: files::real_path(kernel, request.pid, path).unwrap_or_else(|| path.to_vec()),
             arguments: request.arguments.clone(),
             environment: request.environment.clone(),

@@ -60,3 +60,29 @@ fn every_observation_of_the_kernel_is_the_hosts() {
     let lines: usize = results.iter().flatten().sum();
     assert!(lines >= 200, "only {lines} checks were compared");
 }
+
+/// Two processes that say a letter each and let the other go first.
+const YIELDING: &str = r#"
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+    const char *letter = fork() ? "a" : "b";
+    usleep(1000);
+    for (int i = 0; i < 10; i++) {
+        write(1, letter, 1);
+        sched_yield();
+    }
+    wait(NULL);
+}
+"#;
+
+#[test]
+fn a_process_that_yields_lets_the_other_go_first() {
+    let folder = inside::folder("yielding");
+    let source = folder.join("yielding.c");
+    std::fs::write(&source, YIELDING).expect("the folder is there");
+    compile(&source, &folder.join("yielding"));
+    let said = inside::inside(&["./yielding"], &folder).output;
+    assert!(said.len() == 20 && said.windows(2).all(|pair| pair[0] != pair[1]), "{}", String::from_utf8_lossy(&said));
+}

@@ -72,8 +72,8 @@ fn scan(m: &mut Machine<'_>, i: &Instruction, index: fn(u64) -> u64) -> Result<(
     Ok(())
 }
 
-/// The bytes are those of `rep bsf`, which a processor without BMI1 executes as `bsf`. `cpuid` does
-/// not announce BMI1; compilers use these bytes only where both give the same.
+/// The bytes are those of `rep bsf`, which compilers write for processors without BMI1, too, where
+/// both give the same.
 fn tzcnt(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
     let bits = 8 * operand_size(i, 0) as u64;
     let value = m.read(i, 1)?;

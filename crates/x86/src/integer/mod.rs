@@ -3,12 +3,14 @@
 mod arithmetic;
 mod atomic;
 mod bits;
+mod bmi;
 mod divide;
 mod multiply;
 mod rotate;
 mod shift;
 mod transfer;
 
+pub(crate) use bmi::is_bmi1;
 pub(crate) use rotate::{rol, ror};
 pub(crate) use shift::{sar, shl, shr};
 pub(crate) use transfer::condition;
@@ -20,6 +22,7 @@ pub(crate) const FAMILIES: &[&[Row]] = &[
     arithmetic::TABLE,
     atomic::TABLE,
     bits::TABLE,
+    bmi::TABLE,
     divide::TABLE,
     multiply::TABLE,
     rotate::TABLE,

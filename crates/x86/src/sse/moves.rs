@@ -16,7 +16,6 @@ pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Movntdq, aligned),
     (Mnemonic::Movntdqa, aligned),
     (Mnemonic::Movntq, aligned),
-    (Mnemonic::Movnti, aligned),
     (Mnemonic::Movups, unaligned),
     (Mnemonic::Movupd, unaligned),
     (Mnemonic::Movdqu, unaligned),

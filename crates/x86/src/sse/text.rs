@@ -1,4 +1,4 @@
-//! String comparison (`pcmpistri` and its kin) and the CRC of SSE4.2.
+//! String comparison of SSE4.2 (`pcmpistri` and its kin).
 //!
 //! SDM vol. 2, section 4.1 ("Imm8 Control Byte Operation") has the tables that `aggregate`,
 //! `polarise` and the two endings follow: bits 1:0 format, 3:2 aggregation, 5:4 polarity, 6 output.
@@ -6,9 +6,9 @@
 use iced_x86::{Code, Instruction, Mnemonic, Register};
 
 use super::lane::{Lane, build};
-use super::operand::{control, read, read_anywhere, write};
+use super::operand::{control, read, read_anywhere};
 use crate::flags::{AF, CF, OF, PF, SF, ZF};
-use crate::machine::{Machine, Trap, operand_size};
+use crate::machine::{Machine, Trap};
 use crate::row::Row;
 
 pub(super) const TABLE: &[Row] = &[
@@ -18,7 +18,6 @@ pub(super) const TABLE: &[Row] = &[
     (Mnemonic::Pcmpestrm, |m, i| compare(m, i, to_mask)),
     (Mnemonic::Pcmpestri64, |m, i| compare(m, i, to_index)),
     (Mnemonic::Pcmpestrm64, |m, i| compare(m, i, to_mask)),
-    (Mnemonic::Crc32, checksum),
 ];
 
 /// Two strings of bytes or words, widened so that one comparison serves signed and unsigned.
@@ -114,18 +113,4 @@ fn to_mask(m: &mut Machine<'_>, control: u8, t: &Texts, result: u32) {
         (true, 8) => build(|k| if set(k) { u16::MAX } else { 0 }),
         (true, _) => build(|k| if set(k) { u8::MAX } else { 0 }),
     };
-}
-
-/// CRC-32C, lowest bit first.
-fn checksum(m: &mut Machine<'_>, i: &Instruction) -> Result<(), Trap> {
-    const POLYNOMIAL: u32 = 0x82f6_3b78;
-    let data = read(m, i, 1)? as u64;
-    let mut crc = m.register(i.op_register(0)) as u32;
-    for byte in data.to_le_bytes().into_iter().take(operand_size(i, 1)) {
-        crc ^= u32::from(byte);
-        for _ in 0..8 {
-            crc = crc >> 1 ^ if crc & 1 != 0 { POLYNOMIAL } else { 0 };
-        }
-    }
-    write(m, i, 0, crc.into())
 }

@@ -1,7 +1,8 @@
-//! The processor that `cpuid` shows: the same on every host, x86-64-v2 and nothing above.
+//! The processor that `cpuid` shows: the same on every host, x86-64-v2 with BMI1 and LZCNT.
 //!
-//! Vendor, family and model are those of a processor that had just these instructions, because C libraries choose their
-//! functions by them.
+//! Vendor, family and model are those of a processor that had just x86-64-v2, because C libraries choose their functions by
+//! them. BMI1 and LZCNT come on top because `tzcnt` and `lzcnt` are `bsf` and `bsr` to a processor without them: a program
+//! that was compiled for them and does not ask would get wrong numbers, and not be stopped.
 //!
 //! Announcing less than the host has is always safe for a program, announcing more never: a C
 //! library would choose a function with instructions that end the run. Instructions above this
@@ -22,6 +23,10 @@ const BRAND: &[u8; 48] = b"Allways virtual processor, x86-64-v2\0\0\0\0\0\0\0\0\
 const FEATURES_C: u32 = 1 << 0 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23;
 /// The baseline: x87, TSC, CMPXCHG8B, CMOV, CLFLUSH, MMX, FXSR, SSE, SSE2, and what only kernels use.
 const FEATURES_D: u32 = 0x078b_fbff;
+/// BMI1 (leaf 7).
+const STRUCTURED_B: u32 = 1 << 3;
+/// LAHF in long mode, LZCNT.
+const EXTENDED_C: u32 = 1 << 0 | 1 << 5;
 /// SYSCALL, no-execute pages, RDTSCP, long mode.
 const EXTENDED_D: u32 = 1 << 11 | 1 << 20 | 1 << 27 | 1 << 29;
 
@@ -34,9 +39,9 @@ pub(super) fn answer(leaf: u32, subleaf: u32) -> [u32; 4] {
         // "Ask leaf 4", and a prefetch size of 64 bytes.
         2 => [0x0000_ff01, 0xf0, 0, 0],
         4 => cache(subleaf),
+        7 if subleaf == 0 => [0, STRUCTURED_B, 0, 0],
         0x8000_0000 => [EXTENDED_MAX, 0, 0, 0],
-        // LAHF in long mode.
-        0x8000_0001 => [0, 0, 1, EXTENDED_D],
+        0x8000_0001 => [0, 0, EXTENDED_C, EXTENDED_D],
         0x8000_0002..=0x8000_0004 => brand(leaf - 0x8000_0002),
         // Second-level cache: 256 KiB, 8 ways, lines of 64 bytes.
         0x8000_0006 => [0, 0, 0x0100_6040, 0],
@@ -90,10 +95,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_above_v2_is_announced() {
+    fn nothing_above_v2_is_announced_but_what_bsf_and_bsr_would_be_taken_for() {
         let [_, _, c, _] = answer(1, 0);
         let (fma, movbe, aes, xsave, osxsave, avx) = (1 << 12, 1 << 22, 1 << 25, 1 << 26, 1 << 27, 1 << 28);
         assert_eq!(c & (fma | movbe | aes | xsave | osxsave | avx), 0);
-        assert_eq!(answer(7, 0), [0; 4]);
+        assert_eq!([answer(7, 0), answer(7, 1)], [[0, STRUCTURED_B, 0, 0], [0; 4]]);
     }
 }

@@ -39,6 +39,18 @@ fn item(kernel: &Kernel, path: &[u8]) -> Option<Item> {
     }
 }
 
+impl Kernel {
+    /// The process whose folder in `/proc` this is.
+    #[must_use]
+    pub fn process_of_folder(&self, inode: Id) -> Option<Pid> {
+        let base = self.files.known.get(inode)?;
+        match names(&base.path).as_slice() {
+            ["proc", number] => self.process_of(number.parse().ok()?),
+            _ => None,
+        }
+    }
+}
+
 /// Whether there is something at a path.
 #[must_use]
 pub fn exists(kernel: &Kernel, path: &[u8]) -> bool {

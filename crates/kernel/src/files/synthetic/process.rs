@@ -101,7 +101,7 @@ pub fn spot(kernel: &Kernel, scope: Scope, spot: Spot) -> Result<Jump, Errno> {
     let inode = match spot {
         Spot::Root => root(),
         Spot::Working => process.directories.working,
-        Spot::Executable => kernel.resolve(root().into(), &process.image.path, true)?,
+        Spot::Executable => process.image.inode.ok_or(ENOENT)?,
     };
     Ok(Jump::Node(Node::Inode(inode)))
 }

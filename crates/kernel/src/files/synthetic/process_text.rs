@@ -2,9 +2,9 @@
 
 use super::item::Scope;
 use super::{descriptors, memory_text};
-use crate::Kernel;
 use crate::files::place::Node;
 use crate::process::{Process, State};
+use crate::{Kernel, time};
 use memory::Memory;
 
 fn subject(kernel: &Kernel, scope: Scope) -> Option<&Process> {
@@ -69,8 +69,13 @@ pub fn stat(kernel: &Kernel, memory: &Memory, scope: Scope) -> Vec<u8> {
     let threads = process.threads.len();
     let [pages, ..] = memory_text::counts(kernel, memory, scope);
     let (bytes, limit) = (pages * 4096, process.limits[5].0);
-    // tty_nr to cstime: no terminal, no faults, no time of its own.
-    let head = format!("{tid} ({name}) {letter} {parent} {group} {session} 0 -1 4194304 0 0 0 0 0 0 0 0");
+    let own = match kernel.threads.get(&scope.tid) {
+        Some(thread) if tid != process.pid.0 => thread.processor_time(kernel.clock.now()),
+        _ => time::process_time(kernel, process),
+    };
+    let (user, children) = (own / time::TICK, process.usage.children / time::TICK);
+    // tty_nr to cmajflt: no terminal, no faults. All time is the user's.
+    let head = format!("{tid} ({name}) {letter} {parent} {group} {session} 0 -1 4194304 0 0 0 0 {user} 0 {children} 0");
     // priority to rsslim, then addresses, signals and the rest as a reader without rights sees them.
     format!("{head} 20 0 {threads} 0 60000 {bytes} {pages} {limit}{}\n", " 0".repeat(27)).into_bytes()
 }

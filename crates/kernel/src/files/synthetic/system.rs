@@ -116,9 +116,9 @@ fn line(text: &str) -> Vec<u8> {
     format!("{text}\n").into_bytes()
 }
 
-/// Flags of the processor that is presented: x86-64-v2.
+/// Flags of the processor that is presented: x86-64-v2, BMI1 and LZCNT (`abm`).
 const FLAGS: &str = "fpu de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse sse2 \
-                     syscall nx lm constant_tsc rep_good nopl cpuid pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm";
+                     syscall nx lm constant_tsc rep_good nopl cpuid pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm abm bmi1";
 
 fn processors(_: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
     let fields = [

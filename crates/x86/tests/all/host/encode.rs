@@ -69,8 +69,8 @@ fn operand(random: &mut Random, i: &mut Instruction, op: u32, kind: Kind) -> Opt
         }
         Kind::r8_reg | Kind::r8_opcode => register(i, random, Register::AL, 20),
         Kind::r16_reg | Kind::r16_rm | Kind::r16_opcode => register(i, random, Register::AX, 16),
-        Kind::r32_reg | Kind::r32_rm | Kind::r32_opcode => register(i, random, Register::EAX, 16),
-        Kind::r64_reg | Kind::r64_rm | Kind::r64_opcode => register(i, random, Register::RAX, 16),
+        Kind::r32_reg | Kind::r32_rm | Kind::r32_opcode | Kind::r32_vvvv => register(i, random, Register::EAX, 16),
+        Kind::r64_reg | Kind::r64_rm | Kind::r64_opcode | Kind::r64_vvvv => register(i, random, Register::RAX, 16),
         Kind::mm_reg | Kind::mm_rm => register(i, random, Register::MM0, 8),
         Kind::xmm_reg | Kind::xmm_rm => register(i, random, Register::XMM0, 16),
         Kind::sti_opcode => register(i, random, Register::ST0, 8),
