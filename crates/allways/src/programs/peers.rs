@@ -124,8 +124,12 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
 
 /// An option that says something of all peers, if one is given.
 fn only_for_peers(view: &ViewOptions) -> Option<&'static str> {
-    let given =
-        [("--outside", view.outside.is_some()), ("--checkpoint", view.checkpoint.is_some()), ("--strict", view.strict)];
+    let given = [
+        ("--outside", view.outside.is_some()),
+        ("--checkpoint", view.checkpoint.is_some()),
+        ("--strict", view.strict),
+        ("--connections", view.connections.is_some()),
+    ];
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
