@@ -50,6 +50,7 @@ pub struct Native {
 }
 
 /// What is known of a peer.
+#[derive(Default)]
 struct Book {
     /// States that are kept, by place.
     kept: FxHashMap<Place, Kept>,
@@ -93,7 +94,7 @@ impl Native {
     /// # Errors
     /// If it cannot be started, does neither, or the search has to stop.
     pub fn start(name: &str, spec: Spec, terms: Terms, stop: Stop) -> Result<Self, Trouble> {
-        let (book, seats) = (Mutex::new(Book::of(name)), Mutex::default());
+        let (book, seats) = (Mutex::default(), Mutex::default());
         let Terms { ignore, strategy, commands, .. } = terms;
         let peer = Self { name: name.to_owned(), spec, ignore, stop, strategy, commands, book, seats };
         let seat = peer.new_seat()?;
@@ -210,7 +211,7 @@ impl Native {
     fn restored(&self, place: Place) -> Result<Seat, Trouble> {
         let kept = lock(&self.book).kept.get(&place).cloned();
         if let (Some(commands), Some(kept)) = (&self.commands, &kept) {
-            let restored = commands::run(&commands.restore, &kept.folder, &self.spec);
+            let restored = commands::run(&commands.restore, &kept.folder, &self.spec, &*self.stop);
             restored.map_err(|problem| self.trouble(&problem))?;
         }
         let mut seat = self.new_seat()?;
@@ -239,7 +240,7 @@ impl Native {
         let failed = |error| self.trouble(&Problem::Command("mkdir".to_owned(), format!("{error}")));
         let kept = Kept { folder: folder.map_err(failed)?, messages: seat.messages };
         let mut costs = Costs::default();
-        let saved = costs.measured(Deed::Save, || commands::run(&commands.save, &kept.folder, &self.spec));
+        let saved = costs.measured(Deed::Save, || commands::run(&commands.save, &kept.folder, &self.spec, &*self.stop));
         saved.map_err(|problem| self.trouble(&problem))?;
         let mut book = lock(&self.book);
         book.costs.add(&costs);
@@ -285,12 +286,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Book {
-    fn of(name: &str) -> Self {
-        let (folders, conversation, costs) = (Folders::of(name), Conversation::default(), Costs::default());
-        let (kept, answers, statuses) = (FxHashMap::default(), FxHashMap::default(), BTreeSet::new());
-        Self { kept, folders, conversation, answers, costs, ended: None, statuses, given_up: None }
-    }
-
     /// What is answered at a place without asking the peer.
     fn known(&self, place: Place) -> Option<Result<Arc<Heard>, Trouble>> {
         let answer = self.answers.get(&place).map(|heard| Ok(Arc::clone(heard)));

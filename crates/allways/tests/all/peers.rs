@@ -167,7 +167,9 @@ fn a_program_can_look_between_an_answer_and_the_end_of_the_connection() {
 #[test]
 fn what_is_said_of_peers_needs_one() {
     let folder = built("peers-none", &[]);
-    for flags in [&["--strict"][..], &["--outside", "native"], &["--checkpoint", "always"], &["--connections", "independent"]] {
+    for flags in
+        [&["--strict"][..], &["--outside", "native"], &["--checkpoint", "always"], &["--connections", "independent"]]
+    {
         let told = folder.run(&[&["check", "--no-save"], flags, &["--", "./client"]].concat());
         assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
         assert!(

@@ -1,7 +1,7 @@
 //! What patience counts: the time of the program, not that of a machine which has other things to do.
 
 use crate::server::{MAIN, Server, ask, open, start};
-use native::{Problem, Spec};
+use native::{Problem, Spec, run};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -56,4 +56,38 @@ fn whoever_stops_does_so_at_once_while_a_server_is_waited_for() {
     let begun = Instant::now();
     assert_eq!(instance.rest(&|| begun.elapsed() > Duration::from_millis(200)), Err(Problem::Stopped));
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+}
+
+fn words(text: &str) -> Vec<Vec<u8>> {
+    ["sh", "-c", text].map(|word| word.as_bytes().to_vec()).into()
+}
+
+/// Whether the process runs whose number is in the file `child`.
+fn is_there(server: &Server) -> bool {
+    let child = std::fs::read_to_string(server.0.join("child")).expect("it was started");
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
+    stat.contains("(sleep)") && !stat.contains(") Z ")
+}
+
+#[test]
+fn a_command_ends_when_whoever_asks_stops_or_patience_does_and_so_does_what_it_started() {
+    let server = Server::new("command", &format!("static void serve(int fd, char *line) {{}} {MAIN}"));
+    let spec = server.spec();
+    let command = "sleep 1000 & echo $! > child; wait";
+    // A signal that was sent takes its time to arrive.
+    let is_left = || {
+        let until = Instant::now() + Duration::from_secs(10);
+        while is_there(&server) && Instant::now() < until {
+            std::thread::yield_now();
+        }
+        is_there(&server)
+    };
+    let (begun, has_begun) = (Instant::now(), || server.0.join("child").metadata().is_ok_and(|file| file.len() > 1));
+    let told = run(&words(command), &spec, &|| has_begun());
+    assert_eq!(told, Err(Problem::Stopped));
+    assert!(begun.elapsed() < Duration::from_secs(30) && !is_left(), "{:?}", begun.elapsed());
+    let patience = Duration::from_millis(300);
+    let told = run(&words(command), &Spec { patience, ..spec }, &|| false).expect_err("it never ends").to_string();
+    assert_eq!(told, format!("cannot be kept: `sh -c {command}`: it did not end in 300 ms"));
+    assert!(!is_left());
 }
