@@ -19,6 +19,7 @@ mod peers_client;
 mod peers_file;
 mod peers_framing;
 mod peers_independent;
+mod peers_limits;
 mod peers_orders;
 mod peers_reach;
 mod peers_rest;
