@@ -175,7 +175,7 @@ impl Instance {
         loop {
             let look = self.look()?;
             if std::mem::replace(&mut heard, self.extent()) != heard {
-                passing.note_news();
+                passing.note_output();
             }
             let why = match look {
                 Look::Moves(why) => Some(why),
