@@ -93,6 +93,14 @@ pub trait Outside: Send + Sync {
         None
     }
 
+    /// Makes all that schedules say where they were seen to differ a contradiction, what was said first too; or not any more.
+    fn refuse_all_variants(&self, _is_all: bool) {}
+
+    /// The contradictions of the two least texts at each position where schedules were seen to differ first.
+    fn variants(&self) -> Vec<[String; 2]> {
+        Vec::new()
+    }
+
     /// How its answers are told apart, if they may come in any order.
     fn unordered(&self) -> Option<Framing> {
         None

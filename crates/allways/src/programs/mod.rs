@@ -24,6 +24,7 @@ pub mod setup;
 mod summary;
 mod tell;
 mod traffic;
+mod variants;
 mod view_ref;
 
 use crate::args::CheckArgs;
@@ -175,6 +176,7 @@ fn budget(request: &Request) -> Budget {
 
 /// Starts programs, and learns what must never be true of them.
 fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Budget) -> Result<Programs, String> {
+    no_name_twice(&wanted.view)?;
     let options = Options { budget: budget.clone(), ..wanted.checker_options(&setup.stdin) };
     let asked = wanted.request.memory.filter(|_| wanted.request.memory_asked);
     asked.into_iter().for_each(usage::bound_memory);
@@ -192,6 +194,17 @@ fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Bud
     }
     wanted.view.place(&mut programs)?;
     Ok(programs)
+}
+
+/// `strict` is a property of its own: a proposition of that name would get its verdict.
+fn no_name_twice(view: &ViewOptions) -> Result<(), String> {
+    let mut all = view.never.iter().map(|text| checker::named(text));
+    match all.find(|(name, _)| view.is_strict() && *name == checker::STRICT) {
+        Some((name, text)) => Err(format!(
+            "`--never`: a proposition is called `{name}`, as the property of strict peers is\n  = help: give it another name: --never 'NAME := {text}'"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Why a search that was stopped may never end: what grows, and what to do about it.
