@@ -35,6 +35,7 @@ mod recorded_datagrams;
 mod runs;
 mod shape;
 mod sleepers;
+mod start_log;
 mod strict;
 mod terms;
 

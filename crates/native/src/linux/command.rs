@@ -33,7 +33,7 @@ pub fn run(words: &[Vec<u8>], spec: &Spec, stop: Stop<'_>) -> Result<(), Problem
             Some(status) if status.success() => return Ok(()),
             Some(status) => {
                 output.drain();
-                return Err(failed(format!("it {}; {}", Status::of(status.into_raw()), output.told())));
+                return Err(failed(format!("it {}; {}", Status::of(status.into_raw()), output.words.told())));
             }
             None => limit.wait(|patience| failed(format!("it did not end in {patience}")))?,
         }

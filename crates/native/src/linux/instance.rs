@@ -152,7 +152,7 @@ impl Instance {
     /// The end of what it printed.
     #[must_use]
     pub fn last_words(&self) -> String {
-        self.output.last_words()
+        self.output.words.lines()
     }
 
     /// Whether it has said something since it last was at rest, or connected again.
