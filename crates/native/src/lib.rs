@@ -38,7 +38,7 @@ pub use last_words::LastWords;
 pub use problem::{Problem, Status};
 pub use spec::{Clock, Network, Role, Spec, find_program};
 pub use stream::{End, Stream};
-pub use transfer::{Received, Wanted};
+pub use transfer::{Received, Wanted, break_off};
 
 /// Something that native peers need.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -38,6 +38,8 @@ pub enum Problem {
     },
     /// A command of the user has failed: which, and why.
     Command(String, String),
+    /// What a peer that was not started here does, or does not: in words.
+    Remote(String),
     /// The system refuses something that is needed while it runs.
     System(String),
 }
@@ -62,6 +64,7 @@ impl fmt::Display for Problem {
             }
             Self::Restless { patience, why } => write!(f, "neither answered nor came to rest in {patience}: {why}"),
             Self::Command(command, why) => write!(f, "cannot be kept: `{command}`: {why}"),
+            Self::Remote(what) => f.write_str(what),
             Self::System(why) => write!(f, "cannot be driven: {why}"),
         }
     }

@@ -98,6 +98,12 @@ pub fn with_peers(mut setup: Setup, specs: &[Spec], outside: Option<Where>) -> R
     let here = folder()?;
     let view = ViewOptions { peer: specs.to_vec(), outside, ..ViewOptions::default() };
     let Peers { all: peers, machines } = Written { check: None, here: &here }.peers(&view)?;
+    if let Some(peer) = peers.iter().find(|peer| peer.spec.outside == Some(Where::Remote)) {
+        return Err(format!(
+            "`--peer`: `{}` is remote, which only peers of a check can be\n  = help: leave out `--outside remote`, or check it",
+            peer.spec.name
+        ));
+    }
     if let Some(peer) = peers.iter().find(|peer| !is_local(&peer.spec)) {
         let spec = &peer.spec;
         return Err(format!(

@@ -8,7 +8,7 @@ use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
 use crate::options::{Options, PEER_HELP, Spec, UserName, ViewOptions};
-use ::peer::{Runs, Shape};
+use ::peer::Shape;
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
 use std::collections::BTreeSet;
@@ -111,7 +111,7 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
         name: peer.spec.name.clone(),
         shape: peer.shape.clone(),
         command: peer.command.clone(),
-        runs: peer.spec.outside.map(Runs::from).unwrap_or_default(),
+        runs: peer.spec.runs(),
         terms: peer.spec.terms().expect("what is refused is not started"),
         host: Host(Arc::new(host)),
     };

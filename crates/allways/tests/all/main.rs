@@ -22,6 +22,7 @@ mod peers_independent;
 mod peers_limits;
 mod peers_orders;
 mod peers_reach;
+mod peers_remote;
 mod peers_rest;
 mod peers_room;
 mod peers_run;
