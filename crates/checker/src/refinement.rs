@@ -35,9 +35,9 @@ pub struct Refinement {
     bytewise: FxHashSet<u64>,
     /// Words that were only accessed as a whole so far.
     whole: FxHashSet<u64>,
-    /// Words that so far only the library accessed, to create and end threads.
+    /// Words and locks that so far only the library accessed, to create and end threads.
     inside: FxHashSet<u64>,
-    /// Words that programs access.
+    /// Words and locks that programs access.
     outside: FxHashSet<u64>,
     /// Address ranges whose mapping a step changed while several threads used the space.
     remapped: Vec<(SpaceId, Range<u64>)>,

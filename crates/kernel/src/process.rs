@@ -27,6 +27,10 @@ pub struct Process {
     ///
     /// Empty exactly for zombies.
     pub threads: BTreeSet<Tid>,
+    /// Whether it has created a thread since it executes its program: from then on libraries have zones (`mapping/zone.rs`).
+    ///
+    /// Not whether it has several now: that depends on which of them has ended.
+    pub had_threads: bool,
     /// Open files.
     pub descriptors: Descriptors,
     /// Working directory and the rest of what `CLONE_FS` shares.

@@ -7,6 +7,7 @@
 use super::PendingCall;
 use super::access::{Kind, object, reads, writes};
 use explore::graph::Access;
+use kernel::mapping;
 use kernel::mapping::zone::{self, Zone};
 use kernel::process::limit;
 use kernel::table::{self, Remaps};
@@ -15,7 +16,6 @@ use std::collections::BTreeSet;
 
 const MAP_FIXED: u64 = 0x10;
 const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
-const MAP_ANONYMOUS: u64 = 0x20;
 const MAP_32BIT: u64 = 0x40;
 const MREMAP_FIXED: u64 = 2;
 /// A range in more zones than that counts as the whole space.
@@ -43,14 +43,16 @@ impl PendingCall<'_> {
     /// Zones that the call changes or looks for room in; nothing if these are too many.
     fn zones(&self) -> Option<BTreeSet<Zone>> {
         let [first, second, third, fourth, fifth, _] = self.args;
-        let (given, is_file) = (zones_of(first, second), fourth & MAP_ANONYMOUS == 0);
+        let given = zones_of(first, second);
+        let own = || Zone::of(self.tid, self.pid());
+        let wanted = || mapping::zone_of(self.kernel, self.tid, fourth, fifth as i32);
         match table::row(self.number)?.remaps? {
             Remaps::Map if fourth & (MAP_FIXED | MAP_FIXED_NOREPLACE) != 0 => given,
             Remaps::Map if fourth & MAP_32BIT != 0 => None,
-            Remaps::Map if first == 0 => self.room(second, is_file),
-            Remaps::Map => union([given, self.room(second, is_file)]),
+            Remaps::Map if first == 0 => self.room(second, wanted()),
+            Remaps::Map => union([given, self.room(second, wanted())]),
             Remaps::Move if fourth & MREMAP_FIXED != 0 => union([given, zones_of(fifth, third)]),
-            Remaps::Move => union([given, zones_of(first, third), self.room(third, false)]),
+            Remaps::Move => union([given, zones_of(first, third), self.room(third, own())]),
             Remaps::Unmap | Remaps::Protect | Remaps::Advise => given,
             Remaps::Break => {
                 let (start, end) = self.kernel.processes.get(&self.pid())?.heap;
@@ -61,8 +63,7 @@ impl PendingCall<'_> {
     }
 
     /// The zone in which the call finds room; nothing if that is not the one that it wants.
-    fn room(&self, length: u64, is_file: bool) -> Option<BTreeSet<Zone>> {
-        let wanted = zone::wanted(self.tid, self.pid(), is_file);
+    fn room(&self, length: u64, wanted: Zone) -> Option<BTreeSet<Zone>> {
         let is_there = |start: u64| Zone::holding(start) == wanted;
         zone::find_gap(self.memory, self.space(), wanted, length).is_some_and(is_there).then(|| [wanted].into())
     }

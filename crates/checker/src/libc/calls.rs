@@ -159,6 +159,20 @@ impl Stepper<'_> {
         Ok(within.whole == Whole::Allocate || self.operated(step))
     }
 
+    /// Whether others may notice an operation. Those by which the library creates and ends threads commute, unless programs use
+    /// the same lock: `exit(3)` and the end of a thread both lock the loader.
+    fn is_noted(&mut self, tid: Tid, operation: &Operation, hook: Hook) -> bool {
+        let accesses = operation.accesses(self.state.seen());
+        let refinement = &mut self.executor.refinement;
+        if !self.state.is_life(tid) {
+            accesses.iter().for_each(|access| refinement.use_outside(access.object));
+            return true;
+        }
+        // What is done once by a thread that ends (it initialises the unwinder) is not done by the next.
+        let is_once = hook.function.does() == Some(Does::Once);
+        accesses.iter().fold(is_once, |is_noted, access| refinement.is_used_outside(access.object) || is_noted)
+    }
+
     /// An acquisition is a right mover and a release a left mover (Lipton's reduction): a step goes
     /// on after acquiring a lock, for nothing that others do can depend on when it was acquired,
     /// unless somebody breaks the lock. `is_kept` is that assumption; `break_lock` takes it back,
@@ -176,9 +190,8 @@ impl Stepper<'_> {
             return Ok(false);
         }
         let lock = operation.lock(seen);
-        // What is done once by a thread that ends (it initialises the unwinder) is not done by the next.
-        if !self.state.is_life(step.tid) || hook.function.does() == Some(Does::Once) {
-            step.accesses.extend(operation.accesses(seen));
+        if self.is_noted(step.tid, &operation, hook) {
+            step.accesses.extend(operation.accesses(self.state.seen()));
             self.note_lock(step, &operation);
         }
         self.hear_operation(step.tid, hook);

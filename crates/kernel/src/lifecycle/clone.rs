@@ -154,7 +154,9 @@ fn create(call: &mut Call<'_>, request: Request) -> Result<u64, Stop> {
     }
     let child = Tid(number);
     if request.has(CLONE_THREAD) {
-        call.process_mut().threads.insert(child);
+        let process = call.process_mut();
+        process.threads.insert(child);
+        process.had_threads = true;
     } else {
         create_process(call, &request, Pid(number), path)?;
     }

@@ -40,6 +40,7 @@ pub fn executed(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, space: Space
     process.heap = (heap, heap);
     process.read_only.clear();
     process.vforked = false;
+    process.had_threads = false;
     process.controls.executed = true;
     process.controls.dumpable = 1;
     process.controls.keep_capabilities = false;

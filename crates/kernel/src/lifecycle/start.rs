@@ -46,6 +46,7 @@ pub fn start(kernel: &mut Kernel, memory: &mut Memory, start: Start) -> (Pid, Ti
         session: Pid(0),
         space,
         threads: [tid].into(),
+        had_threads: false,
         descriptors,
         directories,
         credentials: Shared::default(),

@@ -12,17 +12,18 @@ mod change;
 mod transfer;
 pub mod zone;
 
+use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::{Description, Fd, File};
 use crate::errno::{EACCES, EEXIST, EINVAL, ENODEV, ENOMEM, EOPNOTSUPP, EPERM, Errno};
 use crate::files;
-use crate::id::Id;
+use crate::id::{Id, Pid, Tid};
 use crate::process::limit;
 use crate::table::footprint::FootprintRule::{ChangesMappings, Everything, Local, MapsFile};
 use crate::table::syscall::Startup;
 use crate::table::syscall::{Argument::*, Remaps, Row};
 use memory::{Backing, MapError, Mapping, Name, ObjectId, PAGE_SIZE, Protection, Sharing, USER_END};
-use zone::TOP;
+use zone::{TOP, Zone};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
@@ -85,6 +86,7 @@ const MAP_FIXED: u64 = 0x10;
 const MAP_ANONYMOUS: u64 = 0x20;
 const MAP_32BIT: u64 = 0x40;
 const MAP_GROWSDOWN: u64 = 0x100;
+const MAP_DENYWRITE: u64 = 0x800;
 const MAP_HUGETLB: u64 = 0x4_0000;
 const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
 /// What `MAP_SHARED_VALIDATE` knows; Linux ignores the rest elsewhere.
@@ -253,12 +255,30 @@ fn place(call: &Call<'_>, hint: u64, length: u64, flags: u64) -> Result<u64, Sto
     let wish = page_up(hint).filter(|hint| hint.checked_add(length).is_some_and(|end| end <= top) && is_free(*hint));
     let place = wish.or_else(|| match flags & MAP_32BIT {
         0 => {
-            let zone = zone::wanted(call.tid, call.pid, flags & MAP_ANONYMOUS == 0);
+            let zone = zone_of(call.kernel, call.tid, flags, call.int(4));
             zone::find_gap(call.memory, space, zone, length)
         }
         _ => call.memory.find_gap(space, length, 0, top),
     });
     place.ok_or(ENOMEM.into())
+}
+
+/// The zone of a mapping for which no address is wished, by the flags and the descriptor that `mmap(2)` was given: that of a
+/// library in a program with threads, else the caller's.
+#[must_use]
+pub fn zone_of(kernel: &Kernel, tid: Tid, flags: u64, fd: Fd) -> Zone {
+    let pid = kernel.threads.get(&tid).expect("a caller is a thread").pid;
+    library(kernel, pid, flags, fd).map_or_else(|| Zone::of(tid, pid), Zone::of_library)
+}
+
+/// The path of the library that is mapped: the loader says so, by a flag that Linux ignores.
+///
+/// Before a program has threads, its libraries go where those of all programs go on Linux.
+fn library(kernel: &Kernel, pid: Pid, flags: u64, fd: Fd) -> Option<&[u8]> {
+    let process = kernel.processes.get(&pid).filter(|process| process.had_threads)?;
+    let is_library = flags & (MAP_ANONYMOUS | MAP_DENYWRITE) == MAP_DENYWRITE;
+    let descriptor = process.descriptors.get(fd).ok().filter(|_| is_library)?;
+    kernel.descriptions.get(&descriptor.description).map(|open| &open.path[..])
 }
 
 /// A range of whole pages from two arguments; `EINVAL` if it does not begin on a page, nothing if it is empty.

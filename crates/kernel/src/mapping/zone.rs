@@ -1,4 +1,5 @@
-//! Where mappings go for which their creator names no address: each thread has a zone of its own.
+//! Where mappings go for which their creator names no address: each thread has a zone of its own, and each library that a
+//! program with threads loads.
 //!
 //! Linux puts them into the highest gap of the whole address space, so that an address depends on what all other threads
 //! have mapped before, their stacks included. Nothing may rely on that. With zones, an address follows from the creator's
@@ -11,8 +12,11 @@
 //! the higher address, so both orders lead to different states and each must be explored. Here A's
 //! page is in A's zone and B's in B's: the two calls are independent, one order is enough, and the
 //! addresses that a counterexample shows are the same in every schedule.
+//!
+//! A library is loaded by whichever thread needs it first (glibc loads `libgcc_s.so.1` at the first `pthread_exit(3)`), so its
+//! address must follow from the library alone.
 
-use crate::id::{Pid, Tid};
+use crate::id::{Id, Pid, Tid};
 use memory::{Memory, SpaceId};
 use std::ops::Range;
 
@@ -26,7 +30,9 @@ const FIRST: u64 = 0x6000_0000_0000;
 /// MiB are asked for), and than the default stack of 8 MiB many times over.
 pub const SIZE: u64 = 256 << 20;
 /// Numbers of threads have five digits.
-const COUNT: u64 = 100_000;
+const THREADS: u64 = 100_000;
+/// Zones of libraries, behind those of threads. Libraries that share one are placed in the order in which they are loaded.
+const LIBRARIES: u64 = 1024;
 
 /// A zone, as a number: 0 is that of first threads.
 ///
@@ -45,13 +51,21 @@ impl Zone {
     /// are unique while they live.
     #[must_use]
     pub fn of(tid: Tid, pid: Pid) -> Self {
-        if tid.0 == pid.0 { Self::COMMON } else { Self(1 + u64::from(tid.0) % COUNT) }
+        if tid.0 == pid.0 { Self::COMMON } else { Self(1 + u64::from(tid.0) % THREADS) }
+    }
+
+    /// The zone of a library, by its path.
+    #[must_use]
+    pub fn of_library(path: &[u8]) -> Self {
+        let id = path.iter().fold(Id::named("library"), |id, byte| id.child(u64::from(*byte)));
+        Self(1 + THREADS + id.0 % LIBRARIES)
     }
 
     /// The zone of an address.
     #[must_use]
     pub fn holding(address: u64) -> Self {
-        let number = address.checked_sub(FIRST).map(|offset| offset / SIZE).filter(|number| *number < COUNT);
+        let number =
+            address.checked_sub(FIRST).map(|offset| offset / SIZE).filter(|number| *number < THREADS + LIBRARIES);
         number.map_or(Self::COMMON, |number| Self(number + 1))
     }
 
@@ -60,13 +74,6 @@ impl Zone {
         let start = FIRST + self.0.checked_sub(1)? * SIZE;
         Some(start..start + SIZE)
     }
-}
-
-/// The zone for a mapping of a thread without a wish. Files go where first threads map: libraries that are loaded late are at
-/// the same place, whoever loads them.
-#[must_use]
-pub fn wanted(tid: Tid, pid: Pid, is_file: bool) -> Zone {
-    if is_file { Zone::COMMON } else { Zone::of(tid, pid) }
 }
 
 /// Where a mapping without a wish goes: into the zone, or with first threads if there is no room.
@@ -115,5 +122,15 @@ mod tests {
         assert_eq!(Zone::holding(start), Zone::COMMON);
         assert_eq!(find_gap(&memory, space, Zone::COMMON, SIZE + PAGE_SIZE), Some(start));
         assert_eq!(Zone::holding(TOP), Zone::COMMON);
+    }
+
+    #[test]
+    fn a_library_has_a_zone_behind_those_of_threads() {
+        let (mut memory, space) = (Memory::new(Limit { pages: 100, mappings: 100, is_pressed: None }), SpaceId(1));
+        memory.create_space(space);
+        let zone = Zone::of_library(b"/lib/libgcc_s.so.1");
+        let start = find_gap(&memory, space, zone, PAGE_SIZE).expect("there is room");
+        assert_eq!(Zone::holding(start), zone);
+        assert!(zone > Zone::of(Tid(99_999), Pid(10_000)) && zone != Zone::of_library(b"/lib/libm.so.6"));
     }
 }
