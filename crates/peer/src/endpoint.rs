@@ -3,6 +3,12 @@
 use ::native::{Instance, Problem, Status, Stream};
 
 /// One history of a peer on the host. It cannot go back.
+///
+/// Two things are hidden behind it: whether the program was started by us, and how it is known that it has answered. A process of
+/// ours is observed until all of its threads are blocked (`native/src/linux/rest.rs`); of a remote one only messages are seen.
+///
+/// **Invariant:** after `rest`, streams do not grow unless something is said. If they do, `has_spoken` says so, and no answer
+/// of this history is used any more.
 pub(crate) trait Endpoint: Send {
     /// Opens a connection; its number, from 0.
     fn open(&mut self) -> Result<usize, Problem>;
@@ -26,7 +32,7 @@ pub(crate) trait Endpoint: Send {
     fn is_client(&self) -> bool;
     /// Whether nothing can happen on any connection any more.
     fn is_free(&self) -> bool;
-    /// Whether there can be others at the same time.
+    /// Whether there can be no others at the same time: they would share its port, or what it remembers.
     fn is_alone(&self) -> bool;
 }
 

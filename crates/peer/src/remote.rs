@@ -52,6 +52,9 @@ struct Connection {
 }
 
 /// What a connection waits for.
+///
+/// Silence decides nothing: a slow peer would be taken for one that has answered, and a program would be told that there is
+/// nothing where there is something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wanted {
     Nothing,
@@ -120,6 +123,9 @@ impl Remote {
 }
 
 /// Does something that blocks, unless somebody wants to stop before it is done.
+///
+/// The standard library resolves names and connects only so. A thread that is given up ends by itself, at the latest when the
+/// system's own limits are over.
 fn waited<T: Send + 'static>(stop: &dyn Fn() -> bool, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
     let (sender, receiver) = channel();
     // Nobody may be left to hear it.
@@ -160,6 +166,7 @@ impl Endpoint for Remote {
     }
 
     fn finish(&mut self, connection: usize) {
+        // A peer that reads the end closes its side. Not to wait for that would let a program wait for an end that comes later.
         let connection = &mut self.connections[connection];
         (connection.is_finishing, connection.wanted) = (true, Wanted::End);
     }
@@ -285,7 +292,7 @@ impl Connection {
         }
     }
 
-    /// Whether more has come than was waited for.
+    /// Whether more has come than was waited for: it may be only a part of what is still on its way.
     fn has_surplus(&self, framing: Framing) -> bool {
         match self.wanted {
             Wanted::Nothing => self.extent() != self.answered,

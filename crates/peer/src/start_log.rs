@@ -18,6 +18,8 @@ pub(crate) struct PeerAudience {
 }
 
 /// What a peer has printed, and what it was not shown.
+///
+/// Only the last file is kept: programs look for many that need not be there, and fail at the first that must.
 #[derive(Default)]
 struct StartLog {
     words: LastWords,
@@ -59,6 +61,7 @@ impl Observer for PeerAudience {
         }
     }
 
+    // A file that is nowhere is the peer's own affair, and its last words tell of it.
     fn end(&mut self, world: &mut World, tid: Tid, result: u64) {
         let Some(log) = &mut self.log else { return };
         let Some(path) = log.asked.remove(&tid).filter(|_| result as i64 == -i64::from(errno::ENOENT.0)) else {

@@ -40,6 +40,9 @@ struct Book {
 }
 
 /// What schedules say at the first position of a connection where they differ.
+///
+/// **Invariant:** it does not depend on the order in which schedules come. Whichever was first, all others agree with it up to the
+/// end of their common beginning, which is where the first difference is; and no schedule is cut off before that.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Variants {
     position: Position,

@@ -21,7 +21,8 @@ pub fn find(programs: &mut Programs, engine: &Engine, budget: &Budget, outcome: 
     let found = search_by(engine, programs, &mut limits).report.found;
     refuse_all(programs, false);
     programs.refusal = None;
-    // Where steps begin and end decides what a schedule means.
+    // Where steps begin and end decides what a schedule means: with another refinement, what the first search found could
+    // not be shown any more.
     if programs.learnt() != known {
         programs.know(&known);
         return Vec::new();
@@ -43,6 +44,8 @@ fn is_strict(found: &Found) -> bool {
 }
 
 /// The shortest schedules of a pair of contradictions; of the pair whose longer one is shortest.
+///
+/// Which of several schedules comes first in a list depends on the workers, so the least one is taken in every respect.
 fn shortest_pair(programs: &Programs, found: &[Found]) -> Vec<Found> {
     let shortest = |message: &String| {
         let same = found.iter().filter(|found| is_strict(found) && found.failure.message == *message);

@@ -47,6 +47,8 @@ fn variable(setting: &[u8]) -> (&OsStr, &OsStr) {
 }
 
 /// A command. If it has not ended when this is dropped, it is ended, with all of its group.
+///
+/// Its children are in that group unless they leave it (`setpgid(2)`).
 struct Running(Child);
 
 impl Drop for Running {

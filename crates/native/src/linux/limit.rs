@@ -18,6 +18,10 @@ const PERIOD_MAX: Duration = Duration::from_millis(100);
 pub type Stop<'a> = &'a dyn Fn() -> bool;
 
 /// How long something may take.
+///
+/// What each state of a thread means for it: *running* uses patience up, for a program that computes for ever never answers;
+/// *runnable* does not, for that is the machine's doing; *blocked* does, for what it waits for may never come. Whether all are
+/// blocked and at rest is decided elsewhere (`rest.rs`), and ends the wait before.
 pub(crate) struct Limit<'a> {
     patience: Duration,
     stop: Stop<'a>,
@@ -56,6 +60,9 @@ impl<'a> Limit<'a> {
 }
 
 /// The time in which a program ran, or was blocked.
+///
+/// **Invariant:** it grows by at most the time that has passed, and does not stand still for ever unless no thread is ever given a
+/// processor: a program that goes on for ever is given up.
 #[derive(Default)]
 struct OwnTime {
     total: Duration,
