@@ -122,6 +122,9 @@ pub trait Outside: Send + Sync {
         Ok(())
     }
 
+    /// Removes what it keeps on the host: it is not asked any more. A search that ends gives nothing else back.
+    fn close(&self) {}
+
     /// How it has ended, in all orders that were asked for: `wait4(2)` statuses.
     fn statuses(&self) -> Vec<i32> {
         Vec::new()

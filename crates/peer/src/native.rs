@@ -423,6 +423,12 @@ impl Outside for Native {
         heard
     }
 
+    fn close(&self) {
+        // Processes end before their folders go.
+        lock(&self.seats).clear();
+        lock(&self.book).folders = Folders::default();
+    }
+
     fn traffic(&self) -> Traffic {
         lock(&self.book).costs.traffic
     }

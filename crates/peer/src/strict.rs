@@ -207,6 +207,10 @@ impl Outside for Strict {
         self.peer.unordered()
     }
 
+    fn close(&self) {
+        self.peer.close();
+    }
+
     fn traffic(&self) -> Traffic {
         self.peer.traffic()
     }

@@ -164,6 +164,7 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     checked.keep(args, output);
     checked.print(&sources, args.format, output);
     tell_hidden(&host, output);
+    programs.peers().iter().for_each(|peer| peer.close());
     // The process ends: to give back what millions of states took would only take time.
     std::mem::forget(programs);
     checked.exit(output)
