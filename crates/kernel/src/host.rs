@@ -22,6 +22,12 @@ pub trait HostFiles: Send + Sync {
         None
     }
 
+    /// Whether something is at an absolute path that guests are not shown; for messages only.
+    fn is_withheld(&self, path: &[u8]) -> bool {
+        let _ = path;
+        false
+    }
+
     /// A file that has become another one since it was first looked at: what was read of it is not believed.
     fn changed(&self) -> Option<Vec<u8>> {
         None

@@ -1,7 +1,6 @@
 //! Other systems than x86-64 Linux: there are no native peers, and whoever asks for one is told so.
 
 use crate::{Probe, Problem, Received, Spec, Status, Stream, Wanted};
-use std::path::Path;
 use std::time::Duration;
 
 const WHY: &str = "native peers need x86-64 Linux; leave out `outside`: then it runs in a world of its own";
@@ -25,7 +24,7 @@ pub fn probes() -> Vec<Probe> {
 ///
 /// # Errors
 /// In any case.
-pub fn run(_: &[Vec<u8>], _: &[Vec<u8>], _: &Path, _: Duration) -> Result<(), Problem> {
+pub fn run(_: &[Vec<u8>], _: &Spec, _: &dyn Fn() -> bool) -> Result<(), Problem> {
     Err(Problem::NotStarted(WHY.to_owned()))
 }
 

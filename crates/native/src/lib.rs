@@ -27,16 +27,18 @@ mod host;
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 #[path = "absent.rs"]
 mod host;
+mod last_words;
 mod problem;
 mod spec;
 mod stream;
 mod transfer;
 
 pub use host::{Instance, Link, keep_if_asked, probes, run};
+pub use last_words::LastWords;
 pub use problem::{Problem, Status};
 pub use spec::{Clock, Network, Role, Spec, find_program};
 pub use stream::{End, Stream};
-pub use transfer::{Received, Wanted};
+pub use transfer::{Received, Wanted, break_off};
 
 /// Something that native peers need.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,5 +1,6 @@
 //! Why an instance cannot be driven.
 
+use crate::last_words;
 use std::fmt;
 use std::io;
 
@@ -37,6 +38,8 @@ pub enum Problem {
     },
     /// A command of the user has failed: which, and why.
     Command(String, String),
+    /// What a peer that was not started here does, or does not: in words.
+    Remote(String),
     /// The system refuses something that is needed while it runs.
     System(String),
 }
@@ -54,20 +57,17 @@ impl fmt::Display for Problem {
             Self::Stopped => f.write_str("was stopped"),
             Self::NotStarted(why) => write!(f, "cannot be started: {why}"),
             Self::NotListening { port, how, last_words } => {
-                write!(f, "did not listen on {port} {how}; {}", words_told(last_words))
+                write!(f, "did not listen on {port} {how}; {}", last_words::told(last_words))
             }
             Self::NotConnected { port, how, last_words } => {
-                write!(f, "did not connect to port {port} {how}; {}", words_told(last_words))
+                write!(f, "did not connect to port {port} {how}; {}", last_words::told(last_words))
             }
             Self::Restless { patience, why } => write!(f, "neither answered nor came to rest in {patience}: {why}"),
             Self::Command(command, why) => write!(f, "cannot be kept: `{command}`: {why}"),
+            Self::Remote(what) => f.write_str(what),
             Self::System(why) => write!(f, "cannot be driven: {why}"),
         }
     }
-}
-
-fn words_told(last_words: &str) -> String {
-    if last_words.is_empty() { "it printed nothing".to_owned() } else { format!("its last words: {last_words}") }
 }
 
 /// How a process ended.
@@ -90,7 +90,8 @@ impl Status {
     }
 
     /// From what `waitpid(2)` says.
-    pub(crate) fn of(wait_status: i32) -> Self {
+    #[must_use]
+    pub fn of(wait_status: i32) -> Self {
         if libc::WIFSIGNALED(wait_status) {
             Self::Signal(libc::WTERMSIG(wait_status))
         } else {

@@ -25,7 +25,7 @@ pub(crate) struct Again<'a> {
 
 impl Again<'_> {
     /// How it answered differently.
-    pub fn difference(&self, first: &Heard, again: &Heard, ignore: &Ignore, clock: Clock) -> String {
+    pub fn difference(&self, first: &Heard, again: &Heard, ignore: &Ignore, clock: Option<Clock>) -> String {
         let stream = |heard: &Heard, id: &Id| ignore.compared(&heard.streams.get(id).cloned().unwrap_or_default());
         let both = |id: &Id| [stream(first, id), stream(again, id)];
         let mut all: Vec<(usize, [Stream; 2])> =
@@ -47,13 +47,17 @@ impl Again<'_> {
 }
 
 /// Where the difference may come from, and what to do.
-fn advice(clock: Clock) -> &'static str {
+fn advice(clock: Option<Clock>) -> &'static str {
     match clock {
-        Clock::Virtual => {
+        None => {
+            "it goes on with what it remembers when its connections are closed and opened again: use it for what leaves nothing \
+             behind. `ignore` leaves out what may differ"
+        }
+        Some(Clock::Virtual) => {
             "its clock stands still and its randomness is constant; what else differs between two of its runs is its own. \
              `ignore` leaves out what may differ"
         }
-        Clock::Real => {
+        Some(Clock::Real) => {
             "its clock is that of this machine: `clock = \"virtual\"` makes it stand still, `ignore` leaves out what may differ"
         }
     }
@@ -91,12 +95,13 @@ mod tests {
             again_told.difference(first, again, &Ignore::default(), clock)
         };
         let (first, again) = (heard("Date: 1\r\n", None), heard("Date: 2", None));
-        assert!(told(3, &first, &again, Clock::Real).contains("clock = \"virtual\""));
-        let shown = told(3, &first, &again, Clock::Virtual);
+        assert!(told(3, &first, &again, Some(Clock::Real)).contains("clock = \"virtual\""));
+        let shown = told(3, &first, &again, Some(Clock::Virtual));
         assert!(shown.contains("peer `db` answered differently when it was told the same again"), "{shown}");
         assert!(shown.contains("after 3 messages, connection 2, byte 6\n"), "{shown}");
         assert!(shown.contains("first  \"Date: 1\\r\\n\"\n") && shown.contains("again  \"Date: 2\"\n"), "{shown}");
-        let shown = told(1, &heard("a", None), &heard("a", Some(End::Reset)), Clock::Virtual);
+        let shown = told(1, &heard("a", None), &heard("a", Some(End::Reset)), None);
         assert!(shown.contains("again  \"a\", then a reset"), "{shown}");
+        assert!(shown.contains("it goes on with what it remembers"), "{shown}");
     }
 }

@@ -91,6 +91,10 @@ impl Outside for Framed {
         Some(self.framing).filter(|_| self.is_unordered)
     }
 
+    fn close(&self) {
+        self.peer.close();
+    }
+
     fn traffic(&self) -> Traffic {
         self.peer.traffic()
     }

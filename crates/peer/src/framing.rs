@@ -59,6 +59,21 @@ impl Framing {
         };
         length.filter(|length| *length <= bytes.len())
     }
+
+    /// Whether the end of the connection follows a message, as it says itself (RFC 9112, section 9.3).
+    #[must_use]
+    pub fn ends_connection(self, message: &[u8]) -> bool {
+        if self != Self::Http {
+            return false;
+        }
+        let text = String::from_utf8_lossy(message).to_ascii_lowercase();
+        let head = text.split("\r\n\r\n").next().unwrap_or_default();
+        let option = head.lines().find_map(|line| line.strip_prefix("connection:")).unwrap_or_default().trim();
+        match head.starts_with("http/1.0") {
+            true => option != "keep-alive",
+            false => option == "close",
+        }
+    }
 }
 
 impl fmt::Display for Framing {
@@ -189,6 +204,20 @@ mod tests {
         ];
         for (name, text, expected) in table {
             assert_eq!(messages(name, &text), expected, "{name}: {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_says_whether_the_connection_ends_with_it() {
+        let table = [
+            (Framing::Http, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false),
+            (Framing::Http, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", true),
+            (Framing::Http, "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", true),
+            (Framing::Http, "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n", false),
+            (Framing::Lines, "connection: close\n", false),
+        ];
+        for (framing, message, expected) in table {
+            assert_eq!(framing.ends_connection(message.as_bytes()), expected, "{message}");
         }
     }
 

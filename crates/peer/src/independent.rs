@@ -189,6 +189,10 @@ impl Outside for Independent {
         self.peer.unordered()
     }
 
+    fn close(&self) {
+        self.peer.close();
+    }
+
     fn traffic(&self) -> Traffic {
         self.peer.traffic()
     }

@@ -20,6 +20,7 @@ mod conversation;
 mod costs;
 mod datagrams;
 mod difference;
+mod endpoint;
 mod framed;
 mod framing;
 mod hex;
@@ -32,9 +33,11 @@ mod own_world;
 mod pass_through;
 mod recorded;
 mod recorded_datagrams;
+mod remote;
 mod runs;
 mod shape;
 mod sleepers;
+mod start_log;
 mod strict;
 mod terms;
 
@@ -93,6 +96,14 @@ pub trait Outside: Send + Sync {
         None
     }
 
+    /// Makes all that schedules say where they were seen to differ a contradiction, what was said first too; or not any more.
+    fn refuse_all_variants(&self, _is_all: bool) {}
+
+    /// The contradictions of the two least texts at each position where schedules were seen to differ first.
+    fn variants(&self) -> Vec<[String; 2]> {
+        Vec::new()
+    }
+
     /// How its answers are told apart, if they may come in any order.
     fn unordered(&self) -> Option<Framing> {
         None
@@ -110,6 +121,9 @@ pub trait Outside: Send + Sync {
     fn agree(&self, _places: &[(Id, Place)]) -> Result<(), Trouble> {
         Ok(())
     }
+
+    /// Removes what it keeps on the host: it is not asked any more. A search that ends gives nothing else back.
+    fn close(&self) {}
 
     /// How it has ended, in all orders that were asked for: `wait4(2)` statuses.
     fn statuses(&self) -> Vec<i32> {

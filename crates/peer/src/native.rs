@@ -1,5 +1,5 @@
 //! A native peer: a program on the host. It cannot be brought back to where it was, so it is started again, and told again what it
-//! was told.
+//! was told. One that somebody else has started (`remote.rs`) goes on, and only its connections begin again.
 //!
 //! Answers are kept for every place, processes only for a few (*seats*). What a peer answers on its way to a place is compared
 //! with what it answered there before: a difference ends the check.
@@ -17,7 +17,9 @@ use crate::commands::{self, Commands, Folders};
 use crate::conversation::Conversation;
 use crate::costs::{Costs, Deed};
 use crate::difference::Again;
+use crate::endpoint::Endpoint;
 use crate::ignore::Ignore;
+use crate::remote::{Remote, Target};
 use crate::terms::Terms;
 use crate::{End, Heard, Outside, Stop, Stream, Traffic, Trouble};
 use ::native::{Instance, Network, Problem, Role, Spec, Status};
@@ -40,6 +42,8 @@ const SEATS_MAX: usize = 4;
 pub struct Native {
     name: String,
     spec: Spec,
+    /// Where it is, if somebody else has started it.
+    target: Option<Target>,
     ignore: Ignore,
     stop: Stop,
     strategy: Strategy,
@@ -50,6 +54,7 @@ pub struct Native {
 }
 
 /// What is known of a peer.
+#[derive(Default)]
 struct Book {
     /// States that are kept, by place.
     kept: FxHashMap<Place, Kept>,
@@ -75,7 +80,7 @@ struct Kept {
 
 /// An instance at a place of its conversation.
 struct Seat {
-    instance: Instance,
+    instance: Box<dyn Endpoint>,
     place: Place,
     /// What was answered there when that was first asked for.
     heard: Arc<Heard>,
@@ -93,9 +98,9 @@ impl Native {
     /// # Errors
     /// If it cannot be started, does neither, or the search has to stop.
     pub fn start(name: &str, spec: Spec, terms: Terms, stop: Stop) -> Result<Self, Trouble> {
-        let (book, seats) = (Mutex::new(Book::of(name)), Mutex::default());
+        let (book, seats) = (Mutex::default(), Mutex::default());
         let Terms { ignore, strategy, commands, .. } = terms;
-        let peer = Self { name: name.to_owned(), spec, ignore, stop, strategy, commands, book, seats };
+        let peer = Self { name: name.to_owned(), spec, target: None, ignore, stop, strategy, commands, book, seats };
         let seat = peer.new_seat()?;
         lock(&peer.book).answers.insert(Place::default(), Arc::clone(&seat.heard));
         if peer.commands.is_some() {
@@ -123,6 +128,26 @@ impl Native {
         Self::start(name, spec, terms, stop)
     }
 
+    /// Connects to a program that somebody else has started.
+    ///
+    /// # Errors
+    /// If it cannot be reached, or the search has to stop.
+    pub fn remote(name: &str, machine: &(String, u16), terms: Terms, stop: Stop) -> Result<Self, Trouble> {
+        let Terms { ignore, strategy, patience, framing, clock, .. } = terms;
+        let framing = framing.ok_or_else(|| Trouble::Fails("it has no framing".to_owned()).of(name))?;
+        let found = Target::find(machine, (framing, patience), Arc::clone(&stop));
+        let first = found.map_err(|problem| trouble(name, &problem))?;
+        let (role, network, directory) = (Role::Server, Network::Host, PathBuf::new());
+        let (command, environment, port) = (Vec::new(), Vec::new(), machine.1);
+        let spec = Spec { command, environment, directory, port, role, clock, network, patience };
+        let (target, seat) = (Some(first.target()), Seat::new(Box::new(first)));
+        let (commands, book, seats) = (None, Mutex::default(), Mutex::default());
+        let peer = Self { name: name.to_owned(), spec, target, ignore, stop, strategy, commands, book, seats };
+        lock(&peer.book).answers.insert(Place::default(), Arc::clone(&seat.heard));
+        lock(&peer.seats).push(seat);
+        Ok(peer)
+    }
+
     /// Whether there is the program of a command: as a path, or in its `PATH`.
     #[must_use]
     pub fn finds(command: &Command) -> bool {
@@ -132,12 +157,13 @@ impl Native {
     }
 
     fn new_seat(&self) -> Result<Seat, Trouble> {
+        if let Some(target) = &self.target {
+            return Ok(Seat::new(Box::new(Remote::again(target))));
+        }
         let instance = Instance::start(&self.spec, &*self.stop).map_err(|problem| self.trouble(&problem))?;
-        let (place, heard) = (Place::default(), Arc::default());
-        let (received, connections) = (BTreeMap::new(), BTreeMap::new());
-        let mut seat = Seat { instance, place, heard, received, connections, messages: 0 };
+        let mut seat = Seat::new(Box::new(instance));
         if self.spec.role == Role::Client {
-            seat.heard = self.compared(place, &seat.hear(&self.name), &seat)?;
+            seat.heard = self.compared(seat.place, &seat.hear(&self.name), &seat)?;
         }
         Ok(seat)
     }
@@ -150,15 +176,13 @@ impl Native {
         if self.ignore.are_same(&known, heard) {
             return Ok(known);
         }
+        let clock = self.target.is_none().then_some(self.spec.clock);
         let again = Again { name: &self.name, connections: &seat.connections, messages: seat.messages };
-        Err(Trouble::Inconclusive(again.difference(&known, heard, &self.ignore, self.spec.clock)))
+        Err(Trouble::Inconclusive(again.difference(&known, heard, &self.ignore, clock)))
     }
 
     fn trouble(&self, problem: &Problem) -> Trouble {
-        match problem {
-            Problem::Stopped => Trouble::Stopped,
-            problem => Trouble::Inconclusive(format!("peer `{}` {problem}", self.name)),
-        }
+        trouble(&self.name, problem)
     }
 
     /// Goes to a place of the conversation.
@@ -183,7 +207,22 @@ impl Native {
         }
         let heard = Arc::clone(&seat.heard);
         seats.push(seat);
+        if self.target.is_some() {
+            self.tell_again(&mut seats, place)?;
+        }
         Ok(heard)
+    }
+
+    /// Tells a peer that goes on with what it remembers all again, over new connections. It was not started again: that what was
+    /// said before changes nothing has to be seen where something is said for the first time, and not only where it is needed again.
+    fn tell_again(&self, seats: &mut Vec<Seat>, place: Place) -> Result<(), Trouble> {
+        let way = lock(&self.book).conversation.way_to(place, |place| place == Place::default());
+        let mut seat = self.take_seat(seats, Place::default())?;
+        for (place, said) in way.into_iter().flat_map(|(_, way)| way) {
+            self.say(&mut seat, place, &said)?;
+        }
+        seats.push(seat);
+        Ok(())
     }
 
     /// An instance at a place at which one is, or a new one. An instance that was taken and not put back has ended.
@@ -191,7 +230,7 @@ impl Native {
         if let Some(index) = seats.iter().position(|seat| seat.place == place) {
             return Ok(seats.remove(index));
         }
-        let is_shared = seats.iter().any(|seat| !seat.instance.has_own_network());
+        let is_shared = seats.iter().any(|seat| seat.instance.is_alone());
         if self.commands.is_some() {
             // All would work on the state that is brought back.
             seats.clear();
@@ -210,7 +249,7 @@ impl Native {
     fn restored(&self, place: Place) -> Result<Seat, Trouble> {
         let kept = lock(&self.book).kept.get(&place).cloned();
         if let (Some(commands), Some(kept)) = (&self.commands, &kept) {
-            let restored = commands::run(&commands.restore, &kept.folder, &self.spec);
+            let restored = commands::run(&commands.restore, &kept.folder, &self.spec, &*self.stop);
             restored.map_err(|problem| self.trouble(&problem))?;
         }
         let mut seat = self.new_seat()?;
@@ -239,7 +278,7 @@ impl Native {
         let failed = |error| self.trouble(&Problem::Command("mkdir".to_owned(), format!("{error}")));
         let kept = Kept { folder: folder.map_err(failed)?, messages: seat.messages };
         let mut costs = Costs::default();
-        let saved = costs.measured(Deed::Save, || commands::run(&commands.save, &kept.folder, &self.spec));
+        let saved = costs.measured(Deed::Save, || commands::run(&commands.save, &kept.folder, &self.spec, &*self.stop));
         saved.map_err(|problem| self.trouble(&problem))?;
         let mut book = lock(&self.book);
         book.costs.add(&costs);
@@ -280,17 +319,18 @@ impl Native {
     }
 }
 
+fn trouble(name: &str, problem: &Problem) -> Trouble {
+    match problem {
+        Problem::Stopped => Trouble::Stopped,
+        problem => Trouble::Inconclusive(format!("peer `{name}` {problem}")),
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Book {
-    fn of(name: &str) -> Self {
-        let (folders, conversation, costs) = (Folders::of(name), Conversation::default(), Costs::default());
-        let (kept, answers, statuses) = (FxHashMap::default(), FxHashMap::default(), BTreeSet::new());
-        Self { kept, folders, conversation, answers, costs, ended: None, statuses, given_up: None }
-    }
-
     /// What is answered at a place without asking the peer.
     fn known(&self, place: Place) -> Option<Result<Arc<Heard>, Trouble>> {
         let answer = self.answers.get(&place).map(|heard| Ok(Arc::clone(heard)));
@@ -305,6 +345,12 @@ impl Book {
 }
 
 impl Seat {
+    /// An instance to which nothing was said.
+    fn new(instance: Box<dyn Endpoint>) -> Self {
+        let (place, heard) = (Place::default(), Arc::default());
+        Self { instance, place, heard, received: BTreeMap::new(), connections: BTreeMap::new(), messages: 0 }
+    }
+
     fn say(&mut self, said: &Said) -> Result<(), Problem> {
         self.messages += 1;
         if said.what == Saying::Open {
@@ -377,6 +423,12 @@ impl Outside for Native {
         heard
     }
 
+    fn close(&self) {
+        // Processes end before their folders go.
+        lock(&self.seats).clear();
+        lock(&self.book).folders = Folders::default();
+    }
+
     fn traffic(&self) -> Traffic {
         lock(&self.book).costs.traffic
     }
@@ -389,6 +441,10 @@ impl Outside for Native {
         let book = lock(&self.book);
         let Traffic { messages, restarts, .. } = book.costs.traffic;
         let ended = book.ended.map(|(messages, status)| format!("; it {status} after {messages} messages (recorded)"));
-        format!("native, {messages} messages, {restarts} restarts{}", ended.unwrap_or_default())
+        let (kind, assumed) = match self.target {
+            Some(_) => ("remote", "; assumed to remember nothing of earlier connections"),
+            None => ("native", ""),
+        };
+        format!("{kind}, {messages} messages, {restarts} restarts{assumed}{}", ended.unwrap_or_default())
     }
 }

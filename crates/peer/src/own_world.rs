@@ -12,9 +12,10 @@ use crate::datagrams;
 use crate::kept::Checkpoints;
 use crate::names::Names;
 use crate::sleepers::{Sleep, is_asleep, sites};
+use crate::start_log::PeerAudience;
 use crate::terms::{Terms, told};
 use crate::{Address, End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
-use kernel::kernel::Output;
+use ::native::Status;
 use kernel::map::Map;
 use kernel::net::address::Name;
 use kernel::net::far::{PeerId, Place, Said, Saying, Site};
@@ -26,8 +27,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use world::World;
-use world::run::{Audience, Round, Run};
-use world::step::Observer;
+use world::run::{Round, Run};
 use x86::{Code, Cpu};
 
 /// Rounds without rest at most: a peer that spins never comes to rest.
@@ -54,7 +54,7 @@ struct Inner {
     /// The place of the conversation at which the world is; none in the midst of a message, and after trouble.
     at: Option<Place>,
     code: Code,
-    audience: Unheard,
+    audience: PeerAudience,
     /// Its first process.
     pid: Option<Pid>,
     shape: Shape,
@@ -92,7 +92,7 @@ impl OwnWorld {
             world,
             at: None,
             code: Code::default(),
-            audience: Unheard { stop },
+            audience: PeerAudience::new(stop),
             pid,
             shape: shape.clone(),
             names: Names::of(name),
@@ -108,7 +108,9 @@ impl OwnWorld {
             Shape::Listens(address) => inner.listen(&address),
             Shape::Connects(port) => inner.connect(port),
         };
-        inner.heard.insert(Place::default(), Arc::new(heard.map_err(|trouble| trouble.of(name))?));
+        let heard = heard.map_err(|trouble| trouble.of(name))?;
+        inner.audience.end_of_start();
+        inner.heard.insert(Place::default(), Arc::new(heard));
         inner.at = Some(Place::default());
         inner.keep(Place::default());
         Ok(Self { name: name.to_owned(), inner: Mutex::new(inner) })
@@ -156,7 +158,7 @@ impl Inner {
         self.idle = Some(sites(&self.world));
         match is_listening(&self.world.kernel, address) {
             true => Ok(Heard::default()),
-            false => Err(Trouble::Fails(format!("it did not listen on {address} in {}", told(self.terms.patience)))),
+            false => Err(self.not_ready(&format!("listen on {address}"))),
         }
     }
 
@@ -166,8 +168,25 @@ impl Inner {
         self.run_until(|world| !world.kernel.net.far.said.is_empty() && !is_asleep(&world.kernel))?;
         let heard = self.hear_all(Heard::default())?;
         match heard.opens.is_empty() {
-            true => Err(Trouble::Fails(format!("it did not connect to port {port} in {}", told(self.terms.patience)))),
+            true => Err(self.not_ready(&format!("connect to port {port}"))),
             false => Ok(heard),
+        }
+    }
+
+    /// Why it cannot be asked: how it ended or how long it had, and what it printed and was not shown.
+    fn not_ready(&self, what: &str) -> Trouble {
+        let how = match self.status() {
+            Some(status) => format!("and {}", Status::of(status)),
+            None => format!("in {}", told(self.terms.patience)),
+        };
+        Trouble::Fails(format!("it did not {what} {how}{}", self.audience.told()))
+    }
+
+    /// How its first process has ended, if it has: a `wait4(2)` status.
+    fn status(&self) -> Option<i32> {
+        match self.world.kernel.processes.get(&self.pid?)?.state {
+            State::Zombie(status) => Some(status),
+            State::Running | State::Stopped { .. } => None,
         }
     }
 
@@ -285,8 +304,7 @@ impl Inner {
             let end = self.names.outside(answer.end);
             hear(&mut heard, Said { end, ..answer }, &self.shape)?;
         }
-        let process = self.pid.and_then(|pid| self.world.kernel.processes.get(&pid));
-        if let Some(State::Zombie(status)) = process.map(|process| process.state) {
+        if let Some(status) = self.status() {
             heard.ended = Some(status);
             self.statuses.insert(status);
         }
@@ -313,7 +331,7 @@ impl Inner {
         }
     }
 
-    fn run(&mut self) -> Run<'_, Unheard> {
+    fn run(&mut self) -> Run<'_, PeerAudience> {
         Run::new(&mut self.world, &mut self.code, &mut self.audience)
     }
 }
@@ -344,25 +362,6 @@ fn trouble(end: world::run::End) -> Trouble {
             Trouble::Fails(format!("something that it does is not modelled: {}", refusal.what))
         }
         _ => Trouble::Stopped,
-    }
-}
-
-/// Nobody reads what a peer prints; it stops when the search does.
-struct Unheard {
-    stop: Stop,
-}
-
-impl Observer for Unheard {
-    fn begin(&mut self, _: &mut World, _: Tid, _: u64, _: &[u64; 6]) {}
-    fn end(&mut self, _: &mut World, _: Tid, _: u64) {}
-    fn signal(&mut self, _: &World, _: Tid, _: u8) {}
-}
-
-impl Audience for Unheard {
-    fn output(&mut self, _: &Output) {}
-
-    fn wants_to_stop(&mut self) -> bool {
-        (self.stop)()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::terms::Terms;
 use crate::{End, Stop, Trouble};
-use ::native::{Clock, Instance, Link, Network, Received, Role, Spec, Wanted};
+use ::native::{Clock, Instance, Link, Network, Problem, Received, Role, Spec, Wanted};
 use kernel::net::far::{PeerId, Said, Saying, Site};
 use kernel::net::{Transport, far_ends, far_live, far_log};
 use kernel::{Id, Kernel};
@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::time::{Duration, Instant};
 use world::Command;
-use world::run::Passing;
+use world::run::Exchange;
 
 /// Bytes that are received at once.
 const PIECE: usize = 1 << 18;
@@ -46,7 +46,7 @@ impl PassThrough {
     /// Starts a peer that sees the time of this machine, and waits until it listens; connections to a port lead to it.
     ///
     /// # Errors
-    /// If it cannot be started, or does not listen.
+    /// If it cannot be started, does not listen, or the run has to stop.
     pub fn start(
         &mut self,
         name: &str,
@@ -59,24 +59,27 @@ impl PassThrough {
         let directory = OsString::from_vec(directory).into();
         let (role, clock, network, patience) = (Role::Server, Clock::Real, Network::Own, terms.patience);
         let spec = Spec { command: arguments, environment, directory, port, role, clock, network, patience };
-        let instance = Instance::start(&spec, &*self.stop);
-        self.peers.push(instance.map_err(|problem| Trouble::Inconclusive(format!("peer `{name}` {problem}")))?);
+        let instance = Instance::start(&spec, &*self.stop).map_err(|problem| match problem {
+            Problem::Stopped => Trouble::Stopped,
+            problem => Trouble::Inconclusive(format!("peer `{name}` {problem}")),
+        });
+        self.peers.push(instance?);
         kernel.net.far.is_live = true;
         kernel.net.far.declared.insert(Site::Local(Transport::Tcp, port), PeerId(self.peers.len() as u32 - 1));
         Ok(())
     }
 
     /// Passes bytes; whether there were any.
-    pub fn pass(&mut self, kernel: &mut Kernel, how: Passing) -> bool {
+    pub fn pass(&mut self, kernel: &mut Kernel, how: Exchange) -> bool {
         let begun = now();
         loop {
             let moved = self.pass_at_once(kernel);
             let wanted = self.wanted(kernel, how);
             let left = match how {
-                Passing::AtOnce => return moved,
-                Passing::Awaits(_) if moved => return true,
-                Passing::Awaits(Some(time)) => Duration::from_nanos(time).saturating_sub(begun.elapsed()),
-                Passing::Awaits(None) | Passing::ToTheEnd => MOMENT,
+                Exchange::AtOnce => return moved,
+                Exchange::Awaits(_) if moved => return true,
+                Exchange::Awaits(Some(time)) => Duration::from_nanos(time).saturating_sub(begun.elapsed()),
+                Exchange::Awaits(None) | Exchange::ToTheEnd => MOMENT,
             };
             if left.is_zero() || wanted.is_empty() || (self.stop)() {
                 return false;
@@ -86,9 +89,9 @@ impl PassThrough {
     }
 
     /// What can be waited for.
-    fn wanted(&self, kernel: &Kernel, how: Passing) -> Vec<(&Link, Wanted)> {
+    fn wanted(&self, kernel: &Kernel, how: Exchange) -> Vec<(&Link, Wanted)> {
         let wanted = |(end, passed): (&Id, &Passed)| {
-            let input = how != Passing::ToTheEnd && !passed.peer_finished && room(kernel, *end) > 0;
+            let input = how != Exchange::ToTheEnd && !passed.peer_finished && room(kernel, *end) > 0;
             Wanted { input, room: !far_live::waiting(kernel, *end).is_empty() }
         };
         let all = self.links.iter().map(|entry| (&entry.1.link, wanted(entry)));

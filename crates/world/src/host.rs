@@ -71,6 +71,9 @@ pub const SYSTEM_ROOTS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "
 /// Folders in which everybody may make files, on every machine.
 const SHARED: &[&str] = &["/tmp", "/var/tmp"];
 
+/// Folders that a world has instead of the host's.
+const SYNTHETIC: &[&str] = &["/proc", "/sys", "/dev"];
+
 /// Where counterexamples are kept.
 ///
 /// Otherwise a check of a folder would see the counterexamples of the check before.
@@ -301,6 +304,12 @@ impl HostFiles for DeclaredRoots {
             locked(&self.entries).insert(path.to_owned(), found.clone());
             found
         })
+    }
+
+    fn is_withheld(&self, path: &[u8]) -> bool {
+        let real = fs::canonicalize(Path::new(OsStr::from_bytes(path)));
+        let is_ours = |path: &Path| SYNTHETIC.iter().any(|folder| path.starts_with(folder));
+        real.is_ok_and(|real| !is_ours(&real) && self.entry(real.as_os_str().as_bytes()).is_none())
     }
 
     fn list(&self, path: &[u8]) -> Vec<Vec<u8>> {

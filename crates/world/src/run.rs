@@ -53,14 +53,14 @@ pub trait Audience: Observer {
     /// Asked after every turn; true ends the run.
     fn wants_to_stop(&mut self) -> bool;
     /// Passes bytes between programs and peers outside of the world; whether there were any.
-    fn pass(&mut self, _: &mut World, _: Passing) -> bool {
+    fn pass(&mut self, _: &mut World, _: Exchange) -> bool {
         false
     }
 }
 
 /// Until when bytes are passed between programs and peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Passing {
+pub enum Exchange {
     /// As far as can be without waiting.
     AtOnce,
     /// Nobody can move: until some come, for so many nanoseconds at most; if nothing is said, for as long as there are connections.
@@ -117,7 +117,11 @@ impl<'a, A: Audience> Run<'a, A> {
         }
         let last = *pids.last().expect("at least one command");
         let status = self.until_ended(last)?;
-        self.audience.pass(self.world, Passing::ToTheEnd);
+        self.audience.pass(self.world, Exchange::ToTheEnd);
+        // What peers have not taken is lost.
+        if self.audience.wants_to_stop() {
+            return Err(End::Stopped);
+        }
         self.dismiss(&pids)?;
         self.drain()?;
         Ok(status)
@@ -165,7 +169,7 @@ impl<'a, A: Audience> Run<'a, A> {
     fn await_peers(&mut self) -> bool {
         let now = self.world.kernel.clock.now();
         let time = self.next_deadline().map(|deadline| deadline.saturating_sub(now));
-        self.audience.pass(self.world, Passing::Awaits(time))
+        self.audience.pass(self.world, Exchange::Awaits(time))
     }
 
     /// Lets time pass to the next moment at which something happens; false if there is none.
@@ -189,9 +193,11 @@ impl<'a, A: Audience> Run<'a, A> {
                 return Ok(status);
             }
             match self.round()? {
-                Round::Moved => drop(self.audience.pass(self.world, Passing::AtOnce)),
+                Round::Moved => drop(self.audience.pass(self.world, Exchange::AtOnce)),
                 Round::Quiet if self.await_peers() => {}
                 Round::Quiet if self.pass_time() => {}
+                // Peers were not waited for to the end.
+                Round::Quiet if self.audience.wants_to_stop() => {}
                 Round::Quiet => return Err(End::Deadlock(self.stuck())),
             }
         }

@@ -88,15 +88,8 @@ pub enum Where {
     World,
     /// On this machine, as processes that are started anew and told the same again
     Native,
-}
-
-impl From<Where> for Runs {
-    fn from(name: Where) -> Self {
-        match name {
-            Where::World => Self::World,
-            Where::Native => Self::Native,
-        }
-    }
+    /// Where somebody else has started it: its connections are opened anew, and it is told the same again
+    Remote,
 }
 
 /// At which places of the conversation the state of a peer is kept.
@@ -186,7 +179,11 @@ impl Spec {
     /// Why it cannot be had, and what to do; what is not supported is never ignored.
     pub fn refused(&self) -> Option<String> {
         let missing = [
-            (self.command.is_empty(), "it has no `command`", "command = [\"redis-server\", \"--port\", \"6379\"]"),
+            (
+                self.command.is_empty() && !self.is_remote(),
+                "it has no `command`",
+                "command = [\"redis-server\", \"--port\", \"6379\"]",
+            ),
             (
                 self.listens.is_none() && self.connects.is_none(),
                 "it has no `listens` and no `connects`",
@@ -202,11 +199,59 @@ impl Spec {
         let later = self.later().into_iter().find(|(_, is_given, _)| *is_given);
         missing
             .or(place)
+            .or_else(|| self.remote_wrong())
             .or_else(|| self.native_only())
             .or_else(|| self.unframed())
             .or_else(|| self.half_kept())
             .or_else(|| self.terms().err().map(|why| format!("`ignore`: {why}\n  = help: {IGNORE_HELP}")))
             .or_else(|| later.map(|(key, _, help)| format!("{} is not supported yet\n  = help: {help}", quoted(key))))
+    }
+
+    fn is_remote(&self) -> bool {
+        self.outside == Some(Where::Remote)
+    }
+
+    /// Where it runs.
+    pub fn runs(&self) -> Runs {
+        match (self.outside, &self.listens) {
+            (Some(Where::Remote), Some(Address::Host(host, port))) => Runs::Remote(host.clone(), *port),
+            (Some(Where::Remote), Some(Address::Port(port))) => Runs::Remote("127.0.0.1".to_owned(), *port),
+            (Some(Where::Native), _) => Runs::Native,
+            _ => Runs::World,
+        }
+    }
+
+    /// What cannot be said of a peer that somebody else has started, and what must be.
+    fn remote_wrong(&self) -> Option<String> {
+        let is_stream = matches!(self.listens, Some(Address::Host(..) | Address::Port(_)));
+        let is_kept = !matches!(self.checkpoint, None | Some(Checkpoint::Restart));
+        let is_set = !self.environment.is_empty() || self.working_dir.is_some() || self.user.is_some();
+        let wrong = [
+            (
+                !self.command.is_empty(),
+                "a remote peer is not started, and it has a `command`",
+                "leave out `command`, or `outside`",
+            ),
+            (!is_stream, "a remote peer listens on a TCP port", "listens = \"db.example:5432\""),
+            (
+                is_set,
+                "a remote peer is not started: it has no `environment`, `working_dir` or `user`",
+                "leave them out",
+            ),
+            (
+                is_kept || !self.save.is_empty(),
+                "a remote peer cannot be kept: its connections begin again",
+                "leave out `checkpoint` and `save`",
+            ),
+            (self.clock.is_some(), "a remote peer has its own clock", "leave out `clock`"),
+            (
+                self.framing.is_none(),
+                "a remote peer needs a `framing`: when it has answered is known only by its messages",
+                "framing = \"lines\", \"resp\", \"http\", \"length:4be\" or \"until-close\"",
+            ),
+        ];
+        let wrong = wrong.into_iter().find(|(is_wrong, ..)| *is_wrong && self.is_remote());
+        wrong.map(|(_, why, help)| format!("{why}\n  = help: {help}"))
     }
 
     /// What is said of a peer in a world of its own, and is meant for native ones.
@@ -216,7 +261,9 @@ impl Spec {
             ("ignore", !self.ignore.is_empty(), "it answers the same each time"),
             ("save", !self.save.is_empty(), "no command is needed to keep it"),
         ];
-        let given = keys.into_iter().find(|(_, is_given, _)| *is_given && self.outside != Some(Where::Native));
+        let given = keys
+            .into_iter()
+            .find(|(_, is_given, _)| *is_given && !matches!(self.outside, Some(Where::Native | Where::Remote)));
         given.map(|(key, _, why)| {
             format!("`{key}` is for native peers; in a world of its own {why}\n  = help: outside = \"native\", or leave it out")
         })

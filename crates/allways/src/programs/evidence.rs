@@ -4,7 +4,7 @@ use super::request::Wanted;
 use super::search::Searched;
 use super::setup::Setup;
 use super::traffic::{peers, traffic};
-use super::{record, tell};
+use super::{record, tell, variants};
 use crate::checked::Checked;
 use crate::saved::Saved;
 use checker::narrate::Told;
@@ -114,6 +114,7 @@ impl Court<'_> {
         let (libraries, peers, traffic) = (libraries(self.programs), peers(self.programs), traffic(self.programs));
         let mut evidence = Evidence { libraries, peers, traffic, is_reduced, ..Evidence::default() };
         self.at_the_start(&mut evidence);
+        self.variants(&searched.variants, &mut evidence);
         self.failures(&searched.outcome.report.found, &mut evidence);
         if let Some(earlier) = &searched.outcome.earlier {
             self.earlier(earlier, &mut evidence);
@@ -133,20 +134,32 @@ impl Court<'_> {
             if evidence.has(&found.failure) && !self.wanted.request.keep_going {
                 continue;
             }
-            let found = &self.shortened(found);
-            match self.again(found) {
-                Again::Told(told) => {
-                    let notes = inevitable(found.inevitable_from, found.schedule.len());
-                    let failure = told.failure.clone().expect("it failed again");
-                    let shown = self.counterexample(&failure, &found.schedule, *told, notes, None);
-                    evidence.counterexamples.push(shown);
-                }
-                Again::Untold { is_confirmed } => evidence.counterexamples.push(self.untold(found, is_confirmed)),
-                Again::Different => {
-                    let difference = self.programs.difference(found);
-                    let file = self.keep_unconfirmed(found, &difference);
-                    evidence.doubt_because(&found.failure, &difference, file);
-                }
+            self.failure(found, evidence);
+        }
+    }
+
+    /// Executes two schedules again of which each contradicts the other.
+    fn variants(&mut self, all: &[Found], evidence: &mut Evidence) {
+        variants::refuse_all(self.programs, true);
+        all.iter().for_each(|found| self.failure(found, evidence));
+        variants::refuse_all(self.programs, false);
+    }
+
+    /// Executes the schedule of a failure again.
+    fn failure(&mut self, found: &Found, evidence: &mut Evidence) {
+        let found = &self.shortened(found);
+        match self.again(found) {
+            Again::Told(told) => {
+                let notes = inevitable(found.inevitable_from, found.schedule.len());
+                let failure = told.failure.clone().expect("it failed again");
+                let shown = self.counterexample(&failure, &found.schedule, *told, notes, None);
+                evidence.counterexamples.push(shown);
+            }
+            Again::Untold { is_confirmed } => evidence.counterexamples.push(self.untold(found, is_confirmed)),
+            Again::Different => {
+                let difference = self.programs.difference(found);
+                let file = self.keep_unconfirmed(found, &difference);
+                evidence.doubt_because(&found.failure, &difference, file);
             }
         }
     }

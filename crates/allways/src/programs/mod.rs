@@ -24,6 +24,7 @@ pub mod setup;
 mod summary;
 mod tell;
 mod traffic;
+mod variants;
 mod view_ref;
 
 use crate::args::CheckArgs;
@@ -97,6 +98,12 @@ pub fn with_peers(mut setup: Setup, specs: &[Spec], outside: Option<Where>) -> R
     let here = folder()?;
     let view = ViewOptions { peer: specs.to_vec(), outside, ..ViewOptions::default() };
     let Peers { all: peers, machines } = Written { check: None, here: &here }.peers(&view)?;
+    if let Some(peer) = peers.iter().find(|peer| peer.spec.outside == Some(Where::Remote)) {
+        return Err(format!(
+            "`--peer`: `{}` is remote, which only peers of a check can be\n  = help: leave out `--outside remote`, or check it",
+            peer.spec.name
+        ));
+    }
     if let Some(peer) = peers.iter().find(|peer| !is_local(&peer.spec)) {
         let spec = &peer.spec;
         return Err(format!(
@@ -157,6 +164,7 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     checked.keep(args, output);
     checked.print(&sources, args.format, output);
     tell_hidden(&host, output);
+    programs.peers().iter().for_each(|peer| peer.close());
     // The process ends: to give back what millions of states took would only take time.
     std::mem::forget(programs);
     checked.exit(output)
@@ -175,6 +183,7 @@ fn budget(request: &Request) -> Budget {
 
 /// Starts programs, and learns what must never be true of them.
 fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Budget) -> Result<Programs, String> {
+    no_name_twice(&wanted.view)?;
     let options = Options { budget: budget.clone(), ..wanted.checker_options(&setup.stdin) };
     let asked = wanted.request.memory.filter(|_| wanted.request.memory_asked);
     asked.into_iter().for_each(usage::bound_memory);
@@ -192,6 +201,17 @@ fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Bud
     }
     wanted.view.place(&mut programs)?;
     Ok(programs)
+}
+
+/// `strict` is a property of its own: a proposition of that name would get its verdict.
+fn no_name_twice(view: &ViewOptions) -> Result<(), String> {
+    let mut all = view.never.iter().map(|text| checker::named(text));
+    match all.find(|(name, _)| view.is_strict() && *name == checker::STRICT) {
+        Some((name, text)) => Err(format!(
+            "`--never`: a proposition is called `{name}`, as the property of strict peers is\n  = help: give it another name: --never 'NAME := {text}'"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Why a search that was stopped may never end: what grows, and what to do about it.

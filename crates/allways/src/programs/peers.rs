@@ -8,7 +8,7 @@ use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use super::setup::{Setup, base_environment, homes, not_started, program_file};
 use crate::options::{Options, PEER_HELP, Spec, UserName, ViewOptions};
-use ::peer::{Runs, Shape};
+use ::peer::Shape;
 use checker::{PeerProblem, PeerStart, Programs};
 use kernel::host::Host;
 use std::collections::BTreeSet;
@@ -111,7 +111,7 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
         name: peer.spec.name.clone(),
         shape: peer.shape.clone(),
         command: peer.command.clone(),
-        runs: peer.spec.outside.map(Runs::from).unwrap_or_default(),
+        runs: peer.spec.runs(),
         terms: peer.spec.terms().expect("what is refused is not started"),
         host: Host(Arc::new(host)),
     };
@@ -124,8 +124,12 @@ pub fn start(peer: &PeerSetup, programs: &mut Programs, setup: &Setup) -> Result
 
 /// An option that says something of all peers, if one is given.
 fn only_for_peers(view: &ViewOptions) -> Option<&'static str> {
-    let given =
-        [("--outside", view.outside.is_some()), ("--checkpoint", view.checkpoint.is_some()), ("--strict", view.strict)];
+    let given = [
+        ("--outside", view.outside.is_some()),
+        ("--checkpoint", view.checkpoint.is_some()),
+        ("--strict", view.strict),
+        ("--connections", view.connections.is_some()),
+    ];
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 

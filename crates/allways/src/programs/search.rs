@@ -1,13 +1,13 @@
 //! The search of programs: how it is watched, and why it ends.
 
 use super::request::Wanted;
-use super::traffic;
+use super::{traffic, variants};
 use crate::output::Output;
 use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::usage;
 use checker::{Audited, Outcome, Programs, search_by};
-use explore::graph::Limits;
+use explore::graph::{Found, Limits};
 use explore::{Budget, Spent, sample};
 use peer::Outside;
 use report::{bytes, short_count};
@@ -49,6 +49,8 @@ pub enum Reason {
 pub struct Searched {
     /// What it has seen.
     pub outcome: Outcome,
+    /// Two schedules that say something different to a strict peer, if both were found.
+    pub variants: Vec<Found>,
     /// How many results were audited.
     pub audited: Audited,
     /// What it met that is not modelled.
@@ -68,8 +70,9 @@ pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Sea
     let mut guard = Guard::new(programs, &wanted.request, watch.budget, &line);
     let mut stop = |states, executed| guard.stops(states, executed);
     let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
-    let outcome = search_by(&wanted.engine, programs, &mut limits);
-    let reason = guard.reason;
+    let mut outcome = search_by(&wanted.engine, programs, &mut limits);
+    let (reason, refusal) = (guard.reason, programs.refusal.clone());
+    let variants = variants::find(programs, &wanted.engine, watch.budget, &mut outcome);
     let seconds = started.elapsed().as_secs_f64();
     programs.set_budget(watch.budget.closing());
     // What was found is worth more than a number.
@@ -78,7 +81,7 @@ pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Sea
     let is_unseen = is_unseen && !outcome.report.ends.is_empty();
     let estimate = if is_unseen { estimate(programs) } else { None };
     line.clear();
-    Searched { outcome, audited: programs.audited, refusal: programs.refusal.clone(), reason, estimate, seconds }
+    Searched { outcome, variants, audited: programs.audited, refusal, reason, estimate, seconds }
 }
 
 /// How many schedules there are, from random walks: what a search that ran out of time has not seen.

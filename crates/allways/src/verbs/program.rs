@@ -17,7 +17,7 @@ use kernel::descriptor::Console;
 use kernel::host::Host;
 use kernel::kernel::Output as Written;
 use memory::Limit;
-use peer::{Native, PassThrough, Shape};
+use peer::{Native, PassThrough, Shape, Trouble};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::Write;
@@ -25,16 +25,18 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use world::host::DeclaredRoots;
-use world::run::{Audience, End, Passing, Stuck};
+use world::run::{Audience, End, Exchange, Stuck};
 use world::step::Observer;
 use world::tracer::Tracer;
 use world::{Cause, Command, Refusal, StartError, World};
 
 /// Runs programs.
 pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
-    match prepare(args, seed) {
-        Ok(Prepared { mut world, commands, host, peers, budget }) => {
-            let mut terminal = Terminal { trace: args.strace, tracer: Tracer::default(), budget, failed: None, peers };
+    let budget = budget(args);
+    match prepare(args, seed, &budget) {
+        Ok(Prepared { mut world, commands, host, peers }) => {
+            let tracer = Tracer::default();
+            let mut terminal = Terminal { trace: args.strace, tracer, budget, failed: None, peers };
             let end = world::run::run(&mut world, &commands, &mut terminal);
             terminal.finish();
             tell_hidden(&host, output);
@@ -42,6 +44,10 @@ pub fn run(args: &ProgramArgs, seed: Option<u64>, output: &Output) -> ExitCode {
                 End::Stopped => terminal.tell_stop(output),
                 end => tell(&world, end, output),
             }
+        }
+        Err(why) if budget.is_spent() => {
+            output.note(&why);
+            tell_spent(&budget, output)
         }
         Err(why) => {
             output.error(&why);
@@ -57,18 +63,17 @@ struct Prepared {
     host: Arc<DeclaredRoots>,
     /// Peers that are no part of the world.
     peers: Option<PassThrough>,
-    budget: Budget,
 }
 
-fn prepare(args: &ProgramArgs, seed: Option<u64>) -> Result<Prepared, String> {
+fn prepare(args: &ProgramArgs, seed: Option<u64>, budget: &Budget) -> Result<Prepared, String> {
     let setup = with_peers(Setup::new(&args.world)?, &args.peer, args.outside)?;
     let limit = args.mem.map_or_else(Limit::default, Limit::within);
-    let (host, budget) = (setup.host(), budget(args));
+    let host = setup.host();
     let mut world = World::new(Host(host.clone()), seed.unwrap_or(1), limit);
-    let peers = start_peers(&setup.peers, &mut world, &budget)?;
+    let peers = start_peers(&setup.peers, &mut world, budget)?;
     world.kernel.input.bytes = setup.stdin.into();
     let commands = setup.services.into_iter().map(|service| service.command).collect();
-    Ok(Prepared { world, commands, host, peers, budget })
+    Ok(Prepared { world, commands, host, peers })
 }
 
 /// Starts native peers, if there are any.
@@ -84,7 +89,10 @@ fn start_peers(peers: &[PeerSetup], world: &mut World, budget: &Budget) -> Resul
             return Err(format!("{written}: {}", peer_not_started(&StartError::NotFound(name))));
         }
         let started = passing.start(&spec.name, port, command, &terms, &mut world.kernel);
-        started.map_err(|trouble| format!("{written}: {trouble}"))?;
+        started.map_err(|trouble| match trouble {
+            Trouble::Stopped => format!("stopped before peer `{}` was ready", spec.name),
+            trouble => format!("{written}: {trouble}"),
+        })?;
     }
     Ok((!peers.is_empty()).then_some(passing))
 }
@@ -153,20 +161,7 @@ impl Terminal {
             output.error(&format!("cannot write what the program writes: {error}"));
             return Exit::Unwritten.into();
         }
-        match self.budget.spent() {
-            Some(Spent::Time) => output.note("the time is over (--time)"),
-            Some(Spent::Memory) => {
-                let limit = self.budget.memory().map(report::bytes).unwrap_or_default();
-                output.error(&format!(
-                    "out of memory: this run takes more than {limit}\n  = help: --mem SIZE allows more"
-                ));
-            }
-            Some(Spent::Interrupted) | None => {
-                output.note("interrupted");
-                return Exit::Interrupted.into();
-            }
-        }
-        Exit::Inconclusive.into()
+        tell_spent(&self.budget, output)
     }
 
     fn finish(&mut self) {
@@ -175,6 +170,22 @@ impl Terminal {
             self.print();
         }
     }
+}
+
+/// What a run has used up, and its exit code.
+fn tell_spent(budget: &Budget, output: &Output) -> ExitCode {
+    match budget.spent() {
+        Some(Spent::Time) => output.note("the time is over (--time)"),
+        Some(Spent::Memory) => {
+            let limit = budget.memory().map(report::bytes).unwrap_or_default();
+            output.error(&format!("out of memory: this run takes more than {limit}\n  = help: --mem SIZE allows more"));
+        }
+        Some(Spent::Interrupted) | None => {
+            output.note("interrupted");
+            return Exit::Interrupted.into();
+        }
+    }
+    Exit::Inconclusive.into()
 }
 
 impl Observer for Terminal {
@@ -212,7 +223,7 @@ impl Audience for Terminal {
         self.failed.is_some() || self.budget.is_spent()
     }
 
-    fn pass(&mut self, world: &mut World, how: Passing) -> bool {
+    fn pass(&mut self, world: &mut World, how: Exchange) -> bool {
         self.peers.as_mut().is_some_and(|peers| peers.pass(&mut world.kernel, how))
     }
 }

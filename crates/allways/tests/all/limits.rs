@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Long enough for any machine; a check that comes near it does not obey.
 const WATCHDOG: Duration = Duration::from_secs(100);
 
-fn ended(mut child: Child) -> Told {
+pub fn ended(mut child: Child) -> Told {
     let begun = Instant::now();
     while child.try_wait().expect("can be asked").is_none() {
         if begun.elapsed() > WATCHDOG {
@@ -32,12 +32,12 @@ fn ended(mut child: Child) -> Told {
     Told { code: status.code().or(status.signal().map(|signal| -signal)), out, err }
 }
 
-fn started(folder: &Folder, arguments: &[&str]) -> Child {
+pub fn started(folder: &Folder, arguments: &[&str]) -> Child {
     let mut command = folder.command(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs")
 }
 
-fn says(told: &Told, code: i32, words: &[&str]) {
+pub fn says(told: &Told, code: i32, words: &[&str]) {
     assert_eq!(told.code, Some(code), "{}{}", told.out, told.err);
     for word in words {
         assert!(told.out.contains(word) || told.err.contains(word), "`{word}` is missing in {}{}", told.out, told.err);
@@ -87,7 +87,7 @@ fn used(child: &Child) -> u64 {
 }
 
 /// Interrupts a check that has worked for a while.
-fn interrupted(folder: &Folder, arguments: &[&str]) -> Told {
+pub fn interrupted(folder: &Folder, arguments: &[&str]) -> Told {
     let child = started(folder, arguments);
     while used(&child) < 50 {
         std::thread::sleep(Duration::from_millis(5));

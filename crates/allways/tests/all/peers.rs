@@ -75,6 +75,20 @@ pub fn fails_and_replays_without(folder: &Folder, peer: &[&str], words: &str) {
     let told = folder.run(&[&["check"], peer, &["--", "./client"]].concat());
     assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
     assert!(told.out.contains(words), "{}", told.out);
+    replays_without(folder);
+}
+
+/// The client fails with the peer `count` of a section with these lines, and again in a replay, for which the peer is taken away.
+pub fn section_fails_and_replays_without(folder: &Folder, lines: &str) {
+    let section = format!(
+        "[check.it.service.client]\ncommand = \"./client\"\n[check.it.peer.count]\ncommand = \"./server\"\n{lines}\n"
+    );
+    std::fs::write(folder.0.join("allways.toml"), section).expect("it can be written");
+    assert_eq!(folder.run(&["check"]).code, Some(1));
+    replays_without(folder);
+}
+
+fn replays_without(folder: &Folder) {
     std::fs::remove_file(folder.0.join("server")).expect("it was there");
     let told = folder.run(&["replay"]);
     assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
@@ -167,7 +181,9 @@ fn a_program_can_look_between_an_answer_and_the_end_of_the_connection() {
 #[test]
 fn what_is_said_of_peers_needs_one() {
     let folder = built("peers-none", &[]);
-    for flags in [&["--strict"][..], &["--outside", "native"], &["--checkpoint", "always"]] {
+    for flags in
+        [&["--strict"][..], &["--outside", "native"], &["--checkpoint", "always"], &["--connections", "independent"]]
+    {
         let told = folder.run(&[&["check", "--no-save"], flags, &["--", "./client"]].concat());
         assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
         assert!(

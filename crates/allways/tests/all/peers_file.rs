@@ -123,3 +123,32 @@ fn a_counterexample_keeps_how_its_peers_were_written() {
     assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
     assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
 }
+
+/// Reads its port from a file, and listens there.
+const CONFIGURED: &str = r#"
+import socket, sys, time
+try: port = int(open(sys.argv[1]).read())
+except OSError as error: sys.exit(f"no configuration: {error.filename}")
+s = socket.create_server(("127.0.0.1", port))
+time.sleep(1000000)
+"#;
+
+#[test]
+fn a_peer_that_was_not_shown_a_file_says_so_and_sees_what_is_named() {
+    let elsewhere = Folder::with("peers-file-elsewhere", "port", "7000");
+    let file = elsewhere.0.join("port").display().to_string();
+    let folder = Folder::with("peers-file-shown", "server.py", CONFIGURED);
+    folder.compile("client", &[], "int main(void) { return 0; }");
+    let peer = format!("db:7000=python3 server.py {file}");
+    let told = folder.run(&["check", "--no-save", "--peer", &peer, "--", "./client"]);
+    let words = format!(
+        "peer `db`: it did not listen on port 7000 and ended with status 1; its last words: no configuration: {file}; it was not shown {file}"
+    );
+    told.refused(2, &[&words, &format!("--root {}", elsewhere.0.display())]);
+    let root = elsewhere.0.display().to_string();
+    let told = folder.run(&["check", "--no-save", "--root", &root, "--peer", &peer, "--", "./client"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
+    let told = folder.run(&["check", "--no-save", "--peer", "db:7000=python3 server.py nowhere", "--", "./client"]);
+    told.refused(2, &["its last words: no configuration: nowhere"]);
+    assert!(!told.err.contains("not shown"), "it is not there at all: {}", told.err);
+}

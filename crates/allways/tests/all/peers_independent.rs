@@ -1,7 +1,7 @@
 //! `connections = "independent"`: each connection has a conversation of its own, and that is compared.
 
 use crate::folder::{Folder, Told};
-use crate::peers::{CLIENT, PEER, SERVER, built};
+use crate::peers::{CLIENT, PEER, SERVER, built, section_fails_and_replays_without};
 
 const INDEPENDENT: [&str; 2] = ["--connections", "independent"];
 
@@ -63,14 +63,7 @@ fn a_peer_whose_connections_depend_on_each_other_is_found_out() {
 #[test]
 fn a_counterexample_replays_without_the_peer() {
     let folder = echo("independent-replay", &["-DORDER"]);
-    let section = "[check.it.service.client]\ncommand = \"./client\"\n\
-                   [check.it.peer.count]\ncommand = \"./server\"\nlistens = 7000\nconnections = \"independent\"\n";
-    std::fs::write(folder.0.join("allways.toml"), section).expect("it can be written");
-    assert_eq!(folder.run(&["check"]).code, Some(1));
-    std::fs::remove_file(folder.0.join("server")).expect("it was there");
-    let told = folder.run(&["replay"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
+    section_fails_and_replays_without(&folder, "listens = 7000\nconnections = \"independent\"");
 }
 
 #[test]

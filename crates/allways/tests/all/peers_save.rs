@@ -99,6 +99,18 @@ fn a_state_that_is_a_file_is_kept_and_comes_back_by_commands() {
 }
 
 #[test]
+fn nothing_that_was_kept_is_left_behind() {
+    let folder =
+        built("save-left", &[], &format!("{KEPT}\ncheckpoint = \"always\"\nframing = \"until-close\"\nstrict = true"));
+    let place = folder.0.join("tmp");
+    fs::create_dir(&place).expect("it takes folders");
+    let told = Told::new(folder.command(&["check", "--no-save"]).env("TMPDIR", &place).output().expect("it runs"));
+    assert!(number(&told, "checkpoints") >= 1, "{}", told.out);
+    let left = fs::read_dir(&place).expect("it is there").count();
+    assert_eq!(left, 0, "{}{}", told.out, told.err);
+}
+
+#[test]
 fn a_command_that_fails_is_named_with_what_it_said() {
     for (keys, code, words) in [
         (

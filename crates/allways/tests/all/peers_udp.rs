@@ -1,6 +1,7 @@
 //! Peers that listen on UDP ports.
 
 use crate::folder::{Folder, Told};
+use crate::peers::section_fails_and_replays_without;
 
 /// Answers each datagram with a count of all, and its text; `two` with two datagrams, `bye` by leaving.
 const SERVER: &str = r#"
@@ -234,14 +235,7 @@ int main(void) {
     return 0;
 }";
     let folder = built("udp-replay", client);
-    let section = "[check.it.service.client]\ncommand = \"./client\"\n\
-                   [check.it.peer.count]\ncommand = \"./server\"\nlistens = \"localhost:5300/udp\"\n";
-    std::fs::write(folder.0.join("allways.toml"), section).expect("it can be written");
-    assert_eq!(folder.run(&["check"]).code, Some(1));
-    std::fs::remove_file(folder.0.join("server")).expect("it was there");
-    let told = folder.run(&["replay"]);
-    assert_eq!(told.code, Some(1), "{}{}", told.out, told.err);
-    assert!(told.err.contains("the same failure in the same state"), "{}", told.err);
+    section_fails_and_replays_without(&folder, "listens = \"localhost:5300/udp\"");
 }
 
 #[test]

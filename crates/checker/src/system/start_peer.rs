@@ -34,9 +34,13 @@ impl Programs {
     /// # Errors
     /// If it cannot be started, or neither listens nor connects.
     pub fn start_peer(&mut self, start: &PeerStart) -> Result<(), PeerProblem> {
-        let peer: Arc<dyn Outside> = match start.runs {
+        let peer: Arc<dyn Outside> = match &start.runs {
             Runs::World => Arc::new(self.in_own_world(start)?),
             Runs::Native => Arc::new(self.on_host(start)?),
+            Runs::Remote(host, port) => {
+                let peer = Native::remote(&start.name, &(host.clone(), *port), start.terms.clone(), self.stop());
+                Arc::new(peer.map_err(|trouble| PeerProblem::of(&trouble))?)
+            }
         };
         let Terms { is_independent, ignore, framing, is_unordered, .. } = start.terms.clone();
         let peer = match framing {

@@ -202,14 +202,14 @@ impl Connection {
     ///
     /// What it says was said with the socket locked: a packet that it counts has been handled to its end, and who waited for it
     /// has been woken.
-    pub fn unsettled(&self, far: Option<&Far>) -> Option<&'static str> {
+    pub fn in_flight(&self, far: Option<&Far>) -> Option<&'static str> {
         match (self.stage, far) {
             (Stage::Gone, _) => None,
             (Stage::Connecting, _) => Some("is not taken from the queue of the port"),
             (Stage::Reset, None) => None,
             (Stage::Reset, Some(_)) => Some("is still there after it was broken off"),
             _ if !self.unsent.is_empty() => Some("does not take all that was sent"),
-            (_, Some(far)) if far.has_counts => self.unsettled_by(far),
+            (_, Some(far)) if far.has_counts => self.in_flight_by(far),
             // What was confirmed was taken by a program that had only finished, and has closed since.
             _ if self.awaits_reset && !sys::is_all_confirmed(&self.socket) => Some("is not broken off yet"),
             _ if self.stream.end.is_some() => None,
@@ -217,7 +217,7 @@ impl Connection {
         }
     }
 
-    fn unsettled_by(&self, far: &Far) -> Option<&'static str> {
+    fn in_flight_by(&self, far: &Far) -> Option<&'static str> {
         if !far.is_established() || far.received < self.sent || self.stage == Stage::Finished && !far.has_our_end() {
             return Some("has something on its way");
         }

@@ -3,10 +3,11 @@
 use crate::host::connection::Connection;
 use crate::host::diag::Diagnosis;
 use crate::host::keeper::{self, ANSWERS, OWN_NETWORK};
+use crate::host::limit::{Limit, Stop, told};
 use crate::host::link::Link;
 use crate::host::output::Output;
 use crate::host::passing::{Next, Passing, Sleeper};
-use crate::host::rest::{Group, Look, Pause, Rest, told as thread_told};
+use crate::host::rest::{Group, Look, Rest, told as thread_told};
 use crate::host::sys;
 use crate::host::threads::{Site, collect, is_approached, listens};
 use crate::host::wire::{self, Message, Tag};
@@ -17,13 +18,10 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The first port that connections come from, on a network of its own.
 const FIRST_PORT: u16 = 20_000;
-
-/// Whether whoever asks wants to stop.
-pub type Stop<'a> = &'a dyn Fn() -> bool;
 
 /// One instance of a program.
 pub struct Instance {
@@ -154,7 +152,7 @@ impl Instance {
     /// The end of what it printed.
     #[must_use]
     pub fn last_words(&self) -> String {
-        self.output.last_words()
+        self.output.words.lines()
     }
 
     /// Whether it has said something since it last was at rest, or connected again.
@@ -172,12 +170,12 @@ impl Instance {
     /// # Errors
     /// If it does not come to rest in time, or `stop` says so.
     pub fn rest(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
-        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
+        let (mut limit, mut passing) = (self.limit(stop), Passing::new(self.spec.patience));
         let mut heard = self.extent();
         loop {
             let look = self.look()?;
             if std::mem::replace(&mut heard, self.extent()) != heard {
-                passing.note_news();
+                passing.note_output();
             }
             let why = match look {
                 Look::Moves(why) => Some(why),
@@ -194,6 +192,10 @@ impl Instance {
         }
         self.connections.iter_mut().for_each(Connection::note_rest);
         Ok(())
+    }
+
+    fn limit<'a>(&self, stop: Stop<'a>) -> Limit<'a> {
+        self.keeper.limit(&self.spec, stop)
     }
 
     /// How much was received on all connections.
@@ -231,7 +233,7 @@ impl Instance {
 
     /// Lets it run until it listens and is at rest.
     fn await_listening(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
-        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
+        let (mut limit, mut passing) = (self.limit(stop), Passing::new(self.spec.patience));
         loop {
             let look = self.look()?;
             match (look, listens(&self.keeper.pid.to_string(), self.spec.port)) {
@@ -253,7 +255,7 @@ impl Instance {
 
     /// Lets a client run until it has connected and is at rest.
     fn await_connected(&mut self, stop: Stop<'_>) -> Result<(), Problem> {
-        let (mut limit, mut passing) = (Limit::new(&self.spec, stop), Passing::new(self.spec.patience));
+        let (mut limit, mut passing) = (self.limit(stop), Passing::new(self.spec.patience));
         loop {
             if let Look::Rest(rest) = self.look()? {
                 match self.next(&rest, &mut passing)? {
@@ -373,9 +375,14 @@ fn spawn(spec: &Spec) -> Result<(Child, OwnedFd, Output), Problem> {
 }
 
 impl Keeper {
+    /// How long what it keeps may take.
+    fn limit<'a>(&self, spec: &Spec, stop: Stop<'a>) -> Limit<'a> {
+        Limit::new(spec.patience, self.process.id(), stop)
+    }
+
     /// Waits until the program is about to be executed.
     fn await_ready(&mut self, spec: &Spec, stop: Stop<'_>) -> Result<Diagnosis, Problem> {
-        let mut limit = Limit::new(spec, stop);
+        let mut limit = self.limit(spec, stop);
         loop {
             match self.heard()? {
                 Some(Message { tag: Tag::Failed, text, .. }) => return Err(Problem::NotStarted(text)),
@@ -432,43 +439,5 @@ impl Keeper {
                 _ => self.later.push_back(message),
             }
         }
-    }
-}
-
-/// How long something may take.
-struct Limit<'a> {
-    patience: Duration,
-    stop: Stop<'a>,
-    begun: Instant,
-    pause: Pause,
-}
-
-impl<'a> Limit<'a> {
-    fn new(spec: &Spec, stop: Stop<'a>) -> Self {
-        Self { patience: spec.patience, stop, begun: Instant::now(), pause: Pause::default() }
-    }
-
-    /// Pauses, unless it has taken too long.
-    fn wait(&mut self, too_long: impl FnOnce(String) -> Problem) -> Result<(), Problem> {
-        self.check(too_long)?;
-        self.pause.take();
-        Ok(())
-    }
-
-    /// Goes on, unless it has taken too long.
-    fn check(&self, too_long: impl FnOnce(String) -> Problem) -> Result<(), Problem> {
-        match () {
-            () if (self.stop)() => Err(Problem::Stopped),
-            () if self.begun.elapsed() > self.patience => Err(too_long(told(self.patience))),
-            () => Ok(()),
-        }
-    }
-}
-
-/// A duration in words.
-fn told(patience: Duration) -> String {
-    match patience.subsec_millis() {
-        0 => format!("{} s", patience.as_secs()),
-        _ => format!("{} ms", patience.as_millis()),
     }
 }

@@ -5,6 +5,7 @@ mod connection;
 mod diag;
 mod instance;
 mod keeper;
+mod limit;
 mod link;
 mod output;
 mod passing;

@@ -1,5 +1,5 @@
 //! How time passes for a program that is told something: whoever sleeps is woken, until all sleep where they did when the program
-//! first came to rest, and have been woken there in vain.
+//! first came to rest, and say no more when they are woken there.
 //!
 //! A thread at such a place goes about its own business, or looks from time to time whether there is something to do. So after
 //! each message it is woken there as often as there are threads of its kind: what one hands over, the others find. While
@@ -51,23 +51,24 @@ pub(crate) enum Next {
 pub(crate) struct Passing {
     patience: Duration,
     passed: Duration,
-    /// How long threads have slept in all where they may, and whether that was too long when the program last spoke.
-    slept: Duration,
-    is_talkative: bool,
-    /// How often threads were woken that slept where they may, and how long they have slept in all.
-    in_vain: BTreeMap<i32, (usize, Duration)>,
+    /// How long threads have slept in all where they may.
+    idle: Duration,
+    /// Whether the program has said something after it was idle for longer than patience.
+    spoke_too_late: bool,
+    /// How often each idle thread was woken since the program last said something, and how long it has slept since.
+    idle_wakeups: BTreeMap<i32, (usize, Duration)>,
 }
 
 impl Passing {
     pub fn new(patience: Duration) -> Self {
-        let (passed, slept) = (Duration::ZERO, Duration::ZERO);
-        Self { patience, passed, slept, is_talkative: false, in_vain: BTreeMap::new() }
+        let (passed, idle) = (Duration::ZERO, Duration::ZERO);
+        Self { patience, passed, idle, spoke_too_late: false, idle_wakeups: BTreeMap::new() }
     }
 
-    /// The program has said something: nobody was woken in vain.
-    pub fn note_news(&mut self) {
-        self.in_vain.clear();
-        self.is_talkative = self.slept > self.patience;
+    /// The program has said something: idle threads are woken again.
+    pub fn note_output(&mut self) {
+        self.idle_wakeups.clear();
+        self.spoke_too_late = self.idle > self.patience;
     }
 
     /// What is to be done; threads are numbered by `number`, and may sleep at `idle` places.
@@ -95,8 +96,8 @@ impl Passing {
             kept().filter(|(sleep, _)| !is_idle(sleep)).min_by_key(|(_, sleeper)| (sleeper.left, sleeper.number));
         match busy {
             Some((sleep, sleeper)) => self.pass(sleep, sleeper),
-            None if self.is_talkative => Next::TooLong(all.first().map_or(0, |(sleep, _)| sleep.index)),
-            None => self.wake_in_vain(kept().map(|(_, sleeper)| sleeper).collect(), rest.is_unread),
+            None if self.spoke_too_late => Next::TooLong(all.first().map_or(0, |(sleep, _)| sleep.index)),
+            None => self.wake_idle(kept().map(|(_, sleeper)| sleeper).collect(), rest.is_unread),
         }
     }
 
@@ -109,17 +110,17 @@ impl Passing {
         }
     }
 
-    /// Wakes the one of those that sleep where they may that was woken least often, if one was not woken often enough.
-    fn wake_in_vain(&mut self, idle: Vec<Sleeper>, is_unread: bool) -> Next {
+    /// Wakes the idle thread that has slept least, if one was not woken often enough.
+    fn wake_idle(&mut self, idle: Vec<Sleeper>, is_unread: bool) -> Next {
         let rounds = idle.len();
         let is_due = |(times, slept): (usize, Duration), left: Duration| {
             slept.saturating_add(left) <= self.patience && (is_unread || times < rounds)
         };
-        let so_far = |sleeper: &Sleeper| self.in_vain.get(&sleeper.number).copied().unwrap_or_default();
+        let so_far = |sleeper: &Sleeper| self.idle_wakeups.get(&sleeper.number).copied().unwrap_or_default();
         let due = idle.into_iter().filter(|sleeper| is_due(so_far(sleeper), sleeper.left));
         let Some(next) = due.min_by_key(|sleeper| (so_far(sleeper).1, sleeper.number)) else { return Next::Rest };
-        self.slept = self.slept.saturating_add(next.left);
-        let (times, slept) = self.in_vain.entry(next.number).or_default();
+        self.idle = self.idle.saturating_add(next.left);
+        let (times, slept) = self.idle_wakeups.entry(next.number).or_default();
         (*times, *slept) = (*times + 1, *slept + next.left);
         Next::Wake(next.number, false)
     }

@@ -63,7 +63,7 @@ impl Group<'_> {
         if let Some(index) = before.iter().position(|thread| !thread.seems_blocked()) {
             return Ok(Look::Moves(told(index, before[index].state_told())));
         }
-        let is_unread = match self.connections_settled()? {
+        let is_unread = match self.connections_at_rest()? {
             Ok(is_unread) => is_unread,
             Err(why) => return Ok(Look::Moves(why)),
         };
@@ -78,12 +78,12 @@ impl Group<'_> {
     }
 
     /// Whether something is unread; or on which connection something is on its way.
-    fn connections_settled(&self) -> Result<Result<bool, String>, Problem> {
+    fn connections_at_rest(&self) -> Result<Result<bool, String>, Problem> {
         let (mut is_broken, mut is_unread) = (false, false);
         for (index, connection) in self.connections.iter().enumerate().filter(|(_, one)| !one.is_over()) {
             let far = self.diagnosis.look_up(connection.ports());
             let far = far.map_err(|error| Problem::system("asking for its connections", &error))?;
-            if let Some(why) = connection.unsettled(far.as_ref()) {
+            if let Some(why) = connection.in_flight(far.as_ref()) {
                 return Ok(Err(format!("connection {} {why}", index + 1)));
             }
             is_unread |= far.is_some_and(|far| far.is_unread);

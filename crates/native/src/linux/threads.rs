@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::time::Duration;
 
 /// Calls that wait for nothing but time.
 const SLEEPS: [i64; 2] = [libc::SYS_nanosleep, libc::SYS_clock_nanosleep];
@@ -16,12 +17,15 @@ const WAITS_FOR_FILES: [(i64, usize); 4] =
 /// A thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Thread {
-    pid: u32,
-    tid: u32,
+    pub pid: u32,
+    pub tid: u32,
     /// How often it was given a processor.
-    turns: u64,
+    pub turns: u64,
+    /// How long it had one, and for how long it could have run and did not; the latter is counted when it is given one.
+    pub ran: Duration,
+    pub queued: Duration,
     /// Its state, as `proc(5)` has it.
-    state: char,
+    pub state: char,
 }
 
 /// Where a thread sleeps: its stack pointer and its program counter.
@@ -60,17 +64,24 @@ fn tasks(pid: u32) -> Option<BTreeSet<u32>> {
 
 /// A thread. Its turns are read before its state: otherwise it could run in between and seem never to have.
 fn thread(pid: u32, tid: u32) -> Option<Thread> {
-    let turns = fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?;
-    let turns = turns.split_whitespace().nth(2)?.parse().ok()?;
+    let times = fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?;
+    let mut times = times.split_whitespace().map_while(|word| word.parse().ok());
+    let (ran, queued) = (Duration::from_nanos(times.next()?), Duration::from_nanos(times.next()?));
+    let turns = times.next()?;
     let stat = fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
     let state = stat.rsplit_once(") ")?.1.chars().next()?;
-    Some(Thread { pid, tid, turns, state })
+    Some(Thread { pid, tid, turns, ran, queued, state })
 }
 
 impl Thread {
     /// Whether it has ended, and only its parent has not noticed.
     fn is_over(self) -> bool {
         matches!(self.state, 'Z' | 'X')
+    }
+
+    /// Whether it runs, or could.
+    pub fn is_runnable(self) -> bool {
+        self.state == 'R'
     }
 
     /// Whether it seems to be blocked, until somebody does something for it. Who is signalled while the keeper lets it sleep seems to

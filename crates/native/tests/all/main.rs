@@ -6,6 +6,7 @@ mod answers;
 mod endings;
 mod house;
 mod load;
+mod patience;
 mod random;
 mod server;
 mod sleeps;

@@ -1,7 +1,7 @@
 //! Answers to the program's questions: time passes only while it sleeps, and random bytes are the same in every instance.
 
 use super::exec;
-use super::family::Family;
+use super::processes::Processes;
 use super::sleepers::{Awakened, Sleepers, duration};
 use super::time::{self, Moment, words};
 use crate::spec::Clock;
@@ -19,7 +19,7 @@ const SYNC_WAKE_UP: u64 = 1;
 pub(super) struct Answers {
     listener: OwnedFd,
     clock: Clock,
-    family: Family,
+    processes: Processes,
     /// What the program's clocks have passed.
     now: Moment,
     sleepers: Sleepers,
@@ -38,7 +38,7 @@ impl Answers {
     pub fn new(listener: OwnedFd, clock: Clock) -> Self {
         // SAFETY: numbers only. Kernels that do not know it are slower.
         unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
-        Self { listener, clock, family: Family::new(), now: 0, sleepers: Sleepers::default() }
+        Self { listener, clock, processes: Processes::new(), now: 0, sleepers: Sleepers::default() }
     }
 
     pub fn fd(&self) -> RawFd {
@@ -87,11 +87,11 @@ impl Answers {
                 Answer::Pass
             }
             libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3 => {
-                self.family.note_fork(question);
+                self.processes.note_fork(question);
                 Answer::Pass
             }
             libc::SYS_exit_group => {
-                self.family.note_exit(asker);
+                self.processes.note_exit(asker);
                 Answer::Pass
             }
             _ => self.sleep(question),
@@ -156,9 +156,7 @@ impl Answers {
 
     /// As `getrandom(2)`, which may give less than was asked for. Each process has its own bytes: who asks first does not matter.
     fn random(&mut self, asker: libc::pid_t, address: u64, length: u64) -> Answer {
-        let words = (length.min(1 << 20) as usize).div_ceil(8);
-        let mut bytes: Vec<u8> = (0..words).flat_map(|_| self.family.next_random(asker).to_le_bytes()).collect();
-        bytes.truncate(length as usize);
+        let bytes = self.processes.random(asker, length.min(1 << 20) as usize);
         match stored(asker, address, &bytes) {
             Answer::Value(_) => Answer::Value(bytes.len() as i64),
             other => other,

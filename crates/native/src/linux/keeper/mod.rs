@@ -5,10 +5,10 @@
 
 mod answers;
 mod exec;
-mod family;
 mod filter;
 mod launch;
 mod namespaces;
+mod processes;
 mod sleepers;
 mod time;
 

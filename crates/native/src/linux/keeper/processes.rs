@@ -10,115 +10,117 @@ const FIRST: u64 = 1;
 
 /// A process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Member {
+struct Process {
     /// When it was started, which tells it from a later one with the same number.
     started: u64,
     /// What stands for its creation path.
     path: u64,
     /// Children that it has had.
     children: u64,
-    /// Children of which it is not known yet which process they are: the latest ones.
-    unsettled: u64,
+    /// Children whose number is not known yet: the latest ones.
+    unidentified: u64,
     /// The state of its random bytes.
     random: u64,
 }
 
 /// The processes of an instance.
-pub(super) struct Family {
+pub(super) struct Processes {
     /// By number.
-    members: BTreeMap<libc::pid_t, Member>,
-    /// Whether `/proc` tells of them. If not, all share one sequence of random bytes.
-    is_seen: bool,
+    known: BTreeMap<libc::pid_t, Process>,
+    /// Whether `/proc` shows them. If not, all share one sequence of random bytes.
+    has_proc: bool,
 }
 
-impl Family {
+impl Processes {
     /// No process yet.
     pub fn new() -> Self {
         let own = std::process::id().to_string();
-        let is_seen = fs::read_link("/proc/self").is_ok_and(|seen| seen.as_os_str() == own.as_str());
-        Self { members: BTreeMap::new(), is_seen }
+        let has_proc = fs::read_link("/proc/self").is_ok_and(|seen| seen.as_os_str() == own.as_str());
+        Self { known: BTreeMap::new(), has_proc }
     }
 
     /// The process of a thread, if that can be seen.
     fn process_of(&self, thread: libc::pid_t) -> Option<libc::pid_t> {
-        self.is_seen.then(|| process_of(thread)).flatten()
+        self.has_proc.then(|| process_of(thread)).flatten()
     }
 
     /// Notes that a thread is about to make a process, if it is no thread.
     pub fn note_fork(&mut self, question: &libc::seccomp_notif) {
         let thread = question.pid as libc::pid_t;
-        let Some(process) = self.process_of(thread).filter(|_| makes_process(question)) else { return };
-        self.adopt(process);
-        self.settle(process);
-        if let Some(member) = self.members.get_mut(&process) {
-            (member.children, member.unsettled) = (member.children + 1, member.unsettled + 1);
+        let Some(pid) = self.process_of(thread).filter(|_| makes_process(question)) else { return };
+        self.identify(pid);
+        self.identify_children(pid);
+        if let Some(process) = self.known.get_mut(&pid) {
+            (process.children, process.unidentified) = (process.children + 1, process.unidentified + 1);
         }
     }
 
     /// Notes that the process of a thread ends: its children lose their parent.
     pub fn note_exit(&mut self, thread: libc::pid_t) {
-        let process = self.process_of(thread).unwrap_or_default();
-        if self.members.get(&process).is_some_and(|member| member.unsettled > 0) {
-            self.settle(process);
+        let pid = self.process_of(thread).unwrap_or_default();
+        if self.known.get(&pid).is_some_and(|process| process.unidentified > 0) {
+            self.identify_children(pid);
         }
     }
 
-    /// The next random word of the process of a thread.
-    pub fn next_random(&mut self, thread: libc::pid_t) -> u64 {
-        let process = self.process_of(thread).unwrap_or_default();
-        self.adopt(process);
-        let member = self.members.entry(process).or_insert_with(|| Member::new(FIRST, 0));
-        member.next_random()
+    /// The next random bytes of the process of a thread.
+    pub fn random(&mut self, thread: libc::pid_t, length: usize) -> Vec<u8> {
+        let pid = self.process_of(thread).unwrap_or_default();
+        self.identify(pid);
+        let process = self.known.entry(pid).or_insert_with(|| Process::new(FIRST, 0));
+        let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| process.next_random().to_le_bytes()).collect();
+        bytes.truncate(length);
+        bytes
     }
 
-    /// Finds out how a process came to be, unless that is known.
-    fn adopt(&mut self, process: libc::pid_t) {
-        let Some((parent, started)) = parent_and_start(process) else { return };
-        if self.members.get(&process).is_none_or(|member| member.started != started) {
-            let path = self.path_of(parent);
-            self.members.insert(process, Member::new(path, started));
+    /// Finds the creation path of a process, unless it is known.
+    fn identify(&mut self, pid: libc::pid_t) {
+        let Some((parent, started)) = parent_and_start(pid) else { return };
+        if self.known.get(&pid).is_none_or(|process| process.started != started) {
+            let path = self.path_of_child(parent);
+            self.known.insert(pid, Process::new(path, started));
         }
     }
 
-    /// The creation path of a child that just turned up: the latest one of its parent. Whose parent has ended is a child of one
+    /// The creation path of a child that was not known: the latest one of its parent. Whose parent has ended is a child of one
     /// that has.
-    fn path_of(&mut self, parent: libc::pid_t) -> u64 {
-        if self.members.is_empty() {
+    fn path_of_child(&mut self, parent: libc::pid_t) -> u64 {
+        if self.known.is_empty() {
             return FIRST;
         }
-        let is_parent = |(pid, member): &(&libc::pid_t, &mut Member)| **pid == parent || !member.is_there(**pid);
-        let mut parents = self.members.iter_mut().filter(|(_, member)| member.unsettled > 0).filter(is_parent);
-        parents.next().map_or(0, |(_, member)| member.next_path())
+        let is_parent = |(pid, process): &(&libc::pid_t, &mut Process)| **pid == parent || !process.is_alive(**pid);
+        let mut parents = self.known.iter_mut().filter(|(_, process)| process.unidentified > 0).filter(is_parent);
+        parents.next().map_or(0, |(_, process)| process.next_child_path())
     }
 
-    /// Finds out which processes the latest children of a process are, before it has another one.
-    fn settle(&mut self, process: libc::pid_t) {
-        let known: BTreeSet<libc::pid_t> = self.members.keys().copied().collect();
-        let unknown: Vec<libc::pid_t> = children(process).into_iter().filter(|child| !known.contains(child)).collect();
-        for child in &unknown {
-            self.adopt(*child);
+    /// Identifies the latest children of a process, before it has another one.
+    fn identify_children(&mut self, pid: libc::pid_t) {
+        let unknown: Vec<libc::pid_t> =
+            children(pid).into_iter().filter(|child| !self.known.contains_key(child)).collect();
+        for child in unknown {
+            self.identify(child);
         }
         // Those that are gone ask nothing any more.
-        if let Some(member) = self.members.get_mut(&process) {
-            member.unsettled = 0;
+        if let Some(process) = self.known.get_mut(&pid) {
+            process.unidentified = 0;
         }
     }
 }
 
-impl Member {
+impl Process {
     fn new(path: u64, started: u64) -> Self {
-        Self { started, path, children: 0, unsettled: 0, random: path }
+        Self { started, path, children: 0, unidentified: 0, random: path }
     }
 
     /// Whether it has not ended.
-    fn is_there(&self, pid: libc::pid_t) -> bool {
+    fn is_alive(&self, pid: libc::pid_t) -> bool {
         parent_and_start(pid).is_some_and(|(_, started)| started == self.started)
     }
 
-    /// The creation path of the first child that is not settled.
-    fn next_path(&mut self) -> u64 {
-        let index = self.children - self.unsettled;
-        self.unsettled -= 1;
+    /// The creation path of the first child that is not identified.
+    fn next_child_path(&mut self) -> u64 {
+        let index = self.children - self.unidentified;
+        self.unidentified -= 1;
         mixed(self.path.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index + 1)) | 1 << 63
     }
 
