@@ -297,10 +297,13 @@ impl Refinement {
     /// Whether the mapping of a part of a range changes.
     #[must_use]
     pub fn is_remapped(&self, space: SpaceId, range: &Range<u64>) -> bool {
-        let meets = |(other, known): &(SpaceId, Range<u64>)| {
-            *other == space && known.start < range.end && range.start < known.end
-        };
-        self.remapped.iter().any(meets)
+        self.remapped_in(space, range).next().is_some()
+    }
+
+    /// Ranges whose mapping changes, and that have a part in common with one.
+    pub fn remapped_in(&self, space: SpaceId, range: &Range<u64>) -> impl Iterator<Item = &Range<u64>> {
+        let meets = move |known: &Range<u64>| known.start < range.end && range.start < known.end;
+        self.remapped.iter().filter(move |(other, known)| *other == space && meets(known)).map(|(_, known)| known)
     }
 
     /// Whether the mapping of any range changes.

@@ -5,12 +5,12 @@
 //! again by (unit, offset), since borrowing them would tie everything to one lifetime. Sections are
 //! loaded once for each binary and shared by all states.
 
-use super::functions::Functions;
 use super::globals::Index;
 use super::module::Module;
 use explore::Budget;
 use gimli::{EndianArcSlice, LittleEndian, Reader as _, SectionId};
 use object::{Object, ObjectSection};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Bytes of a section, shared.
@@ -32,7 +32,6 @@ pub(super) struct Dwarf {
     pub(super) lines: Mutex<addr2line::Context<Reader>>,
     units: OnceLock<Vec<Unit>>,
     index: OnceLock<Index>,
-    functions: OnceLock<Functions>,
     pub(super) budget: Budget,
 }
 
@@ -60,8 +59,7 @@ impl Dwarf {
         };
         let sections = Arc::new(gimli::Dwarf::load(load).ok()?);
         let lines = Mutex::new(addr2line::Context::from_arc_dwarf(Arc::clone(&sections)).ok()?);
-        let (units, index, functions) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Some(Self { sections, lines, units, index, functions, budget: budget.clone() })
+        Some(Self { sections, lines, units: OnceLock::new(), index: OnceLock::new(), budget: budget.clone() })
     }
 
     /// All units that can be read, in the order in which they are in the file.
@@ -79,11 +77,6 @@ impl Dwarf {
     /// What a walk over all entries finds.
     pub(super) fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::of(self))
-    }
-
-    /// The functions that have an address.
-    pub(super) fn functions_at(&self, address: u64) -> Vec<Place> {
-        self.functions.get_or_init(|| Functions::of(self)).at(self, address)
     }
 
     pub(super) fn entry(&self, place: Place) -> Option<Entry> {
@@ -151,4 +144,9 @@ impl Dwarf {
     pub(super) fn number(entry: &Entry, name: gimli::DwAt) -> Option<u64> {
         entry.attr(name)?.udata_value()
     }
+}
+
+/// All ranges that can be read.
+pub(super) fn ranges_of(mut ranges: gimli::RangeIter<Reader>) -> impl Iterator<Item = Range<u64>> {
+    std::iter::from_fn(move || ranges.next().ok().flatten()).map(|range| range.begin..range.end)
 }

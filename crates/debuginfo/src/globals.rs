@@ -1,8 +1,9 @@
-//! The variables of one binary that live as long as it does, and the scopes of its types.
+//! The variables of one binary that live as long as it does, its functions, and the scopes of its types.
 
-use super::dwarf::{Dwarf, Entry, Place, Reader, Unit};
+use super::dwarf::{Dwarf, Entry, Place, Reader, Unit, ranges_of};
 use gimli::Operation;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// A variable that lives as long as its program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,12 +34,22 @@ pub(super) struct Index {
     pub(super) globals: Vec<Global>,
     /// The namespaces and classes that types are in, for those that are in some.
     scopes: HashMap<Place, String>,
+    /// Functions by their code, in order: one that is in several pieces is there several times. To walk a unit whenever a
+    /// function is asked for would take long: a Rust program is one unit.
+    functions: Vec<(Range<u64>, Place)>,
 }
 
 impl Dwarf {
     /// The namespaces and classes that a type is in.
     pub(super) fn scope(&self, place: Place) -> Option<&str> {
         self.index().scopes.get(&place).map(String::as_str)
+    }
+
+    /// The function that has an address (before the base is added).
+    pub(super) fn function_at(&self, address: u64) -> Option<Place> {
+        let functions = &self.index().functions;
+        let end = functions.partition_point(|(range, _)| range.start <= address);
+        functions[..end].last().filter(|(range, _)| range.contains(&address)).map(|(_, place)| *place)
     }
 
     /// The variable at an address (before the base is added), and how far into it.
@@ -73,6 +84,7 @@ impl Index {
         }
         index.globals.sort_by_key(|global| global.spot);
         index.globals.dedup_by(|a, b| a.spot == b.spot);
+        index.functions.sort_by_key(|(range, _)| range.start);
         index
     }
 }
@@ -100,7 +112,11 @@ impl Walk<'_> {
     fn visit(&mut self, entry: &Entry) {
         match entry.tag() {
             gimli::DW_TAG_variable => self.index.globals.extend(self.global(entry)),
-            gimli::DW_TAG_namespace | gimli::DW_TAG_subprogram => self.enter(entry),
+            gimli::DW_TAG_namespace => self.enter(entry),
+            gimli::DW_TAG_subprogram => {
+                self.add_function(entry);
+                self.enter(entry);
+            }
             gimli::DW_TAG_structure_type
             | gimli::DW_TAG_class_type
             | gimli::DW_TAG_union_type
@@ -113,6 +129,14 @@ impl Walk<'_> {
             }
             _ => {}
         }
+    }
+
+    fn add_function(&mut self, entry: &Entry) {
+        let place = Place { unit: self.unit, offset: entry.offset().0 };
+        let Ok(ranges) = self.dwarf.sections.die_ranges(&self.dwarf.units()[self.unit], entry) else { return };
+        // Without an address it is only declared, or inlined everywhere.
+        let code = ranges_of(ranges).filter(|range| range.start != 0);
+        self.index.functions.extend(code.map(|range| (range, place)));
     }
 
     fn enter(&mut self, entry: &Entry) {

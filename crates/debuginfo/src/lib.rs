@@ -20,7 +20,6 @@
 //! are.
 
 mod dwarf;
-mod functions;
 mod globals;
 pub mod lines;
 mod listing;

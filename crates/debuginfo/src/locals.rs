@@ -7,8 +7,7 @@
 //! offset from the frame base, at `-O2` mostly a register or nowhere. A variable without an address
 //! cannot be what an *address* names, so nothing is lost for reports of accesses.
 
-use super::dwarf::{Dwarf, Entry, Place, Reader, Unit};
-use super::functions;
+use super::dwarf::{Dwarf, Entry, Place, Reader, Unit, ranges_of};
 use super::reached::{Search, Thing};
 use super::unwind::Call;
 use super::variable::{Storage, Variable};
@@ -98,12 +97,9 @@ struct Frame<'a> {
 impl Frame<'_> {
     /// All variables of the function.
     fn all(mut self) -> Vec<Local> {
-        let mut all = Vec::new();
-        for function in self.dwarf.functions_at(self.place) {
-            self.unit = function.unit;
-            all.extend(self.locals(function));
-        }
-        all
+        let Some(function) = self.dwarf.function_at(self.place) else { return Vec::new() };
+        self.unit = function.unit;
+        self.locals(function)
     }
 
     fn find(self, address: u64) -> Option<(Local, u64)> {
@@ -112,7 +108,7 @@ impl Frame<'_> {
     }
 
     fn is_within(&self, ranges: gimli::RangeIter<Reader>) -> bool {
-        functions::holds(&functions::all(ranges), self.place)
+        ranges_of(ranges).any(|range| range.contains(&self.place))
     }
 
     fn unit(&self) -> &Unit {

@@ -9,14 +9,15 @@
 //! does not, so only one order is explored; but the step of A has recorded the range, the
 //! refinement has grown, and the search begins anew with accesses to the range visible.
 
+use super::access::{self, Kind};
 use super::zones::reads_mapping;
 use crate::system::executor::Executor;
 use crate::system::state::State;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
-use kernel::Tid;
-use kernel::mapping::zone;
+use explore::graph::Access;
 use kernel::table::Remaps;
+use kernel::{Id, Tid};
 use memory::{Mapping, PAGE_SIZE, Protection, SpaceId};
 use std::ops::Range;
 
@@ -101,10 +102,11 @@ impl Stepper<'_> {
     ///
     /// `discards` is the harder case: nobody faults, content changes. If somebody has accessed the
     /// range, its accesses become visible operations.
-    pub(crate) fn note_remap(&mut self, remap: Option<Remap>) {
+    pub(crate) fn note_remap(&mut self, step: &mut Step, remap: Option<Remap>) {
         let remap = remap.filter(|_| !self.workload.options.holes.mappings);
         let Some(Remap { space, ranges, discards }) = remap else { return };
         for range in ranges {
+            step.accesses.push(Access { object: range_object(space, &range), write: true, plain: false });
             let is_stack = self.state.overlay.stack_of(range.start, Tid(0)).is_some();
             self.executor.refinement.remap(space, range.clone(), is_stack);
             if discards && self.executor.refinement.is_accessed(space, &range) {
@@ -119,30 +121,38 @@ impl Executor {
     pub(crate) fn note_mapping(&mut self, step: &mut Step, space: SpaceId, address: u64, size: u32) {
         self.refinement.note_page(space, address);
         let size = u64::from(size.max(1));
-        if self.refinement.is_remapped(space, &(address..address.saturating_add(size))) {
+        let accessed = address..address.saturating_add(size);
+        if self.refinement.is_remapped(space, &accessed) {
             step.accesses.extend(reads_mapping(space, address, size));
+            let ranges = self.refinement.remapped_in(space, &accessed);
+            let read = |range| Access { object: range_object(space, range), write: false, plain: true };
+            step.accesses.extend(ranges.map(read));
         }
     }
 
-    /// Makes accesses visible whose mapping races with a call: `object` is what they read of it.
+    /// Makes accesses visible whose mapping races with a call: `object` is that of the range.
     ///
     /// Whether an access faults does not depend on where its step is split. But a thread that has accessed the page may go
     /// on behind the call, and see what its caller does next.
     pub(crate) fn split_at(&mut self, object: u64) {
-        let ranges: Vec<_> = self.remapped_at(object).cloned().collect();
-        ranges.into_iter().for_each(|(space, range)| self.refinement.discard(space, range));
+        let range = self.remapped_at(object).cloned();
+        range.into_iter().for_each(|(space, range)| self.refinement.discard(space, range));
     }
 
     /// Whether [`Self::split_at`] would change something.
     pub(crate) fn is_coarse_at(&self, object: u64) -> bool {
-        self.remapped_at(object).any(|range| !self.refinement.discarded().any(|known| known == range))
+        self.remapped_at(object).is_some_and(|range| !self.refinement.discarded().any(|known| known == range))
     }
 
-    /// Ranges whose mapping changes, and is this object.
-    fn remapped_at(&self, object: u64) -> impl Iterator<Item = &(SpaceId, Range<u64>)> {
-        self.refinement.remapped().filter(move |(space, range)| {
-            let mut parts = range.clone().step_by(zone::SIZE as usize).chain([range.end - 1]);
-            parts.any(|address| reads_mapping(*space, address, 1).any(|access| access.object == object))
-        })
+    /// The range whose mapping changes, by its object.
+    fn remapped_at(&self, object: u64) -> Option<&(SpaceId, Range<u64>)> {
+        self.refinement.remapped().find(|(space, range)| range_object(*space, range) == object)
     }
+}
+
+/// A range of pages whose mapping a call changes, as an object: the call writes it, and accesses to pages of it read it.
+///
+/// Beside the zone, which decides what conflicts: it tells which accesses race with which calls.
+fn range_object(space: SpaceId, range: &Range<u64>) -> u64 {
+    access::object(Kind::Space, Id(space.0).child(range.start).0, range.end)
 }

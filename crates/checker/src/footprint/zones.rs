@@ -70,14 +70,11 @@ impl PendingCall<'_> {
 }
 
 /// What an access to memory reads of the mappings of its pages.
-///
-/// Plain: if a call changes the mapping next to the access, that is a race, and what follows the access in its step may see
-/// what follows the call (`Executor::split_at`).
 pub(super) fn reads_mapping(space: SpaceId, address: u64, size: u64) -> impl Iterator<Item = Access> {
     let (first, last) = (Zone::holding(address), Zone::holding(address.saturating_add(size.max(1) - 1)));
     let second = (last != first).then_some(last);
     let zones = std::iter::once(first).chain(second).map(move |zone| access(space.0, zone, false));
-    zones.chain([reads(Kind::Space, space.0)]).map(|access| Access { plain: true, ..access })
+    zones.chain([reads(Kind::Space, space.0)])
 }
 
 fn access(space: u64, zone: Zone, write: bool) -> Access {

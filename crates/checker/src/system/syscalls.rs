@@ -104,7 +104,7 @@ impl Stepper<'_> {
         let stack = has_stack.then(|| self.state.clone_stack(space, args[0])).flatten();
         let deviation = step.alternative.take_deviation();
         self.state.world.call_as(tid, deviation, self.listener)?;
-        self.note_remap(remap);
+        self.note_remap(step, remap);
         self.after_call(tid, (number, space));
         self.state.overlay.place_stacks(tid, stack);
         Ok(())

@@ -60,11 +60,11 @@ fn the_list_of_library_functions_is_that_of_the_table() {
     keep("libc.md", &(text + LIBRARY_TAIL));
 }
 
-const LIBRARY_HEAD: &str = "# Functions of the C library
+const LIBRARY_HEAD: &str = "# Functions of libraries
 
 Generated from the table in `crates/checker/src/libc/table.rs`; a test fails when this file is stale.
 
-Where the symbols of glibc or musl are found, `allways check --libc summary` (the default) takes these functions at their word
+Where the symbols of glibc, musl or Rust's standard library are found, `allways check --libc summary` (the default) takes these functions at their word
 ([why](decisions/0010-the-c-library-in-two-depths.md)). With `--libc real`, and without symbols, every instruction is executed.
 
 | how | functions |

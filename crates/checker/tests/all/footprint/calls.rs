@@ -356,6 +356,9 @@ pub const FAMILIES: &[Family] = &[
             "pthread_spin_trylock(&s->spin)",
             "pthread_spin_lock(&s->spin)",
             "pthread_spin_unlock(&s->spin)",
+            "({ rust_lock(&s->rust); 0; })",
+            "rust_try(&s->rust)",
+            "({ rust_unlock(&s->rust); 0; })",
             "pthread_cond_signal(&s->c)",
             "pthread_cond_broadcast(&s->c)",
             "pthread_cond_init(&s->c, 0)",
@@ -447,8 +450,10 @@ pub const MADE_BY: &[(&str, &str)] = &[
 pub const OF_THE_LIBRARY: &[&str] =
     &["arch_prctl", "clone3", "rseq", "rt_sigreturn", "set_robust_list", "set_tid_address", "vfork"];
 
-/// Functions of the C library that nobody calls by name.
+/// Functions of libraries that nobody calls by name.
 pub const UNNAMED: &[&str] = &[
+    // In `rust_lock`.
+    "std::sys::sync::mutex::futex::Mutex::lock_contended",
     "__assert_fail",
     "__libc_start_main",
     "__sigsetjmp",

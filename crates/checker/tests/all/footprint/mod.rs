@@ -55,7 +55,7 @@ impl Bench {
         let calls = calls();
         assert!(calls.len() <= 1 << BITS, "{}", calls.len());
         let folder = inside::folder(&format!("footprint-{two:?}"));
-        let mut source = include_str!("frame.c").to_owned();
+        let mut source = concat!(include_str!("frame.c"), include_str!("../rust_mutex.c")).to_owned();
         for (number, call) in calls.iter().enumerate() {
             let _ = writeln!(source, "static long call_{number}(int me) {{ return {call}; }}");
         }

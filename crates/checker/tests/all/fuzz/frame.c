@@ -46,6 +46,7 @@ struct shared {
     pthread_barrier_t bar;
     pthread_spinlock_t spin;
     sem_t sem;
+    atomic_uint rust;
 };
 static struct shared plain, *s = &plain;
 static int pipes[2], pair[2], grams[2], sysv, messages, listener, file, event;

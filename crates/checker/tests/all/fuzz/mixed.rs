@@ -114,7 +114,7 @@ const LOOKS: &[Look] = &[
         name: "real library",
         options: || Options { depth: Depth::Real, ..Options::default() },
         is_same: is_wrong_alike,
-        applies: |mix| !mix.traits.loops && !mix.traits.undefined && !signals_threads(mix),
+        applies: |mix| !mix.traits.loops && !mix.traits.undefined && !signals_threads(mix) && !renews_semaphores(mix),
         every: 3,
         ..REDUCED
     },
@@ -128,6 +128,11 @@ const LOOKS: &[Look] = &[
     },
     Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
 ];
+
+/// Whether a semaphore is initialised again: POSIX leaves open what becomes of those who wait at it (decision 14).
+fn renews_semaphores(mix: &Mix) -> bool {
+    mix.says("sem_init(")
+}
 
 /// Whether threads of one process send each other signals: one that ends blocks them for a moment, in glibc.
 fn signals_threads(mix: &Mix) -> bool {

@@ -239,6 +239,14 @@ pub const FAMILIES: &[Family] = &[
     )
     .with(LOOPS),
     family(
+        "Rust's mutex",
+        &[],
+        &[
+            "rust_lock(&s->rust); {B}rust_unlock(&s->rust); ",
+            "if (rust_try(&s->rust)) { {B}rust_unlock(&s->rust); } else r++; ",
+        ],
+    ),
+    family(
         "semaphores",
         &[],
         &[
