@@ -22,7 +22,7 @@ use crate::system::view::View;
 use explore::graph::Access;
 use kernel::call::Deviation;
 use kernel::{Pid, Process, Tid};
-use memory::Halt;
+use memory::{Halt, SpaceId};
 use world::refusal::Refusal;
 use x86::Trap;
 
@@ -83,7 +83,7 @@ impl Stepper<'_> {
         self.clear_dead_stack(&mut step);
         self.state.hand_over(&mut step);
         self.follow_births(tid, space);
-        self.state.note_end(&mut step, libc::thread(space, base));
+        self.state.note_end(&mut step, space, libc::thread(space, base));
         self.state.note_leader(&mut step, pid);
         self.state.note_signal(&mut step, was_stopped);
         self.note_sent(tid);
@@ -271,10 +271,12 @@ impl Stepper<'_> {
 }
 
 impl State {
-    /// The end of a thread, whatever its cause, writes the object that joins await.
-    fn note_end(&self, step: &mut Step, object: u64) {
+    /// The end of a thread, whatever its cause, writes the object that joins await, and those who wait for its locks. A
+    /// thread that executes another program is none of the old one any more.
+    fn note_end(&self, step: &mut Step, space: SpaceId, object: u64) {
         let is_known = step.accesses.iter().any(|access| access.object == object && access.write);
-        if !is_known && !self.world.kernel.threads.contains_key(&step.tid) {
+        let is_there = self.world.kernel.threads.contains_key(&step.tid) && self.world.space(step.tid) == space;
+        if !is_known && !is_there {
             step.accesses.push(Access { object, write: true, plain: false });
         }
     }

@@ -13,8 +13,9 @@
 use super::frame::Frame;
 use super::race::initials;
 use super::search::Search;
+use crate::bits::Bits;
 use crate::footprint::{Access, awaited, conflict, normalise};
-use crate::footprint_system::FootprintSystem;
+use crate::footprint_system::{Actor, FootprintSystem};
 use crate::happens_before::{Event, Execution, LateStep, add_races, concurrent_with, prefix_without};
 use crate::race::Race;
 use std::rc::Rc;
@@ -142,6 +143,21 @@ impl<T: FootprintSystem> Search<'_, T> {
     pub(super) fn reverse_pending(&mut self) {
         self.reverse_blocked(|_| true);
         self.reverse_ended();
+    }
+
+    /// Reverses the races of blocked actors that a step is about to interrupt.
+    ///
+    /// What they do next happens after that step, and so after whatever disabled them: no later event would race with it.
+    /// Example: `T1: lock; signal T2; unlock` while T2 waits for the lock. The handler comes first, and only then T2's lock.
+    pub(super) fn reverse_interrupted(&mut self, event: &Event) {
+        let frame = self.frames.last().expect("a step leaves a state");
+        let is_written = |object: &u64| event.accesses.iter().any(|access| access.write && access.object == *object);
+        let is_interrupted = |actor: &Actor| actor.interrupts.iter().any(is_written);
+        let woken: Bits =
+            frame.actors.iter().filter(|(_, actor)| is_interrupted(actor)).map(|(dense, _)| *dense).collect();
+        if !woken.is_empty() {
+            self.reverse_blocked(|dense| woken.contains(dense));
+        }
     }
 
     /// Reverses the races of blocked actors in the last state.

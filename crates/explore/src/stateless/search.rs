@@ -128,6 +128,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         let conflicting = self.execution.conflicting(actor, &accesses);
         let event = self.execution.event(actor, index, accesses, &conflicting);
         self.reverse(&event, &conflicting);
+        self.reverse_interrupted(&event);
         self.note_ended(actor, &reached);
         let frame = self.frames.last().expect("a step leaves a state");
         // Asleep behind the step as well, if both orders are the same.

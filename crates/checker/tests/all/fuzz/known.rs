@@ -34,6 +34,25 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
         &["MAIN_WORKS", "PAGE", "RETURNS"],
         &["V(page[1]) = 1; ", "munmap(page, 4096); V(s->w[1]) = 3; "],
     ),
+    (
+        "the holder of a lock executes another program",
+        &["MAIN_WORKS", "PROCESSES"],
+        &[
+            "if (pthread_mutex_trylock(&s->m[1]) == 0) { become(0); pthread_mutex_unlock(&s->m[1]); } else r++; ",
+            "r += pthread_mutex_lock(&s->m[1]) != 0; become(0); r += pthread_mutex_unlock(&s->m[1]) != 0; ",
+        ],
+    ),
+    (
+        "the holder of a lock sends a signal to who waits for it",
+        &["IDS", "SIGNAL"],
+        &[
+            "r += atomic_load(&s->a[0]); pthread_rwlock_rdlock(&s->rw); pthread_rwlock_rdlock(&s->rw); \
+             if (pthread_rwlock_tryrdlock(&s->rw) == 0) { atomic_store(&s->a[1], 3); pthread_rwlock_unlock(&s->rw); } else r++; \
+             pthread_rwlock_unlock(&s->rw); pthread_rwlock_unlock(&s->rw); ",
+            "r += atomic_fetch_add(&s->a[0], 2); \
+             if (pthread_rwlock_trywrlock(&s->rw) == 0) { r += hit(0, SIGUSR1); pthread_rwlock_unlock(&s->rw); } else r++; ",
+        ],
+    ),
     // What is freed was accessed in words, in bytes, or in neither by then.
     ("two write to a file of one name", &["RETURNS"], &["written(); ", "written(); "]),
     // A step that goes back to its beginning brings back the threads that it has ended.
