@@ -36,6 +36,7 @@ mod programs;
 mod readme;
 mod replays;
 mod robust;
+mod rust_programs;
 mod spin;
 mod stock;
 mod tidy;

@@ -78,8 +78,10 @@ impl Narrator<'_> {
 
     /// The function that a thread was made for: the C libraries leave it where the thread starts.
     fn first_function(&mut self, tid: Tid) -> String {
-        let made = self.listener.context.routines.get(&tid).cloned();
-        made.unwrap_or_default()
+        let made = self.listener.context.routines.get(&tid);
+        // Every thread of a Rust program begins in the same function of its library.
+        let is_own = |name: &&String| !name.trim_start_matches('<').starts_with("std::");
+        made.filter(is_own).cloned().unwrap_or_default()
     }
 
     /// How somebody who is no longer there has ended.

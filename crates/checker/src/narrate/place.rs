@@ -12,11 +12,17 @@ const STACK_MAX: usize = 12;
 /// Where libraries of the system are: what happens inside them is told by what the program called them for.
 const SYSTEM: [&str; 3] = ["/usr/lib", "/lib", "/usr/libexec"];
 
+/// Parts of paths of sources that came with a compiler or from elsewhere: what a template or a generic function of a library
+/// does is told by the author's line that led there.
+const OF_LIBRARIES: [&str; 5] = ["/rustc/", "/rustlib/src/", "/.cargo/registry/", "/usr/include/", "/usr/lib/"];
+
 /// The line of the program's own code that a thread is at, and its call stack there.
 pub fn place_of(info: &mut DebugInfo, world: &World, tid: Tid, folder: &str) -> (Option<Location>, Vec<String>) {
     let all = info.stack(world, tid);
     let own: Vec<&Call> = all.iter().filter(|call| is_own(call)).collect();
-    let location = own.iter().flat_map(|call| &call.source).find_map(|frame| located(frame, folder));
+    let frames = || own.iter().flat_map(|call| &call.source);
+    let authored = frames().filter(|frame| is_authored(frame)).find_map(|frame| located(frame, folder));
+    let location = authored.or_else(|| frames().find_map(|frame| located(frame, folder)));
     let calls = if own.is_empty() { all.iter().filter(|call| !is_frame(call)).collect() } else { own };
     let stack = calls.iter().flat_map(|call| told(call, folder)).take(STACK_MAX).collect();
     (location, stack)
@@ -26,6 +32,11 @@ pub fn place_of(info: &mut DebugInfo, world: &World, tid: Tid, folder: &str) -> 
 fn is_own(call: &Call) -> bool {
     let is_start = call.symbol.as_ref().is_some_and(|symbol| symbol.name == "_start");
     !is_start && !call.place.as_ref().is_none_or(|(file, _)| is_of_system(file))
+}
+
+/// Whether the source of a frame is the author's own, as far as its path tells.
+fn is_authored(frame: &Frame) -> bool {
+    frame.file.as_ref().is_some_and(|file| !OF_LIBRARIES.iter().any(|part| file.contains(part)))
 }
 
 /// Whether a call only starts or ends a program.
