@@ -106,7 +106,8 @@ impl Stepper<'_> {
         let remap = remap.filter(|_| !self.workload.options.holes.mappings);
         let Some(Remap { space, ranges, discards }) = remap else { return };
         for range in ranges {
-            step.accesses.push(Access { object: range_object(space, &range), write: true, plain: false });
+            let changes = Access { object: range_object(space, &range), write: true, plain: false };
+            step.accesses.extend((!self.workload.options.holes.zones).then_some(changes));
             let is_stack = self.state.overlay.stack_of(range.start, Tid(0)).is_some();
             self.executor.refinement.remap(space, range.clone(), is_stack);
             if discards && self.executor.refinement.is_accessed(space, &range) {
