@@ -161,8 +161,7 @@ impl Stepper<'_> {
 
     /// Whether others may notice an operation. Those by which the library creates and ends threads commute, unless programs use
     /// the same lock: `exit(3)` and the end of a thread both lock the loader.
-    fn is_noted(&mut self, tid: Tid, operation: &Operation, hook: Hook) -> bool {
-        let accesses = operation.accesses(self.state.seen());
+    fn is_noted(&mut self, tid: Tid, accesses: &[Access], hook: Hook) -> bool {
         let refinement = &mut self.executor.refinement;
         if !self.state.is_life(tid) {
             accesses.iter().for_each(|access| refinement.use_outside(access.object));
@@ -191,8 +190,9 @@ impl Stepper<'_> {
             return Ok(false);
         }
         let lock = operation.lock(seen);
-        if self.is_noted(step.tid, &operation, hook) {
-            step.accesses.extend(operation.accesses(self.state.seen()));
+        let accesses = operation.accesses(seen);
+        if self.is_noted(step.tid, &accesses, hook) {
+            step.accesses.extend(accesses);
             self.note_lock(step, &operation);
         }
         self.hear_operation(step.tid, hook);
