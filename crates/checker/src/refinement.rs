@@ -47,7 +47,7 @@ pub struct Refinement {
     last_accessed: Option<(SpaceId, u64)>,
     /// Address ranges whose content a step discarded, or whose mapping a step changed next to an access: accesses there are
     /// visible operations.
-    discarded: Vec<(SpaceId, Range<u64>)>,
+    watched: Vec<(SpaceId, Range<u64>)>,
     /// Whether stdio functions are executed as they stand, because their arguments race.
     pub is_stdio_split: bool,
     /// A process sets the limits of another: no syscall that they bound is local.
@@ -80,7 +80,7 @@ impl Refinement {
             && self.exposed.len() >= other.exposed.len()
             && self.bytewise.len() >= other.bytewise.len()
             && self.remapped.len() >= other.remapped.len()
-            && self.discarded.len() >= other.discarded.len()
+            && self.watched.len() >= other.watched.len()
     }
 
     fn grow(&self, is_new: bool) {
@@ -171,7 +171,7 @@ impl Refinement {
         };
         let is_late = self.remapped.iter().any(is_late);
         self.grow(is_late);
-        other.discarded.iter().for_each(|(space, range)| self.discard(*space, range.clone()));
+        other.watched.iter().for_each(|(space, range)| self.watch(*space, range.clone()));
         if other.is_stdio_split {
             self.split_stdio();
         }
@@ -201,7 +201,7 @@ impl Refinement {
             written: sorted(written.collect()),
             bytewise: sorted(self.bytewise.iter().copied().collect()),
             remapped: exported_ranges(&self.remapped),
-            discarded: exported_ranges(&self.discarded),
+            discarded: exported_ranges(&self.watched),
             stdio: self.is_stdio_split,
             limits: self.sets_limits,
             signals: self.sends_signals,
@@ -217,7 +217,7 @@ impl Refinement {
             parts: known.written.iter().map(|object| (*object, Part::Written)).collect(),
             bytewise: known.bytewise.iter().copied().collect(),
             remapped: imported_ranges(&known.remapped),
-            discarded: imported_ranges(&known.discarded),
+            watched: imported_ranges(&known.discarded),
             is_stdio_split: known.stdio,
             sets_limits: known.limits,
             sends_signals: known.signals,
@@ -249,10 +249,10 @@ impl Refinement {
         self.accessed.iter().any(|(other, page)| *other == space && range.contains(&(page * PAGE_SIZE)))
     }
 
-    /// Records that the content of a range of pages is discarded.
-    pub fn discard(&mut self, space: SpaceId, range: Range<u64>) {
-        if !self.discarded.contains(&(space, range.clone())) {
-            self.discarded.push((space, range));
+    /// Makes accesses to a range of pages visible.
+    pub fn watch(&mut self, space: SpaceId, range: Range<u64>) {
+        if !self.watched.contains(&(space, range.clone())) {
+            self.watched.push((space, range));
             self.grow(true);
         }
     }
@@ -263,17 +263,17 @@ impl Refinement {
     }
 
     /// Ranges in which accesses are visible.
-    pub fn discarded(&self) -> impl Iterator<Item = &(SpaceId, Range<u64>)> {
-        self.discarded.iter()
+    pub fn watched(&self) -> impl Iterator<Item = &(SpaceId, Range<u64>)> {
+        self.watched.iter()
     }
 
     /// Whether an access is a visible operation: a word of it races, or its content may be discarded.
     #[must_use]
     pub fn is_visible(&self, space: SpaceId, addr: u64, size: u32) -> bool {
         let end = addr + u64::from(size.max(1));
-        let is_discarded = |(other, range): &(SpaceId, Range<u64>)| *other == space && range.contains(&addr);
+        let is_watched = |(other, range): &(SpaceId, Range<u64>)| *other == space && range.contains(&addr);
         (addr & !3..end).step_by(4).any(|word| self.promoted.contains(&(space, word)))
-            || self.discarded.iter().any(is_discarded)
+            || self.watched.iter().any(is_watched)
     }
 
     /// Records that a process sets the limits of another.

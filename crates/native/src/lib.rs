@@ -36,7 +36,7 @@ mod transfer;
 pub use host::{Instance, Link, keep_if_asked, probes, run};
 pub use last_words::LastWords;
 pub use problem::{Problem, Status};
-pub use spec::{Clock, Network, Role, Spec, find_program};
+pub use spec::{Clock, Network, Role, Spec, find_program, in_words};
 pub use stream::{End, Stream};
 pub use transfer::{Received, Wanted, break_off};
 

@@ -74,3 +74,12 @@ pub fn find_program(command: &[Vec<u8>], environment: &[Vec<u8>], directory: &Pa
     let folders = path.split(|byte| *byte == b':').map(|folder| directory.join(OsStr::from_bytes(folder)));
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
+
+/// A duration in words.
+#[must_use]
+pub fn in_words(time: Duration) -> String {
+    match time.subsec_millis() {
+        0 => format!("{} s", time.as_secs()),
+        _ => format!("{} ms", time.as_millis()),
+    }
+}

@@ -13,9 +13,9 @@ use crate::kept::Checkpoints;
 use crate::names::Names;
 use crate::sleepers::{Sleep, is_asleep, sites};
 use crate::start_log::PeerAudience;
-use crate::terms::{Terms, told};
+use crate::terms::Terms;
 use crate::{Address, End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
-use ::native::Status;
+use ::native::{Status, in_words};
 use kernel::map::Map;
 use kernel::net::address::Name;
 use kernel::net::far::{PeerId, Place, Said, Saying, Site};
@@ -177,7 +177,7 @@ impl Inner {
     fn not_ready(&self, what: &str) -> Trouble {
         let how = match self.status() {
             Some(status) => format!("and {}", Status::of(status)),
-            None => format!("in {}", told(self.terms.patience)),
+            None => format!("in {}", in_words(self.terms.patience)),
         };
         Trouble::Fails(format!("it did not {what} {how}{}", self.audience.told()))
     }
@@ -292,7 +292,7 @@ impl Inner {
             Ok(()) if !is_at_rest => Err(Trouble::Inconclusive(format!(
                 "peer `{}` neither answered nor came to rest in {}: a thread sleeps",
                 self.name,
-                told(self.terms.patience)
+                in_words(self.terms.patience)
             ))),
             ran => ran,
         }

@@ -9,8 +9,7 @@
 use crate::Stop;
 use crate::endpoint::Endpoint;
 use crate::framing::Framing;
-use crate::terms::told;
-use ::native::{End, Problem, Status, Stream};
+use ::native::{End, Problem, Status, Stream, in_words};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -196,7 +195,7 @@ impl Endpoint for Remote {
                 return Err(Problem::Stopped);
             }
             if begun.elapsed() > self.target.patience {
-                let patience = told(self.target.patience);
+                let patience = in_words(self.target.patience);
                 return Err(Problem::Remote(format!("did not answer in {patience} with a whole message, or its end")));
             }
             std::thread::sleep(MOMENT / 10);

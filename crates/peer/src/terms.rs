@@ -46,11 +46,3 @@ impl Default for Terms {
         }
     }
 }
-
-/// A duration in words.
-pub(crate) fn told(time: Duration) -> String {
-    match time.subsec_millis() {
-        0 => format!("{} s", time.as_secs()),
-        _ => format!("{} ms", time.as_millis()),
-    }
-}

@@ -307,10 +307,8 @@ impl Court<'_> {
     fn untold(&mut self, found: &Found, is_confirmed: bool) -> Counterexample {
         let told = Told { failure: Some(found.failure.clone()), fingerprint: found.fingerprint, ..Told::default() };
         let note = match is_confirmed {
-            true => "the time was over before its steps could be told: `allways replay` tells them",
-            false => {
-                "the time was over before it could be executed again: `allways replay` does so, and tells its steps"
-            }
+            true => "it was stopped before its steps could be told: `allways replay` tells them",
+            false => "it was stopped before it could be executed again: `allways replay` does so, and tells its steps",
         };
         let notes = vec![note.to_owned()];
         let mut counterexample = self.counterexample(&found.failure, &found.schedule, told, notes, None);

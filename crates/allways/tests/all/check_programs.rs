@@ -1,20 +1,12 @@
 //! `allways check -- CMD` as its users meet it: small C programs with and without bugs, and bad use.
 
-use crate::folder::{Folder, Told};
+use crate::folder::{Folder, says};
 use std::fs;
 
 fn built(name: &str, flags: &[&str], source: &str) -> Folder {
     let folder = Folder::new(&format!("check-{name}"));
     folder.compile(name, flags, source);
     folder
-}
-
-/// Expects an exit code, and words on stdout.
-fn says(told: &Told, code: i32, words: &[&str]) {
-    assert_eq!(told.code, Some(code), "{}{}", told.out, told.err);
-    for word in words {
-        assert!(told.out.contains(word), "`{word}` is missing in: {}{}", told.out, told.err);
-    }
 }
 
 const TWO: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\nint x, y; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\

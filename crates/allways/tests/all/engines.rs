@@ -1,20 +1,12 @@
 //! The ways to search the schedules of programs, and the points that users place, as the command line offers them.
 
-use crate::folder::{Folder, Told};
+use crate::folder::{Folder, says};
 
 /// A bundled program, or a text, compiled into a folder of its own.
 fn built(name: &str, flags: &[&str], source: &str) -> Folder {
     let folder = Folder::new(&format!("engines-{name}"));
     folder.compile(name, flags, source);
     folder
-}
-
-/// Expects an exit code, and words on stdout or stderr.
-fn says(told: &Told, code: i32, words: &[&str]) {
-    assert_eq!(told.code, Some(code), "{}{}", told.out, told.err);
-    for word in words {
-        assert!(told.out.contains(word) || told.err.contains(word), "no `{word}` in: {}{}", told.out, told.err);
-    }
 }
 
 const COUNTER: &str = "#include <assert.h>\n#include <pthread.h>\nint count;\n\

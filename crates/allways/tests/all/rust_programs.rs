@@ -1,6 +1,6 @@
 //! Programs in Rust, as `rustc` makes them: with two threads they are decided, and told by their author's lines.
 
-use crate::folder::{Folder, Told};
+use crate::folder::{Folder, Told, says};
 use std::path::Path;
 use std::process::Command;
 
@@ -15,13 +15,6 @@ fn checked(name: &str, flags: &[&str]) -> Told {
     let output = rustc.expect("rustc runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     folder.run(&["check", "--time", "300", "--", &format!("./{name}")])
-}
-
-fn says(told: &Told, code: i32, words: &[&str]) {
-    assert_eq!(told.code, Some(code), "{}{}", told.out, told.err);
-    for word in words {
-        assert!(told.out.contains(word), "`{word}` is missing in: {}{}", told.out, told.err);
-    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Checks of stock programs that come with the repository: `programs/lockfile` and `programs/mbox`, on Debian's own binaries.
 
-use crate::folder::{Folder, Told};
+use crate::folder::{Folder, says};
 use std::fs;
 use std::path::Path;
 
@@ -15,14 +15,6 @@ fn bundled(name: &str) -> Folder {
         }
     }
     folder
-}
-
-/// Expects an exit code, and words on stdout.
-fn says(told: &Told, code: i32, words: &[&str]) {
-    assert_eq!(told.code, Some(code), "{}{}", told.out, told.err);
-    for word in words {
-        assert!(told.out.contains(word), "`{word}` is missing in: {}{}", told.out, told.err);
-    }
 }
 
 #[test]

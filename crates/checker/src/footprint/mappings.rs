@@ -111,7 +111,7 @@ impl Stepper<'_> {
             let is_stack = self.state.overlay.stack_of(range.start, Tid(0)).is_some();
             self.executor.refinement.remap(space, range.clone(), is_stack);
             if discards && self.executor.refinement.is_accessed(space, &range) {
-                self.executor.refinement.discard(space, range);
+                self.executor.refinement.watch(space, range);
             }
         }
     }
@@ -137,12 +137,12 @@ impl Executor {
     /// on behind the call, and see what its caller does next.
     pub(crate) fn split_at(&mut self, object: u64) {
         let range = self.remapped_at(object).cloned();
-        range.into_iter().for_each(|(space, range)| self.refinement.discard(space, range));
+        range.into_iter().for_each(|(space, range)| self.refinement.watch(space, range));
     }
 
     /// Whether [`Self::split_at`] would change something.
     pub(crate) fn is_coarse_at(&self, object: u64) -> bool {
-        self.remapped_at(object).is_some_and(|range| !self.refinement.discarded().any(|known| known == range))
+        self.remapped_at(object).is_some_and(|range| !self.refinement.watched().any(|known| known == range))
     }
 
     /// The range whose mapping changes, by its object.

@@ -58,7 +58,7 @@ impl Executor {
         self.version += 1;
     }
 
-    /// Sets watchpoints on visible words and on discarded pages, in all address spaces that exist now.
+    /// Sets watchpoints on visible words and on pages of watched ranges, in all address spaces that exist now.
     pub fn arm(&self, state: &mut State) {
         let memory = &mut state.world.memory;
         for (space, address) in &self.refinement.promoted {
@@ -66,7 +66,7 @@ impl Executor {
                 memory.arm(*space, *address..*address + 4);
             }
         }
-        for (space, range) in self.refinement.discarded() {
+        for (space, range) in self.refinement.watched() {
             if memory.space_exists(*space) {
                 memory.arm(*space, range.clone());
             }

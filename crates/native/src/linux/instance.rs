@@ -3,16 +3,16 @@
 use crate::host::connection::Connection;
 use crate::host::diag::Diagnosis;
 use crate::host::keeper::{self, ANSWERS, OWN_NETWORK};
-use crate::host::limit::{Limit, Stop, told};
+use crate::host::limit::{Limit, Stop};
 use crate::host::link::Link;
 use crate::host::output::Output;
 use crate::host::passing::{Next, Passing, Sleeper};
-use crate::host::rest::{Group, Look, Rest, told as thread_told};
+use crate::host::rest::{Group, Look, Rest, told};
 use crate::host::sys;
 use crate::host::threads::{Site, collect, is_approached, listens};
 use crate::host::wire::{self, Message, Tag};
 use crate::problem::{Problem, Status};
-use crate::spec::{Clock, Network, Role, Spec};
+use crate::spec::{Clock, Network, Role, Spec, in_words};
 use crate::stream::{End, Stream};
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -218,10 +218,10 @@ impl Instance {
         match next {
             Next::Rest => Ok(None),
             Next::Wake(thread, passes) => self.keeper.wake(thread, passes).map(|()| None),
-            Next::Await(index) => Ok(Some(thread_told(index, "sleeps"))),
+            Next::Await(index) => Ok(Some(told(index, "sleeps"))),
             Next::TooLong(index) => {
-                let patience = told(self.spec.patience);
-                Err(Problem::Restless { patience, why: thread_told(index, "sleeps") })
+                let patience = in_words(self.spec.patience);
+                Err(Problem::Restless { patience, why: told(index, "sleeps") })
             }
         }
     }
@@ -260,7 +260,7 @@ impl Instance {
             if let Look::Rest(rest) = self.look()? {
                 match self.next(&rest, &mut passing)? {
                     Next::Rest if !self.connections.is_empty() => break,
-                    Next::TooLong(_) => return Err(self.not_connected(format!("in {}", told(self.spec.patience)))),
+                    Next::TooLong(_) => return Err(self.not_connected(format!("in {}", in_words(self.spec.patience)))),
                     next => drop(self.go_on(next)?),
                 }
                 if let Some(status) = self.status.filter(|_| self.is_deserted()) {

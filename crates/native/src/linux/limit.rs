@@ -6,6 +6,7 @@
 use crate::host::rest::Pause;
 use crate::host::threads::{Thread, collect};
 use crate::problem::Problem;
+use crate::spec::in_words;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -55,7 +56,7 @@ impl<'a> Limit<'a> {
             self.begun = Instant::now();
             self.used.add(period, &collect(self.root).unwrap_or_default());
         }
-        if self.used.total > self.patience { Err(too_long(told(self.patience))) } else { Ok(()) }
+        if self.used.total > self.patience { Err(too_long(in_words(self.patience))) } else { Ok(()) }
     }
 }
 
@@ -88,14 +89,6 @@ impl OwnTime {
         }
         // Threads that wait for each other are held up one after the other, so their times add up.
         self.total += period.min(ran).max(period.saturating_sub(held_up));
-    }
-}
-
-/// A duration in words.
-pub(crate) fn told(patience: Duration) -> String {
-    match patience.subsec_millis() {
-        0 => format!("{} s", patience.as_secs()),
-        _ => format!("{} ms", patience.as_millis()),
     }
 }
 
