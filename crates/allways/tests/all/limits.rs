@@ -2,7 +2,7 @@
 //!
 //! Nothing here measures time: whoever is never asked whether to stop would not end at all, and a watchdog says so.
 
-use crate::folder::{Folder, Told};
+use crate::folder::{Folder, Told, says};
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -35,13 +35,6 @@ pub fn ended(mut child: Child) -> Told {
 pub fn started(folder: &Folder, arguments: &[&str]) -> Child {
     let mut command = folder.command(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs")
-}
-
-pub fn says(told: &Told, code: i32, words: &[&str]) {
-    assert_eq!(told.code, Some(code), "{}{}", told.out, told.err);
-    for word in words {
-        assert!(told.out.contains(word) || told.err.contains(word), "`{word}` is missing in {}{}", told.out, told.err);
-    }
 }
 
 const FOREVER: &str = "for (volatile int i = 0;; i++);";

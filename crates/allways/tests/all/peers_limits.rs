@@ -1,7 +1,7 @@
 //! `--time` and Ctrl-C while native peers are waited for.
 
-use crate::folder::{Folder, Told};
-use crate::limits::{ended, says, started};
+use crate::folder::{Folder, Told, says};
+use crate::limits::{ended, started};
 use std::process::{Child, Command};
 
 /// Waits for an answer for ever, or reads, writes or sleeps for ever, or leaves behind what nobody takes; says first that it has connected.

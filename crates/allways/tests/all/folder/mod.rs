@@ -82,11 +82,11 @@ impl Told {
     }
 }
 
-/// Expects an exit code, and words on stdout.
+/// Expects an exit code, and words on stdout or stderr.
 #[allow(dead_code, reason = "not every file of tests is about reports")]
 pub fn says(told: &Told, code: i32, words: &[&str]) {
     assert_eq!(told.code, Some(code), "{}{}", told.out, told.err);
     for word in words {
-        assert!(told.out.contains(word), "`{word}` is missing in: {}{}", told.out, told.err);
+        assert!(told.out.contains(word) || told.err.contains(word), "`{word}` is missing in: {}{}", told.out, told.err);
     }
 }
