@@ -39,6 +39,8 @@ pub struct Refinement {
     inside: FxHashSet<u64>,
     /// Words and locks that programs access.
     outside: FxHashSet<u64>,
+    /// Those of them that the library accesses as well.
+    both: FxHashSet<u64>,
     /// Address ranges whose mapping a step changed while several threads used the space.
     remapped: Vec<(SpaceId, Range<u64>)>,
     /// Pages that were accessed while several threads used the space.
@@ -127,9 +129,10 @@ impl Refinement {
     /// visible.
     pub fn is_used_outside(&mut self, word: u64) -> bool {
         let is_used = self.outside.contains(&word);
-        if !is_used {
-            self.inside.insert(word);
-        }
+        match is_used {
+            true => self.both.insert(word),
+            false => self.inside.insert(word),
+        };
         is_used
     }
 
@@ -138,6 +141,7 @@ impl Refinement {
     pub fn use_outside(&mut self, word: u64) {
         if self.outside.insert(word) {
             let was_inside = self.inside.remove(&word);
+            self.both.extend(was_inside.then_some(word));
             self.grow(was_inside);
         }
     }
@@ -161,6 +165,8 @@ impl Refinement {
         self.outside.extend(&other.outside);
         let is_both = self.inside.iter().any(|word| self.outside.contains(word));
         self.grow(is_both);
+        self.both.extend(&other.both);
+        self.both.extend(self.inside.intersection(&self.outside));
         self.inside.retain(|word| !self.outside.contains(word));
         other.exposed.iter().for_each(|tid| self.expose(*tid));
         self.promote(other.promoted.iter().copied());
@@ -200,6 +206,7 @@ impl Refinement {
             exposed: self.exposed.iter().map(|tid| tid.0).collect(),
             written: sorted(written.collect()),
             bytewise: sorted(self.bytewise.iter().copied().collect()),
+            outside: sorted(self.both.iter().copied().collect()),
             remapped: exported_ranges(&self.remapped),
             discarded: exported_ranges(&self.watched),
             stdio: self.is_stdio_split,
@@ -216,6 +223,7 @@ impl Refinement {
             exposed: known.exposed.iter().map(|tid| Tid(*tid)).collect(),
             parts: known.written.iter().map(|object| (*object, Part::Written)).collect(),
             bytewise: known.bytewise.iter().copied().collect(),
+            outside: known.outside.iter().copied().collect(),
             remapped: imported_ranges(&known.remapped),
             watched: imported_ranges(&known.discarded),
             is_stdio_split: known.stdio,

@@ -55,18 +55,30 @@ impl DebugInfo {
         storage: &Storage,
     ) -> Option<Variable> {
         let modules = self.modules(&world.memory, space);
-        let threads = world.kernel.threads.keys().filter(|tid| super::unwind::space_of(world, **tid) == Some(space));
-        let calls: Vec<Call> = threads.flat_map(|tid| self.calls(world, *tid)).collect();
+        let in_space = |tid: &Tid| super::unwind::space_of(world, *tid) == Some(space);
+        let mut threads: Vec<Tid> = world.kernel.threads.keys().copied().filter(in_space).collect();
+        // What threads share mostly has its name where they were started.
+        threads.sort_by_key(|tid| world.kernel.threads.get(tid).is_none_or(|thread| thread.pid.0 != tid.0));
+        let mut calls: Vec<Call> = threads.into_iter().flat_map(|tid| self.calls(world, tid)).collect();
+        calls.sort_by_key(is_of_library);
         calls.iter().find_map(|call| {
             let (loaded, frame) = frame(&modules, call).filter(|(loaded, _)| modules.is_own(loaded))?;
             let mut search = Search::new(&world.memory, space, &modules, frame.dwarf);
             let dwarf = frame.dwarf;
-            for local in frame.all() {
+            // A copy is declared behind what it was made of.
+            for local in frame.all().into_iter().rev() {
                 search.begin(&Thing { path: local.name, of: local.of, address: local.address });
             }
             Some(search.find(address)?.told(loaded, dwarf, storage.clone()))
         })
     }
+}
+
+/// Whether a function is a library's that was compiled into the program: what it calls a thing says little to the author.
+fn is_of_library(call: &Call) -> bool {
+    const LIBRARIES: [&str; 5] = ["std::", "core::", "alloc::", "parking_lot::", "lock_api::"];
+    let name = call.symbol.as_ref().map_or("", |symbol| symbol.name.trim_start_matches('<'));
+    LIBRARIES.iter().any(|library| name.starts_with(library))
 }
 
 /// The variables of a function at work that is the program's own.

@@ -99,6 +99,10 @@ pub struct KnowledgeRef {
     pub written: Vec<u64>,
     /// Words that are used byte by byte.
     pub bytewise: Vec<u64>,
+    /// Words that programs use, and libraries where threads come and go: what is done there can be noticed. It decides at which
+    /// step a block is given back that another thread has freed.
+    #[serde(default)]
+    pub outside: Vec<u64>,
     /// Ranges whose mapping changes while several threads use them: address space, first address, end.
     #[serde(default)]
     pub remapped: Vec<(u64, u64, u64)>,

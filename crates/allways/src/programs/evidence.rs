@@ -264,7 +264,7 @@ impl Court<'_> {
                 }
                 continue;
             };
-            if shown.variable.as_ref().is_some_and(|variable| variable.is_atomic) {
+            if shown.is_atomic {
                 continue;
             }
             match self.race(race, way, &shown) {

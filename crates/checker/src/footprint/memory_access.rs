@@ -162,7 +162,7 @@ impl Stepper<'_> {
         }
         let lock = operation.lock(self.state.seen());
         for (addr, write) in operation.words(self.state.seen()) {
-            self.note_access(step, operation.space, Logged { addr, size: 4, write }, false);
+            self.note_access(step, operation.space, Logged { addr, size: operation.word_size(), write }, false);
             if let Some(lock) = lock {
                 let word = access::word(&self.state.world.memory, operation.space, addr, false, Kind::Word).object;
                 self.executor.refinement.lock_words.insert(word, lock);
@@ -173,7 +173,7 @@ impl Stepper<'_> {
     /// Records that a step has looked at the words of a lock, and stops because it is not free.
     pub(crate) fn note_look(&mut self, step: &mut Step, operation: &Operation) {
         for (addr, _) in operation.words(self.state.seen()) {
-            self.note_access(step, operation.space, Logged { addr, size: 4, write: false }, false);
+            self.note_access(step, operation.space, Logged { addr, size: operation.word_size(), write: false }, false);
         }
     }
 

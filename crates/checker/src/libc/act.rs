@@ -254,6 +254,16 @@ impl Act<'_> {
         Done::Returned(0)
     }
 
+    /// The same. Threads that wait otherwise (in a condition variable's queue, for a limited time) are noted in the byte: that
+    /// stays. The function returns that it has the lock.
+    pub(super) fn parking_lock(&mut self) -> Done {
+        const LOCKED: u8 = 1;
+        let at = self.operation.args[0];
+        let value = self.load(at) as u8 | LOCKED;
+        let _ = self.memory.write(self.operation.space, at, &[value]);
+        Done::Returned(1)
+    }
+
     pub(super) fn take(&mut self) -> Done {
         let at = self.operation.args[0];
         let seen = self.seen();

@@ -181,7 +181,7 @@ impl Stepper<'_> {
     }
 
     /// Executes an instruction at a hook that does not apply to this thread.
-    fn go_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+    pub(crate) fn go_on(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         if self.state.is_quiet(step.tid) { self.step_past(step) } else { self.first_instruction(step) }
     }
 }

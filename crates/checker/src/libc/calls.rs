@@ -1,6 +1,6 @@
 //! Recognised functions of the C library as parts of steps.
 
-use crate::libc::{self, Does, Done, Function, Hook, Operation, RETURN, Whole};
+use crate::libc::{self, Does, Done, Flavour, Function, Hook, Operation, RETURN, Whole};
 use crate::system::overlay::{Phase, Within};
 use crate::system::state::State;
 use crate::system::step::Step;
@@ -8,9 +8,13 @@ use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
 use kernel::Tid;
+use memory::SpaceId;
 use world::refusal::Refusal;
 use x86::cpu::{RAX, RCX, RDI, RDX, RSI, RSP};
 use x86::{Machine, Trap};
+
+/// How far a library's routine may lie above the program's own code that it calls, in bytes of the stack.
+const FRAMES_MAX: u64 = 4096;
 
 impl View<'_> {
     /// The recognised function that a thread is at.
@@ -47,7 +51,9 @@ impl Stepper<'_> {
             Function::StartMain => self.at_start_main(step, hook),
             Function::Begin if !self.state.is_called_back(step.tid) => self.at_begin(step, hook),
             Function::Begin | Function::Callback => self.at_callback(step, hook),
+            Function::LibraryStart => self.at_library_start(step, hook),
             Function::Back => self.at_back(step),
+            Function::Delay => Ok(self.at_delay(step)),
             Function::Registers(number) => self.at_registers(step, hook, number),
             Function::Landing => self.at_landing(step, hook),
             Function::Landed => self.at_landed(step),
@@ -75,11 +81,42 @@ impl Stepper<'_> {
                 return Ok(false);
             }
             let is_first = self.state.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0);
-            if !is_first && let Some(address) = self.state.return_address(tid) {
+            if !is_first && let Some(address) = self.end_of_own_code(tid, hook) {
                 self.add_hook(tid, address, Hook { function: Function::Return, ..hook });
             }
         }
-        if self.state.is_quiet(tid) { self.step_past(step) } else { self.first_instruction(step) }
+        self.go_on(step)
+    }
+
+    /// A library begins a thread: what it does before and behind the program's own code belongs to the thread's coming and
+    /// going. Where its own end is not found later, the thread ends where this returns.
+    pub(crate) fn at_library_start(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
+        if let Some(address) = self.state.return_address(step.tid).filter(|_| self.state.starts(step.tid)) {
+            self.add_hook(step.tid, address, Hook { function: Function::Return, ..hook });
+        }
+        self.go_on(step)
+    }
+
+    /// A delay takes no time here. What it counts decides only how long the next one takes: counted, a loop would never come to
+    /// a state in which it was before.
+    fn at_delay(&mut self, step: &mut Step) -> bool {
+        step.is_fresh = false;
+        self.state.return_with(step.tid, 0);
+        true
+    }
+
+    /// Where a thread's own code, which begins here, returns to the library that started it: its caller, or the routine of a
+    /// library, which calls nothing else of the program. Several frames may lie between.
+    fn end_of_own_code(&self, tid: Tid, hook: Hook) -> Option<u64> {
+        if hook.flavour != Flavour::Rust {
+            return self.state.return_address(tid);
+        }
+        let (space, cpu) = (self.state.world.space(tid), &self.state.world.cpus[&tid]);
+        let starters = self.executor.hooks.starters(&self.state.world.memory, space, cpu.rip);
+        let end = self.state.overlay.thread(tid)?.stack?.1.min(cpu.gpr[RSP].saturating_add(FRAMES_MAX));
+        let is_inside = |address: &u64| starters.iter().any(|range| range.contains(address));
+        let mut words = (cpu.gpr[RSP]..end).step_by(8).filter_map(|at| self.state.word_at(space, at));
+        words.find(is_inside)
     }
 
     /// Executes the first instruction of the program's own code, which may be visible like any other.
@@ -302,9 +339,12 @@ impl State {
     }
 
     pub(crate) fn return_address(&self, tid: Tid) -> Option<u64> {
+        self.word_at(self.world.space(tid), self.world.cpus[&tid].gpr[RSP])
+    }
+
+    fn word_at(&self, space: SpaceId, address: u64) -> Option<u64> {
         let mut bytes = [0; 8];
-        let pointer = self.world.cpus[&tid].gpr[RSP];
-        self.world.memory.peek(self.world.space(tid), pointer, &mut bytes).ok()?;
+        self.world.memory.peek(space, address, &mut bytes).ok()?;
         Some(u64::from_le_bytes(bytes))
     }
 

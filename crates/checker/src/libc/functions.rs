@@ -24,7 +24,9 @@ pub enum Function {
     StartMain,
     /// The beginning of a program's own code: `main`, or the start routine of a thread.
     Begin,
-    /// Where the start routine of a thread returns to.
+    /// The start routine by which a library begins threads: it calls the program's own code later, and goes on behind it.
+    LibraryStart,
+    /// Where the start routine of a thread returns to, or the program's own code to that of a library.
     Return,
     /// A function that registers a callback for the end of a thread, in its argument of this number.
     Registers(u8),
@@ -32,6 +34,8 @@ pub enum Function {
     Landing,
     /// Where such a thread returns to.
     Landed,
+    /// A function that only takes time, and counts how often.
+    Delay,
     /// A callback: a function of the program that the library calls.
     Callback,
     /// Where a callback returns to, or the library function that called it.
@@ -90,6 +94,8 @@ pub enum Does {
     Cancel,
     /// `Mutex::lock` of Rust's standard library, where the lock is not free.
     RustLock,
+    /// `RawMutex::lock` of the crate `parking_lot`, where the lock is not free.
+    ParkingLock,
 }
 
 /// When a synchronising function gives up.
@@ -142,6 +148,13 @@ impl Does {
     #[must_use]
     pub fn is_of_both(self) -> bool {
         matches!(self, Self::ReadLock | Self::WriteLock | Self::UnlockBoth)
+    }
+
+    /// Whether it acquires a lock that programs acquire by an instruction of their own where it is free: nothing says who holds
+    /// it.
+    #[must_use]
+    pub fn is_of_inline_locks(self) -> bool {
+        matches!(self, Self::RustLock | Self::ParkingLock)
     }
 
     /// Whether it operates on a lock that can be held exclusively.

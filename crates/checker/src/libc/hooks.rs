@@ -2,12 +2,13 @@
 
 use super::functions::Function;
 use super::layout::Flavour;
-use super::table::FUNCTIONS;
+use super::table::{FUNCTIONS, Recognised};
 use debuginfo::readable;
 use memory::{Backing, Memory, ObjectId, Protection, SpaceId};
 use object::{Object, ObjectSegment, ObjectSymbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -63,6 +64,8 @@ struct FileHooks {
     starts: bool,
     /// Whether it is a program.
     is_program: bool,
+    /// Where routines are by which a library starts threads.
+    starters: Vec<Range<u64>>,
 }
 
 impl Hooks {
@@ -130,6 +133,15 @@ impl Hooks {
         let mut same =
             known.filter(|place| self.tables.places.get(&(file, **place)).is_some_and(|h| h.function == function));
         same.next().map(|place| address.wrapping_add(place.wrapping_sub(here)))
+    }
+
+    /// The routines by which the library in the file at an address starts threads, as addresses there.
+    #[must_use]
+    pub fn starters(&self, memory: &Memory, space: SpaceId, address: u64) -> Vec<Range<u64>> {
+        let Some((file, here)) = place(memory, space, address) else { return Vec::new() };
+        let known = self.tables.files.get(&file).map_or(&[][..], |known| &known.starters);
+        let at = |offset: u64| address.wrapping_add(offset.wrapping_sub(here));
+        known.iter().map(|range| at(range.start)..at(range.end)).collect()
     }
 
     /// Whether there is a breakpoint at an address.
@@ -200,9 +212,9 @@ impl Tables {
         }
         let mut bytes = vec![0; memory.object_len(id) as usize];
         memory.read_object(id, 0, &mut bytes);
-        let Found { starts, is_program, found } = functions_in(&bytes).unwrap_or_default();
+        let Found { starts, is_program, found, starters } = functions_in(&bytes).unwrap_or_default();
         let places = found.iter().map(|(place, _)| *place).collect();
-        self.files.insert(id, FileHooks { places, starts, is_program });
+        self.files.insert(id, FileHooks { places, starts, is_program, starters });
         self.places.extend(found.into_iter().map(|(place, hook)| ((id, place), hook)));
     }
 }
@@ -232,16 +244,19 @@ struct Found {
     is_program: bool,
     /// The functions of that library, by offset in the file.
     found: Vec<(u64, Hook)>,
+    /// Where routines are by which a library starts threads, by offset in the file.
+    starters: Vec<Range<u64>>,
 }
 
 fn functions_in(bytes: &[u8]) -> Option<Found> {
     let file = object::File::parse(bytes).ok()?;
     const START: &str = "__libc_start_main";
     let starts = file.symbols().chain(file.dynamic_symbols()).any(|symbol| symbol.name() == Ok(START));
-    let mut defined = Defined::new();
+    let (mut defined, mut sizes) = (Defined::new(), HashMap::new());
     for symbol in file.symbols().chain(file.dynamic_symbols()).filter(ObjectSymbol::is_definition) {
         if let Ok(name) = symbol.name() {
             defined.entry(name).or_default().insert(symbol.address());
+            sizes.insert(symbol.address(), symbol.size());
         }
     }
     let is_program = defined.contains_key("main");
@@ -256,8 +271,11 @@ fn functions_in(bytes: &[u8]) -> Option<Found> {
             segments.filter(|segment| (segment.address()..segment.address() + segment.size()).contains(&address));
         holding.next().map(|segment| segment.file_range().0 + (address - segment.address()))
     };
+    let starting = functions.iter().filter(|(_, hook)| hook.function == Function::LibraryStart);
+    let starters = starting.filter_map(|(address, _)| place(*address).map(|start| start..start + sizes[address]));
+    let starters = starters.collect();
     let found = functions.into_iter().filter_map(|(address, hook)| Some((place(address)?, hook))).collect();
-    Some(Found { starts, is_program, found })
+    Some(Found { starts, is_program, found, starters })
 }
 
 /// Names that a file defines, with their addresses.
@@ -277,14 +295,27 @@ fn c_functions(defined: &Defined<'_>) -> Vec<(u64, Hook)> {
 /// The functions of Rust's standard library, which is a part of each program. Symbols are their paths, encoded.
 #[allow(clippy::disallowed_methods, reason = "an address has one name")]
 fn rust_functions(defined: &Defined<'_>) -> Vec<(u64, Hook)> {
-    let rows = FUNCTIONS.iter().filter_map(|row| Some((row.names[0], row.names[0].rsplit_once("::")?.1, row.function)));
+    let has_any = |parts: &[&str]| defined.keys().any(|name| parts.iter().any(|part| name.contains(part)));
+    let rows = FUNCTIONS.iter().filter(|row| match row.recognised {
+        Recognised::Always => true,
+        Recognised::With(parts) => has_any(parts),
+        Recognised::Without(parts) => !has_any(parts),
+    });
+    let named = rows.flat_map(|row| row.names.iter().map(|name| (*name, row.function)));
+    let rows = named.filter_map(|(path, function)| Some((path, path.rsplit_once("::")?.1, function)));
     let mut found = Vec::new();
     for (path, last, function) in rows {
-        let is_meant = |name: &str| name.contains(last) && readable(name).replace(['<', '>'], "") == path;
+        let is_meant = |name: &str| name.contains(last) && path_of(name) == path;
         let addresses = defined.iter().filter(|(name, _)| is_meant(name)).flat_map(|(_, addresses)| addresses);
         found.extend(addresses.map(|address| (*address, Hook { function, flavour: Flavour::Rust })));
     }
     found
+}
+
+/// The path of a function of Rust, without what its generic parameters stand for.
+fn path_of(symbol: &str) -> String {
+    let name = readable(symbol);
+    name.split("::<").next().unwrap_or_default().replace(['<', '>'], "")
 }
 
 /// Whether `malloc(3)` is the library's own: a statically linked program may replace it.

@@ -152,6 +152,7 @@ impl Operation {
                 self.u32(seen, self.args[0].wrapping_add(4)) == 0 || self.is_late(seen) || self.deadlocks(seen)
             }
             Does::WriteLock => self.u64(seen, self.args[0]) == 0 || self.is_late(seen) || self.deadlocks(seen),
+            Does::ParkingLock => self.gives_up() || !self.is_held_inline(seen),
             Does::SpinLock | Does::RustLock => self.u32(seen, self.args[0]) == self.flavour.free_spin_lock(),
             Does::Wait => match self.asleep(seen) {
                 None => true,
@@ -248,7 +249,7 @@ impl Operation {
             // It may end any wait of the other thread.
             Does::Cancel => access::everything(),
             // What it shares with the instructions that acquire and release such a lock is the word.
-            Does::RustLock => Vec::new(),
+            Does::RustLock | Does::ParkingLock => Vec::new(),
             _ => vec![access(first, Kind::Lock, true)],
         }
     }
@@ -299,10 +300,34 @@ impl Operation {
             does if does.is_of_both() && self.prefers_writers(seen) => Vec::new(),
             does if does.is_of_both() => vec![(first, is_written()), (first.wrapping_add(4), is_written())],
             Does::SpinLock | Does::SpinUnlock | Does::Once | Does::SemaphoreWait => vec![(first, is_written())],
-            Does::SemaphorePost | Does::RustLock => vec![(first, true)],
+            Does::ParkingLock if self.gives_up() => Vec::new(),
+            Does::SemaphorePost | Does::RustLock | Does::ParkingLock => vec![(first, true)],
             Does::BarrierWait => vec![(first.wrapping_add(8), false)],
             _ => Vec::new(),
         }
+    }
+
+    /// The bytes of each of them that it accesses.
+    #[must_use]
+    pub fn word_size(&self) -> u32 {
+        if self.function.does() == Some(Does::ParkingLock) { 1 } else { 4 }
+    }
+
+    /// Whether a lock is held that programs acquire by an instruction of their own. The other bits say that somebody waits.
+    #[must_use]
+    pub fn is_held_inline(&self, seen: Seen<'_>) -> bool {
+        const LOCKED: u32 = 1;
+        match self.function.does() {
+            Some(Does::ParkingLock) => self.u32(seen, self.args[0]) & LOCKED != 0,
+            _ => self.u32(seen, self.args[0]) != 0,
+        }
+    }
+
+    /// Whether `RawMutex::lock_slow` waits for a limited time: then its own code decides. Its second argument is an
+    /// `Option<Instant>`, in two registers; the nanoseconds of `None` are too many.
+    pub(super) fn gives_up(&self) -> bool {
+        const NONE: u32 = 1_000_000_000;
+        self.args[2] as u32 != NONE
     }
 
     /// The words of a mutex that decide the result of an operation: its owner and its kind.
@@ -320,6 +345,13 @@ impl Operation {
     pub fn lock(&self, seen: Seen<'_>) -> Option<u64> {
         let is_lock = self.function.does().is_some_and(Does::is_of_locks);
         is_lock.then(|| self.object(seen, self.lock_address(), Kind::Lock))
+    }
+
+    /// The lock that the function acquires, if programs acquire it by an instruction of their own where it is free.
+    #[must_use]
+    pub fn inline_lock(&self, seen: Seen<'_>) -> Option<u64> {
+        let is_inline = self.function.does().is_some_and(Does::is_of_inline_locks);
+        is_inline.then(|| self.object(seen, self.lock_address(), Kind::Lock))
     }
 
     /// The condition variable at which the caller sleeps, if it was not woken and nothing else ends the wait.
@@ -407,6 +439,8 @@ impl Operation {
             Does::SpinLock => act.spin_lock(),
             Does::SpinUnlock => act.spin_unlock(),
             Does::RustLock => act.rust_lock(),
+            Does::ParkingLock if self.gives_up() => Done::Unsummarised,
+            Does::ParkingLock => act.parking_lock(),
             Does::Wait => act.wait(),
             Does::Signal => act.signal(woken),
             Does::Broadcast => act.broadcast(),

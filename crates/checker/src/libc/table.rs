@@ -23,6 +23,19 @@ pub struct Row {
     pub manner: Manner,
     /// What narration tells of it.
     pub narration: Narration,
+    /// In which files it is recognised.
+    pub recognised: Recognised,
+}
+
+/// In which files a function is recognised, by parts of their symbols.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recognised {
+    /// In all that have it.
+    Always,
+    /// Where there is one of these, too: without it, code of the program may be a part of the function.
+    With(&'static [&'static str]),
+    /// Where there is none of these: what they stand for notices more than the function's meaning.
+    Without(&'static [&'static str]),
 }
 
 /// How a function is executed.
@@ -40,10 +53,14 @@ pub enum Manner {
     Arena,
     /// Not at all: what it tells has no meaning here.
     Refused,
+    /// Not at all: it only takes time.
+    LeftOut,
     /// It ends the schedule.
     EndsSchedule,
     /// Its own code, instruction by instruction.
     Watched,
+    /// Its own code, in the first and the last step of a thread.
+    Starts,
 }
 
 /// What narration tells of a function.
@@ -76,8 +93,10 @@ impl Manner {
             Self::Last => "the last step, but for functions that are called then",
             Self::Arena => "at once, from an arena of the thread",
             Self::Refused => "refused",
+            Self::LeftOut => "left out: it only takes time",
             Self::EndsSchedule => "ends the schedule",
             Self::Watched => "executed as it stands, and watched",
+            Self::Starts => "the first and the last step of a thread, but for the function that it calls",
         }
     }
 }
@@ -98,7 +117,7 @@ impl Function {
 
 impl Row {
     const fn new(names: &'static [&'static str], function: Function, manner: Manner) -> Self {
-        Self { names, function, manner, narration: Narration::Silent }
+        Self { names, function, manner, narration: Narration::Silent, recognised: Recognised::Always }
     }
 
     /// A synchronising function that waits as long as it takes, if it waits.
@@ -121,6 +140,11 @@ impl Row {
 
     const fn told(mut self, narration: Narration) -> Self {
         self.narration = narration;
+        self
+    }
+
+    const fn recognised(mut self, recognised: Recognised) -> Self {
+        self.recognised = recognised;
         self
     }
 
@@ -187,6 +211,8 @@ pub const FUNCTIONS: &[Row] = &[
     Row::step(&["pthread_spin_trylock"], D::SpinLock, Variable(Verb::TryLock)).tries(EBUSY),
     Row::step(&["pthread_spin_unlock"], D::SpinUnlock, Variable(Verb::Unlock)),
     Row::step(&["std::sys::sync::mutex::futex::Mutex::lock_contended"], D::RustLock, Variable(Verb::Lock)),
+    Row::step(&["parking_lot::raw_mutex::RawMutex::lock_slow"], D::ParkingLock, Variable(Verb::Lock))
+        .recognised(Recognised::Without(NOTES_WAITERS)),
     Row::step(&["pthread_cond_wait"], D::Wait, Variable(Verb::Sleep)).cancellable(),
     Row::step(&["pthread_cond_timedwait"], D::Wait, Variable(Verb::Sleep)).until(Condition, 2).cancellable(),
     Row::step(&["pthread_cond_clockwait"], D::Wait, Variable(Verb::Sleep)).until(Argument(2), 3).cancellable(),
@@ -217,6 +243,9 @@ pub const FUNCTIONS: &[Row] = &[
         .by(Manner::Last)
         .told(Narration::ExitThread),
     Row::whole(&["exit"], Whole::EndProcess).by(Manner::Last).told(Narration::ExitProcess),
+    Row::watched(RUST_START, F::LibraryStart).by(Manner::Starts).recognised(Recognised::With(OWN_ALLOCATOR)),
+    Row::watched(&["std::sys::backtrace::__rust_begin_short_backtrace"], F::Begin),
+    Row::new(RUST_DELAYS, F::Delay, Manner::LeftOut),
     Row::allocates(&["malloc"], A::Malloc),
     Row::allocates(&["calloc"], A::Calloc),
     Row::allocates(&["realloc"], A::Realloc).told(Variable(Verb::Free)),
@@ -233,6 +262,20 @@ pub const FUNCTIONS: &[Row] = &[
     Row::new(&["__assert_fail"], F::AssertFail, Manner::EndsSchedule).told(Narration::Assertion),
     Row::watched(&["__libc_start_main"], F::StartMain),
 ];
+
+/// The allocator of Rust's standard library: a program's own one would be used where threads come and go.
+const OWN_ALLOCATOR: &[&str] = &["__rdl_alloc"];
+
+/// Parts of `parking_lot` that ask whether somebody is parked: `MutexGuard::bump`, and its search for deadlocks.
+const NOTES_WAITERS: &[&str] = &["RawMutex9bump_slow", "deadlock_impl"];
+
+/// What channels of Rust's standard library do between two attempts. Nobody asks how often they were called.
+const RUST_DELAYS: &[&str] =
+    &["std::sync::mpmc::utils::Backoff::spin_heavy", "std::sync::mpmc::utils::Backoff::spin_light"];
+
+/// The function in which all threads of Rust's standard library start; it has moved.
+const RUST_START: &[&str] =
+    &["std::sys::thread::unix::Thread::new::thread_start", "std::sys::pal::unix::thread::Thread::new::thread_start"];
 
 /// Standard input and output.
 const STDIO: &[&str] = &[

@@ -53,7 +53,7 @@ impl Programs {
         // The time may be over before the walk is.
         let tid = last.filter(|_| steps >= STEPS_MIN && quiet >= steps / 2)?;
         self.listen("");
-        let (place, _) = self.narrator().place(tid);
+        let place = self.narrator().place(tid).location;
         let name = self.state.world.kernel.threads.get(&tid).map(|thread| thread.pid);
         let name = name.and_then(|pid| self.state.world.kernel.processes.get(&pid)).map(|process| process.name.clone());
         self.stop_listening();

@@ -19,11 +19,13 @@ pub struct HeardEvent {
     pub uses: Vec<Use>,
     /// It is about something that nobody else can know of.
     pub is_private: bool,
+    /// A library did it before or behind the author's own code.
+    pub is_runtime: bool,
 }
 
 impl HeardEvent {
     pub(super) fn new(tid: Tid, kind: EventKind) -> Self {
         let (stack, uses) = (Vec::new(), Vec::new());
-        Self { tid, kind, location: None, stack, uses, is_private: false }
+        Self { tid, kind, location: None, stack, uses, is_private: false, is_runtime: false }
     }
 }

@@ -3,7 +3,7 @@
 use super::calls;
 use super::files::{self, Named, Use};
 use super::heard::HeardEvent;
-use super::place::place_of;
+use super::place::{PlaceInSource, place_of};
 use debuginfo::DebugInfo;
 use kernel::table::narration::ResultWords;
 use kernel::{Id, Tid, table};
@@ -45,6 +45,8 @@ pub struct Context {
     pub files: HashMap<Id, String>,
     /// Since which step locks are held, by object.
     pub held: HashMap<u64, usize>,
+    /// Who holds locks that programs acquire by an instruction of their own, by object.
+    pub inline_holders: HashMap<u64, Tid>,
 }
 
 impl Listener {
@@ -90,8 +92,8 @@ impl Listener {
 
     pub(super) fn hear(&mut self, world: &World, tid: Tid, kind: EventKind) -> HeardEvent {
         let Some(info) = &mut self.info else { return HeardEvent::new(tid, kind) };
-        let (location, stack) = place_of(info, world, tid, &self.folder);
-        HeardEvent { location, stack, ..HeardEvent::new(tid, kind) }
+        let PlaceInSource { location, stack, is_runtime } = place_of(info, world, tid, &self.folder);
+        HeardEvent { location, stack, is_runtime, ..HeardEvent::new(tid, kind) }
     }
 }
 
@@ -111,7 +113,8 @@ impl Observer for Listener {
         let Some(row) = table::row(number) else { return };
         files::returned(world, row, &mut heard.uses);
         self.learn_names(&heard.uses);
-        if calls::is_told(world, tid, (row, &args), &heard, result) {
+        let is_own = !heard.is_runtime || heard.kind.prints();
+        if is_own && calls::is_told(world, tid, (row, &args), &heard, result) {
             let returned = match row.narration.result {
                 ResultWords::Child if result as i64 > 0 => Returned::Child(self.thread_ref(Tid(result as u32))),
                 _ => calls::returned(world, tid, (row, &args), result, &heard.uses),

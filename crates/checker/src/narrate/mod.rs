@@ -13,6 +13,7 @@ mod growth;
 mod guest;
 mod hear;
 mod heard;
+mod inline_locks;
 pub mod listener;
 mod names;
 pub(crate) mod narrator;
@@ -115,9 +116,12 @@ impl Programs {
         let mut reached = self.initial();
         self.narrator().name_threads(&mut story.told.trace);
         story.told.failure = reached.stuck.clone();
+        let mut states = vec![reached.state.clone()];
         for (index, choice) in schedule.iter().enumerate() {
             reached = self.tell_step(&mut story, &reached, *choice, index + 1)?;
+            states.push(reached.state.clone());
         }
+        self.tell_inline_locks(&mut story, &states);
         story.told.fingerprint = reached.fingerprint;
         self.tell_end(&mut story, &reached);
         Some(story.told)

@@ -3,7 +3,7 @@
 use super::files::Use;
 use super::heard::HeardEvent;
 use super::listener::Listener;
-use super::place;
+use super::place::{self, PlaceInSource};
 use crate::system::choice::TIME;
 use crate::system::peer_flows::in_flight;
 use crate::system::peers::{delivery, is_delivery};
@@ -119,7 +119,7 @@ impl Narrator<'_> {
         for tid in &tids {
             let (reason, holder) = self.wait_reason(*tid, &|object| held.get(&object).copied());
             behind.extend(holder.map(|holder| (*tid, holder)));
-            let (location, _) = self.place(*tid);
+            let location = self.place(*tid).location;
             waiting.push(Waiting { actor: tid.0, reason, text: String::new(), location });
         }
         let circle = circle(&tids, &behind);
@@ -128,11 +128,11 @@ impl Narrator<'_> {
         (waiting, circle)
     }
 
-    pub(super) fn place(&mut self, tid: Tid) -> (Option<Location>, Vec<String>) {
+    pub(super) fn place(&mut self, tid: Tid) -> PlaceInSource {
         let (world, folder) = (&self.view.state.world, self.listener.folder.clone());
         match &mut self.listener.info {
             Some(info) => place::place_of(info, world, tid, &folder),
-            None => (None, Vec::new()),
+            None => PlaceInSource::default(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Operations of the C library as events, and why threads cannot go on.
 
+use super::inline_locks;
 use super::narrator::Narrator;
+use super::place;
 use crate::footprint::access::{self, Kind};
-use crate::libc::{Does, Hook, Narration, Operation};
+use crate::libc::{Does, Function, Hook, Narration, Operation};
 use kernel::Tid;
 use trace::{Call, EventKind, Verb, WaitReason};
 use x86::cpu::RDX;
@@ -34,10 +36,18 @@ impl Narrator<'_> {
         self.view.state.overlay.thread(tid).is_some_and(|overlay| overlay.asleep.is_some())
     }
 
-    /// The function that a new thread is made for.
+    /// The function that a new thread is made for: by its name, or where a library starts all threads in a function of its own, by
+    /// the line of the author that makes the thread.
     pub(super) fn routine(&mut self, tid: Tid) -> String {
         let (space, address) = (self.view.state.world.space(tid), self.view.state.world.cpus[&tid].gpr[RDX]);
-        let memory = &self.view.state.world.memory;
+        let (world, memory) = (&self.view.state.world, &self.view.state.world.memory);
+        let hook = self.view.executor.hooks.at(memory, space, address);
+        let is_of_library = hook.is_some_and(|hook| hook.function == Function::LibraryStart);
+        if let Some(info) = self.listener.info.as_mut().filter(|_| is_of_library)
+            && let Some(author) = place::author(info, world, tid)
+        {
+            return author;
+        }
         let named = self.listener.info.as_mut().and_then(|info| info.symbol(memory, space, address));
         named.map_or_else(|| format!("{address:#x}"), |named| named.name)
     }
@@ -45,6 +55,8 @@ impl Narrator<'_> {
     /// What an operation is about, by the program's own name.
     pub(super) fn object_name(&mut self, operation: &Operation) -> String {
         let name = self.name_at(operation.space, operation.args[0]);
+        let is_inline = operation.function.does().is_some_and(Does::is_of_inline_locks);
+        let name = if is_inline { inline_locks::of_author(&name).to_owned() } else { name };
         for kind in [Kind::Lock, Kind::Condition] {
             let object =
                 access::word(&self.view.state.world.memory, operation.space, operation.args[0], true, kind).object;
@@ -94,9 +106,10 @@ impl Narrator<'_> {
                 _ => (WaitReason::Condition(what), None),
             };
         }
-        let Some(lock) = operation.takes(seen) else { return (WaitReason::Object(what), None) };
+        let inline = operation.inline_lock(seen);
+        let Some(lock) = operation.takes(seen).or(inline) else { return (WaitReason::Object(what), None) };
         let name = self.listener.context.objects.get(&lock).cloned().unwrap_or(what);
-        match seen.overlay.holder(lock) {
+        match seen.overlay.holder(lock).or_else(|| self.listener.context.inline_holders.get(&lock).copied()) {
             None => (WaitReason::Object(name), None),
             Some(tid) => {
                 let holder = self.listener.thread_ref(tid);

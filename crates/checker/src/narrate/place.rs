@@ -16,16 +16,48 @@ const SYSTEM: [&str; 3] = ["/usr/lib", "/lib", "/usr/libexec"];
 /// does is told by the author's line that led there.
 const OF_LIBRARIES: [&str; 5] = ["/rustc/", "/rustlib/src/", "/.cargo/registry/", "/usr/include/", "/usr/lib/"];
 
+/// Where a thread is.
+#[derive(Default)]
+pub struct PlaceInSource {
+    /// The line of the program's own code.
+    pub location: Option<Location>,
+    /// The call stack.
+    pub stack: Vec<String>,
+    /// It is in what a library does before or behind the author's own code, such as a language's runtime.
+    pub is_runtime: bool,
+}
+
 /// The line of the program's own code that a thread is at, and its call stack there.
-pub fn place_of(info: &mut DebugInfo, world: &World, tid: Tid, folder: &str) -> (Option<Location>, Vec<String>) {
+pub fn place_of(info: &mut DebugInfo, world: &World, tid: Tid, folder: &str) -> PlaceInSource {
     let all = info.stack(world, tid);
     let own: Vec<&Call> = all.iter().filter(|call| is_own(call)).collect();
     let frames = || own.iter().flat_map(|call| &call.source);
     let authored = frames().filter(|frame| is_authored(frame)).find_map(|frame| located(frame, folder));
-    let location = authored.or_else(|| frames().find_map(|frame| located(frame, folder)));
+    let any = frames().find_map(|frame| located(frame, folder));
+    let is_runtime = authored.is_none() && any.is_some();
     let calls = if own.is_empty() { all.iter().filter(|call| !is_frame(call)).collect() } else { own };
     let stack = calls.iter().flat_map(|call| told(call, folder)).take(STACK_MAX).collect();
-    (location, stack)
+    PlaceInSource { location: authored.or(any), stack, is_runtime }
+}
+
+/// Whether a thread is in a function of Rust's atomics: what it accesses there is one, whatever the word is known as. Words on the
+/// heap are often not known: what leads there is in a variant of an enumeration.
+pub fn is_in_atomic(info: &mut DebugInfo, world: &World, tid: Tid) -> bool {
+    const ATOMICS: &str = "/core/src/sync/atomic.rs";
+    let stack = info.stack(world, tid);
+    let innermost = stack.first().and_then(|call| call.source.first());
+    innermost.and_then(|frame| frame.file.as_ref()).is_some_and(|file| file.ends_with(ATOMICS))
+}
+
+/// The author's function that a thread is in, and the line: `main:17`.
+pub fn author(info: &mut DebugInfo, world: &World, tid: Tid) -> Option<String> {
+    let all = info.stack(world, tid);
+    let mut frames = all.iter().filter(|call| is_own(call)).flat_map(|call| &call.source);
+    let frame = frames.find(|frame| is_authored(frame) && frame.line.is_some())?;
+    let path = frame.function.as_deref()?;
+    // Without the name of the program.
+    let name = path.split_once("::").map_or(path, |(_, name)| name);
+    Some(format!("{name}:{}", frame.line?))
 }
 
 /// Whether a call is of the program itself or of a library that came with it. What starts `main` is of no interest.

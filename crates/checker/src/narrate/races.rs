@@ -1,9 +1,11 @@
 //! A race, shown again: both accesses come next in one state, and each is made.
 
+use super::place::is_in_atomic;
 use crate::system::programs::Programs;
 use crate::system::state::Snapshot;
 use debuginfo::Variable;
 use explore::graph::{FootprintSystem, Race, Reached};
+use kernel::Tid;
 use memory::SpaceId;
 use trace::Choice;
 
@@ -12,6 +14,8 @@ use trace::Choice;
 pub struct Shown {
     /// What is at the word, if anybody knows.
     pub variable: Option<Variable>,
+    /// The word is made for use by several threads at once, or both accesses are made by functions that are.
+    pub is_atomic: bool,
     /// The two choices that make the accesses.
     pub choices: [Choice; 2],
     /// One place where it is mapped.
@@ -31,8 +35,11 @@ impl Programs {
         let place = *self.executor.words.get(&race.object)?.first()?;
         let mut info = self.debug_info();
         let variable = info.variable_at(&self.state.world, place.0, place.1);
+        let is_of_atomic = variable.as_ref().is_some_and(|variable| variable.is_atomic);
+        let makers = [one, other].map(|choice| Tid(choice.actor));
+        let is_atomic = is_of_atomic || makers.iter().all(|tid| is_in_atomic(&mut info, &self.state.world, *tid));
         self.info = Some(info);
-        Some(Shown { variable, choices: [one, other], place })
+        Some(Shown { variable, is_atomic, choices: [one, other], place })
     }
 
     /// The choice of somebody that touches an object as it should, if there is one.

@@ -83,6 +83,7 @@ So do the rest of C11's threads (`thrd_create`, `mtx_unlock`, `cnd_wait`, `call_
 | cancellation in syscalls (`read`, `pause`, ...), and asynchronous cancellation | it is done by a signal | `threads_are_cancelled_where_they_wait` |
 | what unwinds a thread that is cancelled or calls `pthread_exit`; handlers of `pthread_cleanup_push` in C, destructors of `pthread_key_create` and of `thread_local` are steps of the program | | `what_a_program_does_when_a_thread_ends_is_a_part_of_it` |
 | `sem_open`, `sem_getvalue`, attributes, thread-specific data, affinity, names, `pthread_kill` | they do not wait | |
+| `RwLock`, `Condvar`, `Once`, `Barrier`, `thread::park` and channels of Rust's standard library; `parking_lot`'s mutex with a time limit | their code is a part of the program | |
 | strings, sorting, files by descriptor, everything else | it is code like the program's own | |
 
 The names in the last column are tests of `crates/checker/tests/all/library.rs`: each compares the functions of this page in both depths, reduced and

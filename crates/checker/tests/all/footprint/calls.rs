@@ -359,6 +359,10 @@ pub const FAMILIES: &[Family] = &[
             "({ rust_lock(&s->rust); 0; })",
             "rust_try(&s->rust)",
             "({ rust_unlock(&s->rust); 0; })",
+            "({ parking_lock(&s->parking); 0; })",
+            "parking_try(&s->parking)",
+            "parking_soon(&s->parking)",
+            "({ parking_unlock(&s->parking); 0; })",
             "pthread_cond_signal(&s->c)",
             "pthread_cond_broadcast(&s->c)",
             "pthread_cond_init(&s->c, 0)",
@@ -454,6 +458,13 @@ pub const OF_THE_LIBRARY: &[&str] =
 pub const UNNAMED: &[&str] = &[
     // In `rust_lock`.
     "std::sys::sync::mutex::futex::Mutex::lock_contended",
+    // In `parking_lock`.
+    "parking_lot::raw_mutex::RawMutex::lock_slow",
+    // Threads of Rust start in them.
+    "std::sys::thread::unix::Thread::new::thread_start",
+    "std::sys::backtrace::__rust_begin_short_backtrace",
+    // It does nothing.
+    "std::sync::mpmc::utils::Backoff::spin_heavy",
     "__assert_fail",
     "__libc_start_main",
     "__sigsetjmp",

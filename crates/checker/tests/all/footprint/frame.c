@@ -52,7 +52,7 @@ struct shared {
     pthread_barrier_t bar;
     pthread_spinlock_t spin;
     sem_t sem;
-    atomic_uint rust;
+    atomic_uint rust, parking;
     atomic_int ids[2];
     void *block;
 };

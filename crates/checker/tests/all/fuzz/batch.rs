@@ -8,7 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Native;
 
 /// What all programs of a batch have in common.
-const FRAME: &str = concat!(include_str!("frame.c"), include_str!("../rust_mutex.c"), include_str!("harm.c"));
+const FRAME: &str = concat!(
+    include_str!("frame.c"),
+    include_str!("../rust_mutex.c"),
+    include_str!("../rust_start.c"),
+    include_str!("harm.c")
+);
 
 /// Compiled programs, one for each seed.
 pub struct Batch {

@@ -46,7 +46,7 @@ struct shared {
     pthread_barrier_t bar;
     pthread_spinlock_t spin;
     sem_t sem;
-    atomic_uint rust;
+    atomic_uint rust, parking;
 };
 static struct shared plain, *s = &plain;
 static int pipes[2], pair[2], grams[2], sysv, messages, listener, file, event;
@@ -67,7 +67,9 @@ enum {
     BLOCKED = 1 << 20, ALARM = 1 << 21, TIMER = 1 << 22, EPOLL = 1 << 23, FIRST = 1 << 24,
     /* What main does with threads: detaches them, returns while they run, ends itself alone. */
     DETACHED = 1 << 25, RETURNS = 1 << 26, ENDS = 1 << 27,
-    IDS = 1 << 28
+    IDS = 1 << 28,
+    /* Threads start as those of Rust do. */
+    LIKE_RUST = 1 << 29
 };
 struct program {
     int needs, count;
@@ -260,11 +262,21 @@ static void *run(void *number) {
     s->out[(long)number] = running->parts[(long)number]();
     return 0;
 }
+void *rust_start(void *boxed) __asm__("_ZN3std3sys6thread4unix6Thread3new12thread_start17h0123456789abcdefE");
+static void start(pthread_t *thread, long number) {
+    if (!(running->needs & LIKE_RUST)) {
+        pthread_create(thread, 0, run, (void *)number);
+        return;
+    }
+    long *boxed = malloc(sizeof *boxed);
+    *boxed = number;
+    pthread_create(thread, 0, rust_start, boxed);
+}
 static void with_threads(const struct program *p) {
     pthread_t threads[4];
     long works = p->needs & MAIN_WORKS ? 1 : 0;
     for (long i = works; i < p->count; i++) {
-        pthread_create(&threads[i], 0, run, (void *)i);
+        start(&threads[i], i);
         if (p->needs & DETACHED) pthread_detach(threads[i]);
     }
     if (works) run(0);

@@ -162,6 +162,40 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
             "(void)!pwrite(file, \"\\3\", 1, 0); ",
         ],
     ),
+    (
+        "parking_lot's mutex for ever, for a while and at once",
+        &[],
+        &[
+            "parking_lock(&s->parking); r += V(s->w[0])++; parking_unlock(&s->parking); ",
+            "if (parking_soon(&s->parking)) { r += V(s->w[0]) + 4; parking_unlock(&s->parking); } ",
+        ],
+    ),
+    (
+        "who holds parking_lot's mutex takes another one",
+        &[],
+        &[
+            "parking_lock(&s->parking); rust_lock(&s->rust); rust_unlock(&s->rust); parking_unlock(&s->parking); ",
+            "rust_lock(&s->rust); parking_lock(&s->parking); parking_unlock(&s->parking); rust_unlock(&s->rust); ",
+        ],
+    ),
+    (
+        "threads of Rust are counted while they come and go",
+        &["LIKE_RUST"],
+        &["r += atomic_load(&rust_living); ", "r += atomic_load(&rust_living); V(s->w[0]) = 1; "],
+    ),
+    (
+        "threads of Rust end while main returns",
+        &["LIKE_RUST", "DETACHED", "RETURNS"],
+        &["atomic_store(&s->a[0], 1); ", "r += atomic_load(&s->a[0]); "],
+    ),
+    (
+        "a thread of Rust exits before its closure returns",
+        &["LIKE_RUST"],
+        &[
+            "if (atomic_load(&s->a[0])) pthread_exit(0); ",
+            "atomic_store(&s->a[0], 1); r += atomic_load(&rust_living); ",
+        ],
+    ),
 ];
 
 /// One of them.

@@ -247,6 +247,16 @@ pub const FAMILIES: &[Family] = &[
         ],
     ),
     family(
+        "parking_lot's mutex",
+        &[],
+        &[
+            "parking_lock(&s->parking); {B}parking_unlock(&s->parking); ",
+            "if (parking_try(&s->parking)) { {B}parking_unlock(&s->parking); } else r++; ",
+            "if (parking_soon(&s->parking)) { {B}parking_unlock(&s->parking); } else r++; ",
+        ],
+    ),
+    family("Rust's threads", &["LIKE_RUST"], &["r += atomic_load(&rust_living); ", "{x}++; "]),
+    family(
         "semaphores",
         &[],
         &[
