@@ -97,6 +97,13 @@ fn a_thread_that_is_unparked_too_early_parks_for_ever() {
     holds("park", CURED);
 }
 
+/// Its words lie on the heap, where no type says that they are atomic; its loops count how often they have waited.
+#[test]
+fn a_message_that_is_not_there_yet_is_missed() {
+    fails("channel", "exit");
+    holds("channel", CURED);
+}
+
 /// What the standard library does to start a thread is no part of the schedule.
 #[test]
 fn the_start_of_a_thread_is_not_told() {
