@@ -90,7 +90,11 @@ fn what_waits_at_the_horizon_is_not_said_to_be_free_of_deadlocks() {
 fn a_program_that_sleeps_again_and_again_is_searched_up_to_the_horizon() {
     let folder = Folder::new("services-horizon");
     folder.compile("tick", &[], "#include <unistd.h>\nint main(void) { for (;;) sleep(60); }\n");
-    says(&folder.run(&["check", "--", "./tick"]), 0, &["holds", "within 1 h of virtual time (--horizon)", "122 states"]);
+    says(
+        &folder.run(&["check", "--", "./tick"]),
+        0,
+        &["holds", "within 1 h of virtual time (--horizon)", "122 states"],
+    );
     says(&folder.run(&["check", "--horizon", "5m", "--", "./tick"]), 0, &["within 5 min of virtual time", "12 states"]);
     fs::write(
         folder.0.join("allways.toml"),

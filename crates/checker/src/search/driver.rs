@@ -80,7 +80,7 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
     // Spin loops are blocking operations where visited states are not stored: nothing else would end them.
     programs.workload.options.awaits = awaits(engine);
     let mut outcome = Outcome::default();
-    let (mut workers, mut restarts) = (Vec::new(), 0);
+    let (mut workers, mut restarts, mut scouted) = (Vec::new(), 0, 0);
     loop {
         let refinement = programs.learnt();
         let needs_help = round(engine, (programs, &mut workers), limits, &mut outcome);
@@ -111,8 +111,11 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
             return outcome;
         }
         outcome.keep_found();
-        if restarts == RESTARTS && !matches!(engine, Engine::Sample(_)) {
-            let Scouted { executed, found } = scout::refine(programs, limits);
+        if restarts >= RESTARTS && !matches!(engine, Engine::Sample(_)) {
+            // Half of all steps at most.
+            let Scouted { executed, found } =
+                scout::refine(programs, outcome.executed.saturating_sub(2 * scouted), limits);
+            scouted += executed;
             outcome.executed += executed;
             outcome.earlier = found.map(|(found, refinement)| Earlier { found, refinement }).or(outcome.earlier);
             programs.teach(&mut workers);

@@ -11,12 +11,8 @@ use explore::graph::{Found, Limits};
 use explore::sample;
 use trace::KnowledgeRef;
 
-/// Rounds of sampled runs at most.
-const ROUNDS: u32 = 40;
 /// Runs of a round.
 const RUNS: u64 = 4;
-/// Steps of a run.
-const DEPTH: usize = 100_000;
 
 /// What sampled runs came to, beside the refinement.
 #[derive(Default)]
@@ -26,22 +22,24 @@ pub(super) struct Scouted {
     pub found: Option<(Vec<Found>, KnowledgeRef)>,
 }
 
-/// Refines the abstraction by sampled runs until they show nothing new.
-pub(super) fn refine(programs: &mut Programs, limits: &mut Limits<'_>) -> Scouted {
+/// Refines the abstraction by sampled runs until they show nothing new, or have taken so many steps.
+pub(super) fn refine(programs: &mut Programs, steps: u64, limits: &mut Limits<'_>) -> Scouted {
     let mut scouted = Scouted::default();
-    for round in 0..ROUNDS {
-        let refinement = programs.learnt();
+    let mut round = 0;
+    while scouted.executed < steps {
+        let (refinement, left) = (programs.learnt(), steps - scouted.executed);
+        round += 1;
         let options = sample::Options {
-            seed: u64::from(round),
+            seed: round,
             runs: RUNS,
-            depth: DEPTH,
+            depth: left as usize,
             states: 0,
             shrink: false,
             ..sample::Options::default()
         };
         let mut is_stopped = false;
         let mut stop = |runs, executed| {
-            is_stopped |= (limits.stop)(runs, executed);
+            is_stopped |= executed >= left || (limits.stop)(runs, executed);
             is_stopped
         };
         let mut own = sample::Limits { failures: usize::MAX, stop: &mut stop };
