@@ -57,7 +57,7 @@ fn stateless_of(machine: &mut Machine) -> Option<stateless::Report> {
 
 #[test]
 fn searches_without_memory_see_what_full_ones_see() {
-    for seed in 0..count(600) {
+    for seed in 0..count(2500) {
         let (program, ends) = generate::program(seed);
         let Some(full) = ends.then(|| graph(&program, Mode::Full)).flatten() else { continue };
         let Some(report) = stateless(&program) else { continue };
