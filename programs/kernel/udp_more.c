@@ -1,4 +1,4 @@
-// Datagrams that are sent in pieces (MSG_MORE).
+// Datagrams that are sent in pieces (MSG_MORE, UDP_CORK).
 #include "netcheck.h"
 
 static int to, from;
@@ -41,4 +41,17 @@ int main(void) {
     show("too much", send(to, much, sizeof much, 0));
     show("nothing is left", send(to, "z", 1, 0));
     receive("only the last");
+    int on = 1, off = 0;
+    show("cork", setsockopt(to, IPPROTO_UDP, 1, &on, sizeof on));
+    show("held", send(to, "one", 3, 0)), show("held", send(to, "two", 3, 0));
+    receive("too early");
+    show("more", send(to, "three", 5, MSG_MORE));
+    show("uncork", setsockopt(to, IPPROTO_UDP, 1, &off, sizeof off));
+    receive("joined");
+    show("uncork again", setsockopt(to, IPPROTO_UDP, 1, &off, sizeof off));
+    show("whole", send(to, "whole", 5, 0));
+    receive("alone");
+    show("more", send(to, "pushed", 6, MSG_MORE));
+    show("uncork pushes that, too", setsockopt(to, IPPROTO_UDP, 1, &off, sizeof off));
+    receive("pushed");
 }

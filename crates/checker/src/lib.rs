@@ -13,10 +13,11 @@ pub mod search;
 pub mod system;
 
 pub use memo::audit::Audited;
-pub use options::{Checks, Depth, Holes, Options, Timeouts};
+pub use options::{Checks, Depth, HORIZON, Holes, Options, Timeouts};
 pub use search::diagnose::Difference;
 pub use search::driver::{Earlier, Engine, Outcome, awaits, search, search_by};
 pub use system::choice_kind::ChoiceKind;
+pub use system::horizon::Cut;
 pub use system::never::named;
 pub use system::programs::{Programs, STRICT};
 pub use system::service::{Expected, Gate, Service};

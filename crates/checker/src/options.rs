@@ -33,6 +33,11 @@ pub enum Depth {
     Real,
 }
 
+/// Nanoseconds of virtual time after which runs end unless users say otherwise: one hour.
+///
+/// A server that does something each second makes thousands of steps until then, not an endless chain.
+pub const HORIZON: u64 = 3_600_000_000_000;
+
 /// When a timed wait may end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timeouts {
@@ -74,6 +79,8 @@ pub struct Options {
     pub depth: Depth,
     /// When timed waits may end.
     pub timeouts: Timeouts,
+    /// Nanoseconds of virtual time after which runs end.
+    pub horizon: u64,
     /// Whether a signal may wake any sleeper; otherwise it wakes the first one.
     pub any_sleeper: bool,
     /// Whether a wait at a condition variable may end without a signal (a spurious wake-up).
@@ -104,6 +111,7 @@ impl Default for Options {
             checks,
             depth,
             timeouts,
+            horizon: HORIZON,
             any_sleeper: true,
             spurious: false,
             short_reads: false,

@@ -207,6 +207,12 @@ impl Call<'_> {
         }
     }
 
+    /// Whether the call is being redone for the last time, because a signal handler ends its wait.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.resumed.as_ref().is_some_and(|wait| wait.interrupted)
+    }
+
     /// Whether the call is being redone because its deadline has passed (and nothing else ended the wait).
     #[must_use]
     pub fn timed_out(&self) -> bool {

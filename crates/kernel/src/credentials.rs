@@ -1,9 +1,10 @@
 //! Who a process is: users, groups, sessions.
 
 use crate::call::{Call, Stop};
-use crate::errno::{EACCES, EFAULT, EINVAL, EPERM, ESRCH};
+use crate::capability::{ALL, Capability, Change};
+use crate::errno::{EACCES, EINVAL, EPERM, ESRCH};
 use crate::id::Pid;
-use crate::process::{Credentials, Process};
+use crate::process::Process;
 use crate::table::footprint::Changers::{Relatives, Threads};
 use crate::table::footprint::FootprintRule::{Asks, ChangesProcess, Everything};
 use crate::table::footprint::Subject::{Caller, GivenProcess};
@@ -11,30 +12,29 @@ use crate::table::syscall::{Argument::*, Row};
 
 /// The calls of this family.
 pub const ROWS: &[Row] = &[
-    Row::full(102, "getuid", |call| id(call, user, REAL), &[], Asks(Threads, Caller)).silent(),
-    Row::full(104, "getgid", |call| id(call, group, REAL), &[], Asks(Threads, Caller)).silent(),
+    Row::full(102, "getuid", |call| id(call, Kind::User, REAL), &[], Asks(Threads, Caller)).silent(),
+    Row::full(104, "getgid", |call| id(call, Kind::Group, REAL), &[], Asks(Threads, Caller)).silent(),
     Row::full(105, "setuid", setuid, &[Int], ChangesProcess).silent(),
     Row::full(106, "setgid", setgid, &[Int], ChangesProcess).silent(),
-    Row::full(107, "geteuid", |call| id(call, user, EFFECTIVE), &[], Asks(Threads, Caller)).silent(),
-    Row::full(108, "getegid", |call| id(call, group, EFFECTIVE), &[], Asks(Threads, Caller)).silent(),
+    Row::full(107, "geteuid", |call| id(call, Kind::User, EFFECTIVE), &[], Asks(Threads, Caller)).silent(),
+    Row::full(108, "getegid", |call| id(call, Kind::Group, EFFECTIVE), &[], Asks(Threads, Caller)).silent(),
     Row::full(109, "setpgid", setpgid, &[Int, Int], Everything),
     Row::full(111, "getpgrp", getpgrp, &[], Asks(Relatives, Caller)),
     Row::full(112, "setsid", setsid, &[], Everything),
-    Row::full(113, "setreuid", |call| set_two(call, user), &[Int, Int], ChangesProcess).silent(),
-    Row::full(114, "setregid", |call| set_two(call, group), &[Int, Int], ChangesProcess).silent(),
+    Row::full(113, "setreuid", |call| set_two(call, Kind::User), &[Int, Int], ChangesProcess).silent(),
+    Row::full(114, "setregid", |call| set_two(call, Kind::Group), &[Int, Int], ChangesProcess).silent(),
     Row::full(115, "getgroups", getgroups, &[Int, Hex], Asks(Threads, Caller)),
     Row::full(116, "setgroups", setgroups, &[Int, Hex], ChangesProcess).silent(),
-    Row::full(117, "setresuid", |call| set_three(call, user), &[Int, Int, Int], ChangesProcess).silent(),
-    Row::full(118, "getresuid", |call| get_three(call, user), &[Hex, Hex, Hex], Asks(Threads, Caller)).silent(),
-    Row::full(119, "setresgid", |call| set_three(call, group), &[Int, Int, Int], ChangesProcess).silent(),
-    Row::full(120, "getresgid", |call| get_three(call, group), &[Hex, Hex, Hex], Asks(Threads, Caller)).silent(),
+    Row::full(117, "setresuid", |call| set_three(call, Kind::User), &[Int, Int, Int], ChangesProcess).silent(),
+    Row::full(118, "getresuid", |call| get_three(call, Kind::User), &[Hex, Hex, Hex], Asks(Threads, Caller)).silent(),
+    Row::full(119, "setresgid", |call| set_three(call, Kind::Group), &[Int, Int, Int], ChangesProcess).silent(),
+    Row::full(120, "getresgid", |call| get_three(call, Kind::Group), &[Hex, Hex, Hex], Asks(Threads, Caller)).silent(),
     Row::full(121, "getpgid", getpgid, &[Int], Asks(Relatives, GivenProcess)),
-    Row::full(122, "setfsuid", |call| set_file_system(call, user), &[Int], Everything),
-    Row::full(123, "setfsgid", |call| set_file_system(call, group), &[Int], Everything),
+    Row::full(122, "setfsuid", |call| set_file_system(call, Kind::User), &[Int], Everything),
+    Row::full(123, "setfsgid", |call| set_file_system(call, Kind::Group), &[Int], Everything),
     Row::full(124, "getsid", getsid, &[Int], Asks(Relatives, GivenProcess)),
     Row::full(125, "capget", capget, &[Hex, Hex], Everything),
-    Row::full(126, "capset", capset, &[Hex, Hex], Everything)
-        .partial("remembered; what is allowed follows from the user ids"),
+    Row::full(126, "capset", capset, &[Hex, Hex], Everything),
 ];
 
 /// Places in [`Credentials::user`] and [`Credentials::group`].
@@ -49,50 +49,45 @@ const SAME: u32 = u32::MAX;
 /// `NGROUPS_MAX`.
 const GROUPS_MAX: u64 = 65_536;
 
-/// All `capabilities(7)`.
-const ALL: u64 = (1 << 41) - 1;
-
-type Kind = fn(&mut Credentials) -> &mut [u32; 4];
-
-fn user(credentials: &mut Credentials) -> &mut [u32; 4] {
-    &mut credentials.user
-}
-
-fn group(credentials: &mut Credentials) -> &mut [u32; 4] {
-    &mut credentials.group
-}
-
 fn id(call: &mut Call<'_>, kind: Kind, which: usize) -> Result<u64, Stop> {
     Ok(u64::from(ids(call, kind)[which]))
 }
 
 fn ids(call: &Call<'_>, kind: Kind) -> [u32; 4] {
-    *kind(&mut call.process().credentials.clone())
+    let credentials = &call.process().credentials;
+    if kind == Kind::User { credentials.user } else { credentials.group }
 }
 
-fn is_superuser(call: &Call<'_>) -> bool {
-    call.process().credentials.user[EFFECTIVE] == 0
+/// Users and groups, and the capability that frees from the rules about who may become whom.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    User,
+    Group,
 }
 
-fn set(call: &mut Call<'_>, kind: Kind, new: [u32; 4]) {
-    let controls = call.process().controls;
-    let old = call.process().credentials.user;
+impl Kind {
+    fn is_free(self, call: &Call<'_>) -> bool {
+        call.can(if self == Self::User { Capability::User } else { Capability::Group })
+    }
+}
+
+fn set(call: &mut Call<'_>, kind: Kind, new: [u32; 4], change: Change) {
+    let keeps = call.process().controls.keep_capabilities;
     let credentials = &mut call.process_mut().credentials;
-    *kind(credentials) = new;
-    // capabilities(7): a change of the effective user renews the sets, unless PR_SET_KEEPCAPS.
-    if credentials.user != old && !controls.keep_capabilities {
-        credentials.capabilities = None;
+    match kind {
+        Kind::User => credentials.set_users(new, change, keeps),
+        Kind::Group => credentials.group = new,
     }
 }
 
 /// `setuid(2)`.
 fn setuid(call: &mut Call<'_>) -> Result<u64, Stop> {
-    set_one(call, user)
+    set_one(call, Kind::User)
 }
 
 /// `setgid(2)`.
 fn setgid(call: &mut Call<'_>) -> Result<u64, Stop> {
-    set_one(call, group)
+    set_one(call, Kind::Group)
 }
 
 /// All ids for the superuser; for others the effective one, to the real or saved one.
@@ -102,10 +97,10 @@ fn set_one(call: &mut Call<'_>, kind: Kind) -> Result<u64, Stop> {
         return Err(EINVAL.into());
     }
     let [real, _, saved, _] = ids(call, kind);
-    if is_superuser(call) {
-        set(call, kind, [new; 4]);
+    if kind.is_free(call) {
+        set(call, kind, [new; 4], Change::Ids);
     } else if new == real || new == saved {
-        set(call, kind, [real, new, saved, new]);
+        set(call, kind, [real, new, saved, new], Change::Ids);
     } else {
         return Err(EPERM.into());
     }
@@ -119,14 +114,14 @@ fn set_two(call: &mut Call<'_>, kind: Kind) -> Result<u64, Stop> {
     let may_real = [SAME, old_real, old_effective].contains(&real);
     let may_effective = [SAME, old_real, old_effective, old_saved].contains(&effective);
     let may = may_real && may_effective;
-    if !is_superuser(call) && !may {
+    if !kind.is_free(call) && !may {
         return Err(EPERM.into());
     }
     let or_same = |new: u32, old: u32| if new == SAME { old } else { new };
     let (new_real, new_effective) = (or_same(real, old_real), or_same(effective, old_effective));
     let renews = real != SAME || effective != SAME && effective != old_real;
     let saved = if renews { new_effective } else { old_saved };
-    set(call, kind, [new_real, new_effective, saved, new_effective]);
+    set(call, kind, [new_real, new_effective, saved, new_effective], Change::Ids);
     Ok(0)
 }
 
@@ -139,13 +134,13 @@ fn set_three(call: &mut Call<'_>, kind: Kind) -> Result<u64, Stop> {
         if wanted == SAME {
             continue;
         }
-        if !is_superuser(call) && !old[..FILES].contains(&wanted) {
+        if !kind.is_free(call) && !old[..FILES].contains(&wanted) {
             return Err(EPERM.into());
         }
         new[which] = wanted;
     }
     new[FILES] = new[EFFECTIVE];
-    set(call, kind, new);
+    set(call, kind, new, Change::Ids);
     Ok(0)
 }
 
@@ -162,8 +157,8 @@ fn get_three(call: &mut Call<'_>, kind: Kind) -> Result<u64, Stop> {
 fn set_file_system(call: &mut Call<'_>, kind: Kind) -> Result<u64, Stop> {
     let old = ids(call, kind);
     let new = call.args[0] as u32;
-    if new != SAME && (is_superuser(call) || old.contains(&new)) {
-        set(call, kind, [old[REAL], old[EFFECTIVE], old[SAVED], new]);
+    if new != SAME && (kind.is_free(call) || old.contains(&new)) {
+        set(call, kind, [old[REAL], old[EFFECTIVE], old[SAVED], new], Change::FileSystem);
     }
     Ok(u64::from(old[FILES]))
 }
@@ -185,7 +180,7 @@ fn getgroups(call: &mut Call<'_>) -> Result<u64, Stop> {
 /// `setgroups(2)`.
 fn setgroups(call: &mut Call<'_>) -> Result<u64, Stop> {
     let count = u64::from(call.args[0] as u32);
-    if !is_superuser(call) {
+    if !call.can(Capability::Group) {
         return Err(EPERM.into());
     }
     if count > GROUPS_MAX {
@@ -281,8 +276,7 @@ fn load_header(call: &mut Call<'_>) -> Result<(usize, Pid), Stop> {
     let (version, pid) = (call.load_u32(header)?, call.load_u32(header.wrapping_add(4))?);
     let Some(count) = records(version) else {
         call.store_u32(header, 0x2008_0522)?;
-        // Asking for the version only is no error.
-        return Err(if call.number == 125 && call.args[1] == 0 { Stop::Errno(EINVAL) } else { EINVAL.into() });
+        return Err(EINVAL.into());
     };
     if (pid as i32) < 0 {
         return Err(EINVAL.into());
@@ -290,22 +284,15 @@ fn load_header(call: &mut Call<'_>) -> Result<(usize, Pid), Stop> {
     Ok((count, process_of(call, u64::from(pid))?))
 }
 
-/// Effective, permitted, inheritable.
-fn capabilities(credentials: &Credentials) -> [u64; 3] {
-    let of = |user: u32| if user == 0 { ALL } else { 0 };
-    let permitted = credentials.user[..FILES].contains(&0);
-    let implied = [of(credentials.user[EFFECTIVE]), if permitted { ALL } else { 0 }, 0];
-    credentials.capabilities.unwrap_or(implied)
-}
-
 /// `capget(2)`.
 fn capget(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let (count, pid) = load_header(call)?;
     let data = call.args[1];
-    if data == 0 {
-        return Err(EFAULT.into());
-    }
-    let sets = capabilities(&call.kernel.processes.get(&pid).expect("just looked up").credentials);
+    let (count, pid) = match load_header(call) {
+        // Asking for the version only is no error.
+        Ok(_) | Err(Stop::Errno(EINVAL)) if data == 0 => return Ok(0),
+        header => header?,
+    };
+    let sets = call.kernel.processes.get(&pid).expect("just looked up").credentials.capability_sets();
     for record in 0..count {
         for (place, set) in sets.into_iter().enumerate() {
             call.store_u32(data.wrapping_add((12 * record + 4 * place) as u64), (set >> (32 * record)) as u32)?;
@@ -327,11 +314,13 @@ fn capset(call: &mut Call<'_>) -> Result<u64, Stop> {
             *set |= u64::from(word) << (32 * record);
         }
     }
-    let old = capabilities(&call.process().credentials);
+    let [_, permitted, inheritable] = call.process().credentials.capability_sets();
     let new = new.map(|set| set & ALL);
-    if new[1] & !old[1] != 0 || new[0] & !new[1] != 0 {
+    // Who may not change sets inherits to others only what it has; the bounding set has everything.
+    let may_inherit = if call.can(Capability::Capabilities) { ALL } else { permitted | inheritable };
+    if new[1] & !permitted != 0 || new[0] & !new[1] != 0 || new[2] & !may_inherit != 0 {
         return Err(EPERM.into());
     }
-    call.process_mut().credentials.capabilities = Some(new);
+    call.process_mut().credentials.set_capabilities(new);
     Ok(0)
 }

@@ -8,6 +8,7 @@
 //! The kernel knows no processor: what a call does to registers is a [`Control`] for the world to carry out.
 
 pub mod call;
+pub mod capability;
 pub mod clock;
 pub mod console;
 pub mod credentials;

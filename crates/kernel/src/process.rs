@@ -202,12 +202,14 @@ pub struct Controls {
     pub executed: bool,
     /// `PR_SET_THP_DISABLE`.
     pub small_pages: bool,
-    /// `PR_SET_TIMERSLACK`, per process here; 0 for the default.
-    pub timer_slack: u64,
+    /// `PR_SET_TIMERSLACK`, and what it goes back to: per process here.
+    pub timer_slack: (u64, u64),
     /// `personality(2)`.
     pub personality: u32,
     /// Commands of `membarrier(2)` that it has registered for.
     pub barriers: u32,
+    /// `/proc/PID/oom_score_adj`, and how low anybody may set it (`proc_pid_oom_score_adj(5)`).
+    pub out_of_memory: (i16, i16),
 }
 
 impl Process {
@@ -241,9 +243,10 @@ impl Default for Controls {
             keep_capabilities: false,
             executed: false,
             small_pages: false,
-            timer_slack: 0,
+            timer_slack: (50_000, 50_000),
             personality: 0,
             barriers: 0,
+            out_of_memory: (0, 0),
         }
     }
 }

@@ -52,6 +52,8 @@ pub struct Processor {
     pub nice: i32,
     /// `sched_setscheduler(2)`: policy and priority.
     pub policy: (u32, u32),
+    /// `ioprio_set(2)`; 0 for what `nice` implies.
+    pub io: u16,
 }
 
 /// `SCHED_RESET_ON_FORK`: children are nothing special.

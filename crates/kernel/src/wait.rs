@@ -30,6 +30,11 @@ pub struct Wait {
     /// Descriptors that the call was given, and what they referred to when it began: each keeps its description until the call
     /// has ended, whoever closes it meanwhile (Linux's `fdget`). [`crate::Kernel::call`] fills in those among the arguments.
     pub held: Vec<(Fd, Id)>,
+    /// What the call keeps for when it is redone: the arrays that `poll(2)` and `select(2)` copied in when they began, the bytes
+    /// that a `read(2)` of a terminal has taken so far.
+    pub kept: Vec<u8>,
+    /// Whether a signal handler ends the wait: set only while the call is redone for the last time ([`Interruption::Finish`]).
+    pub interrupted: bool,
 }
 
 /// What becomes of a waiting call when a signal handler has run (`signal(7)`).
@@ -41,26 +46,17 @@ pub enum Interruption {
     Again,
     /// `EINTR` even with `SA_RESTART`.
     Fail,
-    /// `EINTR` even with `SA_RESTART`, and the time left until the deadline goes to this address (`nanosleep(2)`), unless 0.
+    /// `EINTR` even with `SA_RESTART`, and the time left until the deadline goes to this address as a `struct timespec`, unless
+    /// 0 (`nanosleep(2)`).
     Remaining {
         /// Where to.
         address: u64,
-        /// As what.
-        form: RestForm,
     },
+    /// The call is redone for the last time with [`Wait::interrupted`] and says itself what comes of it: it has something to
+    /// write back.
+    Finish,
     /// Not interrupted by anything but death.
     Never,
-}
-
-/// How the time left is written.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RestForm {
-    /// A `struct timespec`; `EFAULT` if it cannot be written (`nanosleep(2)`).
-    Sleep,
-    /// A `struct timespec`, if it can be written (`ppoll(2)`).
-    Timespec,
-    /// A `struct timeval`, if it can be written (`select(2)`).
-    Timeval,
 }
 
 /// Something that a waiting thread waits for.
@@ -100,7 +96,8 @@ impl Wait {
     /// A wait for any of several conditions.
     #[must_use]
     pub fn any(until: Vec<Condition>) -> Self {
-        Self { until, deadline: None, interruption: Interruption::Restart, progress: 0, woken: false, held: Vec::new() }
+        let (interruption, held, kept) = (Interruption::Restart, Vec::new(), Vec::new());
+        Self { until, deadline: None, interruption, progress: 0, woken: false, held, kept, interrupted: false }
     }
 
     /// The same with a deadline.
@@ -128,6 +125,13 @@ impl Wait {
     #[must_use]
     pub fn held(&self, fd: Fd) -> Option<Id> {
         self.held.iter().find(|(held, _)| *held == fd).map(|(_, description)| *description)
+    }
+
+    /// The same, keeping bytes for when the call is redone.
+    #[must_use]
+    pub fn keeping(mut self, kept: Vec<u8>) -> Self {
+        self.kept = kept;
+        self
     }
 
     /// The same, remembering how much is done.

@@ -197,7 +197,7 @@ fn holding(summary: &Summary) -> usize {
 /// What a "holds" is limited to.
 fn within(summary: &Summary) -> String {
     let bound = match &summary.covered.end {
-        End::Bound(bound) => format!(", within the bound that was asked for ({})", clean(bound)),
+        End::Bound(bound) => format!(", within the bound ({})", clean(bound)),
         _ => String::new(),
     };
     let peers: Vec<String> =

@@ -132,7 +132,7 @@ fn the_last_line_is_the_verdict() {
     use PropertyVerdict::*;
     let bound = || End::Bound("depth 100".to_owned());
     assert_eq!(last_line(&[Holds, Vacuous], End::Exhaustive), "holds: 2 of 2 properties");
-    let within = "holds: 1 of 1 property, within the bound that was asked for (depth 100)";
+    let within = "holds: 1 of 1 property, within the bound (depth 100)";
     assert_eq!(last_line(&[Holds], bound()), within);
     let limit = || End::limit("8 s".to_owned(), true);
     assert_eq!(last_line(&[NotFound], limit()), "no violation found in 8 s; not exhaustive");

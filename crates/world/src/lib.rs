@@ -14,6 +14,7 @@ pub mod step;
 pub mod strace;
 pub mod tracer;
 pub mod trap;
+pub mod trial;
 pub mod world;
 
 pub use refusal::{Cause, Frame, Refusal};

@@ -2,9 +2,11 @@
 //! apart.
 
 use super::peer::{Checkpoint, Connections, Spec, Where, list};
-use checker::{Checks, Depth, Timeouts};
+use crate::units;
+use checker::{Checks, Depth, HORIZON, Timeouts};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use trace::FailureKind;
 
 /// How programs are looked at.
@@ -21,6 +23,10 @@ pub struct ViewOptions {
     /// Let timed waits end while others can move, so often in a run [default: 0, when nobody can move]
     #[arg(long, value_name = "N")]
     pub timeouts: Option<u32>,
+    /// Virtual time after which runs end, such as 10m [default: 1h]
+    #[arg(long, value_parser = units::time)]
+    #[serde(serialize_with = "units::write_time", deserialize_with = "units::read_time")]
+    pub horizon: Option<Duration>,
     /// How much a read of a pipe or connection returns [default: whole]
     #[arg(long, value_enum)]
     pub reads: Option<Reads>,
@@ -105,6 +111,11 @@ impl ViewOptions {
         self.timeouts.unwrap_or(0)
     }
 
+    /// Virtual time after which runs end.
+    pub fn horizon(&self) -> Duration {
+        self.horizon.unwrap_or(Duration::from_nanos(HORIZON))
+    }
+
     /// Whether reads may return less than there is.
     pub fn short_reads(&self) -> bool {
         self.reads == Some(Reads::Short)
@@ -126,6 +137,7 @@ impl ViewOptions {
             checks: checks(kinds),
             depth: if self.libc == Some(Libc::Real) { Depth::Real } else { Depth::Summary },
             timeouts: if self.timeouts() == 0 { Timeouts::Quiet } else { Timeouts::Any(self.timeouts()) },
+            horizon: u64::try_from(self.horizon().as_nanos()).unwrap_or(u64::MAX),
             any_sleeper: !self.longest_sleeper(),
             spurious: self.spurious_wakes(),
             short_reads: self.short_reads(),

@@ -24,8 +24,10 @@ pub mod setup;
 mod summary;
 mod tell;
 mod traffic;
+mod trial;
 mod variants;
 mod view_ref;
+mod written_out;
 
 use crate::args::CheckArgs;
 use crate::exit::Exit;
@@ -147,7 +149,9 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     // Programs see the time at which this folder last changed: not because something was found in it.
     let _folder = (!args.no_save).then(|| Saved::here().prepare());
     let host = setup.host();
-    let mut programs = match start(&setup, &host, &wanted, &budget) {
+    let limit = memory_limit(&wanted.request);
+    trial::find_services(&mut setup, &host, limit, &budget);
+    let mut programs = match start(&setup, &host, (&wanted, limit), &budget) {
         Ok(programs) => programs,
         Err(why) if budget.is_spent() => return stopped(&why, &budget, output),
         Err(why) => return wrong(&why, output),
@@ -164,6 +168,7 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     checked.keep(args, output);
     checked.print(&sources, args.format, output);
     tell_hidden(&host, output);
+    written_out::tell(&setup, output);
     programs.peers().iter().for_each(|peer| peer.close());
     // The process ends: to give back what millions of states took would only take time.
     std::mem::forget(programs);
@@ -181,13 +186,22 @@ fn budget(request: &Request) -> Budget {
     Budget::new(on_interrupt(), allowance)
 }
 
+/// What the programs themselves may take.
+fn memory_limit(request: &Request) -> Limit {
+    let asked = request.memory.filter(|_| request.memory_asked);
+    asked.into_iter().for_each(usage::bound_memory);
+    Limit { is_pressed: Some(usage::is_pressed), ..asked.map_or_else(Limit::default, Limit::within) }
+}
+
 /// Starts programs, and learns what must never be true of them.
-fn start(setup: &Setup, host: &Arc<DeclaredRoots>, wanted: &Wanted, budget: &Budget) -> Result<Programs, String> {
+fn start(
+    setup: &Setup,
+    host: &Arc<DeclaredRoots>,
+    (wanted, limit): (&Wanted, Limit),
+    budget: &Budget,
+) -> Result<Programs, String> {
     no_name_twice(&wanted.view)?;
     let options = Options { budget: budget.clone(), ..wanted.checker_options(&setup.stdin) };
-    let asked = wanted.request.memory.filter(|_| wanted.request.memory_asked);
-    asked.into_iter().for_each(usage::bound_memory);
-    let limit = Limit { is_pressed: Some(usage::is_pressed), ..asked.map_or_else(Limit::default, Limit::within) };
     let started = Programs::start_services(Host(host.clone()), limit, &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
     for text in &wanted.view.never {

@@ -57,9 +57,11 @@ pub fn user(user: &UserRef) -> User {
     User { uid: user.uid, gid: user.gid, groups: user.groups.clone() }
 }
 
-fn gate_text(gate: &Gate) -> String {
+/// What a service waits for, for the file.
+pub fn gate_text(gate: &Gate) -> String {
     match gate {
         Gate::Listening(port) => format!("listening:{port}"),
+        Gate::ListeningAt(path) => format!("listening:{path}"),
         Gate::Succeeded(name) => format!("succeeded:{name}"),
     }
 }
@@ -68,6 +70,7 @@ fn gate_text(gate: &Gate) -> String {
 pub fn gate(text: &str) -> Option<Gate> {
     let (kind, rest) = text.split_once(':')?;
     match kind {
+        "listening" if rest.starts_with(['/', '.', '@']) => Some(Gate::ListeningAt(rest.to_owned())),
         "listening" => rest.parse().ok().map(Gate::Listening),
         "succeeded" => Some(Gate::Succeeded(rest.to_owned())),
         _ => None,
@@ -78,6 +81,7 @@ fn expected_text(expected: Expected) -> String {
     match expected {
         Expected::Success => String::new(),
         Expected::Running => "running".to_owned(),
+        Expected::Idle => "idle".to_owned(),
         Expected::Code(code) => code.to_string(),
         Expected::Any => "any".to_owned(),
     }
@@ -87,6 +91,7 @@ fn expected_text(expected: Expected) -> String {
 pub fn expected(text: &str) -> Expected {
     match text {
         "running" => Expected::Running,
+        "idle" => Expected::Idle,
         "any" => Expected::Any,
         code => code.parse().map_or(Expected::Success, Expected::Code),
     }

@@ -190,7 +190,7 @@ fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, S
     let named = named.iter().cloned().chain(own).collect();
     let roots = record.roots.iter().map(PathBuf::from).collect();
     let machines = Machines::recorded(&record.hosts)?;
-    Ok(Setup { services, roots, named, stdin: record.stdin.clone(), peers: Vec::new(), machines })
+    Ok(Setup { services, roots, named, stdin: record.stdin.clone(), machines, ..Setup::default() })
 }
 
 /// Why the schedule means nothing any more: an executable is another one.

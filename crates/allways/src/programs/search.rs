@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::usage;
-use checker::{Audited, Outcome, Programs, search_by};
+use checker::{Audited, Cut, Outcome, Programs, search_by};
 use explore::graph::{Found, Limits};
 use explore::{Budget, Spent, sample};
 use peer::Outside;
@@ -59,6 +59,8 @@ pub struct Searched {
     pub estimate: Option<sample::Estimate>,
     /// Why it was stopped, if it was.
     pub reason: Option<Reason>,
+    /// What the horizon has ended.
+    pub cut: Cut,
     /// Time on the wall.
     pub seconds: f64,
 }
@@ -81,7 +83,8 @@ pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Sea
     let is_unseen = is_unseen && !outcome.report.ends.is_empty();
     let estimate = if is_unseen { estimate(programs) } else { None };
     line.clear();
-    Searched { outcome, variants, audited: programs.audited, refusal, reason, estimate, seconds }
+    let cut = programs.cut.lock().expect("no thread panics with it").clone();
+    Searched { outcome, variants, audited: programs.audited, refusal, reason, estimate, cut, seconds }
 }
 
 /// How many schedules there are, from random walks: what a search that ran out of time has not seen.

@@ -1,7 +1,7 @@
 //! From a check in `allways.toml` to services.
 
 use super::config::{Check, Condition, FinalState, ServiceConfig};
-use super::machines::Machines;
+use super::record::gate;
 use super::setup::{Setup, base_environment, base_roots, program_files};
 use crate::options::UserName;
 use checker::{Expected, Gate, Service};
@@ -44,7 +44,7 @@ pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
     let roots = base_roots(here).into_iter().chain(named.iter().cloned()).collect();
     named.extend(program_files(&services));
     let stdin = stdin(&check.service, here)?;
-    Ok(Setup { services, roots, named, stdin, peers: Vec::new(), machines: Machines::default() })
+    Ok(Setup { services, roots, named, stdin, ..Setup::default() })
 }
 
 /// Services after those that they depend on.
@@ -115,10 +115,10 @@ fn gates(name: &str, config: &ServiceConfig, all: &BTreeMap<String, ServiceConfi
 }
 
 fn health(name: &str, config: &ServiceConfig) -> Result<Gate, String> {
-    let help = "  = help: healthcheck = { test = \"listening:7000\" }";
+    let help = "  = help: healthcheck = { test = \"listening:7000\" }, or the path of a Unix socket";
     let Some(check) = &config.healthcheck else { return Err(format!("service `{name}` has no health check\n{help}")) };
-    let port = check.test.strip_prefix("listening:").and_then(|port| port.parse().ok());
-    port.map(Gate::Listening).ok_or_else(|| format!("`{}` is no health check that is known\n{help}", check.test))
+    let known = gate(&check.test).filter(|gate| !matches!(gate, Gate::Succeeded(_)));
+    known.ok_or_else(|| format!("`{}` is no health check that is known\n{help}", check.test))
 }
 
 fn expected(name: &str, state: Option<&FinalState>) -> Result<Expected, String> {
@@ -128,9 +128,10 @@ fn expected(name: &str, state: Option<&FinalState>) -> Result<Expected, String> 
         Some(FinalState::Word(word)) => match word.as_str() {
             "exited" => Ok(Expected::Success),
             "running" => Ok(Expected::Running),
+            "idle" => Ok(Expected::Idle),
             "any" => Ok(Expected::Any),
             other => Err(format!(
-                "service `{name}`: `{other}` is no final state\n  = help: expected_final_state is \"exited\", \"running\", \"any\" or an exit code"
+                "service `{name}`: `{other}` is no final state\n  = help: expected_final_state is \"exited\", \"idle\", \"running\", \"any\" or an exit code"
             )),
         },
     }

@@ -9,7 +9,7 @@ use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use crate::args::WorldArgs;
 use crate::output::Output;
-use checker::Service;
+use checker::{Gate, Service};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ const ENVIRONMENT: &[(&str, &str)] =
     &[("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), ("HOME", "/tmp"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
 
 /// What is started.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Setup {
     /// Programs with their arguments, names and what they wait for.
     pub services: Vec<Service>,
@@ -40,6 +40,21 @@ pub struct Setup {
     pub peers: Vec<PeerSetup>,
     /// Machines that those stand for.
     pub machines: Machines,
+    /// Whether a trial run shows which of the programs are services: nobody has said it.
+    pub is_quick: bool,
+    /// The programs that listened in it.
+    pub listeners: Vec<Listener>,
+}
+
+/// A program that listens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listener {
+    /// Which of the programs.
+    pub index: usize,
+    /// Where it listens.
+    pub at: Vec<Gate>,
+    /// Whether it ended by itself.
+    pub ends: bool,
 }
 
 impl Setup {
@@ -55,7 +70,7 @@ impl Setup {
             None => Vec::new(),
             Some(path) => std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
         };
-        Ok(Self { services, roots, named, stdin, peers: Vec::new(), machines: Machines::default() })
+        Ok(Self { services, roots, named, stdin, is_quick: true, ..Self::default() })
     }
 
     /// The host, as far as the programs can see it.

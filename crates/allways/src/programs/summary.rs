@@ -4,6 +4,7 @@ use super::evidence::Evidence;
 use super::request::Wanted;
 use super::search::{Reason, Searched};
 use super::setup::Setup;
+use super::written_out;
 use crate::checked::Checked;
 use crate::safety::without_violation;
 use crate::usage;
@@ -56,6 +57,11 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
         None if searched.refusal.as_ref().is_some_and(|refusal| refusal.cause == Cause::Unmodelled) => {
             (PropertyVerdict::Unsupported, "something is not modelled".to_owned())
         }
+        // Whether somebody would have come later is not known.
+        None if kind == FailureKind::Deadlock && !searched.cut.waiting.is_empty() => {
+            let waiting = searched.cut.waiting.iter().cloned().collect::<Vec<_>>().join(", ");
+            (PropertyVerdict::Incomplete, format!("at the horizon (--horizon) {waiting}"))
+        }
         None if kind == FailureKind::Livelock && evidence.is_reduced => {
             (PropertyVerdict::Incomplete, "that there is none is known only with --reduction off".to_owned())
         }
@@ -93,7 +99,7 @@ fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
             End::limit(format!("{} runs", count(runs)), has_completed_runs(searched))
         }
         (None, Some(Stopped::Depth)) => End::Bound(format!("depth {}", report.depth_max)),
-        (None, _) if report.complete => bound(wanted).map_or(End::Exhaustive, End::Bound),
+        (None, _) if report.complete => bound(wanted, searched.cut.happened).map_or(End::Exhaustive, End::Bound),
         (None, _) => End::Inconclusive("the search was stopped".to_owned()),
     }
 }
@@ -107,7 +113,7 @@ fn has_completed_runs(searched: &Searched) -> bool {
 }
 
 /// What a search that was carried out to its end was bounded by.
-fn bound(wanted: &Wanted) -> Option<String> {
+fn bound(wanted: &Wanted, is_cut: bool) -> Option<String> {
     let view = &wanted.view;
     let engine = match wanted.engine {
         Engine::Graph { mode: Mode::Bounded(Bound::Preemptions(most)), .. } => Some(times(most, "preemption")),
@@ -117,7 +123,8 @@ fn bound(wanted: &Wanted) -> Option<String> {
     let points = view.only_breaks.then(|| format!("turns only at {}", view.breaks.join(", ")));
     let abstraction =
         (!view.matched.is_empty()).then(|| format!("states told apart by {} alone", view.matched.join(", ")));
-    let all: Vec<String> = [engine, points, abstraction].into_iter().flatten().collect();
+    let horizon = is_cut.then(|| format!("{} of virtual time (--horizon)", report::limit(view.horizon())));
+    let all: Vec<String> = [engine, points, abstraction, horizon].into_iter().flatten().collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 
@@ -178,7 +185,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
         libc: libraries.told.clone(),
         engine: told_engine(searched),
         memory_model: "sequential consistency".to_owned(),
-        assumptions: assumptions(wanted, &evidence.peers),
+        assumptions: assumptions(wanted, &evidence.peers).into_iter().chain(written_out::services(setup)).collect(),
         peers: evidence.peers.clone(),
         traffic: evidence.traffic.clone(),
     }

@@ -37,6 +37,7 @@ mod readme;
 mod replays;
 mod robust;
 mod rust_programs;
+mod services;
 mod spin;
 mod stock;
 mod tidy;

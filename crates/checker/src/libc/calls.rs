@@ -1,5 +1,6 @@
 //! Recognised functions of the C library as parts of steps.
 
+use crate::footprint::access::{self, Kind};
 use crate::libc::{self, Does, Done, Flavour, Function, Hook, Operation, RETURN, Whole};
 use crate::system::overlay::{Phase, Within};
 use crate::system::state::State;
@@ -197,16 +198,22 @@ impl Stepper<'_> {
     }
 
     /// Whether others may notice an operation. Those by which the library creates and ends threads commute, unless programs use
-    /// the same lock: `exit(3)` and the end of a thread both lock the loader.
-    fn is_noted(&mut self, tid: Tid, accesses: &[Access], hook: Hook) -> bool {
+    /// the same lock: `exit(3)` and the end of a thread both lock the loader. They use it by functions, or by its words, as
+    /// Rust's `Mutex` does where nobody waits.
+    fn is_noted(&mut self, operation: &Operation, accesses: &[Access]) -> bool {
+        let is_life = self.state.is_life(operation.tid);
         let refinement = &mut self.executor.refinement;
-        if !self.state.is_life(tid) {
+        if !is_life {
             accesses.iter().for_each(|access| refinement.use_outside(access.object));
             return true;
         }
         // What is done once by a thread that ends (it initialises the unwinder) is not done by the next.
-        let is_once = hook.function.does() == Some(Does::Once);
-        accesses.iter().fold(is_once, |is_noted, access| refinement.is_used_outside(access.object) || is_noted)
+        let is_once = operation.function.does() == Some(Does::Once);
+        let memory = &self.state.world.memory;
+        let word = |(address, _)| access::word(memory, operation.space, address, false, Kind::Word).object;
+        let words = operation.words(self.state.seen()).into_iter().map(word);
+        let objects = accesses.iter().map(|access| access.object).chain(words);
+        objects.fold(is_once, |is_noted, object| refinement.is_used_outside(object) || is_noted)
     }
 
     /// An acquisition is a right mover and a release a left mover (Lipton's reduction): a step goes
@@ -228,7 +235,7 @@ impl Stepper<'_> {
         }
         let lock = operation.lock(seen);
         let accesses = operation.accesses(seen);
-        if self.is_noted(step.tid, &accesses, hook) {
+        if self.is_noted(&operation, &accesses) {
             step.accesses.extend(accesses);
             self.note_lock(step, &operation);
         }

@@ -144,7 +144,10 @@ impl<'a> Memoized<'a> {
             self.programs.load(&after);
             return self.programs.reached(fingerprint, (state, untouched));
         }
-        let passing = (Passing::quiet(&after.kernel, &after.overlay), self.programs.deliveries_in(&after.kernel));
+        let passing = (
+            Passing::quiet(&after.kernel, &after.overlay, &self.programs.workload),
+            self.programs.deliveries_in(&after.kernel),
+        );
         let due = self.programs.due(untouched);
         let before = (state.is_timed, untouched);
         let ActorTable { actors, is_timed, differs } =

@@ -1,11 +1,15 @@
 //! Searches in rounds until no refinement is left: a race makes a word visible, and the search restarts.
 
 use crate::memo::memoized::Memoized;
+use crate::search::scout::{self, Scouted};
 use crate::system::programs::Programs;
 use explore::graph::{self, Counts, Found, Limits, Mode, Race, Report, Stopped};
 use explore::{sample, stateless};
 use std::sync::atomic::Ordering;
 use trace::{Choice, KnowledgeRef};
+
+/// After so many restarts sampled runs look for the rest of the refinement: where a few suffice, a search finds them sooner.
+const RESTARTS: u32 = 3;
 
 /// How schedules are searched.
 #[derive(Clone, Debug)]
@@ -76,9 +80,8 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
     // Spin loops are blocking operations where visited states are not stored: nothing else would end them.
     programs.workload.options.awaits = awaits(engine);
     let mut outcome = Outcome::default();
-    let mut workers = Vec::new();
+    let (mut workers, mut restarts, mut scouted) = (Vec::new(), 0, 0);
     loop {
-        outcome.keep_found();
         let refinement = programs.learnt();
         let needs_help = round(engine, (programs, &mut workers), limits, &mut outcome);
         outcome.refinement = refinement;
@@ -95,15 +98,27 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
         let is_refined = programs.promote(&report.races);
         programs.teach(&mut workers);
         if needs_help {
+            outcome.keep_found();
             workers = (1..engine.workers()).map(|_| programs.for_worker()).collect();
             continue;
         }
         let was_stopped = programs.refusal.is_some() || (limits.stop)(report.states, report.executed);
         let is_enough = report.found.len() >= limits.failures || report.states >= limits.states as u64;
+        restarts += u32::from(is_refined);
         if !is_refined || was_stopped || is_enough {
             outcome.report.complete &= !is_refined;
             outcome.ways = ways(&outcome.report);
             return outcome;
+        }
+        outcome.keep_found();
+        if restarts >= RESTARTS && !matches!(engine, Engine::Sample(_)) {
+            // Half of all steps at most.
+            let Scouted { executed, found } =
+                scout::refine(programs, outcome.executed.saturating_sub(2 * scouted), limits);
+            scouted += executed;
+            outcome.executed += executed;
+            outcome.earlier = found.map(|(found, refinement)| Earlier { found, refinement }).or(outcome.earlier);
+            programs.teach(&mut workers);
         }
     }
 }

@@ -2,4 +2,5 @@
 
 pub mod diagnose;
 pub mod driver;
+mod scout;
 pub mod worker;

@@ -10,6 +10,7 @@ use crate::system::overlay::Overlay;
 use crate::system::state::State;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
+use crate::system::workload::Workload;
 use explore::graph::{Access, Actor};
 use kernel::{Kernel, Tid, event, time};
 
@@ -27,13 +28,18 @@ pub(crate) struct Passing {
     is_polled: bool,
     /// A thread spins on a clock, where spin loops are blocking operations.
     is_spun: bool,
+    /// Not at quiescence: only services are left.
+    is_over: bool,
+    /// Not beyond this moment.
+    horizon: u64,
 }
 
 impl Passing {
     /// At quiescence: no actor is enabled, or all enabled ones poll clocks.
-    pub fn quiet(kernel: &Kernel, overlay: &Overlay) -> Self {
+    pub fn quiet(kernel: &Kernel, overlay: &Overlay, workload: &Workload) -> Self {
         let is_polled = overlay.reads_clock() && may_poll(kernel);
-        Self { may_hasten: false, low_priority: true, is_polled, is_spun: overlay.is_spun() }
+        let (is_over, horizon) = (workload.is_over(kernel), workload.horizon());
+        Self { may_hasten: false, low_priority: true, is_polled, is_spun: overlay.is_spun(), is_over, horizon }
     }
 }
 
@@ -75,7 +81,7 @@ impl View<'_> {
     /// When time may pass in this state.
     pub(crate) fn passing(self) -> Passing {
         let low_priority = self.workload.options.timeouts == Timeouts::Quiet;
-        let quiet = Passing::quiet(&self.state.world.kernel, &self.state.overlay);
+        let quiet = Passing::quiet(&self.state.world.kernel, &self.state.overlay, self.workload);
         Passing { may_hasten: self.may_hasten(), low_priority, ..quiet }
     }
 
@@ -88,8 +94,17 @@ impl View<'_> {
 
     /// Whether time may pass early in this state: a deadline is pending, or a clock is polled.
     pub(crate) fn is_timed(&self) -> bool {
-        let is_awaited = || next_deadline(&self.state.world.kernel, self.deadlines()).is_some();
+        let is_awaited = || self.next_deadline().is_some_and(|next| next <= self.workload.horizon());
         self.may_hasten() && (self.state.overlay.reads_clock() || is_awaited())
+    }
+
+    /// Whether a deadline is pending, before or behind the horizon.
+    pub(crate) fn has_deadline(&self) -> bool {
+        self.next_deadline().is_some()
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        next_deadline(&self.state.world.kernel, self.deadlines())
     }
 
     /// What a step of a thread may change of whether time can pass early, and how far: whether a deadline is pending at
@@ -221,7 +236,7 @@ impl Stepper<'_> {
     pub(crate) fn pass_time(&mut self) -> Vec<Access> {
         let tids = || self.state.world.kernel.threads.keys();
         let can_move = |tid: &Tid| self.view().actor(*tid, self.view().pending_operation(*tid).as_ref()).choices > 0;
-        let next = next_deadline(&self.state.world.kernel, self.view().deadlines());
+        let next = self.view().next_deadline().filter(|next| *next <= self.view().workload.horizon());
         let is_ahead = next.is_some_and(|next| next > self.state.world.kernel.clock.now());
         let polled = next_poll(&self.state.world.kernel);
         let next = next.or(Some(polled).filter(|_| self.state.overlay.reads_clock()));
@@ -268,19 +283,22 @@ pub(crate) fn actor_table(
     actors.extend(deliveries);
     let is_timed = !deadlines.is_empty();
     let is_quiet = actors.iter().all(|actor| actor.choices == 0);
-    let is_awaited = next_deadline(kernel, deadlines.into_iter()).is_some();
+    let is_awaited = next_deadline(kernel, deadlines.into_iter()).is_some_and(|next| next <= passing.horizon);
     actors.extend(time_actor(is_awaited, is_quiet, passing));
     ActorTable { actors, is_timed, differs }
 }
 
 /// Time as an actor, if a deadline is pending or may have been pending earlier.
 fn time_actor(is_awaited: bool, is_quiet: bool, passing: Passing) -> Option<Actor> {
-    let Passing { may_hasten, low_priority, is_polled, is_spun } = passing;
+    let Passing { may_hasten, low_priority, is_polled, is_spun, is_over, .. } = passing;
     let time = Actor { number: TIME, creator: TIME, ..Actor::default() };
     if !is_awaited && !is_polled {
         // Time could have passed before the last deadline was over: it stays an actor, blocked until a step sets
         // another.
         return may_hasten.then(|| Actor { awaits: vec![access::deadlines()], ..time });
+    }
+    if is_quiet && is_over {
+        return None;
     }
     // Time does not resolve a deadlock: at quiescence it passes for deadlines and for threads that spin on a clock.
     let may_pass = is_quiet && (is_awaited || is_spun) || may_hasten;

@@ -1,5 +1,6 @@
 //! Failures: deadlocks, livelocks, unexpected ends of processes, misuse of functions.
 
+use crate::system::programs::Programs;
 use crate::system::service::Expected;
 use crate::system::state::State;
 use crate::system::view::View;
@@ -7,7 +8,21 @@ use crate::system::workload::Workload;
 use explore::system::Failure;
 use kernel::Tid;
 use kernel::kernel::Ended;
+use std::sync::atomic::Ordering;
 use trace::FailureKind;
+
+impl Programs {
+    /// The failure of the state as it is now, in which no actor is enabled; none where the horizon ends the run.
+    pub(crate) fn stuck(&self) -> Option<Failure> {
+        if self.view().is_cut() {
+            self.cut.lock().expect("no thread panics with it").add(self.view().left_waiting());
+            return None;
+        }
+        let stuck = self.view().stuck();
+        self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
+        stuck
+    }
+}
 
 impl View<'_> {
     /// The failure of a state in which no actor is enabled: a livelock if a thread spins there, else a deadlock.
@@ -32,17 +47,23 @@ impl View<'_> {
     pub(crate) fn waits(&self, tid: Tid) -> String {
         let thread = self.state.world.kernel.threads.get(&tid).expect("it waits");
         let process = self.state.world.kernel.processes.get(&thread.pid).map_or("", |process| &process.name);
+        format!("{process}/{} {}", tid.0, self.waits_in(tid))
+    }
+
+    /// What a blocked thread does, as the end of a sentence.
+    pub(crate) fn waits_in(&self, tid: Tid) -> String {
+        let thread = self.state.world.kernel.threads.get(&tid).expect("it waits");
         if self.gate(tid).is_some() {
-            return format!("{process}/{} is never started", tid.0);
+            return "is never started".to_owned();
         }
         if self.state.spin_awaits(tid).is_some() {
-            return format!("{process}/{} looks again and again, and nothing changes", tid.0);
+            return "looks again and again, and nothing changes".to_owned();
         }
         if let Some(hook) = self.hook(tid).filter(|hook| hook.function.synchronises()) {
-            return format!("{process}/{} waits in {}", tid.0, hook.function.name());
+            return format!("waits in {}", hook.function.name());
         }
         let call = thread.call.and_then(|(number, _)| kernel::table::row(number)).map_or("?", |row| row.name);
-        format!("{process}/{} waits in {call}", tid.0)
+        format!("waits in {call}")
     }
 }
 

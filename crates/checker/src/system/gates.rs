@@ -5,7 +5,7 @@
 //! wake-up is.
 
 use crate::footprint::access::{self, Kind};
-use crate::system::service::{Expected, Started};
+use crate::system::service::Started;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
@@ -34,14 +34,6 @@ impl View<'_> {
     pub(crate) fn gates(&self) -> Vec<(Pid, bool)> {
         let gated = self.workload.services.iter().filter(|service| !service.after.is_empty());
         gated.map(|service| (service.pid, self.is_open(service))).collect()
-    }
-
-    /// Whether a thread may be blocked for ever: its process is, or descends from, a service that is expected to be
-    /// running at the end.
-    pub(crate) fn may_stay(&self, tid: Tid) -> bool {
-        let Some(thread) = self.state.world.kernel.threads.get(&tid) else { return true };
-        let service = self.workload.services.iter().find(|service| service.pid == self.service(thread.pid));
-        service.is_some_and(|service| service.expected == Expected::Running)
     }
 }
 

@@ -8,6 +8,8 @@ pub mod dependency;
 pub mod executor;
 pub mod failures;
 pub mod gates;
+pub mod horizon;
+pub mod idle;
 pub mod never;
 pub mod overlay;
 pub mod peer_connects;

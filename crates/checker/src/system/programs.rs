@@ -12,6 +12,7 @@ use crate::system::actors::{ActorTable, actor_table};
 use crate::system::choice::{Alternative, TIME};
 use crate::system::dependency::Dependency;
 use crate::system::executor::Executor;
+use crate::system::horizon::Cut;
 use crate::system::overlay::ThreadOverlay;
 use crate::system::peers::{deliveries, unknown_delivery};
 use crate::system::service::Service;
@@ -35,8 +36,8 @@ use memory::Limit;
 use peer::{Address, Outside, Shape, Trouble};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use trace::{Choice, FailureKind, Fingerprint};
 use world::refusal::{Cause, Refusal};
 use world::{Command, Pace, StartError, World};
@@ -86,6 +87,8 @@ pub struct Programs {
     pub refusal: Option<Refusal>,
     /// How many steps and states failed so far, known ones included.
     pub failures: Arc<AtomicU64>,
+    /// What the horizon has ended.
+    pub cut: Arc<Mutex<Cut>>,
     /// What the last step wrote to the standard streams.
     pub printed: Vec<Output>,
     /// Collects events while a schedule is narrated.
@@ -122,7 +125,7 @@ impl Programs {
         let world = World::new(host.clone(), 1, self.state.world.memory.limit());
         let workload = self.workload.for_worker(host.clone());
         let worker = Self::new(world, workload, self.executor.for_worker(), Some(self.initial.clone()));
-        Self { failures: Arc::clone(&self.failures), ..worker }
+        Self { failures: Arc::clone(&self.failures), cut: Arc::clone(&self.cut), ..worker }
     }
 
     fn new(mut world: World, workload: Workload, executor: Executor, initial: Option<Snapshot>) -> Self {
@@ -139,6 +142,7 @@ impl Programs {
             is_starting: false,
             refusal: None,
             failures: Arc::default(),
+            cut: Arc::default(),
             printed: Vec::new(),
             listener: Listener::default(),
             info: None,
@@ -359,17 +363,14 @@ impl Programs {
         (before, untouched): (&Snapshot, &[(u32, u32)]),
     ) -> Reached<Snapshot> {
         let ActorTable { actors, is_timed, .. } = self.actors(before.is_timed, untouched);
-        let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.view().stuck() };
-        self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
+        let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
         Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
     }
 
     /// The failure of a state in which no actor is enabled.
     pub(crate) fn stuck_in(&mut self, state: &Snapshot) -> Option<Failure> {
         self.become_state(state);
-        let stuck = self.view().stuck();
-        self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
-        stuck
+        self.stuck()
     }
 
     /// Takes a choice from the loaded state; nothing if it is not enabled, or if the step does not end: the budget is spent, or it

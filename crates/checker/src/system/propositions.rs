@@ -55,8 +55,6 @@ impl Workload {
 impl View<'_> {
     /// The started program that a process is, or descends from.
     pub(crate) fn service(&self, pid: Pid) -> Pid {
-        let parent = |pid: &Pid| self.state.world.kernel.processes.get(pid).map(|process| process.parent);
-        let is_started = |pid: &Pid| self.workload.started.iter().any(|(started, _)| started == pid);
-        std::iter::successors(Some(pid), parent).take(64).find(is_started).unwrap_or(pid)
+        self.workload.root(&self.state.world.kernel, pid)
     }
 }

@@ -24,6 +24,8 @@ pub struct Service {
 pub enum Gate {
     /// A socket listens on this TCP port.
     Listening(u16),
+    /// A Unix socket listens at this path, or at this abstract name after an `@`.
+    ListeningAt(String),
     /// This service has ended, with exit code 0.
     Succeeded(String),
 }
@@ -36,6 +38,8 @@ pub enum Expected {
     Success,
     /// Not at all: to be blocked at the end is no deadlock, and to end is a failure.
     Running,
+    /// Not at all, or with exit code 0: to wait for requests at the end is no deadlock.
+    Idle,
     /// With this exit code.
     Code(u8),
     /// In any way.
@@ -55,23 +59,40 @@ impl Expected {
     #[must_use]
     pub fn allows(self, code: i32) -> bool {
         match self {
-            Self::Success => code == 0,
+            Self::Success | Self::Idle => code == 0,
             Self::Running => false,
             Self::Code(expected) => code == i32::from(expected),
             Self::Any => true,
         }
     }
+
+    /// Whether it may still be there at the end.
+    #[must_use]
+    pub fn may_last(self) -> bool {
+        matches!(self, Self::Running | Self::Idle)
+    }
 }
 
 impl Gate {
+    /// The gate that a listening socket of this name opens.
+    #[must_use]
+    pub fn listening(name: &Name) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        match name {
+            Name::Inet(endpoint) => Self::Listening(endpoint.port),
+            Name::Path(path, _) => Self::ListeningAt(text(path)),
+            Name::Abstract(name) => Self::ListeningAt(format!("@{}", text(name))),
+        }
+    }
+
     /// Whether it is open; `pid_of` finds services by name.
     #[must_use]
     pub fn is_open(&self, kernel: &Kernel, pid_of: &dyn Fn(&str) -> Option<Pid>) -> bool {
         match self {
-            Self::Listening(port) => kernel.net.sockets.values().any(|socket| {
-                let is_there = |name: &Name| matches!(name, Name::Inet(endpoint) if endpoint.port == *port);
-                socket.stage == Stage::Listening && socket.local.as_ref().is_some_and(is_there)
-            }),
+            Self::Listening(_) | Self::ListeningAt(_) => {
+                let mut listening = kernel.net.sockets.values().filter(|socket| socket.stage == Stage::Listening);
+                listening.any(|socket| socket.local.as_ref().map(Self::listening).as_ref() == Some(self))
+            }
             Self::Succeeded(name) => pid_of(name).is_some_and(|pid| {
                 let process = kernel.processes.get(&pid);
                 process.is_none_or(|process| process.state == State::Zombie(0))

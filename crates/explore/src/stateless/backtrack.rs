@@ -139,16 +139,19 @@ impl<T: FootprintSystem> Search<'_, T> {
         }
     }
 
-    /// Reverses the races of steps that are pending at the end of an execution: of blocked and of ended actors.
+    /// Reverses the races of steps that are pending at the end of an execution: of blocked, ended and interrupted actors.
     pub(super) fn reverse_pending(&mut self) {
         self.reverse_blocked(|_| true);
-        self.reverse_ended();
+        self.reverse_prevented();
     }
 
     /// Reverses the races of blocked actors that a step is about to interrupt.
     ///
     /// What they do next happens after that step, and so after whatever disabled them: no later event would race with it.
     /// Example: `T1: lock; signal T2; unlock` while T2 waits for the lock. The handler comes first, and only then T2's lock.
+    ///
+    /// Other actors may also unblock them before that step, by what they do behind it in this execution: to be examined at
+    /// its end, like the pending steps of ended actors. Example: `T1: signal T2`, `T2: receive`, `T3: send`.
     pub(super) fn reverse_interrupted(&mut self, event: &Event) {
         let frame = self.frames.last().expect("a step leaves a state");
         let is_written = |object: &u64| event.accesses.iter().any(|access| access.write && access.object == *object);
@@ -157,6 +160,7 @@ impl<T: FootprintSystem> Search<'_, T> {
             frame.actors.iter().filter(|(_, actor)| is_interrupted(actor)).map(|(dense, _)| *dense).collect();
         if !woken.is_empty() {
             self.reverse_blocked(|dense| woken.contains(dense));
+            self.note_prevented(woken);
         }
     }
 

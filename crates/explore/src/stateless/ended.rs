@@ -1,5 +1,5 @@
-//! Actors that steps of other actors end. Their pending steps are never executed after such a step, so no event races with
-//! it: at the end of the execution they are examined as if they had been executed there.
+//! Actors that steps of other actors end, or interrupt where they wait. Their pending steps are never executed right after such
+//! a step, so no event races with it: at the end of the execution they are examined as if they had been executed there.
 
 use super::race::Prevented;
 use super::search::Search;
@@ -24,7 +24,12 @@ impl<T: FootprintSystem> Search<'_, T> {
         }
         frame.backtrack = frame.backtrack.union(ended.intersection(frame.enabled()));
         self.reverse_blocked(|dense| ended.contains(dense));
-        for actor in ended.iter() {
+        self.note_prevented(ended);
+    }
+
+    /// Notes the pending steps of actors that the step prevents which is about to be added to the execution.
+    pub(super) fn note_prevented(&mut self, actors: Bits) {
+        for actor in actors.iter() {
             let (place, accesses) = (self.execution.events.len(), self.pending(actor));
             self.prevented.push(Prevented { place, actor, accesses });
         }
@@ -39,8 +44,8 @@ impl<T: FootprintSystem> Search<'_, T> {
         }
     }
 
-    /// Reverses the races of ended actors with the events that ended them.
-    pub(super) fn reverse_ended(&mut self) {
+    /// Reverses the races of ended and interrupted actors with the events that ended and interrupted them.
+    pub(super) fn reverse_prevented(&mut self) {
         let prevented = std::mem::take(&mut self.prevented);
         for Prevented { place, actor, accesses } in &prevented {
             let conflicting = self.execution.conflicting(*actor, accesses);

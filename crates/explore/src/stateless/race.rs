@@ -4,11 +4,12 @@ use super::frame::Frame;
 use crate::footprint::{Access, conflict};
 use crate::happens_before::{Event, Execution, LateStep};
 
-/// The pending step of an actor that an event ended: it races with that event although it is never executed.
+/// The pending step of an actor that an event ended, or interrupted where it waits: it races with that event although it is
+/// not executed behind it.
 pub struct Prevented {
     /// The event's place in the execution.
     pub place: usize,
-    /// The actor that was ended.
+    /// The actor that was ended or interrupted.
     pub actor: u32,
     /// The footprint of its pending step.
     pub accesses: Vec<Access>,

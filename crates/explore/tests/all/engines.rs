@@ -1,5 +1,6 @@
 //! Random programs through every engine: what the reductions leave out cannot matter.
 
+use crate::toy::code::{Op, Value};
 use crate::toy::{Machine, Program, generate};
 use explore::graph::{
     Actor, Counts, Filter, FootprintSystem, Limits, Mode, Options, Parts, Reached, Report, Step, StepContext, Taken,
@@ -44,15 +45,19 @@ fn seen(report: &Report) -> Seen {
 
 /// What a search without memory sees; nothing if that takes too long.
 fn stateless(program: &Program) -> Option<stateless::Report> {
+    stateless_of(&mut Machine::new(program.clone()))
+}
+
+fn stateless_of(machine: &mut Machine) -> Option<stateless::Report> {
     let mut stop = |_: u64, _: u64| false;
     let mut limits = stateless::Limits { depth: 200, executions: 20_000, failures: usize::MAX, stop: &mut stop };
-    let report = stateless::search(&mut Machine::new(program.clone()), &mut limits);
+    let report = stateless::search(machine, &mut limits);
     report.complete.then_some(report)
 }
 
 #[test]
 fn searches_without_memory_see_what_full_ones_see() {
-    for seed in 0..count(600) {
+    for seed in 0..count(2500) {
         let (program, ends) = generate::program(seed);
         let Some(full) = ends.then(|| graph(&program, Mode::Full)).flatten() else { continue };
         let Some(report) = stateless(&program) else { continue };
@@ -61,6 +66,18 @@ fn searches_without_memory_see_what_full_ones_see() {
         // Which words it is on can differ: of two runs of plain accesses the second may take another turn.
         assert_eq!(report.races.is_empty(), full.races.is_empty(), "program {seed}");
     }
+}
+
+/// The receiver waits when the signal comes; the message that ends its wait is sent behind that, and could be sent before it.
+#[test]
+fn what_ends_a_wait_may_come_before_the_signal_that_interrupts_it() {
+    let receiver = vec![Op::Receive { channel: 0, into: 0 }, Op::Store { var: 0, value: Value::Of(0) }, Op::End];
+    let sender = vec![Op::Send { channel: 0, value: Value::Is(1) }, Op::End];
+    let threads = vec![vec![Op::Interrupt(1), Op::End], receiver, sender];
+    let program = Program { threads, born: 3, vars: vec![0], channels: 1, capacity: 1, ..Program::default() };
+    let full = graph(&program, Mode::Full).expect("it is small");
+    assert_eq!(full.ends.len(), 2, "the handler writes before and after the receiver");
+    assert_eq!(stateless(&program).expect("it is small").ends, full.ends);
 }
 
 /// Classes of all schedules, one by one; nothing if they are too many, or if one fails and hides what others do.
@@ -172,6 +189,20 @@ fn it_is_noticed_when_a_lock_that_others_free_counts_as_held() {
         let mut stop = |_: u64, _: u64| false;
         let mut limits = Limits { states: STATES_MAX, failures: usize::MAX, stop: &mut stop };
         seen(&search(&mut machine, Mode::Reduced, &mut limits)) != seen(&full)
+    };
+    assert!((0..2000).any(is_lost));
+}
+
+/// Whoever is interrupted where it waits does next what it does behind the signal, so behind what it waits for.
+#[test]
+fn it_is_noticed_when_waits_that_are_interrupted_are_not_reversed() {
+    let is_lost = |seed| {
+        let (program, ends) = generate::program(seed);
+        let mut machine = Machine::new(program.clone());
+        machine.tells_interrupts = false;
+        let Some(full) = ends.then(|| graph(&program, Mode::Full)).flatten() else { return false };
+        let report = stateless_of(&mut machine);
+        report.is_some_and(|report| report.ends != full.ends)
     };
     assert!((0..2000).any(is_lost));
 }

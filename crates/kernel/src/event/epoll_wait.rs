@@ -7,7 +7,6 @@ use crate::call::{Call, Stop};
 use crate::descriptor::{File, POLLIN};
 use crate::errno::EINVAL;
 use crate::id::Id;
-use crate::wait::Interruption;
 
 /// Bytes of a `struct epoll_event`, which is packed.
 const EVENT: u64 = 12;
@@ -32,7 +31,7 @@ pub fn pwait(call: &mut Call<'_>) -> Result<u64, Stop> {
 
 /// `epoll_pwait2(2)`.
 pub fn pwait2(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let timeout = call.load_timeout(call.args[3])?;
+    let timeout = call.timeout_once(|call| call.load_timeout(call.args[3]))?;
     call.take_mask(call.args[4], call.args[5])?;
     run(call, timeout)
 }
@@ -53,7 +52,7 @@ fn run(call: &mut Call<'_>, timeout: Timeout) -> Result<u64, Stop> {
         call.store_u64(address.wrapping_add(4), *data)?;
     }
     let watched = Watched { fd: call.int(0), description, events: POLLIN };
-    call.count_or_wait(events.len() as u64, &[watched], timeout, Interruption::Fail)
+    call.count_or_wait(events.len() as u64, &[watched], timeout, Vec::new())
 }
 
 /// Takes up to `max` events from the front of the list; level-triggered items go to its end, so that all get their turn.

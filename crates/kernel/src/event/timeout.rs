@@ -79,6 +79,14 @@ impl Call<'_> {
         Ok(Timeout::from_nanoseconds((seconds as u64).saturating_mul(SECOND).saturating_add(nanoseconds)))
     }
 
+    /// The timeout of a call that waits until it is over: read when the call begins, never again when it is redone.
+    pub fn timeout_once(&mut self, load: impl FnOnce(&mut Self) -> Result<Timeout, Stop>) -> Result<Timeout, Stop> {
+        match &self.resumed {
+            Some(wait) => Ok(wait.deadline.map_or(Timeout::Never, Timeout::After)),
+            None => load(self),
+        }
+    }
+
     /// When a call with this timeout ends at the latest; a call that is redone keeps its first deadline.
     #[must_use]
     pub fn deadline(&self, timeout: Timeout) -> Option<u64> {

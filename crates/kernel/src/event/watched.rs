@@ -3,6 +3,7 @@
 use super::timeout::Timeout;
 use crate::call::{Call, Stop};
 use crate::descriptor::{Fd, O_PATH};
+use crate::errno::EINTR;
 use crate::id::Id;
 use crate::wait::{Condition, Interruption, Wait};
 
@@ -24,16 +25,19 @@ impl Call<'_> {
 
     /// Gives back how many things are ready, or waits for the first: 0 when the time is over.
     ///
-    /// A signal handler ends the wait with `EINTR` in any case (`signal(7)`).
+    /// A signal handler ends the wait with `EINTR` in any case (`signal(7)`). `kept` is what the call copied in.
     pub(super) fn count_or_wait(
         &self,
         count: u64,
         watched: &[Watched],
         timeout: Timeout,
-        interruption: Interruption,
+        kept: Vec<u8>,
     ) -> Result<u64, Stop> {
         if count > 0 || timeout == Timeout::Zero || self.timed_out() {
             return Ok(count);
+        }
+        if self.is_interrupted() {
+            return Err(EINTR.into());
         }
         if watched.iter().any(|watch| self.is_another(watch)) {
             // Linux looks at the new file, but only when something happens to the old one.
@@ -41,8 +45,13 @@ impl Call<'_> {
         }
         let conditions = watched.iter().map(|watch| Condition::Poll(watch.description, watch.events)).collect();
         let held = watched.iter().map(|watch| (watch.fd, watch.description)).collect();
-        let wait = Wait::any(conditions).deadline(self.deadline(timeout)).interruption(interruption);
-        Err(wait.holding(held).into())
+        let wait = Wait::any(conditions).deadline(self.deadline(timeout)).interruption(Interruption::Finish);
+        Err(wait.holding(held).keeping(kept).into())
+    }
+
+    /// What the call copied in when it began, if it is redone: others may have changed the original since.
+    pub(super) fn copied(&self) -> Option<Vec<u8>> {
+        self.resumed.as_ref().map(|wait| wait.kept.clone())
     }
 
     /// Whether a descriptor refers to something else than when the call began.

@@ -4,6 +4,7 @@ use super::inode::{Inode, Kind};
 use super::permission::{READ, WRITE};
 use super::walk::{AT_FDCWD, AT_SYMLINK_NOFOLLOW, Node};
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{E2BIG, EEXIST, EINVAL, ENAMETOOLONG, ENODATA, ENOENT, EOPNOTSUPP, EPERM, ERANGE, Errno};
 use crate::id::Id;
 
@@ -49,9 +50,11 @@ fn check(call: &Call<'_>, inode: &Inode, name: &[u8], wanted: u32) -> Result<(),
     match name {
         _ if name.starts_with(b"user.") && !takes_user => Err(if writes { EPERM } else { ENODATA }),
         _ if name.starts_with(b"user.") => asker.may(inode, wanted),
-        _ if name.starts_with(b"trusted.") && !asker.is_privileged => Err(if writes { EPERM } else { ENODATA }),
+        _ if name.starts_with(b"trusted.") && !asker.can(Capability::Admin) => {
+            Err(if writes { EPERM } else { ENODATA })
+        }
         _ if name.starts_with(b"trusted.") => Ok(()),
-        _ if name.starts_with(b"security.") && !asker.is_privileged && writes => Err(EPERM),
+        _ if name.starts_with(b"security.") && !asker.can(Capability::Admin) && writes => Err(EPERM),
         _ if name.starts_with(b"security.") => Ok(()),
         _ => Err(EOPNOTSUPP),
     }
@@ -102,7 +105,7 @@ fn give(call: &mut Call<'_>, value: &[u8], address: u64, size: u64) -> Result<u6
 
 fn list(call: &mut Call<'_>, by: By) -> Result<u64, Stop> {
     let (id, _) = inode_by(call, by)?;
-    let is_root = call.asker().is_privileged;
+    let is_root = call.can(Capability::Admin);
     let all = call.kernel.files.attributes.get(&id).cloned().unwrap_or_default();
     let shown = all.into_keys().filter(|name| is_root || !name.starts_with(b"trusted."));
     let names: Vec<u8> = shown.flat_map(|name| name.into_iter().chain([0])).collect();

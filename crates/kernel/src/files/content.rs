@@ -5,6 +5,7 @@
 use super::inode::{S_ISGID, S_ISUID};
 use crate::Kernel;
 use crate::call::Call;
+use crate::capability::Capability;
 use crate::errno::{EFBIG, ENOENT, ENOSPC, Errno};
 use crate::id::Id;
 use memory::{Memory, ObjectId};
@@ -85,7 +86,7 @@ pub fn touch(kernel: &mut Kernel, inode: Id) -> Result<(), Errno> {
 
 /// Takes set-id bits away, as a write by an ordinary user does (`write(2)`).
 pub fn drop_set_id(call: &mut Call<'_>, id: Id) {
-    let is_ordinary = !call.asker().is_privileged;
+    let is_ordinary = !call.can(Capability::SetId);
     let Some(inode) = call.kernel.inode(id).filter(|inode| is_ordinary && inode.mode & (S_ISUID | S_ISGID) != 0) else {
         return;
     };

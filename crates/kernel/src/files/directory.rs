@@ -5,6 +5,7 @@ use super::inode::{Inode, entry_type};
 use super::permission::EXECUTE;
 use super::walk::AT_FDCWD;
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::File;
 use crate::errno::{EBADF, EINVAL, ENOENT, ENOTDIR, ERANGE, Errno};
 use crate::id::Id;
@@ -186,7 +187,7 @@ pub fn chroot(call: &mut Call<'_>) -> Result<u64, Stop> {
     if !inode.is_directory() {
         return Err(ENOTDIR.into());
     }
-    if !call.asker().is_privileged {
+    if !call.can(Capability::Chroot) {
         return Err(crate::errno::EPERM.into());
     }
     if directory == base::root() { Ok(0) } else { call.unsupported("another root than /") }

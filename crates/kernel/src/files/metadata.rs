@@ -8,6 +8,7 @@ use super::walk::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, Node};
 use super::{base, notify};
 use crate::Kernel;
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::Fd;
 use crate::errno::{EACCES, EINVAL, ENOENT, EOPNOTSUPP, EPERM, Errno};
 use crate::id::Id;
@@ -63,7 +64,7 @@ fn set_mode(call: &mut Call<'_>, node: Node, mode: u32) -> Result<u64, Stop> {
     let asker = call.asker();
     asker.owns(&inode)?;
     // Who is not in the group cannot make the file act as the group.
-    let lost = if !asker.is_privileged && !asker.is_in(inode.gid) { S_ISGID } else { 0 };
+    let lost = if !asker.can(Capability::SetId) && !asker.is_in(inode.gid) { S_ISGID } else { 0 };
     change(call.kernel, id, |inode| inode.mode = mode & 0o7777 & !lost)
 }
 
@@ -110,7 +111,7 @@ fn set_owner(call: &mut Call<'_>, node: Node, uid: u32, gid: u32) -> Result<u64,
     let asker = call.asker();
     let owner_stays = uid == SAME || uid == inode.uid && asker.uid == inode.uid;
     let group_is_own = gid == SAME || asker.uid == inode.uid && (asker.is_in(gid) || gid == inode.gid);
-    if !(asker.is_privileged || owner_stays && group_is_own) {
+    if !(asker.can(Capability::Chown) || owner_stays && group_is_own) {
         return Err(EPERM.into());
     }
     change(call.kernel, id, |inode| {

@@ -6,6 +6,7 @@ use super::walk::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_FOLLOW, AT_SYMLINK_NOFOLLO
 use super::{base, file_system, notify};
 use crate::Kernel;
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::Fd;
 use crate::errno::{EBUSY, EEXIST, EINVAL, EISDIR, ENOENT, ENOTDIR, ENOTEMPTY, EPERM, EXDEV, Errno};
 use crate::id::Id;
@@ -69,7 +70,7 @@ fn make_node(call: &mut Call<'_>, dir: Fd, path: u64, mode: u32, device: u32) ->
     let place = call.entry_at(dir, path)?;
     check_free_name(&place)?;
     call.asker().may_change(call.kernel, place.parent)?;
-    if matches!(kind, Kind::Character(_) | Kind::Block(_)) && !call.asker().is_privileged {
+    if matches!(kind, Kind::Character(_) | Kind::Block(_)) && !call.can(Capability::Node) {
         return Err(EPERM.into());
     }
     call.create_entry(&place, kind, mode & 0o7777)?;

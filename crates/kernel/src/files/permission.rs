@@ -2,6 +2,7 @@
 
 use super::inode::{Inode, S_ISVTX};
 use crate::Kernel;
+use crate::capability::{ALL, Capability};
 use crate::errno::{EACCES, EPERM, Errno};
 use crate::id::{Id, Pid};
 use crate::process::Credentials;
@@ -22,46 +23,44 @@ pub struct Asker {
     pub gid: u32,
     /// Further groups.
     pub groups: Vec<u32>,
-    /// Whether permissions do not bind it: the superuser, unless it gave the capability away.
-    pub is_privileged: bool,
-}
-
-/// `CAP_DAC_OVERRIDE`, which stands for all capabilities about files here.
-const OVERRIDE: u64 = 1 << 1;
-
-/// Whether capabilities free somebody with this user id from permissions; setting another id for files drops them.
-fn is_privileged(credentials: &Credentials, uid: u32) -> bool {
-    let implied = uid == 0;
-    implied && credentials.capabilities.is_none_or(|[effective, ..]| effective & OVERRIDE != 0)
+    /// Its capabilities.
+    pub capabilities: u64,
 }
 
 impl Asker {
     /// The superuser.
     #[must_use]
     pub fn root() -> Self {
-        Self { uid: 0, gid: 0, groups: Vec::new(), is_privileged: true }
+        Self { uid: 0, gid: 0, groups: Vec::new(), capabilities: ALL }
     }
 
     /// With the file-system ids, as most calls ask.
     #[must_use]
     pub fn effective(credentials: &Credentials) -> Self {
-        Self::with(credentials, credentials.user[3], credentials.group[3])
+        Self::with(credentials, (credentials.user[3], credentials.group[3]), credentials.capability_sets()[0])
     }
 
-    /// With the real ids, as `access(2)` asks.
+    /// With the real ids, as `access(2)` asks: what is permitted to a real superuser, nothing to others.
     #[must_use]
     pub fn real(credentials: &Credentials) -> Self {
-        Self::with(credentials, credentials.user[0], credentials.group[0])
+        let capabilities = if credentials.user[0] == 0 { credentials.capability_sets()[1] } else { 0 };
+        Self::with(credentials, (credentials.user[0], credentials.group[0]), capabilities)
+    }
+
+    /// Whether it has a capability.
+    #[must_use]
+    pub fn can(&self, capability: Capability) -> bool {
+        capability.is_in(self.capabilities)
     }
 
     /// Whether it may make set-group-id files of a group.
     #[must_use]
     pub fn may_set_group(&self, gid: u32) -> bool {
-        self.is_privileged || self.gid == gid || self.groups.contains(&gid)
+        self.can(Capability::SetId) || self.gid == gid || self.groups.contains(&gid)
     }
 
-    fn with(credentials: &Credentials, uid: u32, gid: u32) -> Self {
-        Self { uid, gid, groups: credentials.groups.clone(), is_privileged: is_privileged(credentials, uid) }
+    fn with(credentials: &Credentials, (uid, gid): (u32, u32), capabilities: u64) -> Self {
+        Self { uid, gid, groups: credentials.groups.clone(), capabilities }
     }
 
     /// The effective ids of a process.
@@ -78,8 +77,12 @@ impl Asker {
 
     /// Whether it may do all of `wanted`; `EACCES` if not.
     pub fn may(&self, inode: &Inode, wanted: u32) -> Result<(), Errno> {
-        if self.is_privileged {
+        if self.can(Capability::Override) {
             return self.superuser_may(inode, wanted);
+        }
+        let searches = wanted == READ || inode.is_directory() && wanted & WRITE == 0;
+        if searches && self.can(Capability::ReadSearch) {
+            return Ok(());
         }
         let shift = match inode {
             _ if inode.uid == self.uid => 6,
@@ -97,7 +100,7 @@ impl Asker {
 
     /// Whether it owns the inode, or is the superuser; `EPERM` if not.
     pub fn owns(&self, inode: &Inode) -> Result<(), Errno> {
-        if self.is_privileged || self.uid == inode.uid { Ok(()) } else { Err(EPERM) }
+        if self.can(Capability::Owner) || self.uid == inode.uid { Ok(()) } else { Err(EPERM) }
     }
 
     /// Whether it may add or remove entries of a directory.

@@ -139,7 +139,7 @@ pub fn sync_file_range(call: &mut Call<'_>) -> Result<u64, Stop> {
         return Err(EINVAL.into());
     }
     match call.description(description).file {
-        File::Inode(_) | File::Device(_) => Ok(0),
+        File::Inode(_) => Ok(0),
         _ => Err(ESPIPE.into()),
     }
 }

@@ -3,6 +3,7 @@
 use super::access::{Access, Object};
 use super::state::Ipc;
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EACCES, EEXIST, EINVAL, ENOENT, ENOSPC, EPERM, Errno};
 use crate::map::Map;
 
@@ -29,7 +30,7 @@ impl Access {
         let (uid, gid) = (credentials.user[1], credentials.group[1]);
         let is_in = |group: u32| group == gid || credentials.groups.contains(&group);
         let granted = match uid {
-            0 => return Ok(()),
+            _ if call.can(Capability::IpcOwner) => return Ok(()),
             uid if uid == self.uid || uid == self.creator.0 => self.mode >> 6,
             _ if is_in(self.gid) || is_in(self.creator.1) => self.mode >> 3,
             _ => self.mode,
@@ -40,7 +41,7 @@ impl Access {
     /// Whether the caller owns the object, and so may remove and change it.
     pub fn check_owner(&self, call: &Call<'_>) -> Result<(), Errno> {
         let uid = call.process().credentials.user[1];
-        if uid == 0 || uid == self.uid || uid == self.creator.0 { Ok(()) } else { Err(EPERM) }
+        if call.can(Capability::Admin) || uid == self.uid || uid == self.creator.0 { Ok(()) } else { Err(EPERM) }
     }
 
     /// Takes over owner and permissions from a `struct ipc64_perm` of the guest (`IPC_SET`).

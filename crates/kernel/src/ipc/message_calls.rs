@@ -5,6 +5,7 @@ use super::keys;
 use super::message::{Queue, Wanted};
 use super::request::QueueRequest;
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{E2BIG, EAGAIN, EIDRM, EINVAL, ENOMSG, EPERM};
 use crate::wait::{Condition, Interruption, Wait};
 use std::collections::VecDeque;
@@ -50,27 +51,40 @@ fn queue_of<'a>(call: &'a Call<'_>, id: i32, wanted: u32) -> Result<&'a Queue, S
     Ok(queue)
 }
 
-fn wait(request: QueueRequest) -> Stop {
-    Wait::until(Condition::Queue(request)).interruption(Interruption::Fail).into()
+fn wait(request: QueueRequest) -> Wait {
+    Wait::until(Condition::Queue(request)).interruption(Interruption::Fail)
 }
 
 /// `msgsnd(2)`.
 pub fn msgsnd(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let (id, [_, address, size, flags, ..]) = (call.int(0), call.args);
-    let kind = call.load_u64(address)? as i64;
-    if size > MESSAGE_MAX || id < 0 || kind < 1 {
-        return Err(EINVAL.into());
-    }
-    let text = call.load_bytes(address.wrapping_add(8), size as usize)?;
+    let (id, flags) = (call.int(0), call.args[3]);
+    // Copied when the call begins: what the sender writes to it later is no part of the message.
+    let message = match &call.resumed {
+        Some(wait) => wait.kept.clone(),
+        None => load_message(call, id)?,
+    };
+    let (kind, text) = message.split_first_chunk().expect("it begins with its kind");
+    let (kind, text) = (i64::from_le_bytes(*kind), text.to_vec());
     if !queue_of(call, id, WRITE)?.has_room(text.len()) {
         let request = QueueRequest::Send(id, text.len());
-        return Err(if flags & IPC_NOWAIT != 0 { EAGAIN.into() } else { wait(request) });
+        return Err(if flags & IPC_NOWAIT != 0 { EAGAIN.into() } else { wait(request).keeping(message).into() });
     }
     let (now, pid) = (seconds(call), call.pid.0);
     let queue = call.kernel.ipc.queues.get_mut(&id).ok_or(EINVAL)?;
     queue.messages.push_back((kind, text));
     (queue.times[0], queue.last[0]) = (now, pid);
     Ok(0)
+}
+
+/// A `struct msgbuf`: the kind, then the text.
+fn load_message(call: &mut Call<'_>, id: i32) -> Result<Vec<u8>, Stop> {
+    let [_, address, size, ..] = call.args;
+    let kind = call.load_u64(address)? as i64;
+    if size > MESSAGE_MAX || id < 0 || kind < 1 {
+        return Err(EINVAL.into());
+    }
+    let text = call.load_bytes(address.wrapping_add(8), size as usize)?;
+    Ok([&kind.to_le_bytes()[..], &text].concat())
 }
 
 /// `msgrcv(2)`.
@@ -91,7 +105,7 @@ pub fn msgrcv(call: &mut Call<'_>) -> Result<u64, Stop> {
     let queue = queue_of(call, id, READ)?;
     let Some(at) = queue.find(wanted) else {
         let request = QueueRequest::Receive(id, wanted);
-        return Err(if flags & IPC_NOWAIT != 0 { ENOMSG.into() } else { wait(request) });
+        return Err(if flags & IPC_NOWAIT != 0 { ENOMSG.into() } else { wait(request).into() });
     };
     let (kind, text) = queue.messages[at].clone();
     if text.len() as u64 > size && flags & MSG_NOERROR == 0 {
@@ -128,7 +142,7 @@ fn change(call: &mut Call<'_>, id: i32, argument: u64) -> Result<u64, Stop> {
     access.check_owner(call)?;
     access.load(call, argument)?;
     let bytes_max = call.load_u64(argument.wrapping_add(88))?;
-    if bytes_max > QUEUE_MAX && call.process().credentials.user[1] != 0 {
+    if bytes_max > QUEUE_MAX && !call.can(Capability::Resource) {
         return Err(EPERM.into());
     }
     let now = seconds(call);

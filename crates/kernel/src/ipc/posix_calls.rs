@@ -4,6 +4,7 @@ use super::posix::{Notification, PosixQueue};
 use super::posix_file::{drop_if_unused, notify, of_description, wake};
 use super::request::QueueRequest;
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::{
     Description, File, O_ACCMODE, O_CLOEXEC, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY, POLLIN, POLLOUT,
 };
@@ -69,7 +70,7 @@ fn check_access(call: &Call<'_>, id: Id, flags: u32) -> Result<(), Errno> {
     let credentials = &call.process().credentials;
     let (uid, gid) = (credentials.user[1], credentials.group[1]);
     let shift = match uid {
-        0 => return Ok(()),
+        _ if call.can(Capability::Override) => return Ok(()),
         uid if uid == queue.owner.0 => 6,
         _ if gid == queue.owner.1 => 3,
         _ => 0,
@@ -85,7 +86,7 @@ fn create(call: &mut Call<'_>, name: &[u8], mode: u32, attributes: u64) -> Resul
     }
     let credentials = &call.process().credentials;
     let owner = (credentials.user[1], credentials.group[1]);
-    let (count_limit, size_limit) = if owner.0 == 0 { HARD } else { (COUNT.1, SIZE.1) };
+    let (count_limit, size_limit) = if call.can(Capability::Resource) { HARD } else { (COUNT.1, SIZE.1) };
     if !(1..=count_limit).contains(&count_max) || !(1..=size_limit).contains(&size_max) {
         return Err(EINVAL.into());
     }
@@ -110,10 +111,10 @@ pub fn mq_unlink(call: &mut Call<'_>) -> Result<u64, Stop> {
     let name = call.load_path(call.args[0])?;
     check_name(&name)?;
     let id = call.kernel.ipc.names.get(&name).copied().ok_or(ENOENT)?;
-    let uid = call.process().credentials.user[1];
+    let (uid, is_free) = (call.process().credentials.user[1], call.can(Capability::Owner));
     let queue = call.kernel.ipc.posix.get_mut(&id).ok_or(ENOENT)?;
     // The directory of queues is sticky.
-    if uid != 0 && uid != queue.owner.0 {
+    if !is_free && uid != queue.owner.0 {
         return Err(EPERM.into());
     }
     queue.name = None;
@@ -130,7 +131,7 @@ fn queue_argument(call: &Call<'_>) -> Result<(Id, Id), Stop> {
 }
 
 /// Waits for a message or for room, up to a time of the real-time clock.
-fn wait(call: &Call<'_>, description: Id, request: QueueRequest, time: Option<u64>) -> Stop {
+fn wait(call: &Call<'_>, description: Id, request: QueueRequest, time: Option<u64>, kept: Vec<u8>) -> Stop {
     if call.description(description).is_nonblocking() {
         return EAGAIN.into();
     }
@@ -139,11 +140,17 @@ fn wait(call: &Call<'_>, description: Id, request: QueueRequest, time: Option<u6
         return ETIMEDOUT.into();
     }
     let deadline = time.map(|time| time - (clock.real() - clock.now()));
-    Wait::until(Condition::Queue(request)).deadline(deadline).into()
+    Wait::until(Condition::Queue(request)).deadline(deadline).keeping(kept).into()
 }
 
+/// Read when the call begins; the wait has it from then on.
 fn load_time(call: &mut Call<'_>, address: u64) -> Result<Option<u64>, Stop> {
-    if address == 0 { Ok(None) } else { call.load_timespec(address).map(Some) }
+    let clock = call.kernel.clock;
+    match &call.resumed {
+        Some(wait) => Ok(wait.deadline.map(|deadline| deadline + (clock.real() - clock.now()))),
+        None if address == 0 => Ok(None),
+        None => call.load_timespec(address).map(Some),
+    }
 }
 
 /// `mq_timedsend(3)`.
@@ -162,10 +169,15 @@ pub fn mq_timedsend(call: &mut Call<'_>) -> Result<u64, Stop> {
     if length > queue.size_max as u64 {
         return Err(EMSGSIZE.into());
     }
-    if queue.is_full() {
-        return Err(wait(call, description, QueueRequest::PosixSend(id), time));
+    let is_full = queue.is_full();
+    // Copied when the call begins: what the sender writes to it later is no part of the message.
+    let text = match &call.resumed {
+        Some(wait) => wait.kept.clone(),
+        None => call.load_bytes(buffer, length as usize)?,
+    };
+    if is_full {
+        return Err(wait(call, description, QueueRequest::PosixSend(id), time, text));
     }
-    let text = call.load_bytes(buffer, length as usize)?;
     let sender = (call.pid, call.process().credentials.user[0]);
     let queue = call.kernel.ipc.posix.get_mut(&id).ok_or(EBADF)?;
     let was_empty = queue.is_empty();
@@ -190,7 +202,7 @@ pub fn mq_timedreceive(call: &mut Call<'_>) -> Result<u64, Stop> {
         return Err(EMSGSIZE.into());
     }
     if queue.is_empty() {
-        return Err(wait(call, description, QueueRequest::PosixReceive(id), time));
+        return Err(wait(call, description, QueueRequest::PosixReceive(id), time, Vec::new()));
     }
     let queue = call.kernel.ipc.posix.get_mut(&id).ok_or(EBADF)?;
     let (urgency, text) = queue.messages.pop_front().expect("it is not empty");

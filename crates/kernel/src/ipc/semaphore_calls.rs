@@ -56,7 +56,7 @@ pub fn semop(call: &mut Call<'_>) -> Result<u64, Stop> {
 
 /// `semtimedop(2)`.
 pub fn semtimedop(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let timeout = call.load_timeout(call.args[3])?;
+    let timeout = call.timeout_once(|call| call.load_timeout(call.args[3]))?;
     operate(call, timeout)
 }
 
@@ -71,7 +71,11 @@ fn operate(call: &mut Call<'_>, timeout: Timeout) -> Result<u64, Stop> {
     if count > OPERATIONS_MAX {
         return Err(E2BIG.into());
     }
-    let operations = load_operations(call, address, count)?;
+    // Read when the call begins; the wait has them from then on.
+    let operations = match call.resumed.as_ref().and_then(|wait| wait.until.first()) {
+        Some(Condition::Semaphores(request)) => request.operations.clone(),
+        _ => load_operations(call, address, count)?,
+    };
     let Some(set) = call.kernel.ipc.sets.get(&id) else {
         // A set that was removed while we waited is gone, not unknown.
         return Err(if call.resumed.is_some() { EIDRM } else { EINVAL }.into());

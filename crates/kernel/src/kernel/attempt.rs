@@ -56,6 +56,26 @@ impl Kernel {
         self.attempt(memory, tid, call, deviation, resumed)
     }
 
+    /// Carries out for the last time the call that a thread waits in: a signal handler ends the wait, and the call says with
+    /// what result ([`Interruption::Finish`](crate::wait::Interruption::Finish)).
+    ///
+    /// # Panics
+    /// If the call waits on: one that asks for this does not.
+    pub fn finish(&mut self, memory: &mut Memory, tid: Tid) -> u64 {
+        let now = self.clock.now();
+        let thread = self.threads.get_mut(&tid).expect("a waiting thread exists");
+        let call = thread.call.expect("a waiting thread is in a call");
+        let wait = thread.stop_waiting(now).expect("a thread whose call is finished has waited in it");
+        // The handler's frame keeps the mask of the call's beginning: it is restored when the handler returns.
+        let mask = thread.saved_mask.take();
+        let outcome = self.attempt(memory, tid, call, Deviation::default(), Some(Wait { interrupted: true, ..wait }));
+        self.threads.get_mut(&tid).expect("it is in no call that ends it").saved_mask = mask;
+        match outcome {
+            Outcome::Returned(result) => result,
+            other => panic!("an interrupted call returns: {other:?}"),
+        }
+    }
+
     /// One level of `match` turns what a function returned into what the world does; this is the
     /// only place where `Stop` is taken apart.
     fn attempt(

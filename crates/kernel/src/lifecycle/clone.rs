@@ -233,6 +233,7 @@ fn create_process(call: &mut Call<'_>, request: &Request, pid: Pid, path: Id) ->
     child.controls.executed = false;
     child.controls.parent_death_signal = 0;
     child.controls.subreaper = false;
+    child.controls.timer_slack.1 = child.controls.timer_slack.0;
     if request.has(CLONE_CLEAR_SIGHAND) {
         clear_handlers(&mut child);
     }

@@ -86,7 +86,11 @@ fn become_owner(process: &mut Process, (user, group): (Option<u32>, Option<u32>)
         ids[2] = ids[1];
         ids[3] = ids[1];
     }
+    // execve(2) gives what the ids imply; what is inheritable stays.
+    let [.., inheritable] = credentials.capability_sets();
     credentials.capabilities = None;
+    let [effective, permitted, _] = credentials.capability_sets();
+    credentials.set_capabilities([effective, permitted, inheritable]);
 }
 
 fn renew_thread(kernel: &mut Kernel, tid: Tid, name: &[u8]) {

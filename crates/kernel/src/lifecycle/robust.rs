@@ -1,6 +1,7 @@
 //! Robust futexes: what a thread held when it ended is marked, and one waiter is woken (`get_robust_list(2)`).
 
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EINVAL, EPERM, ESRCH};
 use crate::id::{Pid, Tid};
 use crate::{Kernel, futex};
@@ -28,7 +29,7 @@ pub fn get_robust_list(call: &mut Call<'_>) -> Result<u64, Stop> {
     let tid = if tid == 0 { call.tid } else { Tid(tid as u32) };
     let Some(thread) = call.kernel.threads.get(&tid) else { return Err(ESRCH.into()) };
     let (list, pid) = (thread.robust_list.0, thread.pid);
-    if pid != call.pid && call.process().credentials.user[1] != 0 {
+    if pid != call.pid && !call.can(Capability::Trace) {
         return Err(EPERM.into());
     }
     call.store_u64(length, HEAD_SIZE)?;

@@ -2,6 +2,7 @@
 
 use super::{errno, is_aligned, is_mapped, page_up, range};
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EINVAL, ENOMEM, EPERM};
 use crate::process::limit;
 use memory::PAGE_SIZE;
@@ -85,7 +86,7 @@ fn whole_pages(call: &Call<'_>) -> Result<(u64, u64), Stop> {
 /// here.
 pub fn mlock(call: &mut Call<'_>) -> Result<u64, Stop> {
     let (start, length) = whole_pages(call)?;
-    let is_free = call.process().credentials.user[1] == 0;
+    let is_free = call.can(Capability::IpcLock);
     let limit = call.process().limits[limit::LOCKED].0;
     if !is_free && limit == 0 {
         return Err(EPERM.into());

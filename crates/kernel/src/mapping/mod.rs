@@ -114,12 +114,18 @@ fn errno(error: MapError) -> Errno {
 
 /// `mmap(2)`.
 ///
-/// Order of checks as in Linux's `do_mmap`: length and offset, sharing, limits, then the
-/// descriptor, then the place. Programs see the first error that applies.
+/// Order of checks as in Linux's `ksys_mmap_pgoff` and `do_mmap`: offset, descriptor, length, sharing, limits, what the
+/// descriptor allows, then the place. Programs see the first error that applies.
 fn mmap(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [hint, length, protection, flags, _, offset] = call.args;
     let flags = flags & 0xffff_ffff;
-    if length == 0 || !is_aligned(offset) {
+    if !is_aligned(offset) {
+        return Err(EINVAL.into());
+    }
+    if flags & MAP_ANONYMOUS == 0 {
+        call.description_of(call.int(4))?;
+    }
+    if length == 0 {
         return Err(EINVAL.into());
     }
     let length = page_up(length).filter(|length| *length <= USER_END).ok_or(ENOMEM)?;
@@ -133,7 +139,7 @@ fn mmap(call: &mut Call<'_>) -> Result<u64, Stop> {
     let start = place(call, hint, length, flags)?;
     let backing = match backing {
         Some(backing) => backing,
-        None => shared_zeros(call, length),
+        None => shared_zeros(call, length, flags)?,
     };
     let grows_down = flags & MAP_GROWSDOWN != 0;
     let mapping = Mapping { start, len: length, protection, backing, sharing, grows_down, name };
@@ -151,6 +157,7 @@ fn mmap(call: &mut Call<'_>) -> Result<u64, Stop> {
 
 fn sharing(flags: u64) -> Result<Sharing, Stop> {
     match flags & MAP_TYPE {
+        MAP_SHARED_VALIDATE if flags & MAP_ANONYMOUS != 0 => Err(EINVAL.into()),
         MAP_SHARED_VALIDATE if flags & !MAP_VALID != 0 => Err(EOPNOTSUPP.into()),
         MAP_SHARED | MAP_SHARED_VALIDATE => Ok(Sharing::Shared),
         MAP_PRIVATE => Ok(Sharing::Private),
@@ -226,11 +233,15 @@ fn note_access(call: &mut Call<'_>, object: ObjectId, is_writable: bool) {
     }
 }
 
-/// An object of zeros for anonymous memory that is shared.
-fn shared_zeros(call: &mut Call<'_>, length: u64) -> Backing {
+/// An object of zeros for memory that is shared: anonymous, or of `/dev/zero`.
+fn shared_zeros(call: &mut Call<'_>, length: u64, flags: u64) -> Result<Backing, Stop> {
     let Id(id) = call.fresh_id();
     call.memory.create_object(ObjectId(id), length);
-    Backing::Object { id: ObjectId(id), offset: 0 }
+    if flags & MAP_ANONYMOUS == 0 {
+        let is_writable = call.description(call.description_of(call.int(4))?).is_writable();
+        note_access(call, ObjectId(id), is_writable);
+    }
+    Ok(Backing::Object { id: ObjectId(id), offset: 0 })
 }
 
 /// Where a mapping goes.

@@ -1,6 +1,7 @@
 //! Reading and writing the memory of another process: `process_vm_readv(2)`.
 
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EFAULT, EINVAL, EPERM, ESRCH};
 use crate::guest::Piece;
 use crate::id::Pid;
@@ -32,7 +33,7 @@ fn load(call: &mut Call<'_>) -> Result<(Vec<Piece>, Vec<Piece>, SpaceId), Stop> 
     let mine = call.process().credentials.user;
     let is_same = process.credentials.user[..3].iter().all(|user| *user == mine[0]);
     // ptrace(2), access mode checking.
-    if process.pid != call.pid && mine[1] != 0 && (!is_same || process.controls.dumpable != 1) {
+    if process.pid != call.pid && !call.can(Capability::Trace) && (!is_same || process.controls.dumpable != 1) {
         return Err(EPERM.into());
     }
     Ok((local, remote, process.space))

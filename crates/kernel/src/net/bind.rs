@@ -6,6 +6,7 @@ use super::socket::{Family, Identity, Kind, Listener, Socket, Stage};
 use super::{name, port, unix};
 use crate::Kernel;
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EACCES, EADDRNOTAVAIL, EAFNOSUPPORT, EINVAL, EOPNOTSUPP, Errno};
 use crate::id::Id;
 use std::net::Ipv6Addr;
@@ -36,7 +37,7 @@ fn bind_inet(call: &mut Call<'_>, id: Id, endpoint: Endpoint) -> Result<(), Stop
     if !endpoint.is_local() || endpoint.is_v4() && socket.options.is_on(IPV6_V6ONLY) {
         return Err(EADDRNOTAVAIL.into());
     }
-    if (1..PRIVILEGED).contains(&endpoint.port) && call.process().credentials.user[1] != 0 {
+    if (1..PRIVILEGED).contains(&endpoint.port) && !call.can(Capability::BindService) {
         return Err(EACCES.into());
     }
     if socket.local.is_some() || socket.stage != Stage::Idle {

@@ -10,6 +10,7 @@ use super::receive::{self, MSG_TRUNC, Received, receive};
 use super::send::{MSG_DONTWAIT, send};
 use super::socket::{Family, Identity};
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::{self, Fd};
 use crate::errno::{EAGAIN, EINVAL, EMSGSIZE, EPERM};
 use crate::event::Timeout;
@@ -151,8 +152,10 @@ fn load_identity(call: &Call<'_>, data: &[u8]) -> Result<Identity, Stop> {
     let number = |at: usize| u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"));
     let (pid, uid, gid) = (Pid(number(0)), number(4), number(8));
     let credentials = &call.process().credentials;
-    let own = pid == call.pid && credentials.user[..3].contains(&uid) && credentials.group[..3].contains(&gid);
-    if own || credentials.user[1] == 0 { Ok(Identity { pid, uid, gid }) } else { Err(EPERM.into()) }
+    let is_allowed = (pid == call.pid || call.can(Capability::Admin))
+        && (credentials.user[..3].contains(&uid) || call.can(Capability::User))
+        && (credentials.group[..3].contains(&gid) || call.can(Capability::Group));
+    if is_allowed { Ok(Identity { pid, uid, gid }) } else { Err(EPERM.into()) }
 }
 
 /// `recvmsg(2)`.

@@ -2,10 +2,11 @@
 
 use super::options::{
     BUFFER_MAX, Key, RECEIVE_BUFFER_MIN, SEND_BUFFER_MIN, SO_RCVLOWAT, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, SOL_UDP,
-    Shape, find,
+    Shape, UDP_CORK, find,
 };
 use super::socket::{Family, Kind, Socket, Stage};
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EDOM, EINVAL, ENODATA, ENODEV, ENOPROTOOPT, EOPNOTSUPP, EPERM, Errno};
 use crate::id::Id;
 
@@ -77,7 +78,7 @@ fn set_number(call: &mut Call<'_>, id: Id, key: Key, number: i32) -> Result<(), 
             set_buffer(call, id, key, number.clamp(0, BUFFER_MAX));
             return Ok(());
         }
-        (SOL_SOCKET, 32 | 33) if call.process().credentials.user[1] != 0 => return Err(EPERM.into()),
+        (SOL_SOCKET, 32 | 33) if !call.can(Capability::NetAdmin) => return Err(EPERM.into()),
         (SOL_SOCKET, 32 | 33) => {
             set_buffer(call, id, (SOL_SOCKET, key.1 - 25), number.clamp(0, i32::MAX / 2));
             return Ok(());
@@ -100,6 +101,10 @@ fn set_number(call: &mut Call<'_>, id: Id, key: Key, number: i32) -> Result<(), 
     let value = if key == SO_RCVLOWAT { low_water(value) } else { value };
     let options = &mut call.socket_mut(id).options;
     options.set(key, value);
+    if key == UDP_CORK && value == 0 {
+        super::udp::uncork(call, id);
+        return Ok(());
+    }
     if key == (SOL_IP, IP_TOS) {
         options.set((SOL_SOCKET, SO_PRIORITY), PRIORITIES[(value as usize & 0x1e) >> 3]);
     }

@@ -25,6 +25,8 @@ pub const SO_REUSEPORT: Key = (SOL_SOCKET, 15);
 pub const SO_PASSCRED: Key = (SOL_SOCKET, 16);
 /// How many bytes make a stream readable.
 pub const SO_RCVLOWAT: Key = (SOL_SOCKET, 18);
+/// Datagrams are held back until this is switched off.
+pub const UDP_CORK: Key = (SOL_UDP, 1);
 /// An IPv6 socket does not speak IPv4.
 pub const IPV6_V6ONLY: Key = (SOL_IPV6, 26);
 /// Errors of datagrams are reported even without a connection.
@@ -96,7 +98,7 @@ pub const PLAIN: &[Plain] = &[
     plain(SOL_TCP, 23, "TCP_FASTOPEN", 0, Number(0, i32::MAX)),
     plain(SOL_TCP, 25, "TCP_NOTSENT_LOWAT", 0, Number(i32::MIN, i32::MAX)),
     plain(SOL_TCP, 30, "TCP_FASTOPEN_CONNECT", 0, Fixed),
-    plain(SOL_UDP, 1, "UDP_CORK", 0, Fixed),
+    plain(SOL_UDP, 1, "UDP_CORK", 0, Switch),
     plain(SOL_IP, 1, "IP_TOS", 0, Number(0, 255)),
     plain(SOL_IP, 2, "IP_TTL", 64, Number(1, 255)),
     plain(SOL_IP, 8, "IP_PKTINFO", 0, Fixed),

@@ -4,6 +4,7 @@ use super::address::{Endpoint, Given, Name};
 use super::bind::{any, bind_any};
 use super::connect::route;
 use super::family::Transport;
+use super::options::UDP_CORK;
 use super::outgoing::Outgoing;
 use super::poll::{ROOM, wake};
 use super::state::Pieces;
@@ -42,10 +43,19 @@ pub fn send(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>) -> Result<usiz
         return Err(EMSGSIZE.into());
     }
     match outgoing.flags & MSG_MORE {
-        0 => post(call, id, destination, &bytes),
+        0 if !call.socket(id).options.is_on(UDP_CORK) => post(call, id, destination, &bytes),
         _ => drop(call.kernel.net.pieces.insert(id, Pieces { destination, bytes })),
     }
     Ok(length)
+}
+
+/// `UDP_CORK` is switched off: what was held back goes out as one datagram.
+pub fn uncork(call: &mut Call<'_>, id: Id) {
+    let held = call.kernel.net.pieces.get(&id).cloned();
+    if let Some(Pieces { destination, bytes }) = held {
+        call.kernel.net.pieces.remove(&id);
+        post(call, id, destination, &bytes);
+    }
 }
 
 /// Where a datagram goes: where the call says, or where the socket is connected to.

@@ -10,6 +10,7 @@ mod fifo;
 pub(crate) mod ring;
 
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::{
     At, Description, Fd, File, O_CLOEXEC, O_DIRECT, O_NONBLOCK, O_RDONLY, O_WRONLY, Operations, POLLERR, POLLHUP,
     POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM, refuse,
@@ -236,7 +237,7 @@ pub fn find(kernel: &Kernel, description: Id) -> Option<(Id, &Pipe)> {
 
 /// `F_SETPIPE_SZ`: whole pages, a power of two of them, and no fewer than are in use.
 pub fn set_capacity(call: &mut Call<'_>, description: Id, bytes: u64) -> Result<u64, Errno> {
-    let is_root = call.asker().is_privileged;
+    let is_root = call.can(Capability::Resource);
     let id = id_of(call.kernel, description).ok_or(EBADF)?;
     let size = bytes.max(1).next_multiple_of(PAGE as u64).next_power_of_two();
     if bytes > 1 << 31 {

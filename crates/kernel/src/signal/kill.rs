@@ -8,6 +8,7 @@ use super::info::{SI_TKILL, SI_USER, SIZE};
 use super::number::{FIRST_REAL_TIME, SIGCONT};
 use super::send::{Target, has_room, members, send};
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::File;
 use crate::errno::{EAGAIN, EBADF, EINVAL, EPERM, ESRCH};
 use crate::id::{Pid, Tid};
@@ -24,7 +25,7 @@ pub fn may_signal(call: &Call<'_>, pid: Pid, signal: u8) -> bool {
     let [real, effective, ..] = sender.credentials.user;
     let [target_real, _, target_saved, _] = target.credentials.user;
     let is_same = |user: u32| user == target_real || user == target_saved;
-    effective == 0
+    call.can(Capability::Kill)
         || pid == call.pid
         || is_same(real)
         || is_same(effective)

@@ -226,6 +226,9 @@ fn interrupt(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, flags: u64) -> 
     let now = kernel.clock.now();
     let thread = kernel.threads.get_mut(&tid).expect("the caller looked");
     let number = thread.call.map_or(0, |call| call.0);
+    if thread.wait.as_ref().is_some_and(|wait| wait.interruption == Interruption::Finish) {
+        return Interrupted::Result(kernel.finish(memory, tid));
+    }
     let Some(wait) = thread.stop_waiting(now) else { return Interrupted::Nothing };
     futex::leave(kernel, tid);
     kernel.let_go(memory, &wait);
@@ -233,9 +236,9 @@ fn interrupt(kernel: &mut Kernel, memory: &mut Memory, tid: Tid, flags: u64) -> 
         _ if wait.progress != 0 => Interrupted::Result(wait.progress),
         Interruption::Again => Interrupted::Restart(number),
         Interruption::Restart if flags & SA_RESTART != 0 => Interrupted::Restart(number),
-        Interruption::Remaining { address, form } => {
+        Interruption::Remaining { address } => {
             let left = wait.deadline.unwrap_or(now).saturating_sub(now);
-            Interrupted::Result(time::store_remaining(kernel, memory, tid, (address, form), left).result())
+            Interrupted::Result(time::store_remaining(kernel, memory, tid, address, left).result())
         }
         _ => Interrupted::Result(EINTR.result()),
     }

@@ -50,8 +50,12 @@ pub fn rt_sigsuspend(call: &mut Call<'_>) -> Result<u64, Stop> {
 pub fn rt_sigtimedwait(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [address, info_address, timeout, size, ..] = call.args;
     check_size(size)?;
-    let set = call.load_u64(address)? & !UNCATCHABLE;
-    let timeout = call.load_timeout(timeout)?;
+    // Read when the call begins; the wait has it from then on.
+    let set = match call.resumed.as_ref().and_then(|wait| wait.until.first()) {
+        Some(Condition::Signal(set)) => *set,
+        _ => call.load_u64(address)? & !UNCATCHABLE,
+    };
+    let timeout = call.timeout_once(|call| call.load_timeout(timeout))?;
     let deadline = call.deadline(timeout);
     if let Some(info) = take_of(call.kernel, call.tid, set) {
         if info_address != 0 {

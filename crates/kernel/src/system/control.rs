@@ -1,6 +1,7 @@
 //! `prctl(2)`: switches of a process or thread.
 
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EFAULT, EINVAL, EPERM};
 use crate::signal::number::LAST;
 
@@ -30,7 +31,7 @@ pub fn prctl(call: &mut Call<'_>) -> Result<u64, Stop> {
         27 => Ok(0),
         28 if value == 0 => Ok(0),
         29 => set_slack(call, value),
-        30 => Ok(slack(call)),
+        30 => Ok(call.process().controls.timer_slack.0),
         36 => {
             call.process_mut().controls.subreaper = value != 0;
             Ok(0)
@@ -101,7 +102,7 @@ fn bounding(capability: u64, answer: u64) -> Result<u64, Stop> {
 
 fn drop_bounding(call: &Call<'_>, capability: u64) -> Result<u64, Stop> {
     bounding(capability, 0)?;
-    if call.process().credentials.user[1] != 0 {
+    if !call.can(Capability::Capabilities) {
         return Err(EPERM.into());
     }
     call.unsupported("a smaller bounding set of capabilities")
@@ -117,16 +118,10 @@ fn ambient(call: &Call<'_>, command: u64) -> Result<u64, Stop> {
     }
 }
 
-/// Fifty microseconds unless told otherwise; timers are exact here anyway.
-fn slack(call: &Call<'_>) -> u64 {
-    match call.process().controls.timer_slack {
-        0 => 50_000,
-        slack => slack,
-    }
-}
-
+/// Remembered, and told again; timers are exact here anyway. 0 goes back to what the creator had.
 fn set_slack(call: &mut Call<'_>, value: u64) -> Result<u64, Stop> {
-    call.process_mut().controls.timer_slack = if value as i64 <= 0 { 0 } else { value };
+    let (slack, default) = &mut call.process_mut().controls.timer_slack;
+    *slack = if value as i64 <= 0 { *default } else { value };
     Ok(0)
 }
 

@@ -1,6 +1,7 @@
 //! Resource limits.
 
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EINVAL, EPERM, ESRCH};
 use crate::id::Pid;
 use crate::process::limit;
@@ -38,7 +39,7 @@ pub fn prlimit64(call: &mut Call<'_>) -> Result<u64, Stop> {
     let (mine, theirs) = (&call.process().credentials, &process.credentials);
     let is_same = theirs.user[..3].iter().all(|user| *user == mine.user[0])
         && theirs.group[..3].iter().all(|group| *group == mine.group[0]);
-    if pid != call.pid && mine.user[1] != 0 && !is_same {
+    if pid != call.pid && !call.can(Capability::Resource) && !is_same {
         return Err(EPERM.into());
     }
     change(call, pid, resource, new, old)
@@ -58,7 +59,7 @@ fn change(call: &mut Call<'_>, pid: Pid, resource_value: u64, new: u64, old: u64
         if soft > hard {
             return Err(EINVAL.into());
         }
-        let is_superuser = call.process().credentials.user[1] == 0;
+        let is_superuser = call.can(Capability::Resource);
         if hard > before.1 && !is_superuser || resource == limit::FILES && hard > FILES_MAX {
             return Err(EPERM.into());
         }

@@ -1,6 +1,7 @@
 //! Calls about the machine: uname, sysinfo, limits, random numbers, scheduling.
 
 mod control;
+mod io_priority;
 mod limits;
 pub(crate) mod machine;
 mod random;
@@ -10,6 +11,7 @@ pub use machine::{MEMORY, RELEASE, System, VERSION};
 pub use random::{random, random_bytes};
 
 use crate::call::{Call, Control, Stop};
+use crate::capability::Capability;
 use crate::errno::{EINVAL, ENODEV, EPERM};
 use crate::table::footprint::Changers::Anybody;
 use crate::table::footprint::FootprintRule::{Asks, ChangesProcess, Everything, Local};
@@ -56,8 +58,8 @@ pub const ROWS: &[Row] = &[
         .at_startup(Startup::Loads)
         .silent(),
     Row::full(219, "restart_syscall", restart_syscall, &[], Everything),
-    Row::full(251, "ioprio_set", ioprio_set, &[Int, Int, Hex], Everything).partial("checked, without effect"),
-    Row::full(252, "ioprio_get", ioprio_get, &[Int, Int], Everything).partial("always the default"),
+    Row::full(251, "ioprio_set", io_priority::ioprio_set, &[Int, Int, Hex], Everything),
+    Row::full(252, "ioprio_get", io_priority::ioprio_get, &[Int, Int], Everything),
     Row::full(272, "unshare", unshare, &[Hex], Everything).partial("no namespaces"),
     Row::full(302, "prlimit64", limits::prlimit64, &[Int, Int, Hex, Hex], Asks(Anybody, Limits))
         .at_startup(Startup::Loads)
@@ -102,7 +104,7 @@ fn uname(call: &mut Call<'_>) -> Result<u64, Stop> {
 /// A name of up to 64 bytes that only the superuser may set.
 fn load_name(call: &mut Call<'_>) -> Result<Vec<u8>, Stop> {
     let [address, length, ..] = call.args;
-    if call.process().credentials.user[1] != 0 {
+    if !call.can(Capability::Admin) {
         return Err(EPERM.into());
     }
     if length > 64 {
@@ -136,7 +138,7 @@ fn sysinfo(call: &mut Call<'_>) -> Result<u64, Stop> {
 
 /// `syslog(2)`.
 fn syslog(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let is_superuser = call.process().credentials.user[1] == 0;
+    let is_superuser = call.can(Capability::Log) || call.can(Capability::Admin);
     match call.int(0) {
         // Reading all, and the sizes, are for everybody.
         3 | 9 => Ok(0),
@@ -193,17 +195,4 @@ fn unshare(call: &mut Call<'_>) -> Result<u64, Stop> {
     }
     call.only_flags(flags, FILES_AND_DIRECTORIES, "flags")?;
     Ok(0)
-}
-
-/// `ioprio_set(2)`: there is no disk to wait for.
-fn ioprio_set(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let class = call.args[2] >> 13;
-    match (call.int(0), class) {
-        (1..=3, 0..=3) => Ok(0),
-        _ => Err(EINVAL.into()),
-    }
-}
-
-fn ioprio_get(call: &mut Call<'_>) -> Result<u64, Stop> {
-    if matches!(call.int(0), 1..=3) { Ok(0) } else { Err(EINVAL.into()) }
 }

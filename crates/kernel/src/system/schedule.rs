@@ -1,6 +1,7 @@
 //! Scheduling. Any thread that can go on may be next, whatever its priority: that is what a check is about.
 
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EACCES, EINVAL, EPERM, ESRCH};
 use crate::id::{Pid, Tid};
 use crate::thread::{REAL_TIME, RESET_ON_FORK};
@@ -28,11 +29,11 @@ fn any_target(call: &Call<'_>, value: u64) -> Result<Tid, Stop> {
     if call.kernel.threads.contains_key(&tid) { Ok(tid) } else { Err(ESRCH.into()) }
 }
 
-fn thread<'a>(call: &'a Call<'_>, tid: Tid) -> &'a Thread {
+pub(super) fn thread<'a>(call: &'a Call<'_>, tid: Tid) -> &'a Thread {
     call.kernel.threads.get(&tid).expect("the target exists")
 }
 
-fn thread_mut<'a>(call: &'a mut Call<'_>, tid: Tid) -> &'a mut Thread {
+pub(super) fn thread_mut<'a>(call: &'a mut Call<'_>, tid: Tid) -> &'a mut Thread {
     call.kernel.threads.get_mut(&tid).expect("the target exists")
 }
 
@@ -41,7 +42,7 @@ fn may_change(call: &Call<'_>, tid: Tid) -> bool {
     let owner = call.kernel.processes.get(&thread(call, tid).pid).expect("a thread has a process");
     let [_, effective, ..] = call.process().credentials.user;
     let [real, their_effective, ..] = owner.credentials.user;
-    effective == 0 || effective == real || effective == their_effective
+    call.can(Capability::Nice) || effective == real || effective == their_effective
 }
 
 /// `sched_getaffinity(2)`: gives back how many bytes it wrote.
@@ -94,6 +95,9 @@ pub fn sched_setscheduler(call: &mut Call<'_>) -> Result<u64, Stop> {
 /// `sched_setparam(2)`.
 pub fn sched_setparam(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [pid, address, ..] = call.args;
+    if address == 0 || (pid as i32) < 0 {
+        return Err(EINVAL.into());
+    }
     let priority = call.load_u32(address)?;
     let tid = target(call, pid)?;
     let policy = thread(call, tid).processor.policy.0;
@@ -111,7 +115,7 @@ fn set_policy(call: &mut Call<'_>, tid: Tid, policy: u32, priority: u32) -> Resu
     if !is_valid {
         return Err(EINVAL.into());
     }
-    let is_superuser = call.process().credentials.user[1] == 0;
+    let is_superuser = call.can(Capability::Nice);
     if !is_superuser && (is_real_time || !may_change(call, tid)) {
         return Err(EPERM.into());
     }
@@ -162,9 +166,9 @@ pub fn sched_rr_get_interval(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 /// The threads that `getpriority(2)` means: of a process (here: a thread), a group, a user.
-fn meant(call: &Call<'_>) -> Result<Vec<Tid>, Stop> {
+pub(super) fn meant(call: &Call<'_>, which: i32) -> Result<Vec<Tid>, Stop> {
     let who = call.args[1] as u32;
-    let is_meant: Box<dyn Fn(&Process) -> bool> = match call.int(0) {
+    let is_meant: Box<dyn Fn(&Process) -> bool> = match which {
         0 => return Ok(target(call, call.args[1]).into_iter().collect()),
         1 => {
             let group = if who == 0 { call.process().group } else { Pid(who) };
@@ -182,18 +186,18 @@ fn meant(call: &Call<'_>) -> Result<Vec<Tid>, Stop> {
 
 /// `getpriority(2)`: the kernel's answer runs from 40 (urgent) to 1.
 pub fn getpriority(call: &mut Call<'_>) -> Result<u64, Stop> {
-    let nice = meant(call)?.into_iter().map(|tid| thread(call, tid).processor.nice).min();
+    let nice = meant(call, call.int(0))?.into_iter().map(|tid| thread(call, tid).processor.nice).min();
     nice.map(|nice| (20 - nice) as u64).ok_or(ESRCH.into())
 }
 
 /// `setpriority(2)`.
 pub fn setpriority(call: &mut Call<'_>) -> Result<u64, Stop> {
     let nice = call.int(2).clamp(-20, 19);
-    let targets = meant(call)?;
+    let targets = meant(call, call.int(0))?;
     if targets.is_empty() {
         return Err(ESRCH.into());
     }
-    let is_superuser = call.process().credentials.user[1] == 0;
+    let is_superuser = call.can(Capability::Nice);
     for tid in targets {
         if !may_change(call, tid) {
             return Err(EPERM.into());

@@ -4,6 +4,7 @@ use super::settings::{SIZE, SIZE2};
 use super::state::Terminal;
 use super::{job, of_description, open_terminal, terminal_mut, wake_slave};
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::{File, POLLOUT, POLLWRNORM};
 use crate::errno::{EINVAL, EIO, ENOTTY, EPERM, ESRCH};
 use crate::id::{Id, Pid};
@@ -125,7 +126,7 @@ fn flush(call: &mut Call<'_>, id: Id, argument: u64) -> Result<u64, Stop> {
 /// `TIOCSCTTY`: a session leader takes its controlling terminal; the superuser may steal it.
 fn take(call: &mut Call<'_>, id: Id, argument: u64, is_master: bool) -> Result<u64, Stop> {
     let process = call.process();
-    let (session, group, user) = (process.session, process.group, process.credentials.user[1]);
+    let (session, group) = (process.session, process.group);
     let holder = terminal_mut(call.kernel, id).session;
     if is_master {
         return Err(EIO.into());
@@ -136,7 +137,7 @@ fn take(call: &mut Call<'_>, id: Id, argument: u64, is_master: bool) -> Result<u
     if session != call.pid || job::controlling(call.kernel, call.pid).is_some() {
         return Err(EPERM.into());
     }
-    if holder.is_some() && !(argument == 1 && user == 0) {
+    if holder.is_some() && !(argument == 1 && call.can(Capability::Admin)) {
         return Err(EPERM.into());
     }
     job::take(call.kernel, id, session, group);

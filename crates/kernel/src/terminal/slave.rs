@@ -10,7 +10,7 @@ use crate::descriptor::{At, Operations, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLR
 use crate::errno::{EAGAIN, EIO, ENOTTY};
 use crate::id::Id;
 use crate::signal::number::{SIGTTIN, SIGTTOU};
-use crate::wait::{Condition, Wait};
+use crate::wait::{Condition, Interruption, Wait};
 use memory::Memory;
 
 /// `VTIME` counts tenths of a second.
@@ -19,42 +19,52 @@ const TENTH: u64 = 100_000_000;
 /// What a terminal can do.
 pub static OPERATIONS: Operations = Operations { read, write, poll, ioctl: ioctl::ioctl, close, seek: refuse::seek };
 
+/// Without lines, bytes are taken as they come: others do not find them any more, and a signal handler makes the call return
+/// them (`n_tty_read` of Linux).
 fn read(call: &mut Call<'_>, description: Id, len: usize, _: At) -> Result<Vec<u8>, Stop> {
     let id = of_description(call.kernel, description).ok_or(ENOTTY)?;
+    let mut taken = call.resumed.as_ref().map(|wait| wait.kept.clone()).unwrap_or_default();
     if !terminal_mut(call.kernel, id).has_master {
-        return Ok(Vec::new());
+        return Ok(taken);
     }
     job::check_foreground(call, id, SIGTTIN, true)?;
-    let patience = patience(terminal_mut(call.kernel, id), len);
     let is_nonblocking = call.description(description).is_nonblocking();
     let terminal = terminal_mut(call.kernel, id);
-    let has_some = terminal.has_input(1);
-    let in_time = has_some && (terminal.has_input(patience.least) || is_nonblocking);
-    if in_time || patience.may_be_empty(call) || has_some && call.timed_out() {
-        let bytes = terminal_mut(call.kernel, id).read_input(len);
+    let patience = patience(terminal, len);
+    let more = terminal.has_input(1).then(|| terminal.read_input(len.saturating_sub(taken.len())));
+    let has_more = more.is_some();
+    if has_more {
         wake_master(call.kernel, id, POLLOUT | POLLWRNORM);
-        return Ok(bytes);
+    }
+    taken.extend(more.into_iter().flatten());
+    let is_enough = has_more && (taken.len() >= patience.least || is_nonblocking);
+    let is_over = call.is_interrupted() || call.timed_out() && !taken.is_empty();
+    if is_enough || is_over || patience.may_be_empty(call) {
+        return Ok(taken);
     }
     if is_nonblocking {
         return Err(EAGAIN.into());
     }
-    Err(Wait::until(Condition::Terminal(Request::Input(id, patience.next))).deadline(patience.deadline(call)).into())
+    let deadline = patience.deadline(call, has_more);
+    let interruption = if taken.is_empty() { Interruption::Restart } else { Interruption::Finish };
+    let wait = Wait::until(Condition::Terminal(Request::Input(id, 1))).deadline(deadline);
+    Err(wait.interruption(interruption).keeping(taken).into())
 }
 
 /// How long a read waits for how much (`termios(3)`, noncanonical mode).
 #[derive(Clone, Copy)]
 struct Patience {
-    /// So many bytes are enough; none at all may be.
+    /// So many bytes are enough, or the end of a line.
     least: usize,
-    /// When there are so many, something has changed.
-    next: usize,
     timer: Timer,
 }
 
 /// What `VTIME` means.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Timer {
     None,
+    /// There is no time: a read that finds nothing returns at once.
+    Now,
     /// The time runs from the call.
     Call(u64),
     /// The time runs from the last byte.
@@ -63,30 +73,32 @@ enum Timer {
 
 fn patience(terminal: &Terminal, len: usize) -> Patience {
     if terminal.settings.is_canonical() {
-        return Patience { least: 1, next: 1, timer: Timer::None };
+        return Patience { least: 0, timer: Timer::None };
     }
     let least = usize::from(terminal.settings.characters[VMIN]).min(len);
-    let (there, time) = (terminal.input_bytes(), u64::from(terminal.settings.characters[VTIME]) * TENTH);
-    match time {
-        0 => Patience { least, next: least, timer: Timer::None },
-        _ if least == 0 => Patience { least, next: 1, timer: Timer::Call(time) },
-        _ if there == 0 => Patience { least, next: 1, timer: Timer::None },
-        _ => Patience { least, next: there + 1, timer: Timer::Byte(time) },
-    }
+    let timer = match u64::from(terminal.settings.characters[VTIME]) * TENTH {
+        0 if least == 0 => Timer::Now,
+        0 => Timer::None,
+        time if least == 0 => Timer::Call(time),
+        time => Timer::Byte(time),
+    };
+    Patience { least, timer }
 }
 
 impl Patience {
     /// Whether a read that finds nothing returns all the same.
     fn may_be_empty(self, call: &Call<'_>) -> bool {
-        self.least == 0 && (matches!(self.timer, Timer::None) || call.timed_out())
+        self.timer == Timer::Now || matches!(self.timer, Timer::Call(_)) && call.timed_out()
     }
 
-    fn deadline(self, call: &Call<'_>) -> Option<u64> {
+    fn deadline(self, call: &Call<'_>, has_more: bool) -> Option<u64> {
         let now = call.kernel.clock.now();
+        let before = call.resumed.as_ref().map(|wait| wait.deadline);
         match self.timer {
-            Timer::None => None,
-            Timer::Call(time) => call.resumed.as_ref().map_or(Some(now + time), |wait| wait.deadline),
-            Timer::Byte(time) => Some(now + time),
+            Timer::None | Timer::Now => None,
+            Timer::Call(time) => before.unwrap_or(Some(now + time)),
+            Timer::Byte(time) if has_more => Some(now + time),
+            Timer::Byte(_) => before.flatten(),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::alarm::TimeBase;
 use super::timeval::{load_timeval, store_timeval};
 use super::{NEVER, SECOND, usage};
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::errno::{EINVAL, EPERM};
 use crate::id::{Pid, Tid};
 use crate::{Kernel, Process};
@@ -96,7 +97,7 @@ pub fn clock_settime(call: &mut Call<'_>) -> Result<u64, Stop> {
 }
 
 fn set_real(call: &mut Call<'_>, real: u64) -> Result<u64, Stop> {
-    if call.process().credentials.user[1] != 0 {
+    if !call.can(Capability::Time) {
         return Err(EPERM.into());
     }
     // Time before boot cannot be, and neither can the end of time in a program's life.

@@ -7,7 +7,7 @@ use super::clocks::{base, monotonic_of};
 use super::{SECOND, TimeBase};
 use crate::call::{Call, Stop};
 use crate::errno::{EFAULT, EINTR, EOPNOTSUPP, Errno};
-use crate::wait::{Interruption, RestForm, Wait};
+use crate::wait::{Interruption, Wait};
 use crate::{Kernel, Tid};
 use memory::Memory;
 
@@ -17,9 +17,9 @@ const ABSOLUTE: u64 = 1;
 /// `nanosleep(2)`.
 pub fn nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [request, remaining, ..] = call.args;
-    let length = call.load_timespec(request)?;
-    let deadline = call.kernel.clock.now().saturating_add(length);
-    sleep(call, deadline, Interruption::Remaining { address: remaining, form: RestForm::Sleep })
+    let now = call.kernel.clock.now();
+    let deadline = |call: &mut Call<'_>| call.load_timespec(request).map(|length| now.saturating_add(length));
+    sleep(call, deadline, Interruption::Remaining { address: remaining })
 }
 
 /// `clock_nanosleep(2)`.
@@ -34,21 +34,31 @@ pub fn clock_nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
         TimeBase::Process(_) | TimeBase::Thread(_) => return call.unsupported("sleep on a clock of processor time"),
         TimeBase::Real | TimeBase::Monotonic => {}
     }
-    let time = call.load_timespec(request)?;
-    if flags & ABSOLUTE == 0 {
-        let deadline = call.kernel.clock.now().saturating_add(time);
-        return sleep(call, deadline, Interruption::Remaining { address: remaining, form: RestForm::Sleep });
-    }
-    let deadline = if base == TimeBase::Real { monotonic_of(call.kernel, time) } else { time };
-    sleep(call, deadline, Interruption::Fail)
+    let deadline = |call: &mut Call<'_>| {
+        let time = call.load_timespec(request)?;
+        Ok(match base {
+            _ if flags & ABSOLUTE == 0 => call.kernel.clock.now().saturating_add(time),
+            TimeBase::Real => monotonic_of(call.kernel, time),
+            _ => time,
+        })
+    };
+    let is_relative = flags & ABSOLUTE == 0;
+    sleep(call, deadline, if is_relative { Interruption::Remaining { address: remaining } } else { Interruption::Fail })
 }
 
 /// Waits until the first deadline that was computed; a sleep that is redone keeps it (`restart_syscall(2)`).
 ///
 /// The first deadline is kept when the call is redone, as Linux does through `restart_block`: a
 /// sleep that is interrupted by signals again and again still ends.
-fn sleep(call: &mut Call<'_>, deadline: u64, interruption: Interruption) -> Result<u64, Stop> {
-    let deadline = call.resumed.as_ref().and_then(|wait| wait.deadline).unwrap_or(deadline);
+fn sleep(
+    call: &mut Call<'_>,
+    first: impl FnOnce(&mut Call<'_>) -> Result<u64, Stop>,
+    interruption: Interruption,
+) -> Result<u64, Stop> {
+    let deadline = match call.resumed.as_ref().and_then(|wait| wait.deadline) {
+        Some(deadline) => deadline,
+        None => first(call)?,
+    };
     if call.kernel.clock.now() >= deadline {
         return Ok(0);
     }
@@ -56,19 +66,9 @@ fn sleep(call: &mut Call<'_>, deadline: u64, interruption: Interruption) -> Resu
 }
 
 /// Writes what is left of an interrupted wait, if the program gave an address; what the call fails with.
-pub fn store_remaining(
-    kernel: &Kernel,
-    memory: &mut Memory,
-    tid: Tid,
-    (address, form): (u64, RestForm),
-    left: u64,
-) -> Errno {
+pub fn store_remaining(kernel: &Kernel, memory: &mut Memory, tid: Tid, address: u64, left: u64) -> Errno {
     let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
     let Some(process) = process.filter(|_| address != 0) else { return EINTR };
-    let fraction = left % SECOND / if form == RestForm::Timeval { 1000 } else { 1 };
-    let bytes = [(left / SECOND).to_le_bytes(), fraction.to_le_bytes()].concat();
-    match memory.write(process.space, address, &bytes) {
-        Err(_) if form == RestForm::Sleep => EFAULT,
-        _ => EINTR,
-    }
+    let bytes = [(left / SECOND).to_le_bytes(), (left % SECOND).to_le_bytes()].concat();
+    memory.write(process.space, address, &bytes).map_or(EFAULT, |()| EINTR)
 }

@@ -42,6 +42,24 @@ fn a_file_opened_for_reading_cannot_be_made_writable_through_its_mapping() {
     assert_eq!(guest.call("mprotect", &[private, PAGE, READ_WRITE]), 0);
 }
 
+/// glibc loads `libgcc_s.so.1` in whichever thread first calls `pthread_exit(3)`: the address must not tell which that was.
+#[test]
+fn a_library_lies_where_its_path_says_whichever_thread_loads_it() {
+    const LIBRARY: u64 = 0x800 | 2;
+    let addresses = |of_second: bool| {
+        let mut guest = Guest::new();
+        let path = guest.put(b"/tmp/library.so\0");
+        let library = guest.call("open", &[path, 0o102, 0o755]);
+        guest.write(library, b"code");
+        let first = guest.spawn();
+        guest.tid = if of_second { guest.tid } else { first };
+        [LIBRARY, 2].map(|flags| map(&mut guest, PAGE, READ, flags, library))
+    };
+    let ([library, file], [library_again, file_again]) = (addresses(false), addresses(true));
+    assert_eq!(library, library_again);
+    assert_ne!(file, file_again, "what is no library lies in the zone of its thread");
+}
+
 #[test]
 fn memory_of_another_process_is_copied_page_by_page_up_to_the_first_hole() {
     let mut guest = Guest::new();

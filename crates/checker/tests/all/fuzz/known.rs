@@ -196,6 +196,23 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
             "atomic_store(&s->a[0], 1); r += atomic_load(&rust_living); ",
         ],
     ),
+    // Decision 14 says which mutations the following ones notice.
+    (
+        "Rust's mutex is taken twice by one",
+        &[],
+        &["", "rust_lock(&s->rust); rust_lock(&s->rust); atomic_store(&s->a[1], 1); rust_unlock(&s->rust); "],
+    ),
+    // The destructor is the function itself, so that nothing of the program's own comes before it.
+    (
+        "a thread that ends waits for Rust's mutex",
+        &[],
+        &[
+            "rust_lock(&s->rust); atomic_store(&s->a[1], 2); rust_unlock(&s->rust); ",
+            "{ pthread_key_t k; pthread_key_create(&k, (void *)rust_contended); pthread_setspecific(k, &s->rust); } \
+             r += atomic_load(&s->a[1]); ",
+        ],
+    ),
+    ("two threads that end load a library", &[], &["pthread_exit(0); ", "pthread_exit(0); "]),
 ];
 
 /// One of them.

@@ -90,6 +90,8 @@ pub enum Op {
     },
     /// Ends some threads wherever they are; the locks that they hold stay held.
     Kill(Whom),
+    /// Sends a thread a signal: its next step is that of the handler, wherever it waits; then it waits on.
+    Interrupt(usize),
     /// Makes a lock free although another thread holds it: initialised again, zeroed, released by a thread that does not hold it.
     Free(usize),
     /// Unmaps a page: accesses to it fail.

@@ -45,9 +45,11 @@ enum Harm {
     Frees,
     /// Takes pages away that they use.
     Unmaps,
+    /// Sends them signals.
+    Interrupts,
 }
 
-const HARMS: [Harm; 3] = [Harm::Ends, Harm::Frees, Harm::Unmaps];
+const HARMS: [Harm; 4] = [Harm::Ends, Harm::Frees, Harm::Unmaps, Harm::Interrupts];
 
 struct Writer {
     random: Random,
@@ -135,6 +137,7 @@ impl Writer {
             Harm::Frees => Op::Free(self.random.below(MUTEXES)),
             Harm::Unmaps if self.random.chance(1, 3) => Op::Map(self.random.below(WORDS)),
             Harm::Unmaps => Op::Unmap(self.random.below(WORDS)),
+            Harm::Interrupts => Op::Interrupt(self.random.below(self.count)),
         }
     }
 

@@ -44,6 +44,8 @@ pub struct Thread {
     pub pc: usize,
     pub registers: [i8; 4],
     pub life: Life,
+    /// Whether a signal waits for it.
+    pub is_signalled: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -66,6 +68,10 @@ pub struct Machine {
     creators: Vec<u32>,
     /// Mutexes that nobody but their owner gives back, in no schedule: only those are held in the sense of [`Actor::holds`].
     pub kept: Vec<bool>,
+    /// Whether threads send each other signals: then each step reads whether one is there.
+    has_signals: bool,
+    /// Whether [`Actor::interrupts`] says that a signal may end a wait.
+    pub tells_interrupts: bool,
     /// Steps executed, and what an expensive step costs.
     pub executed: Arc<AtomicU64>,
     pub cost: u32,
@@ -82,6 +88,10 @@ pub enum Kind {
     Thread,
     /// Whether a page is there: each access to what is on it reads it.
     Page,
+    /// Whether a signal waits for a thread: each of its steps reads it, who sends one and the handler write it.
+    Signal,
+    /// That a thread was woken: who wakes it writes it; it reads it when it takes its lock again, and so does who ends it.
+    Wake,
     World,
 }
 
@@ -109,7 +119,8 @@ impl Machine {
         let frees =
             |mutex: usize| program.threads.iter().flatten().any(|op| matches!(op, Op::Free(freed) if *freed == mutex));
         let kept = (0..program.mutexes).map(|mutex| !frees(mutex)).collect();
-        Self { program, creators, kept, executed: Arc::default(), cost: 0 }
+        let has_signals = program.threads.iter().flatten().any(|op| matches!(op, Op::Interrupt(_)));
+        Self { program, creators, kept, has_signals, tells_interrupts: true, executed: Arc::default(), cost: 0 }
     }
 
     fn op<'a>(&'a self, thread: &Thread, index: usize) -> &'a Op {
@@ -119,6 +130,7 @@ impl Machine {
     fn choices(&self, state: &State, index: usize) -> u32 {
         let thread = &state.threads[index];
         match thread.life {
+            Life::Running | Life::Asleep { .. } | Life::Woken { .. } if thread.is_signalled => return 1,
             Life::Unborn | Life::Dead | Life::Asleep { .. } => return 0,
             Life::Woken { mutex } => return u32::from(state.owners[mutex].is_none()),
             Life::Running => {}
@@ -145,6 +157,7 @@ impl Machine {
         let held = (0..state.owners.len()).filter(|mutex| self.kept[*mutex] && state.owners[*mutex] == Some(index));
         actor.holds = held.map(|mutex| object(Kind::Mutex, mutex)).collect();
         let lock = match (thread.life, self.op(thread, index)) {
+            _ if thread.is_signalled => None,
             (Life::Woken { mutex }, _) => Some(mutex),
             (Life::Running, Op::Lock(mutex)) => Some(*mutex),
             _ => None,
@@ -155,6 +168,9 @@ impl Machine {
         }
         // A blocked thread can be ended, too.
         actor.awaits = vec![object(Kind::Thread, index)];
+        let signal = self.has_signals.then(|| object(Kind::Signal, index));
+        actor.awaits.extend(signal);
+        actor.interrupts = signal.into_iter().filter(|_| self.tells_interrupts).collect();
         if let Some(mutex) = lock {
             let owner = state.owners[mutex];
             actor.awaits.push(object(Kind::Mutex, mutex));
@@ -227,7 +243,7 @@ impl FootprintSystem for Machine {
     fn initial(&mut self) -> Reached<State> {
         let program = &self.program;
         let life = |index| if index < program.born { Life::Running } else { Life::Unborn };
-        let thread = |index| Thread { pc: 0, registers: [0; 4], life: life(index) };
+        let thread = |index| Thread { pc: 0, registers: [0; 4], life: life(index), is_signalled: false };
         let state = State {
             vars: program.vars.clone(),
             words: program.words.clone(),
@@ -257,6 +273,9 @@ impl FootprintSystem for Machine {
         let (program, kept) = (&self.program, &*self.kept);
         let mut step = Step { program, kept, state, me, accesses, failure: None, progress: true };
         step.access(Kind::Thread, me, false);
+        if self.has_signals {
+            step.access(Kind::Signal, me, false);
+        }
         step.take(choice.index);
         if step.program.ticks > 0 {
             step.access(Kind::World, 0, false);

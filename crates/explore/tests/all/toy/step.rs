@@ -37,10 +37,14 @@ impl Step<'_> {
     }
 
     pub fn take(&mut self, choice: u32) {
+        if self.state.threads[self.me].is_signalled {
+            return self.handle();
+        }
         if let Life::Woken { mutex } = self.state.threads[self.me].life {
             self.state.threads[self.me].life = Life::Running;
             self.state.owners[mutex] = Some(self.me);
             self.access(Kind::Mutex, mutex, true);
+            self.access(Kind::Wake, self.me, false);
             return self.go_on(self.kept[mutex]);
         }
         let op = self.program.threads[self.me][self.state.threads[self.me].pc].clone();
@@ -123,6 +127,7 @@ impl Step<'_> {
             Op::Join(other) => self.access(Kind::Thread, other, false),
             Op::Choose { into, .. } => *self.register(into) = choice as i8,
             Op::Kill(whom) => self.kill(whom),
+            Op::Interrupt(thread) => self.interrupt(thread),
             Op::Unmap(page) | Op::Map(page) => {
                 self.access(Kind::Page, page, true);
                 self.state.mapped[page] = matches!(op, Op::Map(_));
@@ -180,22 +185,45 @@ impl Step<'_> {
         all.filter(is_meant).collect::<Vec<_>>().into_iter().for_each(|thread| self.end(thread));
     }
 
+    /// Sends a thread a signal, unless it is dead or not created yet.
+    fn interrupt(&mut self, thread: usize) {
+        self.access(Kind::Thread, thread, false);
+        if !matches!(self.state.threads[thread].life, Life::Unborn | Life::Dead) {
+            self.access(Kind::Signal, thread, true);
+            self.state.threads[thread].is_signalled = true;
+        }
+    }
+
+    /// The handler of the signal that waits for this thread; where the thread waits it then waits on.
+    fn handle(&mut self) {
+        const HANDLED: Op = Op::Store { var: 0, value: Value::Is(2) };
+        self.access(Kind::Signal, self.me, true);
+        self.state.threads[self.me].is_signalled = false;
+        if self.are_mapped(&HANDLED) {
+            self.synchronise(&HANDLED, 0);
+        }
+    }
+
     /// Ends a thread where it is; one that is dead or not created yet stays so.
     fn end(&mut self, thread: usize) {
         let life = self.state.threads[thread].life;
         let ends = !matches!(life, Life::Unborn | Life::Dead);
         self.access(Kind::Thread, thread, ends);
+        // Whether it sleeps decides what is touched.
+        self.access(Kind::Wake, thread, false);
         if let Life::Asleep { queue, .. } = life {
             self.access(Kind::Queue, queue, true);
         }
         if ends {
             self.state.threads[thread].life = Life::Dead;
             self.state.threads[thread].registers = [0; 4];
+            self.state.threads[thread].is_signalled = false;
         }
     }
 
     fn wake(&mut self, thread: usize) {
         let Life::Asleep { mutex, .. } = self.state.threads[thread].life else { return };
+        self.access(Kind::Wake, thread, true);
         self.state.threads[thread].life = Life::Woken { mutex };
     }
 

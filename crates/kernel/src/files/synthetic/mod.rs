@@ -14,6 +14,7 @@ mod text;
 use super::inode::{Inode, Kind};
 use super::standard;
 use crate::Kernel;
+use crate::capability::Capability;
 use crate::errno::{EACCES, ENOENT, Errno};
 use crate::id::{Id, Pid};
 pub use item::Jump;
@@ -143,8 +144,10 @@ pub fn jump(kernel: &Kernel, asker: Pid, id: Id) -> Result<Jump, Errno> {
 
 /// `ptrace(2)`, "Ptrace access mode checking", as far as files need it: the same user, or the superuser.
 fn may_look(kernel: &Kernel, asker: Pid, pid: Pid) -> Result<(), Errno> {
-    let user = |pid| kernel.processes.get(&pid).map(|process| process.credentials.user[3]);
-    let is_allowed = asker == pid || asker == Pid(0) || user(asker) == Some(0) || user(asker) == user(pid);
+    let credentials = |pid| kernel.processes.get(&pid).map(|process| &process.credentials);
+    let user = |pid| credentials(pid).map(|credentials| credentials.user[3]);
+    let is_free = || credentials(asker).is_some_and(|credentials| credentials.can(Capability::Trace));
+    let is_allowed = asker == pid || asker == Pid(0) || user(asker) == user(pid) || is_free();
     if is_allowed { Ok(()) } else { Err(EACCES) }
 }
 

@@ -24,7 +24,7 @@ const TEXTS: &[(&str, u32, Make)] = &[
     ("mountinfo", 0o444, process_text::mount_details),
     ("mounts", 0o444, process_text::mounts),
     ("oom_score", 0o444, process_text::zero),
-    ("oom_score_adj", 0o644, process_text::zero),
+    ("oom_score_adj", 0o644, process_text::out_of_memory),
     ("personality", 0o400, process_text::personality),
     ("sessionid", 0o444, process_text::login),
     ("setgroups", 0o644, process_text::set_groups),

@@ -2,6 +2,7 @@
 
 use super::item::Scope;
 use super::{descriptors, memory_text};
+use crate::files::file_system::{DEVICE_DEV, DEVICE_FILES, DEVICE_PROC, DEVICE_SYS};
 use crate::files::place::Node;
 use crate::process::{Process, State};
 use crate::{Kernel, time};
@@ -108,8 +109,7 @@ pub fn status(kernel: &Kernel, memory: &Memory, scope: Scope) -> Vec<u8> {
     let [pages, code, data] = memory_text::counts(kernel, memory, scope).map(|pages| pages * 4);
     let mask = process.directories.mask;
     let last = process.descriptors.iter().last().map_or(0, |(fd, _)| fd as u32 + 1);
-    let all = if process.credentials.user[1] == 0 { 0x1ff_ffff_ffffu64 } else { 0 };
-    let [effective, permitted, inheritable] = process.credentials.capabilities.unwrap_or([all, all, 0]);
+    let [effective, permitted, inheritable] = process.credentials.capability_sets();
     let mut text = format!(
         "Name:\t{}\nUmask:\t{mask:04o}\nState:\t{letter} ({word})\nTgid:\t{}\nNgid:\t0\nPid:\t{}\nPPid:\t{}\nTracerPid:\t0\n",
         short_name(kernel, scope),
@@ -128,7 +128,7 @@ pub fn status(kernel: &Kernel, memory: &Memory, scope: Scope) -> Vec<u8> {
     text += &format!("Threads:\t{}\nSigQ:\t0/{}\n", process.threads.len(), process.limits[11].0);
     text += &signal_sets(kernel, scope, process);
     text += &format!("CapInh:\t{inheritable:016x}\nCapPrm:\t{permitted:016x}\nCapEff:\t{effective:016x}\n");
-    text += &format!("CapBnd:\t{:016x}\nCapAmb:\t{:016x}\n", 0x1ff_ffff_ffffu64, 0);
+    text += &format!("CapBnd:\t{:016x}\nCapAmb:\t{:016x}\n", crate::capability::ALL, 0);
     text += &format!("NoNewPrivs:\t{}\nSeccomp:\t0\n", u8::from(process.controls.no_new_privileges));
     text += "Cpus_allowed:\t1\nCpus_allowed_list:\t0\nMems_allowed:\t1\nMems_allowed_list:\t0\n";
     text += "voluntary_ctxt_switches:\t0\nnonvoluntary_ctxt_switches:\t0\n";
@@ -171,24 +171,25 @@ pub fn limits(kernel: &Kernel, _: &Memory, scope: Scope) -> Vec<u8> {
 pub fn mounts(_: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
     MOUNTS
         .iter()
-        .map(|(_, kind, place, options)| format!("{kind} {place} {kind} {options} 0 0\n"))
+        .map(|(_, _, kind, place, options)| format!("{kind} {place} {kind} {options} 0 0\n"))
         .collect::<String>()
         .into()
 }
 
-/// Number, kind, place and options of what is mounted.
-const MOUNTS: [(u32, &str, &str, &str); 4] = [
-    (21, "tmpfs", "/", "rw,noatime"),
-    (22, "proc", "/proc", "rw,nosuid,nodev,noexec,relatime"),
-    (23, "sysfs", "/sys", "ro,nosuid,nodev,noexec,relatime"),
-    (24, "devtmpfs", "/dev", "rw,nosuid,noexec,relatime"),
+/// Number, device, kind, place and options of what is mounted.
+const MOUNTS: [(u32, u32, &str, &str, &str); 4] = [
+    (21, DEVICE_FILES, "tmpfs", "/", "rw,noatime"),
+    (22, DEVICE_PROC, "proc", "/proc", "rw,nosuid,nodev,noexec,relatime"),
+    (23, DEVICE_SYS, "sysfs", "/sys", "ro,nosuid,nodev,noexec,relatime"),
+    (24, DEVICE_DEV, "devtmpfs", "/dev", "rw,nosuid,noexec,relatime"),
 ];
 
 /// `mountinfo`.
 pub fn mount_details(_: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
-    let row = |(number, kind, place, options): &(u32, &str, &str, &str)| {
+    let row = |(number, device, kind, place, options): &(u32, u32, &str, &str, &str)| {
         let parent = if *number == 21 { 1 } else { 21 };
-        format!("{number} {parent} 0:{number} / {place} {options} - {kind} {kind} rw\n")
+        let (major, minor) = (device >> 8, device & 0xff);
+        format!("{number} {parent} {major}:{minor} / {place} {options} - {kind} {kind} rw\n")
     };
     MOUNTS.iter().map(row).collect::<String>().into_bytes()
 }
@@ -198,7 +199,13 @@ pub fn control_group(_: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
     b"0::/\n".to_vec()
 }
 
-/// `oom_score` and `oom_score_adj`.
+/// `oom_score_adj`.
+pub fn out_of_memory(kernel: &Kernel, _: &Memory, scope: Scope) -> Vec<u8> {
+    let (adjustment, _) = subject(kernel, scope).map_or((0, 0), |process| process.controls.out_of_memory);
+    format!("{adjustment}\n").into_bytes()
+}
+
+/// `oom_score`: nobody is killed when memory runs out, the run ends.
 pub fn zero(_: &Kernel, _: &Memory, _: Scope) -> Vec<u8> {
     b"0\n".to_vec()
 }

@@ -3,8 +3,9 @@
 use super::item::{Item, Scope};
 use super::item_of;
 use crate::call::{Call, Stop};
+use crate::capability::Capability;
 use crate::descriptor::{At, File, Operations, refuse};
-use crate::errno::{EINVAL, EIO, ESRCH, Errno};
+use crate::errno::{EACCES, EINVAL, EIO, ESRCH, Errno};
 use crate::files::regular;
 use crate::id::Id;
 
@@ -59,8 +60,7 @@ fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], _: At) -> Result<us
     let shown = String::from_utf8_lossy(&path).into_owned();
     match (item_of(call.kernel, id), shown.rsplit('/').next()) {
         (Some(Item::Text(_, _, Some(scope))), Some("comm")) => rename_thread(call, scope, bytes),
-        // Who is killed when memory runs out: nobody is, so that any order will do.
-        (Some(Item::Text(_, _, Some(_))), Some("oom_score_adj")) => check_number(bytes),
+        (Some(Item::Text(_, _, Some(scope))), Some("oom_score_adj")) => adjust(call, scope, bytes),
         _ => call.unsupported(format!("writing to {shown}")),
     }
 }
@@ -72,10 +72,21 @@ fn rename_thread(call: &mut Call<'_>, scope: Scope, bytes: &[u8]) -> Result<usiz
     Ok(bytes.len())
 }
 
-fn check_number(bytes: &[u8]) -> Result<usize, Stop> {
+/// Who is killed first when memory runs out: remembered, and told again. Nobody is killed; the run ends.
+fn adjust(call: &mut Call<'_>, scope: Scope, bytes: &[u8]) -> Result<usize, Stop> {
     let text = std::str::from_utf8(bytes).map_err(|_| EINVAL)?;
-    let number: i32 = text.trim().parse().map_err(|_| EINVAL)?;
-    if (-1000..=1000).contains(&number) { Ok(bytes.len()) } else { Err(EINVAL.into()) }
+    let number: i16 = text.trim().parse().map_err(|_| EINVAL)?;
+    if !(-1000..=1000).contains(&number) {
+        return Err(EINVAL.into());
+    }
+    let is_free = call.can(Capability::Resource);
+    let (_, least) = &mut call.kernel.processes.get_mut(&scope.pid).ok_or(ESRCH)?.controls.out_of_memory;
+    if number < *least && !is_free {
+        return Err(EACCES.into());
+    }
+    let least = if is_free { number } else { *least };
+    call.kernel.processes.get_mut(&scope.pid).ok_or(ESRCH)?.controls.out_of_memory = (number, least);
+    Ok(bytes.len())
 }
 
 fn seek(call: &mut Call<'_>, description: Id, offset: i64, whence: u32) -> Result<u64, Stop> {

@@ -1,0 +1,40 @@
+//! One run before the search, to see which programs listen: those are services.
+//!
+//! A client that connects before its server listens is refused, and a server that waits for requests at the end seems
+//! stuck. Nobody means either by `./server 7000 + ./client`. So programs after one that listens start when it does, and
+//! it may wait for requests at the end, unless it ended by itself in the trial. The others start at once and must end.
+
+use super::setup::{Listener, Setup};
+use checker::{Expected, Gate};
+use explore::Budget;
+use kernel::host::Host;
+use memory::Limit;
+use std::sync::Arc;
+use world::host::DeclaredRoots;
+use world::{Command, World, trial};
+
+/// Finds the programs that listen, and lets those after each start when it does.
+pub fn find_services(setup: &mut Setup, host: &Arc<DeclaredRoots>, limit: Limit, budget: &Budget) {
+    if !setup.is_quick || setup.services.len() < 2 || !setup.peers.is_empty() {
+        return;
+    }
+    setup.listeners = listeners(setup, host, limit, budget);
+    for Listener { index, at, ends } in &setup.listeners {
+        if !ends {
+            setup.services[*index].expected = Expected::Idle;
+        }
+        for service in &mut setup.services[index + 1..] {
+            service.after.extend(at.iter().cloned());
+        }
+    }
+}
+
+fn listeners(setup: &Setup, host: &Arc<DeclaredRoots>, limit: Limit, budget: &Budget) -> Vec<Listener> {
+    let mut world = World::new(Host(host.clone()), 1, limit);
+    world.kernel.input.bytes = setup.stdin.clone().into();
+    let commands: Vec<Command> = setup.services.iter().map(|service| service.command.clone()).collect();
+    let found = trial::listeners(&mut world, &commands, &mut || budget.is_spent()).into_iter();
+    let gates =
+        |trial::Listener { index, at, ends }| Listener { index, at: at.iter().map(Gate::listening).collect(), ends };
+    found.map(gates).collect()
+}

@@ -1,0 +1,141 @@
+//! One run to see which programs listen.
+
+use crate::run::{Audience, Round, Run};
+use crate::step::Observer;
+use crate::world::{Command, World};
+use kernel::descriptor::File;
+use kernel::kernel::Output;
+use kernel::net::address::Name;
+use kernel::net::socket::Stage;
+use kernel::process::State;
+use kernel::{Kernel, Pid, Tid};
+use x86::Code;
+
+/// Turns of a trial at most. Turns, not time: the same programs listen on any machine.
+const TURNS: u32 = 20_000;
+
+/// The syscall `listen(2)`.
+const LISTEN: u64 = 50;
+
+/// A program that listens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listener {
+    /// Which of the programs.
+    pub index: usize,
+    /// Where it listens.
+    pub at: Vec<Name>,
+    /// Whether it ended by itself.
+    pub ends: bool,
+}
+
+/// The programs that listen in one run of all. Each program starts when those before it wait; the run ends when all but
+/// listeners have ended. Whatever ends it earlier, what was seen counts.
+pub fn listeners(world: &mut World, commands: &[Command], stops: &mut dyn FnMut() -> bool) -> Vec<Listener> {
+    let mut trial = Trial { world, watcher: Watcher { stops, turns: 0, begun: Vec::new(), heard: Vec::new() } };
+    let pids = trial.run(commands);
+    pids.iter().enumerate().filter_map(|(index, pid)| trial.listener(index, *pid)).collect()
+}
+
+/// The world of a trial.
+struct Trial<'a> {
+    world: &'a mut World,
+    watcher: Watcher<'a>,
+}
+
+/// Sees who listens.
+struct Watcher<'a> {
+    stops: &'a mut dyn FnMut() -> bool,
+    turns: u32,
+    /// Threads that are in `listen(2)`, and their descriptors.
+    begun: Vec<(Tid, i32)>,
+    /// Processes that listen, and where.
+    heard: Vec<(Pid, Name)>,
+}
+
+impl Trial<'_> {
+    /// Runs programs; their processes.
+    fn run(&mut self, commands: &[Command]) -> Vec<Pid> {
+        let mut code = Code::default();
+        let mut pids = Vec::new();
+        for command in commands {
+            while let Ok(Round::Moved) = Run::new(self.world, &mut code, &mut self.watcher).round() {}
+            let Ok(tid) = self.world.start(command) else { break };
+            pids.extend(self.world.kernel.threads.get(&tid).map(|thread| thread.pid));
+        }
+        while self.awaits(&pids) {
+            let mut run = Run::new(self.world, &mut code, &mut self.watcher);
+            match run.round() {
+                Ok(Round::Moved) => {}
+                Ok(Round::Quiet) if run.pass_time() && !self.watcher.wants_to_stop() => {}
+                _ => break,
+            }
+        }
+        // What listeners do about the end of the others is part of the trial.
+        while let Ok(Round::Moved) = Run::new(self.world, &mut code, &mut self.watcher).round() {}
+        pids
+    }
+
+    /// Whether a program that does not listen has not ended.
+    fn awaits(&self, pids: &[Pid]) -> bool {
+        let listens = |pid: &Pid| self.watcher.heard.iter().any(|(heard, _)| heard == pid);
+        pids.iter().any(|pid| !self.has_ended(*pid) && !listens(pid))
+    }
+
+    fn has_ended(&self, pid: Pid) -> bool {
+        let process = self.world.kernel.processes.get(&pid);
+        process.is_none_or(|process| matches!(process.state, State::Zombie(_)))
+    }
+
+    fn listener(&self, index: usize, pid: Pid) -> Option<Listener> {
+        let mut at: Vec<Name> = Vec::new();
+        for (_, name) in self.watcher.heard.iter().filter(|(by, _)| *by == pid) {
+            if !at.contains(name) {
+                at.push(name.clone());
+            }
+        }
+        (!at.is_empty()).then(|| Listener { index, at, ends: self.has_ended(pid) })
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn begin(&mut self, _: &mut World, tid: Tid, number: u64, args: &[u64; 6]) {
+        if number == LISTEN {
+            self.begun.push((tid, args[0] as i32));
+        }
+    }
+
+    fn end(&mut self, world: &mut World, tid: Tid, _: u64) {
+        if let Some(at) = self.begun.iter().position(|(begun, _)| *begun == tid) {
+            let (_, descriptor) = self.begun.swap_remove(at);
+            self.heard.extend(listening(&world.kernel, tid, descriptor));
+        }
+    }
+
+    fn signal(&mut self, _: &World, _: Tid, _: u8) {}
+}
+
+impl Audience for Watcher<'_> {
+    fn output(&mut self, _: &Output) {}
+
+    fn wants_to_stop(&mut self) -> bool {
+        self.turns += 1;
+        self.turns > TURNS || (self.stops)()
+    }
+}
+
+/// Where a thread listens at a descriptor: for its process, and for those that it descends from.
+fn listening(kernel: &Kernel, tid: Tid, descriptor: i32) -> Vec<(Pid, Name)> {
+    let parent = |pid: &Pid| kernel.processes.get(pid).map(|process| process.parent);
+    let own = kernel.threads.get(&tid).map(|thread| thread.pid);
+    let name = name(kernel, tid, descriptor).into_iter();
+    name.flat_map(|name| std::iter::successors(own, parent).take(64).map(move |pid| (pid, name.clone()))).collect()
+}
+
+/// The name of the socket at a descriptor, if that listens.
+fn name(kernel: &Kernel, tid: Tid, descriptor: i32) -> Option<Name> {
+    let File::Socket(id) = kernel.descriptions.get(&kernel.description_for(tid, descriptor)?)?.file else {
+        return None;
+    };
+    let socket = kernel.net.sockets.get(&id).filter(|socket| socket.stage == Stage::Listening)?;
+    socket.local.clone()
+}
