@@ -71,10 +71,11 @@ fn searches_without_memory_see_what_full_ones_see() {
 /// The receiver waits when the signal comes; the message that ends its wait is sent behind that, and could be sent before it.
 #[test]
 fn what_ends_a_wait_may_come_before_the_signal_that_interrupts_it() {
-    let receiver = vec![Op::Receive { channel: 0, into: 0 }, Op::Store { var: 0, value: Value::Of(0) }, Op::End];
+    let store = Op::Store { var: 0, value: Value::Of(0) };
+    let receiver = vec![Op::Receive { channel: 0, into: 0 }, store, Op::Load { var: 1, into: 1 }, Op::End];
     let sender = vec![Op::Send { channel: 0, value: Value::Is(1) }, Op::End];
     let threads = vec![vec![Op::Interrupt(1), Op::End], receiver, sender];
-    let program = Program { threads, born: 3, vars: vec![0], channels: 1, capacity: 1, ..Program::default() };
+    let program = Program { threads, born: 3, vars: vec![0, 0], channels: 1, capacity: 1, ..Program::default() };
     let full = graph(&program, Mode::Full).expect("it is small");
     assert_eq!(full.ends.len(), 2, "the handler writes before and after the receiver");
     assert_eq!(stateless(&program).expect("it is small").ends, full.ends);
