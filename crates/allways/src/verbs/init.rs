@@ -27,7 +27,7 @@ command = ["./program", "argument"]
 # [check.main.service.server]
 # command = ["./server", "7000"]
 # healthcheck = { test = "listening:7000" }
-# expected_final_state = "running"   # it is no deadlock that it waits at the end
+# expected_final_state = "idle"      # it may wait for requests at the end; "running": it must not end
 #
 # [check.main.service.client]
 # command = ["./client", "put", "k", "v"]
