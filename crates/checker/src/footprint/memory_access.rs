@@ -18,7 +18,7 @@ use explore::graph::Access;
 use kernel::Tid;
 use memory::{Logged, Name, Protection, Sharing, SpaceId};
 use std::ops::Range;
-use x86::cpu::RSP;
+use x86::cpu::{R8, R11, RAX, RSP};
 
 /// Bytes below the stack pointer that a function may use without moving it.
 const RED_ZONE: u64 = 128;
@@ -301,6 +301,19 @@ impl Stepper<'_> {
             self.state.world.memory.forget_log();
         }
         step.clean_below = end;
+    }
+
+    /// Zeroes what is dead where the closure of a Rust thread begins: the red zone, and registers beyond those of its
+    /// arguments (a place for the result, and two words). What the library does before may depend on who comes first, and
+    /// so may what it leaves there.
+    pub(crate) fn clear_leftovers(&mut self, step: &mut Step) {
+        self.note_accesses(step);
+        let (space, start) = (self.state.world.space(step.tid), self.state.dead_end(step.tid));
+        let _ = self.state.world.memory.write(space, start, &ZEROS[..RED_ZONE as usize]);
+        self.state.world.memory.forget_log();
+        let cpu = self.state.world.cpus.get_mut(&step.tid).expect("it runs");
+        cpu.gpr[RAX] = 0;
+        cpu.gpr[R8..=R11].fill(0);
     }
 
     /// Creates the overlay of threads that a step created, and removes that of threads it ended.

@@ -82,6 +82,9 @@ impl Stepper<'_> {
                 return Ok(false);
             }
             let is_first = self.state.world.kernel.threads.get(&tid).is_some_and(|thread| thread.pid.0 == tid.0);
+            if !is_first && hook.flavour == Flavour::Rust {
+                self.clear_leftovers(step);
+            }
             if !is_first && let Some(address) = self.end_of_own_code(tid, hook) {
                 self.add_hook(tid, address, Hook { function: Function::Return, ..hook });
             }

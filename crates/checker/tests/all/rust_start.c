@@ -12,7 +12,8 @@ static void rust_enlist(long number, long value) {
     rust_list[number] = value;
     rust_unlock(&rust_listing);
 }
-static pthread_key_t rust_force(void) {
+/* Not inlined: registers that only the first thread uses would be saved by what is called next, and lie on its stack. */
+__attribute__((noinline)) static pthread_key_t rust_force(void) {
     pthread_key_t key;
     unsigned known = atomic_load(&rust_key);
     if (known) return known - 1;

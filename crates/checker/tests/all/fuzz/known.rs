@@ -179,6 +179,14 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
         ],
     ),
     (
+        "whoever is the first thread of Rust leaves more on its stack",
+        &["LIKE_RUST"],
+        &[
+            "",
+            "pthread_mutex_lock(&s->m[0]); while (!s->flag) pthread_cond_wait(&s->c, &s->m[0]); s->flag--; pthread_mutex_unlock(&s->m[0]); ",
+        ],
+    ),
+    (
         "threads of Rust are counted while they come and go",
         &["LIKE_RUST"],
         &["r += atomic_load(&rust_living); ", "r += atomic_load(&rust_living); V(s->w[0]) = 1; "],
