@@ -166,7 +166,7 @@ pub struct WorldArgs {
     /// Set a variable; nothing of your own environment is passed on
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// What programs read as standard input [default: nothing]
+    /// What programs read as standard input; `-` is yours, to its end [default: nothing]
     #[arg(long, value_name = "FILE")]
     pub stdin: Option<PathBuf>,
 }

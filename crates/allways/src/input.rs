@@ -47,13 +47,44 @@ fn look_at_bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
         ));
     }
     if bytes.starts_with(b"\x7fELF") {
-        return Err(format!("`{shown}` is a program, not a model\n  = help: check it: allways check -- {shown}"));
+        let program = started(path);
+        return Err(format!(
+            "`{shown}` is a program, not a model\n  = help: allways check -- {program}, or allways run -- {program}"
+        ));
+    }
+    if let Some((language, compiler)) = language(path) {
+        let program = path.with_extension("");
+        return Err(format!(
+            "`{shown}` is a program in {language}, not a model\n  = help: build it first: {compiler} -o {} {shown} && allways check -- {}",
+            program.display(),
+            started(&program)
+        ));
     }
     if bytes.contains(&0) {
         return Err(format!("`{shown}` is not text\n  = help: a model is a text file; this one has zero bytes in it"));
     }
     // Other encodings are let through: old models have Latin-1 comments, and only comments and strings can be affected.
     Ok(())
+}
+
+/// The language of a source file, by its name, and what builds it.
+fn language(path: &Path) -> Option<(&'static str, &'static str)> {
+    const LANGUAGES: [(&str, &str, &str); 6] = [
+        ("c", "C", "gcc -g -pthread"),
+        ("cc", "C++", "g++ -g -pthread"),
+        ("cpp", "C++", "g++ -g -pthread"),
+        ("cxx", "C++", "g++ -g -pthread"),
+        ("rs", "Rust", "rustc -g"),
+        ("go", "Go", "go build"),
+    ];
+    let extension = path.extension()?;
+    LANGUAGES.iter().find(|(known, ..)| extension == *known).map(|(_, language, compiler)| (*language, *compiler))
+}
+
+/// A program as a shell starts it: in this folder only with a path.
+fn started(program: &Path) -> String {
+    let here = if program.components().count() == 1 { "./" } else { "" };
+    format!("{here}{}", program.display())
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> String {

@@ -215,6 +215,12 @@ impl Config {
     }
 }
 
+/// Whether there is a file with a check of this name.
+pub fn has_check(name: &Path) -> bool {
+    let known = |config: Config| name.to_str().is_some_and(|name| config.check.contains_key(name));
+    Path::new(FILE).is_file() && Config::read(Path::new(FILE)).is_ok_and(known)
+}
+
 /// One part of each check, by name.
 fn part<T: DeserializeOwned>(text: &str) -> Result<BTreeMap<String, T>, toml::de::Error> {
     toml::from_str(text).map(|file: File<T>| file.check)

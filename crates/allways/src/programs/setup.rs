@@ -11,6 +11,7 @@ use crate::args::WorldArgs;
 use crate::output::Output;
 use checker::{Gate, Service};
 use std::ffi::{OsStr, OsString};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,7 +69,7 @@ impl Setup {
         let named = named.into_iter().chain(program_files(&services)).collect();
         let stdin = match &args.stdin {
             None => Vec::new(),
-            Some(path) => std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
+            Some(path) => input(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
         };
         Ok(Self { services, roots, named, stdin, is_quick: true, ..Self::default() })
     }
@@ -101,6 +102,16 @@ impl Setup {
             }
         }
     }
+}
+
+/// What a file holds; `-` is our own standard input.
+fn input(path: &Path) -> std::io::Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return std::fs::read(path);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Commands, separated by `+`.
@@ -213,6 +224,9 @@ pub fn not_started(error: &StartError) -> String {
         StartError::Directory(path, errno) => format!("cannot enter `{}`: {errno}", text(path)),
         StartError::Load(path, error) => {
             let path = text(path);
+            if Path::new(&path).is_dir() {
+                return format!("cannot run `{path}`: it is a directory\n  = help: name a program in it");
+            }
             format!("cannot run `{path}`: {error}\n  = help: {}", start_help(error))
         }
     }

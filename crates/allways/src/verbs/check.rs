@@ -34,8 +34,9 @@ fn subject(args: &mut CheckArgs) -> Result<Subject, (Exit, String)> {
     if !args.world.command.is_empty() {
         return programs::started_by(args).map_err(usage);
     }
-    let name = args.file.as_ref().filter(|file| is_name(file)).and_then(|file| file.to_str()).map(str::to_owned);
     let has_checks = Path::new(programs::config::FILE).is_file();
+    let is_name = |file: &&PathBuf| may_be_name(file) && (!file.exists() || programs::config::has_check(file));
+    let name = args.file.as_ref().filter(is_name).and_then(|file| file.to_str()).map(str::to_owned);
     match (&args.file, name) {
         (None, _) if has_checks => programs::named(None, args).map_err(usage),
         (_, Some(name)) if has_checks => programs::named(Some(&name), args).map_err(usage),
@@ -49,9 +50,10 @@ fn subject(args: &mut CheckArgs) -> Result<Subject, (Exit, String)> {
     }
 }
 
-/// Whether this names a check of `allways.toml`, and no file.
-fn is_name(file: &Path) -> bool {
-    file.extension().is_none() && file.components().count() == 1 && !file.exists()
+/// Whether this may name a check of `allways.toml`. A file of the same name is meant by its path: `./NAME`.
+fn may_be_name(file: &Path) -> bool {
+    let is_bare = !file.as_os_str().as_encoded_bytes().contains(&b'/');
+    file.extension().is_none() && is_bare
 }
 
 fn unknown_name(name: &str) -> String {

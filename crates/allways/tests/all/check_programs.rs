@@ -138,7 +138,7 @@ fn a_program_that_cannot_be_started_is_told_with_a_next_step() {
     folder.run(&["check", "--", "./missing"]).refused(2, &["./missing", "No such file", "--root"]);
     folder.run(&["check", "--", "no-such-program"]).refused(2, &["no-such-program", "PATH", "./no-such-program"]);
     folder.run(&["check", "--", "./plain"]).refused(2, &["EACCES", "chmod +x"]);
-    folder.run(&["check", "--", "/usr"]).refused(2, &["EACCES", "a file that may be executed"]);
+    folder.run(&["check", "--", "/usr"]).refused(2, &["`/usr`: it is a directory"]);
     let mut mode = fs::metadata(folder.0.join("plain")).expect("it is there").permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
     fs::set_permissions(folder.0.join("plain"), mode).expect("its mode can be set");

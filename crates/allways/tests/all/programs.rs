@@ -90,7 +90,7 @@ fn what_cannot_be_started_is_told_with_the_reason() {
     run(&folder, &["no-such-program"]).refused(2, &["no-such-program", "PATH"]);
     run(&folder, &["./missing"]).refused(2, &["./missing", "No such file"]);
     run(&folder, &["./plain"]).refused(2, &["./plain", "Permission denied"]);
-    run(&folder, &["/usr/bin"]).refused(2, &["/usr/bin", "Permission denied"]);
+    run(&folder, &["/usr/bin"]).refused(2, &["/usr/bin", "it is a directory"]);
     run(&folder, &["./plain/below"]).refused(2, &["Not a directory"]);
     run(&folder, &[""]).refused(2, &["a command is missing"]);
 }
@@ -187,4 +187,27 @@ fn the_same_run_twice_prints_the_same() {
     let (first, second) = (run(&folder, &["bash", "-c", script]), run(&folder, &["bash", "-c", script]));
     assert!(first.out.lines().count() > 5, "{}", first.out);
     assert_eq!(first.out, second.out);
+}
+
+#[test]
+fn standard_input_is_passed_on_if_that_is_wanted() {
+    let folder = Folder::with("run-stdin", "words", "one\ntwo\n");
+    let mut command = folder.command(&["run", "--stdin", "-", "--", "cat"]);
+    let file = fs::File::open(folder.0.join("words")).expect("it was written");
+    exits(&Told::new(command.stdin(file).output().expect("the binary runs")), 0, "one\ntwo\n");
+}
+
+#[test]
+fn a_wrong_file_leads_to_a_command_that_works() {
+    let folder = Folder::new("run-wrong");
+    compile(&folder, "bank", "int main(void) { return 0; }\n", &[]);
+    for verb in ["run", "check"] {
+        folder.run(&[verb, "bank"]).refused(2, &["is a program, not a model", "allways run -- ./bank"]);
+        folder.run(&[verb, "bank.c"]).refused(2, &["is a program in C", "gcc -g -pthread -o bank bank.c"]);
+        folder.run(&[verb, "--", "/tmp"]).refused(2, &["`/tmp`: it is a directory"]);
+    }
+    fs::write(folder.0.join("allways.toml"), "[check.bank.service.program]\ncommand = [\"./bank\"]\n")
+        .expect("written");
+    assert_eq!(folder.run(&["check", "bank"]).code, Some(0), "a check is found beside a file of its name");
+    folder.run(&["check", "./bank"]).refused(2, &["is a program, not a model"]);
 }
