@@ -1,5 +1,6 @@
 // expect: assert
 // What a constructor writes, others read at any time.
+#define _GNU_SOURCE
 #include <assert.h>
 #include <fcntl.h>
 #include <sys/wait.h>

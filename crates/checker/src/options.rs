@@ -56,6 +56,8 @@ pub struct Holes {
     pub memo: bool,
     /// A lock counts as held whatever other threads do to its memory.
     pub locks: bool,
+    /// Acquisitions are right movers also of locks that threads find held.
+    pub tries: bool,
     /// Accesses do not depend on the mapping of their page.
     pub mappings: bool,
     /// Calls that change mappings touch nothing.

@@ -63,6 +63,10 @@ pub struct Refinement {
     /// Locks for which that was seen in this round. They count from the next round on: within a round, states are
     /// compared by what threads hold.
     breaking: BTreeSet<u64>,
+    /// Locks that a thread found held, and went on: others can tell when they are acquired.
+    observed: BTreeSet<u64>,
+    /// Locks for which that was seen in this round. They count from the next round on, as above.
+    observing: BTreeSet<u64>,
     /// Whether the abstraction was too coarse for earlier steps of this round.
     pub has_grown: Arc<AtomicBool>,
 }
@@ -189,6 +193,7 @@ impl Refinement {
         }
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
+        other.observing.iter().for_each(|lock| self.observe(*lock));
     }
 
     /// What decides where steps begin and end, as plain data. Hash tables are sorted: files must not depend on
@@ -212,6 +217,8 @@ impl Refinement {
             stdio: self.is_stdio_split,
             limits: self.sets_limits,
             signals: self.sends_signals,
+            broken: self.broken.iter().copied().collect(),
+            observed: self.observed.iter().copied().collect(),
         }
     }
 
@@ -229,6 +236,8 @@ impl Refinement {
             is_stdio_split: known.stdio,
             sets_limits: known.limits,
             sends_signals: known.signals,
+            broken: known.broken.iter().copied().collect(),
+            observed: known.observed.iter().copied().collect(),
             ..Self::default()
         }
     }
@@ -326,9 +335,35 @@ impl Refinement {
         self.grow(is_new);
     }
 
+    /// Records that a thread has found a lock held by another, and went on.
+    pub fn observe(&mut self, lock: u64) {
+        let is_new = !self.observed.contains(&lock) && self.observing.insert(lock);
+        self.grow(is_new);
+    }
+
+    /// The same of a thread that has read a word of a lock.
+    pub fn observe_at(&mut self, word: u64) {
+        let lock = self.lock_words.get(&word).copied();
+        lock.into_iter().for_each(|lock| self.observe(lock));
+    }
+
+    /// Whether a word belongs to a lock whose acquisition counts as a right mover.
+    #[must_use]
+    pub fn is_unobserved_lock(&self, word: u64) -> bool {
+        self.lock_words.get(&word).is_some_and(|lock| self.is_right_mover(*lock))
+    }
+
+    /// Whether the acquisition of a lock is a right mover, as far as is known: nobody breaks the lock, or goes on where it is
+    /// held.
+    #[must_use]
+    pub fn is_right_mover(&self, lock: u64) -> bool {
+        self.is_kept(lock) && !self.observed.contains(&lock)
+    }
+
     /// Begins a round.
     pub fn begin_round(&mut self) {
         self.broken.append(&mut self.breaking);
+        self.observed.append(&mut self.observing);
     }
 
     /// Whether holding a lock excludes all other threads, as far as is known.

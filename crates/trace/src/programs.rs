@@ -118,6 +118,12 @@ pub struct KnowledgeRef {
     /// Whether threads are sent signals by others.
     #[serde(default)]
     pub signals: bool,
+    /// Locks that others than their holders release or overwrite.
+    #[serde(default)]
+    pub broken: Vec<u64>,
+    /// Locks that threads find held, and go on.
+    #[serde(default)]
+    pub observed: Vec<u64>,
 }
 
 /// Two accesses that can happen at the same time.

@@ -221,8 +221,9 @@ impl Stepper<'_> {
 
     /// An acquisition is a right mover and a release a left mover (Lipton's reduction): a step goes
     /// on after acquiring a lock, for nothing that others do can depend on when it was acquired,
-    /// unless somebody breaks the lock. `is_kept` is that assumption; `break_lock` takes it back,
-    /// and the search begins anew with it refined.
+    /// unless somebody breaks the lock, or finds it held and goes on (`pthread_mutex_trylock(3)`).
+    /// `is_right_mover` is that assumption; `break_lock` and `observe` take it back, and the search
+    /// begins anew with it refined.
     pub(crate) fn at_operation(&mut self, step: &mut Step, hook: Hook) -> Result<bool, Refusal> {
         let operation = self.view().operation(step.tid, hook);
         let seen = self.state.seen();
@@ -258,10 +259,9 @@ impl Stepper<'_> {
             Done::Whole(whole) => self.enter_whole(step, whole),
             Done::Cancelled => self.cancelled(step, hook),
             Done::Unsummarised => self.enter_real(step, hook),
-            // An acquisition is a right mover, unless another thread may break the lock.
             Done::Acquired(result) => {
                 self.state.return_with(step.tid, result);
-                Ok(lock.is_none_or(|lock| self.executor.refinement.is_kept(lock)) || self.operated(step))
+                Ok(lock.is_none_or(|lock| self.executor.refinement.is_right_mover(lock)) || self.operated(step))
             }
             Done::Returned(result) => {
                 self.state.return_with(step.tid, result);
@@ -275,17 +275,21 @@ impl Stepper<'_> {
         }
     }
 
-    /// A thread has operated on a lock that another thread holds: if it acquired or released the lock, that is broken.
+    /// A thread has operated on a lock that another thread holds: if it acquired or released the lock, that is broken, and
+    /// otherwise observed.
     ///
     /// A lock is broken when somebody other than its holder releases or takes it (an unlock by
-    /// another thread, a fork handler).
+    /// another thread, a fork handler). It is observed by an attempt that fails.
     fn look_at_broken(&mut self, lock: u64, holder: Tid, is_taken: bool) {
         let still_holds = self.state.overlay.thread(holder).is_some_and(|overlay| overlay.holds.contains(&lock));
         if is_taken && still_holds {
             self.state.overlay.thread_mut(holder).release(lock);
         }
-        if (is_taken || !still_holds) && !self.workload.options.holes.locks {
-            self.executor.refinement.break_lock(lock);
+        let holes = &self.workload.options.holes;
+        match is_taken || !still_holds {
+            true if !holes.locks => self.executor.refinement.break_lock(lock),
+            false if !holes.tries => self.executor.refinement.observe(lock),
+            _ => {}
         }
     }
 

@@ -4,8 +4,10 @@
 use crate::libc::Hooks;
 use crate::refinement::Refinement;
 use crate::system::state::State;
+use explore::graph::Race;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use x86::{Code, Stops};
 
 #[derive(Default)]
@@ -56,6 +58,29 @@ impl Executor {
     pub fn set_refinement(&mut self, refinement: Refinement) {
         self.refinement = refinement;
         self.version += 1;
+    }
+
+    /// Makes every access to the words of these races a visible operation. Whether the abstraction is finer than that of the
+    /// round before.
+    pub fn refine(&mut self, races: &[Race]) -> bool {
+        let words = races.iter().filter_map(|race| self.words.get(&race.object));
+        self.refinement.promote(words.flatten().copied());
+        races.iter().for_each(|race| self.refinement.observe_at(race.object));
+        races.iter().for_each(|race| self.split_at(race.object));
+        let has_grown = self.refinement.has_grown.swap(false, Ordering::Relaxed);
+        if has_grown {
+            self.refinement.begin_round();
+            self.version += 1;
+        }
+        has_grown
+    }
+
+    /// Whether a race would refine the abstraction.
+    pub fn needs_refinement(&self, race: &Race) -> bool {
+        let mut places = self.words.get(&race.object).into_iter().flatten();
+        places.any(|place| !self.refinement.is_promoted(*place))
+            || self.refinement.is_unobserved_lock(race.object)
+            || self.is_coarse_at(race.object)
     }
 
     /// Sets watchpoints on visible words and on pages of watched ranges, in all address spaces that exist now.

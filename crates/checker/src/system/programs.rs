@@ -260,15 +260,7 @@ impl Programs {
     /// The end of a round: everything that steps have shown, merged. If it grew, all states are
     /// void.
     pub fn promote(&mut self, races: &[Race]) -> bool {
-        let words = races.iter().filter_map(|race| self.executor.words.get(&race.object));
-        self.executor.refinement.promote(words.flatten().copied());
-        races.iter().for_each(|race| self.executor.split_at(race.object));
-        let has_grown = self.executor.refinement.has_grown.swap(false, Ordering::Relaxed);
-        if has_grown {
-            self.executor.refinement.begin_round();
-            self.executor.version += 1;
-        }
-        has_grown
+        self.executor.refine(races)
     }
 
     /// Executables and libraries that programs map at their beginning, with fingerprints of their contents.
@@ -460,8 +452,7 @@ impl FootprintSystem for Programs {
     }
 
     fn needs_refinement(&self, race: &Race) -> bool {
-        let mut places = self.executor.words.get(&race.object).into_iter().flatten();
-        places.any(|place| !self.executor.refinement.is_promoted(*place)) || self.executor.is_coarse_at(race.object)
+        self.executor.needs_refinement(race)
     }
 
     fn step_with(&mut self, state: &Snapshot, choice: Choice, around: &mut dyn StepContext) -> Option<Step<Snapshot>> {

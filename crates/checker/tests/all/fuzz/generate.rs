@@ -240,7 +240,7 @@ impl Writer {
     fn try_lock(&mut self, deep: usize) -> String {
         let number = self.below(2);
         let before = format!("if (pthread_mutex_trylock(&s->m[{number}]) == 0) {{ ");
-        let after = format!("pthread_mutex_unlock(&s->m[{number}]); }} else r++; ");
+        let after = format!("pthread_mutex_unlock(&s->m[{number}]); }} else {{ V(s->w[{number}]) = 7; r++; }} ");
         self.around(&before, &after, deep)
     }
 
@@ -429,7 +429,7 @@ impl Writer {
         match self.below(4) {
             0 => "usleep(10); ".into(),
             1 => "r += sem_timedwait(&s->sem, &soon) != 0; ".into(),
-            2 => format!("if (pthread_mutex_timedlock(&s->m[{number}], &soon) == 0) {{ {}pthread_mutex_unlock(&s->m[{number}]); }} else r++; ", self.plain()),
+            2 => format!("if (pthread_mutex_timedlock(&s->m[{number}], &soon) == 0) {{ {}pthread_mutex_unlock(&s->m[{number}]); }} else {{ V(s->w[{number}]) = 7; r++; }} ", self.plain()),
             _ => "pthread_mutex_lock(&s->m[0]); if (!s->flag) r += pthread_cond_timedwait(&s->c, &s->m[0], &soon) != 0; pthread_mutex_unlock(&s->m[0]); ".into(),
         }
     }

@@ -106,6 +106,22 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
         ],
     ),
     (
+        "who finds a lock held goes on before what is done under it",
+        &[],
+        &[
+            "pthread_mutex_lock(&s->m[0]); r += V(s->w[0]); V(s->w[0]) = r + 1; pthread_mutex_unlock(&s->m[0]); ",
+            "if (pthread_mutex_trylock(&s->m[0])) V(s->w[0]) = 3; ",
+        ],
+    ),
+    (
+        "who sees in memory that a lock is held goes on before what is done under it",
+        &[],
+        &[
+            "pthread_mutex_lock(&s->m[0]); r += V(s->w[0]); V(s->w[0]) = r + 1; pthread_mutex_unlock(&s->m[0]); ",
+            "if (V(s->m[0].__data.__lock)) V(s->w[0]) = 3; ",
+        ],
+    ),
+    (
         "a lock is zeroed word by word",
         &[],
         &[

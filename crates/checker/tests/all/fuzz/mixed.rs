@@ -407,6 +407,11 @@ fn it_is_noticed_when_locks_keep_what_others_take_away() {
 }
 
 #[test]
+fn it_is_noticed_when_who_finds_a_lock_held_sees_all_that_comes_behind() {
+    is_noticed_in(family("spin locks"), Holes { tries: true, ..Holes::default() });
+}
+
+#[test]
 fn it_is_noticed_when_accesses_do_not_depend_on_mappings() {
     is_noticed_in(family("unmap"), Holes { mappings: true, ..Holes::default() });
     is_noticed_in(family("protect"), Holes { mappings: true, ..Holes::default() });

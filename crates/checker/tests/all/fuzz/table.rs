@@ -189,7 +189,8 @@ pub const FAMILIES: &[Family] = &[
             "s->m[1] = s->m[0]; ",
             "pthread_mutex_lock(&s->m[0]); {B}pthread_mutex_unlock(&s->m[0]); ",
             "pthread_mutex_lock(&s->m[0]); {B}pthread_mutex_unlock(&s->m[0]); ",
-            "if (pthread_mutex_trylock(&s->m[{n}]) == 0) { {B}pthread_mutex_unlock(&s->m[{n}]); } ",
+            "if (pthread_mutex_trylock(&s->m[{n}]) == 0) { {B}pthread_mutex_unlock(&s->m[{n}]); } else {x} = {v}; ",
+            "if (V(s->m[0].__data.__lock)) {x} = {v}; ",
             "pthread_mutex_destroy(&s->m[0]); ",
         ],
     )
@@ -200,7 +201,7 @@ pub const FAMILIES: &[Family] = &[
         &[
             "r += pthread_mutex_lock(&s->m[1]) != 0; {B}r += pthread_mutex_unlock(&s->m[1]) != 0; ",
             "r += pthread_mutex_lock(&s->m[1]) != 0; {B}r += pthread_mutex_unlock(&s->m[1]) != 0; ",
-            "if (pthread_mutex_trylock(&s->m[1]) == 0) { {B}pthread_mutex_unlock(&s->m[1]); } else r++; ",
+            "if (pthread_mutex_trylock(&s->m[1]) == 0) { {B}pthread_mutex_unlock(&s->m[1]); } else { {x} = {v}; r++; } ",
             "r += pthread_mutex_lock(&s->m[1]) != 0; ",
             "r += pthread_mutex_unlock(&s->m[1]) != 0; ",
         ],
@@ -224,8 +225,8 @@ pub const FAMILIES: &[Family] = &[
             "pthread_rwlock_rdlock(&s->rw); {B}pthread_rwlock_unlock(&s->rw); ",
             "pthread_rwlock_rdlock(&s->rw); pthread_rwlock_rdlock(&s->rw); {B}pthread_rwlock_unlock(&s->rw); pthread_rwlock_unlock(&s->rw); ",
             "r += pthread_rwlock_wrlock(&s->rw) != 0; {B}pthread_rwlock_unlock(&s->rw); ",
-            "if (pthread_rwlock_tryrdlock(&s->rw) == 0) { {B}pthread_rwlock_unlock(&s->rw); } else r++; ",
-            "if (pthread_rwlock_trywrlock(&s->rw) == 0) { {B}pthread_rwlock_unlock(&s->rw); } else r++; ",
+            "if (pthread_rwlock_tryrdlock(&s->rw) == 0) { {B}pthread_rwlock_unlock(&s->rw); } else { {x} = {v}; r++; } ",
+            "if (pthread_rwlock_trywrlock(&s->rw) == 0) { {B}pthread_rwlock_unlock(&s->rw); } else { {x} = {v}; r++; } ",
         ],
     ),
     family("barrier", &[], &["r += pthread_barrier_wait(&s->bar) != 0; ", "{x}++; "]),
@@ -234,7 +235,7 @@ pub const FAMILIES: &[Family] = &[
         &[],
         &[
             "pthread_spin_lock(&s->spin); {B}pthread_spin_unlock(&s->spin); ",
-            "if (pthread_spin_trylock(&s->spin) == 0) { {B}pthread_spin_unlock(&s->spin); } else r++; ",
+            "if (pthread_spin_trylock(&s->spin) == 0) { {B}pthread_spin_unlock(&s->spin); } else { {x} = {v}; r++; } ",
         ],
     )
     .with(LOOPS),
@@ -311,7 +312,7 @@ pub const FAMILIES: &[Family] = &[
         &[
             "r += sem_timedwait(&s->sem, &soon) != 0; ",
             "sem_post(&s->sem); ",
-            "if (pthread_mutex_timedlock(&s->m[0], &soon) == 0) { {B}pthread_mutex_unlock(&s->m[0]); } else r++; ",
+            "if (pthread_mutex_timedlock(&s->m[0], &soon) == 0) { {B}pthread_mutex_unlock(&s->m[0]); } else { {x} = {v}; r++; } ",
             "pthread_mutex_lock(&s->m[0]); if (!s->flag) r += pthread_cond_timedwait(&s->c, &s->m[0], &soon) != 0; pthread_mutex_unlock(&s->m[0]); ",
             "pthread_mutex_lock(&s->m[0]); s->flag = 1; pthread_cond_signal(&s->c); pthread_mutex_unlock(&s->m[0]); ",
             "r += polled(pipes[0], 5); ",
