@@ -1,9 +1,10 @@
 // A server that answers what it is sent, one event at a time, for ever.
 // -DTICK: it looks at the clock each second, as servers do.  -DCLIENTS=N: it ends after N clients.
 // -DTHREADS: a thread for each client, which logs under two locks after the answer; -DCROSSED: in either order, a deadlock.
-// -DMUTE: it never answers.  -DUNIX: a Unix socket at "./server.socket".
+// -DMUTE: it never answers.  -DSTUCK: it waits for a semaphore that nobody posts, behind its first client.  -DUNIX: a Unix socket at "./server.socket".
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -92,6 +93,10 @@ int main(int argc, char **argv) {
             } else if (!answered(fd)) {
                 close(fd);
                 left--;
+#ifdef STUCK
+                static sem_t never;
+                sem_wait(&never);
+#endif
             }
         }
     }

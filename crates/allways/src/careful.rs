@@ -30,6 +30,27 @@ pub fn source(path: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// Bytes of standard input for programs.
+const INPUT_MAX: u64 = 16 << 20;
+
+/// What programs are given as their standard input: the bytes of a file or FIFO, or our own standard input for `-`.
+pub fn input(path: &Path) -> Result<Vec<u8>> {
+    match path == Path::new("-") {
+        true => bounded(std::io::stdin().lock()),
+        false => bounded(File::open(path)?),
+    }
+}
+
+/// All bytes there are, unless they are too many.
+fn bounded(from: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(INPUT_MAX + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > INPUT_MAX {
+        true => Err(Error::new(ErrorKind::InvalidInput, format!("longer than {} MiB", INPUT_MAX >> 20))),
+        false => Ok(bytes),
+    }
+}
+
 /// Writes a whole file, or nothing: a file or link that is there under this name is replaced, never written through.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();

@@ -125,10 +125,8 @@ impl Audience for Watcher<'_> {
 
 /// Where a thread listens at a descriptor: for its process, and for those that it descends from.
 fn listening(kernel: &Kernel, tid: Tid, descriptor: i32) -> Vec<(Pid, Name)> {
-    let parent = |pid: &Pid| kernel.processes.get(pid).map(|process| process.parent);
-    let own = kernel.threads.get(&tid).map(|thread| thread.pid);
-    let name = name(kernel, tid, descriptor).into_iter();
-    name.flat_map(|name| std::iter::successors(own, parent).take(64).map(move |pid| (pid, name.clone()))).collect()
+    let Some((thread, name)) = kernel.threads.get(&tid).zip(name(kernel, tid, descriptor)) else { return Vec::new() };
+    kernel.ancestors(thread.pid).map(|pid| (pid, name.clone())).collect()
 }
 
 /// The name of the socket at a descriptor, if that listens.

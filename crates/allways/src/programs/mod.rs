@@ -11,6 +11,7 @@
 
 pub mod config;
 mod evidence;
+mod found_services;
 mod machines;
 mod peer_setup;
 mod peers;
@@ -27,7 +28,6 @@ mod traffic;
 mod trial;
 mod variants;
 mod view_ref;
-mod written_out;
 
 use crate::args::CheckArgs;
 use crate::exit::Exit;
@@ -168,7 +168,7 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     checked.keep(args, output);
     checked.print(&sources, args.format, output);
     tell_hidden(&host, output);
-    written_out::tell(&setup, output);
+    found_services::tell(&setup, output);
     programs.peers().iter().for_each(|peer| peer.close());
     // The process ends: to give back what millions of states took would only take time.
     std::mem::forget(programs);

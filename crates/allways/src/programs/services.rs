@@ -3,6 +3,7 @@
 use super::config::{Check, Condition, FinalState, ServiceConfig};
 use super::record::gate;
 use super::setup::{Setup, base_environment, base_roots, program_files};
+use crate::careful;
 use crate::options::UserName;
 use checker::{Expected, Gate, Service};
 use std::collections::BTreeMap;
@@ -142,7 +143,9 @@ fn stdin(all: &BTreeMap<String, ServiceConfig>, here: &Path) -> Result<Vec<u8>, 
     let files: Vec<_> = all.values().filter_map(|config| config.stdin.as_ref()).collect();
     match files.as_slice() {
         [] => Ok(Vec::new()),
-        [file] => std::fs::read(here.join(file)).map_err(|error| format!("cannot read `{}`: {error}", file.display())),
+        [file] => {
+            careful::input(&here.join(file)).map_err(|error| format!("cannot read `{}`: {error}", file.display()))
+        }
         _ => Err("only one service can have `stdin` for now".to_owned()),
     }
 }

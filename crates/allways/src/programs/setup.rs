@@ -8,10 +8,10 @@
 use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use crate::args::WorldArgs;
+use crate::careful;
 use crate::output::Output;
 use checker::{Gate, Service};
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct Setup {
     /// Machines that those stand for.
     pub machines: Machines,
     /// Whether a trial run shows which of the programs are services: nobody has said it.
-    pub is_quick: bool,
+    pub has_trial: bool,
     /// The programs that listened in it.
     pub listeners: Vec<Listener>,
 }
@@ -69,9 +69,9 @@ impl Setup {
         let named = named.into_iter().chain(program_files(&services)).collect();
         let stdin = match &args.stdin {
             None => Vec::new(),
-            Some(path) => input(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
+            Some(path) => careful::input(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
         };
-        Ok(Self { services, roots, named, stdin, is_quick: true, ..Self::default() })
+        Ok(Self { services, roots, named, stdin, has_trial: true, ..Self::default() })
     }
 
     /// The host, as far as the programs can see it.
@@ -102,16 +102,6 @@ impl Setup {
             }
         }
     }
-}
-
-/// What a file holds; `-` is our own standard input.
-fn input(path: &Path) -> std::io::Result<Vec<u8>> {
-    if path != Path::new("-") {
-        return std::fs::read(path);
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin().read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Commands, separated by `+`.

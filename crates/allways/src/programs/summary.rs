@@ -1,10 +1,10 @@
 //! From what a search has seen to a verdict for each kind of failure.
 
 use super::evidence::Evidence;
+use super::found_services;
 use super::request::Wanted;
 use super::search::{Reason, Searched};
 use super::setup::Setup;
-use super::written_out;
 use crate::checked::Checked;
 use crate::safety::without_violation;
 use crate::usage;
@@ -185,7 +185,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
         libc: libraries.told.clone(),
         engine: told_engine(searched),
         memory_model: "sequential consistency".to_owned(),
-        assumptions: assumptions(wanted, &evidence.peers).into_iter().chain(written_out::services(setup)).collect(),
+        assumptions: assumptions(wanted, &evidence.peers).into_iter().chain(found_services::services(setup)).collect(),
         peers: evidence.peers.clone(),
         traffic: evidence.traffic.clone(),
     }

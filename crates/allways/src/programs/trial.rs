@@ -15,7 +15,7 @@ use world::{Command, World, trial};
 
 /// Finds the programs that listen, and lets those after each start when it does.
 pub fn find_services(setup: &mut Setup, host: &Arc<DeclaredRoots>, limit: Limit, budget: &Budget) {
-    if !setup.is_quick || setup.services.len() < 2 || !setup.peers.is_empty() {
+    if !setup.has_trial || setup.services.len() < 2 || !setup.peers.is_empty() {
         return;
     }
     setup.listeners = listeners(setup, host, limit, budget);

@@ -50,6 +50,12 @@ fn threads_of_a_service_that_wait_for_each_other_are_a_deadlock() {
 }
 
 #[test]
+fn a_service_that_waits_for_no_request_is_a_deadlock() {
+    let told = checked(&built("stuck", &["-DSTUCK"]), &[], 1);
+    says(&told, 1, &["error[deadlock]", "server waits", "server is a service"]);
+}
+
+#[test]
 fn a_server_that_ends_in_the_trial_must_always_end() {
     let told = checked(&built("ends", &["-DCLIENTS=1"]), &[], 1);
     says(&told, 0, &["holds: 6 of 6", "server listens on 7000; programs after it start then"]);
@@ -102,4 +108,11 @@ fn a_program_that_sleeps_again_and_again_is_searched_up_to_the_horizon() {
     )
     .expect("can write a file");
     says(&folder.run(&["check", "t"]), 0, &["within 2 min of virtual time"]);
+}
+
+#[test]
+fn standard_input_without_end_is_refused() {
+    let folder = Folder::new("services-input");
+    let told = folder.run(&["check", "--stdin", "/dev/zero", "--", "/bin/cat"]);
+    says(&told, 2, &["cannot read `/dev/zero`: longer than 16 MiB"]);
 }

@@ -1,7 +1,7 @@
 //! Searches in rounds until no refinement is left: a race makes a word visible, and the search restarts.
 
 use crate::memo::memoized::Memoized;
-use crate::search::scout::{self, Scouted};
+use crate::search::sampled_refinement::{Sampled, refine_by_samples};
 use crate::system::programs::Programs;
 use explore::graph::{self, Counts, Found, Limits, Mode, Race, Report, Stopped};
 use explore::{sample, stateless};
@@ -80,7 +80,7 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
     // Spin loops are blocking operations where visited states are not stored: nothing else would end them.
     programs.workload.options.awaits = awaits(engine);
     let mut outcome = Outcome::default();
-    let (mut workers, mut restarts, mut scouted) = (Vec::new(), 0, 0);
+    let (mut workers, mut restarts, mut sampled) = (Vec::new(), 0, 0);
     loop {
         let refinement = programs.learnt();
         let needs_help = round(engine, (programs, &mut workers), limits, &mut outcome);
@@ -113,9 +113,9 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
         outcome.keep_found();
         if restarts >= RESTARTS && !matches!(engine, Engine::Sample(_)) {
             // Half of all steps at most.
-            let Scouted { executed, found } =
-                scout::refine(programs, outcome.executed.saturating_sub(2 * scouted), limits);
-            scouted += executed;
+            let Sampled { executed, found } =
+                refine_by_samples(programs, outcome.executed.saturating_sub(2 * sampled), limits);
+            sampled += executed;
             outcome.executed += executed;
             outcome.earlier = found.map(|(found, refinement)| Earlier { found, refinement }).or(outcome.earlier);
             programs.teach(&mut workers);

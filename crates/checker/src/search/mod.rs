@@ -2,5 +2,5 @@
 
 pub mod diagnose;
 pub mod driver;
-mod scout;
+mod sampled_refinement;
 pub mod worker;

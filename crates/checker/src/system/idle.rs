@@ -9,15 +9,11 @@ use crate::system::workload::Workload;
 use kernel::table::{self, FootprintRule};
 use kernel::{Kernel, Pid, Tid};
 
-/// Processes between a thread and the program that was started, at most.
-const GENERATIONS: usize = 64;
-
 impl Workload {
     /// The started program that a process is, or descends from.
     pub(crate) fn root(&self, kernel: &Kernel, pid: Pid) -> Pid {
-        let parent = |pid: &Pid| kernel.processes.get(pid).map(|process| process.parent);
         let is_started = |pid: &Pid| self.started.iter().any(|(started, _)| started == pid);
-        std::iter::successors(Some(pid), parent).take(GENERATIONS).find(is_started).unwrap_or(pid)
+        kernel.ancestors(pid).find(is_started).unwrap_or(pid)
     }
 
     /// The started program that a thread belongs to.

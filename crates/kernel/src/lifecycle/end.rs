@@ -150,13 +150,11 @@ fn give_away_children(kernel: &mut Kernel, pid: Pid) {
 }
 
 fn reaper(kernel: &Kernel, pid: Pid) -> Pid {
-    let parent_of = |pid: &Pid| kernel.processes.get(pid).map(|process| process.parent);
-    let ancestors = std::iter::successors(parent_of(&pid), parent_of);
     let is_reaper = |pid: &Pid| {
         let process = kernel.processes.get(pid);
         process.is_some_and(|process| process.controls.subreaper && !process.is_zombie())
     };
-    ancestors.into_iter().find(is_reaper).unwrap_or(INIT)
+    kernel.ancestors(pid).skip(1).find(is_reaper).unwrap_or(INIT)
 }
 
 /// Tells the parent that a process has ended, and reaps it if nobody will ever ask.

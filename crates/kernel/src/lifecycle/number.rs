@@ -1,4 +1,4 @@
-//! Numbers of processes and threads.
+//! Numbers of processes and threads, and whom they descend from.
 
 use crate::id::{Id, Pid, Tid};
 use crate::{Kernel, Process};
@@ -28,6 +28,11 @@ impl Kernel {
     pub fn process_of(&self, number: u32) -> Option<Pid> {
         let own = self.processes.contains_key(&Pid(number)).then_some(Pid(number));
         own.or_else(|| self.threads.get(&Tid(number)).map(|thread| thread.pid))
+    }
+
+    /// A process, its parent, and so on.
+    pub fn ancestors(&self, pid: Pid) -> impl Iterator<Item = Pid> {
+        std::iter::successors(Some(pid), |pid| self.processes.get(pid).map(|process| process.parent))
     }
 }
 

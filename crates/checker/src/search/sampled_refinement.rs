@@ -16,18 +16,18 @@ const RUNS: u64 = 4;
 
 /// What sampled runs came to, beside the refinement.
 #[derive(Default)]
-pub(super) struct Scouted {
+pub(super) struct Sampled {
     pub executed: u64,
     /// Failures, with the refinement that they were found with.
     pub found: Option<(Vec<Found>, KnowledgeRef)>,
 }
 
 /// Refines the abstraction by sampled runs until they show nothing new, or have taken so many steps.
-pub(super) fn refine(programs: &mut Programs, steps: u64, limits: &mut Limits<'_>) -> Scouted {
-    let mut scouted = Scouted::default();
+pub(super) fn refine_by_samples(programs: &mut Programs, steps: u64, limits: &mut Limits<'_>) -> Sampled {
+    let mut sampled = Sampled::default();
     let mut round = 0;
-    while scouted.executed < steps {
-        let (refinement, left) = (programs.learnt(), steps - scouted.executed);
+    while sampled.executed < steps {
+        let (refinement, left) = (programs.learnt(), steps - sampled.executed);
         round += 1;
         let options = sample::Options {
             seed: round,
@@ -44,14 +44,14 @@ pub(super) fn refine(programs: &mut Programs, steps: u64, limits: &mut Limits<'_
         };
         let mut own = sample::Limits { failures: usize::MAX, stop: &mut stop };
         let report = sample::sample(&mut Memoized::new(programs), &options, &mut own);
-        scouted.executed += report.executed;
+        sampled.executed += report.executed;
         let is_refined = programs.promote(&report.races);
         if !is_refined && !report.found.is_empty() {
-            scouted.found = Some((report.found, refinement));
+            sampled.found = Some((report.found, refinement));
         }
         if !is_refined || is_stopped || programs.refusal.is_some() {
             break;
         }
     }
-    scouted
+    sampled
 }
