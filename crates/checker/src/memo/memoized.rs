@@ -106,6 +106,7 @@ impl<'a> Memoized<'a> {
     ) -> Option<Step<Snapshot>> {
         let key = key.filter(|key| self.memo.steps.is_wanted(*key));
         let executed = self.programs.execute(state, choice, around, key.is_some())?;
+        self.programs.keep_prefix_step(state, choice, &executed.step);
         let is_clean = executed.step.failure.is_none() && self.programs.refusal.is_none();
         if let Some(key) = key.filter(|_| is_clean) {
             self.memoize(key, Tid(choice.actor), state, &executed);
@@ -238,6 +239,9 @@ impl FootprintSystem for Memoized<'_> {
             return None;
         }
         self.programs.executor.catch_up();
+        if let Some(step) = self.programs.prefix_step(state, choice, around) {
+            return Some(step);
+        }
         let entry = match self.look_up(state, choice, around.is_trial()) {
             Ok(entry) => entry,
             Err(key) => return self.execute_as(key, state, choice, around),

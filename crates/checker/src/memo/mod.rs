@@ -7,4 +7,5 @@ pub mod audit;
 pub mod key;
 pub mod lru;
 pub mod memoized;
+mod prefix_steps;
 pub mod step_memo;

@@ -107,6 +107,10 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
         restarts += u32::from(is_refined);
         if !is_refined || was_stopped || is_enough {
             outcome.report.complete &= !is_refined;
+            if is_refined {
+                // Schedules of this round lead where they did only with its own refinement.
+                programs.know(&outcome.refinement);
+            }
             outcome.ways = ways(&outcome.report);
             return outcome;
         }

@@ -32,7 +32,10 @@ use x86::Trap;
 /// and not one endless one.
 const RUN_MAX: u64 = 20_000;
 
-/// Operations of one step at most, where no other actor exists: a spin loop is cut here, too.
+/// Instructions of one step at most where no other actor exists, operations or not: watchpoints do not move its end.
+const ALONE_MAX: u64 = 200_000;
+
+/// Operations of one step at most: a spin loop is cut here, too.
 const PARTS_MAX: u32 = 2_000;
 
 impl Stepper<'_> {
@@ -53,6 +56,7 @@ impl Stepper<'_> {
             alternative,
             accesses,
             handed,
+            executed: 0,
             is_fresh,
             after_operation,
             assertion,
@@ -74,7 +78,7 @@ impl Stepper<'_> {
         }
         let mut parts = 0;
         while parts < PARTS_MAX && self.advance_part(&mut step)? {
-            parts += 1;
+            parts += u32::from(!self.view().is_alone());
             if self.workload.options.budget.is_spent() {
                 return Err(Refusal::spent(tid));
             }
@@ -142,8 +146,11 @@ impl Stepper<'_> {
             }
         }
         let is_quiet = self.state.is_quiet(tid);
+        let is_counted = !is_quiet && self.view().is_alone();
+        let budget = if is_counted { ALONE_MAX.saturating_sub(step.executed) } else { RUN_MAX };
         let code = if is_quiet { &mut self.executor.quiet } else { &mut self.executor.code };
-        let stop = self.state.world.execute_instructions(tid, code, RUN_MAX);
+        let stop = self.state.world.execute_instructions(tid, code, budget);
+        step.executed += stop.executed;
         self.note_accesses(step);
         if stop.trap.is_some() {
             self.clear_dead_stack(step);

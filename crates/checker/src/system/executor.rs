@@ -3,11 +3,13 @@
 
 use crate::libc::Hooks;
 use crate::refinement::Refinement;
+use crate::system::prefix::Prefix;
 use crate::system::state::State;
 use explore::graph::Race;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
 use x86::{Code, Stops};
 
 #[derive(Default)]
@@ -28,15 +30,22 @@ pub(crate) struct Executor {
     pub log: Vec<memory::Logged>,
     /// Incremented whenever steps may begin or end elsewhere than before: memo entries of an older version are void.
     pub version: u64,
+    /// Steps before there are several actors, shared by workers.
+    prefix: Arc<Mutex<Prefix>>,
 }
 
 impl Executor {
     /// The executor of another worker, with the same hooks and refinement.
     pub fn for_worker(&self) -> Self {
         let (hooks, refinement) = (self.hooks.clone(), self.refinement.clone());
-        let mut executor = Self { hooks, refinement, ..Self::default() };
+        let mut executor = Self { hooks, refinement, prefix: Arc::clone(&self.prefix), ..Self::default() };
         executor.refresh_stops();
         executor
+    }
+
+    /// Steps before there are several actors.
+    pub fn prefix(&self) -> MutexGuard<'_, Prefix> {
+        self.prefix.lock().expect("no worker panics while it has it")
     }
 
     /// Makes code stop where hooks are now.

@@ -17,6 +17,7 @@ pub mod peer_flows;
 pub mod peer_steps;
 pub mod peers;
 pub mod points;
+pub mod prefix;
 pub mod programs;
 pub mod propositions;
 pub mod questions;

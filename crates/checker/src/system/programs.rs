@@ -460,7 +460,12 @@ impl FootprintSystem for Programs {
             return None;
         }
         self.executor.catch_up();
-        self.execute(state, choice, around, false).map(|executed| executed.step)
+        if let Some(step) = self.prefix_step(state, choice, around) {
+            return Some(step);
+        }
+        let step = self.execute(state, choice, around, false)?.step;
+        self.keep_prefix_step(state, choice, &step);
+        Some(step)
     }
 }
 

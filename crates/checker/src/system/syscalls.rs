@@ -66,6 +66,7 @@ impl Stepper<'_> {
         machine.memory.pass_armed(true);
         let stop = x86::run_past(machine, &mut self.executor.code);
         self.state.world.memory.pass_armed(false);
+        step.executed += stop.executed;
         match stop.trap {
             Some(Trap::Syscall) => {
                 self.call(step, call_of(&self.state.world.cpus[&tid]))?;

@@ -16,6 +16,7 @@ mod livelock;
 mod peer_fuzz;
 mod peers;
 mod replayed;
+mod rounds;
 mod start;
 mod trust;
 mod waits;
