@@ -144,6 +144,7 @@ impl Stepper<'_> {
         let is_quiet = self.state.is_quiet(tid);
         let code = if is_quiet { &mut self.executor.quiet } else { &mut self.executor.code };
         let stop = self.state.world.execute_instructions(tid, code, RUN_MAX);
+        self.executor.instructions += stop.executed;
         self.note_accesses(step);
         if stop.trap.is_some() {
             self.clear_dead_stack(step);

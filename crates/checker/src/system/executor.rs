@@ -28,6 +28,8 @@ pub(crate) struct Executor {
     pub log: Vec<memory::Logged>,
     /// Incremented whenever steps may begin or end elsewhere than before: memo entries of an older version are void.
     pub version: u64,
+    /// Instructions executed so far: what steps have cost, the same on any machine.
+    pub instructions: u64,
 }
 
 impl Executor {
