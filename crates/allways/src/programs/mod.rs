@@ -12,6 +12,7 @@
 pub mod config;
 mod evidence;
 mod found_services;
+mod last_words;
 mod machines;
 mod peer_setup;
 mod peers;
