@@ -65,6 +65,7 @@ fn two_copies_to_one_file_are_mixed_unless_they_are_under_a_lock() {
 }
 
 /// Builds a bundled package in the versions that its own lock file names; false, with the reason, if no registry is reached.
+#[allow(clippy::print_stderr, reason = "a skipped test says why")]
 fn is_built(package: &str, folder: &Folder) -> bool {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs").join(package).join("Cargo.toml");
     let cargo = |verb: &str| {
