@@ -27,7 +27,7 @@ use std::time::Instant;
 use trace::{Counterexample, FailureKind};
 
 /// Steps that shortening one of many proofs may execute.
-const SHORTENING_EACH: Budget = Budget { steps: 10_000 };
+const SHORTENING_EACH: Budget = Budget { work: 10_000 };
 
 /// What a campaign found out.
 pub struct Campaign {
@@ -280,7 +280,7 @@ fn fault_rows(model: &Model) -> Vec<FaultRow> {
 /// How long a proof may be shortened: not at all for somebody who waits no longer.
 fn patience(request: &Request, watch: Watch<'_>) -> Budget {
     let over = request.time_left().is_some_and(|left| left.is_zero()) || watch.stop.load(Ordering::Relaxed);
-    if over { Budget { steps: 0 } } else { SHORTENING_EACH }
+    if over { Budget { work: 0 } } else { SHORTENING_EACH }
 }
 
 /// Shortening may drop steps, and with them a fault: then what was shown is a smaller set, which

@@ -12,7 +12,7 @@ use trace::{
 };
 
 /// Steps that shortening may execute: well under a second.
-pub const SHORTENING: Budget = Budget { steps: 200_000 };
+pub const SHORTENING: Budget = Budget { work: 200_000 };
 /// Schedules longer than this are not shortened: each attempt would eat the whole budget.
 const SHORTENED_MAX: usize = 20_000;
 

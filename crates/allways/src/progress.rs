@@ -10,6 +10,9 @@ const LOG_SECONDS: f64 = 30.0;
 /// Seconds before the first line on a terminal: a quick check shows none.
 const FIRST_SECONDS: f64 = 0.5;
 
+/// A search that took fewer seconds is not followed by a line about what comes next.
+const PHASE_SECONDS: f64 = 2.0;
+
 /// Shows how far a search is.
 pub struct ProgressLine {
     is_terminal: bool,
@@ -38,13 +41,26 @@ impl ProgressLine {
         self.show_line(progress.seconds, || progress_line(progress));
     }
 
+    /// Shows what is done now, if what came before took long.
+    pub fn show_phase(&self, seconds: f64, line: impl FnOnce() -> String) {
+        if seconds >= PHASE_SECONDS {
+            self.draw(seconds, line());
+        }
+    }
+
     /// Shows a line if it is time to, so many seconds after the start.
     pub fn show_line(&self, seconds: f64, line: impl FnOnce() -> String) {
+        let Ok(last) = self.shown.lock().map(|shown| shown.at) else { return };
+        if is_due(self.is_terminal, last, seconds) {
+            self.draw(seconds, line());
+        }
+    }
+
+    fn draw(&self, seconds: f64, mut line: String) {
         let Ok(mut shown) = self.shown.lock() else { return };
-        if self.is_quiet || !is_due(self.is_terminal, shown.at, seconds) {
+        if self.is_quiet {
             return;
         }
-        let mut line = line();
         if self.is_terminal {
             line = line.chars().take(self.columns.saturating_sub(1)).collect();
         }

@@ -18,7 +18,7 @@ use report::{End, Property, PropertyVerdict};
 use trace::{Counterexample, FailureKind, PropertyRef, Schedule};
 
 /// Steps that shortening a lasso may execute.
-const SHORTENING: Budget = Budget { steps: 50_000 };
+const SHORTENING: Budget = Budget { work: 50_000 };
 /// Lassos longer than this are not shortened.
 const SHORTENED_MAX: usize = 2_000;
 

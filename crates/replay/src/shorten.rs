@@ -9,10 +9,12 @@ use explore::Failure;
 use trace::{Choice, Schedule};
 
 /// How much work shortening may do.
+///
+/// Counted, not timed: the same schedule is shortened to the same on any machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Steps that may be executed.
-    pub steps: usize,
+    /// The sum of [`Stepped::work`] that may be spent: steps of a model, instructions of programs.
+    pub work: u64,
 }
 
 /// Something that was executed in search of a shorter counterexample.
@@ -42,16 +44,15 @@ pub fn shorten<R: Replayable>(
     budget: Budget,
     shows: &mut Shows<'_, R>,
 ) -> Schedule {
-    let Some(units) = units(system, schedule) else { return schedule.clone() };
     let lasso = schedule.cycle_start.is_some();
-    let mut search = Search { system, steps_left: budget.steps, lasso, shows };
-    let mut best = units;
+    let mut search = Search { system, work_left: budget.work, lasso, shows };
+    let Some(mut best) = search.original(schedule) else { return schedule.clone() };
     loop {
-        let before = cost(&best);
+        let before = cost(&best.units);
         best = search.drop_chunks(best);
         best = search.join_blocks(best);
-        if cost(&best) >= before || search.steps_left == 0 {
-            return schedule_of(&best, lasso);
+        if cost(&best.units) >= before || search.work_left == 0 {
+            return schedule_of(&best.units, lasso);
         }
     }
 }
@@ -64,17 +65,31 @@ struct Unit {
     in_cycle: bool,
 }
 
-/// The steps of a schedule; nothing if it cannot be executed.
-fn units<R: Replayable>(system: &mut R, schedule: &Schedule) -> Option<Vec<Unit>> {
-    let start = schedule.cycle_start.unwrap_or(usize::MAX);
-    let mut state = system.initial();
-    let mut units = Vec::new();
-    for (index, &choice) in schedule.choices.iter().enumerate() {
-        let stepped = system.step(&state, choice)?;
-        units.push(Unit { choice, label: stepped.label, in_cycle: index >= start });
-        state = stepped.state;
+/// Steps that were executed, with the states between them, the initial one first: a candidate that begins alike is executed
+/// from where it differs.
+struct Executed<S> {
+    units: Vec<Unit>,
+    /// The choices of the units.
+    choices: Vec<Choice>,
+    states: Vec<S>,
+}
+
+impl<S: Clone> Executed<S> {
+    fn beginning(state: S) -> Self {
+        Self { units: Vec::new(), choices: Vec::new(), states: vec![state] }
     }
-    Some(units)
+
+    /// The same up to a step.
+    fn up_to(&self, steps: usize) -> Self {
+        let (units, choices) = (self.units[..steps].to_vec(), self.choices[..steps].to_vec());
+        Self { units, choices, states: self.states[..=steps].to_vec() }
+    }
+
+    fn push(&mut self, unit: Unit, state: S) {
+        self.choices.push(unit.choice);
+        self.units.push(unit);
+        self.states.push(state);
+    }
 }
 
 /// The failure that a finite counterexample must keep on showing.
@@ -102,21 +117,37 @@ fn schedule_of(units: &[Unit], lasso: bool) -> Schedule {
 
 struct Search<'a, 'b, R: Replayable> {
     system: &'a mut R,
-    steps_left: usize,
+    work_left: u64,
     lasso: bool,
     shows: &'a mut Shows<'b, R>,
 }
 
 impl<R: Replayable> Search<'_, '_, R> {
+    /// Executes the schedule up to where it first shows the failure; nothing if it cannot be executed.
+    ///
+    /// It takes nothing off the budget: without it there is nothing to shorten.
+    fn original(&mut self, schedule: &Schedule) -> Option<Executed<R::State>> {
+        let start = schedule.cycle_start.unwrap_or(usize::MAX);
+        let mut done = Executed::beginning(self.system.initial());
+        for (index, &choice) in schedule.choices.iter().enumerate() {
+            let Stepped { state, failure, label, .. } = self.system.step(&done.states[index], choice)?;
+            done.push(Unit { choice, label, in_cycle: index >= start }, state);
+            if self.finite_shows(&done, failure.as_ref()) {
+                break;
+            }
+        }
+        Some(done)
+    }
+
     /// Leaves out chunks, large ones first.
-    fn drop_chunks(&mut self, mut best: Vec<Unit>) -> Vec<Unit> {
-        let mut size = best.len().div_ceil(2);
+    fn drop_chunks(&mut self, mut best: Executed<R::State>) -> Executed<R::State> {
+        let mut size = best.units.len().div_ceil(2);
         while size > 0 {
             let mut at = 0;
-            while at < best.len() && self.steps_left > 0 {
-                let end = (at + size).min(best.len());
-                let candidate = best.iter().take(at).chain(&best[end..]);
-                match self.attempt(candidate.cloned().collect(), cost(&best)) {
+            while at < best.units.len() && self.work_left > 0 {
+                let end = (at + size).min(best.units.len());
+                let candidate = best.units.iter().take(at).chain(&best.units[end..]);
+                match self.attempt(candidate.cloned().collect(), &best) {
                     Some(better) => best = better,
                     None => at = end,
                 }
@@ -127,56 +158,58 @@ impl<R: Replayable> Search<'_, '_, R> {
     }
 
     /// Moves a block of one actor's steps next to that actor's following block.
-    fn join_blocks(&mut self, mut best: Vec<Unit>) -> Vec<Unit> {
+    fn join_blocks(&mut self, mut best: Executed<R::State>) -> Executed<R::State> {
         let mut at = 0;
-        while at < best.len() && self.steps_left > 0 {
-            let bound = cost(&best);
-            let better = joined(&best, at).into_iter().find_map(|candidate| self.attempt(candidate, bound));
+        while at < best.units.len() && self.work_left > 0 {
+            let better = joined(&best.units, at).into_iter().find_map(|candidate| self.attempt(candidate, &best));
             match better {
                 Some(better) => best = better,
-                None => at = block_end(&best, at),
+                None => at = block_end(&best.units, at),
             }
         }
         best
     }
 
     /// Executes a candidate; gives what was executed if it shows the failure at a lower cost.
-    fn attempt(&mut self, candidate: Vec<Unit>, bound: (usize, usize)) -> Option<Vec<Unit>> {
-        let taken = self.execute(candidate)?;
-        (cost(&taken) < bound).then_some(taken)
+    fn attempt(&mut self, candidate: Vec<Unit>, best: &Executed<R::State>) -> Option<Executed<R::State>> {
+        let done = self.execute(candidate, best)?;
+        (cost(&done.units) < cost(&best.units)).then_some(done)
     }
 
-    fn execute(&mut self, candidate: Vec<Unit>) -> Option<Vec<Unit>> {
-        let mut states = vec![self.system.initial()];
-        let (mut choices, mut taken) = (Vec::new(), Vec::new());
-        if self.finite_shows(&states, &choices, None) {
-            return Some(taken);
+    /// Executes a candidate from where it differs from the best one so far, which shows nothing before its end.
+    fn execute(&mut self, candidate: Vec<Unit>, best: &Executed<R::State>) -> Option<Executed<R::State>> {
+        let common = candidate.iter().zip(&best.units).take_while(|(one, other)| one == other).count();
+        let mut done = best.up_to(common);
+        if self.finite_shows(&done, None) {
+            return Some(done);
         }
-        for wanted in candidate {
-            self.steps_left = self.steps_left.checked_sub(1)?;
-            let Some((unit, state, failure)) = self.take(&states[states.len() - 1], &wanted) else { continue };
-            states.push(state);
-            choices.push(unit.choice);
-            taken.push(unit);
-            if self.finite_shows(&states, &choices, failure.as_ref()) {
-                return Some(taken);
+        for wanted in candidate.into_iter().skip(common) {
+            if self.work_left == 0 {
+                return None;
+            }
+            let Some((unit, state, failure)) = self.take(&done.states[done.units.len()], &wanted) else { continue };
+            done.push(unit, state);
+            if self.finite_shows(&done, failure.as_ref()) {
+                return Some(done);
             }
             if failure.is_some_and(|failure| failure.fatal) {
                 return None;
             }
         }
-        self.lasso_shows(&states, &choices, taken)
+        self.lasso_shows(done)
     }
 
-    fn finite_shows(&mut self, states: &[R::State], choices: &[Choice], failure: Option<&Failure>) -> bool {
-        !self.lasso && (self.shows)(self.system, &Candidate { states, choices, failure, cycle_start: None })
+    fn finite_shows(&mut self, done: &Executed<R::State>, failure: Option<&Failure>) -> bool {
+        let candidate = Candidate { states: &done.states, choices: &done.choices, failure, cycle_start: None };
+        !self.lasso && (self.shows)(self.system, &candidate)
     }
 
-    fn lasso_shows(&mut self, states: &[R::State], choices: &[Choice], taken: Vec<Unit>) -> Option<Vec<Unit>> {
-        let start = schedule_of(&taken, self.lasso).cycle_start?;
-        closes(self.system, states, start).ok()?;
+    fn lasso_shows(&mut self, done: Executed<R::State>) -> Option<Executed<R::State>> {
+        let start = schedule_of(&done.units, self.lasso).cycle_start?;
+        closes(self.system, &done.states, start).ok()?;
+        let (states, choices) = (&done.states, &done.choices);
         let lasso = Candidate { states, choices, failure: None, cycle_start: Some(start) };
-        (self.shows)(self.system, &lasso).then_some(taken)
+        (self.shows)(self.system, &lasso).then_some(done)
     }
 
     /// Takes the wanted step: under its own number if that still means the same, else under the number it has now.
@@ -185,7 +218,8 @@ impl<R: Replayable> Search<'_, '_, R> {
         let own = choices.iter().copied().filter(|choice| *choice == wanted.choice);
         let others = choices.iter().copied().filter(|choice| *choice != wanted.choice);
         for choice in own.chain(others) {
-            let Stepped { state, failure, label } = self.system.step(state, choice)?;
+            let Stepped { state, failure, label, work } = self.system.step(state, choice)?;
+            self.work_left = self.work_left.saturating_sub(work);
             if label == wanted.label && (label.is_some() || choice == wanted.choice) {
                 return Some((Unit { choice, label, in_cycle: wanted.in_cycle }, state, failure));
             }

@@ -47,6 +47,8 @@ pub struct Stepped<S> {
     /// What identifies the step when its number has changed because other steps were left out; nothing where the number
     /// alone identifies it.
     pub label: Option<Label>,
+    /// What executing it took, in units of the system's own: a count, so that it is the same on any machine.
+    pub work: u64,
 }
 
 /// A step that was taken and explained.
@@ -107,7 +109,7 @@ impl<S: TransitionSystem> Replayable for ModelReplay<'_, S> {
             Some(event) => Label { text: event.text, location: event.location },
             None => Label { text: String::new(), location: None },
         };
-        Some(Stepped { state, failure, label: Some(label) })
+        Some(Stepped { state, failure, label: Some(label), work: 1 })
     }
 
     fn explain(&mut self, state: &S::State, choice: Choice) -> Option<Explained<S::State>> {

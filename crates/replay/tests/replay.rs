@@ -156,7 +156,7 @@ fn a_detour_is_cut_out_of_a_finite_counterexample() {
     system.0[1].insert(1, Op::Assert(0, 1));
     let noise: Vec<u32> = (0..90).map(|n| if n % 2 == 0 { 3 } else { 2 }).take(80).chain([1, 3, 1]).collect();
     let failure = run(&mut of(&system), &schedule(&noise)).expect("runs").failure.expect("fails");
-    let short = shorten(&mut of(&system), &schedule(&noise), Budget { steps: 100_000 }, &mut fails_with(&failure));
+    let short = shorten(&mut of(&system), &schedule(&noise), Budget { work: 100_000 }, &mut fails_with(&failure));
     assert_eq!(short, schedule(&[1, 1]));
 }
 
@@ -166,7 +166,7 @@ fn context_switches_are_joined_when_no_step_can_go() {
     let mut shows = |_: &mut ModelReplay<'_, Toy>, candidate: &replay::Candidate<'_, toy::State>| {
         candidate.states.last().is_some_and(|state| (state[8], state[9]) == (3, 2))
     };
-    let short = shorten(&mut of(&system), &schedule(&[0, 1, 0, 1, 0]), Budget { steps: 10_000 }, &mut shows);
+    let short = shorten(&mut of(&system), &schedule(&[0, 1, 0, 1, 0]), Budget { work: 10_000 }, &mut shows);
     assert_eq!((short.choices.len(), short.context_switches()), (5, 1));
 }
 
@@ -177,7 +177,7 @@ fn a_choice_that_is_renumbered_is_found_again_by_what_it_does() {
     let choices = [1, 1, 1, 0, 1, 0].map(|index| Choice { actor: 0, index }).to_vec();
     let long = Schedule { choices, cycle_start: None };
     let failure = run(&mut of(&system), &long).expect("runs").failure.expect("fails");
-    let short = shorten(&mut of(&system), &long, Budget { steps: 10_000 }, &mut fails_with(&failure));
+    let short = shorten(&mut of(&system), &long, Budget { work: 10_000 }, &mut fails_with(&failure));
     assert_eq!(short.choices, [0, 1, 0].map(|index| Choice { actor: 0, index }));
 }
 
@@ -189,14 +189,25 @@ fn a_lasso_keeps_its_cycle_and_loses_its_stem() {
     let mut both_move = |system: &mut ModelReplay<'_, Toy>, candidate: &replay::Candidate<'_, toy::State>| {
         candidate.cycle_start.is_some_and(|start| is_weakly_fair(system, candidate.states, candidate.choices, start))
     };
-    let short = shorten(&mut of(&system), &long, Budget { steps: 10_000 }, &mut both_move);
+    let short = shorten(&mut of(&system), &long, Budget { work: 10_000 }, &mut both_move);
     assert_eq!((short.choices.len(), short.cycle_start, short.context_switches()), (6, Some(0), 1));
+}
+
+/// Forty steps that must stay, then two that need not: what comes before them is executed once.
+#[test]
+fn what_candidates_have_in_common_is_executed_once() {
+    let needed = [Op::Add(0); 40].into_iter().chain([Op::Assert(0, 0)]).collect();
+    let system = Toy(vec![needed, vec![Op::Add(1), Op::Add(1)]]);
+    let long: Vec<u32> = [0; 40].into_iter().chain([1, 1, 0]).collect();
+    let failure = run(&mut of(&system), &schedule(&long)).expect("runs").failure.expect("fails");
+    let short = shorten(&mut of(&system), &schedule(&long), Budget { work: 1_000 }, &mut fails_with(&failure));
+    assert_eq!(short, schedule(&[0; 41]));
 }
 
 #[test]
 fn no_budget_gives_the_schedule_back() {
     let system = crossed_locks();
     let failure = deadlock();
-    let short = shorten(&mut of(&system), &schedule(&[0, 1]), Budget { steps: 0 }, &mut fails_with(&failure));
+    let short = shorten(&mut of(&system), &schedule(&[0, 1]), Budget { work: 0 }, &mut fails_with(&failure));
     assert_eq!(short, schedule(&[0, 1]));
 }

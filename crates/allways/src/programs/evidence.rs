@@ -6,6 +6,7 @@ use super::setup::Setup;
 use super::traffic::{peers, traffic};
 use super::{record, tell, variants};
 use crate::checked::Checked;
+use crate::progress::ProgressLine;
 use crate::saved::Saved;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
@@ -16,8 +17,8 @@ use replay::{Budget, fails_with, shorten};
 use report::Sources;
 use trace::{Choice, Counterexample, FailureKind, RaceRef, Schedule};
 
-/// Steps that shortening may execute: a fraction of a second.
-const SHORTENING: Budget = Budget { steps: 5_000 };
+/// Instructions that shortening may execute: a fraction of a second, however long the steps of a program are.
+const SHORTENING: Budget = Budget { work: 10_000_000 };
 /// Schedules longer than this are not shortened: each attempt would eat much of the budget.
 const SHORTENED_MAX: usize = 500;
 
@@ -105,6 +106,8 @@ pub struct Court<'a> {
     pub setup: &'a Setup,
     /// What was asked for.
     pub wanted: &'a Wanted,
+    /// Where it is shown what takes long after the search.
+    pub line: ProgressLine,
 }
 
 impl Court<'_> {
@@ -114,6 +117,7 @@ impl Court<'_> {
         let (libraries, peers, traffic) = (libraries(self.programs), peers(self.programs), traffic(self.programs));
         let mut evidence = Evidence { libraries, peers, traffic, is_reduced, ..Evidence::default() };
         self.at_the_start(&mut evidence);
+        self.tell_phase(searched);
         self.variants(&searched.variants, &mut evidence);
         self.failures(&searched.outcome.report.found, &mut evidence);
         if let Some(earlier) = &searched.outcome.earlier {
@@ -125,7 +129,17 @@ impl Court<'_> {
         if self.wanted.request.wants(FailureKind::Race) {
             self.races(searched, &mut evidence);
         }
+        self.line.clear();
         evidence
+    }
+
+    /// Says what was found before it is shortened and told, which may take longer than the reader expects.
+    fn tell_phase(&self, searched: &Searched) {
+        if let Some(found) = searched.outcome.report.found.first() {
+            let what = noun(found.failure.kind);
+            self.line
+                .show_phase(searched.seconds, || format!("found {what} after {:.0} s; shortening", searched.seconds));
+        }
     }
 
     /// Executes the schedules of failures again.
@@ -335,6 +349,19 @@ impl Court<'_> {
         let mut counterexample = tell::counterexample(failure, schedule, told, record);
         counterexample.notes.extend(notes);
         counterexample
+    }
+}
+
+/// A failure of programs in the middle of a sentence.
+fn noun(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Deadlock => "a deadlock",
+        FailureKind::Assert => "a failed assertion",
+        FailureKind::Crash => "a crash",
+        FailureKind::Race => "a data race",
+        FailureKind::Misuse => "a misused lock",
+        FailureKind::Exit => "a program that fails",
+        _ => "a violation",
     }
 }
 

@@ -12,6 +12,7 @@
 pub mod config;
 mod evidence;
 mod found_services;
+mod last_words;
 mod machines;
 mod peer_setup;
 mod peers;
@@ -35,6 +36,7 @@ use crate::interrupt::on_interrupt;
 use crate::misfit;
 use crate::options::{Address, Spec, ViewOptions, Where};
 use crate::output::Output;
+use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::saved::Saved;
 use crate::usage;
@@ -161,7 +163,8 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
         output.error(&format!("{refusal}\n  = {}", way_out(refusal)));
     }
     // What cannot be shown again is not believed.
-    let evidence = Court { programs: &mut programs, setup: &setup, wanted: &wanted }.collect(&searched);
+    let line = ProgressLine::new(output.is_quiet(), output.layout.width);
+    let evidence = Court { programs: &mut programs, setup: &setup, wanted: &wanted, line }.collect(&searched);
     let mut checked = summary::summary(&setup, &wanted, &searched, evidence);
     checked.summary.warnings.extend(endless(&mut programs, &searched));
     let sources = evidence::sources(&mut checked);

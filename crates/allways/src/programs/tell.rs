@@ -1,5 +1,6 @@
 //! A told schedule as a counterexample: what it says in one line, and where it points to.
 
+use super::last_words::LastWords;
 use super::record::command_line;
 use crate::evidence::{Claim, Describe};
 use checker::named;
@@ -9,6 +10,7 @@ use checker::narrate::races::Shown;
 use explore::graph::Race;
 use explore::system::Failure;
 use report::Sources;
+use std::ops::Range;
 use trace::{
     Call, Choice, Counterexample, EventKind, FailureKind, Location, ProgramsRef, PropertyRef, Schedule, SystemRef,
     Variable, WaitReason, Waiting,
@@ -25,23 +27,37 @@ pub fn property_name(failure: &Failure) -> String {
 /// Puts a counterexample together.
 pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record: ProgramsRef) -> Counterexample {
     let kind = failure.kind;
-    let message = message(failure, &told);
+    let last_words = LastWords::of(kind, &told.complaints);
+    let message = last_words.as_ref().map_or_else(|| message(failure, &told), |said| said.message.clone());
     let is_about_places = matches!(kind, FailureKind::Deadlock | FailureKind::Race);
     let mut notes: Vec<String> = record.never.iter().filter_map(|text| meaning(failure, text)).collect();
     notes.extend(told.mistaken.iter().flat_map(report::mistaken_notes));
     if matches!(kind, FailureKind::Assert | FailureKind::Crash | FailureKind::Exit | FailureKind::Misuse) {
         notes.extend(told.stack.iter().map(|frame| format!("in {frame}")));
     }
+    if last_words.is_some() && kind == FailureKind::Exit {
+        notes.push(failure.message.clone());
+    }
     if kind != FailureKind::Deadlock {
-        let complaints = told.complaints.iter().rev().take(COMPLAINTS_MAX).rev();
-        notes.extend(complaints.filter(|line| **line != message).map(|line| format!("standard error: {line}")));
+        let said = last_words.as_ref().map_or(0..0, |said| said.lines.clone());
+        notes.extend(complaints(&told.complaints, &said, &message));
     }
     notes.extend(outside(&told, kind));
-    let (location, wait_for) = if is_about_places { (None, told.waiting) } else { (told.location, Vec::new()) };
+    let location = last_words.and_then(|said| said.location).or(told.location);
+    let (location, wait_for) = if is_about_places { (None, told.waiting) } else { (location, Vec::new()) };
     let property = PropertyRef { name: property_name(failure), kind };
     let claim = Claim { system: &system(&record), property, message, fairness: false, location };
     let schedule = Schedule { choices: schedule.to_vec(), cycle_start: None };
     Counterexample { wait_for, notes, programs: Some(record), ..claim.shown_by(schedule, told.trace) }
+}
+
+/// The last lines that programs wrote to standard error, without those that are told already.
+fn complaints(all: &[String], said: &Range<usize>, message: &str) -> Vec<String> {
+    let is_new =
+        |(index, line): &(usize, &String)| !said.contains(index) && *line != message && !line.trim().is_empty();
+    let new: Vec<&String> = all.iter().enumerate().filter(is_new).map(|(_, line)| line).collect();
+    let first = new.len().saturating_sub(COMPLAINTS_MAX);
+    new[first..].iter().map(|line| format!("standard error: {line}")).collect()
 }
 
 /// What was checked.

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
 mod arrows;
+mod author_words;
 mod check_programs;
 mod cli;
 mod engines;

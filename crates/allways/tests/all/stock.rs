@@ -1,8 +1,10 @@
-//! Checks of stock programs that come with the repository: `programs/lockfile` and `programs/mbox`, on Debian's own binaries.
+//! Checks of stock programs that come with the repository (`programs/dotlockfile`, `coreutils`, `lockfile`, `mbox`), on Debian's own
+//! binaries, and of a crate as its registry has it.
 
 use crate::folder::{Folder, says};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// A copy of a bundled folder, so that counterexamples are saved elsewhere.
 fn bundled(name: &str) -> Folder {
@@ -15,6 +17,85 @@ fn bundled(name: &str) -> Folder {
         }
     }
     folder
+}
+
+/// What is wrong in a check, and that it comes again.
+fn fails(folder: &str, check: &str, story: &[&str]) -> String {
+    let folder = bundled(folder);
+    let told = folder.run(&["check", check]);
+    says(&told, 1, story);
+    let again = folder.run(&["replay"]);
+    assert!(again.err.contains("the same failure in the same state"), "{}{}", again.out, again.err);
+    told.out
+}
+
+fn holds(folder: &str, check: &str) {
+    says(&bundled(folder).run(&["check", check]), 0, &["holds: 3 of 3 properties", "exhaustive"]);
+}
+
+#[test]
+fn two_dotlockfiles_can_both_get_a_lock_that_was_left_behind_and_the_report_says_why() {
+    let story = [
+        "error[never]: `both` has become true",
+        "opened \"x.lock\" in step",
+        "when it was another file",
+        "made it in step",
+        "help: what a name stands for can change between two calls",
+        "'s -> none",
+        "exhaustive",
+    ];
+    let told = fails("dotlockfile-stale", "stale", &story);
+    // What `.` stands for does not change.
+    assert!(!told.contains("the old one -> the old one"), "{told}");
+    holds("dotlockfile-fresh", "fresh");
+}
+
+#[test]
+fn a_link_that_is_replaced_while_it_is_removed_is_said_to_exist() {
+    let story = ["error[never]: `failed` has become true", "failed to create symbolic link 'l': File exists"];
+    fails("coreutils-link", "link", &story);
+    holds("coreutils-replace", "replace");
+}
+
+#[test]
+fn two_copies_to_one_file_are_mixed_unless_they_are_under_a_lock() {
+    // What mixes them is told: the second descriptor of the call is what is written.
+    fails("coreutils-copy", "copy", &["error[never]: `mixed` has become true", "copy_file_range"]);
+    holds("coreutils-locked", "locked");
+}
+
+/// Builds a bundled package in the versions that its own lock file names; false, with the reason, if no registry is reached.
+#[allow(clippy::print_stderr, reason = "a skipped test says why")]
+fn is_built(package: &str, folder: &Folder) -> bool {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs").join(package).join("Cargo.toml");
+    let cargo = |verb: &str| {
+        let mut cargo = Command::new("cargo");
+        cargo.args([verb, "--quiet", "--locked", "--manifest-path"]).arg(&manifest).env("CARGO_PROFILE_DEV_DEBUG", "2");
+        cargo
+    };
+    let fetched = cargo("fetch").output().expect("cargo runs");
+    let why = String::from_utf8_lossy(&fetched.stderr).into_owned();
+    let is_unreachable = ["failed to download", "Could not resolve", "Couldn't connect", "timed out"];
+    if is_unreachable.iter().any(|words| why.contains(words)) {
+        eprintln!("skipped: crates.io is not reached: {why}");
+        return false;
+    }
+    let built = cargo("build").arg("--target-dir").arg(&folder.0).output().expect("cargo runs");
+    assert!(built.status.success(), "{why}{}", String::from_utf8_lossy(&built.stderr));
+    true
+}
+
+#[test]
+fn a_block_of_crossbeams_channel_is_freed_twice_before_its_version_0_5_15() {
+    for (version, code, words) in [("0.5.14", 1, "error[assert]: free("), ("0.5.15", 0, "holds: 6 of 6 properties")] {
+        let folder = Folder::new(&format!("stock-crossbeam-{version}"));
+        if is_built(&format!("languages/crossbeam/{version}"), &folder) {
+            let told = folder.run(&["check", "--no-save", "--", "./debug/drop"]);
+            says(&told, code, &[words, "exhaustive"]);
+            let of_libraries = ["/rustc/", ".cargo/registry"];
+            assert!(!of_libraries.iter().any(|path| told.out.contains(path)), "{}", told.out);
+        }
+    }
 }
 
 #[test]

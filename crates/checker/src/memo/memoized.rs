@@ -105,8 +105,10 @@ impl<'a> Memoized<'a> {
         around: &mut dyn StepContext,
     ) -> Option<Step<Snapshot>> {
         let key = key.filter(|key| self.memo.steps.is_wanted(*key));
+        let begun = self.programs.executor.instructions;
         let executed = self.programs.execute(state, choice, around, key.is_some())?;
-        self.programs.keep_prefix_step(state, choice, &executed.step);
+        let instructions = self.programs.executor.instructions - begun;
+        self.programs.keep_prefix_step((state, choice), &executed.step, instructions);
         let is_clean = executed.step.failure.is_none() && self.programs.refusal.is_none();
         if let Some(key) = key.filter(|_| is_clean) {
             self.memoize(key, Tid(choice.actor), state, &executed);

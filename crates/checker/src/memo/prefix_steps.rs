@@ -32,18 +32,24 @@ impl Programs {
             return None;
         }
         let known = self.executor.prefix();
-        let PrefixStep { mut taken, printed } = known.find(self.manner(), state)?.clone();
+        let PrefixStep { mut taken, printed, instructions } = known.find(self.manner(), state)?.clone();
         drop(known);
         taken.reached.state.iter().for_each(|after| self.become_state(after));
         self.printed = printed;
+        self.executor.instructions += instructions;
         if around.is_known(taken.reached.fingerprint, false) {
             taken.reached = Reached::known(taken.reached.fingerprint);
         }
         Some(taken)
     }
 
-    /// Keeps an executed step if it belongs to the prefix, and compares it with the one that is kept already.
-    pub(crate) fn keep_prefix_step(&mut self, state: &Snapshot, choice: Choice, taken: &Step<Snapshot>) {
+    /// Keeps a step of so many instructions if it belongs to the prefix, and compares it with the one that is kept already.
+    pub(crate) fn keep_prefix_step(
+        &mut self,
+        (state, choice): (&Snapshot, Choice),
+        taken: &Step<Snapshot>,
+        instructions: u64,
+    ) {
         if !self.is_in_prefix(state, choice) || self.refusal.is_some() || !goes_on_alone(taken) {
             return;
         }
@@ -52,7 +58,7 @@ impl Programs {
         if known.is_some_and(|known| known != taken.reached.fingerprint) {
             self.note_difference(Tid(choice.actor), "a step of the prefix leads elsewhere");
         }
-        let step = PrefixStep { taken: taken.clone(), printed: self.printed.clone() };
+        let step = PrefixStep { taken: taken.clone(), printed: self.printed.clone(), instructions };
         self.executor.prefix().add(manner, state, step);
     }
 }

@@ -56,7 +56,8 @@ pub fn begun(world: &World, tid: Tid, row: &Row, args: &[u64; 6]) -> Vec<Use> {
                 let used = path(world, tid, directory, *value);
                 uses.extend(used.map(|used| used.opened(is_for_writing(row, args))));
             }
-            Argument::Fd if uses.is_empty() => uses.extend(content(world, tid, row, *value as i32)),
+            // Of two descriptors both count: `copy_file_range(2)` changes the second.
+            Argument::Fd => uses.extend(content(world, tid, row, *value as i32)),
             _ => {}
         }
     }
@@ -66,8 +67,13 @@ pub fn begun(world: &World, tid: Tid, row: &Row, args: &[u64; 6]) -> Vec<Use> {
 /// What it has done.
 pub fn returned(world: &World, row: &Row, uses: &mut [Use]) {
     for used in uses {
-        if let Use::Name(named) = used {
+        // What `.` stands for is not an entry that somebody could replace.
+        if let Use::Name(named) = used
+            && !matches!(named.name.as_slice(), b"" | b"." | b"..")
+        {
             named.after = world.kernel.lookup(named.directory, &named.name);
+        }
+        if let Use::Name(named) = used {
             named.verb = verb(row.narration.verb, named);
         }
     }

@@ -5,7 +5,7 @@ use super::files::{Noted, Use};
 use super::narrator::Narrator;
 use crate::system::choice::TIME;
 use kernel::{Id, Tid};
-use trace::{Call, Change, Event, FileDeed, MistakenFile, Purpose, Trace};
+use trace::{Call, Change, Event, EventKind, FileDeed, MistakenFile, Purpose, Trace};
 
 /// Events of whoever moved last that are always told: what went wrong is often the last thing that it tried.
 const LAST_TOLD: usize = 3;
@@ -35,6 +35,28 @@ fn mark_local(story: &mut Narration) {
             step.is_local = Some(true);
         }
     }
+    mark_repeated(trace);
+}
+
+/// Marks what a thread does again right after it did the same to no effect: a spin loop is told once.
+fn mark_repeated(trace: &mut Trace) {
+    let mut last: Option<Event> = None;
+    for step in &mut trace.steps {
+        let [event] = step.events.as_mut_slice() else {
+            last = None;
+            continue;
+        };
+        let is_read = matches!(event.kind, EventKind::Access { is_write: false, .. }) && event.changes.is_empty();
+        if is_read && last.as_ref().is_some_and(|last| is_again(last, event)) {
+            (event.is_local, step.is_local) = (true, Some(true));
+        } else if step.is_local != Some(true) {
+            last = Some(event.clone());
+        }
+    }
+}
+
+fn is_again(one: &Event, other: &Event) -> bool {
+    (one.actor, &one.kind, &one.location) == (other.actor, &other.kind, &other.location)
 }
 
 /// The last events of an actor, and the last ones that it failed with.

@@ -9,6 +9,9 @@ use kernel::Tid;
 use memory::{AccessKind, SpaceId};
 use trace::EventKind;
 
+/// Variables of libstdc++ that no author names: the pool in which `std::atomic::wait` counts who waits.
+const OF_LIBSTDCXX: &str = "std::__";
+
 impl Stepper<'_> {
     /// Hears an operation of the C library that is about to be carried out.
     pub(crate) fn hear_operation(&mut self, tid: Tid, hook: Hook) {
@@ -31,22 +34,35 @@ impl Stepper<'_> {
     pub(crate) fn hear_access(&mut self, tid: Tid, space: SpaceId, access: memory::VisibleAccess) {
         if self.listener.info.is_some() {
             let name = self.narrator().name_at(space, access.addr);
+            if name.starts_with(OF_LIBSTDCXX) {
+                return;
+            }
             let kind = EventKind::Access { name, is_write: access.access != AccessKind::Read };
             let heard = self.listener.hear(&self.state.world, tid, kind);
-            self.listener.heard.push(heard);
+            // What a runtime does before or behind the author's own code is not what the program does.
+            if !heard.is_runtime {
+                self.listener.heard.push(heard);
+            }
         }
     }
 }
 
 impl Narrator<'_> {
-    /// Whether an operation is about a variable of a library of the system.
+    /// Whether an operation is about a lock of a library of the system, or of an interpreter: one that no debug information
+    /// describes, in a process with a single thread, where nobody else can notice it.
     fn is_of_system(&mut self, tid: Tid, hook: Hook) -> bool {
         let operation = self.view.operation(tid, hook);
         let world = &self.view.state.world;
         let info = self.listener.info.as_mut();
         let variable = info.and_then(|info| info.variable_at(world, operation.space, operation.args[0]));
         let is_lock = hook.function.synchronises() && !hook.function.joins();
-        is_lock && variable.is_some_and(|variable| place::is_of_system(&variable.module))
+        let pid = world.kernel.threads.get(&tid).map(|thread| thread.pid);
+        let process = pid.and_then(|pid| world.kernel.processes.get(&pid));
+        let is_alone = process.is_some_and(|process| process.threads.len() == 1);
+        let is_foreign = |variable: debuginfo::Variable| {
+            place::is_of_system(&variable.module) || is_alone && variable.type_name.is_empty()
+        };
+        is_lock && variable.is_some_and(is_foreign)
     }
 
     /// How the program calls what is at an address.
@@ -54,8 +70,33 @@ impl Narrator<'_> {
         let world = &self.view.state.world;
         let variable = self.listener.info.as_mut().and_then(|info| info.variable_at(world, space, address));
         match variable.filter(|variable| !variable.module.is_empty()) {
-            Some(variable) => variable.path,
+            Some(variable) => of_author(&variable.path).to_owned(),
             None => format!("{address:#x}"),
         }
+    }
+}
+
+/// A variable without the members of libstdc++'s own types at the end of its path: `alice.lock` for
+/// `alice.lock._M_mutex`. Names that begin like these are reserved to the library.
+fn of_author(path: &str) -> &str {
+    let last = path.rfind(['.', '>']).map_or(path, |at| &path[at + 1..]);
+    match path.strip_suffix(last).filter(|rest| last.starts_with("_M_") && !rest.is_empty()) {
+        Some(rest) => of_author(rest.trim_end_matches(['.', '-', '>'])),
+        None => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_the_library_are_left_out_of_a_name() {
+        let told = |path: &str, name: &str| assert_eq!(of_author(path), name);
+        told("alice.lock._M_mutex", "alice.lock");
+        told("bank->ready._M_base._M_i", "bank->ready");
+        told("bank->_M_mutex", "bank");
+        told("a._M_x.b", "a._M_x.b");
+        told("_M_mutex", "_M_mutex");
     }
 }

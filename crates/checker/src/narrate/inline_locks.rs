@@ -76,7 +76,8 @@ impl Programs {
         self.listener.context.inline_holders.insert(lock, tid);
         self.listener.context.held.insert(lock, step);
         let Some(event) = told.events.last_mut() else { return };
-        if event.kind == EventKind::Local {
+        // The instruction that acquires the lock was told as a write to its word.
+        if matches!(event.kind, EventKind::Local | EventKind::Access { is_write: true, .. }) {
             let object = Some(name.clone());
             event.kind = EventKind::Operation(trace::Operation { verb: Verb::Lock, object, has_time_limit: false });
             event.location = location;

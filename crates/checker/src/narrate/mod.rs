@@ -33,8 +33,8 @@ use debuginfo::DebugInfo;
 use explore::graph::{FootprintSystem, Reached};
 use explore::system::Failure;
 use files::{Noted, Use, Uses};
-use kernel::Pid;
 use kernel::descriptor::Console;
+use kernel::{Pid, Tid};
 use std::collections::BTreeMap;
 use trace::{ActorName, Change, Choice, Event, EventKind, Location, MistakenFile, Trace, TraceStep, Waiting};
 
@@ -154,6 +154,7 @@ impl Programs {
         }
         let changes = self.narrator().lock_changes(&holders, number);
         let values = self.value_changes(&before.state, &taken);
+        self.tell_write(&mut events, &values, (&before.state, &taken.reached.state));
         self.narrator().tell_births(&mut events, choice, &started);
         let last = events.last_mut().expect("there is always one");
         let is_new = |change: &Change| !watched.contains(change);
@@ -167,6 +168,18 @@ impl Programs {
         let is_local = events.iter().all(|event| event.kind == EventKind::Local && is_silent(event));
         story.told.trace.steps.push(TraceStep { choice, events, is_local: Some(is_local) });
         Some(taken.reached)
+    }
+
+    /// Tells an atomic write: it is no operation of a library, and no access that a thread stops at, so nothing was heard.
+    fn tell_write(&mut self, events: &mut [Event], values: &[Change], (before, after): (&Snapshot, &Snapshot)) {
+        if let ([event], [change, ..]) = (events, values)
+            && event.kind == EventKind::Local
+        {
+            self.load(before);
+            event.location = self.narrator().place(Tid(event.actor)).location;
+            event.kind = EventKind::Access { name: change.name.clone(), is_write: true };
+            self.load(after);
+        }
     }
 
     /// Who cannot go on at the end, and where the last one who moved is.

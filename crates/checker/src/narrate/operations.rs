@@ -21,6 +21,8 @@ impl Narrator<'_> {
         };
         Some(match hook.function.row()?.narration {
             Narration::Silent => return None,
+            // What nothing names is a library's own.
+            Narration::Variable(Verb::Once) if what.starts_with("0x") => return None,
             Narration::Variable(Verb::Sleep) if self.sleeps(tid) => event(Verb::WakeUp, Some(what)),
             Narration::Variable(verb) => event(verb, Some(what)),
             Narration::Thread(verb) => event(verb, self.joined_name(&operation)),
@@ -36,20 +38,17 @@ impl Narrator<'_> {
         self.view.state.overlay.thread(tid).is_some_and(|overlay| overlay.asleep.is_some())
     }
 
-    /// The function that a new thread is made for: by its name, or where a library starts all threads in a function of its own, by
-    /// the line of the author that makes the thread.
+    /// The function that a new thread is made for: by its name, or where a library starts all threads in a function of its own
+    /// (Rust's, which is known, or libstdc++'s, which has no name), by the line of the author that makes the thread.
     pub(super) fn routine(&mut self, tid: Tid) -> String {
         let (space, address) = (self.view.state.world.space(tid), self.view.state.world.cpus[&tid].gpr[RDX]);
         let (world, memory) = (&self.view.state.world, &self.view.state.world.memory);
         let hook = self.view.executor.hooks.at(memory, space, address);
         let is_of_library = hook.is_some_and(|hook| hook.function == Function::LibraryStart);
-        if let Some(info) = self.listener.info.as_mut().filter(|_| is_of_library)
-            && let Some(author) = place::author(info, world, tid)
-        {
-            return author;
-        }
-        let named = self.listener.info.as_mut().and_then(|info| info.symbol(memory, space, address));
-        named.map_or_else(|| format!("{address:#x}"), |named| named.name)
+        let Some(info) = self.listener.info.as_mut() else { return format!("{address:#x}") };
+        let named = info.symbol(memory, space, address).filter(|_| !is_of_library).map(|named| named.name);
+        let named = named.or_else(|| place::author(info, world, tid));
+        named.unwrap_or_else(|| format!("{address:#x}"))
     }
 
     /// What an operation is about, by the program's own name.

@@ -36,7 +36,11 @@ pub fn place_of(info: &mut DebugInfo, world: &World, tid: Tid, folder: &str) -> 
     let any = frames().find_map(|frame| located(frame, folder));
     let is_runtime = authored.is_none() && any.is_some();
     let calls = if own.is_empty() { all.iter().filter(|call| !is_frame(call)).collect() } else { own };
-    let stack = calls.iter().flat_map(|call| told(call, folder)).take(STACK_MAX).collect();
+    let is_of_author = |call: &&&Call| call.source.iter().any(is_authored);
+    // Frames of libraries are told only where there are no others.
+    let has_author = calls.iter().any(|call| is_of_author(&call));
+    let stack = calls.iter().filter(|call| !is_interpreter(call) && (!has_author || is_of_author(call)));
+    let stack = stack.flat_map(|call| told(call, folder)).take(STACK_MAX).collect();
     PlaceInSource { location: authored.or(any), stack, is_runtime }
 }
 
@@ -64,6 +68,12 @@ pub fn author(info: &mut DebugInfo, world: &World, tid: Tid) -> Option<String> {
 fn is_own(call: &Call) -> bool {
     let is_start = call.symbol.as_ref().is_some_and(|symbol| symbol.name == "_start");
     !is_start && !call.place.as_ref().is_none_or(|(file, _)| is_of_system(file))
+}
+
+/// Whether a call is of a stock program without debug information: where an interpreter is says nothing about the script.
+fn is_interpreter(call: &Call) -> bool {
+    let is_stock = |(file, _): &(String, u64)| file.starts_with("/usr/bin/") || file.starts_with("/bin/");
+    call.source.iter().all(|frame| frame.line.is_none()) && call.place.as_ref().is_some_and(is_stock)
 }
 
 /// Whether the source of a frame is the author's own, as far as its path tells.

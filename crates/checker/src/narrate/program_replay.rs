@@ -12,6 +12,9 @@ use replay::{Explained, Replayable, Stepped};
 use std::sync::Arc;
 use trace::{Choice, Variable, Waiting};
 
+/// What a step costs beside its instructions (a snapshot is restored and saved), in instructions.
+const STEP_WORK: u64 = 2_000;
+
 /// Programs, to be replayed.
 pub struct ProgramReplay<'a> {
     programs: &'a mut Programs,
@@ -110,9 +113,11 @@ impl Replayable for ProgramReplay<'_> {
     }
 
     fn step(&mut self, state: &Moment, choice: Choice) -> Option<Stepped<Moment>> {
+        let before = self.programs.executor.instructions;
         let taken = self.programs.step(&state.reached.state, choice)?;
+        let work = STEP_WORK + self.programs.executor.instructions - before;
         let moment = Moment { reached: taken.reached, context: Arc::clone(&state.context), number: state.number + 1 };
-        Some(Stepped { state: moment, failure: taken.failure, label: None })
+        Some(Stepped { state: moment, failure: taken.failure, label: None, work })
     }
 
     fn explain(&mut self, state: &Moment, choice: Choice) -> Option<Explained<Moment>> {

@@ -151,6 +151,7 @@ impl Stepper<'_> {
         let code = if is_quiet { &mut self.executor.quiet } else { &mut self.executor.code };
         let stop = self.state.world.execute_instructions(tid, code, budget);
         step.executed += stop.executed;
+        self.executor.instructions += stop.executed;
         self.note_accesses(step);
         if stop.trap.is_some() {
             self.clear_dead_stack(step);

@@ -32,6 +32,8 @@ pub(crate) struct Executor {
     pub version: u64,
     /// Steps before there are several actors, shared by workers.
     prefix: Arc<Mutex<Prefix>>,
+    /// Instructions executed so far: what steps have cost, the same on any machine.
+    pub instructions: u64,
 }
 
 impl Executor {

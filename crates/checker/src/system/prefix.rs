@@ -30,6 +30,8 @@ pub struct PrefixStep {
     pub taken: Step<Snapshot>,
     /// What it printed.
     pub printed: Vec<Output>,
+    /// Its instructions: what it costs does not depend on whether it is kept.
+    pub instructions: u64,
 }
 
 /// Steps by the fingerprint of the state that they begin in.

@@ -463,8 +463,9 @@ impl FootprintSystem for Programs {
         if let Some(step) = self.prefix_step(state, choice, around) {
             return Some(step);
         }
+        let begun = self.executor.instructions;
         let step = self.execute(state, choice, around, false)?.step;
-        self.keep_prefix_step(state, choice, &step);
+        self.keep_prefix_step((state, choice), &step, self.executor.instructions - begun);
         Some(step)
     }
 }

@@ -58,7 +58,7 @@ fn a_detour_is_cut_out_of_a_schedule_of_programs() {
     let mut replayed = ProgramReplay::new(&mut programs, "");
     let short = |replayed: &mut ProgramReplay<'_>, choices: &[Choice]| {
         let schedule = Schedule { choices: choices.to_vec(), cycle_start: None };
-        shorten(replayed, &schedule, Budget { steps: 20_000 }, &mut fails_with(&found.failure)).choices
+        shorten(replayed, &schedule, Budget { work: 200_000_000 }, &mut fails_with(&found.failure)).choices
     };
     let shortest = short(&mut replayed, &found.schedule);
     let schedule = Schedule { choices: shortest.clone(), cycle_start: None };
