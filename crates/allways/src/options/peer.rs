@@ -324,19 +324,9 @@ impl Spec {
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 5] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 3] {
         let is_native = self.outside == Some(Where::Native);
         [
-            (
-                "`listens` at a path of a native peer",
-                is_native && matches!(self.listens, Some(Address::Path(_))),
-                "leave out `outside`: peers with Unix sockets run in a world of their own",
-            ),
-            (
-                "`listens` on a UDP port of a native peer",
-                is_native && matches!(self.listens, Some(Address::Udp(..))),
-                "leave out `outside`: peers with UDP ports run in a world of their own",
-            ),
             (
                 "`checkpoint` of a native peer",
                 is_native && self.save.is_empty() && !matches!(self.checkpoint, None | Some(Checkpoint::Restart)),
@@ -445,8 +435,6 @@ mod tests {
             ("command = \"a\"\nlistens = \"1/udp\"\nframing = \"lines\"", "a datagram is a message"),
             ("command = \"a\"\nlistens = 1\norder = \"any\"", "is for streams with a `framing`"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
-            ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
-            ("command = \"a\"\nlistens = \"53/udp\"\noutside = \"native\"", "on a UDP port of a native peer"),
             (
                 "command = \"a\"\nlistens = 1\nsave = \"a {place}\"\nrestore = \"b {place}\"",
                 "`save` is for native peers",
