@@ -324,3 +324,28 @@ int main(void) {
         assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
     }
 }
+
+#[test]
+fn a_client_over_udp_is_refused_and_the_advice_works() {
+    let folder = Folder::new("udp-client");
+    folder.compile("server", &["-g"], &SERVER.replace("for (;;)", "for (int asked = 0; asked < 1; asked++)"));
+    // Nobody may be there yet: then it asks again.
+    let client = r#"
+int main(void) {
+    char text[8];
+    int fd = opened(5300);
+    assert(!connect(fd, (void *)&to, sizeof to));
+    while (send(fd, "a", 1, 0) != 1 || recv(fd, text, 8, 0) < 0) ;
+    assert(!memcmp(text, "1a", 2));
+    return 0;
+}"#;
+    folder.compile("client", &["-g"], &format!("{HEAD}{client}"));
+    let server = "[check.udp.service.server]\ncommand = \"./server\"\n";
+    let write = |text: String| std::fs::write(folder.0.join("allways.toml"), text).expect("it can be written");
+    write(format!("{server}[check.udp.peer.client]\ncommand = \"./client\"\nconnects = \"5300/udp\"\n"));
+    let told = folder.run(&["check", "--no-save", "udp"]);
+    told.refused(2, &["`connects` to anything but a TCP port", "= help: let the client be a program of the check"]);
+    write(format!("{server}[check.udp.service.client]\ncommand = \"./client\"\n"));
+    let told = folder.run(&["check", "--no-save", "udp"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
+}
