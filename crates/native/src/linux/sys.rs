@@ -213,6 +213,38 @@ pub(crate) fn happened(fd: RawFd) -> i16 {
     poll([fd], libc::POLLIN | libc::POLLRDHUP, 0).map_or(0, |[events]| events)
 }
 
+/// `pipe2(2)`, closed on exec: where it is read, and where it is written without waiting.
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: room for two descriptors.
+    checked(i64::from(unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) }))?;
+    let (reader, writer) = (owned(i64::from(fds[0]))?, owned(i64::from(fds[1]))?);
+    // SAFETY: numbers only.
+    checked(i64::from(unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) }))?;
+    Ok((reader, writer))
+}
+
+/// An empty set of descriptors, `epoll(7)`.
+pub(crate) fn epoll() -> io::Result<OwnedFd> {
+    // SAFETY: numbers only.
+    owned(i64::from(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }))
+}
+
+/// Adds a descriptor to a set, to be told when it has room.
+pub(crate) fn watch_room(set: RawFd, fd: &OwnedFd) -> io::Result<()> {
+    let mut event = libc::epoll_event { events: libc::EPOLLOUT as u32, u64: fd.as_raw_fd() as u64 };
+    // SAFETY: the event lives as long as the call.
+    checked(i64::from(unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &mut event) })).map(drop)
+}
+
+/// Descriptors of a set that have room, or lead nowhere.
+pub(crate) fn with_room(set: RawFd) -> Vec<RawFd> {
+    let mut events = [libc::epoll_event { events: 0, u64: 0 }; 16];
+    // SAFETY: room for as many events as are said.
+    let count = unsafe { libc::epoll_wait(set, events.as_mut_ptr(), events.len() as i32, 0) };
+    events.iter().take(usize::try_from(count).unwrap_or(0)).map(|event| event.u64 as RawFd).collect()
+}
+
 /// `poll(2)`; what has happened to each.
 pub(crate) fn poll<const N: usize>(fds: [RawFd; N], events: i16, timeout_ms: i32) -> io::Result<[i16; N]> {
     let mut all = fds.map(|fd| libc::pollfd { fd, events, revents: 0 });

@@ -4,12 +4,14 @@
 //! standard input is the wire; when that is closed, however we ended, it ends, and all that it started.
 
 mod answers;
+mod devices;
 mod door;
 mod exec;
 mod filter;
 mod launch;
 mod namespaces;
 mod processes;
+mod random;
 mod sleepers;
 mod time;
 
@@ -181,14 +183,18 @@ impl Keeper {
     /// Serves until the other side of the wire is gone.
     fn run(mut self) -> io::Result<()> {
         loop {
-            let listener = self.answers.as_ref().map_or(-1, Answers::fd);
-            let ready = sys::poll([self.wire.as_raw_fd(), self.children.as_raw_fd(), listener], libc::POLLIN, -1);
-            let [wire, children, questions] = match ready {
+            let (listener, devices) =
+                self.answers.as_ref().map_or((-1, -1), |answers| (answers.fd(), answers.devices_fd()));
+            let all = [self.wire.as_raw_fd(), self.children.as_raw_fd(), listener, devices];
+            let [wire, children, questions, devices] = match sys::poll(all, libc::POLLIN, -1) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 ready => ready?,
             };
             if children != 0 {
                 self.look_at_children();
+            }
+            if devices != 0 {
+                self.answers.iter_mut().for_each(Answers::refill);
             }
             if questions & libc::POLLIN != 0 {
                 self.answers.iter_mut().for_each(Answers::answer);
