@@ -200,7 +200,7 @@ fn time_and_an_interrupt_end_the_wait_for_an_answer() {
     // Longer than the watchdog of the test has patience.
     write(&folder, &server.port, &format!("{}\npatience = \"10h\"", listens(&server)));
     let told = ended(started(&folder, &["check", "--no-save", "--time", "3s"]));
-    says(&told, 3, &["time"]);
+    says(&told, 3, &["no run came to its end in 3 s"]);
     server.await_question();
     let child = started(&folder, &["check", "--no-save"]);
     server.await_question();
