@@ -21,6 +21,8 @@
     reason = "its point is processes of the host, and how long they take"
 )]
 
+mod address;
+mod datagram;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[path = "linux/mod.rs"]
 mod host;
@@ -33,6 +35,8 @@ mod spec;
 mod stream;
 mod transfer;
 
+pub use address::Address;
+pub use datagram::Datagram;
 pub use host::{Instance, Link, keep_if_asked, probes, run};
 pub use last_words::LastWords;
 pub use problem::{Problem, Status};

@@ -1,5 +1,6 @@
 //! Why an instance cannot be driven.
 
+use crate::address::Address;
 use crate::last_words;
 use std::fmt;
 use std::io;
@@ -11,19 +12,19 @@ pub enum Problem {
     Stopped,
     /// It cannot be started: why.
     NotStarted(String),
-    /// It never listened: the port, how long it had or how it ended, and its last words.
+    /// It never listened: where, how long it had or how it ended, and its last words.
     NotListening {
-        /// The port.
-        port: u16,
+        /// Where.
+        address: Address,
         /// `in 10 s`, `and ended with status 1`.
         how: String,
         /// The end of what it printed.
         last_words: String,
     },
-    /// It never connected: the port, how long it had or how it ended, and its last words.
+    /// It never connected: where to, how long it had or how it ended, and its last words.
     NotConnected {
-        /// The port.
-        port: u16,
+        /// Where to.
+        address: Address,
         /// `in 10 s`, `and ended with status 1`.
         how: String,
         /// The end of what it printed.
@@ -38,6 +39,8 @@ pub enum Problem {
     },
     /// A command of the user has failed: which, and why.
     Command(String, String),
+    /// It does what is not modelled: in words.
+    Unmodelled(String),
     /// What a peer that was not started here does, or does not: in words.
     Remote(String),
     /// The system refuses something that is needed while it runs.
@@ -56,15 +59,15 @@ impl fmt::Display for Problem {
         match self {
             Self::Stopped => f.write_str("was stopped"),
             Self::NotStarted(why) => write!(f, "cannot be started: {why}"),
-            Self::NotListening { port, how, last_words } => {
-                write!(f, "did not listen on {port} {how}; {}", last_words::told(last_words))
+            Self::NotListening { address, how, last_words } => {
+                write!(f, "did not listen on {address} {how}; {}", last_words::told(last_words))
             }
-            Self::NotConnected { port, how, last_words } => {
-                write!(f, "did not connect to port {port} {how}; {}", last_words::told(last_words))
+            Self::NotConnected { address, how, last_words } => {
+                write!(f, "did not connect to {address} {how}; {}", last_words::told(last_words))
             }
             Self::Restless { patience, why } => write!(f, "neither answered nor came to rest in {patience}: {why}"),
             Self::Command(command, why) => write!(f, "cannot be kept: `{command}`: {why}"),
-            Self::Remote(what) => f.write_str(what),
+            Self::Unmodelled(what) | Self::Remote(what) => f.write_str(what),
             Self::System(why) => write!(f, "cannot be driven: {why}"),
         }
     }

@@ -1,5 +1,6 @@
 //! What is started.
 
+use crate::address::Address;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,8 @@ pub struct Spec {
     pub environment: Vec<Vec<u8>>,
     /// The folder that it is started in. Every instance works in this very folder: what it writes there stays.
     pub directory: PathBuf,
-    /// The port on which it listens, or to which it connects.
-    pub port: u16,
+    /// Where it listens, or what it connects to.
+    pub address: Address,
     /// Which of the two.
     pub role: Role,
     /// Which time it sees.

@@ -14,6 +14,8 @@ pub struct Stream {
 pub enum End {
     /// In order: it has no more to say.
     Finished,
+    /// It neither says nor hears any more. Only Unix sockets tell that from the end of what is said.
+    Closed,
     /// It broke the connection off, or refused it.
     Reset,
 }

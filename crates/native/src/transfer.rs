@@ -23,6 +23,8 @@ pub enum Received {
     Nothing,
     /// The program has no more to say.
     Finished,
+    /// It neither says nor hears any more (Unix sockets).
+    Closed,
     /// The connection is broken off.
     Reset,
 }

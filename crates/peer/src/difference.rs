@@ -5,10 +5,11 @@
 //! connection, the byte, both texts around it, and what to do.
 
 use crate::ignore::Ignore;
-use crate::{End, Heard, Stream};
+use crate::{Datagram, End, Heard, Stream};
 use ::native::Clock;
 use kernel::Id;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Bytes that are shown before and after the first that differs.
 const BEFORE: usize = 24;
@@ -19,6 +20,8 @@ pub(crate) struct Again<'a> {
     pub name: &'a str,
     /// Its connections, numbered in the order of opening.
     pub connections: &'a BTreeMap<Id, usize>,
+    /// Its flows of datagrams, numbered likewise.
+    pub flows: &'a BTreeMap<Id, usize>,
     /// How much it was told.
     pub messages: u64,
 }
@@ -26,24 +29,46 @@ pub(crate) struct Again<'a> {
 impl Again<'_> {
     /// How it answered differently.
     pub fn difference(&self, first: &Heard, again: &Heard, ignore: &Ignore, clock: Option<Clock>) -> String {
-        let stream = |heard: &Heard, id: &Id| ignore.compared(&heard.streams.get(id).cloned().unwrap_or_default());
-        let both = |id: &Id| [stream(first, id), stream(again, id)];
-        let mut all: Vec<(usize, [Stream; 2])> =
-            self.connections.iter().map(|(id, number)| (*number, both(id))).collect();
-        all.sort_by_key(|(number, _)| *number);
-        let differing = all.into_iter().find(|(_, [first, again])| first != again);
-        let (number, [first, again]) = differing.unwrap_or_default();
-        let at = first.bytes.iter().zip(&*again.bytes).take_while(|(one, other)| one == other).count();
-        let (first, again) = (excerpt(&first, at), excerpt(&again, at));
+        let streams = self.streams(first, again, ignore);
+        let (at, first, again) = streams.or_else(|| self.datagrams(first, again, ignore)).unwrap_or_default();
         format!(
-            "peer `{}` answered differently when it was told the same again\n  after {} messages, connection {}, byte {at}\n   \
+            "peer `{}` answered differently when it was told the same again\n  after {} messages, {at}\n   \
              first  {first}\n   again  {again}\n   {}",
             self.name,
             self.messages,
-            number + 1,
             advice(clock)
         )
     }
+
+    /// The first connection that differs: where, and both texts.
+    fn streams(&self, first: &Heard, again: &Heard, ignore: &Ignore) -> Option<(String, String, String)> {
+        let stream = |heard: &Heard, id: &Id| ignore.compared(&heard.streams.get(id).cloned().unwrap_or_default());
+        let both = |id: &Id| [stream(first, id), stream(again, id)];
+        let all = self.connections.iter().map(|(id, number)| (*number, both(id)));
+        let differing = all.filter(|(_, [first, again])| first != again);
+        let (number, [first, again]) = differing.min_by_key(|(number, _)| *number)?;
+        let at = first.bytes.iter().zip(&*again.bytes).take_while(|(one, other)| one == other).count();
+        Some((format!("connection {}, byte {at}", number + 1), excerpt(&first, at), excerpt(&again, at)))
+    }
+
+    /// The first flow that differs: where, and both lists.
+    fn datagrams(&self, first: &Heard, again: &Heard, ignore: &Ignore) -> Option<(String, String, String)> {
+        let flow = |heard: &Heard, id: &Id| heard.datagrams.get(id).cloned().unwrap_or_default();
+        let both = |id: &Id| [flow(first, id), flow(again, id)];
+        let all = self.flows.iter().map(|(id, number)| (*number, both(id)));
+        let differing = all.filter(|(_, [first, again])| !ignore.are_same_datagrams(first, again));
+        let (number, [first, again]) = differing.min_by_key(|(number, _)| *number)?;
+        Some((format!("flow {}", number + 1), shown(&first), shown(&again)))
+    }
+}
+
+/// Datagrams in words.
+pub(crate) fn shown(datagrams: &[Datagram]) -> String {
+    let one = |datagram: &Datagram| match datagram {
+        Datagram::Bytes(bytes) => excerpt(&Stream { bytes: Arc::clone(bytes), end: None }, 0),
+        Datagram::Unreachable => "nobody is there".to_owned(),
+    };
+    datagrams.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Where the difference may come from, and what to do.
@@ -91,7 +116,8 @@ mod tests {
         };
         let connections = BTreeMap::from([(Id(9), 0), (Id(3), 1)]);
         let told = |messages, first: &Heard, again: &Heard, clock| {
-            let again_told = Again { name: "db", connections: &connections, messages };
+            let flows = BTreeMap::from([(Id(5), 0)]);
+            let again_told = Again { name: "db", connections: &connections, flows: &flows, messages };
             again_told.difference(first, again, &Ignore::default(), clock)
         };
         let (first, again) = (heard("Date: 1\r\n", None), heard("Date: 2", None));
@@ -100,6 +126,11 @@ mod tests {
         assert!(shown.contains("peer `db` answered differently when it was told the same again"), "{shown}");
         assert!(shown.contains("after 3 messages, connection 2, byte 6\n"), "{shown}");
         assert!(shown.contains("first  \"Date: 1\\r\\n\"\n") && shown.contains("again  \"Date: 2\"\n"), "{shown}");
+        let flow =
+            |answers: &[Datagram]| Heard { datagrams: BTreeMap::from([(Id(5), answers.to_vec())]), ..Heard::default() };
+        let shown =
+            told(2, &flow(&[Datagram::Bytes(b"1\n"[..].into())]), &flow(&[Datagram::Unreachable]), Some(Clock::Real));
+        assert!(shown.contains("after 2 messages, flow 1\n   first  \"1\\n\"\n   again  nobody is there\n"), "{shown}");
         let shown = told(1, &heard("a", None), &heard("a", Some(End::Reset)), None);
         assert!(shown.contains("again  \"a\", then a reset"), "{shown}");
         assert!(shown.contains("it goes on with what it remembers"), "{shown}");

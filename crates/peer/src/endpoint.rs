@@ -1,6 +1,6 @@
 //! What a peer on the host is driven by: its connections, and when it has answered.
 
-use ::native::{Instance, Problem, Status, Stream};
+use ::native::{Datagram, Instance, Problem, Status, Stream};
 
 /// One history of a peer on the host. It cannot go back.
 ///
@@ -10,16 +10,20 @@ use ::native::{Instance, Problem, Status, Stream};
 /// **Invariant:** after `rest`, streams do not grow unless something is said. If they do, `has_spoken` says so, and no answer
 /// of this history is used any more.
 pub(crate) trait Endpoint: Send {
-    /// Opens a connection; its number, from 0.
+    /// Opens a connection, or a flow of datagrams; its number, from 0.
     fn open(&mut self) -> Result<usize, Problem>;
     /// Sends bytes on a connection.
     fn send(&mut self, connection: usize, bytes: &[u8]);
     /// Says that no more will be sent on a connection.
     fn finish(&mut self, connection: usize);
+    /// Says that no more will be sent or received on a connection.
+    fn close(&mut self, connection: usize);
     /// Breaks a connection off.
     fn reset(&mut self, connection: usize);
     /// All that was received on a connection.
     fn stream(&self, connection: usize) -> &Stream;
+    /// All datagrams that were received in a flow.
+    fn datagrams(&self, flow: usize) -> &[Datagram];
     /// Waits until it has answered.
     fn rest(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Problem>;
     /// Whether it has said something since it had answered.
@@ -32,7 +36,7 @@ pub(crate) trait Endpoint: Send {
     fn is_client(&self) -> bool;
     /// Whether nothing can happen on any connection any more.
     fn is_free(&self) -> bool;
-    /// Whether there can be no others at the same time: they would share its port, or what it remembers.
+    /// Whether there can be no others at the same time: they would share where it listens, or what it remembers.
     fn is_alone(&self) -> bool;
 }
 
@@ -49,12 +53,20 @@ impl Endpoint for Instance {
         self.finish(connection);
     }
 
+    fn close(&mut self, connection: usize) {
+        self.close(connection);
+    }
+
     fn reset(&mut self, connection: usize) {
         self.reset(connection);
     }
 
     fn stream(&self, connection: usize) -> &Stream {
         self.stream(connection)
+    }
+
+    fn datagrams(&self, flow: usize) -> &[Datagram] {
+        self.datagrams(flow)
     }
 
     fn rest(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Problem> {
@@ -82,6 +94,6 @@ impl Endpoint for Instance {
     }
 
     fn is_alone(&self) -> bool {
-        !self.has_own_network()
+        self.is_alone()
     }
 }

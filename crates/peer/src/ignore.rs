@@ -2,7 +2,7 @@
 //!
 //! It decides the comparison of two answers and nothing else: the search goes on with the first one.
 
-use crate::{Heard, Stream};
+use crate::{Datagram, Heard, Stream};
 use regex_lite::{Regex, RegexBuilder};
 
 /// Stands for what is left out. No byte is written so.
@@ -34,7 +34,23 @@ impl Ignore {
     pub(crate) fn are_same(&self, first: &Heard, again: &Heard) -> bool {
         let are_ends = first.opens == again.opens && first.streams.keys().eq(again.streams.keys());
         let mut pairs = first.streams.values().zip(again.streams.values());
-        are_ends && pairs.all(|(first, again)| self.is_same(first, again))
+        are_ends
+            && pairs.all(|(first, again)| self.is_same(first, again))
+            && first.datagrams.keys().eq(again.datagrams.keys())
+            && first
+                .datagrams
+                .values()
+                .zip(again.datagrams.values())
+                .all(|(first, again)| self.are_same_datagrams(first, again))
+    }
+
+    /// Whether the answers to two flows differ in nothing but what is left out.
+    pub(crate) fn are_same_datagrams(&self, first: &[Datagram], again: &[Datagram]) -> bool {
+        let is_same = |(first, again): (&Datagram, &Datagram)| match (first.bytes(), again.bytes()) {
+            (Some(one), Some(other)) => one == other || self.masked(one) == self.masked(other),
+            (one, other) => one == other,
+        };
+        first.len() == again.len() && first.iter().zip(again).all(is_same)
     }
 
     fn is_same(&self, first: &Stream, again: &Stream) -> bool {
@@ -78,6 +94,11 @@ mod tests {
         for (first, again, is_same) in table {
             assert_eq!(ignore.is_same(&stream(first), &stream(again)), is_same, "{first:?} {again:?}");
         }
+        let flow =
+            |texts: &[&str]| texts.iter().map(|text| Datagram::Bytes(text.as_bytes().into())).collect::<Vec<_>>();
+        assert!(ignore.are_same_datagrams(&flow(&["id=1", "x"]), &flow(&["id=22", "x"])));
+        assert!(!ignore.are_same_datagrams(&flow(&["id=1", "x"]), &flow(&["id=22"])));
+        assert!(!ignore.are_same_datagrams(&flow(&["x"]), &[Datagram::Unreachable]));
         let ended = Stream { end: Some(End::Reset), ..stream(b"id=1") };
         assert!(!ignore.is_same(&ended, &stream(b"id=2")));
         assert_eq!(ignore.compared(&stream(b"\xffDate: 1\r\n")), stream(b"\xff<ignored>\r\n"));

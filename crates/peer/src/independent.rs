@@ -4,9 +4,9 @@
 //! one name, whichever it is: connections on which the same is said share their answers. In states in which there are several,
 //! the peer is told all of their conversations, mixed in one order, and what it answers is compared.
 
-use crate::difference::excerpt;
+use crate::difference::{excerpt, shown};
 use crate::ignore::Ignore;
-use crate::{Datagram, Framing, Heard, Outside, Stream, Traffic, Trouble};
+use crate::{Framing, Heard, Outside, Traffic, Trouble};
 use kernel::Id;
 use kernel::map::Wide;
 use kernel::net::far::{Place, Said, Saying};
@@ -115,7 +115,7 @@ impl Independent {
         let at = one.bytes.iter().zip(&*other.bytes).take_while(|(one, other)| one == other).count();
         let datagrams = |heard: &Heard| heard.datagrams.get(&end).cloned().unwrap_or_default();
         let (some, others) = (datagrams(alone), datagrams(together));
-        match (one == other, some == others) {
+        match (one == other, self.ignore.are_same_datagrams(&some, &others)) {
             (false, _) => Some(format!(
                 "byte {at}\n   alone        {}\n   with others  {}",
                 excerpt(&one, at),
@@ -127,15 +127,6 @@ impl Independent {
             (true, true) => None,
         }
     }
-}
-
-/// Datagrams in words.
-fn shown(datagrams: &[Datagram]) -> String {
-    let one = |datagram: &Datagram| match datagram {
-        Datagram::Bytes(bytes) => excerpt(&Stream { bytes: Arc::clone(bytes), end: None }, 0),
-        Datagram::Unreachable => "nobody is there".to_owned(),
-    };
-    datagrams.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// What is said, by a connection that has the only name.

@@ -157,6 +157,14 @@ pub enum Datagram {
 }
 
 impl Datagram {
+    /// What a program on the host has sent.
+    fn of(answer: &::native::Datagram) -> Self {
+        match answer {
+            ::native::Datagram::Bytes(bytes) => Self::Bytes(bytes.as_slice().into()),
+            ::native::Datagram::Unreachable => Self::Unreachable,
+        }
+    }
+
     /// What it carries.
     #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {

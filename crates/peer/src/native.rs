@@ -21,7 +21,7 @@ use crate::endpoint::Endpoint;
 use crate::ignore::Ignore;
 use crate::remote::{Remote, Target};
 use crate::terms::Terms;
-use crate::{End, Heard, Outside, Stop, Stream, Traffic, Trouble};
+use crate::{Address, Datagram, End, Heard, Outside, Shape, Stop, Stream, Traffic, Trouble};
 use ::native::{Instance, Network, Problem, Role, Spec, Status};
 use kernel::Id;
 use kernel::net::far::{Place, Said, Saying};
@@ -84,10 +84,12 @@ struct Seat {
     place: Place,
     /// What was answered there when that was first asked for.
     heard: Arc<Heard>,
-    /// How much this instance has sent on each connection: of the same length, unless some of it is ignored.
+    /// How much this instance has sent on each connection (bytes, or datagrams): as much, unless some of it is ignored.
     received: BTreeMap<Id, usize>,
     /// Connections, with their numbers in the order of opening.
     connections: BTreeMap<Id, usize>,
+    /// Flows of datagrams, numbered likewise.
+    flows: BTreeMap<Id, usize>,
     /// What was said to it.
     messages: u64,
 }
@@ -114,17 +116,15 @@ impl Native {
     ///
     /// # Errors
     /// As [`Native::start`].
-    pub fn of(
-        name: &str,
-        (role, port): (Role, u16),
-        command: &Command,
-        terms: Terms,
-        stop: Stop,
-    ) -> Result<Self, Trouble> {
+    pub fn of(name: &str, shape: &Shape, command: &Command, terms: Terms, stop: Stop) -> Result<Self, Trouble> {
+        let (role, address) = match shape {
+            Shape::Listens(address) => (Role::Server, on_host(address)),
+            Shape::Connects(port) => (Role::Client, ::native::Address::Tcp(*port)),
+        };
         let Command { arguments, environment, directory, user: _ } = command.clone();
         let Terms { clock, patience, .. } = terms;
         let (directory, network) = (OsString::from_vec(directory).into(), Network::Own);
-        let spec = Spec { command: arguments, environment, directory, port, role, clock, network, patience };
+        let spec = Spec { command: arguments, environment, directory, address, role, clock, network, patience };
         Self::start(name, spec, terms, stop)
     }
 
@@ -138,8 +138,8 @@ impl Native {
         let found = Target::find(machine, (framing, patience), Arc::clone(&stop));
         let first = found.map_err(|problem| trouble(name, &problem))?;
         let (role, network, directory) = (Role::Server, Network::Host, PathBuf::new());
-        let (command, environment, port) = (Vec::new(), Vec::new(), machine.1);
-        let spec = Spec { command, environment, directory, port, role, clock, network, patience };
+        let (command, environment, address) = (Vec::new(), Vec::new(), ::native::Address::Tcp(machine.1));
+        let spec = Spec { command, environment, directory, address, role, clock, network, patience };
         let (target, seat) = (Some(first.target()), Seat::new(Box::new(first)));
         let (commands, book, seats) = (None, Mutex::default(), Mutex::default());
         let peer = Self { name: name.to_owned(), spec, target, ignore, stop, strategy, commands, book, seats };
@@ -177,7 +177,8 @@ impl Native {
             return Ok(known);
         }
         let clock = self.target.is_none().then_some(self.spec.clock);
-        let again = Again { name: &self.name, connections: &seat.connections, messages: seat.messages };
+        let Seat { connections, flows, messages, .. } = seat;
+        let again = Again { name: &self.name, connections, flows, messages: *messages };
         Err(Trouble::Inconclusive(again.difference(&known, heard, &self.ignore, clock)))
     }
 
@@ -348,21 +349,26 @@ impl Seat {
     /// An instance to which nothing was said.
     fn new(instance: Box<dyn Endpoint>) -> Self {
         let (place, heard) = (Place::default(), Arc::default());
-        Self { instance, place, heard, received: BTreeMap::new(), connections: BTreeMap::new(), messages: 0 }
+        let (received, connections, flows) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { instance, place, heard, received, connections, flows, messages: 0 }
     }
 
     fn say(&mut self, said: &Said) -> Result<(), Problem> {
         self.messages += 1;
-        if said.what == Saying::Open {
-            self.connections.insert(said.end, self.instance.open()?);
+        match said.what {
+            Saying::Open => drop(self.connections.insert(said.end, self.instance.open()?)),
+            Saying::Datagram { .. } if !self.flows.contains_key(&said.end) => {
+                self.flows.insert(said.end, self.instance.open()?);
+            }
+            _ => {}
         }
-        let Some(connection) = self.connections.get(&said.end).copied() else { return Ok(()) };
+        let found = self.connections.get(&said.end).or_else(|| self.flows.get(&said.end));
+        let Some(connection) = found.copied() else { return Ok(()) };
         match &said.what {
             Saying::Open => {}
-            Saying::Bytes(bytes) => self.instance.send(connection, bytes),
-            // A native peer listens on no UDP port.
-            Saying::Datagram { .. } => {}
-            Saying::Finish | Saying::Close => self.instance.finish(connection),
+            Saying::Bytes(bytes) | Saying::Datagram { bytes, .. } => self.instance.send(connection, bytes),
+            Saying::Finish => self.instance.finish(connection),
+            Saying::Close => self.instance.close(connection),
             Saying::Reset => self.instance.reset(connection),
         }
         Ok(())
@@ -371,6 +377,7 @@ impl Seat {
     /// All that it has answered: what was answered first, and what has come since. Streams that did not grow are shared.
     fn hear(&mut self, name: &str) -> Arc<Heard> {
         let (opens, ended) = self.hear_client(name);
+        let datagrams = self.hear_datagrams();
         let Self { instance, heard, received, connections, .. } = self;
         let stream = |(id, number): (&Id, &usize)| {
             let now = instance.stream(*number);
@@ -382,7 +389,19 @@ impl Seat {
         // Connections that were over before the state was kept are as they were.
         let mut streams = heard.streams.clone();
         streams.extend(connections.iter().map(stream).collect::<Vec<_>>());
-        Arc::new(Heard { streams, opens, ended, ..Heard::default() })
+        Arc::new(Heard { streams, datagrams, opens, ended })
+    }
+
+    /// All datagrams that it has sent: those that were sent first, and what has come since.
+    fn hear_datagrams(&mut self) -> BTreeMap<Id, Vec<Datagram>> {
+        let Self { instance, heard, received, flows, .. } = self;
+        let mut datagrams = heard.datagrams.clone();
+        for (id, number) in flows {
+            let now = instance.datagrams(*number);
+            let news = &now[received.insert(*id, now.len()).unwrap_or(0)..];
+            datagrams.entry(*id).or_default().extend(news.iter().map(Datagram::of));
+        }
+        datagrams
     }
 
     /// The connections that a client has opened, each by its number, and how it has ended.
@@ -401,7 +420,17 @@ impl Seat {
 fn in_kernel_words(end: ::native::End) -> End {
     match end {
         ::native::End::Finished => End::Finished,
+        ::native::End::Closed => End::Closed,
         ::native::End::Reset => End::Reset,
+    }
+}
+
+/// Where a server listens, as it sees it: to itself it is on the local machine.
+pub(crate) fn on_host(address: &Address) -> ::native::Address {
+    match address {
+        Address::Port(port) | Address::Machine(_, port) => ::native::Address::Tcp(*port),
+        Address::Udp(_, port) => ::native::Address::Udp(*port),
+        Address::Path(path) => ::native::Address::Unix(path.into()),
     }
 }
 

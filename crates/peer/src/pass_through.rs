@@ -1,12 +1,14 @@
 //! Native peers of a run: bytes pass between them and the programs. Nothing is searched, so nothing is remembered, and nobody has
 //! to come to rest.
 
+use crate::native::on_host;
 use crate::terms::Terms;
-use crate::{End, Stop, Trouble};
+use crate::{Address, End, Stop, Trouble};
 use ::native::{Clock, Instance, Link, Network, Problem, Received, Role, Spec, Wanted};
+use kernel::errno::Errno;
 use kernel::net::far::{PeerId, Said, Saying, Site};
 use kernel::net::{Transport, far_ends, far_live, far_log};
-use kernel::{Id, Kernel};
+use kernel::{Id, Kernel, files};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -43,14 +45,14 @@ impl PassThrough {
         Self { peers: Vec::new(), links: BTreeMap::new(), room: vec![0; PIECE], stop }
     }
 
-    /// Starts a peer that sees the time of this machine, and waits until it listens; connections to a port lead to it.
+    /// Starts a peer that sees the time of this machine, and waits until it listens; connections to its address lead to it.
     ///
     /// # Errors
     /// If it cannot be started, does not listen, or the run has to stop.
     pub fn start(
         &mut self,
         name: &str,
-        port: u16,
+        address: &Address,
         command: &Command,
         terms: &Terms,
         kernel: &mut Kernel,
@@ -58,14 +60,17 @@ impl PassThrough {
         let Command { arguments, environment, directory, user: _ } = command.clone();
         let directory = OsString::from_vec(directory).into();
         let (role, clock, network, patience) = (Role::Server, Clock::Real, Network::Own, terms.patience);
-        let spec = Spec { command: arguments, environment, directory, port, role, clock, network, patience };
+        let at = on_host(address);
+        let spec = Spec { command: arguments, environment, directory, address: at, role, clock, network, patience };
         let instance = Instance::start(&spec, &*self.stop).map_err(|problem| match problem {
             Problem::Stopped => Trouble::Stopped,
             problem => Trouble::Inconclusive(format!("peer `{name}` {problem}")),
         });
         self.peers.push(instance?);
         kernel.net.far.is_live = true;
-        kernel.net.far.declared.insert(Site::Local(Transport::Tcp, port), PeerId(self.peers.len() as u32 - 1));
+        let site = site(kernel, address)
+            .map_err(|errno| Trouble::Fails(format!("there can be no socket `{address}`: {errno}")))?;
+        kernel.net.far.declared.insert(site, PeerId(self.peers.len() as u32 - 1));
         Ok(())
     }
 
@@ -127,7 +132,7 @@ impl PassThrough {
                     passed.program_finished = true;
                 }
             }
-            // Bytes are taken from where they wait; native peers have no UDP ports, so no datagram leads to one.
+            // Bytes are taken from where they wait; a run has no native peers on UDP ports.
             Saying::Bytes(_) | Saying::Datagram { .. } => {}
         }
     }
@@ -136,6 +141,15 @@ impl PassThrough {
 #[allow(clippy::disallowed_methods, reason = "native peers take the time of the host")]
 fn now() -> Instant {
     Instant::now()
+}
+
+/// Where programs find a peer: all names lead to the local machine.
+fn site(kernel: &mut Kernel, address: &Address) -> Result<Site, Errno> {
+    Ok(match address {
+        Address::Port(port) | Address::Machine(_, port) => Site::Local(Transport::Tcp, *port),
+        Address::Udp(_, port) => Site::Local(Transport::Udp, *port),
+        Address::Path(path) => Site::Socket(files::create_socket(kernel, path.as_bytes())?),
+    })
 }
 
 /// How much a program can be delivered.
@@ -173,6 +187,7 @@ impl Passed {
             Received::Nothing => return false,
             Received::Bytes(count) => far_ends::deliver(kernel, end, &buffer[..count]),
             Received::Finished => far_ends::deliver_end(kernel, end, End::Finished),
+            Received::Closed => far_ends::deliver_end(kernel, end, End::Closed),
             Received::Reset => far_ends::deliver_end(kernel, end, End::Reset),
         }
         self.peer_finished = kernel.net.far.ends.get(&end).is_some_and(|far| far.ended.is_some());

@@ -9,7 +9,7 @@
 use crate::Stop;
 use crate::endpoint::Endpoint;
 use crate::framing::Framing;
-use ::native::{End, Problem, Status, Stream, in_words};
+use ::native::{Datagram, End, Problem, Status, Stream, in_words};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -170,6 +170,10 @@ impl Endpoint for Remote {
         (connection.is_finishing, connection.wanted) = (true, Wanted::End);
     }
 
+    fn close(&mut self, connection: usize) {
+        self.finish(connection);
+    }
+
     fn reset(&mut self, connection: usize) {
         let connection = &mut self.connections[connection];
         connection.socket.take().into_iter().for_each(::native::break_off);
@@ -178,6 +182,11 @@ impl Endpoint for Remote {
 
     fn stream(&self, connection: usize) -> &Stream {
         &self.connections[connection].stream
+    }
+
+    /// A remote peer has no UDP port.
+    fn datagrams(&self, _: usize) -> &[Datagram] {
+        &[]
     }
 
     fn rest(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Problem> {

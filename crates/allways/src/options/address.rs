@@ -1,4 +1,4 @@
-//! Where a peer listens.
+//! Where a peer listens, or what it connects to.
 //!
 //! Names of machines that no peer has a real address for get one of 10.99.0.0/16, a private range
 //! (RFC 1918); so a literal address there is refused.
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-/// Where a peer listens.
+/// Where a peer listens, or what it connects to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Address {
     /// A port of the local machine.
@@ -38,6 +38,15 @@ impl Address {
             _ if text.starts_with('/') => Some(Self::Path(text.to_owned())),
             Some((host, at)) => port(at).filter(|_| !host.is_empty()).map(|port| Self::Host(host.to_owned(), port)),
             None => port(text).map(Self::Port),
+        }
+    }
+
+    /// The TCP port of the local machine, if it is one.
+    pub fn local_port(&self) -> Option<u16> {
+        match self {
+            Self::Port(port) => Some(*port),
+            Self::Host(_, port) => Some(*port).filter(|_| self.machine().is_none()),
+            Self::Udp(..) | Self::Path(_) => None,
         }
     }
 

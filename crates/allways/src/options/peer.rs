@@ -31,7 +31,7 @@ pub struct Spec {
     pub listens: Option<Address>,
     /// The port of the program to which it connects.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub connects: Option<u16>,
+    pub connects: Option<Address>,
     /// Variables.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
@@ -324,18 +324,13 @@ impl Spec {
     }
 
     /// Keys that are known and not supported yet: whether they are given, and what to do instead.
-    fn later(&self) -> [(&'static str, bool, &'static str); 5] {
+    fn later(&self) -> [(&'static str, bool, &'static str); 4] {
         let is_native = self.outside == Some(Where::Native);
         [
             (
-                "`listens` at a path of a native peer",
-                is_native && matches!(self.listens, Some(Address::Path(_))),
-                "leave out `outside`: peers with Unix sockets run in a world of their own",
-            ),
-            (
-                "`listens` on a UDP port of a native peer",
-                is_native && matches!(self.listens, Some(Address::Udp(..))),
-                "leave out `outside`: peers with UDP ports run in a world of their own",
+                "`connects` to anything but a TCP port of the local machine",
+                self.connects.as_ref().is_some_and(|to| to.local_port().is_none()),
+                "let the client be a program of the check instead, which is searched too: [check.NAME.service.client] with its `command`",
             ),
             (
                 "`checkpoint` of a native peer",
@@ -440,13 +435,17 @@ mod tests {
             ("command = \"a\"\nlistens = 1\nclock = \"real\"", "`clock = \"real\"` is for native peers"),
             ("command = \"a\"\nlistens = 1\nignore = [\"a\"]", "`ignore` is for native peers"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nignore = [\"(\"]", "`ignore`: `(`: "),
+            (
+                "command = \"a\"\nconnects = \"53/udp\"",
+                "`connects` to anything but a TCP port of the local machine is not",
+            ),
+            ("command = \"a\"\nconnects = \"/run/s\"", "[check.NAME.service.client]"),
+            ("command = \"a\"\nconnects = \"db.example:53\"", "[check.NAME.service.client]"),
             ("command = \"a\"\nconnects = 1\nconnections = \"independent\"", "of a client"),
             ("command = \"a\"\nlistens = 1\nframing = \"words\"", "`framing`: `words` is not known"),
             ("command = \"a\"\nlistens = \"1/udp\"\nframing = \"lines\"", "a datagram is a message"),
             ("command = \"a\"\nlistens = 1\norder = \"any\"", "is for streams with a `framing`"),
             ("command = \"a\"\nlistens = 1\noutside = \"native\"\nuser = \"postgres\"", "`user` of a native"),
-            ("command = \"a\"\nlistens = \"/run/s\"\noutside = \"native\"", "at a path of a native peer"),
-            ("command = \"a\"\nlistens = \"53/udp\"\noutside = \"native\"", "on a UDP port of a native peer"),
             (
                 "command = \"a\"\nlistens = 1\nsave = \"a {place}\"\nrestore = \"b {place}\"",
                 "`save` is for native peers",

@@ -102,18 +102,8 @@ pub fn with_peers(mut setup: Setup, specs: &[Spec], outside: Option<Where>) -> R
     let here = folder()?;
     let view = ViewOptions { peer: specs.to_vec(), outside, ..ViewOptions::default() };
     let Peers { all: peers, machines } = Written { check: None, here: &here }.peers(&view)?;
-    if let Some(peer) = peers.iter().find(|peer| peer.spec.outside == Some(Where::Remote)) {
-        return Err(format!(
-            "`--peer`: `{}` is remote, which only peers of a check can be\n  = help: leave out `--outside remote`, or check it",
-            peer.spec.name
-        ));
-    }
-    if let Some(peer) = peers.iter().find(|peer| !is_local(&peer.spec)) {
-        let spec = &peer.spec;
-        return Err(format!(
-            "`--peer`: `{}` listens at the address of another machine, which a run does not have\n  = help: give the machine a name, or a port alone",
-            spec.name
-        ));
+    if let Some(why) = peers.iter().find_map(|peer| refused_in_run(&peer.spec)) {
+        return Err(why);
     }
     setup.machines = machines.local();
     let (native, peers): (Vec<_>, Vec<_>) =
@@ -124,6 +114,30 @@ pub fn with_peers(mut setup: Setup, specs: &[Spec], outside: Option<Where>) -> R
     setup.named.extend(files);
     setup.services.splice(0..0, peers.into_iter().map(|peer| Service::new(peer.command)));
     Ok(setup)
+}
+
+/// Why a run cannot have a peer, and what to do.
+fn refused_in_run(spec: &Spec) -> Option<String> {
+    let is_datagram = matches!(spec.listens, Some(Address::Udp(..)));
+    let wrong = [
+        (
+            spec.outside == Some(Where::Remote),
+            "is remote, which only peers of a check can be",
+            "leave out `--outside remote`, or check it",
+        ),
+        (
+            !is_local(spec),
+            "listens at the address of another machine, which a run does not have",
+            "give the machine a name, or a port alone",
+        ),
+        (
+            spec.outside == Some(Where::Native) && is_datagram,
+            "is native and listens on a UDP port: a run passes streams to native peers, and no datagrams",
+            "leave out `--outside native`: the peer runs inside then; or check it",
+        ),
+    ];
+    let wrong = wrong.into_iter().find(|(is_wrong, ..)| *is_wrong);
+    wrong.map(|(_, why, help)| format!("`--peer`: `{}` {why}\n  = help: {help}", spec.name))
 }
 
 /// Whether a peer can be found on the local machine, by whatever name.

@@ -149,5 +149,5 @@ pub fn peer_not_started(error: &StartError) -> String {
 /// Where a peer listens, or connects to.
 fn shape(spec: &Spec, machines: &mut Machines) -> Option<Shape> {
     let listens = spec.listens.as_ref().map(|address| Shape::Listens(machines.find(address)));
-    listens.or(spec.connects.map(Shape::Connects))
+    listens.or_else(|| spec.connects.as_ref()?.local_port().map(Shape::Connects))
 }

@@ -83,12 +83,11 @@ fn start_peers(peers: &[PeerSetup], world: &mut World, budget: &Budget) -> Resul
     for PeerSetup { spec, shape, command, written } in peers {
         let Shape::Listens(address) = shape else { continue };
         let terms = spec.terms().expect("what is refused is not started");
-        let port = address.port().expect("native peers listen on ports");
         if !Native::finds(command) {
             let name = command.arguments.first().cloned().unwrap_or_default();
             return Err(format!("{written}: {}", peer_not_started(&StartError::NotFound(name))));
         }
-        let started = passing.start(&spec.name, port, command, &terms, &mut world.kernel);
+        let started = passing.start(&spec.name, address, command, &terms, &mut world.kernel);
         started.map_err(|trouble| match trouble {
             Trouble::Stopped => format!("stopped before peer `{}` was ready", spec.name),
             trouble => format!("{written}: {trouble}"),

@@ -96,9 +96,9 @@ fn a_native_peer_that_cannot_be_used_is_named() {
         ),
         (
             "count:7000=./mute",
-            "peer `count` did not listen on 7000 and ended with status 3; its last words: no configuration",
+            "peer `count` did not listen on port 7000 and ended with status 3; its last words: no configuration",
         ),
-        ("count:7001=./server", "peer `count` did not listen on 7001 in 10 s; it printed nothing"),
+        ("count:7001=./server", "peer `count` did not listen on port 7001 in 10 s; it printed nothing"),
     ] {
         let told = check(&folder, peer, &[]);
         assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);

@@ -1,10 +1,11 @@
 //! Remote peers: servers that somebody else has started, here the test.
 
-use crate::folder::{Folder, Told};
+use crate::folder::{Folder, Told, says};
+use crate::limits::{ended, started};
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// Answers each line of a connection, each connection in a thread; prints its port first.
+/// Answers each line of a connection, each connection in a thread, or only prints that it was asked; prints its port first.
 const SERVER: &str = r#"
 import socket, sys, threading
 total = 0
@@ -17,6 +18,7 @@ def serve(c):
         if sys.argv[1] == "own": c.sendall(b"%d\n" % count)
         if sys.argv[1] == "all": c.sendall(b"%d\n" % total)
         if sys.argv[1] == "twice": c.sendall(b"1\n2\n")
+        if sys.argv[1] == "mute": print("asked", flush=True)
     c.close()
 s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1], flush=True)
@@ -65,6 +67,7 @@ int main(int count, char **words) {
 /// A server that runs on this machine.
 struct Server {
     process: Child,
+    output: BufReader<ChildStdout>,
     port: String,
 }
 
@@ -73,9 +76,16 @@ impl Server {
         let mut command = Command::new("python3");
         command.args(["server.py", kind]).current_dir(&folder.0).stdout(Stdio::piped());
         let mut process = command.spawn().expect("python3 runs");
-        let mut port = String::new();
-        BufReader::new(process.stdout.take().expect("it is read")).read_line(&mut port).expect("it says its port");
-        Self { process, port: port.trim().to_owned() }
+        let (mut port, mut output) = (String::new(), BufReader::new(process.stdout.take().expect("it is read")));
+        output.read_line(&mut port).expect("it says its port");
+        Self { process, output, port: port.trim().to_owned() }
+    }
+
+    /// Waits until it was asked something that it does not answer.
+    fn await_question(&mut self) {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("it says that it was asked");
+        assert_eq!(line, "asked\n");
     }
 }
 
@@ -94,11 +104,15 @@ fn built(name: &str, flags: &[&str]) -> Folder {
 
 /// Checks the client with a remote peer of which these lines are said.
 fn check(folder: &Folder, port: &str, lines: &str, more: &[&str]) -> Told {
+    write(folder, port, lines);
+    folder.run(&[&["check"], more].concat())
+}
+
+fn write(folder: &Folder, port: &str, lines: &str) {
     let sections = format!(
         "[check.it.service.client]\ncommand = \"./client {port}\"\n[check.it.peer.s]\noutside = \"remote\"\n{lines}\n"
     );
     std::fs::write(folder.0.join("allways.toml"), sections).expect("it takes files");
-    folder.run(&[&["check"], more].concat())
 }
 
 fn listens(server: &Server) -> String {
@@ -177,4 +191,20 @@ fn what_a_remote_peer_cannot_have_is_refused_with_what_to_write() {
     };
     let told = check(&folder, &port, &format!("listens = {port}\nframing = \"lines\""), &["--no-save"]);
     told.refused(2, &["peer `s` cannot be reached at 127.0.0.1:", "onnection refused"]);
+}
+
+#[test]
+fn time_and_an_interrupt_end_the_wait_for_an_answer() {
+    let folder = built("remote-stopped", &[]);
+    let mut server = Server::start(&folder, "mute");
+    // Longer than the watchdog of the test has patience.
+    write(&folder, &server.port, &format!("{}\npatience = \"10h\"", listens(&server)));
+    let told = ended(started(&folder, &["check", "--no-save", "--time", "3s"]));
+    says(&told, 3, &["no run came to its end in 3 s"]);
+    server.await_question();
+    let child = started(&folder, &["check", "--no-save"]);
+    server.await_question();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    says(&ended(child), 130, &["interrupted"]);
 }

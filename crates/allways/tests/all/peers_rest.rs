@@ -112,3 +112,39 @@ fn what_is_sent_to_a_peer_that_has_closed_is_answered_with_a_reset() {
         assert_eq!(told.code, Some(0), "{more:?}: {}{}", told.out, told.err);
     }
 }
+
+/// Gives up waiting after a while, says so, and takes the answer to its first question when it comes.
+const IMPATIENT: &str = r#"
+#include <arpa/inet.h>
+#include <assert.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(void) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0), given_up = 0;
+    char answers[2];
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (connect(fd, (void *)&to, sizeof to) || write(fd, "x", 1) != 1) return 3;
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    if (poll(&ready, 1, 100) == 0) given_up = 1;
+    if (write(fd, "y", 1) != 1 || recv(fd, answers, 2, MSG_WAITALL) != 2) return 4;
+    assert(answers[0] == '1' && answers[1] == '2');
+    assert(!given_up);
+    return 0;
+}
+"#;
+
+#[test]
+fn an_answer_that_comes_after_a_timeout_of_the_program_is_not_lost() {
+    let folder = built("peers-late", &[]);
+    folder.compile("client", &["-g"], IMPATIENT);
+    for more in ENGINES {
+        // That a timeout ends first is a fault, which has to be asked for.
+        let told = check(&folder, more);
+        assert_eq!(told.code, Some(0), "{more:?}: {}{}", told.out, told.err);
+        let told = check(&folder, &[more, &["--timeouts", "1"]].concat());
+        assert_eq!(told.code, Some(1), "{more:?}: {}{}", told.out, told.err);
+        assert!(told.out.contains("!given_up"), "and nothing else fails: {}", told.out);
+    }
+}

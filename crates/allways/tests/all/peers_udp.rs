@@ -67,12 +67,16 @@ fn check(folder: &Folder, more: &[&str]) -> Told {
     folder.run(&[&["check", "--no-save", "--peer", PEER], more, &["--", "./client"]].concat())
 }
 
-/// All engines give this exit code, and say this.
+/// A native peer is held against the one in a world of its own.
+const NATIVE: &[&str] = &["--outside", "native"];
+
+/// All engines give this exit code, and say this, with the peer in a world of its own or on the host.
 fn all_say(folder: &Folder, code: i32, words: &str) {
-    for more in ENGINES {
+    for more in ENGINES.into_iter().chain([NATIVE]) {
         let told = check(folder, more);
+        let words = if more == NATIVE { words.replace("a world of its own", "native") } else { words.to_owned() };
         assert_eq!(told.code, Some(code), "{more:?}: {}{}", told.out, told.err);
-        assert!(told.out.contains(words), "{more:?}: {}", told.out);
+        assert!(told.out.contains(&words), "{more:?}: {}", told.out);
     }
 }
 
@@ -236,6 +240,8 @@ int main(void) {
 }";
     let folder = built("udp-replay", client);
     section_fails_and_replays_without(&folder, "listens = \"localhost:5300/udp\"");
+    let folder = built("udp-replay-native", client);
+    section_fails_and_replays_without(&folder, "listens = \"localhost:5300/udp\"\noutside = \"native\"");
 }
 
 #[test]
@@ -258,8 +264,10 @@ int main(void) {
 }"#,
     );
     let peer = "count:dns.example:5300/udp=./server";
-    let told = folder.run(&["check", "--no-save", "--peer", peer, "--", "./client"]);
-    assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
+    for more in [&[][..], NATIVE] {
+        let told = folder.run(&[&["check", "--no-save"], more, &["--peer", peer, "--", "./client"]].concat());
+        assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
+    }
 }
 
 #[test]
@@ -273,15 +281,22 @@ fn a_peer_that_does_not_listen_or_answers_from_another_port_is_named() {
         ("count:5300=./server", "peer `count`: it did not listen on port 5300"),
         ("count:5300/tcp=./server", "is no peer"),
     ] {
-        let told = folder.run(&["check", "--no-save", "--peer", peer, "--", "./client"]);
-        assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
-        assert!(told.err.contains(why), "{}", told.err);
+        for more in [&[][..], &["--outside", "native"]] {
+            let told = folder.run(&[&["check", "--no-save"], more, &["--peer", peer, "--", "./client"]].concat());
+            assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
+            let why = if more.is_empty() { why.to_owned() } else { why.replace(": it did", " did") };
+            assert!(told.err.contains(&why), "{}", told.err);
+        }
     }
+    let told = folder.run(&["run", "--outside", "native", "--peer", PEER, "--", "./client"]);
+    told.refused(2, &["`count` is native and listens on a UDP port", "= help: leave out `--outside native`"]);
     let elsewhere = SERVER.replace("sendto(fd, answer", "sendto(socket(AF_INET, SOCK_DGRAM, 0), answer");
     folder.compile("server", &["-g"], &elsewhere);
-    let told = check(&folder, &[]);
-    assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
-    assert!(told.out.contains("answers from another port are not modelled"), "{}", told.out);
+    for more in [&[][..], NATIVE] {
+        let told = check(&folder, more);
+        assert_eq!(told.code, Some(3), "{}{}", told.out, told.err);
+        assert!(told.out.contains("answers from another port are not modelled"), "{}", told.out);
+    }
 }
 
 #[test]
@@ -303,6 +318,34 @@ int main(void) {
                   \x20       self.request[1].sendto(self.request[0].upper(), self.client_address)\n\
                   socketserver.UDPServer(('127.0.0.1', 5300), Upper).serve_forever()\n";
     std::fs::write(folder.0.join("upper.py"), server).expect("it can be written");
-    let told = folder.run(&["check", "--no-save", "--peer", "up:5300/udp=python3 upper.py", "--", "./client"]);
+    let peer = ["--peer", "up:5300/udp=python3 upper.py", "--", "./client"];
+    for more in [&[][..], NATIVE] {
+        let told = folder.run(&[&["check", "--no-save"], more, &peer].concat());
+        assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
+    }
+}
+
+#[test]
+fn a_client_over_udp_is_refused_and_the_advice_works() {
+    let folder = Folder::new("udp-client");
+    folder.compile("server", &["-g"], &SERVER.replace("for (;;)", "for (int asked = 0; asked < 1; asked++)"));
+    // Nobody may be there yet: then it asks again.
+    let client = r#"
+int main(void) {
+    char text[8];
+    int fd = opened(5300);
+    assert(!connect(fd, (void *)&to, sizeof to));
+    while (send(fd, "a", 1, 0) != 1 || recv(fd, text, 8, 0) < 0) ;
+    assert(!memcmp(text, "1a", 2));
+    return 0;
+}"#;
+    folder.compile("client", &["-g"], &format!("{HEAD}{client}"));
+    let server = "[check.udp.service.server]\ncommand = \"./server\"\n";
+    let write = |text: String| std::fs::write(folder.0.join("allways.toml"), text).expect("it can be written");
+    write(format!("{server}[check.udp.peer.client]\ncommand = \"./client\"\nconnects = \"5300/udp\"\n"));
+    let told = folder.run(&["check", "--no-save", "udp"]);
+    told.refused(2, &["`connects` to anything but a TCP port", "= help: let the client be a program of the check"]);
+    write(format!("{server}[check.udp.service.client]\ncommand = \"./client\"\n"));
+    let told = folder.run(&["check", "--no-save", "udp"]);
     assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
 }

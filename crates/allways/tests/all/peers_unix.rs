@@ -87,7 +87,7 @@ fn built(name: &str, flags: &[&str]) -> Folder {
 #[test]
 fn a_unix_socket_leads_to_its_peer_and_ends_as_one() {
     let folder = built("peers-unix", &[]);
-    for more in [&[][..], &["--engine", "dpor"], &["--reduction", "off"], &["--audit=1"]] {
+    for more in [&[][..], &["--engine", "dpor"], &["--reduction", "off"], &["--audit=1"], &["--outside", "native"]] {
         let told = folder.run(&[&["check", "--no-save", "--peer", PEER], more, &["--", "./client"]].concat());
         assert_eq!(told.code, Some(0), "{more:?}: {}{}", told.out, told.err);
     }
@@ -97,6 +97,8 @@ fn a_unix_socket_leads_to_its_peer_and_ends_as_one() {
 fn a_counterexample_with_a_unix_socket_replays_without_the_peer() {
     let folder = built("peers-unix-replay", &["-DORDER"]);
     fails_and_replays_without(&folder, &["--peer", PEER], "answers[0] == '1'");
+    let folder = built("peers-unix-replay-native", &["-DORDER"]);
+    fails_and_replays_without(&folder, &["--outside", "native", "--peer", PEER], "answers[0] == '1'");
 }
 
 #[test]
@@ -126,11 +128,22 @@ fn what_unix_sockets_of_peers_cannot_do_is_named() {
     assert!(told.err.contains("SCM_RIGHTS to a peer"), "{}", told.err);
     for (peer, more, why) in [
         ("count:/run/other.sock=./server /run/app.sock", &[][..], "it did not listen on /run/other.sock"),
-        (PEER, &["--outside", "native"], "`listens` at a path of a native peer is not supported"),
+        (
+            "count:/run/other.sock=./server /run/app.sock",
+            &["--outside", "native"],
+            "peer `count` did not listen on /run/other.sock in 10 s; it printed nothing",
+        ),
         ("count:/etc/passwd/s=./server /etc/passwd/s", &[], "there can be no socket `/etc/passwd/s`"),
     ] {
         let told = folder.run(&[&["check", "--no-save", "--peer", peer], more, &["--", "./client"]].concat());
         assert_eq!(told.code, Some(2), "{}{}", told.out, told.err);
         assert!(told.err.contains(why), "{}", told.err);
     }
+}
+
+#[test]
+fn a_run_passes_bytes_to_a_native_peer_behind_a_unix_socket() {
+    let folder = built("peers-unix-run", &[]);
+    let told = folder.run(&["run", "--outside", "native", "--peer", PEER, "--", "./client"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
 }

@@ -5,7 +5,7 @@ use kernel::errno::Errno;
 use kernel::files;
 use kernel::host::Host;
 use peer::{
-    Address, Framed, Independent, Native, Outside, OwnWorld, Recorded, Role, Runs, Shape, Stop, Strict, Terms, Trouble,
+    Address, Framed, Independent, Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strict, Terms, Trouble,
     recorded_shape,
 };
 use std::sync::Arc;
@@ -67,16 +67,11 @@ impl Programs {
 
     fn on_host(&self, start: &PeerStart) -> Result<Native, PeerProblem> {
         let PeerStart { name, shape, command, terms, .. } = start;
-        let role = match shape {
-            Shape::Listens(address) => address.port().map(|port| (Role::Server, port)),
-            Shape::Connects(port) => Some((Role::Client, *port)),
-        };
-        let why = || PeerProblem::Trouble("a native peer has a port, and no path".to_owned());
         if !Native::finds(command) {
             let name = command.arguments.first().cloned().unwrap_or_default();
             return Err(PeerProblem::NotStarted(StartError::NotFound(name)));
         }
-        let peer = Native::of(name, role.ok_or_else(why)?, command, terms.clone(), self.stop());
+        let peer = Native::of(name, shape, command, terms.clone(), self.stop());
         peer.map_err(|trouble| PeerProblem::of(&trouble))
     }
 

@@ -1,7 +1,9 @@
-//! Our end of a connection to the program, and what came over it.
+//! Our end of a TCP connection to the program, and what came over it.
 
-use crate::host::diag::Far;
+use crate::host::channel::{Channel, Transit};
+use crate::host::diag::{Diagnosis, Far};
 use crate::host::sys;
+use crate::problem::Problem;
 use crate::stream::{End, Stream};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -33,7 +35,7 @@ pub(crate) struct Connection {
     awaits_reset: bool,
     /// Whether nothing can happen on it any more, and it was at rest since.
     is_over: bool,
-    pub stream: Stream,
+    stream: Stream,
 }
 
 impl Connection {
@@ -60,53 +62,8 @@ impl Connection {
         Self { socket, far_port: from, own_port: to, stage, unsent, sent: 0, awaits_reset, is_over, stream }
     }
 
-    /// Whether nothing can happen on it any more.
-    pub fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    /// Whether we have broken it off.
-    pub fn is_broken_off(&self) -> bool {
-        self.stage == Stage::Reset
-    }
-
-    /// Notes that it is at rest.
-    pub fn note_rest(&mut self) {
-        self.awaits_reset = false;
-        let is_closed = self.stage == Stage::Finished && self.stream.end.is_some();
-        self.is_over |= is_closed || matches!(self.stage, Stage::Reset | Stage::Gone);
-    }
-
-    /// The ports by which the kernel knows the program's end.
-    pub fn ports(&self) -> (u16, u16) {
-        (self.far_port, self.own_port)
-    }
-
-    /// Sends bytes, at once or as soon as there is room.
-    pub fn send(&mut self, bytes: &[u8]) {
-        if matches!(self.stage, Stage::Connecting | Stage::Open) {
-            self.awaits_reset |= self.stream.end.is_some();
-            self.unsent.extend_from_slice(bytes);
-        }
-        self.pump();
-    }
-
-    /// Says that no more will be sent.
-    pub fn finish(&mut self) {
-        if matches!(self.stage, Stage::Connecting | Stage::Open) {
-            self.stage = Stage::Finishing;
-        }
-        self.pump();
-    }
-
-    /// Breaks the connection off.
-    pub fn reset(&mut self) {
-        self.pump();
-        self.break_off();
-    }
-
     /// A socket without lingering sends a reset when it is closed, `socket(7)`.
-    pub fn break_off(&mut self) {
+    fn break_off(&mut self) {
         if self.stage == Stage::Reset {
             return;
         }
@@ -116,16 +73,6 @@ impl Connection {
             self.socket = other;
         }
         self.stage = Stage::Reset;
-    }
-
-    /// Sends and receives what can be without waiting; whether there was anything.
-    pub fn pump(&mut self) -> bool {
-        if matches!(self.stage, Stage::Reset | Stage::Gone) || !self.connect_further() {
-            return false;
-        }
-        let moved = self.send_further();
-        let received = self.receive();
-        self.notice_reset() || moved || received
     }
 
     /// Whether the connection exists.
@@ -202,16 +149,20 @@ impl Connection {
     ///
     /// What it says was said with the socket locked: a packet that it counts has been handled to its end, and who waited for it
     /// has been woken.
-    pub fn in_flight(&self, far: Option<&Far>) -> Option<&'static str> {
+    fn in_flight(&self, far: Option<&Far>) -> Option<&'static str> {
         match (self.stage, far) {
             (Stage::Gone, _) => None,
             (Stage::Connecting, _) => Some("is not taken from the queue of the port"),
-            (Stage::Reset, None) => None,
+            (Stage::Reset, None) => {
+                // An end that is gone cannot be locked: whoever handles the packet that ended it may not have woken all yet.
+                sys::await_packet_handlers();
+                None
+            }
             (Stage::Reset, Some(_)) => Some("is still there after it was broken off"),
             _ if !self.unsent.is_empty() => Some("does not take all that was sent"),
             (_, Some(far)) if far.has_counts => self.in_flight_by(far),
             // What was confirmed was taken by a program that had only finished, and has closed since.
-            _ if self.awaits_reset && !sys::is_all_confirmed(&self.socket) => Some("is not broken off yet"),
+            _ if self.awaits_reset && !sys::is_all_taken(&self.socket) => Some("is not broken off yet"),
             _ if self.stream.end.is_some() => None,
             _ => Some("has not told its end yet"),
         }
@@ -223,5 +174,67 @@ impl Connection {
         }
         let has_all = far.unsent == 0 && far.sent == self.stream.bytes.len() as u64 && !far.has_ended();
         (self.stream.end.is_none() && !has_all).then_some("has an answer on its way")
+    }
+}
+
+impl Channel for Connection {
+    fn send(&mut self, bytes: &[u8]) {
+        if matches!(self.stage, Stage::Connecting | Stage::Open) {
+            self.awaits_reset |= self.stream.end.is_some();
+            self.unsent.extend_from_slice(bytes);
+        }
+        self.pump();
+    }
+
+    fn finish(&mut self) {
+        if matches!(self.stage, Stage::Connecting | Stage::Open) {
+            self.stage = Stage::Finishing;
+        }
+        self.pump();
+    }
+
+    /// TCP does not tell that nothing will be received before something is sent.
+    fn close(&mut self) {
+        self.finish();
+    }
+
+    fn reset(&mut self) {
+        self.pump();
+        self.break_off();
+    }
+
+    /// Connections in `TIME_WAIT` would keep the port from the next instance on the same network.
+    fn abandon(&mut self) {
+        self.break_off();
+    }
+
+    fn pump(&mut self) -> bool {
+        if matches!(self.stage, Stage::Reset | Stage::Gone) || !self.connect_further() {
+            return false;
+        }
+        let moved = self.send_further();
+        let received = self.receive();
+        self.notice_reset() || moved || received
+    }
+
+    fn transit(&self, diagnosis: &Diagnosis) -> Result<Transit, Problem> {
+        let far = diagnosis.look_up((self.far_port, self.own_port));
+        let far = far.map_err(|error| Problem::system("asking for its connections", &error))?;
+        let is_unread = far.as_ref().is_some_and(|far| far.is_unread);
+        Ok(self.in_flight(far.as_ref()).map_or(Ok(is_unread), Err))
+    }
+
+    fn note_rest(&mut self) {
+        self.awaits_reset = false;
+        let is_closed = self.stage == Stage::Finished && self.stream.end.is_some();
+        self.is_over |= is_closed || matches!(self.stage, Stage::Reset | Stage::Gone);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn stream(&self) -> &Stream {
+        &self.stream
     }
 }

@@ -1,15 +1,21 @@
 //! One instance of a program, from its start to its end.
 
+use crate::address::Address;
+use crate::datagram::Datagram;
+use crate::host::channel::Channel;
 use crate::host::connection::Connection;
 use crate::host::diag::Diagnosis;
-use crate::host::keeper::{self, ANSWERS, OWN_NETWORK};
+use crate::host::flow::Flow;
+use crate::host::keeper::{self, ANSWERS, OWN_FOLDER, OWN_NETWORK};
 use crate::host::limit::{Limit, Stop};
 use crate::host::link::Link;
 use crate::host::output::Output;
 use crate::host::passing::{Next, Passing, Sleeper};
+use crate::host::ports::{is_approached, listens};
 use crate::host::rest::{Group, Look, Rest, told};
 use crate::host::sys;
-use crate::host::threads::{Site, collect, is_approached, listens};
+use crate::host::threads::{Site, collect};
+use crate::host::unix::UnixConnection;
 use crate::host::wire::{self, Message, Tag};
 use crate::problem::{Problem, Status};
 use crate::spec::{Clock, Network, Role, Spec, in_words};
@@ -29,7 +35,7 @@ pub struct Instance {
     keeper: Keeper,
     diagnosis: Diagnosis,
     output: Output,
-    connections: Vec<Connection>,
+    connections: Vec<Box<dyn Channel>>,
     /// Where connections of a client come in.
     listener: Option<OwnedFd>,
     /// Where threads slept when it first came to rest.
@@ -80,19 +86,26 @@ impl Instance {
     /// What a program would be kept by here: tries it with one that does nothing.
     pub(crate) fn kept_here() -> Result<i32, Problem> {
         let (command, patience) = (vec![b"/bin/true".to_vec()], Duration::from_secs(10));
-        let (directory, environment, port) = ("/".into(), Vec::new(), 0);
+        let (directory, environment, address) = ("/".into(), Vec::new(), Address::Tcp(0));
         let (clock, network, role) = (Clock::Virtual, Network::Own, Role::Server);
-        let spec = Spec { command, environment, directory, port, role, clock, network, patience };
+        let spec = Spec { command, environment, directory, address, role, clock, network, patience };
         let (process, wire, _output) = spawn(&spec)?;
         let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
         keeper.await_ready(&spec, &|| false)?;
         Ok(keeper.kept)
     }
 
-    /// Whether it has a network of its own. If not, there can be only one instance at a time.
+    /// Whether it has a network of its own.
     #[must_use]
     pub fn has_own_network(&self) -> bool {
         self.keeper.kept & OWN_NETWORK != 0
+    }
+
+    /// Whether another instance would meet it where it listens: then there can be only one at a time.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        let own = if matches!(self.spec.address, Address::Unix(_)) { OWN_FOLDER } else { OWN_NETWORK };
+        self.keeper.kept & own == 0
     }
 
     /// Whether its clock and its randomness are ours.
@@ -107,10 +120,19 @@ impl Instance {
     /// If the system refuses.
     pub fn open(&mut self) -> Result<usize, Problem> {
         let number = self.connections.len();
-        let from = self.has_own_network().then_some(FIRST_PORT + number as u16);
-        let connection = self.keeper.socket().and_then(|socket| Connection::open(socket, from, self.spec.port));
+        let connection = self.channel(FIRST_PORT + number as u16);
         self.connections.push(connection.map_err(|error| Problem::system("opening a connection", &error))?);
         Ok(number)
+    }
+
+    /// Our end of a new connection, or of a flow of datagrams, from a port.
+    fn channel(&mut self, port: u16) -> io::Result<Box<dyn Channel>> {
+        let socket = self.keeper.socket()?;
+        Ok(match self.spec.address {
+            Address::Tcp(to) => Box::new(Connection::open(socket, self.has_own_network().then_some(port), to)?),
+            Address::Udp(to) => Box::new(Flow::open(socket, port, to)?),
+            Address::Unix(_) => Box::new(UnixConnection::open(socket, self.keeper.door()?)),
+        })
     }
 
     /// Opens a connection over which bytes only pass. When the program has answered is not observed any more.
@@ -118,8 +140,12 @@ impl Instance {
     /// # Errors
     /// If the system refuses.
     pub fn link(&mut self) -> Result<Link, Problem> {
-        let socket = self.keeper.socket().map_err(|error| Problem::system("opening a connection", &error))?;
-        Link::open(socket, self.spec.port)
+        let link = self.keeper.socket().and_then(|socket| match self.spec.address {
+            Address::Tcp(to) => Link::tcp(socket, to),
+            Address::Unix(_) => Ok(Link::unix(socket, self.keeper.door()?)),
+            Address::Udp(_) => Err(io::ErrorKind::Unsupported.into()),
+        });
+        link.map_err(|error| Problem::system("opening a connection", &error))
     }
 
     /// Sends bytes on a connection.
@@ -132,6 +158,11 @@ impl Instance {
         self.connections[connection].finish();
     }
 
+    /// Says that no more will be sent or received on a connection.
+    pub fn close(&mut self, connection: usize) {
+        self.connections[connection].close();
+    }
+
     /// Breaks a connection off.
     pub fn reset(&mut self, connection: usize) {
         self.connections[connection].reset();
@@ -140,7 +171,13 @@ impl Instance {
     /// All that was received on a connection.
     #[must_use]
     pub fn stream(&self, connection: usize) -> &Stream {
-        &self.connections[connection].stream
+        self.connections[connection].stream()
+    }
+
+    /// All datagrams that were received in a flow.
+    #[must_use]
+    pub fn datagrams(&self, flow: usize) -> &[Datagram] {
+        self.connections[flow].datagrams()
     }
 
     /// How its first process ended, if it did.
@@ -190,7 +227,7 @@ impl Instance {
                 None => limit.check(restless("it sleeps again and again".to_owned()))?,
             }
         }
-        self.connections.iter_mut().for_each(Connection::note_rest);
+        self.connections.iter_mut().for_each(|connection| connection.note_rest());
         Ok(())
     }
 
@@ -200,7 +237,7 @@ impl Instance {
 
     /// How much was received on all connections.
     fn extent(&self) -> Vec<(usize, Option<End>)> {
-        self.connections.iter().map(|connection| connection.stream.extent()).collect()
+        self.connections.iter().map(|connection| connection.extent()).collect()
     }
 
     /// What is to be done when nothing moves but time.
@@ -236,7 +273,7 @@ impl Instance {
         let (mut limit, mut passing) = (self.limit(stop), Passing::new(self.spec.patience));
         loop {
             let look = self.look()?;
-            match (look, listens(&self.keeper.pid.to_string(), self.spec.port)) {
+            match (look, listens(&self.keeper.pid.to_string(), &self.spec.address)) {
                 (Look::Rest(rest), true) => {
                     self.idle = Some(rest.sites());
                     return Ok(());
@@ -269,19 +306,20 @@ impl Instance {
             }
             limit.wait(|patience| self.not_connected(format!("in {patience}")))?;
         }
-        self.connections.iter_mut().for_each(Connection::note_rest);
+        self.connections.iter_mut().for_each(|connection| connection.note_rest());
         Ok(())
     }
 
     fn not_connected(&self, how: String) -> Problem {
-        Problem::NotConnected { port: self.spec.port, how, last_words: self.last_words() }
+        Problem::NotConnected { address: self.spec.address.clone(), how, last_words: self.last_words() }
     }
 
     /// Takes connections that a client has opened; whether there were any.
     fn accept(&mut self) -> bool {
         let before = self.connections.len();
+        let Address::Tcp(port) = self.spec.address else { return false };
         while let Some((socket, from)) = self.listener.as_ref().and_then(sys::accept) {
-            self.connections.push(Connection::accepted(socket, from, self.spec.port));
+            self.connections.push(Box::new(Connection::accepted(socket, from, port)));
         }
         self.connections.len() > before
     }
@@ -289,7 +327,7 @@ impl Instance {
     /// Whether nothing can happen on any connection any more.
     #[must_use]
     pub fn is_free(&self) -> bool {
-        self.connections.iter().all(Connection::is_over)
+        self.connections.iter().all(|connection| connection.is_over())
     }
 
     /// Whether it opens connections itself.
@@ -320,19 +358,27 @@ impl Instance {
     }
 
     fn not_listening(&self, how: String) -> Problem {
-        Problem::NotListening { port: self.spec.port, how, last_words: self.last_words() }
+        Problem::NotListening { address: self.spec.address.clone(), how, last_words: self.last_words() }
     }
 
     /// Looks whether it is at rest: nothing is received before or after.
     fn look(&mut self) -> Result<Look, Problem> {
         self.pump()?;
-        let Self { keeper, connections, diagnosis, idle, .. } = self;
-        let group = Group { keeper: keeper.pid, connections, diagnosis, idle: idle.as_ref() };
+        let Self { keeper, spec, connections, diagnosis, idle, .. } = self;
+        let group = Group { keeper: keeper.pid, address: &spec.address, connections, diagnosis, idle: idle.as_ref() };
         let mut look = group.look()?;
-        if self.listener.is_some() && is_approached(&self.keeper.pid.to_string(), self.spec.port) {
+        if self.is_approached() {
             look = Look::Moves("a connection of it is on its way".to_owned());
         }
         Ok(if self.pump()? { Look::Moves("it still speaks".to_owned()) } else { look })
+    }
+
+    /// Whether a client is about to connect.
+    fn is_approached(&self) -> bool {
+        match self.spec.address {
+            Address::Tcp(port) => self.listener.is_some() && is_approached(&self.keeper.pid.to_string(), port),
+            Address::Udp(_) | Address::Unix(_) => false,
+        }
     }
 
     /// Receives what there is; whether there was anything.
@@ -353,8 +399,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // Connections in `TIME_WAIT` would keep the port from the next instance on the same network.
-        self.connections.iter_mut().for_each(Connection::break_off);
+        self.connections.iter_mut().for_each(|connection| connection.abandon());
     }
 }
 
@@ -413,6 +458,11 @@ impl Keeper {
     /// A socket on the program's network.
     fn socket(&mut self) -> io::Result<OwnedFd> {
         self.ask(Tag::Socket, 0)?.fd.ok_or_else(|| io::Error::other("its keeper has no sockets"))
+    }
+
+    /// A descriptor that leads to the program's Unix socket, if that is there.
+    fn door(&mut self) -> io::Result<Option<OwnedFd>> {
+        Ok(self.ask(Tag::Door, 0)?.fd)
     }
 
     /// The threads that it lets sleep.

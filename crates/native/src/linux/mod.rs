@@ -1,18 +1,22 @@
 //! Processes of x86-64 Linux.
 
+mod channel;
 mod command;
 mod connection;
 mod diag;
+mod flow;
 mod instance;
 mod keeper;
 mod limit;
 mod link;
 mod output;
 mod passing;
+mod ports;
 mod probe;
 mod rest;
 mod sys;
 mod threads;
+mod unix;
 mod wire;
 
 pub use command::run;

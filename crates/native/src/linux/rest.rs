@@ -5,9 +5,10 @@
 //! of the program is open. The kernel's counts of each connection are looked at before that moment. Whoever waits for a packet
 //! that is counted has been woken, and would not be blocked.
 
-use crate::host::connection::Connection;
+use crate::address::Address;
+use crate::host::channel::Channel;
 use crate::host::diag::Diagnosis;
-use crate::host::sys::await_packet_handlers;
+use crate::host::ports;
 use crate::host::threads::{Doing, Site, Thread, collect};
 use crate::problem::Problem;
 use std::collections::BTreeSet;
@@ -16,7 +17,9 @@ use std::time::Duration;
 /// What is looked at.
 pub(crate) struct Group<'a> {
     pub keeper: u32,
-    pub connections: &'a [Connection],
+    /// Where it is reached.
+    pub address: &'a Address,
+    pub connections: &'a [Box<dyn Channel>],
     pub diagnosis: &'a Diagnosis,
     /// Where threads may sleep and still be at rest; nothing if that is anywhere.
     pub idle: Option<&'a BTreeSet<Site>>,
@@ -79,19 +82,15 @@ impl Group<'_> {
 
     /// Whether something is unread; or on which connection something is on its way.
     fn connections_at_rest(&self) -> Result<Result<bool, String>, Problem> {
-        let (mut is_broken, mut is_unread) = (false, false);
+        let mut is_unread = match ports::waiting(&self.keeper.to_string(), self.address)? {
+            Ok(is_unread) => is_unread,
+            Err(why) => return Ok(Err(why.to_owned())),
+        };
         for (index, connection) in self.connections.iter().enumerate().filter(|(_, one)| !one.is_over()) {
-            let far = self.diagnosis.look_up(connection.ports());
-            let far = far.map_err(|error| Problem::system("asking for its connections", &error))?;
-            if let Some(why) = connection.in_flight(far.as_ref()) {
-                return Ok(Err(format!("connection {} {why}", index + 1)));
+            match connection.transit(self.diagnosis)? {
+                Err(why) => return Ok(Err(format!("connection {} {why}", index + 1))),
+                Ok(is_left) => is_unread |= is_left,
             }
-            is_unread |= far.is_some_and(|far| far.is_unread);
-            is_broken |= connection.is_broken_off();
-        }
-        // An end that is gone cannot be locked: whoever handles the packet that ended it may not have woken all yet.
-        if is_broken {
-            await_packet_handlers();
         }
         Ok(Ok(is_unread))
     }

@@ -1,7 +1,10 @@
 //! System calls that the standard library does not have, as safe functions.
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The result of a call that says -1 if it fails.
 pub(crate) fn checked(result: i64) -> io::Result<i64> {
@@ -70,6 +73,28 @@ pub(crate) fn bind(fd: &OwnedFd, port: u16) -> io::Result<()> {
     checked(i64::from(bound)).map(drop)
 }
 
+/// `connect(2)` to a Unix socket that a descriptor leads to: through `/proc`, because it may lie in another mount namespace.
+pub(crate) fn connect_unix(fd: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
+    let path = format!("/proc/self/fd/{}", to.as_raw_fd());
+    // SAFETY: plain data.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (to, from) in address.sun_path.iter_mut().zip(path.bytes()) {
+        *to = from as libc::c_char;
+    }
+    let size = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    // SAFETY: the address lives as long as the call, and ends with a zero.
+    let connected = unsafe { libc::connect(fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), size) };
+    checked(i64::from(connected)).map(drop)
+}
+
+/// A descriptor that leads to a file, and can do nothing with it.
+pub(crate) fn lead_to(path: &Path) -> io::Result<OwnedFd> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: a path that lives as long as the call.
+    owned(i64::from(unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) }))
+}
+
 /// A socket that listens on a port of the local machine, and does not wait.
 pub(crate) fn listener(port: u16) -> io::Result<OwnedFd> {
     const BACKLOG: i32 = 256;
@@ -128,6 +153,98 @@ pub(crate) fn receive(fd: &OwnedFd, room: &mut [u8]) -> io::Result<usize> {
     checked(got as i64).map(|got| got as usize)
 }
 
+/// `recv(2)` of bytes without waiting: how many, and whether open files came with them, which are lost.
+pub(crate) fn receive_plain(fd: &OwnedFd, room: &mut [u8], flags: i32) -> io::Result<(usize, bool)> {
+    let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+    // SAFETY: plain data; there is no room for what comes beside the bytes, and the kernel says if there was any.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    (header.msg_iov, header.msg_iovlen) = (&mut part, 1);
+    // SAFETY: the room lives as long as the call.
+    let got = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut header, flags | libc::MSG_DONTWAIT) };
+    checked(got as i64).map(|got| (got as usize, header.msg_flags & libc::MSG_CTRUNC != 0))
+}
+
+/// `sendto(2)` of a datagram to a port of the local machine.
+pub(crate) fn send_to(fd: &OwnedFd, bytes: &[u8], port: u16) -> io::Result<()> {
+    let (address, size) = (loopback(port), size_of::<libc::sockaddr_in>() as libc::socklen_t);
+    let to = std::ptr::from_ref(&address).cast();
+    // SAFETY: the bytes and the address live as long as the call.
+    let sent = unsafe { libc::sendto(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0, to, size) };
+    checked(sent as i64).map(drop)
+}
+
+/// `recvfrom(2)` of a datagram without waiting: its length, and the port that it comes from.
+pub(crate) fn receive_from(fd: &OwnedFd, room: &mut [u8]) -> io::Result<(usize, u16)> {
+    let (mut address, mut size) = (loopback(0), size_of::<libc::sockaddr_in>() as libc::socklen_t);
+    let (from, into) = (std::ptr::from_mut(&mut address).cast(), room.as_mut_ptr().cast());
+    // SAFETY: the room lives as long as the call, and so does that for an address.
+    let got = unsafe { libc::recvfrom(fd.as_raw_fd(), into, room.len(), libc::MSG_DONTWAIT, from, &mut size) };
+    checked(got as i64).map(|got| (got as usize, u16::from_be(address.sin_port)))
+}
+
+/// Takes an error that a datagram has caused, `ip(7)`; whether there was one.
+pub(crate) fn take_error(fd: &OwnedFd) -> bool {
+    // SAFETY: plain data: there is no room for anything, and nothing is wanted.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    // SAFETY: the header lives as long as the call.
+    unsafe { libc::recvmsg(fd.as_raw_fd(), &mut header, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) >= 0 }
+}
+
+/// Whether datagrams to a socket were lost because there was no room for them, `SO_MEMINFO`.
+pub(crate) fn has_lost(fd: &OwnedFd) -> bool {
+    const LOST: usize = 8;
+    let (mut words, mut size) = ([0u32; LOST + 1], (4 * (LOST + 1)) as libc::socklen_t);
+    let room = words.as_mut_ptr().cast();
+    // SAFETY: room for as many words as are said.
+    unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MEMINFO, room, &mut size) };
+    words[LOST] > 0
+}
+
+/// Bytes that were received and not read, `FIONREAD`.
+pub(crate) fn unread(fd: &OwnedFd) -> usize {
+    let mut count = 0i32;
+    // SAFETY: room for a number.
+    unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &raw mut count) };
+    usize::try_from(count).unwrap_or(0)
+}
+
+/// What has happened to a socket: the events of `poll(2)`.
+pub(crate) fn happened(fd: RawFd) -> i16 {
+    poll([fd], libc::POLLIN | libc::POLLRDHUP, 0).map_or(0, |[events]| events)
+}
+
+/// `pipe2(2)`, closed on exec: where it is read, and where it is written without waiting.
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: room for two descriptors.
+    checked(i64::from(unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) }))?;
+    let (reader, writer) = (owned(i64::from(fds[0]))?, owned(i64::from(fds[1]))?);
+    // SAFETY: numbers only.
+    checked(i64::from(unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) }))?;
+    Ok((reader, writer))
+}
+
+/// An empty set of descriptors, `epoll(7)`.
+pub(crate) fn epoll() -> io::Result<OwnedFd> {
+    // SAFETY: numbers only.
+    owned(i64::from(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }))
+}
+
+/// Adds a descriptor to a set, to be told when it has room.
+pub(crate) fn watch_room(set: RawFd, fd: &OwnedFd) -> io::Result<()> {
+    let mut event = libc::epoll_event { events: libc::EPOLLOUT as u32, u64: fd.as_raw_fd() as u64 };
+    // SAFETY: the event lives as long as the call.
+    checked(i64::from(unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &mut event) })).map(drop)
+}
+
+/// Descriptors of a set that have room, or lead nowhere.
+pub(crate) fn with_room(set: RawFd) -> Vec<RawFd> {
+    let mut events = [libc::epoll_event { events: 0, u64: 0 }; 16];
+    // SAFETY: room for as many events as are said.
+    let count = unsafe { libc::epoll_wait(set, events.as_mut_ptr(), events.len() as i32, 0) };
+    events.iter().take(usize::try_from(count).unwrap_or(0)).map(|event| event.u64 as RawFd).collect()
+}
+
 /// `poll(2)`; what has happened to each.
 pub(crate) fn poll<const N: usize>(fds: [RawFd; N], events: i16, timeout_ms: i32) -> io::Result<[i16; N]> {
     let mut all = fds.map(|fd| libc::pollfd { fd, events, revents: 0 });
@@ -154,8 +271,8 @@ pub(crate) fn has_error(fd: &OwnedFd) -> bool {
     error != 0
 }
 
-/// Whether the other side has confirmed all that was sent on a socket, `tcp(7)`.
-pub(crate) fn is_all_confirmed(fd: &OwnedFd) -> bool {
+/// Whether the other side has confirmed all that was sent on a socket, `tcp(7)`; or has read it, `unix(7)`.
+pub(crate) fn is_all_taken(fd: &OwnedFd) -> bool {
     let mut left = 0i32;
     // SAFETY: room for a number.
     let asked = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCOUTQ, &raw mut left) };

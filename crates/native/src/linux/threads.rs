@@ -151,30 +151,3 @@ fn numbers(thread: u32) -> Option<Vec<i32>> {
     let words = text.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     words.split_whitespace().map(|word| word.parse().ok()).collect()
 }
-
-/// Whether a process listens on a port of the network that a process is on.
-pub(crate) fn listens(pid: &str, port: u16) -> bool {
-    sockets(pid).into_iter().any(|(own, _, state)| own == port && state == "0A")
-}
-
-/// Whether somebody is about to connect to a port of the network that a process is on, or to get there.
-pub(crate) fn is_approached(pid: &str, port: u16) -> bool {
-    let is_on_its_way = |own: u16, other: u16, state: &str| match state {
-        "02" => other == port,
-        "03" => own == port,
-        _ => false,
-    };
-    sockets(pid).into_iter().any(|(own, other, state)| is_on_its_way(own, other, &state))
-}
-
-/// The TCP sockets of the network that a process is on, as `proc(5)` has them: own port, the other's, state.
-fn sockets(pid: &str) -> Vec<(u16, u16, String)> {
-    let socket = |line: &str| {
-        let mut words = line.split_whitespace().skip(1);
-        let mut port = || u16::from_str_radix(words.next()?.rsplit_once(':')?.1, 16).ok();
-        Some((port()?, port()?, words.next()?.to_owned()))
-    };
-    let tables =
-        ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default());
-    tables.iter().flat_map(|table| table.lines().filter_map(socket)).collect()
-}

@@ -19,8 +19,10 @@ pub(crate) enum Tag {
     Failed = b'F' as isize,
     /// Keeper: the program has ended; the number is its status.
     Ended = b'E' as isize,
-    /// To the keeper: open a socket. From it: here it is.
+    /// To the keeper: open a socket that reaches the program. From it: here it is.
     Socket = b'S' as isize,
+    /// To the keeper: what is at the path of the Unix socket? From it: a descriptor that leads there; none, if it is not there.
+    Door = b'D' as isize,
     /// Keeper: here is who listens on the port that a client connects to.
     Port = b'P' as isize,
     /// To the keeper: who sleeps? From it: the text says who.
@@ -34,11 +36,12 @@ pub(crate) enum Tag {
     Listener = b'L' as isize,
 }
 
-const TAGS: [Tag; 9] = [
+const TAGS: [Tag; 10] = [
     Tag::Ready,
     Tag::Failed,
     Tag::Ended,
     Tag::Socket,
+    Tag::Door,
     Tag::Port,
     Tag::Sleepers,
     Tag::Wake,

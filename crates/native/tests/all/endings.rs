@@ -50,14 +50,14 @@ fn who_never_listens_is_told_with_its_last_words() {
     let table = [
         (
             "int main(void) { puts(\"waiting for Godot\"); fflush(stdout); pause(); }",
-            "did not listen on 7000 in 500 ms; its last words: waiting for Godot",
+            "did not listen on port 7000 in 500 ms; its last words: waiting for Godot",
         ),
         (
             "int main(void) { fprintf(stderr, \"no\\nconfiguration\\n\"); return 3; }",
-            "did not listen on 7000 and ended with status 3; its last words: no / configuration",
+            "did not listen on port 7000 and ended with status 3; its last words: no / configuration",
         ),
-        ("int main(void) { hear(7001); pause(); }", "did not listen on 7000 in 500 ms; it printed nothing"),
-        ("int main(void) { abort(); }", "did not listen on 7000 and ended by SIGABRT; it printed nothing"),
+        ("int main(void) { hear(7001); pause(); }", "did not listen on port 7000 in 500 ms; it printed nothing"),
+        ("int main(void) { abort(); }", "did not listen on port 7000 and ended by SIGABRT; it printed nothing"),
     ];
     for (index, (main, expected)) in table.into_iter().enumerate() {
         let server =

@@ -1,7 +1,7 @@
 //! Nothing is left running.
 
 use crate::server::{MAIN, Server, ask, open, start};
-use native::{Network, Spec};
+use native::{Address, Network, Spec};
 use std::time::{Duration, Instant};
 
 /// A server with children, threads and a daemon in a session of its own.
@@ -39,7 +39,7 @@ fn on_the_host(server: &Server) -> Spec {
     let port =
         std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
     Spec {
-        port,
+        address: Address::Tcp(port),
         network: Network::Host,
         command: vec![b"./server".to_vec(), port.to_string().into_bytes()],
         ..server.spec()

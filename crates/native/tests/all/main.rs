@@ -10,6 +10,8 @@ mod patience;
 mod random;
 mod server;
 mod sleeps;
+mod udp;
+mod unix;
 
 /// The loader calls this before `main`.
 #[used]

@@ -49,3 +49,29 @@ fn a_program_that_is_executed_goes_on_with_the_bytes_of_its_process() {
     let server = Server::new("random-exec", &format!("#define FORK {fork}\n{code}"));
     assert_eq!(answers(&server, &[0, 1, 2]), answers(&server, &[2, 1, 0]));
 }
+
+#[test]
+fn random_devices_have_the_same_bytes_in_every_instance_and_no_end() {
+    // Two files of a process, and those of its child, differ; one of them is read to far beyond what a pipe holds.
+    let code = "#include <fcntl.h>
+    static unsigned long of(const char *path, int flags, int count) { unsigned long sum = 0, word; int fd = flags < 0 ? syscall(2, path, 0) : open(path, flags);
+        while (count--) { if (read(fd, &word, sizeof word) != sizeof word) abort(); sum = sum * 31 + word; } close(fd); return sum; }
+    static void serve(int fd, char *line) { char t[256]; int p[2]; unsigned long child; pipe(p);
+        if (!fork()) { child = of(\"/dev/urandom\", 0, 3); write(p[1], &child, sizeof child); _exit(0); }
+        read(p[0], &child, sizeof child); wait(0);
+        sprintf(t, \"%lx %lx %lx %lx %lx \", of(\"/dev/urandom\", O_CLOEXEC, 3), of(\"/dev/urandom\", -1, 3), of(\"/dev/random\", 0, 3), of(\"/dev/urandom\", 0, 100000), child);
+        answer(fd, t); }";
+    let server = Server::new("random-devices", &format!("{code}{}", crate::server::MAIN));
+    let told = || {
+        let mut instance = server.start();
+        let one = open(&mut instance);
+        crate::server::ask(&mut instance, one, "a");
+        crate::server::ask(&mut instance, one, "b")
+    };
+    let (first, second) = (told(), told());
+    assert_eq!(first, second);
+    let mut words: Vec<&str> = first.split_whitespace().collect();
+    words.sort_unstable();
+    words.dedup();
+    assert_eq!(words.len(), 10, "{first}");
+}

@@ -1,6 +1,6 @@
 //! Servers, compiled from C into a folder of their own.
 
-use native::{Clock, Instance, Network, Problem, Role, Spec};
+use native::{Address, Clock, Instance, Network, Problem, Role, Spec};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -73,7 +73,7 @@ impl Server {
             command: vec![b"./server".to_vec()],
             environment: vec![b"PATH=/usr/bin:/bin".to_vec()],
             directory: self.0.clone(),
-            port: 7000,
+            address: Address::Tcp(7000),
             role: Role::Server,
             clock: Clock::Virtual,
             network: Network::Own,

@@ -3,7 +3,7 @@
 use kernel::Id;
 use kernel::net::far::{Place, Said, Saying};
 use native::{Clock, Network, Role, Spec};
-use peer::{Ignore, Native, Outside, Terms, Trouble};
+use peer::{Address, Ignore, Native, Outside, Shape, Terms, Trouble};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -17,10 +17,16 @@ const SERVER: &str = r#"
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 int main(void) {
+#ifdef PATH
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0), count = 0, connections = 0;
+    struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = PATH};
+#else
     int listener = socket(AF_INET, SOCK_STREAM, 0), count = 0, connections = 0;
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(7000)};
+#endif
     struct pollfd all[32] = {{.fd = listener, .events = POLLIN}};
     if (bind(listener, (void *)&at, sizeof at) || listen(listener, 8)) return 1;
     for (;;) {
@@ -43,10 +49,21 @@ pub struct Server(pub PathBuf);
 
 impl Server {
     pub fn new(name: &str, say: &str, wait: &str) -> Self {
+        Self::new_at(name, say, wait, None)
+    }
+
+    /// One that listens at a path, if that is given.
+    pub fn new_at(name: &str, say: &str, wait: &str, path: Option<&str>) -> Self {
+        let path = path.map(|path| format!("-DPATH=\"{path}\""));
+        let defines = [format!("-DSAY={say}"), format!("-DWAIT={wait}")].into_iter().chain(path);
+        Self::of(name, SERVER, &defines.collect::<Vec<_>>())
+    }
+
+    /// One that is compiled with definitions.
+    pub fn of(name: &str, source: &str, defines: &[String]) -> Self {
         let folder = std::env::temp_dir().join(format!("allways-peer-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("can make a folder");
-        std::fs::write(folder.join("server.c"), SERVER).expect("can write a file");
-        let defines = [format!("-DSAY={say}"), format!("-DWAIT={wait}")];
+        std::fs::write(folder.join("server.c"), source).expect("can write a file");
         let gcc =
             Command::new("gcc").args(["-w", "-o", "server", "server.c"]).args(defines).current_dir(&folder).output();
         let output = gcc.expect("gcc runs");
@@ -54,11 +71,24 @@ impl Server {
         Self(folder)
     }
 
+    /// Starts it at an address.
+    pub fn start_at(&self, address: Address) -> Native {
+        let terms = Terms { patience: LONG, ..Terms::default() };
+        Native::of("db", &Shape::Listens(address), &self.command(), terms, Arc::new(|| false))
+            .unwrap_or_else(|trouble| panic!("{trouble}"))
+    }
+
+    fn command(&self) -> world::Command {
+        let (arguments, directory) = (vec![b"./server".to_vec()], self.0.as_os_str().as_bytes().to_vec());
+        world::Command { arguments, environment: Vec::new(), directory, user: None }
+    }
+
     pub fn start(&self, patience: Duration) -> Result<Native, Trouble> {
         let (clock, network) = (Clock::Virtual, Network::Own);
         let (command, directory) = (vec![b"./server".to_vec()], self.0.clone());
         let role = Role::Server;
-        let spec = Spec { command, environment: Vec::new(), directory, port: 7000, role, clock, network, patience };
+        let (environment, address) = (Vec::new(), native::Address::Tcp(7000));
+        let spec = Spec { command, environment, directory, address, role, clock, network, patience };
         Native::start("db", spec, Terms::default(), Arc::new(|| false))
     }
 
@@ -66,9 +96,8 @@ impl Server {
     fn start_ignoring(&self, patterns: &[&str]) -> Native {
         let ignore = Ignore::new(&patterns.iter().map(ToString::to_string).collect::<Vec<_>>()).expect("patterns");
         let terms = Terms { clock: Clock::Real, ignore, patience: LONG, ..Terms::default() };
-        let (arguments, directory) = (vec![b"./server".to_vec()], self.0.as_os_str().as_bytes().to_vec());
-        let command = world::Command { arguments, environment: Vec::new(), directory, user: None };
-        Native::of("db", (Role::Server, 7000), &command, terms, Arc::new(|| false)).expect("it starts")
+        Native::of("db", &Shape::Listens(Address::Port(7000)), &self.command(), terms, Arc::new(|| false))
+            .expect("it starts")
     }
 }
 

@@ -1,5 +1,6 @@
 //! Answers to the program's questions: time passes only while it sleeps, and random bytes are the same in every instance.
 
+use super::devices::{RandomDevices, is_random};
 use super::exec;
 use super::processes::Processes;
 use super::sleepers::{Awakened, Sleepers, duration};
@@ -12,6 +13,9 @@ const CONTINUE: u32 = 1;
 const RECEIVE: u64 = 0xc050_2100;
 const SEND: u64 = 0xc018_2101;
 const SET_FLAGS: u64 = 0x4008_2104;
+const GIVE: u64 = 0x4018_2103;
+/// A descriptor that is given is the answer.
+const AND_SEND: u32 = 2;
 /// Whoever answers wakes whoever asked on the same processor.
 const SYNC_WAKE_UP: u64 = 1;
 
@@ -23,6 +27,17 @@ pub(super) struct Answers {
     /// What the program's clocks have passed.
     now: Moment,
     sleepers: Sleepers,
+    devices: RandomDevices,
+}
+
+/// A descriptor for whoever asked, `struct seccomp_notif_addfd`.
+#[repr(C)]
+struct GivenFile {
+    id: u64,
+    flags: u32,
+    source: u32,
+    target: u32,
+    newfd_flags: u32,
 }
 
 /// What the kernel is to say to whoever asked.
@@ -30,7 +45,7 @@ enum Answer {
     Value(i64),
     Error(i32),
     Pass,
-    /// Nothing yet.
+    /// Nothing, or nothing yet.
     Later,
 }
 
@@ -38,11 +53,22 @@ impl Answers {
     pub fn new(listener: OwnedFd, clock: Clock) -> Self {
         // SAFETY: numbers only. Kernels that do not know it are slower.
         unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
-        Self { listener, clock, processes: Processes::new(), now: 0, sleepers: Sleepers::default() }
+        let (sleepers, devices) = (Sleepers::default(), RandomDevices::default());
+        Self { listener, clock, processes: Processes::new(), now: 0, sleepers, devices }
     }
 
     pub fn fd(&self) -> RawFd {
         self.listener.as_raw_fd()
+    }
+
+    /// Where random devices say that they have room.
+    pub fn devices_fd(&self) -> RawFd {
+        self.devices.fd()
+    }
+
+    /// Refills random devices.
+    pub fn refill(&mut self) {
+        self.devices.refill();
     }
 
     /// Whether the time is ours.
@@ -82,6 +108,8 @@ impl Answers {
             libc::SYS_gettimeofday => self.tell_time(asker, arguments[0], libc::CLOCK_REALTIME, 1000),
             libc::SYS_time => self.tell_date(asker, arguments[0]),
             libc::SYS_getrandom => self.random(asker, arguments[0], arguments[1]),
+            libc::SYS_open => self.open(question, arguments[0], arguments[1] as i32),
+            libc::SYS_openat => self.open(question, arguments[1], arguments[2] as i32),
             libc::SYS_execve | libc::SYS_execveat => {
                 exec::follow(asker);
                 Answer::Pass
@@ -154,9 +182,31 @@ impl Answers {
         self.send(awakened.question, Answer::Error(libc::EINTR));
     }
 
+    /// As `open(2)`: random devices are ours.
+    fn open(&mut self, question: &libc::seccomp_notif, path: u64, flags: i32) -> Answer {
+        let asker = question.pid as libc::pid_t;
+        if flags & libc::O_ACCMODE != libc::O_RDONLY || !is_random(asker, path) {
+            return Answer::Pass;
+        }
+        let seed = self.processes.random(asker).next();
+        let Ok(device) = self.devices.open(seed) else { return Answer::Error(libc::ENFILE) };
+        self.give(question.id, &device, flags & libc::O_CLOEXEC)
+    }
+
+    /// Answers with a descriptor; where the system cannot, the kernel opens what was asked for.
+    fn give(&self, question: u64, file: &OwnedFd, flags: i32) -> Answer {
+        let (source, newfd_flags) = (file.as_raw_fd() as u32, flags as u32);
+        let given = GivenFile { id: question, flags: AND_SEND, source, target: 0, newfd_flags };
+        // SAFETY: what is given lives as long as the call.
+        match unsafe { libc::ioctl(self.fd(), GIVE, &raw const given) } {
+            0.. => Answer::Later,
+            _ => Answer::Pass,
+        }
+    }
+
     /// As `getrandom(2)`, which may give less than was asked for. Each process has its own bytes: who asks first does not matter.
     fn random(&mut self, asker: libc::pid_t, address: u64, length: u64) -> Answer {
-        let bytes = self.processes.random(asker, length.min(1 << 20) as usize);
+        let bytes = self.processes.random(asker).bytes(length.min(1 << 20) as usize);
         match stored(asker, address, &bytes) {
             Answer::Value(_) => Answer::Value(bytes.len() as i64),
             other => other,

@@ -5,9 +5,11 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 /// The calls that tell the time.
 const TIME: [i64; 3] = [libc::SYS_clock_gettime, libc::SYS_gettimeofday, libc::SYS_time];
-/// Randomness; the ways to another process, which has its own, and its end; and those to another program, whose first stack has more of both.
-const ALWAYS: [i64; 8] = [
+/// Randomness, and opening files, which may be random devices; the ways to another process, which has its own, and its end; and those to another program, whose first stack has more of both.
+const ALWAYS: [i64; 10] = [
     libc::SYS_getrandom,
+    libc::SYS_open,
+    libc::SYS_openat,
     libc::SYS_fork,
     libc::SYS_vfork,
     libc::SYS_clone,

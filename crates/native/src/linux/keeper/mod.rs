@@ -4,16 +4,19 @@
 //! standard input is the wire; when that is closed, however we ended, it ends, and all that it started.
 
 mod answers;
+mod devices;
+mod door;
 mod exec;
 mod filter;
 mod launch;
 mod namespaces;
 mod processes;
+mod random;
 mod sleepers;
 mod time;
 
+use crate::address::Address;
 use crate::host::sys::{self, checked};
-use crate::host::threads::listens;
 use crate::host::wire::{self, Tag};
 use crate::spec::{Clock, Network, Role, Spec};
 use answers::Answers;
@@ -31,13 +34,15 @@ pub(crate) const OWN_NETWORK: i32 = 1;
 pub(crate) const OWN_PIDS: i32 = 2;
 /// Questions of the program come to it.
 pub(crate) const ANSWERS: i32 = 4;
+/// The folder of its Unix socket is its own.
+pub(crate) const OWN_FOLDER: i32 = 8;
 
 /// What a keeper starts.
 struct Order {
     clock: Clock,
     network: Network,
     role: Role,
-    port: u16,
+    address: Address,
     program: CString,
     environment: Vec<CString>,
     arguments: Vec<CString>,
@@ -48,9 +53,9 @@ pub(crate) fn arguments(spec: &Spec, program: Vec<u8>) -> Vec<OsString> {
     let clock = if spec.clock == Clock::Virtual { "virtual" } else { "real" };
     let network = if spec.network == Network::Own { "own" } else { "host" };
     let role = if spec.role == Role::Server { "server" } else { "client" };
-    let (port, count) = (spec.port.to_string(), spec.environment.len().to_string());
+    let (address, count) = (spec.address.word(), spec.environment.len().to_string());
     let program = OsString::from_vec(program);
-    let head = [KEEPER.into(), clock.into(), network.into(), role.into(), port.into(), program, count.into()];
+    let head = [KEEPER.into(), clock.into(), network.into(), role.into(), address, program, count.into()];
     let tail = spec.environment.iter().chain(&spec.command).map(|word| OsString::from_vec(word.clone()));
     head.into_iter().chain(tail).collect()
 }
@@ -73,11 +78,11 @@ fn order(arguments: Vec<OsString>) -> Option<Order> {
     let clock = if words.next()?.as_bytes() == b"virtual" { Clock::Virtual } else { Clock::Real };
     let network = if words.next()?.as_bytes() == b"own" { Network::Own } else { Network::Host };
     let role = if words.next()?.as_bytes() == b"server" { Role::Server } else { Role::Client };
-    let port = words.next()?.to_str().ok()?.parse().ok()?;
+    let address = Address::read(words.next()?.as_bytes())?;
     let program = words.next()?;
     let count = words.next()?.to_str().ok()?.parse().ok()?;
     let environment = words.by_ref().take(count).collect();
-    Some(Order { clock, network, role, port, program, environment, arguments: words.collect() })
+    Some(Order { clock, network, role, address, program, environment, arguments: words.collect() })
 }
 
 /// unshare(2) of `CLONE_NEWPID` moves the children of the caller, not the caller itself: the first
@@ -99,7 +104,7 @@ fn keep(order: &Order) -> io::Result<()> {
         0 => {
             die_with_parent();
             namespaces::furnish();
-            Keeper::start(order, wire, kept)?.run()
+            Keeper::start(order, wire, kept | door::furnish(&order.address))?.run()
         }
         child => {
             drop(wire);
@@ -151,6 +156,7 @@ struct Keeper {
     /// Says that a child has stopped or ended.
     children: OwnedFd,
     kept: i32,
+    address: Address,
     program: libc::pid_t,
     /// Questions of the program; none once nobody can ask.
     answers: Option<Answers>,
@@ -158,34 +164,37 @@ struct Keeper {
 
 impl Keeper {
     fn start(order: &Order, wire: OwnedFd, kept: i32) -> io::Result<Self> {
-        if kept & OWN_NETWORK == 0 && listens("self", order.port) {
-            let why = format!("port {} is in use on this machine, and it can have no network of its own", order.port);
+        if let Some(why) = door::refused(&order.address, kept) {
             wire::say(wire.as_raw_fd(), Tag::Failed, 0, &why, None)?;
             return Err(io::ErrorKind::AddrInUse.into());
         }
         let children = sys::signal_fd(libc::SIGCHLD)?;
-        if order.role == Role::Client {
-            wire::say(wire.as_raw_fd(), Tag::Port, 0, "", Some(sys::listener(order.port)?.as_raw_fd()))?;
+        if let (Role::Client, Address::Tcp(port)) = (order.role, &order.address) {
+            wire::say(wire.as_raw_fd(), Tag::Port, 0, "", Some(sys::listener(*port)?.as_raw_fd()))?;
         }
         let diagnosis = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_SOCK_DIAG)?;
         let (program, listener) = launch(order, &wire)?;
         let answers = listener.map(|listener| Answers::new(listener, order.clock));
         let kept = kept | if answers.is_some() { ANSWERS } else { 0 };
         wire::say(wire.as_raw_fd(), Tag::Ready, kept, "", Some(diagnosis.as_raw_fd()))?;
-        Ok(Self { wire, children, kept, program, answers })
+        Ok(Self { wire, children, kept, address: order.address.clone(), program, answers })
     }
 
     /// Serves until the other side of the wire is gone.
     fn run(mut self) -> io::Result<()> {
         loop {
-            let listener = self.answers.as_ref().map_or(-1, Answers::fd);
-            let ready = sys::poll([self.wire.as_raw_fd(), self.children.as_raw_fd(), listener], libc::POLLIN, -1);
-            let [wire, children, questions] = match ready {
+            let (listener, devices) =
+                self.answers.as_ref().map_or((-1, -1), |answers| (answers.fd(), answers.devices_fd()));
+            let all = [self.wire.as_raw_fd(), self.children.as_raw_fd(), listener, devices];
+            let [wire, children, questions, devices] = match sys::poll(all, libc::POLLIN, -1) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 ready => ready?,
             };
             if children != 0 {
                 self.look_at_children();
+            }
+            if devices != 0 {
+                self.answers.iter_mut().for_each(Answers::refill);
             }
             if questions & libc::POLLIN != 0 {
                 self.answers.iter_mut().for_each(Answers::answer);
@@ -203,9 +212,10 @@ impl Keeper {
         let Ok(Some(message)) = wire::hear(&self.wire, 0) else { return Ok(false) };
         let wire = self.wire.as_raw_fd();
         match message.tag {
-            Tag::Socket => {
-                let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
-                wire::say(wire, Tag::Socket, 0, "", Some(socket.as_raw_fd()))?;
+            Tag::Socket => wire::say(wire, Tag::Socket, 0, "", Some(door::socket(&self.address)?.as_raw_fd()))?,
+            Tag::Door => {
+                let leads = door::lead(&self.address);
+                wire::say(wire, Tag::Door, 0, "", leads.as_ref().map(OwnedFd::as_raw_fd))?;
             }
             Tag::Sleepers => {
                 let sleepers = self.answers.as_mut().map(Answers::sleepers).unwrap_or_default();

@@ -1,7 +1,8 @@
 //! The processes of an instance, each known by how it came to be: as which child of which process. Numbers and times may differ from
 //! instance to instance; creation paths do not.
 
-use super::time::read_words;
+use super::random::{Sequence, mixed};
+use super::time::read_word;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -19,8 +20,8 @@ struct Process {
     children: u64,
     /// Children whose number is not known yet: the latest ones.
     unidentified: u64,
-    /// The state of its random bytes.
-    random: u64,
+    /// Its random bytes.
+    random: Sequence,
 }
 
 /// The processes of an instance.
@@ -63,14 +64,12 @@ impl Processes {
         }
     }
 
-    /// The next random bytes of the process of a thread.
-    pub fn random(&mut self, thread: libc::pid_t, length: usize) -> Vec<u8> {
+    /// The random bytes of the process of a thread.
+    pub fn random(&mut self, thread: libc::pid_t) -> &mut Sequence {
         let pid = self.process_of(thread).unwrap_or_default();
         self.identify(pid);
         let process = self.known.entry(pid).or_insert_with(|| Process::new(FIRST, 0));
-        let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| process.next_random().to_le_bytes()).collect();
-        bytes.truncate(length);
-        bytes
+        &mut process.random
     }
 
     /// Finds the creation path of a process, unless it is known.
@@ -109,7 +108,7 @@ impl Processes {
 
 impl Process {
     fn new(path: u64, started: u64) -> Self {
-        Self { started, path, children: 0, unidentified: 0, random: path }
+        Self { started, path, children: 0, unidentified: 0, random: Sequence(path) }
     }
 
     /// Whether it has not ended.
@@ -123,18 +122,6 @@ impl Process {
         self.unidentified -= 1;
         mixed(self.path.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index + 1)) | 1 << 63
     }
-
-    /// SplitMix64.
-    fn next_random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed(self.random)
-    }
-}
-
-fn mixed(mut word: u64) -> u64 {
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 /// Whether a call makes a process, and not a thread.
@@ -143,7 +130,7 @@ fn makes_process(question: &libc::seccomp_notif) -> bool {
     let flags = match i64::from(question.data.nr) {
         libc::SYS_clone => Some(first),
         // `struct clone_args` begins with the flags.
-        libc::SYS_clone3 => read_words(thread, first).map(|words: [i64; 1]| words[0] as u64),
+        libc::SYS_clone3 => read_word(thread, first).map(|flags| flags as u64),
         _ => Some(0),
     };
     flags.is_some_and(|flags| flags & libc::CLONE_THREAD as u64 == 0)

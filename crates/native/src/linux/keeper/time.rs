@@ -37,19 +37,24 @@ pub(super) fn words(first: i64, second: i64) -> [u8; 16] {
     bytes
 }
 
-/// Words in the memory of another process; nothing if they cannot be read.
-pub(super) fn read_words<const N: usize>(process: libc::pid_t, address: u64) -> Option<[i64; N]> {
-    let mut words = [0i64; N];
-    let own = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: size_of_val(&words) };
-    let other = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: size_of_val(&words) };
-    // SAFETY: room for the words; the other side is memory of another process.
+/// Bytes in the memory of another process; nothing if they cannot be read.
+pub(super) fn read_bytes<const N: usize>(process: libc::pid_t, address: u64) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    let own = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: N };
+    let other = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: N };
+    // SAFETY: room for the bytes; the other side is memory of another process.
     let read = unsafe { libc::process_vm_readv(process, &own, 1, &other, 1, 0) };
-    (read == size_of_val(&words) as isize).then_some(words)
+    (read == N as isize).then_some(bytes)
+}
+
+/// A word in the memory of another process; nothing if it cannot be read.
+pub(super) fn read_word(process: libc::pid_t, address: u64) -> Option<i64> {
+    read_bytes(process, address).map(i64::from_le_bytes)
 }
 
 /// Seconds and a smaller unit, of so many nanoseconds, in another process; nothing if that cannot be read or is no time.
 pub(super) fn read_time(process: libc::pid_t, address: u64, unit: u64) -> Option<Moment> {
-    let [seconds, part] = read_words(process, address)?;
+    let (seconds, part) = (read_word(process, address)?, read_word(process, address.wrapping_add(8))?);
     let seconds = u64::try_from(seconds).ok()?;
     let part = u64::try_from(part).ok().filter(|part| *part < 1_000_000_000 / unit)?;
     Some(seconds.saturating_mul(1_000_000_000).saturating_add(part * unit))
