@@ -281,7 +281,8 @@ impl Stepper<'_> {
     /// Zeroes the dead part of the stack, so that states that differ only there have the same fingerprint.
     ///
     /// Done wherever a step could end, even if it continues because no other actor exists: the content that the next
-    /// function finds must not depend on that.
+    /// function finds must not depend on that. A racing word is no such place if there is no other actor: what the prefix
+    /// leads to must not depend on the refinement.
     ///
     /// What lies below the stack pointer and its red zone (System V ABI, 128 bytes) is garbage of
     /// returned functions. It would make nearly all states different.

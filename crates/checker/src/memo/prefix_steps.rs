@@ -12,13 +12,14 @@ impl Programs {
         Manner { is_stdio_split: self.executor.refinement.is_stdio_split, awaits: self.workload.options.awaits }
     }
 
-    /// Whether the only thread takes its only step, and nobody listens to what it does.
+    /// Whether the only thread takes its only step, there was no other one before, and nobody listens to what it does.
     fn is_in_prefix(&self, state: &Snapshot, choice: Choice) -> bool {
         state.kernel.threads.len() == 1
             && choice.index == 0
             && !state.is_timed
             && self.workload.peers.is_empty()
             && self.listener.info.is_none()
+            && (state.fingerprint == self.initial.fingerprint || self.executor.prefix().leads_to(state))
     }
 
     /// A step of the prefix that another round has executed.

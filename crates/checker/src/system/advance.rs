@@ -32,9 +32,6 @@ use x86::Trap;
 /// and not one endless one.
 const RUN_MAX: u64 = 20_000;
 
-/// Instructions of one step at most where no other actor exists, operations or not: watchpoints do not move its end.
-const ALONE_MAX: u64 = 200_000;
-
 /// Operations of one step at most: a spin loop is cut here, too.
 const PARTS_MAX: u32 = 2_000;
 
@@ -56,7 +53,8 @@ impl Stepper<'_> {
             alternative,
             accesses,
             handed,
-            executed: 0,
+            parts: 0,
+            run: 0,
             is_fresh,
             after_operation,
             assertion,
@@ -76,9 +74,7 @@ impl Stepper<'_> {
         if self.state.overlay.thread(tid).is_some_and(|overlay| overlay.reads_clock) {
             self.state.overlay.thread_mut(tid).reads_clock = false;
         }
-        let mut parts = 0;
-        while parts < PARTS_MAX && self.advance_part(&mut step)? {
-            parts += u32::from(!self.view().is_alone());
+        while step.parts < PARTS_MAX && self.advance_part(&mut step)? {
             if self.workload.options.budget.is_spent() {
                 return Err(Refusal::spent(tid));
             }
@@ -146,23 +142,28 @@ impl Stepper<'_> {
             }
         }
         let is_quiet = self.state.is_quiet(tid);
-        let is_counted = !is_quiet && self.view().is_alone();
-        let budget = if is_counted { ALONE_MAX.saturating_sub(step.executed) } else { RUN_MAX };
+        let is_alone = self.view().is_alone();
         let code = if is_quiet { &mut self.executor.quiet } else { &mut self.executor.code };
-        let stop = self.state.world.execute_instructions(tid, code, budget);
-        step.executed += stop.executed;
+        let stop = self.state.world.execute_instructions(tid, code, RUN_MAX.saturating_sub(step.run));
+        step.run += stop.executed;
         self.executor.instructions += stop.executed;
         self.note_accesses(step);
-        if stop.trap.is_some() {
+        step.is_fresh &= stop.executed == 0;
+        let is_at_word = matches!(stop.trap, Some(Trap::Memory(Halt::Visible(_))));
+        let is_operation = !(is_alone && is_at_word);
+        if stop.trap.is_some() && is_operation {
             self.clear_dead_stack(step);
         }
-        step.is_fresh &= stop.executed == 0;
         let continues = match stop.trap {
             // Code of the library is not cut: other threads would observe an intermediate state.
             None => is_quiet,
             Some(Trap::Stop) => self.at_stop(step)?,
             Some(trap) => self.at_trap(step, &trap)?,
         };
+        if is_operation {
+            step.run = 0;
+            step.parts += 1;
+        }
         Ok(self.commit(step) && continues)
     }
 

@@ -3,13 +3,13 @@
 //! An interpreter starts for longer than the threads of its script run, and each round of a search begins at the start.
 //! While there is one actor, nobody can come in between, so a step ends and leads where it does under any refinement.
 //!
-//! **Invariant:** where such steps end depends on the number of instructions alone (`ALONE_MAX`), not on watchpoints: a
-//! schedule that was found with one refinement begins the same with another one.
+//! **Invariant:** watchpoints do not move the ends of such steps (`Step::run`): a schedule that was found with one
+//! refinement begins the same with another one.
 
 use crate::system::state::Snapshot;
 use explore::graph::Step;
 use kernel::kernel::Output;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Steps that are kept.
 const STEPS_MAX: usize = 10_000;
@@ -34,11 +34,13 @@ pub struct PrefixStep {
     pub instructions: u64,
 }
 
-/// Steps by the fingerprint of the state that they begin in.
+/// Steps by the fingerprint of the state that they begin in. Each begins where another one ends, or at the start.
 #[derive(Default)]
 pub struct Prefix {
     manner: Manner,
     steps: FxHashMap<u128, PrefixStep>,
+    /// Fingerprints of the states that they lead to.
+    reached: FxHashSet<u128>,
 }
 
 impl Prefix {
@@ -48,12 +50,20 @@ impl Prefix {
         self.steps.get(&before.fingerprint).filter(|_| self.manner == manner)
     }
 
+    /// Whether a step leads to a state. One thread that is left of several is no prefix: it may have half executed an
+    /// instruction, and which parts that has depends on the refinement.
+    #[must_use]
+    pub fn leads_to(&self, state: &Snapshot) -> bool {
+        self.reached.contains(&state.fingerprint)
+    }
+
     /// Keeps a step.
     pub fn add(&mut self, manner: Manner, before: &Snapshot, step: PrefixStep) {
         if self.manner != manner {
             *self = Self { manner, ..Self::default() };
         }
         if self.steps.len() < STEPS_MAX {
+            self.reached.extend(step.taken.reached.state.as_ref().map(|after| after.fingerprint));
             self.steps.insert(before.fingerprint, step);
         }
     }

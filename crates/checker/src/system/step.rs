@@ -14,8 +14,10 @@ pub(crate) struct Step {
     pub accesses: Vec<Access>,
     /// How many of these were searched for blocks to reclaim.
     pub handed: usize,
-    /// Instructions executed so far, those of summarised functions not counted.
-    pub executed: u64,
+    /// Parts executed so far: operations with the local instructions before them.
+    pub parts: u32,
+    /// Instructions since the last operation. Where no other actor exists, an access to a racing word is none.
+    pub run: u64,
     /// Nothing was executed so far: a visible operation may come.
     pub is_fresh: bool,
     /// The savepoint after the visible operation: what follows is rolled back if it turns out not to be local.

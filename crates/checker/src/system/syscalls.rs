@@ -55,6 +55,9 @@ impl Stepper<'_> {
     /// Executes the instruction that a thread has stopped before.
     pub(crate) fn pass(&mut self, step: &mut Step, reach: Option<Footprint>) -> Result<(), Refusal> {
         let trap = self.pass_to_trap(step, reach)?;
+        if trap.is_some() {
+            step.run = 0;
+        }
         trap.map_or(Ok(()), |trap| self.state.world.handle(step.tid, &trap, self.listener))
     }
 
@@ -66,7 +69,7 @@ impl Stepper<'_> {
         machine.memory.pass_armed(true);
         let stop = x86::run_past(machine, &mut self.executor.code);
         self.state.world.memory.pass_armed(false);
-        step.executed += stop.executed;
+        step.run += stop.executed;
         match stop.trap {
             Some(Trap::Syscall) => {
                 self.call(step, call_of(&self.state.world.cpus[&tid]))?;
