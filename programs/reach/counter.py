@@ -6,14 +6,18 @@ guard = threading.Lock()
 counter = 0
 
 
+def next_of(number):
+    # CPython switches threads where a function begins, and at the end of loops.
+    return number + 1
+
+
 def add():
     global counter
     if len(sys.argv) > 1:
         with guard:
-            counter += 1
+            counter = next_of(counter)
     else:
-        seen = counter
-        counter = seen + 1
+        counter = next_of(counter)
 
 
 threads = [threading.Thread(target=add) for _ in range(2)]

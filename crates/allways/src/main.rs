@@ -55,7 +55,7 @@ static ALLOCATOR: allocator::OrExit = allocator::OrExit;
 
 fn main() -> ExitCode {
     // Between us and a native peer is a process of this very executable.
-    native::keep_if_asked();
+    native::supervise_if_asked();
     std::panic::set_hook(Box::new(exit::our_bug));
     let cli = Cli::try_parse().unwrap_or_else(|error| {
         let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());

@@ -29,7 +29,7 @@ pub fn run(_: &[Vec<u8>], _: &Spec, _: &dyn Fn() -> bool) -> Result<(), Problem>
 }
 
 /// Nobody is asked.
-pub fn keep_if_asked() {}
+pub fn supervise_if_asked() {}
 
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "as on Linux; only the first can be called")]
 impl Instance {

@@ -1,6 +1,6 @@
 //! One instance of a program on the host, driven over its connections.
 //!
-//! A *keeper* (`keeper/`) is a small process between us and the program. It is the first process of namespaces of their own, where
+//! A *supervisor* (`supervisor/`) is a small process between us and the program. It is the first process of namespaces of their own, where
 //! the system allows that; it starts the program, answers its questions for the time and for random bytes, opens sockets on its
 //! network for us, and ends with us: what it started ends with it. [`Instance`] is our side.
 //!
@@ -37,7 +37,7 @@ mod transfer;
 
 pub use address::Address;
 pub use datagram::Datagram;
-pub use host::{Instance, Link, keep_if_asked, probes, run};
+pub use host::{Instance, Link, probes, run, supervise_if_asked};
 pub use last_words::LastWords;
 pub use problem::{Problem, Status};
 pub use spec::{Clock, Network, Role, Spec, find_program, in_words};

@@ -35,7 +35,7 @@ use world::Command;
 
 /// Instances at most: each sits somewhere else.
 ///
-/// Each is a process with namespaces and a keeper beside it.
+/// Each is a process with namespaces and a supervisor beside it.
 const SEATS_MAX: usize = 4;
 
 /// A native peer.

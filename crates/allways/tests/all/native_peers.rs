@@ -127,7 +127,7 @@ fn nothing_is_left_running_after_a_kill() {
     let mut check = folder.command(&arguments);
     let mut check =
         check.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().expect("it runs");
-    // The check, the process that waits for the keeper, the keeper, the peer.
+    // The check, the process that waits for the supervisor, the supervisor, the peer.
     until(|| working_in(&folder) >= 3);
     check.kill().expect("SIGKILL");
     check.wait().expect("it ended");

@@ -39,12 +39,6 @@ enum Visibility {
 /// The content below the stack pointer after a step.
 static ZEROS: [u8; 4096] = [0; 4096];
 
-/// Recent accesses that are kept, so that loops do not record the same ones repeatedly.
-///
-/// A loop over one word would otherwise record it thousands of times; duplicates are removed later
-/// anyway, this only saves the work.
-const RECENT: usize = 16;
-
 /// How far the first stack of a process grows.
 const STACK_MAX: u64 = 8 << 20;
 
@@ -71,15 +65,14 @@ impl Stepper<'_> {
         let has_remapped = self.executor.refinement.has_remapped();
         // Computed on demand: most accesses are to the thread's own stack.
         let mut visibility = None;
-        let mut recent = [None; RECENT];
+        self.executor.recent.begin();
         for &logged in log {
             let is_own = (stack.0..stack.1).contains(&logged.addr);
             if is_own && logged.write {
                 step.lowest = step.lowest.min(logged.addr);
                 step.clean_below = step.clean_below.min(logged.addr);
             }
-            let same = &mut recent[(logged.addr / 4 * 2 + u64::from(logged.write)) as usize % RECENT];
-            if is_own && !is_exposed && !has_remapped || same.replace(logged) == Some(logged) {
+            if is_own && !is_exposed && !has_remapped || self.executor.recent.has(logged) {
                 continue;
             }
             let visibility = *visibility.get_or_insert_with(|| self.state.visibility(step.tid));

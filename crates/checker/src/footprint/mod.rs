@@ -21,6 +21,7 @@ pub mod memory_access;
 mod names;
 mod net;
 mod process;
+pub(crate) mod recent;
 pub(crate) mod sockets;
 mod zones;
 

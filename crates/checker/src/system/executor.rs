@@ -1,6 +1,7 @@
 //! What executes steps and outlives them: code caches, hooks of library functions, and the refinement. A worker has its
 //! own; hooks are shared between workers, refinements are merged after each round.
 
+use crate::footprint::recent::Recent;
 use crate::libc::Hooks;
 use crate::refinement::Refinement;
 use crate::system::prefix::Prefix;
@@ -28,6 +29,8 @@ pub(crate) struct Executor {
     pub words: FxHashMap<u64, Vec<(memory::SpaceId, u64)>>,
     /// A buffer for the log of memory accesses, kept for its capacity.
     pub log: Vec<memory::Logged>,
+    /// Accesses that were recorded a moment ago.
+    pub recent: Recent,
     /// Incremented whenever steps may begin or end elsewhere than before: memo entries of an older version are void.
     pub version: u64,
     /// Steps before there are several actors, shared by workers.

@@ -6,13 +6,13 @@ use crate::host::channel::Channel;
 use crate::host::connection::Connection;
 use crate::host::diag::Diagnosis;
 use crate::host::flow::Flow;
-use crate::host::keeper::{self, ANSWERS, OWN_FOLDER, OWN_NETWORK};
 use crate::host::limit::{Limit, Stop};
 use crate::host::link::Link;
 use crate::host::output::Output;
 use crate::host::passing::{Next, Passing, Sleeper};
 use crate::host::ports::{is_approached, listens};
 use crate::host::rest::{Group, Look, Rest, told};
+use crate::host::supervisor::{self, ANSWERS, OWN_FOLDER, OWN_NETWORK};
 use crate::host::sys;
 use crate::host::threads::{Site, collect};
 use crate::host::unix::UnixConnection;
@@ -32,7 +32,7 @@ const FIRST_PORT: u16 = 20_000;
 /// One instance of a program.
 pub struct Instance {
     spec: Spec,
-    keeper: Keeper,
+    supervisor: Supervisor,
     diagnosis: Diagnosis,
     output: Output,
     connections: Vec<Box<dyn Channel>>,
@@ -43,8 +43,8 @@ pub struct Instance {
     status: Option<Status>,
 }
 
-/// Our side of a keeper. It ends when this is dropped, and all that it started.
-struct Keeper {
+/// Our side of a supervisor. It ends when this is dropped, and all that it started.
+struct Supervisor {
     process: Child,
     /// Taken when it is to end.
     wire: Option<OwnedFd>,
@@ -58,7 +58,7 @@ struct Keeper {
     listener: Option<OwnedFd>,
 }
 
-impl Drop for Keeper {
+impl Drop for Supervisor {
     fn drop(&mut self) {
         self.wire = None;
         let _ = self.process.wait();
@@ -72,10 +72,12 @@ impl Instance {
     /// If it cannot be started, ends, does not listen or connect, or does not come to rest in time, or `stop` says so.
     pub fn start(spec: &Spec, stop: Stop<'_>) -> Result<Self, Problem> {
         let (process, wire, output) = spawn(spec)?;
-        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
-        let diagnosis = keeper.await_ready(spec, stop)?;
-        let (connections, spec, listener) = (Vec::new(), spec.clone(), keeper.listener.take());
-        let mut instance = Self { spec, keeper, diagnosis, output, connections, listener, idle: None, status: None };
+        let mut supervisor =
+            Supervisor { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
+        let diagnosis = supervisor.await_ready(spec, stop)?;
+        let (connections, spec, listener) = (Vec::new(), spec.clone(), supervisor.listener.take());
+        let mut instance =
+            Self { spec, supervisor, diagnosis, output, connections, listener, idle: None, status: None };
         match instance.spec.role {
             Role::Server => instance.await_listening(stop)?,
             Role::Client => instance.await_connected(stop)?,
@@ -90,28 +92,29 @@ impl Instance {
         let (clock, network, role) = (Clock::Virtual, Network::Own, Role::Server);
         let spec = Spec { command, environment, directory, address, role, clock, network, patience };
         let (process, wire, _output) = spawn(&spec)?;
-        let mut keeper = Keeper { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
-        keeper.await_ready(&spec, &|| false)?;
-        Ok(keeper.kept)
+        let mut supervisor =
+            Supervisor { process, wire: Some(wire), pid: 0, kept: 0, later: VecDeque::new(), listener: None };
+        supervisor.await_ready(&spec, &|| false)?;
+        Ok(supervisor.kept)
     }
 
     /// Whether it has a network of its own.
     #[must_use]
     pub fn has_own_network(&self) -> bool {
-        self.keeper.kept & OWN_NETWORK != 0
+        self.supervisor.kept & OWN_NETWORK != 0
     }
 
     /// Whether another instance would meet it where it listens: then there can be only one at a time.
     #[must_use]
     pub fn is_alone(&self) -> bool {
         let own = if matches!(self.spec.address, Address::Unix(_)) { OWN_FOLDER } else { OWN_NETWORK };
-        self.keeper.kept & own == 0
+        self.supervisor.kept & own == 0
     }
 
     /// Whether its clock and its randomness are ours.
     #[must_use]
     pub fn has_own_clock(&self) -> bool {
-        self.keeper.kept & ANSWERS != 0
+        self.supervisor.kept & ANSWERS != 0
     }
 
     /// Opens a connection; its number, from 0.
@@ -127,11 +130,11 @@ impl Instance {
 
     /// Our end of a new connection, or of a flow of datagrams, from a port.
     fn channel(&mut self, port: u16) -> io::Result<Box<dyn Channel>> {
-        let socket = self.keeper.socket()?;
+        let socket = self.supervisor.socket()?;
         Ok(match self.spec.address {
             Address::Tcp(to) => Box::new(Connection::open(socket, self.has_own_network().then_some(port), to)?),
             Address::Udp(to) => Box::new(Flow::open(socket, port, to)?),
-            Address::Unix(_) => Box::new(UnixConnection::open(socket, self.keeper.door()?)),
+            Address::Unix(_) => Box::new(UnixConnection::open(socket, self.supervisor.target()?)),
         })
     }
 
@@ -140,9 +143,9 @@ impl Instance {
     /// # Errors
     /// If the system refuses.
     pub fn link(&mut self) -> Result<Link, Problem> {
-        let link = self.keeper.socket().and_then(|socket| match self.spec.address {
+        let link = self.supervisor.socket().and_then(|socket| match self.spec.address {
             Address::Tcp(to) => Link::tcp(socket, to),
-            Address::Unix(_) => Ok(Link::unix(socket, self.keeper.door()?)),
+            Address::Unix(_) => Ok(Link::unix(socket, self.supervisor.target()?)),
             Address::Udp(_) => Err(io::ErrorKind::Unsupported.into()),
         });
         link.map_err(|error| Problem::system("opening a connection", &error))
@@ -232,7 +235,7 @@ impl Instance {
     }
 
     fn limit<'a>(&self, stop: Stop<'a>) -> Limit<'a> {
-        self.keeper.limit(&self.spec, stop)
+        self.supervisor.limit(&self.spec, stop)
     }
 
     /// How much was received on all connections.
@@ -245,16 +248,16 @@ impl Instance {
         if rest.sleeps.is_empty() {
             return Ok(Next::Rest);
         }
-        let sleepers = if self.hides_time() { self.keeper.sleepers()? } else { Vec::new() };
-        let keeper = self.keeper.pid;
-        Ok(passing.next(rest, &sleepers, self.idle.as_ref(), |sleep| sleep.thread.number_to(keeper)))
+        let sleepers = if self.hides_time() { self.supervisor.sleepers()? } else { Vec::new() };
+        let supervisor = self.supervisor.pid;
+        Ok(passing.next(rest, &sleepers, self.idle.as_ref(), |sleep| sleep.thread.number_to(supervisor)))
     }
 
     /// Lets time pass as was said; who is to be waited for, if anybody is.
     fn go_on(&mut self, next: Next) -> Result<Option<String>, Problem> {
         match next {
             Next::Rest => Ok(None),
-            Next::Wake(thread, passes) => self.keeper.wake(thread, passes).map(|()| None),
+            Next::Wake(thread, passes) => self.supervisor.wake(thread, passes).map(|()| None),
             Next::Await(index) => Ok(Some(told(index, "sleeps"))),
             Next::TooLong(index) => {
                 let patience = in_words(self.spec.patience);
@@ -273,7 +276,7 @@ impl Instance {
         let (mut limit, mut passing) = (self.limit(stop), Passing::new(self.spec.patience));
         loop {
             let look = self.look()?;
-            match (look, listens(&self.keeper.pid.to_string(), &self.spec.address)) {
+            match (look, listens(&self.supervisor.pid.to_string(), &self.spec.address)) {
                 (Look::Rest(rest), true) => {
                     self.idle = Some(rest.sites());
                     return Ok(());
@@ -354,7 +357,7 @@ impl Instance {
 
     /// Whether nothing that was started is left.
     fn is_deserted(&self) -> bool {
-        collect(self.keeper.pid).is_some_and(|threads| threads.len() == 1)
+        collect(self.supervisor.pid).is_some_and(|threads| threads.len() == 1)
     }
 
     fn not_listening(&self, how: String) -> Problem {
@@ -364,8 +367,9 @@ impl Instance {
     /// Looks whether it is at rest: nothing is received before or after.
     fn look(&mut self) -> Result<Look, Problem> {
         self.pump()?;
-        let Self { keeper, spec, connections, diagnosis, idle, .. } = self;
-        let group = Group { keeper: keeper.pid, address: &spec.address, connections, diagnosis, idle: idle.as_ref() };
+        let Self { supervisor, spec, connections, diagnosis, idle, .. } = self;
+        let group =
+            Group { supervisor: supervisor.pid, address: &spec.address, connections, diagnosis, idle: idle.as_ref() };
         let mut look = group.look()?;
         if self.is_approached() {
             look = Look::Moves("a connection of it is on its way".to_owned());
@@ -376,7 +380,7 @@ impl Instance {
     /// Whether a client is about to connect.
     fn is_approached(&self) -> bool {
         match self.spec.address {
-            Address::Tcp(port) => self.listener.is_some() && is_approached(&self.keeper.pid.to_string(), port),
+            Address::Tcp(port) => self.listener.is_some() && is_approached(&self.supervisor.pid.to_string(), port),
             Address::Udp(_) | Address::Unix(_) => false,
         }
     }
@@ -385,7 +389,7 @@ impl Instance {
     fn pump(&mut self) -> Result<bool, Problem> {
         let (spoken, printed) = (self.has_spoken(), self.output.drain());
         let mut is_news = false;
-        while let Some(message) = self.keeper.heard()? {
+        while let Some(message) = self.supervisor.heard()? {
             is_news = true;
             match message.tag {
                 Tag::Ended => self.status = Some(Status::of(message.number)),
@@ -403,7 +407,7 @@ impl Drop for Instance {
     }
 }
 
-/// Starts a keeper: this very executable, whose standard input is the wire, and whose output is read.
+/// Starts a supervisor: this very executable, whose standard input is the wire, and whose output is read.
 fn spawn(spec: &Spec) -> Result<(Child, OwnedFd, Output), Problem> {
     let name = || String::from_utf8_lossy(spec.command.first().map_or(&[][..], |name| name)).into_owned();
     let program = spec.program().ok_or_else(|| Problem::NotStarted(format!("no program `{}` in PATH", name())))?;
@@ -412,14 +416,14 @@ fn spawn(spec: &Spec) -> Result<(Child, OwnedFd, Output), Problem> {
     sys::set_option(&ours, libc::SOL_SOCKET, libc::SO_PASSCRED, &1).map_err(failed)?;
     let (output, writer) = Output::new().map_err(failed)?;
     let program = std::os::unix::ffi::OsStringExt::into_vec(program.into_os_string());
-    let arguments = keeper::arguments(spec, program);
+    let arguments = supervisor::arguments(spec, program);
     let mut command = Command::new("/proc/self/exe");
     command.args(arguments).env_clear().current_dir(&spec.directory).stdin(theirs);
     command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
     Ok((command.spawn().map_err(failed)?, ours, output))
 }
 
-impl Keeper {
+impl Supervisor {
     /// How long what it keeps may take.
     fn limit<'a>(&self, spec: &Spec, stop: Stop<'a>) -> Limit<'a> {
         Limit::new(spec.patience, self.process.id(), stop)
@@ -436,7 +440,10 @@ impl Keeper {
                     (self.pid, self.kept) = (sender as u32, number);
                     return Ok(Diagnosis::new(fd));
                 }
-                _ => limit.wait(|patience| Problem::NotStarted(format!("its keeper was not ready in {patience}")))?,
+                _ => {
+                    limit
+                        .wait(|patience| Problem::NotStarted(format!("its supervisor was not ready in {patience}")))?;
+                }
             }
         }
     }
@@ -449,20 +456,20 @@ impl Keeper {
         let Some(wire) = &self.wire else { return Ok(None) };
         match wire::hear(wire, libc::MSG_DONTWAIT) {
             Ok(Some(message)) => Ok(Some(message)),
-            Ok(None) => Err(Problem::System("its keeper has ended".to_owned())),
+            Ok(None) => Err(Problem::System("its supervisor has ended".to_owned())),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
-            Err(error) => Err(Problem::system("hearing its keeper", &error)),
+            Err(error) => Err(Problem::system("hearing its supervisor", &error)),
         }
     }
 
     /// A socket on the program's network.
     fn socket(&mut self) -> io::Result<OwnedFd> {
-        self.ask(Tag::Socket, 0)?.fd.ok_or_else(|| io::Error::other("its keeper has no sockets"))
+        self.ask(Tag::Socket, 0)?.fd.ok_or_else(|| io::Error::other("its supervisor has no sockets"))
     }
 
     /// A descriptor that leads to the program's Unix socket, if that is there.
-    fn door(&mut self) -> io::Result<Option<OwnedFd>> {
-        Ok(self.ask(Tag::Door, 0)?.fd)
+    fn target(&mut self) -> io::Result<Option<OwnedFd>> {
+        Ok(self.ask(Tag::Target, 0)?.fd)
     }
 
     /// The threads that it lets sleep.
@@ -477,9 +484,9 @@ impl Keeper {
         self.ask(tag, thread).map(drop).map_err(|error| Problem::system("waking it", &error))
     }
 
-    /// Says something, and waits for what is said in return. What the keeper says meanwhile is kept for later.
+    /// Says something, and waits for what is said in return. What the supervisor says meanwhile is kept for later.
     fn ask(&mut self, tag: Tag, number: i32) -> io::Result<Message> {
-        let gone = || io::Error::other("its keeper has ended");
+        let gone = || io::Error::other("its supervisor has ended");
         let wire = self.wire.as_ref().ok_or_else(gone)?;
         wire::say(wire.as_raw_fd(), tag, number, "", None)?;
         loop {

@@ -17,7 +17,7 @@ enum Kind {
     Tcp,
     /// A Unix socket: where it is to be connected to, if it is not connected yet, and there is one.
     Unix {
-        door: Option<OwnedFd>,
+        target: Option<OwnedFd>,
         is_connected: bool,
     },
 }
@@ -32,17 +32,17 @@ impl Link {
     }
 
     /// Connects to a Unix socket.
-    pub(crate) fn unix(socket: OwnedFd, door: Option<OwnedFd>) -> Self {
-        Self { socket, kind: Kind::Unix { door, is_connected: false } }
+    pub(crate) fn unix(socket: OwnedFd, target: Option<OwnedFd>) -> Self {
+        Self { socket, kind: Kind::Unix { target, is_connected: false } }
     }
 
     /// Goes on with connecting; what came of it, if it is not connected.
     fn unconnected(&mut self) -> Option<Received> {
-        let Kind::Unix { door, is_connected: false } = &mut self.kind else { return None };
-        let Some(to) = door else { return Some(Received::Reset) };
+        let Kind::Unix { target, is_connected: false } = &mut self.kind else { return None };
+        let Some(to) = target else { return Some(Received::Reset) };
         match sys::connect_unix(&self.socket, to) {
             Ok(()) => {
-                self.kind = Kind::Unix { door: None, is_connected: true };
+                self.kind = Kind::Unix { target: None, is_connected: true };
                 None
             }
             // The queue of the listener is full.

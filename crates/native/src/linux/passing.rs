@@ -10,10 +10,10 @@ use crate::host::threads::Site;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// A thread that the keeper lets sleep.
+/// A thread that the supervisor lets sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sleeper {
-    /// The thread's number, as the keeper knows it.
+    /// The thread's number, as the supervisor knows it.
     pub number: i32,
     /// How long it has still to sleep.
     left: Duration,
@@ -22,7 +22,7 @@ pub(crate) struct Sleeper {
 }
 
 impl Sleeper {
-    /// All that the keeper has told.
+    /// All that the supervisor has told.
     pub fn all(text: &str) -> Vec<Self> {
         text.split_whitespace().filter_map(Self::read).collect()
     }

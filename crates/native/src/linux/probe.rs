@@ -5,7 +5,7 @@
 //! `schedstat` cannot be done without.
 
 use crate::host::diag::Diagnosis;
-use crate::host::keeper::{ANSWERS, OWN_NETWORK};
+use crate::host::supervisor::{ANSWERS, OWN_NETWORK};
 use crate::host::sys;
 use crate::{Instance, Probe};
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! When a program has come to rest: all of its threads are blocked, everything that we sent has arrived, and everything that it
 //! sent has been received.
 //!
-//! Why that is enough: `threads.rs` shows a moment at which all threads were blocked, the keeper among them, so that no question
+//! Why that is enough: `threads.rs` shows a moment at which all threads were blocked, the supervisor among them, so that no question
 //! of the program is open. The kernel's counts of each connection are looked at before that moment. Whoever waits for a packet
 //! that is counted has been woken, and would not be blocked.
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// What is looked at.
 pub(crate) struct Group<'a> {
-    pub keeper: u32,
+    pub supervisor: u32,
     /// Where it is reached.
     pub address: &'a Address,
     pub connections: &'a [Box<dyn Channel>],
@@ -62,7 +62,7 @@ impl Rest {
 impl Group<'_> {
     /// Looks once.
     pub fn look(&self) -> Result<Look, Problem> {
-        let Some(before) = collect(self.keeper) else { return Ok(moves("threads come and go")) };
+        let Some(before) = collect(self.supervisor) else { return Ok(moves("threads come and go")) };
         if let Some(index) = before.iter().position(|thread| !thread.seems_blocked()) {
             return Ok(Look::Moves(told(index, before[index].state_told())));
         }
@@ -74,7 +74,7 @@ impl Group<'_> {
         if let Err(why) = self.note_sleeps(&before, &mut rest) {
             return Ok(Look::Moves(why));
         }
-        Ok(match collect(self.keeper) {
+        Ok(match collect(self.supervisor) {
             Some(after) if after == before => Look::Rest(rest),
             _ => moves("threads run now and then"),
         })
@@ -82,7 +82,7 @@ impl Group<'_> {
 
     /// Whether something is unread; or on which connection something is on its way.
     fn connections_at_rest(&self) -> Result<Result<bool, String>, Problem> {
-        let mut is_unread = match ports::waiting(&self.keeper.to_string(), self.address)? {
+        let mut is_unread = match ports::waiting(&self.supervisor.to_string(), self.address)? {
             Ok(is_unread) => is_unread,
             Err(why) => return Ok(Err(why.to_owned())),
         };
@@ -116,7 +116,7 @@ fn moves(what: &str) -> Look {
     Look::Moves(what.to_owned())
 }
 
-/// Threads are numbered from 1; the keeper comes before them.
+/// Threads are numbered from 1; the supervisor comes before them.
 pub(crate) fn told(index: usize, what: &str) -> String {
     match index {
         0 => "it is being looked after".to_owned(),

@@ -1,4 +1,4 @@
-//! The threads of a keeper and of all that it started, and whether they are blocked.
+//! The threads of a supervisor and of all that it started, and whether they are blocked.
 //!
 //! The kernel counts how often a thread was given a processor. A thread that was blocked, and had the same count before and
 //! after, has not run in between. So one look at the counts, one at whether each is blocked, and another at the counts shows
@@ -43,8 +43,8 @@ pub(crate) enum Doing {
 }
 
 /// All threads; nothing if some came or went meanwhile.
-pub(crate) fn collect(keeper: u32) -> Option<Vec<Thread>> {
-    let (mut threads, mut processes) = (Vec::new(), vec![keeper]);
+pub(crate) fn collect(supervisor: u32) -> Option<Vec<Thread>> {
+    let (mut threads, mut processes) = (Vec::new(), vec![supervisor]);
     let mut next = 0;
     while let Some(pid) = processes.get(next).copied() {
         next += 1;
@@ -84,15 +84,15 @@ impl Thread {
         self.state == 'R'
     }
 
-    /// Whether it seems to be blocked, until somebody does something for it. Who is signalled while the keeper lets it sleep seems to
+    /// Whether it seems to be blocked, until somebody does something for it. Who is signalled while the supervisor lets it sleep seems to
     /// wait for a device (`SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`).
     pub fn seems_blocked(self) -> bool {
         self.state == 'S' || self.is_over() || self.state == 'D' && matches!(self.doing(), Doing::Sleeps(_))
     }
 
-    /// Its number as the keeper knows it.
-    pub fn number_to(self, keeper: u32) -> Option<i32> {
-        let level = numbers(keeper)?.len();
+    /// Its number as the supervisor knows it.
+    pub fn number_to(self, supervisor: u32) -> Option<i32> {
+        let level = numbers(supervisor)?.len();
         numbers(self.tid)?.get(level.checked_sub(1)?).copied()
     }
 

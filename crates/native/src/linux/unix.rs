@@ -32,7 +32,7 @@ pub(crate) struct UnixConnection {
     /// Nothing once it is closed.
     socket: Option<OwnedFd>,
     /// Where the program listens, if that is there.
-    door: Option<OwnedFd>,
+    target: Option<OwnedFd>,
     is_connected: bool,
     stage: Stage,
     /// What the kernel did not take yet.
@@ -50,11 +50,11 @@ pub(crate) struct UnixConnection {
 
 impl UnixConnection {
     /// Begins a connection to the socket that a descriptor leads to.
-    pub fn open(socket: OwnedFd, door: Option<OwnedFd>) -> Self {
+    pub fn open(socket: OwnedFd, target: Option<OwnedFd>) -> Self {
         let (stage, unsent, stream) = (Stage::Open, Vec::new(), Stream::default());
         let (holds_last, is_refused, has_files, is_over) = (false, false, false, false);
         let (socket, is_connected) = (Some(socket), false);
-        Self { socket, door, is_connected, stage, unsent, holds_last, is_refused, has_files, is_over, stream }
+        Self { socket, target, is_connected, stage, unsent, holds_last, is_refused, has_files, is_over, stream }
     }
 
     /// Whether the connection exists.
@@ -63,7 +63,7 @@ impl UnixConnection {
         if self.is_connected {
             return true;
         }
-        let connected = self.door.as_ref().map(|door| sys::connect_unix(socket, door));
+        let connected = self.target.as_ref().map(|target| sys::connect_unix(socket, target));
         match connected.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into())) {
             Ok(()) => self.is_connected = true,
             // The queue of the listener is full.

@@ -1,4 +1,4 @@
-//! What we and a keeper say to each other: one byte, a number, perhaps a text, perhaps a descriptor.
+//! What we and a supervisor say to each other: one byte, a number, perhaps a text, perhaps a descriptor.
 
 use crate::host::sys::checked;
 use std::io;
@@ -13,21 +13,21 @@ const BESIDE: usize = 128;
 /// What is said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tag {
-    /// Keeper: the program is about to be executed. The number says what it is kept by; a diagnosis socket comes with it.
+    /// Supervisor: the program is about to be executed. The number says what it is kept by; a diagnosis socket comes with it.
     Ready = b'R' as isize,
-    /// Keeper: the program cannot be started; the text says why.
+    /// Supervisor: the program cannot be started; the text says why.
     Failed = b'F' as isize,
-    /// Keeper: the program has ended; the number is its status.
+    /// Supervisor: the program has ended; the number is its status.
     Ended = b'E' as isize,
-    /// To the keeper: open a socket that reaches the program. From it: here it is.
+    /// To the supervisor: open a socket that reaches the program. From it: here it is.
     Socket = b'S' as isize,
-    /// To the keeper: what is at the path of the Unix socket? From it: a descriptor that leads there; none, if it is not there.
-    Door = b'D' as isize,
-    /// Keeper: here is who listens on the port that a client connects to.
+    /// To the supervisor: what is at the path of the Unix socket? From it: a descriptor that leads there; none, if it is not there.
+    Target = b'D' as isize,
+    /// Supervisor: here is who listens on the port that a client connects to.
     Port = b'P' as isize,
-    /// To the keeper: who sleeps? From it: the text says who.
+    /// To the supervisor: who sleeps? From it: the text says who.
     Sleepers = b'Z' as isize,
-    /// To the keeper: end the sleep of a thread, as if no time had passed. From it: done.
+    /// To the supervisor: end the sleep of a thread, as if no time had passed. From it: done.
     Wake = b'W' as isize,
     /// As `Wake`, and it is later then.
     WakeLater = b'T' as isize,
@@ -41,7 +41,7 @@ const TAGS: [Tag; 10] = [
     Tag::Failed,
     Tag::Ended,
     Tag::Socket,
-    Tag::Door,
+    Tag::Target,
     Tag::Port,
     Tag::Sleepers,
     Tag::Wake,

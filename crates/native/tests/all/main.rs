@@ -1,10 +1,10 @@
 //! Small servers on the host, driven over their connections.
-#![allow(unsafe_code, reason = "a keeper is this very executable, and has to become one before there are threads")]
+#![allow(unsafe_code, reason = "a supervisor is this very executable, and has to become one before there are threads")]
 #![allow(clippy::disallowed_methods, reason = "tests compile servers and look at processes")]
 
 mod answers;
 mod endings;
-mod house;
+mod isolation;
 mod load;
 mod patience;
 mod random;
@@ -16,8 +16,8 @@ mod unix;
 /// The loader calls this before `main`.
 #[used]
 #[unsafe(link_section = ".init_array")]
-static BECOME_KEEPER: extern "C" fn() = become_keeper;
+static BECOME_SUPERVISOR: extern "C" fn() = become_supervisor;
 
-extern "C" fn become_keeper() {
-    native::keep_if_asked();
+extern "C" fn become_supervisor() {
+    native::supervise_if_asked();
 }

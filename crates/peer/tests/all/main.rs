@@ -8,8 +8,8 @@ mod same_answers;
 /// The loader calls this before `main`.
 #[used]
 #[unsafe(link_section = ".init_array")]
-static BECOME_KEEPER: extern "C" fn() = become_keeper;
+static BECOME_SUPERVISOR: extern "C" fn() = become_supervisor;
 
-extern "C" fn become_keeper() {
-    native::keep_if_asked();
+extern "C" fn become_supervisor() {
+    native::supervise_if_asked();
 }

@@ -1,5 +1,5 @@
 //! Random devices: whoever opens one gets a pipe, and finds bytes there that depend on its process and on what that has asked for
-//! before. The keeper refills it, so that there is no end of them.
+//! before. The supervisor refills it, so that there is no end of them.
 
 use super::random::Sequence;
 use super::time::read_bytes;

@@ -29,7 +29,7 @@ fn all_that_was_started_ends_with_the_instance() {
     let mut instance = server.start();
     let one = open(&mut instance);
     assert_eq!(ask(&mut instance, one, "a"), "started");
-    assert!(working_in(&folder).len() >= 4, "keeper, server, child, daemon");
+    assert!(working_in(&folder).len() >= 4, "supervisor, server, child, daemon");
     drop(instance);
     assert_eq!(working_in(&folder), Vec::<String>::new());
 }
@@ -58,7 +58,7 @@ fn on_the_hosts_network_all_ends_too_and_the_next_instance_has_the_port() {
         assert!(!instance.has_own_network());
         let one = open(&mut instance);
         assert_eq!(ask(&mut instance, one, "a"), "started");
-        assert!(working_in(&folder).len() >= 4, "keeper, server, child, daemon");
+        assert!(working_in(&folder).len() >= 4, "supervisor, server, child, daemon");
         let told = start(&spec).err().expect("the port is taken").to_string();
         assert!(told.contains("is in use on this machine"), "{told}");
         drop(instance);
@@ -82,7 +82,7 @@ fn nothing_is_left_after_we_are_killed() {
         }
     }
     let mut victim = std::process::Command::new(std::env::current_exe().expect("this test"));
-    victim.args(["--exact", "house::nothing_is_left_after_we_are_killed", "--nocapture"]).env(VICTIM, "1");
+    victim.args(["--exact", "isolation::nothing_is_left_after_we_are_killed", "--nocapture"]).env(VICTIM, "1");
     let mut victim = victim.spawn().expect("it runs");
     let folder = std::env::temp_dir().join(format!("allways-native-victim-{}", victim.id()));
     until(|| folder.join("ready").exists());

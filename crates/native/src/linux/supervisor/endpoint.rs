@@ -56,16 +56,16 @@ fn removed(path: &Path) -> bool {
     if !fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
         return true;
     }
-    let connected = sys::lead_to(path).and_then(|door| {
+    let connected = sys::lead_to(path).and_then(|target| {
         let socket = sys::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
-        sys::connect_unix(&socket, &door)
+        sys::connect_unix(&socket, &target)
     });
     let is_gone = connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
     is_gone && fs::remove_file(path).is_ok()
 }
 
 /// Gives a program the folder of its Unix socket, where it does not work in it; what is kept apart then.
-pub(super) fn furnish(address: &Address) -> i32 {
+pub(super) fn isolate_folder(address: &Address) -> i32 {
     let Address::Unix(path) = address else { return 0 };
     let folder = path.parent().unwrap_or(Path::new("/"));
     let there = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(folder);

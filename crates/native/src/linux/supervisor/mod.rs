@@ -1,11 +1,11 @@
-//! The keeper of an instance: a process of its own that starts the program, answers its questions, and ends with us.
+//! The supervisor of an instance: a process of its own that starts the program, answers its questions, and ends with us.
 //!
 //! It is this very executable, started again: a large process is not copied, and nothing of it is held. Our side of its
 //! standard input is the wire; when that is closed, however we ended, it ends, and all that it started.
 
 mod answers;
 mod devices;
-mod door;
+mod endpoint;
 mod exec;
 mod filter;
 mod launch;
@@ -26,8 +26,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 
-/// The first argument of a keeper.
-const KEEPER: &str = "--keep-a-peer";
+/// The first argument of a supervisor.
+const SUPERVISOR: &str = "--keep-a-peer";
 /// It has a network of its own.
 pub(crate) const OWN_NETWORK: i32 = 1;
 /// It is the first process of its pid namespace.
@@ -37,7 +37,7 @@ pub(crate) const ANSWERS: i32 = 4;
 /// The folder of its Unix socket is its own.
 pub(crate) const OWN_FOLDER: i32 = 8;
 
-/// What a keeper starts.
+/// What a supervisor starts.
 struct Order {
     clock: Clock,
     network: Network,
@@ -48,25 +48,25 @@ struct Order {
     arguments: Vec<CString>,
 }
 
-/// The arguments of a keeper.
+/// The arguments of a supervisor.
 pub(crate) fn arguments(spec: &Spec, program: Vec<u8>) -> Vec<OsString> {
     let clock = if spec.clock == Clock::Virtual { "virtual" } else { "real" };
     let network = if spec.network == Network::Own { "own" } else { "host" };
     let role = if spec.role == Role::Server { "server" } else { "client" };
     let (address, count) = (spec.address.word(), spec.environment.len().to_string());
     let program = OsString::from_vec(program);
-    let head = [KEEPER.into(), clock.into(), network.into(), role.into(), address, program, count.into()];
+    let head = [SUPERVISOR.into(), clock.into(), network.into(), role.into(), address, program, count.into()];
     let tail = spec.environment.iter().chain(&spec.command).map(|word| OsString::from_vec(word.clone()));
     head.into_iter().chain(tail).collect()
 }
 
-/// Becomes a keeper, if this process was started as one. To be called first of all, before there are threads.
+/// Becomes a supervisor, if this process was started as one. To be called first of all, before there are threads.
 ///
 /// `fork(2)` in a process with threads leaves locks held by threads that do not exist in the child;
-/// a keeper forks, so it must be alone.
-pub fn keep_if_asked() {
+/// a supervisor forks, so it must be alone.
+pub fn supervise_if_asked() {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if arguments.first().is_none_or(|first| first != KEEPER) {
+    if arguments.first().is_none_or(|first| first != SUPERVISOR) {
         return;
     }
     let is_kept = order(arguments).is_some_and(|order| keep(&order).is_ok());
@@ -95,16 +95,16 @@ fn keep(order: &Order) -> io::Result<()> {
     unsafe { libc::setsid() };
     let kept = if order.network == Network::Own { namespaces::enter() } else { 0 };
     if kept & OWN_PIDS == 0 {
-        // SAFETY: numbers only; processes whose parents end become children of the keeper.
+        // SAFETY: numbers only; processes whose parents end become children of the supervisor.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-        return Keeper::start(order, wire, kept)?.run();
+        return Supervisor::start(order, wire, kept)?.run();
     }
     // The first process of the namespace is a child.
     match fork()? {
         0 => {
             die_with_parent();
-            namespaces::furnish();
-            Keeper::start(order, wire, kept | door::furnish(&order.address))?.run()
+            namespaces::set_up();
+            Supervisor::start(order, wire, kept | endpoint::isolate_folder(&order.address))?.run()
         }
         child => {
             drop(wire);
@@ -129,7 +129,7 @@ fn take_wire() -> io::Result<OwnedFd> {
 }
 
 fn fork() -> io::Result<libc::pid_t> {
-    // SAFETY: a keeper has one thread, so that its child may do all that it may do itself.
+    // SAFETY: a supervisor has one thread, so that its child may do all that it may do itself.
     checked(i64::from(unsafe { libc::fork() })).map(|pid| pid as libc::pid_t)
 }
 
@@ -150,8 +150,8 @@ fn await_end(child: libc::pid_t) {
     {}
 }
 
-/// A keeper at work.
-struct Keeper {
+/// A supervisor at work.
+struct Supervisor {
     wire: OwnedFd,
     /// Says that a child has stopped or ended.
     children: OwnedFd,
@@ -162,9 +162,9 @@ struct Keeper {
     answers: Option<Answers>,
 }
 
-impl Keeper {
+impl Supervisor {
     fn start(order: &Order, wire: OwnedFd, kept: i32) -> io::Result<Self> {
-        if let Some(why) = door::refused(&order.address, kept) {
+        if let Some(why) = endpoint::refused(&order.address, kept) {
             wire::say(wire.as_raw_fd(), Tag::Failed, 0, &why, None)?;
             return Err(io::ErrorKind::AddrInUse.into());
         }
@@ -212,10 +212,10 @@ impl Keeper {
         let Ok(Some(message)) = wire::hear(&self.wire, 0) else { return Ok(false) };
         let wire = self.wire.as_raw_fd();
         match message.tag {
-            Tag::Socket => wire::say(wire, Tag::Socket, 0, "", Some(door::socket(&self.address)?.as_raw_fd()))?,
-            Tag::Door => {
-                let leads = door::lead(&self.address);
-                wire::say(wire, Tag::Door, 0, "", leads.as_ref().map(OwnedFd::as_raw_fd))?;
+            Tag::Socket => wire::say(wire, Tag::Socket, 0, "", Some(endpoint::socket(&self.address)?.as_raw_fd()))?,
+            Tag::Target => {
+                let leads = endpoint::lead(&self.address);
+                wire::say(wire, Tag::Target, 0, "", leads.as_ref().map(OwnedFd::as_raw_fd))?;
             }
             Tag::Sleepers => {
                 let sleepers = self.answers.as_mut().map(Answers::sleepers).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! From a fork of the keeper to the program.
+//! From a fork of the supervisor to the program.
 //!
 //! Order matters after the fork: death with the parent first, so that no crash leaves a program
 //! behind; an ordinary environment next; the seccomp filter last, since calls behind it may have to
-//! wait for the keeper. The listener goes to the keeper before `execve(2)`: the filter survives it
+//! wait for the supervisor. The listener goes to the supervisor before `execve(2)`: the filter survives it
 //! (seccomp(2)), the descriptor need not.
 
 use super::{Order, die_with_parent, filter, fork};
@@ -25,14 +25,14 @@ pub(super) fn launch(order: &Order, wire: &OwnedFd) -> io::Result<(libc::pid_t, 
     }
 }
 
-fn become_program(order: &Order, wire: &OwnedFd, keeper: &OwnedFd) -> ! {
+fn become_program(order: &Order, wire: &OwnedFd, supervisor: &OwnedFd) -> ! {
     die_with_parent();
     become_ordinary();
     let listener = filter::install(order.clock);
-    let _ = wire::say(keeper.as_raw_fd(), Tag::Listener, 0, "", listener.as_ref().map(OwnedFd::as_raw_fd));
+    let _ = wire::say(supervisor.as_raw_fd(), Tag::Listener, 0, "", listener.as_ref().map(OwnedFd::as_raw_fd));
     let error = execute(order);
     let _ = wire::say(wire.as_raw_fd(), Tag::Failed, 0, &error.to_string(), None);
-    // SAFETY: ends the process, and runs nothing of the keeper's.
+    // SAFETY: ends the process, and runs nothing of the supervisor's.
     unsafe { libc::_exit(127) }
 }
 

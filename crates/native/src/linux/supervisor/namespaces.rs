@@ -13,7 +13,7 @@ const WANTED: i32 = libc::CLONE_NEWNET | libc::CLONE_NEWPID | libc::CLONE_NEWNS 
 pub(super) fn enter() -> i32 {
     // SAFETY: numbers only.
     let (uid, gid) = unsafe { (libc::getuid(), libc::getgid()) };
-    // SAFETY: numbers only; a keeper has one thread.
+    // SAFETY: numbers only; a supervisor has one thread.
     if unsafe { libc::unshare(WANTED) } == 0 {
         return OWN_NETWORK | OWN_PIDS;
     }
@@ -34,7 +34,7 @@ pub(super) fn enter() -> i32 {
 }
 
 /// Brings the loopback device up, and shows processes of the namespace under `/proc`, as far as that is allowed.
-pub(super) fn furnish() {
+pub(super) fn set_up() {
     let (none, root, proc) = (std::ptr::null(), c"/".as_ptr(), c"proc".as_ptr());
     // SAFETY: constant strings. Where it is not allowed, programs see the processes of the host.
     unsafe {

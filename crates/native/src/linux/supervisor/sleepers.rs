@@ -1,4 +1,4 @@
-//! Sleeps of the program take no time: whoever sleeps waits for the keeper's answer, which it is given when we say so.
+//! Sleeps of the program take no time: whoever sleeps waits for the supervisor's answer, which it is given when we say so.
 
 use super::time::{Moment, read_time};
 use std::fs;

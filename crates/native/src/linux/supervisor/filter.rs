@@ -1,4 +1,4 @@
-//! Which system calls of the program become questions to the keeper (`seccomp_unotify(2)`).
+//! Which system calls of the program become questions to the supervisor (`seccomp_unotify(2)`).
 
 use crate::spec::Clock;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
