@@ -41,7 +41,7 @@ impl Stepper<'_> {
             return self.take_part(step, space, &parts);
         }
         self.state.overlay.thread_mut(tid).partial = None;
-        let first = step.accesses.len();
+        let (first, is_alone) = (step.accesses.len(), self.view().is_alone());
         if is_visible {
             self.hear_access(tid, space, access);
         }
@@ -51,7 +51,7 @@ impl Stepper<'_> {
         // well.
         let is_plain = self.state.is_plain(tid);
         step.accesses[first..].iter_mut().for_each(|access| access.plain = is_plain);
-        Ok(!is_visible && parts.is_empty() || self.view().is_alone() || self.operated(step))
+        Ok(!is_visible && parts.is_empty() || is_alone || self.operated(step))
     }
 
     /// The accesses of the next instruction to racing words, in order, as atomic parts with the values that they write.
