@@ -20,6 +20,7 @@ pub use system::choice_kind::ChoiceKind;
 pub use system::horizon::Cut;
 pub use system::never::named;
 pub use system::programs::{Programs, STRICT};
+pub use system::schedulers::Scheduler;
 pub use system::service::{Expected, Gate, Service};
 pub use system::start_peer::{PeerProblem, PeerStart};
 pub use system::state::Snapshot;

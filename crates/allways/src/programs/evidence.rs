@@ -10,11 +10,12 @@ use crate::progress::ProgressLine;
 use crate::saved::Saved;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
-use checker::{Depth, Difference, Earlier, Engine, Programs};
+use checker::{Depth, Difference, Earlier, Engine, Programs, Scheduler};
 use explore::graph::{Found, Mode, Race};
 use explore::system::Failure;
 use replay::{Budget, fails_with, shorten};
 use report::Sources;
+use std::collections::BTreeSet;
 use trace::{Choice, Counterexample, FailureKind, RaceRef, Schedule};
 
 /// Instructions that shortening may execute: a fraction of a second, however long the steps of a program are.
@@ -83,6 +84,8 @@ pub struct Libraries {
     pub told: String,
     /// Words that were made visible.
     pub promoted: u64,
+    /// Runtimes that schedule inside of threads.
+    pub schedulers: BTreeSet<Scheduler>,
 }
 
 /// What came of executing a schedule again.
@@ -379,7 +382,7 @@ fn libraries(programs: &Programs) -> Libraries {
         (Depth::Summary, true) => "real (none was recognised)".to_owned(),
         (Depth::Summary, false) => format!("summary ({})", known.join(", ")),
     };
-    Libraries { told, promoted: programs.promoted() as u64 }
+    Libraries { told, promoted: programs.promoted() as u64, schedulers: programs.schedulers() }
 }
 
 /// The source files that counterexamples name, as far as they are there.

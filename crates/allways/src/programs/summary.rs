@@ -8,7 +8,7 @@ use super::setup::Setup;
 use crate::checked::Checked;
 use crate::safety::without_violation;
 use crate::usage;
-use checker::{ChoiceKind, Engine};
+use checker::{ChoiceKind, Engine, Scheduler};
 use explore::graph::{Bound, ChoiceCount, ChoiceCounts, Mode, Stopped};
 use explore::{Spent, sample};
 use report::{Choices, Covered, End, Property, PropertyVerdict, Summary, count};
@@ -99,7 +99,7 @@ fn end(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> End {
             End::limit(format!("{} runs", count(runs)), has_completed_runs(searched))
         }
         (None, Some(Stopped::Depth)) => End::Bound(format!("depth {}", report.depth_max)),
-        (None, _) if report.complete => bound(wanted, searched.cut.happened).map_or(End::Exhaustive, End::Bound),
+        (None, _) if report.complete => bound(wanted, searched, evidence).map_or(End::Exhaustive, End::Bound),
         (None, _) => End::Inconclusive("the search was stopped".to_owned()),
     }
 }
@@ -113,7 +113,7 @@ fn has_completed_runs(searched: &Searched) -> bool {
 }
 
 /// What a search that was carried out to its end was bounded by.
-fn bound(wanted: &Wanted, is_cut: bool) -> Option<String> {
+fn bound(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> Option<String> {
     let view = &wanted.view;
     let engine = match wanted.engine {
         Engine::Graph { mode: Mode::Bounded(Bound::Preemptions(most)), .. } => Some(times(most, "preemption")),
@@ -123,9 +123,22 @@ fn bound(wanted: &Wanted, is_cut: bool) -> Option<String> {
     let points = view.only_breaks.then(|| format!("turns only at {}", view.breaks.join(", ")));
     let abstraction =
         (!view.matched.is_empty()).then(|| format!("states told apart by {} alone", view.matched.join(", ")));
-    let horizon = is_cut.then(|| format!("{} of virtual time (--horizon)", report::limit(view.horizon())));
-    let all: Vec<String> = [engine, points, abstraction, horizon].into_iter().flatten().collect();
-    (!all.is_empty()).then(|| all.join(", "))
+    let horizon =
+        searched.cut.happened.then(|| format!("{} of virtual time (--horizon)", report::limit(view.horizon())));
+    let schedulers =
+        evidence.libraries.schedulers.iter().filter_map(|scheduler| scheduled(*scheduler, view.timeouts()));
+    let all = [engine, points, abstraction, horizon].into_iter().flatten().chain(schedulers.map(str::to_owned));
+    Some(all.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
+}
+
+/// What a runtime decides that schedules inside of threads: the search chooses among threads.
+fn scheduled(scheduler: Scheduler, timeouts: u32) -> Option<&'static str> {
+    match scheduler {
+        Scheduler::Go => Some("the order in which Go's runtime runs goroutines on a thread"),
+        // Another thread gets the interpreter lock when its timed wait for it has ended.
+        Scheduler::CPython if timeouts > 0 => None,
+        Scheduler::CPython => Some("switches of Python's threads where they block (--timeouts N: also elsewhere)"),
+    }
 }
 
 fn times(count: u32, what: &str) -> String {

@@ -35,6 +35,39 @@ fn dpor_finds_the_deadlock_and_the_race_that_the_graph_finds_and_they_replay() {
     says(&folder.run(&["replay"]), 1, &["error[race]"]);
 }
 
+/// Programs that only execute others have nothing to do with each other: each schedule of one with each of the other.
+#[test]
+fn programs_that_execute_others_are_independent() {
+    let source = "#include <sys/wait.h>\n#include <unistd.h>\n\
+        int main(void) { if (!vfork()) { execl(\"/bin/true\", \"true\", (char *)0); _exit(1); } wait(0); return 0; }\n";
+    let folder = built("spawns", &[], source);
+    let classes = |programs: &[&str]| {
+        let told = folder.run(&[&["check", "--engine", "dpor", "--"], programs].concat());
+        says(&told, 0, &["exhaustive"]);
+        let words: Vec<&str> = told.out.split_whitespace().collect();
+        let at = words.iter().position(|word| *word == "classes").expect("they are counted");
+        words[at - 1].parse::<u32>().expect("a number")
+    };
+    let alone = classes(&["./spawns"]);
+    assert_eq!(classes(&["./spawns", "+", "./spawns"]), alone * alone);
+}
+
+/// The search chooses among threads: what Go's runtime decides inside of them is not covered.
+#[test]
+fn a_runtime_that_schedules_inside_of_threads_is_a_bound() {
+    let source = "#include <pthread.h>\n__attribute__((section(\".go.buildinfo\"))) int mark = 1;\n\
+        void *start(void *p) { return p; }\n\
+        int main(int count, char **words) { pthread_t t; if (count > 1) pthread_create(&t, 0, start, 0); return 0; }\n";
+    let folder = built("goes", &[], source);
+    let bound = "within the order in which Go's runtime runs goroutines on a thread";
+    says(&folder.run(&["check", "--", "./goes", "x"]), 0, &["holds", bound]);
+    for flags in [&["--libc", "real"][..], &["-j", "2"]] {
+        says(&folder.run(&[&["check"], flags, &["--", "./goes", "x"]].concat()), 0, &[bound]);
+    }
+    // Without threads it decides nothing.
+    says(&folder.run(&["check", "--", "./goes"]), 0, &["exhaustive"]);
+}
+
 #[test]
 fn a_schedule_that_is_too_long_for_dpor_is_a_bound() {
     let folder = built("long", &["-DN=3", "-DFIXED"], "programs/phil.c");

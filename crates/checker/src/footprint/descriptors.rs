@@ -5,6 +5,7 @@
 //! left out.
 
 use super::access::{self, Kind, reads, writes};
+use super::executables::changes_writers;
 use super::names::{all_files, look_at_listing};
 use super::{Footprint, PendingCall, sockets, some};
 use explore::graph::Access;
@@ -173,10 +174,14 @@ impl PendingCall<'_> {
             Access { object, write, plain: false }
         };
         let unlocks = self.unlock(description.file);
+        let writer = match description.file {
+            File::Inode(id) if description.is_writable() => Some(changes_writers(id, self.pid())),
+            _ => None,
+        };
         match description.references {
             0 | 1 => {
                 let others = description.was_shared.then(|| count(true));
-                self.close_file(description.file).into_iter().chain(others).collect()
+                self.close_file(description.file).into_iter().chain(others).chain(writer).collect()
             }
             2 => unlocks.into_iter().chain([count(true)]).collect(),
             _ => unlocks.into_iter().chain([count(false)]).collect(),

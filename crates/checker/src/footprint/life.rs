@@ -4,12 +4,11 @@
 //! happen at all.
 
 use super::access::{self, Kind, reads, writes};
-use super::names::all_files;
 use super::{Footprint, PendingCall, everything, objects};
 use explore::graph::Access;
-use kernel::Id;
 use kernel::table::FootprintRule;
 use kernel::table::footprint::CloneFlags;
+use kernel::{Id, lifecycle};
 
 impl PendingCall<'_> {
     /// Whether the syscall ends a thread that holds robust locks: the kernel passes them on (`get_robust_list(2)`).
@@ -56,7 +55,9 @@ impl PendingCall<'_> {
         }
         let mut accesses: Vec<Access> = self.fds().into_iter().flat_map(|fd| self.close_one(fd)).collect();
         accesses.push(writes(Kind::Process, u64::from(process.pid.0)));
-        accesses.push(writes(Kind::Process, u64::from(process.parent.0)));
+        // Programs that were started from outside have no parent.
+        let parent = Some(process.parent).filter(|parent| self.kernel.processes.contains_key(parent));
+        accesses.extend(parent.map(|parent| writes(Kind::Process, u64::from(parent.0))));
         accesses.push(reads(Kind::Inode, process.directories.working.0));
         accesses.extend(process.image.inode.map(|inode| reads(Kind::Inode, inode.0)));
         // The masks of the parent's threads decide whether `SIGCHLD` stays pending.
@@ -64,20 +65,23 @@ impl PendingCall<'_> {
         accesses
     }
 
-    /// Another program: some descriptors are closed, and files are read, which ones is not known beforehand.
-    ///
-    /// Which files the loader reads depends on their content: all names are read, that is, written
-    /// as "all files".
+    /// Another program: some descriptors are closed, and files are read.
     pub(super) fn execute(&self) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);
         let mut accesses: Vec<Access> = closed.flat_map(|fd| self.close_one(fd)).collect();
-        accesses.extend([self.process(true), writes(Kind::Space, process.space.0), all_files(true)]);
+        accesses.extend([self.process(true), writes(Kind::Space, process.space.0)]);
+        accesses.extend(self.executed_files());
         accesses
     }
 
     /// A new process or thread: what it inherits is shared from now on. Memory that is copied is read, all of it.
+    ///
+    /// `vfork(2)` is made once; what is left of it then is to wait until the child has left the memory.
     pub(super) fn birth(&self, flags: CloneFlags) -> Vec<Access> {
+        if let Some(child) = lifecycle::suspender(self.kernel, self.tid) {
+            return vec![reads(Kind::Process, u64::from(child.0))];
+        }
         if !self.is_alone() && !self.shares_space(flags) {
             return access::everything();
         }

@@ -313,8 +313,9 @@ impl Stepper<'_> {
     /// Creates the overlay of threads that a step created, and removes that of threads it ended.
     pub(crate) fn follow_births(&mut self, by: Tid, space: SpaceId) {
         // Most steps create and end no thread.
-        if !self.state.overlay.tids().eq(self.state.world.kernel.threads.keys().copied()) {
-            self.state.enter_and_forget(by, space);
+        let is_same = self.state.overlay.tids().eq(self.state.world.kernel.threads.keys().copied());
+        if !is_same && self.state.enter_and_forget(by, space) {
+            self.executor.look_for_schedulers(&self.state.world.memory, space);
         }
         let memory = &self.state.world.memory;
         self.state.overlay.forget_spaces(|space| memory.space_exists(space));
@@ -386,7 +387,8 @@ impl State {
         self.world.cpus.get(&tid).map_or(0, |cpu| cpu.gpr[RSP].saturating_sub(RED_ZONE))
     }
 
-    fn enter_and_forget(&mut self, by: Tid, space: SpaceId) {
+    /// Whether a process has got another thread.
+    fn enter_and_forget(&mut self, by: Tid, space: SpaceId) -> bool {
         let overlays: Vec<Tid> = self.overlay.tids().collect();
         for tid in overlays.into_iter().filter(|tid| !self.world.kernel.threads.contains_key(tid)) {
             self.overlay.forget(tid);
@@ -394,12 +396,12 @@ impl State {
                 self.overlay.end_unjoined(space);
             }
         }
-        let tids: Vec<Tid> = self.world.kernel.threads.keys().copied().collect();
-        for tid in tids {
-            if !self.overlay.knows(tid) {
-                *self.overlay.thread_mut(tid) = self.born(by, tid);
-            }
+        let tids = self.world.kernel.threads.keys().copied();
+        let new: Vec<Tid> = tids.filter(|tid| !self.overlay.knows(*tid)).collect();
+        for tid in &new {
+            *self.overlay.thread_mut(*tid) = self.born(by, *tid);
         }
+        new.iter().any(|tid| !self.is_first(*tid))
     }
 
     /// The overlay of a new thread: it begins in the library if that created it, and where its parent is after

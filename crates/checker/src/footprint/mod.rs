@@ -4,6 +4,7 @@
 //! the kernel's table has a rule; here the rule is applied to the arguments, which gives accesses to objects.
 //!
 //! - `names.rs`: calls on paths; `descriptors.rs`: on descriptors; `net.rs` and `sockets.rs`: on sockets;
+//! - `executables.rs`: files that are executed;
 //! - `process.rs`: on attributes of a process; `life.rs`: beginnings and ends;
 //! - `awaited.rs`: what a waiting call waits for.
 //!
@@ -15,6 +16,7 @@
 pub mod access;
 pub mod awaited;
 mod descriptors;
+mod executables;
 mod life;
 pub mod mappings;
 pub mod memory_access;
@@ -28,7 +30,7 @@ mod zones;
 use self::access::{Kind, writes};
 use explore::graph::Access;
 use kernel::table::FootprintRule;
-use kernel::{Kernel, Pid, Tid, table};
+use kernel::{Kernel, Pid, Tid, lifecycle, table};
 use memory::{Memory, SpaceId};
 
 /// What a syscall touches.
@@ -76,7 +78,8 @@ impl PendingCall<'_> {
         self.kernel.threads.get(&self.tid).expect("the caller").pid
     }
 
-    /// Whether nobody shares the caller's memory and descriptors.
+    /// Whether nobody shares the caller's memory and descriptors. Who waits until the caller has left its memory
+    /// (`vfork(2)`) cannot use it.
     fn is_alone(&self) -> bool {
         if self.was_shared {
             return false;
@@ -84,7 +87,8 @@ impl PendingCall<'_> {
         let pid = self.pid();
         let space = self.kernel.processes.get(&pid).map(|process| process.space);
         let sharing = self.kernel.processes.values().filter(|process| Some(process.space) == space);
-        sharing.map(|process| process.threads.len()).sum::<usize>() <= 1
+        let threads = sharing.flat_map(|process| &process.threads);
+        threads.filter(|tid| !lifecycle::is_suspended(self.kernel, **tid)).count() <= 1
     }
 
     /// The rule of the call's row.

@@ -5,6 +5,7 @@
 //! permissions of one, `/proc`, watched files) concerns all names.
 
 use super::access::{self, Kind, entry, listing, reads, writes};
+use super::executables::changes_writers;
 use super::{Footprint, PendingCall, everything};
 use explore::graph::Access;
 use kernel::Id;
@@ -41,7 +42,7 @@ pub fn look_at_listing(directory: Id) -> Access {
 
 /// A path argument, and the argument that holds the directory that it starts from.
 #[derive(Clone, Copy)]
-struct PathArgument {
+pub(super) struct PathArgument {
     from: Option<usize>,
     path: usize,
 }
@@ -50,7 +51,7 @@ struct PathArgument {
 ///
 /// Symbolic links, `..` and mount-like places are resolved as the call will resolve them, by the
 /// kernel's own `Walk`; entries that are passed are read, so a rename on the way conflicts.
-struct Way {
+pub(super) struct Way {
     passed: Vec<Passed>,
     /// Nothing where the way ends before.
     place: Option<Place>,
@@ -58,7 +59,7 @@ struct Way {
 
 impl Way {
     /// The inode that is there.
-    fn found(&self) -> Option<Id> {
+    pub(super) fn found(&self) -> Option<Id> {
         self.place.as_ref().and_then(|place| place.inode().ok())
     }
 }
@@ -87,7 +88,7 @@ impl PendingCall<'_> {
     }
 
     /// The path arguments. What a symbolic link holds is a text: only its own name is a path.
-    fn paths(&self, usage: NameUse) -> Vec<PathArgument> {
+    pub(super) fn paths(&self, usage: NameUse) -> Vec<PathArgument> {
         let arguments = table::row(self.number).map_or(&[][..], |row| row.arguments);
         let is_directory = |index: &usize| arguments[*index] == Argument::Dir;
         let paths = arguments.iter().enumerate().filter(|(_, argument)| **argument == Argument::Path);
@@ -104,7 +105,7 @@ impl PendingCall<'_> {
     }
 
     /// What a path leads through and to; nothing if that cannot be told by entries.
-    fn way(&self, usage: NameUse, PathArgument { from, path }: PathArgument) -> Option<Way> {
+    pub(super) fn way(&self, usage: NameUse, PathArgument { from, path }: PathArgument) -> Option<Way> {
         let process = self.kernel.processes.get(&self.pid())?;
         let start = from.map_or(AT_FDCWD, |from| self.args[from] as i32);
         let Some(path) = self.path(self.args[path]) else {
@@ -115,7 +116,7 @@ impl PendingCall<'_> {
         self.way_of(usage, start, &path)
     }
 
-    fn way_of(&self, usage: NameUse, start: i32, path: &[u8]) -> Option<Way> {
+    pub(super) fn way_of(&self, usage: NameUse, start: i32, path: &[u8]) -> Option<Way> {
         let process = self.kernel.processes.get(&self.pid())?;
         let start = match start {
             _ if path.first() == Some(&b'/') => Some(files::base::root()),
@@ -233,7 +234,7 @@ impl PendingCall<'_> {
     }
 
     /// Entries are read, and what links lead to; so is what is at the end.
-    fn on_the_way(&self, way: &Way) -> Vec<Access> {
+    pub(super) fn on_the_way(&self, way: &Way) -> Vec<Access> {
         let read = |object| Access { object, write: false, plain: false };
         let mut accesses: Vec<Access> =
             way.passed.iter().map(|passed| read(entry(passed.directory, &passed.name))).collect();
@@ -264,7 +265,11 @@ impl PendingCall<'_> {
         };
         match self.inode(id)?.kind {
             Sort::Regular if flags & (O_WRITING | O_TRUNC) != 0 && files::is_running(self.kernel, id) => None,
-            Sort::Regular if flags & O_TRUNC != 0 => Some(vec![writes(Kind::Inode, id.0)]),
+            Sort::Regular => {
+                let writer = (flags & O_WRITING != 0).then(|| changes_writers(id, self.pid()));
+                let content = (flags & O_TRUNC != 0).then(|| writes(Kind::Inode, id.0));
+                Some(writer.into_iter().chain(content).collect())
+            }
             Sort::Character(number) if !files::device::is_known(number) => None,
             Sort::Fifo | Sort::Magic | Sort::Text => None,
             _ => Some(Vec::new()),

@@ -5,6 +5,7 @@ use crate::footprint::recent::Recent;
 use crate::libc::Hooks;
 use crate::refinement::Refinement;
 use crate::system::prefix::Prefix;
+use crate::system::schedulers::{Scheduler, Schedulers};
 use crate::system::state::State;
 use explore::graph::Race;
 use rustc_hash::FxHashMap;
@@ -35,6 +36,8 @@ pub(crate) struct Executor {
     pub version: u64,
     /// Steps before there are several actors, shared by workers.
     prefix: Arc<Mutex<Prefix>>,
+    /// Runtimes that schedule inside of threads, shared by workers.
+    schedulers: Arc<Mutex<Schedulers>>,
     /// Instructions executed so far: what steps have cost, the same on any machine.
     pub instructions: u64,
 }
@@ -43,7 +46,8 @@ impl Executor {
     /// The executor of another worker, with the same hooks and refinement.
     pub fn for_worker(&self) -> Self {
         let (hooks, refinement) = (self.hooks.clone(), self.refinement.clone());
-        let mut executor = Self { hooks, refinement, prefix: Arc::clone(&self.prefix), ..Self::default() };
+        let (prefix, schedulers) = (Arc::clone(&self.prefix), Arc::clone(&self.schedulers));
+        let mut executor = Self { hooks, refinement, prefix, schedulers, ..Self::default() };
         executor.refresh_stops();
         executor
     }
@@ -51,6 +55,16 @@ impl Executor {
     /// Steps before there are several actors.
     pub fn prefix(&self) -> MutexGuard<'_, Prefix> {
         self.prefix.lock().expect("no worker panics while it has it")
+    }
+
+    /// Looks for runtimes that schedule inside of threads, in an address space with a new thread.
+    pub fn look_for_schedulers(&self, memory: &memory::Memory, space: memory::SpaceId) {
+        self.schedulers.lock().expect("no worker panics while it has it").look(memory, space);
+    }
+
+    /// The runtimes found that schedule inside of threads.
+    pub fn schedulers(&self) -> BTreeSet<Scheduler> {
+        self.schedulers.lock().expect("no worker panics while it has it").found.clone()
     }
 
     /// Makes code stop where hooks are now.

@@ -24,6 +24,7 @@ pub mod questions;
 pub mod read_set;
 pub mod register_liveness;
 mod savepoint;
+pub mod schedulers;
 pub mod service;
 pub mod spin;
 pub mod spin_steps;

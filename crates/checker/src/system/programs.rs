@@ -15,6 +15,7 @@ use crate::system::executor::Executor;
 use crate::system::horizon::Cut;
 use crate::system::overlay::ThreadOverlay;
 use crate::system::peers::{deliveries, unknown_delivery};
+use crate::system::schedulers::Scheduler;
 use crate::system::service::Service;
 use crate::system::state::{NUMBERS, Snapshot, State, first_number};
 use crate::system::step;
@@ -35,7 +36,7 @@ use kernel::{Kernel, Pid, Tid, signal};
 use memory::Limit;
 use peer::{Address, Outside, Shape, Trouble};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use trace::{Choice, FailureKind, Fingerprint};
@@ -312,6 +313,12 @@ impl Programs {
     #[must_use]
     pub fn libraries(&self) -> Vec<&'static str> {
         self.executor.hooks.flavours().into_iter().map(Flavour::name).collect()
+    }
+
+    /// Runtimes that schedule inside of threads, in programs that have started some.
+    #[must_use]
+    pub fn schedulers(&self) -> BTreeSet<Scheduler> {
+        self.executor.schedulers()
     }
 
     /// What the search may use.

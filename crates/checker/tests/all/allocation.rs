@@ -59,7 +59,8 @@ fn classes(folder: &Path) -> u64 {
 
 #[test]
 fn threads_that_only_allocate_have_one_schedule() {
-    let body = "{ for (int i = 0; i < 3; i++) { int *p = malloc(20 + 40 * i), *q = calloc(i + 1, 8); *p = i; \
+    // A large block first: it lies where the thread has mapped nothing yet.
+    let body = "{ free(malloc(300000)); char *large = calloc(1, 300000); for (int i = 0; i < 3; i++) { int *p = malloc(20 + 40 * i), *q = calloc(i + 1, 8); *p = i; \
                 p = realloc(p, 200); assert(*p == i && !*q); free(q); free(p); } return malloc(200000); }\n";
     let folder = build("alone", &format!("void *f(void *p) {body}void *g(void *p) {body}{TWO}"));
     let outcome = reduced(&folder, Depth::Summary);

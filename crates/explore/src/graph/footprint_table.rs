@@ -4,6 +4,7 @@
 //! Objects are 64-bit numbers that the system chooses; only those that become shared get a dense
 //! number, which keeps futures small: private memory, the bulk of all accesses, never enters them.
 
+use super::components::Components;
 use crate::footprint::{Access, normalise};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
@@ -75,6 +76,8 @@ pub struct FootprintTable {
     /// Sets of locks; the first is empty.
     locks: Vec<Vec<u64>>,
     lock_ids: FxHashMap<Vec<u64>, LockId>,
+    /// Actors that conflict with each other.
+    components: Components,
     /// Whether footprints have got shared accesses since [`FootprintTable::take_grown`].
     grown: bool,
 }
@@ -188,11 +191,19 @@ impl FootprintTable {
 
     fn shared_id(&mut self, shared: SharedAccess) -> u32 {
         let next = u32::try_from(self.shared_accesses.len()).expect("fewer than 2^32 accesses");
-        *self.shared_ids.entry(shared).or_insert_with(|| {
+        let id = *self.shared_ids.entry(shared).or_insert(next);
+        if id == next {
             self.shared_accesses.push(shared);
             self.by_object[shared.object as usize][usize::from(!shared.write)].push(next);
-            next
-        })
+            let rivals: Vec<u32> = self.rivals(next).map(|(_, rival)| rival.actor).collect();
+            rivals.into_iter().for_each(|rival| self.components.join(shared.actor, rival));
+        }
+        id
+    }
+
+    /// The component of the conflict relation that an actor is in, by number.
+    pub fn component(&self, actor: u32) -> u32 {
+        self.components.of(actor)
     }
 
     /// The accesses of a footprint.

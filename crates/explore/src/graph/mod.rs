@@ -27,6 +27,7 @@
 mod actor_records;
 mod actor_table;
 mod bounded;
+mod components;
 mod engine;
 mod fifo_map;
 mod fixpoint;

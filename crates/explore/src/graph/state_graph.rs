@@ -129,16 +129,19 @@ impl StateGraph {
         self.cyclic.get().1
     }
 
-    /// The actor that is explored first in a state: best one whose next step is independent of all others so far, then the
-    /// one that moved last, then one that holds locks.
+    /// The actor that is explored first in a state: best one of the component of the conflict relation that moved last,
+    /// then one whose next step is independent of all others so far, then the one that moved last, then one that holds
+    /// locks.
     ///
     /// A heuristic: any enabled actor would be sound. An actor whose step conflicts with nothing
     /// seen so far often stays alone, which is where the reduction comes from.
     fn first(&self, id: u32, last: Option<u32>) -> Option<u32> {
         let enabled = self.actors_at(id).filter(|record| record.choices > 0);
         let key = |record: &&ActorRecord| {
-            let holds_nothing = record.holds == UNLOCKED;
-            (self.is_dependent(record), Some(record.actor) != last, holds_nothing, record.actor)
+            let (holds_nothing, is_other) = (record.holds == UNLOCKED, Some(record.actor) != last);
+            let component = self.footprints.component(record.actor);
+            let rank = (last.map(|last| self.footprints.component(last)) != Some(component), component);
+            (rank, self.is_dependent(record), is_other, holds_nothing, record.actor)
         };
         enabled.min_by_key(key).map(|record| record.actor)
     }

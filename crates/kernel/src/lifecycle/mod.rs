@@ -25,7 +25,7 @@ use crate::table::footprint::FootprintRule::{
 use crate::table::footprint::Subject::{Caller, GivenThread};
 use crate::table::narration::{ResultWords, Shown, Verb, Words};
 use crate::table::syscall::{Argument::*, Row};
-use crate::{Kernel, Pid};
+use crate::{Condition, Kernel, Pid, Tid};
 use memory::Memory;
 
 /// The calls of this family.
@@ -78,6 +78,22 @@ fn set_tid_address(call: &mut Call<'_>) -> Result<u64, Stop> {
 #[must_use]
 pub fn has_left_shared_space(kernel: &Kernel, child: Pid) -> bool {
     kernel.processes.get(&child).is_none_or(|process| !process.vforked)
+}
+
+/// Whether a thread is suspended because the child of its `vfork(2)` still uses their memory.
+#[must_use]
+pub fn is_suspended(kernel: &Kernel, tid: Tid) -> bool {
+    suspender(kernel, tid).is_some_and(|child| !has_left_shared_space(kernel, child))
+}
+
+/// The child of `vfork(2)` that a thread waits for, even if that has left their memory.
+#[must_use]
+pub fn suspender(kernel: &Kernel, tid: Tid) -> Option<Pid> {
+    let wait = kernel.threads.get(&tid)?.wait.as_ref()?;
+    wait.until.iter().find_map(|condition| match condition {
+        Condition::Vforked(child) => Some(*child),
+        _ => None,
+    })
 }
 
 /// Takes away a process that could not be started, as if it had never been.

@@ -21,7 +21,7 @@ const STACK_TOP: u64 = 0x7fff_ffff_f000;
 /// What a stack has beyond its content at first.
 const STACK_ROOM: u64 = 0x20000;
 /// How many interpreters may interpret each other.
-const SCRIPT_DEPTH: usize = 5;
+pub const SCRIPT_DEPTH: usize = 5;
 
 /// What to run.
 pub struct Request<'a> {
@@ -125,6 +125,14 @@ pub fn load(
         request.arguments = front.into_iter().flatten().chain(rest).collect();
     }
     Err(ELOOP.into())
+}
+
+/// The interpreter that a file names by its first bytes: that of a script, or of a dynamically linked program.
+pub fn interpreter(start: &[u8]) -> Result<Option<Vec<u8>>, ElfError> {
+    match script::parse(start) {
+        Some(script) => Ok(Some(script.interpreter)),
+        None => Elf::parse(start).map(|elf| elf.interpreter),
+    }
 }
 
 /// Not even root executes a file that nobody may execute, nor a directory (`execve(2)`, `EACCES`).

@@ -179,7 +179,8 @@ impl Arena {
         }
         let notes = NOTES + PAGE_SIZE;
         let is_new = mapped == 0;
-        if is_new && memory.mappings_in(self.space, self.base, self.base + SIZE).next().is_some() {
+        // Blocks of whole pages may be there already.
+        if is_new && memory.mappings_in(self.space, self.base, self.base + PAGES).next().is_some() {
             return Err(Problem::Occupied);
         }
         let more = wanted - mapped + if is_new { notes } else { 0 };

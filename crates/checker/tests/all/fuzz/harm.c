@@ -116,6 +116,28 @@ static unsigned forked_locks(unsigned value) {
 static void left_alone(unsigned value) {
     if (fork() == 0) _exit(value);
 }
+static unsigned vforked(unsigned value) {
+    pid_t pid = vfork();
+    if (pid == 0) {
+        atomic_fetch_add(&s->a[0], value);
+        _exit(value);
+    }
+    return end_of(pid);
+}
+static unsigned spawned(unsigned value) {
+    pid_t pid = vfork();
+    if (pid == 0) {
+        become(value);
+        _exit(7);
+    }
+    return end_of(pid);
+}
+static void spawned_alone(unsigned value) {
+    if (vfork() == 0) {
+        if (value > 1) become(value);
+        _exit(value);
+    }
+}
 static unsigned reaped(int how) {
     int status = 0;
     return waitpid(-1, &status, how) > 0 ? 1 + WEXITSTATUS(status) : 0;

@@ -236,6 +236,11 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
              r += atomic_load(&s->a[1]); ",
         ],
     ),
+    (
+        "the only thread left ends at a racing word",
+        &["MAIN_WORKS", "PAGE"],
+        &["mprotect(page, 4096, PROT_NONE); V(page[0]) = 2; ", "", "memcpy(page, page + 8, 8); "],
+    ),
     ("two threads that end load a library", &[], &["pthread_exit(0); ", "pthread_exit(0); "]),
 ];
 

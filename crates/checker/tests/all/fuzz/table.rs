@@ -365,6 +365,20 @@ pub const FAMILIES: &[Family] = &[
             "left_alone({v}); ",
         ],
     ),
+    // Linux lets the parent go on before the child can be reaped: whether it can without a wait differs there.
+    family(
+        "vfork",
+        &[],
+        &[
+            "r += vforked({v}); ",
+            "r += spawned({v}); ",
+            "pthread_mutex_lock(&s->m[0]); r += vforked({v}); pthread_mutex_unlock(&s->m[0]); ",
+            "if ({c}) r += spawned({v}); ",
+            "spawned_alone({v}); ",
+            "r += reaped(0); ",
+            "atomic_store(&s->a[{n}], {v}); ",
+        ],
+    ),
     family(
         "file locks",
         &["FILE_"],
