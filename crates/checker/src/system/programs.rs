@@ -2,7 +2,6 @@
 //! instructions up to the next one.
 
 use crate::footprint::access;
-use crate::libc::Flavour;
 use crate::memo::audit::Audited;
 use crate::narrate::listener::Listener;
 use crate::narrate::narrator::Narrator;
@@ -15,7 +14,6 @@ use crate::system::executor::Executor;
 use crate::system::horizon::Cut;
 use crate::system::overlay::ThreadOverlay;
 use crate::system::peers::{deliveries, unknown_delivery};
-use crate::system::schedulers::Scheduler;
 use crate::system::service::Service;
 use crate::system::state::{NUMBERS, Snapshot, State, first_number};
 use crate::system::step;
@@ -36,7 +34,7 @@ use kernel::{Kernel, Pid, Tid, signal};
 use memory::Limit;
 use peer::{Address, Outside, Shape, Trouble};
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use trace::{Choice, FailureKind, Fingerprint};
@@ -306,19 +304,6 @@ impl Programs {
     #[must_use]
     pub fn promoted(&self) -> usize {
         self.executor.refinement.promoted.len()
-    }
-
-    /// The C libraries whose functions were recognised, by name; none where their instructions are executed as they
-    /// stand.
-    #[must_use]
-    pub fn libraries(&self) -> Vec<&'static str> {
-        self.executor.hooks.flavours().into_iter().map(Flavour::name).collect()
-    }
-
-    /// Runtimes that schedule inside of threads, in programs that have started some.
-    #[must_use]
-    pub fn schedulers(&self) -> BTreeSet<Scheduler> {
-        self.executor.schedulers()
     }
 
     /// What the search may use.

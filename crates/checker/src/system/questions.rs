@@ -1,11 +1,28 @@
-//! What users ask about programs: propositions, breakpoints, variables to match by and to watch.
+//! What users ask about programs: propositions, breakpoints, variables to match by and to watch, which libraries were
+//! recognised.
 
+use crate::libc::Flavour;
 use crate::system::never::named;
 use crate::system::programs::Programs;
+use crate::system::schedulers::Scheduler;
 use kernel::descriptor::Console;
 use proposition::{Problem, Proposition, Stream};
+use std::collections::BTreeSet;
 
 impl Programs {
+    /// The C libraries whose functions were recognised, by name; none where their instructions are executed as they
+    /// stand.
+    #[must_use]
+    pub fn libraries(&self) -> Vec<&'static str> {
+        self.executor.hooks.flavours().into_iter().map(Flavour::name).collect()
+    }
+
+    /// Runtimes that schedule inside of threads, in programs that have started some.
+    #[must_use]
+    pub fn schedulers(&self) -> BTreeSet<Scheduler> {
+        self.executor.schedulers()
+    }
+
     /// Adds a proposition that must never be true; `NAME := PROPOSITION` gives it a name.
     ///
     /// # Errors

@@ -59,6 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "what is installed here is no guest's file")]
     fn the_interpreter_has_a_scheduler_and_a_shell_has_none() {
         let found = |path: &str| scheduler_in(&std::fs::read(path).expect("it is installed"));
         assert_eq!((found("/usr/bin/python3"), found("/bin/sh")), (Some(Scheduler::CPython), None));
