@@ -85,6 +85,8 @@ impl Stepper<'_> {
         }
         if is_real_over {
             self.state.overlay.thread_mut(tid).real = None;
+            // What it has seen (a lock that was held) may be over when the program goes on.
+            self.operated(step);
         }
         match once {
             Some(once) if has_called => self.finish_once(step, once),

@@ -131,7 +131,10 @@ impl<T: FootprintSystem> Search<'_, T> {
             self.graph.low_priority.insert(dense);
         }
         let creator = self.graph.actors.dense(actor.creator).unwrap_or(dense);
-        self.graph.creators.insert(dense, creator);
+        if creator != dense {
+            self.graph.creators.entry(dense).or_insert(Bits::EMPTY).insert(creator);
+            self.graph.footprints.relate(dense, creator);
+        }
         let blocked_by = actor.blocked_by.and_then(|holder| self.graph.actors.dense(holder));
         let footprints = &mut self.graph.footprints;
         let holds = footprints.locks(actor.holds.iter().copied());

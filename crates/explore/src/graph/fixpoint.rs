@@ -207,7 +207,7 @@ impl StateGraph {
     /// Actors one of which must move before a disabled actor is enabled; nothing if that is not known.
     fn enablers(&self, node: &Node, actor: u32) -> Option<Bits> {
         let Some(record) = self.find(node, actor) else {
-            return self.creators.get(&actor).filter(|creator| **creator != actor).map(|creator| Bits::one(*creator));
+            return self.creators.get(&actor).copied();
         };
         let (mut writers, awaited) = match record.blocked_by {
             Some(holder) => (Bits::one(holder), record.interrupts),

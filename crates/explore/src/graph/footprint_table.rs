@@ -201,6 +201,11 @@ impl FootprintTable {
         id
     }
 
+    /// An actor creates another: what that will do is likely to concern it.
+    pub fn relate(&mut self, actor: u32, creator: u32) {
+        self.components.join(actor, creator);
+    }
+
     /// The component of the conflict relation that an actor is in, by number.
     pub fn component(&self, actor: u32) -> u32 {
         self.components.of(actor)

@@ -28,8 +28,8 @@ pub struct StateGraph {
     pub actors: ActorIds,
     /// Actors that move only when no other can.
     pub low_priority: Bits,
-    /// The creator of each actor.
-    pub creators: FxHashMap<u32, u32>,
+    /// Who creates each actor; nobody is known for those that are there from the start.
+    pub creators: FxHashMap<u32, Bits>,
     /// States with steps to explore; the last is next.
     pub open: Vec<u32>,
     /// States whose edges, or whose successors' futures, grew.

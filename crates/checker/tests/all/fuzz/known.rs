@@ -237,6 +237,15 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
         ],
     ),
     (
+        "what follows an attempt of parking_lot's mutex comes after what its holder does",
+        &["MAIN_WORKS", "RETURNS"],
+        &[
+            "parking_lock(&s->parking); V(s->w[1]) = 2; parking_unlock(&s->parking); ",
+            "if (parking_soon(&s->parking)) { parking_lock(&s->parking); parking_unlock(&s->parking); } else r++; \
+             s->w[0]++; ",
+        ],
+    ),
+    (
         "the only thread left ends at a racing word",
         &["MAIN_WORKS", "PAGE"],
         &["mprotect(page, 4096, PROT_NONE); V(page[0]) = 2; ", "", "memcpy(page, page + 8, 8); "],
