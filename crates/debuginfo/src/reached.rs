@@ -11,8 +11,9 @@ use super::types::Shape;
 use super::variable::Part;
 use super::{Modules, Storage, Variable};
 use memory::{Backing, Memory, SpaceId};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
+use std::rc::Rc;
 
 /// A report needs a name, not the best one in a huge heap: how many parts of variables are looked at.
 const PARTS_MAX: usize = 100_000;
@@ -45,13 +46,16 @@ pub(super) struct Search<'a> {
     dwarf: &'a Dwarf,
     seen: BTreeSet<(u64, Place)>,
     queue: VecDeque<Pointer>,
+    /// Types that were looked at: a heap has many values of few types.
+    shapes: BTreeMap<Place, Rc<Shape>>,
     /// How many parts may still be looked at.
     left: usize,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(memory: &'a Memory, space: SpaceId, modules: &'a Modules, dwarf: &'a Dwarf) -> Self {
-        Self { memory, space, modules, dwarf, seen: BTreeSet::new(), queue: VecDeque::new(), left: PARTS_MAX }
+        let (seen, queue, shapes) = (BTreeSet::new(), VecDeque::new(), BTreeMap::new());
+        Self { memory, space, modules, dwarf, seen, queue, shapes, left: PARTS_MAX }
     }
 
     /// Begins at a variable.
@@ -110,6 +114,11 @@ impl<'a> Search<'a> {
         part
     }
 
+    fn shape(&mut self, of: Place) -> Rc<Shape> {
+        let dwarf = self.dwarf;
+        Rc::clone(self.shapes.entry(of).or_insert_with(|| Rc::new(dwarf.shape(of))))
+    }
+
     fn may_look(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
@@ -120,8 +129,8 @@ impl<'a> Search<'a> {
         if nested > DEPTH_MAX || !self.may_look() {
             return;
         }
-        match self.dwarf.shape(thing.of) {
-            Shape::Pointer(Some(of)) => self.note(thing, of, depth),
+        match &*self.shape(thing.of) {
+            Shape::Pointer(Some(of)) => self.note(thing, *of, depth),
             Shape::Record(members) => {
                 for member in members {
                     let path = match &member.name {
@@ -133,7 +142,7 @@ impl<'a> Search<'a> {
                     self.collect(&Thing { path, of: member.of, address }, depth, nested + 1);
                 }
             }
-            Shape::Array(of, counts) => self.collect_elements(thing, of, &counts, depth, nested),
+            Shape::Array(of, counts) => self.collect_elements(thing, *of, counts, depth, nested),
             _ => {}
         }
     }
@@ -155,9 +164,9 @@ impl<'a> Search<'a> {
         if !self.may_look() {
             return false;
         }
-        match self.dwarf.shape(of) {
+        match &*self.shape(of) {
             Shape::Pointer(_) => true,
-            Shape::Array(of, _) => nested < DEPTH_MAX && self.has_pointers(of, nested + 1),
+            Shape::Array(of, _) => nested < DEPTH_MAX && self.has_pointers(*of, nested + 1),
             Shape::Record(members) => {
                 nested < DEPTH_MAX && members.iter().any(|member| self.has_pointers(member.of, nested + 1))
             }
