@@ -122,7 +122,7 @@ impl DebugInfo {
         if let Some(known) = self.files.get(&object).filter(|known| modules::is_content(memory, object, &known.bytes)) {
             return Some(Arc::clone(known));
         }
-        let bytes = modules::content(memory, object);
+        let bytes = memory.object_content(object);
         let module = Arc::new(Module::new(modules::path(mapping), bytes, (self.host.clone(), self.budget.clone()))?);
         self.files.insert(object, Arc::clone(&module));
         Some(module)

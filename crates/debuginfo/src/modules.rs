@@ -59,17 +59,8 @@ impl Loaded {
 pub(super) fn is_content(memory: &Memory, object: ObjectId, bytes: &Arc<[u8]>) -> bool {
     match memory.object_unchanged(object) {
         Some(now) if Arc::ptr_eq(now, bytes) => true,
-        _ => memory.object_len(object) == bytes.len() as u64 && content(memory, object) == *bytes,
+        _ => memory.object_len(object) == bytes.len() as u64 && memory.object_content(object) == *bytes,
     }
-}
-
-/// The bytes of an object.
-pub(super) fn content(memory: &Memory, object: ObjectId) -> Arc<[u8]> {
-    memory.object_unchanged(object).cloned().unwrap_or_else(|| {
-        let mut bytes = vec![0; memory.object_len(object) as usize];
-        memory.read_object(object, 0, &mut bytes);
-        bytes.into()
-    })
 }
 
 /// What a mapping's file is called.

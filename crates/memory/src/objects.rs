@@ -71,6 +71,16 @@ impl Memory {
             .and_then(|base| base.bytes())
     }
 
+    /// The bytes of an object; copied only if it was changed.
+    #[must_use]
+    pub fn object_content(&self, id: ObjectId) -> Arc<[u8]> {
+        self.object_unchanged(id).cloned().unwrap_or_else(|| {
+            let mut bytes = vec![0; self.object_len(id) as usize];
+            self.read_object(id, 0, &mut bytes);
+            bytes.into()
+        })
+    }
+
     /// Reads from an offset up to the end; how many bytes there were.
     pub fn read_object(&self, id: ObjectId, offset: u64, buffer: &mut [u8]) -> usize {
         self.note_more();

@@ -4,9 +4,9 @@
 //! (`ETXTBSY`): who opens or closes one for writing writes a part of it that only `execve(2)` reads. There are several
 //! such parts, by process, because those who open and close a file do not notice each other by that.
 
-use super::access::{self, Kind};
+use super::PendingCall;
+use super::access::{self, Kind, reads};
 use super::names::all_files;
-use super::{PendingCall, access::reads};
 use explore::graph::Access;
 use kernel::files::walk::AT_FDCWD;
 use kernel::table::footprint::NameUse;

@@ -72,7 +72,7 @@ impl Stepper<'_> {
                 step.lowest = step.lowest.min(logged.addr);
                 step.clean_below = step.clean_below.min(logged.addr);
             }
-            if is_own && !is_exposed && !has_remapped || self.executor.recent.has(logged) {
+            if is_own && !is_exposed && !has_remapped || !self.executor.recent.insert(logged) {
                 continue;
             }
             let visibility = *visibility.get_or_insert_with(|| self.state.visibility(step.tid));

@@ -28,10 +28,10 @@ impl Recent {
         self.batch += 1;
     }
 
-    /// Adds an access; whether it was there already.
-    pub fn has(&mut self, logged: Logged) -> bool {
+    /// Adds an access; whether it is new.
+    pub fn insert(&mut self, logged: Logged) -> bool {
         let index = (logged.addr / 4 * 2 + u64::from(logged.write)) as usize % SIZE;
-        std::mem::replace(&mut self.entries[index], (self.batch, logged)) == (self.batch, logged)
+        std::mem::replace(&mut self.entries[index], (self.batch, logged)) != (self.batch, logged)
     }
 }
 
@@ -40,14 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_access_is_recent_within_its_batch_and_until_another_one_takes_its_entry() {
+    fn an_access_is_new_once_in_a_batch_unless_another_one_takes_its_entry() {
         let mut recent = Recent::default();
         let read = |addr| Logged { addr, size: 4, write: false };
-        assert!(!recent.has(read(0)) && recent.has(read(0)));
-        assert!(!recent.has(Logged { size: 8, ..read(0) }) && !recent.has(read(0)));
-        assert!(!recent.has(Logged { write: true, ..read(0) }) && recent.has(read(0)));
-        assert!(!recent.has(read(2 * SIZE as u64)) && !recent.has(read(0)));
+        assert!(recent.insert(read(0)) && !recent.insert(read(0)));
+        assert!(recent.insert(Logged { size: 8, ..read(0) }) && recent.insert(read(0)));
+        assert!(recent.insert(Logged { write: true, ..read(0) }) && !recent.insert(read(0)));
+        assert!(recent.insert(read(2 * SIZE as u64)) && recent.insert(read(0)));
         recent.begin();
-        assert!(!recent.has(read(0)));
+        assert!(recent.insert(read(0)));
     }
 }

@@ -210,9 +210,8 @@ impl Tables {
         if self.files.contains_key(&id) {
             return;
         }
-        let mut bytes = vec![0; memory.object_len(id) as usize];
-        memory.read_object(id, 0, &mut bytes);
-        let Found { starts, is_program, found, starters } = functions_in(&bytes).unwrap_or_default();
+        let Found { starts, is_program, found, starters } =
+            functions_in(&memory.object_content(id)).unwrap_or_default();
         let places = found.iter().map(|(place, _)| *place).collect();
         self.files.insert(id, FileHooks { places, starts, is_program, starters });
         self.places.extend(found.into_iter().map(|(place, hook)| ((id, place), hook)));

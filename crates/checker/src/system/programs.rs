@@ -273,8 +273,7 @@ impl Programs {
                     (&mapping.name, &mapping.backing)
                     && mapping.protection.contains(memory::Protection::EXECUTE)
                 {
-                    let mut content = vec![0; self.state.world.memory.object_len(*id) as usize];
-                    self.state.world.memory.read_object(*id, 0, &mut content);
+                    let content = self.state.world.memory.object_content(*id);
                     files.entry(path.to_string()).or_insert(Fingerprint::new().with(&content).to_string());
                 }
             }

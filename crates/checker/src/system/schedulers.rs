@@ -30,16 +30,10 @@ impl Schedulers {
         let code = memory.mappings(space).filter(|mapping| mapping.protection.contains(Protection::EXECUTE));
         for mapping in code {
             if let Backing::Object { id, .. } = mapping.backing {
-                self.found.extend(*self.files.entry(id).or_insert_with(|| scheduler_in(&content(memory, id))));
+                self.found.extend(*self.files.entry(id).or_insert_with(|| scheduler_in(&memory.object_content(id))));
             }
         }
     }
-}
-
-fn content(memory: &Memory, id: ObjectId) -> Vec<u8> {
-    let mut bytes = vec![0; memory.object_len(id) as usize];
-    memory.read_object(id, 0, &mut bytes);
-    bytes
 }
 
 /// The scheduler that is in an executable file. What is looked for stays in stripped ones.

@@ -69,7 +69,9 @@ enum {
     DETACHED = 1 << 25, RETURNS = 1 << 26, ENDS = 1 << 27,
     IDS = 1 << 28,
     /* Threads start as those of Rust do. */
-    LIKE_RUST = 1 << 29
+    LIKE_RUST = 1 << 29,
+    /* Another program, which may be executed and written. */
+    TOOL = 1 << 30
 };
 struct program {
     int needs, count;
@@ -196,6 +198,13 @@ static void mask(int how) {
 static unsigned cas(atomic_uint *a, unsigned from, unsigned to) {
     return atomic_compare_exchange_strong(a, &from, to);
 }
+static void copy_of_this(const char *name) {
+    static char bytes[4096];
+    int in = open("program", O_RDONLY), out = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+    for (ssize_t length; (length = read(in, bytes, sizeof bytes)) > 0;)
+        if (write(out, bytes, length) != length) exit(105);
+    close(in), close(out);
+}
 static void set_up(const struct program *p) {
     int shared = p->needs & PROCESSES;
     pthread_mutexattr_t ma;
@@ -226,6 +235,7 @@ static void set_up(const struct program *p) {
     if (p->needs & PAIR && socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) exit(101);
     if (p->needs & DATAGRAM && socketpair(AF_UNIX, SOCK_DGRAM, 0, grams)) exit(103);
     if (p->needs & FILE_ && (file = open("shared", O_RDWR | O_CREAT | O_TRUNC, 0600)) < 0) exit(104);
+    if (p->needs & TOOL) copy_of_this("tool");
     if (p->needs & EVENT) event = eventfd(0, 0);
     if (p->needs & QUEUE) messages = msgget(IPC_PRIVATE, 0600);
     if (p->needs & SIGNAL) {

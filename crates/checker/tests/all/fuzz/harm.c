@@ -3,10 +3,11 @@
 
 static void on_leaving(void) { atexit(first); }
 static void pause_once(void) { struct timespec moment = { 0, 1000 }; nanosleep(&moment, 0); }
-static void become(unsigned code) {
+static void become_one(const char *path, unsigned code) {
     char text[4] = { '0' + code, 0 }, *arguments[] = { "program", "-", text, 0 };
-    execv("./program", arguments);
+    execv(path, arguments);
 }
+static void become(unsigned code) { become_one("./program", code); }
 /* A signal for another, once it runs. */
 static unsigned hit(int other, int number) {
     int id = atomic_load(&s->ids[other]);
@@ -131,6 +132,19 @@ static unsigned spawned(unsigned value) {
         _exit(7);
     }
     return end_of(pid);
+}
+static unsigned used(unsigned value) {
+    pid_t pid = vfork();
+    if (pid == 0) {
+        become_one("./tool", value);
+        _exit(errno == ETXTBSY ? 6 : 7);
+    }
+    return end_of(pid);
+}
+static unsigned opened(const char *name) {
+    int fd = open(name, O_WRONLY);
+    if (fd >= 0) close(fd);
+    return fd >= 0;
 }
 static void spawned_alone(unsigned value) {
     if (vfork() == 0) {

@@ -365,6 +365,19 @@ pub const FAMILIES: &[Family] = &[
             "left_alone({v}); ",
         ],
     ),
+    family(
+        "executables",
+        &["TOOL"],
+        &[
+            "r += used({v}); ",
+            "r += opened(\"tool\"); ",
+            "r += opened(\"tool\"); ",
+            "if ({c}) r += used({v}); ",
+            "r += rename(\"tool\", \"other\") == 0; ",
+            "r += chmod(\"tool\", 0600) == 0; ",
+            "r += truncate(\"tool\", 0) == 0; ",
+        ],
+    ),
     // Linux lets the parent go on before the child can be reaped: whether it can without a wait differs there.
     family(
         "vfork",
