@@ -2,6 +2,7 @@
 // -DTICK: it looks at the clock each second, as servers do.  -DCLIENTS=N: it ends after N clients.
 // -DTHREADS: a thread for each client, which logs under two locks after the answer; -DCROSSED: in either order, a deadlock.
 // -DMUTE: it never answers.  -DSTUCK: it waits for a semaphore that nobody posts, behind its first client.  -DUNIX: a Unix socket at "./server.socket".
+// -DBOTH: it listens for IPv6 first, on a socket of its own, as memcached does.
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -12,7 +13,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef BOTH
+static void listen_for_ipv6(const char *port) {
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(atoi(port)), .sin6_addr = IN6ADDR_ANY_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0), on = 1;
+    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (bind(fd, (void *)&address, sizeof address) || listen(fd, 8)) exit(1);
+}
+#endif
+
 static int listening(const char *port) {
+#ifdef BOTH
+    listen_for_ipv6(port);
+#endif
 #ifdef UNIX
     (void)port;
     struct sockaddr_un address = {AF_UNIX, "./server.socket"};

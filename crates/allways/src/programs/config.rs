@@ -147,7 +147,7 @@ pub enum Condition {
     Completed,
 }
 
-/// A health check: `listening:PORT`.
+/// A health check: `listening:PORT`, `listening:ADDRESS:PORT` or `listening:PATH`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Health {

@@ -36,6 +36,7 @@ pub fn tell(setup: &Setup, output: &Output) {
 fn place(gate: &Gate) -> String {
     match gate {
         Gate::Listening(port) => port.to_string(),
+        Gate::ListeningOn(address) => address.to_string(),
         Gate::ListeningAt(path) | Gate::Succeeded(path) => path.clone(),
     }
 }
@@ -65,8 +66,8 @@ fn file(services: &[Service], listeners: &[Listener]) -> String {
         let words = service.command.arguments.iter().map(|word| quoted(&String::from_utf8_lossy(word)));
         let _ = writeln!(text, "[check.main.service.{}]", key(&names[index]));
         let _ = writeln!(text, "command = [{}]", words.collect::<Vec<_>>().join(", "));
-        // One health check is enough: a service has one.
-        let gate = listeners.iter().find(|listener| listener.index == index).and_then(|listener| listener.at.first());
+        // A service has one health check: where it listened last.
+        let gate = listeners.iter().find(|listener| listener.index == index).and_then(|listener| listener.at.last());
         if let Some(gate) = gate {
             let _ = writeln!(text, "healthcheck = {{ test = {} }}", quoted(&gate_text(gate)));
         }

@@ -61,6 +61,7 @@ pub fn user(user: &UserRef) -> User {
 pub fn gate_text(gate: &Gate) -> String {
     match gate {
         Gate::Listening(port) => format!("listening:{port}"),
+        Gate::ListeningOn(address) => format!("listening:{address}"),
         Gate::ListeningAt(path) => format!("listening:{path}"),
         Gate::Succeeded(name) => format!("succeeded:{name}"),
     }
@@ -71,7 +72,7 @@ pub fn gate(text: &str) -> Option<Gate> {
     let (kind, rest) = text.split_once(':')?;
     match kind {
         "listening" if rest.starts_with(['/', '.', '@']) => Some(Gate::ListeningAt(rest.to_owned())),
-        "listening" => rest.parse().ok().map(Gate::Listening),
+        "listening" => rest.parse().map(Gate::Listening).or_else(|_| rest.parse().map(Gate::ListeningOn)).ok(),
         "succeeded" => Some(Gate::Succeeded(rest.to_owned())),
         _ => None,
     }

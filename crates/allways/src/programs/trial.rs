@@ -8,6 +8,7 @@ use super::setup::{Listener, Setup};
 use checker::{Expected, Gate};
 use explore::Budget;
 use kernel::host::Host;
+use kernel::net::address::Name;
 use memory::Limit;
 use std::sync::Arc;
 use world::host::DeclaredRoots;
@@ -33,8 +34,26 @@ fn listeners(setup: &Setup, host: &Arc<DeclaredRoots>, limit: Limit, budget: &Bu
     let mut world = World::new(Host(host.clone()), 1, limit);
     world.kernel.input.bytes = setup.stdin.clone().into();
     let commands: Vec<Command> = setup.services.iter().map(|service| service.command.clone()).collect();
-    let found = trial::listeners(&mut world, &commands, &mut || budget.is_spent()).into_iter();
-    let gates =
-        |trial::Listener { index, at, ends }| Listener { index, at: at.iter().map(Gate::listening).collect(), ends };
-    found.map(gates).collect()
+    let found = trial::listeners(&mut world, &commands, &mut || budget.is_spent());
+    let names: Vec<Name> = found.iter().flat_map(|listener| listener.at.clone()).collect();
+    let gates = |at: &[Name]| at.iter().map(|name| gate(name, &names)).collect();
+    found
+        .iter()
+        .map(|trial::Listener { index, at, ends }| Listener { index: *index, at: gates(at), ends: *ends })
+        .collect()
+}
+
+/// The gate that a listener opens: its port, unless others listen on that port at other addresses.
+fn gate(name: &Name, all: &[Name]) -> Gate {
+    match port(name) {
+        Some(own) if all.iter().all(|other| other == name || port(other) != Some(own)) => Gate::Listening(own),
+        _ => Gate::listening(name),
+    }
+}
+
+fn port(name: &Name) -> Option<u16> {
+    match name {
+        Name::Inet(endpoint) => Some(endpoint.port),
+        Name::Path(..) | Name::Abstract(_) => None,
+    }
 }

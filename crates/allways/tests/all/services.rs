@@ -18,6 +18,14 @@ fn checked(folder: &Folder, flags: &[&str], clients: usize) -> Told {
     folder.run(&[&["check"], flags, &["--", "./server", "7000"], &client].concat())
 }
 
+/// Checks what a report says to write into `allways.toml`.
+fn written(folder: &Folder, told: &Told) -> Told {
+    let (_, lines) = told.err.split_once("in allways.toml:\n").expect("the report says how to write it");
+    let file: Vec<&str> = lines.lines().map(str::trim_start).collect();
+    fs::write(folder.0.join("allways.toml"), file.join("\n")).expect("can write a file");
+    folder.run(&["check", "main"])
+}
+
 /// The line that counts states.
 fn states(told: &Told) -> String {
     told.out.lines().find(|line| line.contains(" states . ")).expect("states are counted").to_owned()
@@ -28,10 +36,7 @@ fn clients_start_when_their_server_listens_and_it_may_wait_at_the_end() {
     let folder = built("idle", &[]);
     let told = checked(&folder, &[], 2);
     says(&told, 0, &["exhaustive", "holds: 6 of 6", "server is a service: listens on 7000"]);
-    let (_, lines) = told.err.split_once("in allways.toml:\n").expect("the report says how to write it");
-    let file: Vec<&str> = lines.lines().map(str::trim_start).collect();
-    fs::write(folder.0.join("allways.toml"), file.join("\n")).expect("can write a file");
-    let written = folder.run(&["check", "main"]);
+    let written = written(&folder, &told);
     says(&written, 0, &["exhaustive", "holds: 6 of 6"]);
     assert_eq!(states(&written), states(&told));
     assert!(!written.out.contains("is a service"), "nothing was guessed: {}", written.out);
@@ -69,6 +74,14 @@ fn a_server_that_ends_in_the_trial_must_always_end() {
     folder.compile("client", &[], &client.replace("#include <unistd.h>", "#include <unistd.h>\n#include <fcntl.h>"));
     let command = ["check", "--", "./server", "7000", "+", "./client", "7000", "fast", "+", "./client", "7000"];
     says(&folder.run(&command), 1, &["error[deadlock]", "server", "programs after it start then"]);
+}
+
+#[test]
+fn clients_start_when_their_server_listens_at_all_addresses() {
+    let folder = built("both", &["-DBOTH"]);
+    let told = checked(&folder, &[], 1);
+    says(&told, 0, &["exhaustive", "holds: 6 of 6", "server is a service: listens on [::]:7000 and 127.0.0.1:7000"]);
+    says(&written(&folder, &told), 0, &["exhaustive", "holds: 6 of 6"]);
 }
 
 #[test]

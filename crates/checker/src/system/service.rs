@@ -1,9 +1,10 @@
 //! Programs of a check, with their names, their gates and how they are expected to end.
 
-use kernel::net::address::Name;
+use kernel::net::address::{Endpoint, Name};
 use kernel::net::socket::Stage;
 use kernel::process::State;
 use kernel::{Kernel, Pid};
+use std::net::SocketAddr;
 use world::Command;
 
 /// A program of a check.
@@ -24,6 +25,8 @@ pub struct Service {
 pub enum Gate {
     /// A socket listens on this TCP port.
     Listening(u16),
+    /// A socket listens on this address and TCP port.
+    ListeningOn(SocketAddr),
     /// A Unix socket listens at this path, or at this abstract name after an `@`.
     ListeningAt(String),
     /// This service has ended, with exit code 0.
@@ -74,14 +77,22 @@ impl Expected {
 }
 
 impl Gate {
-    /// The gate that a listening socket of this name opens.
+    /// The gate that only a listening socket of this name opens.
     #[must_use]
     pub fn listening(name: &Name) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match name {
-            Name::Inet(endpoint) => Self::Listening(endpoint.port),
+            Name::Inet(Endpoint { ip, port }) => Self::ListeningOn(SocketAddr::new(ip.to_canonical(), *port)),
             Name::Path(path, _) => Self::ListeningAt(text(path)),
             Name::Abstract(name) => Self::ListeningAt(format!("@{}", text(name))),
+        }
+    }
+
+    /// Whether a listening socket of this name opens it.
+    fn is_opened_by(&self, name: &Name) -> bool {
+        match (self, name) {
+            (Self::Listening(port), Name::Inet(endpoint)) => *port == endpoint.port,
+            _ => *self == Self::listening(name),
         }
     }
 
@@ -89,9 +100,9 @@ impl Gate {
     #[must_use]
     pub fn is_open(&self, kernel: &Kernel, pid_of: &dyn Fn(&str) -> Option<Pid>) -> bool {
         match self {
-            Self::Listening(_) | Self::ListeningAt(_) => {
+            Self::Listening(_) | Self::ListeningOn(_) | Self::ListeningAt(_) => {
                 let mut listening = kernel.net.sockets.values().filter(|socket| socket.stage == Stage::Listening);
-                listening.any(|socket| socket.local.as_ref().map(Self::listening).as_ref() == Some(self))
+                listening.any(|socket| socket.local.as_ref().is_some_and(|name| self.is_opened_by(name)))
             }
             Self::Succeeded(name) => pid_of(name).is_some_and(|pid| {
                 let process = kernel.processes.get(&pid);
