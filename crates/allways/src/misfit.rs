@@ -6,7 +6,7 @@
 
 use crate::args::{CheckArgs, CheckFormat};
 use crate::model_args::{OrderName, StoreName};
-use crate::options::{EngineName, Options, Switch, given};
+use crate::options::{EngineName, FaultOptions, Options, Switch, given};
 use trace::FailureKind;
 
 /// Refuses flags that are for models, kinds of failure that programs do not have, and what an engine does not know.
@@ -16,6 +16,7 @@ pub fn for_programs(args: &CheckArgs, known: &[FailureKind]) -> Result<(), Strin
     }
     contradiction(&args.options)?;
     engine(&args.options)?;
+    args.options.view.faults.iter().try_for_each(FaultOptions::verify)?;
     let names: Vec<&str> = known.iter().map(|kind| kind.name()).collect();
     let names = names.join(", ");
     match args.options.search.check.iter().find(|kind| !known.contains(kind)) {
@@ -45,8 +46,8 @@ fn flag(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }
 
-fn of_models(args: &CheckArgs) -> [(&'static str, bool); 11] {
-    let model = &args.model;
+fn of_models(args: &CheckArgs) -> [(&'static str, bool); 14] {
+    let (model, faults) = (&args.model, &args.scope);
     [
         ("-D", !model.define.is_empty()),
         ("-U", !model.undefine.is_empty()),
@@ -57,7 +58,10 @@ fn of_models(args: &CheckArgs) -> [(&'static str, bool); 11] {
         ("--order", args.order != OrderName::Bfs),
         ("--store", args.store != StoreName::Tree),
         ("--trail", args.trail),
-        ("--faults", !args.faults.is_empty()),
+        ("--except", !faults.except.is_empty()),
+        ("--after", faults.after.is_some()),
+        ("--heals", faults.heals),
+        ("--reset", !faults.reset.is_empty()),
         ("--format spin", args.format == CheckFormat::Spin),
     ]
 }

@@ -3,6 +3,7 @@
 //! [`world`] is the machine that runs programs; this crate makes it a system whose steps report their footprints, which
 //! the engines of [`explore`] search.
 
+pub mod faults;
 pub mod footprint;
 pub mod libc;
 pub mod memo;
@@ -12,6 +13,7 @@ mod refinement;
 pub mod search;
 pub mod system;
 
+pub use faults::{Effect, Fault, FaultPlan};
 pub use memo::audit::Audited;
 pub use options::{Checks, Depth, HORIZON, Holes, Options, Timeouts};
 pub use search::diagnose::Difference;

@@ -1,5 +1,7 @@
 //! Options of a search of programs: which failures, at which granularity.
 
+use crate::faults::FaultPlan;
+
 /// What counts as a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Checks {
@@ -100,6 +102,8 @@ pub struct Options {
     /// Mutation tests.
     #[doc(hidden)]
     pub holes: Holes,
+    /// Faults that may happen.
+    pub faults: FaultPlan,
     /// What programs read as standard input.
     pub input: std::sync::Arc<[u8]>,
     /// What the search may use: no step is taken once it is spent.
@@ -122,6 +126,7 @@ impl Default for Options {
             awaits: false,
             audit: None,
             holes: Holes::default(),
+            faults: FaultPlan::default(),
             input: std::sync::Arc::default(),
             budget: explore::Budget::default(),
         }

@@ -23,8 +23,10 @@ use memory::Memory;
 /// with a wait: each attempt chooses anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Deviation {
-    /// A read returns no more than this.
+    /// A read returns no more than this, a write takes no more.
     pub most: Option<u64>,
+    /// The call is not carried out, and returns this: a fault.
+    pub error: Option<Errno>,
 }
 
 /// A syscall in progress: what its function may see and change.

@@ -169,6 +169,17 @@ impl Errno {
         self.row().map_or("unknown error", |row| row.2)
     }
 
+    /// The error of a name, such as `ENOENT`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        ROWS.iter().find(|row| row.1 == name).map(|row| Self(row.0))
+    }
+
+    /// The names of all errors.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ROWS.iter().map(|row| row.1)
+    }
+
     fn row(self) -> Option<&'static (u16, &'static str, &'static str)> {
         ROWS.iter().find(|row| row.0 == self.0)
     }

@@ -29,7 +29,7 @@ pub mod net;
 pub mod pipe;
 pub mod process;
 pub mod shared;
-pub mod short_read;
+pub mod short_transfer;
 pub mod signal;
 pub mod system;
 pub mod table;

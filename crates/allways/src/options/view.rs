@@ -1,6 +1,7 @@
 //! How programs are looked at. Counterexamples keep it, because it decides where steps begin and end and what tells states
 //! apart.
 
+use super::faults::FaultOptions;
 use super::peer::{Checkpoint, Connections, Spec, Where, list};
 use crate::units;
 use checker::{Checks, Depth, HORIZON, Timeouts};
@@ -59,6 +60,9 @@ pub struct ViewOptions {
     /// Whether connections of peers depend on each other [default: shared]
     #[arg(long, value_enum, value_name = "HOW")]
     pub connections: Option<Connections>,
+    /// Faults that may happen: `--faults` and `--only`.
+    #[arg(skip)]
+    pub faults: Option<FaultOptions>,
     /// Tell how these global variables change
     #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]
     pub watch: Vec<String>,
@@ -143,6 +147,7 @@ impl ViewOptions {
             short_reads: self.short_reads(),
             fine: self.fine,
             only_breaks: self.only_breaks,
+            faults: self.faults.as_ref().map(FaultOptions::plan).unwrap_or_default(),
             awaits,
             ..checker::Options::default()
         }
@@ -151,6 +156,7 @@ impl ViewOptions {
     /// Places the user's points.
     pub fn place(&self, programs: &mut checker::Programs) -> Result<(), String> {
         let told = |flag: &'static str| move |why: String| format!("`{flag}`: {why}");
+        programs.verify_faults()?;
         self.breaks.iter().try_for_each(|point| programs.break_at(point)).map_err(told("--break"))?;
         self.watch.iter().try_for_each(|name| programs.watch(name)).map_err(told("--watch"))?;
         self.matched.iter().try_for_each(|name| programs.match_by(name)).map_err(told("--match"))

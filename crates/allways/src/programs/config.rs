@@ -46,15 +46,13 @@ pub struct Check {
     pub files: Vec<PathBuf>,
     /// Not for programs yet.
     pub ltl: Option<toml::Table>,
-    /// Not for programs yet.
-    pub faults: Option<toml::Table>,
     /// As on the command line.
     #[serde(skip)]
     pub options: Options,
 }
 
 /// The keys of a check that are no options.
-const KEYS: [&str; 6] = ["model", "service", "let", "files", "ltl", "faults"];
+const KEYS: [&str; 5] = ["model", "service", "let", "files", "ltl"];
 
 /// A key of a check; any other is a mistake.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]

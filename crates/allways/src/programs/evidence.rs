@@ -86,6 +86,8 @@ pub struct Libraries {
     pub promoted: u64,
     /// Runtimes that schedule inside of threads.
     pub schedulers: BTreeSet<Scheduler>,
+    /// Faults that might happen and never did.
+    pub idle_faults: Vec<String>,
 }
 
 /// What came of executing a schedule again.
@@ -382,7 +384,8 @@ fn libraries(programs: &Programs) -> Libraries {
         (Depth::Summary, true) => "real (none was recognised)".to_owned(),
         (Depth::Summary, false) => format!("summary ({})", known.join(", ")),
     };
-    Libraries { told, promoted: programs.promoted() as u64, schedulers: programs.schedulers() }
+    let idle_faults = programs.faults_without_effect().into_iter().map(str::to_owned).collect();
+    Libraries { told, promoted: programs.promoted() as u64, schedulers: programs.schedulers(), idle_faults }
 }
 
 /// The source files that counterexamples name, as far as they are there.

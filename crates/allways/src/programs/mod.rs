@@ -34,7 +34,7 @@ use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::misfit;
-use crate::options::{Address, Spec, ViewOptions, Where};
+use crate::options::{Address, FaultOptions, Spec, ViewOptions, Where};
 use crate::output::Output;
 use crate::progress::ProgressLine;
 use crate::request::Request;
@@ -68,7 +68,8 @@ pub enum Subject {
 }
 
 /// What the command line starts.
-pub fn started_by(args: &CheckArgs) -> Result<Subject, String> {
+pub fn started_by(args: &mut CheckArgs) -> Result<Subject, String> {
+    args.options.view.faults = FaultOptions::new(&args.faults, &args.scope)?;
     misfit::for_programs(args, &KINDS)?;
     let here = folder()?;
     let peers = Written { check: None, here: &here }.peers(&args.options.view)?;
@@ -85,9 +86,18 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
     let config = Config::read(Path::new(config::FILE))?;
     let name = name.map_or_else(|| config.only(), Ok)?;
     let check = config.find(name)?;
+    if check.model.is_none() {
+        args.options.view.faults = FaultOptions::new(&args.faults, &args.scope)?;
+    }
     args.options = args.options.over(&check.options);
     if let Some(model) = &check.model {
-        return Ok(Subject::Model(model.clone()));
+        return match &args.options.view.faults {
+            Some(_) => Err(format!(
+                "[check.{name}.faults] is for programs\n  = help: allways check {} --faults 1",
+                model.display()
+            )),
+            None => Ok(Subject::Model(model.clone())),
+        };
     }
     let here = folder()?;
     let setup = services::setup(name, check, &here)?;

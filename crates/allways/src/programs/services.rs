@@ -17,9 +17,8 @@ pub const SERVICES_MAX: usize = 128;
 
 /// What a check starts.
 pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
-    let later = [("ltl", check.ltl.is_some()), ("faults", check.faults.is_some())];
-    if let Some((key, _)) = later.iter().find(|(_, given)| *given) {
-        return Err(format!("[check.{name}.{key}] is not supported for programs yet"));
+    if check.ltl.is_some() {
+        return Err(format!("[check.{name}.ltl] is not supported for programs yet"));
     }
     if check.service.is_empty() {
         return Err(format!(

@@ -6,6 +6,7 @@ use super::request::Wanted;
 use super::search::{Reason, Searched};
 use super::setup::Setup;
 use crate::checked::Checked;
+use crate::options::FaultOptions;
 use crate::safety::without_violation;
 use crate::usage;
 use checker::{ChoiceKind, Engine, Scheduler};
@@ -175,6 +176,7 @@ fn covered(wanted: &Wanted, searched: &Searched, end: End) -> Covered {
         reduction: reduction.to_owned(),
         traces: searched.outcome.classes.as_ref().map_or(0, |classes| classes.traces),
         seed: matches!(wanted.engine, Engine::Sample(_)).then_some(wanted.request.seed),
+        faults: wanted.view.faults.as_ref().map(FaultOptions::told).unwrap_or_default(),
         // Two different states are taken for one if their fingerprints agree. So rare that no report needs to mention it.
         collision_probability: Some(pairs / 2f64.powi(128)).map(|chance| if chance < 1e-20 { 0.0 } else { chance }),
         ..Covered::default()
@@ -198,7 +200,11 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
         libc: libraries.told.clone(),
         engine: told_engine(searched),
         memory_model: "sequential consistency".to_owned(),
-        assumptions: assumptions(wanted, &evidence.peers).into_iter().chain(found_services::services(setup)).collect(),
+        assumptions: assumptions(wanted, &evidence.peers)
+            .into_iter()
+            .chain(found_services::services(setup))
+            .chain(libraries.idle_faults.iter().map(|fault| format!("the fault {fault} could not happen")))
+            .collect(),
         peers: evidence.peers.clone(),
         traffic: evidence.traffic.clone(),
     }
@@ -217,6 +223,7 @@ fn choices(wanted: &Wanted, counts: &ChoiceCounts) -> Vec<Choices> {
         ChoiceKind::Accepts => true,
         ChoiceKind::Timeouts => wanted.view.timeouts() > 0,
         ChoiceKind::Answers => counts.of(ChoiceKind::Answers as u8).states > 0,
+        ChoiceKind::Faults => view.faults.is_some(),
     };
     let told = |what: ChoiceKind| {
         let ChoiceCount { states, taken } = counts.of(what as u8);

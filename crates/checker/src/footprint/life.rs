@@ -65,8 +65,11 @@ impl PendingCall<'_> {
         accesses
     }
 
-    /// Another program: some descriptors are closed, and files are read.
+    /// Another program: some descriptors are closed, and files are read. Robust locks are passed on, as at the end of a thread.
     pub(super) fn execute(&self) -> Vec<Access> {
+        if self.holds_robust() {
+            return access::everything();
+        }
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
         let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);
         let mut accesses: Vec<Access> = closed.flat_map(|fd| self.close_one(fd)).collect();

@@ -167,7 +167,9 @@ impl Stepper<'_> {
             step.accesses.push(Access { object, write: true, plain: false });
         }
         self.hear_operation(step.tid, hook);
-        if whole == Whole::Stdio && self.executor.refinement.is_stdio_split {
+        // Faults happen to calls between which others may move.
+        let is_split = self.executor.refinement.is_stdio_split || !self.workload.faults.all.is_empty();
+        if whole == Whole::Stdio && is_split {
             return self.enter_real(step, hook);
         }
         if let Some(phase) = whole.last_phase() {

@@ -235,8 +235,10 @@ impl Stepper<'_> {
 
     pub(crate) fn at_synchronising(&mut self, step: &mut Step) -> Result<bool, Refusal> {
         let reach = self.reach_of_stop(step.tid);
-        // How much a read returns is a choice even where no other actor exists.
-        let has_choices = reach.is_some() && !step.is_fresh && !self.view().short_reads(step.tid).is_empty();
+        // How much a read returns is a choice even where no other actor exists, and so is a fault.
+        let has_choices = reach.is_some()
+            && !step.is_fresh
+            && (!self.view().short_reads(step.tid).is_empty() || self.view().may_ever_fail(step.tid));
         // Where time may pass early, a timer may send its signal before any syscall.
         let is_interrupted = reach.is_some() && !step.is_fresh && self.view().may_be_alarmed(step.tid);
         match reach {

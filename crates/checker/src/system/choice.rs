@@ -4,6 +4,7 @@
 //! plain step, further ones are other outcomes of the same operation (how much a read returns, who
 //! is woken). POSIX lets a signal wake "at least one" waiter and does not say which; each is tried.
 
+use crate::faults::CallFault;
 use crate::libc::Operation;
 use crate::system::choice_kind::ChoiceKind;
 use crate::system::peers::is_delivery;
@@ -25,6 +26,8 @@ pub(crate) enum Alternative {
     Run,
     /// A read returns so many bytes.
     ShortRead(u64),
+    /// A fault happens to the syscall.
+    Fail(CallFault),
     /// A signal at a condition variable wakes this thread.
     Wake(Tid),
     /// Time passes to the next deadline.
@@ -39,7 +42,11 @@ impl Alternative {
         match *self {
             Self::ShortRead(most) => {
                 *self = Self::Run;
-                Deviation { most: Some(most) }
+                Deviation { most: Some(most), ..Deviation::default() }
+            }
+            Self::Fail(fault) => {
+                *self = Self::Run;
+                fault.deviation()
             }
             _ => Deviation::default(),
         }
@@ -73,8 +80,9 @@ impl View<'_> {
         match self.wakes(Tid(actor)) {
             Some(sleepers) => sleepers.get(index as usize).map(|tid| Alternative::Wake(*tid)),
             None => {
-                let reads = self.short_reads(Tid(actor));
-                reads.get(index as usize - 1).map(|most| Alternative::ShortRead(*most))
+                let reads = self.short_reads(Tid(actor)).into_iter().map(Alternative::ShortRead);
+                let faults = self.call_faults(Tid(actor)).into_iter().map(Alternative::Fail);
+                reads.chain(faults).nth(index as usize - 1)
             }
         }
     }
@@ -97,10 +105,12 @@ impl View<'_> {
 
     /// The same for an enabled thread anywhere else.
     pub(crate) fn alternatives_elsewhere(self, tid: Tid) -> (u32, Option<ChoiceKind>) {
-        match self.short_reads(tid).len() as u32 {
-            0 if self.state.competes(tid) => (1, Some(ChoiceKind::Accepts)),
-            0 => (1, None),
-            reads => (1 + reads, Some(ChoiceKind::Reads)),
-        }
+        let (reads, faults) = (self.short_reads(tid).len() as u32, self.call_faults(tid).len() as u32);
+        let kind = match (reads, faults) {
+            (0, 0) => self.state.competes(tid).then_some(ChoiceKind::Accepts),
+            (_, 0) => Some(ChoiceKind::Reads),
+            _ => Some(ChoiceKind::Faults),
+        };
+        (1 + reads + faults, kind)
     }
 }

@@ -18,11 +18,13 @@ pub enum ChoiceKind {
     Timeouts,
     /// Which of the answers under way comes first.
     Answers,
+    /// Whether a fault happens.
+    Faults,
 }
 
 impl ChoiceKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Wakes, Self::Reads, Self::Accepts, Self::Timeouts, Self::Answers];
+    pub const ALL: [Self; 6] = [Self::Wakes, Self::Reads, Self::Accepts, Self::Timeouts, Self::Answers, Self::Faults];
 
     /// Its text in reports.
     #[must_use]
@@ -33,6 +35,7 @@ impl ChoiceKind {
             Self::Accepts => "who accepts a connection",
             Self::Timeouts => "whether a timed wait ends early",
             Self::Answers => "which answer of a peer comes first",
+            Self::Faults => "whether a fault happens",
         }
     }
 }

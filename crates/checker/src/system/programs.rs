@@ -48,18 +48,18 @@ pub const STRICT: &str = "strict";
 #[derive(Default)]
 struct ChoiceResult {
     accesses: Vec<Access>,
-    faults: Faults,
+    wrong: Wrong,
 }
 
 /// What is wrong with a step, beside how processes end.
 #[derive(Default)]
-struct Faults {
+struct Wrong {
     misuse: Option<&'static str>,
     assertion: Option<String>,
     contradiction: Option<String>,
 }
 
-impl Faults {
+impl Wrong {
     fn of(step: &mut step::Step) -> Self {
         let step::Step { misuse, assertion, contradiction, .. } = step;
         Self { misuse: *misuse, assertion: assertion.take(), contradiction: contradiction.take() }
@@ -371,12 +371,17 @@ impl Programs {
         if !self.state.world.can_move(tid) {
             return None;
         }
+        self.listener.is_fault = matches!(alternative, Alternative::Fail(_));
         match self.stepper().advance(tid, alternative) {
             Ok(mut step) => {
                 if self.workload.options.awaits {
                     self.stepper().follow_spin(&step, state);
                 }
-                Some(ChoiceResult { faults: Faults::of(&mut step), accesses: step.accesses })
+                if let Alternative::Fail(fault) = alternative {
+                    self.count_fault(fault.fault);
+                    step.accesses.extend(fault.accesses());
+                }
+                Some(ChoiceResult { wrong: Wrong::of(&mut step), accesses: step.accesses })
             }
             // The effects of an incomplete step are discarded: the next load restores the state.
             Err(refusal) if refusal.cause == Cause::Spent => None,
@@ -492,7 +497,7 @@ impl Programs {
         let recipients = signal::recipients(&self.state.world.kernel, &several);
         let result = self.take_choice(state, choice);
         let reads = self.state.end_notes();
-        let ChoiceResult { mut accesses, faults } = result?;
+        let ChoiceResult { mut accesses, wrong } = result?;
         accesses.extend(self.stepper().gate_accesses(tid, &gates));
         if timing != self.view().timing(tid) {
             accesses.push(Access { object: access::deadlines(), write: true, plain: false });
@@ -506,7 +511,7 @@ impl Programs {
         let progress = accesses.iter().any(access::changes);
         self.take_output();
         let after = self.workload.valuation(&self.state);
-        let failure = self.failed(choice.actor, faults, (before, after));
+        let failure = self.failed(choice.actor, wrong, (before, after));
         let fingerprint = self.fingerprint();
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
         let reached = match around.is_known(fingerprint, is_fatal) {
@@ -521,7 +526,7 @@ impl Programs {
     fn failed(
         &mut self,
         actor: u32,
-        Faults { misuse, assertion, contradiction }: Faults,
+        Wrong { misuse, assertion, contradiction }: Wrong,
         (before, after): (u64, u64),
     ) -> Option<Failure> {
         let ended = self.state.take_ended();

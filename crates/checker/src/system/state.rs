@@ -17,7 +17,7 @@ pub(crate) struct State {
     pub world: World,
     /// What the checker keeps of threads.
     pub overlay: LiveOverlay,
-    /// What it keeps of the past: opened gates, time that passed early, output that propositions read.
+    /// What it keeps of the past: opened gates, time that passed early, faults, output that propositions read.
     pub history: History,
 }
 
@@ -30,6 +30,8 @@ pub struct History {
     pub hastened: u32,
     /// The output of programs, if a proposition reads it.
     pub output: Map<(Pid, u8), Vec<u8>>,
+    /// Faults that have happened, by their numbers, sorted.
+    pub faults: Vec<u16>,
 }
 
 /// A saved state: every part of `State`, so that restoring it leaves nothing of the state before. No part refers to

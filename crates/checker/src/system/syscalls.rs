@@ -106,7 +106,7 @@ impl Stepper<'_> {
         }
         let has_stack = rule == FootprintRule::Forks(CloneFlags::Structure);
         let stack = has_stack.then(|| self.state.clone_stack(space, args[0])).flatten();
-        let deviation = step.alternative.take_deviation();
+        let deviation = self.deviation(step, number);
         self.state.world.call_as(tid, deviation, self.listener)?;
         self.note_remap(step, remap);
         self.after_call(tid, (number, space));
@@ -173,7 +173,7 @@ impl<'a> View<'a> {
         }
         let waits_in = kernel.threads.get(&tid).filter(|thread| thread.wait.is_some()).and_then(|thread| thread.call);
         let next = waits_in.or_else(|| self.state.call_at(tid));
-        next.map_or_else(Vec::new, |(number, args)| kernel::short_read::amounts(kernel, tid, number, &args))
+        next.map_or_else(Vec::new, |(number, args)| kernel::short_transfer::amounts_read(kernel, tid, number, &args))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is checked: the services, the variables that users name, the propositions, the options.
 
+use crate::faults::PlacedFaults;
 use crate::options::Options;
 use crate::system::never::Forbidden;
 use crate::system::points::Points;
@@ -24,6 +25,8 @@ pub(crate) struct Workload {
     pub peers: Vec<Arc<dyn Outside>>,
     /// Where they are, in the same order.
     pub shapes: Vec<Shape>,
+    /// Faults that may happen.
+    pub faults: PlacedFaults,
     pub options: Options,
 }
 
@@ -41,6 +44,7 @@ impl Workload {
         number_replicas(&mut started);
         let directory = all.first().map_or_else(Vec::new, |service| service.command.directory.clone());
         let forbidden = Forbidden::new(DebugInfo::new(world.kernel.host.clone()), directory);
+        let faults = PlacedFaults::new(&options.faults, &started);
         Ok(Self {
             started,
             services,
@@ -48,6 +52,7 @@ impl Workload {
             forbidden,
             peers: Vec::new(),
             shapes: Vec::new(),
+            faults,
             options,
         })
     }
@@ -61,6 +66,7 @@ impl Workload {
             forbidden: self.forbidden.for_worker(host),
             peers: self.peers.clone(),
             shapes: self.shapes.clone(),
+            faults: self.faults.clone(),
             options: self.options.clone(),
         }
     }

@@ -24,7 +24,7 @@ use crate::descriptor::Fd;
 use crate::id::{Id, Pid, Tid};
 use crate::table::{Argument, Row};
 use crate::wait::Wait;
-use crate::{short_read, signal, table};
+use crate::{short_transfer, signal, table};
 use memory::Memory;
 
 impl Kernel {
@@ -89,10 +89,14 @@ impl Kernel {
         let Some(row) = table::row(number) else {
             return Outcome::Unsupported(format!("syscall {number}"));
         };
+        if let Some(errno) = deviation.error {
+            assert!(resumed.is_none(), "a call that waits has begun: it is too late to fail it");
+            return Outcome::Returned(errno.result());
+        }
         let pid = self.threads.get(&tid).expect("a caller is a thread").pid;
         // The wait keeps the arguments as the guest gave them: whether a read is short is chosen anew each time.
         let mut asked = args;
-        if let Some(most) = deviation.most.filter(|_| short_read::is_read(number, &args)) {
+        if let Some(most) = deviation.most.filter(|_| short_transfer::is_transfer(number, &args)) {
             asked[2] = asked[2].min(most);
         }
         let mut call = Call { kernel: self, memory, tid, pid, number, args: asked, resumed };

@@ -15,6 +15,11 @@ const JUST_NOW: u64 = 1_000_000_000;
 /// A call has up to three events in a trace: begun, waits, returned. Each is told in full, since
 /// other threads' rows stand between them.
 pub(super) fn call(call: &Call) -> String {
+    let fault = if call.is_fault { " (fault)" } else { "" };
+    told(call) + fault
+}
+
+fn told(call: &Call) -> String {
     match (&call.purpose, &call.progress) {
         (_, Progress::Returned(Returned::Child(child))) => format!("wait for {}", child.name),
         (Purpose::Sleeps(_), Progress::Returned(result)) => format!("wake up{}", returned(result)),
@@ -86,7 +91,7 @@ mod tests {
     use trace::{Bytes, FileKind, Stream, ThreadRef};
 
     fn made(name: &str, purpose: Purpose, arguments: Vec<Argument>) -> Call {
-        Call { name: name.to_owned(), purpose, arguments, progress: Progress::Begun }
+        Call { name: name.to_owned(), purpose, arguments, progress: Progress::Begun, is_fault: false }
     }
 
     /// A call as it begins, waits and returns.

@@ -6,6 +6,14 @@ use crate::fuzz::table::Traits;
 /// What each is about, what it needs, its parts.
 pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
     (
+        "a process that holds a robust lock executes another program",
+        &["PROCESSES", "ROBUST", "INHERITED"],
+        &[
+            "r += robust(); r += s->w[0]; pthread_mutex_unlock(&s->m[1]); ",
+            "r += robust(); become(2); pthread_mutex_unlock(&s->m[1]); ",
+        ],
+    ),
+    (
         "a thread that unwinds its stack wakes one that is cancelled",
         &["FIRST", "MAIN_WORKS"],
         &["pthread_testcancel(); ", "if (!PROCESSED) pthread_cancel(first_thread); pthread_exit(0); "],

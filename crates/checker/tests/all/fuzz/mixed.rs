@@ -12,7 +12,7 @@ use crate::fuzz::known::{KNOWN, known};
 use crate::fuzz::mix::{self, Mix};
 use crate::fuzz::native;
 use crate::fuzz::table::{FAMILIES, Family, MEMORY};
-use checker::{Depth, Engine, Holes, Options, Programs, Timeouts, search_by};
+use checker::{Depth, Engine, Fault, FaultPlan, Holes, Options, Programs, Timeouts, search_by};
 use explore::graph::{Bound, Limits, Mode, Parts};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -52,6 +52,20 @@ fn reduced(programs: &mut Programs) -> Result<Seen, Missing> {
 
 fn early() -> Options {
     Options { timeouts: Timeouts::Any(1), ..Options::default() }
+}
+
+/// Calls that programs of the fuzz make fail, once or for good; reads and writes are short.
+fn faulty() -> Options {
+    let texts = [
+        "write:error=EIO:when=1+",
+        "read:error=EINTR",
+        "read:short",
+        "write:short",
+        "open:error=EMFILE",
+        "openat:error=ENFILE",
+    ];
+    let faults = texts.iter().filter_map(|text| Fault::parse(text).ok()).collect();
+    Options { faults: FaultPlan { budget: 1, faults }, audit: Some(2), ..Options::default() }
 }
 
 fn is_wrong_alike(one: &Seen, other: &Seen) -> bool {
@@ -125,6 +139,16 @@ const LOOKS: &[Look] = &[
         is_same: is_wrong_alike,
         every: 4,
         ..REDUCED
+    },
+    Look { name: "faults", options: faulty, plain: faulty, every: 3, ..REDUCED },
+    Look {
+        name: "faults, classes",
+        see: |programs| answer(&Engine::Classes { depth: 300 }, programs),
+        options: faulty,
+        plain: faulty,
+        is_same: |one, other| one.failures == other.failures,
+        applies: |mix| !mix.traits.loops,
+        every: 6,
     },
     Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
 ];
@@ -216,7 +240,16 @@ const NATIVE: &str = "native";
 const NATIVE_EVERY: u64 = 3;
 
 fn on_host(mix: &Mix, case: &Case<'_>, seen: &Seen) -> Option<Difference> {
-    let unknown = native::unknown(case, mix.traits.times, seen);
+    let mut unknown = native::unknown(case, mix.traits.times, seen);
+    if mix.traits.times && !unknown.is_empty() {
+        // A host that stands still for a second lets waits end although somebody could move.
+        let late = Options { timeouts: Timeouts::Any(3), ..Options::default() };
+        match ask(case, full, late) {
+            Answer::Seen(late) => unknown.retain(|end| !native::is_known(*end, &late)),
+            Answer::Missing(_) => return None,
+            Answer::Panicked(told) => return Some(Difference { look: NATIVE, told }),
+        }
+    }
     let told = format!("full: {seen:x?}\nnative: {unknown:?}\n");
     (!unknown.is_empty()).then_some(Difference { look: NATIVE, told })
 }

@@ -48,7 +48,8 @@ fn has_failing_child(case: &Case<'_>, seen: &Seen) -> bool {
     is_forked && seen.failures.iter().any(fails)
 }
 
-fn is_known(end: Ending, seen: &Seen) -> bool {
+/// Whether a search told of an end.
+pub fn is_known(end: Ending, seen: &Seen) -> bool {
     let starts = |start: &str| seen.failures.iter().any(|failure| failure.starts_with(start));
     match end {
         Ending::Code(0) | Ending::Signal(9) => !seen.ends.is_empty(),

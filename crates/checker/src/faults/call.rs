@@ -1,0 +1,128 @@
+//! Faults of syscalls: a call fails, or transfers less than it could.
+//!
+//! They are further alternatives of the thread that is about to make the call. A step ends before each call to which a
+//! fault may ever happen, be the budget spent or not: where steps end does not depend on what has happened.
+
+use super::placed::{PlacedFault, budget_object, lasting_object};
+use super::plan::Effect;
+use crate::system::step::Step;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
+use explore::graph::Access;
+use kernel::call::Deviation;
+use kernel::errno::Errno;
+use kernel::{Tid, short_transfer, signal};
+
+/// A fault of a syscall that may happen in a state: its number in the plan, and how many bytes are transferred at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CallFault {
+    pub fault: u16,
+    pub effect: Effect,
+    pub most: Option<u64>,
+}
+
+impl CallFault {
+    /// How the call deviates.
+    pub fn deviation(self) -> Deviation {
+        match self.effect {
+            Effect::Error { errno, .. } => Deviation { error: Some(errno), most: None },
+            Effect::Short { .. } => Deviation { error: None, most: self.most },
+        }
+    }
+
+    /// What it writes: the budget, and for a lasting fault whether it lasts.
+    pub fn accesses(self) -> impl Iterator<Item = Access> {
+        let lasting = matches!(self.effect, Effect::Error { lasts: true, .. }).then(|| lasting_object(self.fault));
+        let write = |object| Access { object, write: true, plain: false };
+        std::iter::once(budget_object()).chain(lasting).map(write)
+    }
+}
+
+impl<'a> View<'a> {
+    /// The syscall that a thread is about to make, or waits in; and whether it waits. None within functions of the library
+    /// that are one step, and before the program's own code.
+    fn call_to_fail(self, tid: Tid) -> Option<((u64, [u64; 6]), bool)> {
+        let thread = self.state.world.kernel.threads.get(&tid)?;
+        if self.state.is_quiet(tid) || self.state.starts(tid) {
+            return None;
+        }
+        match (&thread.wait, thread.call) {
+            (Some(_), Some(call)) => Some((call, true)),
+            (Some(_), None) => None,
+            (None, _) => self.state.call_at(tid).map(|call| (call, false)),
+        }
+    }
+
+    /// Faults of the plan that are about a syscall of a thread.
+    fn faults_of(self, tid: Tid, number: u64) -> impl Iterator<Item = (u16, &'a PlacedFault)> {
+        let kernel = &self.state.world.kernel;
+        let faults = self.workload.faults.all.iter().enumerate();
+        let program = move || kernel.threads.get(&tid).map(|thread| self.workload.root(kernel, thread.pid));
+        let is_about = move |fault: &PlacedFault| fault.effect.call() == number && fault.is_of(program());
+        faults.filter(move |(_, fault)| is_about(fault)).map(|(index, fault)| (index as u16, fault))
+    }
+
+    /// Whether a fault may ever happen to the syscall that a thread is about to make.
+    pub(crate) fn may_ever_fail(self, tid: Tid) -> bool {
+        !self.workload.faults.all.is_empty()
+            && self.call_to_fail(tid).is_some_and(|((number, _), _)| self.faults_of(tid, number).next().is_some())
+    }
+
+    /// Faults that may happen to the next syscall of a thread.
+    pub(crate) fn call_faults(self, tid: Tid) -> Vec<CallFault> {
+        let kernel = &self.state.world.kernel;
+        if self.workload.faults.is_spent(&self.state.history) || signal::is_deliverable(kernel, tid) {
+            return Vec::new();
+        }
+        let Some((call, waits)) = self.call_to_fail(tid) else { return Vec::new() };
+        let faults = self
+            .faults_of(tid, call.0)
+            .filter(|(index, _)| !self.state.history.has_happened_for_good(*index, self.workload));
+        faults.flat_map(|(fault, placed)| self.ways(tid, (fault, placed.effect), call, waits)).collect()
+    }
+
+    /// In which ways a fault may happen to a call.
+    fn ways(
+        self,
+        tid: Tid,
+        (fault, effect): (u16, Effect),
+        (number, args): (u64, [u64; 6]),
+        waits: bool,
+    ) -> Vec<CallFault> {
+        let kernel = &self.state.world.kernel;
+        match effect {
+            Effect::Error { .. } if waits => Vec::new(),
+            Effect::Error { .. } => vec![CallFault { fault, effect, most: None }],
+            Effect::Short { .. } => {
+                let written =
+                    short_transfer::amounts_written(kernel, tid, number, &args).into_iter().filter(|_| !waits);
+                let read = short_transfer::amounts_read(kernel, tid, number, &args);
+                read.into_iter().chain(written).map(|most| CallFault { fault, effect, most: Some(most) }).collect()
+            }
+        }
+    }
+
+    /// The error of a fault that lasts and has happened.
+    fn lasting_error(self, tid: Tid, number: u64) -> Option<Errno> {
+        let happened = |(index, _): &(u16, &PlacedFault)| self.state.history.faults.contains(index);
+        self.faults_of(tid, number).filter(happened).find_map(|(_, fault)| fault.lasting())
+    }
+}
+
+impl Stepper<'_> {
+    /// How the syscall that a step makes deviates: as the alternative says, or because a fault lasts.
+    pub(crate) fn deviation(&mut self, step: &mut Step, number: u64) -> Deviation {
+        let chosen = step.alternative.take_deviation();
+        if chosen != Deviation::default() || self.workload.faults.all.is_empty() || self.state.starts(step.tid) {
+            return chosen;
+        }
+        let view = self.view();
+        let lasting = view.faults_of(step.tid, number).filter(|(_, fault)| fault.lasting().is_some());
+        let reads: Vec<Access> =
+            lasting.map(|(index, _)| Access { object: lasting_object(index), write: false, plain: false }).collect();
+        let error = view.lasting_error(step.tid, number);
+        step.accesses.extend(reads);
+        self.listener.is_fault = error.is_some();
+        Deviation { error, ..chosen }
+    }
+}

@@ -1,0 +1,131 @@
+//! A plan of faults for programs that were started: names have become processes.
+
+use super::plan::{Effect, Fault, FaultPlan};
+use crate::footprint::access::{self, Kind};
+use crate::system::programs::Programs;
+use crate::system::state::History;
+use crate::system::workload::Workload;
+use kernel::Pid;
+use kernel::errno::Errno;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use trace::similar;
+
+/// The faults that may happen to programs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlacedFaults {
+    pub budget: u32,
+    pub all: Vec<PlacedFault>,
+}
+
+/// A fault, and the programs to which it may happen.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedFault {
+    pub name: String,
+    pub effect: Effect,
+    /// Any, if none is named.
+    programs: Option<Vec<Pid>>,
+    /// How often it has happened, in all schedules and workers.
+    happened: Arc<AtomicU64>,
+}
+
+impl PlacedFaults {
+    /// A plan for programs that were started.
+    pub fn new(plan: &FaultPlan, started: &[(Pid, String)]) -> Self {
+        let placed = |Fault { name, effect, program }: &Fault| PlacedFault {
+            name: name.clone(),
+            effect: *effect,
+            programs: program.as_ref().map(|program| named(program, started)),
+            happened: Arc::default(),
+        };
+        Self { budget: plan.budget, all: plan.faults.iter().map(placed).collect() }
+    }
+
+    /// Whether no more faults may happen.
+    pub fn is_spent(&self, history: &History) -> bool {
+        self.all.is_empty() || history.faults.len() >= self.budget as usize
+    }
+}
+
+impl PlacedFault {
+    /// Whether it may happen to a program.
+    pub fn is_of(&self, program: Option<Pid>) -> bool {
+        self.programs.as_ref().is_none_or(|programs| program.is_some_and(|program| programs.contains(&program)))
+    }
+
+    /// The error that all calls get once it has happened.
+    pub fn lasting(&self) -> Option<Errno> {
+        match self.effect {
+            Effect::Error { errno, lasts: true, .. } => Some(errno),
+            _ => None,
+        }
+    }
+}
+
+impl History {
+    /// Whether a fault that lasts has happened.
+    pub(super) fn has_happened_for_good(&self, fault: u16, workload: &Workload) -> bool {
+        self.faults.contains(&fault) && workload.faults.all[usize::from(fault)].lasting().is_some()
+    }
+
+    /// A fault has happened. The order of faults is not kept: what they did is in the state.
+    pub(crate) fn add_fault(&mut self, fault: u16) {
+        let at = self.faults.partition_point(|other| *other <= fault);
+        self.faults.insert(at, fault);
+    }
+}
+
+/// How many faults may still happen, as an object: a fault writes it.
+pub(super) fn budget_object() -> u64 {
+    access::object(Kind::World, 1, 0)
+}
+
+/// Whether a fault lasts, as an object.
+pub(super) fn lasting_object(fault: u16) -> u64 {
+    access::object(Kind::World, 2, u64::from(fault))
+}
+
+impl Programs {
+    /// Whether all programs exist that faults are to happen to.
+    ///
+    /// # Errors
+    /// If one does not.
+    pub fn verify_faults(&self) -> Result<(), String> {
+        let started = &self.workload.started;
+        let is_unknown = |fault: &&Fault| fault.program.as_ref().is_some_and(|name| named(name, started).is_empty());
+        match self.workload.options.faults.faults.iter().find(is_unknown) {
+            Some(fault) => Err(unknown_program(fault, started)),
+            None => Ok(()),
+        }
+    }
+
+    /// Faults that have never happened, by name.
+    #[must_use]
+    pub fn faults_without_effect(&self) -> Vec<&str> {
+        let never = |fault: &&PlacedFault| fault.happened.load(Ordering::Relaxed) == 0;
+        self.workload.faults.all.iter().filter(never).map(|fault| fault.name.as_str()).collect()
+    }
+
+    /// A fault has happened in a step.
+    pub(crate) fn count_fault(&mut self, fault: u16) {
+        self.state.history.add_fault(fault);
+        self.workload.faults.all[usize::from(fault)].happened.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The programs of a name: one, or all its replicas.
+fn named(name: &str, started: &[(Pid, String)]) -> Vec<Pid> {
+    let is_number = |text: &str| text.parse::<u32>().is_ok();
+    let is_meant = |known: &str| match known.rsplit_once('.') {
+        Some((base, number)) if is_number(number) => known == name || base == name,
+        _ => known == name,
+    };
+    started.iter().filter(|(_, known)| is_meant(known)).map(|(pid, _)| *pid).collect()
+}
+
+fn unknown_program(fault: &Fault, started: &[(Pid, String)]) -> String {
+    let name = fault.program.as_deref().unwrap_or_default();
+    let names: Vec<&str> = started.iter().map(|(_, name)| name.as_str()).collect();
+    let hint = similar::hint(name, names.iter().copied());
+    format!("`{}`: there is no program `{name}`{hint}\n  = help: there is {}", fault.name, names.join(", "))
+}
