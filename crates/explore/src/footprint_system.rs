@@ -85,7 +85,7 @@ pub struct Reached<S> {
     pub fingerprint: u128,
     /// All actors that exist there.
     pub actors: Vec<Actor>,
-    /// The failure if no actor is enabled; nothing if the system may end there.
+    /// The failure if nothing can happen but faults; nothing if the system may end there.
     pub stuck: Option<Failure>,
 }
 
@@ -105,6 +105,11 @@ pub struct Taken<S> {
 }
 
 impl<S> Reached<S> {
+    /// Whether nothing can happen here but faults.
+    pub fn is_end(&self) -> bool {
+        self.actors.iter().all(|actor| actor.choices == 0 || actor.is_fault)
+    }
+
     /// The same with another state.
     pub fn map<R>(self, change: impl FnOnce(S) -> R) -> Reached<R> {
         let Self { state, fingerprint, actors, stuck } = self;
@@ -172,6 +177,9 @@ pub struct Actor {
     pub takes: Option<u64>,
     /// Whether it moves only when no other actor can: time that passes.
     pub low_priority: bool,
+    /// Whether its steps are faults: they happen to the system, which is stuck although one could happen, and no fairness demands
+    /// one.
+    pub is_fault: bool,
     /// Whether its next step re-reads what has not changed: an equivalent execution without this iteration covers it. Only
     /// the search that counts trace classes asks.
     pub redundant: bool,

@@ -45,6 +45,11 @@ pub enum EventKind {
     },
     /// A thread or a process has ended.
     End(Ending),
+    /// A fault kills a program.
+    Kill {
+        /// Its name.
+        program: String,
+    },
     /// Time passes.
     Time {
         /// How much of it.

@@ -186,7 +186,7 @@ impl World {
     }
 
     /// Drops the registers of threads that have ended.
-    pub(crate) fn forget_ended(&mut self) {
+    pub fn forget_ended(&mut self) {
         let threads = &self.kernel.threads;
         self.cpus.retain(|tid| threads.contains_key(tid));
     }

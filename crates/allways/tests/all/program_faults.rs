@@ -69,3 +69,56 @@ fn slips_lead_to_what_was_meant() {
         says(&checked(&folder, flags, "./save"), 2, &[meant]);
     }
 }
+
+fn commit(name: &str, flags: &[&str]) -> Folder {
+    let folder = Folder::new(&format!("program-faults-commit-{name}"));
+    folder.compile("commit", flags, "programs/faults/commit.c");
+    let program = |name: &str, more: &str| {
+        format!(
+            "[check.commit.service.{name}]\ncommand = \"./commit {name} 7000\"\nexpected_final_state = \"any\"\n{more}"
+        )
+    };
+    let coordinator = program("coordinator", "healthcheck = { test = \"listening:7000\" }\n");
+    let after = "depends_on = { coordinator = { condition = \"service_healthy\" } }\nreplicas = 2\n";
+    let file = format!("{coordinator}{}", program("participant", after));
+    fs::write(folder.0.join("allways.toml"), file).expect("can write a file");
+    folder
+}
+
+#[test]
+fn participants_that_have_voted_wait_for_a_coordinator_that_was_killed() {
+    let folder = commit("blocks", &[]);
+    says(&folder.run(&["check", "commit"]), 0, &["exhaustive", "deadlock"]);
+    let told = folder.run(&["check", "commit", "--faults", "1", "--only", "kill:coordinator"]);
+    says(&told, 1, &["error[deadlock]", "kill coordinator", "participant.1", "confirmed by replay"]);
+    says(&folder.run(&["replay"]), 1, &["error[deadlock]", "kill coordinator"]);
+    let dpor = folder.run(&["check", "commit", "--faults", "1", "--only", "kill:coordinator", "--engine", "dpor"]);
+    says(&dpor, 1, &["error[deadlock]", "kill coordinator"]);
+}
+
+#[test]
+fn participants_that_give_up_wait_for_nobody() {
+    let folder = commit("gives-up", &["-DTIMID"]);
+    let check = |only: &str, more: &[&str]| {
+        let flags = ["check", "commit", "--check", "deadlock,assert,crash", "--faults", "1", "--only", only];
+        folder.run(&[&flags[..], more].concat())
+    };
+    for reduction in ["on", "off"] {
+        let told = check("kill:coordinator", &["--reduction", reduction]);
+        says(&told, 0, &["exhaustive", "holds: 3 of 3", "up to 1 of kill:coordinator"]);
+    }
+    // The coordinator waits for participants that never ask.
+    let told = check("kill:participant", &[]);
+    says(&told, 1, &["error[deadlock]", "kill participant.", "coordinator, participant."]);
+    says(&check("kill:cordinator", &[]), 2, &["there is no program `cordinator`", "did you mean `coordinator`?"]);
+}
+
+#[test]
+fn a_program_is_killed_between_any_two_of_its_operations() {
+    let folder = Folder::new("program-faults-between");
+    folder.compile("writer", &[], "#include <fcntl.h>\n#include <unistd.h>\nint main(void) {\n    close(creat(\"a\", 0600));\n    close(creat(\"b\", 0600));\n    unlink(\"a\");\n    return 0;\n}\n");
+    let check =
+        |never: &str| folder.run(&["check", "--never", never, "--faults", "1", "--only", "kill", "--", "./writer"]);
+    says(&check("exited(writer) == 0 && exists(\"a\")"), 0, &["holds"]);
+    says(&check("both := crashed(writer) == 9 && exists(\"a\") && exists(\"b\")"), 1, &["kill writer", "both"]);
+}

@@ -26,7 +26,7 @@ impl CallFault {
     pub fn deviation(self) -> Deviation {
         match self.effect {
             Effect::Error { errno, .. } => Deviation { error: Some(errno), most: None },
-            Effect::Short { .. } => Deviation { error: None, most: self.most },
+            Effect::Short { .. } | Effect::Kill => Deviation { error: None, most: self.most },
         }
     }
 
@@ -58,7 +58,7 @@ impl<'a> View<'a> {
         let kernel = &self.state.world.kernel;
         let faults = self.workload.faults.all.iter().enumerate();
         let program = move || kernel.threads.get(&tid).map(|thread| self.workload.root(kernel, thread.pid));
-        let is_about = move |fault: &PlacedFault| fault.effect.call() == number && fault.is_of(program());
+        let is_about = move |fault: &PlacedFault| fault.effect.call() == Some(number) && fault.is_of(program());
         faults.filter(move |(_, fault)| is_about(fault)).map(|(index, fault)| (index as u16, fault))
     }
 
@@ -92,6 +92,7 @@ impl<'a> View<'a> {
         let kernel = &self.state.world.kernel;
         match effect {
             Effect::Error { .. } if waits => Vec::new(),
+            Effect::Kill => Vec::new(),
             Effect::Error { .. } => vec![CallFault { fault, effect, most: None }],
             Effect::Short { .. } => {
                 let written =

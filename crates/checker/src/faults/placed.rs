@@ -24,7 +24,7 @@ pub(crate) struct PlacedFault {
     pub name: String,
     pub effect: Effect,
     /// Any, if none is named.
-    programs: Option<Vec<Pid>>,
+    pub(super) programs: Option<Vec<Pid>>,
     /// How often it has happened, in all schedules and workers.
     happened: Arc<AtomicU64>,
 }
@@ -32,13 +32,13 @@ pub(crate) struct PlacedFault {
 impl PlacedFaults {
     /// A plan for programs that were started.
     pub fn new(plan: &FaultPlan, started: &[(Pid, String)]) -> Self {
-        let placed = |Fault { name, effect, program }: &Fault| PlacedFault {
-            name: name.clone(),
-            effect: *effect,
-            programs: program.as_ref().map(|program| named(program, started)),
-            happened: Arc::default(),
-        };
-        Self { budget: plan.budget, all: plan.faults.iter().map(placed).collect() }
+        let all = plan.faults.iter().flat_map(|fault| placed(fault, started)).collect();
+        Self { budget: plan.budget, all }
+    }
+
+    /// Whether a program may be killed: then others see it between any two of its operations.
+    pub fn kills(&self) -> bool {
+        self.all.iter().any(|fault| fault.effect == Effect::Kill)
     }
 
     /// Whether no more faults may happen.
@@ -111,6 +111,19 @@ impl Programs {
         self.state.history.add_fault(fault);
         self.workload.faults.all[usize::from(fault)].happened.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// A fault with its processes. Programs that are killed are a fault each.
+fn placed(fault: &Fault, started: &[(Pid, String)]) -> Vec<PlacedFault> {
+    let Fault { name, effect, program } = fault;
+    let programs = program.as_ref().map(|program| named(program, started));
+    let one = |name: String, programs| PlacedFault { name, effect: *effect, programs, happened: Arc::default() };
+    if *effect != Effect::Kill {
+        return vec![one(name.clone(), programs)];
+    }
+    let is_meant = |pid: &Pid| programs.as_ref().is_none_or(|programs| programs.contains(pid));
+    let meant = started.iter().filter(|(pid, _)| is_meant(pid));
+    meant.map(|(pid, name)| one(format!("kill:{name}"), Some(vec![*pid]))).collect()
 }
 
 /// The programs of a name: one, or all its replicas.

@@ -2,6 +2,8 @@
 //!
 //! `write:error=ENOSPC` is one call of `write(2)` that fails, `write:error=ENOSPC:when=1+` that one and all after it,
 //! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children.
+//! `kill:PROGRAM` is a program that ends at once, wherever it is; `kill` any of those that were started. (The call `kill(2)`
+//! cannot fail by a fault.)
 
 use kernel::errno::Errno;
 use kernel::{short_transfer, table};
@@ -44,17 +46,26 @@ pub enum Effect {
         /// Its number.
         call: u64,
     },
+    /// A program ends at once, by `SIGKILL`.
+    Kill,
 }
 
 impl Effect {
-    /// The syscall that it happens to.
+    /// The syscall that it happens to, if it happens to one.
     #[must_use]
-    pub fn call(self) -> u64 {
+    pub fn call(self) -> Option<u64> {
         match self {
-            Self::Error { call, .. } | Self::Short { call } => call,
+            Self::Error { call, .. } | Self::Short { call } => Some(call),
+            Self::Kill => None,
         }
     }
 }
+
+/// The fault that ends a program: `kill:server`, or `kill` for any.
+const KILL: &str = "kill";
+
+/// How faults are written.
+const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:short, or kill:PROGRAM";
 
 /// What follows the name of a syscall.
 #[derive(Default)]
@@ -72,6 +83,10 @@ impl Fault {
     /// If there is no such syscall or error, or something else is not known.
     pub fn parse(name: &str) -> Result<Self, String> {
         let (call, terms) = name.split_once(':').unwrap_or((name, ""));
+        if call == KILL {
+            let program = Some(terms).filter(|program| !program.is_empty()).map(str::to_owned);
+            return Ok(Self { name: name.to_owned(), effect: Effect::Kill, program });
+        }
         let row = table::rows().find(|row| row.name == call);
         let row = row.ok_or_else(|| unknown_call(name, call))?;
         let terms = Terms::parse(name, terms)?;
@@ -117,9 +132,7 @@ impl<'a> Terms<'a> {
                 _ => {
                     let word = term.split('=').next().unwrap_or(term);
                     let hint = similar::hint(word, ["error", "short", "when", "in"]);
-                    return Err(format!(
-                        "`{name}`: `{term}` is not known{hint}\n  = help: a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], or CALL:short"
-                    ));
+                    return Err(format!("`{name}`: `{term}` is not known{hint}\n  = help: {HELP}"));
                 }
             }
         }
@@ -134,9 +147,7 @@ fn errno(name: &str, error: &str) -> Result<Errno, String> {
 
 fn unknown_call(name: &str, call: &str) -> String {
     let hint = similar::hint(call, table::rows().map(|row| row.name));
-    format!(
-        "`{name}`: there is no syscall `{call}`{hint}\n  = help: a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], or CALL:short"
-    )
+    format!("`{name}`: there is no syscall `{call}`{hint}\n  = help: {HELP}")
 }
 
 #[cfg(test)]
@@ -153,6 +164,8 @@ mod tests {
         assert_eq!(effect("write:error=ENOSPC"), Ok((error(ENOSPC, false), None)));
         assert_eq!(effect("write:error=EIO:when=1+:in=server"), Ok((error(EIO, true), Some("server".to_owned()))));
         assert_eq!(effect("write:short"), Ok((Effect::Short { call: WRITE }, None)));
+        assert_eq!(effect("kill:server"), Ok((Effect::Kill, Some("server".to_owned()))));
+        assert_eq!(effect("kill"), Ok((Effect::Kill, None)));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use kernel::Id;
 use kernel::descriptor::File;
 use kernel::table::footprint::{FileUse, SocketUse};
 use memory::{Backing, Mapping, Sharing};
+use std::collections::BTreeMap;
 
 /// Requests of `fcntl(2)` about the descriptor or the open file alone: `F_DUPFD`, `F_GETFD`, `F_SETFL`, `F_SETOWN` and kin.
 const NOT_THE_FILE: [u64; 12] = [0, 1, 2, 3, 4, 8, 9, 11, 15, 16, 1027, 1030];
@@ -167,23 +168,39 @@ impl PendingCall<'_> {
     /// whether the next close is: hence the write.
     pub(super) fn close_one(&self, fd: i32) -> Vec<Access> {
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
-        let Ok(descriptor) = process.descriptors.get(fd) else { return Vec::new() };
-        let Some(description) = self.kernel.descriptions.get(&descriptor.description) else { return Vec::new() };
-        let count = |write| {
-            let object = access::object(Kind::File, descriptor.description.0, 1);
-            Access { object, write, plain: false }
-        };
+        process.descriptors.get(fd).map_or_else(|_| Vec::new(), |descriptor| self.give_back(descriptor.description, 1))
+    }
+
+    /// All descriptors of a process are closed, and what its call holds is let go, if it waits in one.
+    pub(super) fn close_all(&self) -> Vec<Access> {
+        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
+        let wait = self.kernel.threads.get(&self.tid).and_then(|thread| thread.wait.as_ref());
+        let held = wait.into_iter().flat_map(|wait| wait.held.iter().map(|(_, id)| *id));
+        self.close_descriptions(process.descriptors.iter().map(|(_, descriptor)| descriptor.description).chain(held))
+    }
+
+    /// Descriptors are closed, several perhaps of one open file.
+    pub(super) fn close_descriptions(&self, descriptions: impl Iterator<Item = Id>) -> Vec<Access> {
+        let mut references: BTreeMap<Id, u32> = BTreeMap::new();
+        descriptions.for_each(|id| *references.entry(id).or_default() += 1);
+        references.into_iter().flat_map(|(id, references)| self.give_back(id, references)).collect()
+    }
+
+    /// So many references to an open file are given back.
+    fn give_back(&self, id: Id, references: u32) -> Vec<Access> {
+        let Some(description) = self.kernel.descriptions.get(&id) else { return Vec::new() };
+        let count = |write| Access { object: access::object(Kind::File, id.0, 1), write, plain: false };
         let unlocks = self.unlock(description.file);
         let writer = match description.file {
             File::Inode(id) if description.is_writable() => Some(changes_writers(id, self.pid())),
             _ => None,
         };
-        match description.references {
-            0 | 1 => {
+        match description.references.saturating_sub(references) {
+            0 => {
                 let others = description.was_shared.then(|| count(true));
                 self.close_file(description.file).into_iter().chain(others).chain(writer).collect()
             }
-            2 => unlocks.into_iter().chain([count(true)]).collect(),
+            1 => unlocks.into_iter().chain([count(true)]).collect(),
             _ => unlocks.into_iter().chain([count(false)]).collect(),
         }
     }
@@ -201,11 +218,6 @@ impl PendingCall<'_> {
             File::Socket(id) => sockets::end(self.kernel, id),
             other => through_file(other),
         }
-    }
-
-    pub(super) fn fds(&self) -> Vec<i32> {
-        let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
-        process.descriptors.iter().map(|(fd, _)| fd).collect()
     }
 }
 

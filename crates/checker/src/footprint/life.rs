@@ -53,7 +53,7 @@ impl PendingCall<'_> {
         if !is_plain {
             return access::everything();
         }
-        let mut accesses: Vec<Access> = self.fds().into_iter().flat_map(|fd| self.close_one(fd)).collect();
+        let mut accesses = self.close_all();
         accesses.push(writes(Kind::Process, u64::from(process.pid.0)));
         // Programs that were started from outside have no parent.
         let parent = Some(process.parent).filter(|parent| self.kernel.processes.contains_key(parent));
@@ -71,8 +71,8 @@ impl PendingCall<'_> {
             return access::everything();
         }
         let process = self.kernel.processes.get(&self.pid()).expect("the caller's process");
-        let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec).map(|(fd, _)| fd);
-        let mut accesses: Vec<Access> = closed.flat_map(|fd| self.close_one(fd)).collect();
+        let closed = process.descriptors.iter().filter(|(_, descriptor)| descriptor.close_on_exec);
+        let mut accesses = self.close_descriptions(closed.map(|(_, descriptor)| descriptor.description));
         accesses.extend([self.process(true), writes(Kind::Space, process.space.0)]);
         accesses.extend(self.executed_files());
         accesses

@@ -47,9 +47,10 @@ pub fn whole(kernel: &Kernel, id: Id) -> Vec<Access> {
     accesses
 }
 
-/// A socket is closed or shut down; a listener's port is free afterwards.
+/// A socket is closed or shut down; a listener's port is free afterwards, and who has asked for a connection is told.
 pub fn end(kernel: &Kernel, id: Id) -> Vec<Access> {
     let mut accesses = whole(kernel, id);
+    accesses.extend(kernel.net.askers(id).flat_map(|asker| whole(kernel, asker)));
     accesses.push(super::access::writes(Kind::Ports, 0));
     accesses
 }

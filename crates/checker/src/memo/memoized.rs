@@ -153,10 +153,11 @@ impl<'a> Memoized<'a> {
         );
         let due = self.programs.due(untouched);
         let before = (state.is_timed, untouched);
-        let ActorTable { actors, is_timed, differs } =
+        let ActorTable { mut actors, is_timed, differs } =
             actor_table(&after.kernel, before, passing, (&due, &mut |tid| self.actor(&after, tid)));
         self.programs.note_changed(differs);
-        let is_stuck = actors.iter().all(|actor| actor.choices == 0);
+        actors.extend(self.programs.workload.fault_actors(&after.kernel, &after.history));
+        let is_stuck = actors.iter().all(|actor| actor.choices == 0 || actor.is_fault);
         let stuck = if is_stuck { self.programs.stuck_in(&after) } else { None };
         Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck }
     }

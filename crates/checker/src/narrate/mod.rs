@@ -38,6 +38,9 @@ use kernel::{Pid, Tid};
 use std::collections::BTreeMap;
 use trace::{ActorName, Change, Choice, Event, EventKind, Location, MistakenFile, Trace, TraceStep, Waiting};
 
+/// The name of the actor whose steps are what happens to programs, as in models.
+const FAULTS: &str = "faults";
+
 /// A schedule, told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Told {
@@ -139,6 +142,7 @@ impl Programs {
         let (holders, since) = (self.state.holders(), self.state.world.kernel.clock.now());
         let watched = self.workload.watched(&self.state);
         let delivered = self.narrator().delivery_event(choice);
+        let fault = self.narrator().fault_event(choice);
         let taken = self.step(&before.state, choice)?;
         let watched = self.workload.watched_changes(&self.state, watched);
         let heard = std::mem::take(&mut self.listener.heard);
@@ -147,6 +151,10 @@ impl Programs {
         let mut events = story.note_uses(self.narrator().events(choice, heard), number);
         if choice.actor == TIME {
             events.push(self.narrator().time_event(before, since));
+        }
+        if let Some(event) = fault {
+            story.name_actor(choice.actor, FAULTS.to_owned());
+            events.push(event);
         }
         if let Some((name, event)) = delivered {
             story.name_actor(choice.actor, name);

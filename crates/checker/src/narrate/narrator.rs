@@ -4,6 +4,7 @@ use super::files::Use;
 use super::heard::HeardEvent;
 use super::listener::Listener;
 use super::place::{self, PlaceInSource};
+use crate::faults::is_fault;
 use crate::system::choice::TIME;
 use crate::system::peer_flows::in_flight;
 use crate::system::peers::{delivery, is_delivery};
@@ -90,10 +91,17 @@ impl Narrator<'_> {
         Some((name, event(Tid(choice.actor), EventKind::Delivery { answer, end, is_client }, None)))
     }
 
+    /// A fault, before it happens.
+    pub(super) fn fault_event(&self, choice: Choice) -> Option<Event> {
+        let (_, pid) = self.view.kill(choice.actor)?;
+        let program = self.view.workload.started.iter().find(|(started, _)| *started == pid)?.1.clone();
+        Some(event(Tid(choice.actor), EventKind::Kill { program }, None))
+    }
+
     /// Time passes; whoever could have moved is slow.
     pub(super) fn time_event(&self, before: &Reached<Snapshot>, since: u64) -> Event {
         let nanoseconds = self.view.state.world.kernel.clock.now() - since;
-        let able = before.actors.iter().filter(|actor| actor.choices > 0 && actor.number != TIME);
+        let able = before.actors.iter().filter(|actor| actor.choices > 0 && is_thread(actor.number));
         let slow = able.map(|actor| self.listener.thread_ref(Tid(actor.number))).collect();
         event(self.first_woken(), EventKind::Time { nanoseconds, slow }, None)
     }
@@ -203,5 +211,5 @@ fn unreachable(answer: &Datagram) -> Option<ConnectionEnd> {
 
 /// Whether an actor is a thread.
 fn is_thread(actor: u32) -> bool {
-    actor != TIME && !is_delivery(actor)
+    actor != TIME && !is_delivery(actor) && !is_fault(actor)
 }

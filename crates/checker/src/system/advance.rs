@@ -89,6 +89,7 @@ impl Stepper<'_> {
         self.note_sent(tid);
         self.say(&mut step);
         step.accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
+        step.accesses.extend(self.view().reads_life(pid));
         Ok(step)
     }
 
@@ -352,9 +353,11 @@ impl State {
 }
 
 impl View<'_> {
-    /// Whether no other actor exists. Time is one where it may pass early: it may do so between any two operations.
+    /// Whether no other actor exists. Time is one where it may pass early: it may do so between any two operations; and so is
+    /// whoever kills a program.
     pub(crate) fn is_alone(&self) -> bool {
-        self.state.world.kernel.threads.len() == 1 && self.workload.peers.is_empty() && !self.is_timed()
+        let threads = self.state.world.kernel.threads.len();
+        threads == 1 && self.workload.peers.is_empty() && !self.workload.faults.kills() && !self.is_timed()
     }
 
     /// Whether the step may execute a visible operation now: it is the first of the step, or no other actor can observe

@@ -10,7 +10,7 @@ use crate::system::choice_kind::ChoiceKind;
 use crate::system::peers::is_delivery;
 use crate::system::view::View;
 use kernel::call::Deviation;
-use kernel::{Id, Tid, signal};
+use kernel::{Id, Pid, Tid, signal};
 use trace::Choice;
 
 /// The number of the actor that lets time pass.
@@ -32,6 +32,8 @@ pub(crate) enum Alternative {
     Wake(Tid),
     /// Time passes to the next deadline.
     TimePasses,
+    /// A fault, by its number, kills a process.
+    Kill(u16, Pid),
     /// Answers of a peer come to a connection; or one of those to a flow of datagrams, by its number among them.
     Deliver(Id, u32),
 }
@@ -70,6 +72,9 @@ impl View<'_> {
         let Choice { actor, index } = choice;
         if actor == TIME {
             return Some(Alternative::TimePasses);
+        }
+        if let Some((fault, pid)) = self.kill(actor) {
+            return Some(Alternative::Kill(fault, pid));
         }
         if is_delivery(actor) {
             return self.connection_of(actor).map(|end| Alternative::Deliver(end, index));

@@ -37,7 +37,8 @@ impl View<'_> {
 
     /// Whether a thread may be blocked for ever.
     pub(crate) fn may_stay(&self, tid: Tid) -> bool {
-        if !self.kernel().threads.contains_key(&tid) {
+        // A program that was to start after one that was killed is never started.
+        if !self.kernel().threads.contains_key(&tid) || self.gate(tid).is_some() && self.has_killed() {
             return true;
         }
         match self.workload.program(self.kernel(), tid) {

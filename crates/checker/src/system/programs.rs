@@ -24,15 +24,11 @@ use debuginfo::DebugInfo;
 use explore::Budget;
 use explore::graph::{Access, Actor, FootprintSystem, Race, Reached, Step, StepContext, Taken};
 use explore::system::Failure;
-use kernel::errno::Errno;
-use kernel::files;
 use kernel::host::Host;
 use kernel::kernel::Output;
-use kernel::net::Transport;
-use kernel::net::far::{PeerId, Site};
 use kernel::{Kernel, Pid, Tid, signal};
 use memory::Limit;
-use peer::{Address, Outside, Shape, Trouble};
+use peer::Trouble;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -346,7 +342,8 @@ impl Programs {
         (before, untouched): (&Snapshot, &[(u32, u32)]),
     ) -> Reached<Snapshot> {
         let ActorTable { actors, is_timed, .. } = self.actors(before.is_timed, untouched);
-        let stuck = if actors.iter().any(|actor| actor.choices > 0) { None } else { self.stuck() };
+        let can_move = |actor: &Actor| actor.choices > 0 && !actor.is_fault;
+        let stuck = if actors.iter().any(can_move) { None } else { self.stuck() };
         Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
     }
 
@@ -362,6 +359,11 @@ impl Programs {
         let alternative = self.view().alternative(choice)?;
         if alternative == Alternative::TimePasses {
             return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
+        }
+        if let Alternative::Kill(fault, pid) = alternative {
+            let accesses = self.stepper().kill(pid);
+            self.count_fault(fault);
+            return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
         }
         if let Alternative::Deliver(end, index) = alternative {
             let accesses = self.stepper().deliver(end, index)?;
@@ -574,12 +576,13 @@ impl Programs {
         let due = self.due(untouched);
         let deliveries = self.deliveries_in(&self.state.world.kernel.clone());
         let passing = self.view().passing();
-        let actor_table = actor_table(
+        let mut actor_table = actor_table(
             &self.state.world.kernel,
             (was_timed, untouched),
             (passing, deliveries),
             (&due, &mut |tid| self.view().actor_record(tid)),
         );
+        actor_table.actors.extend(self.workload.fault_actors(&self.state.world.kernel, &self.state.history));
         self.note_changed(actor_table.differs);
         actor_table
     }
@@ -598,43 +601,6 @@ impl Programs {
             // A state whose deliveries are not known is not a deadlock: an actor without alternatives stands for them.
             vec![unknown_delivery()]
         })
-    }
-
-    /// Adds a peer: connections to its address, where no process listens, lead to it; or it connects to a port.
-    ///
-    /// # Errors
-    /// If there can be no Unix socket at its path.
-    pub fn add_peer(&mut self, peer: Arc<dyn Outside>, shape: Shape) -> Result<(), Errno> {
-        self.become_state(&self.initial.clone());
-        let id = PeerId(self.workload.peers.len() as u32);
-        let kernel = &mut self.state.world.kernel;
-        let site = match &shape {
-            Shape::Listens(Address::Port(port)) => Some(Site::Local(Transport::Tcp, *port)),
-            Shape::Listens(Address::Machine(machine, port)) => Some(Site::Machine(Transport::Tcp, *machine, *port)),
-            Shape::Listens(Address::Udp(machine, port)) if machine.is_loopback() => {
-                Some(Site::Local(Transport::Udp, *port))
-            }
-            Shape::Listens(Address::Udp(machine, port)) => Some(Site::Machine(Transport::Udp, *machine, *port)),
-            Shape::Listens(Address::Path(path)) => Some(Site::Socket(files::create_socket(kernel, path.as_bytes())?)),
-            Shape::Connects(port) => {
-                kernel.net.far.clients.insert(id, *port);
-                None
-            }
-        };
-        if peer.is_independent() {
-            kernel.net.far.independent.push(id);
-        }
-        site.into_iter().for_each(|site| drop(kernel.net.far.declared.insert(site, id)));
-        self.workload.peers.push(peer);
-        self.workload.shapes.push(shape);
-        self.initial = self.save();
-        Ok(())
-    }
-
-    /// The peers.
-    #[must_use]
-    pub fn peers(&self) -> &[Arc<dyn Outside>] {
-        &self.workload.peers
     }
 
     /// Untouched actors that are computed all the same, for the audit.

@@ -4,6 +4,8 @@ use crate::system::programs::Programs;
 use kernel::errno::Errno;
 use kernel::files;
 use kernel::host::Host;
+use kernel::net::Transport;
+use kernel::net::far::{PeerId, Site};
 use peer::{
     Address, Framed, Independent, Native, Outside, OwnWorld, Recorded, Runs, Shape, Stop, Strict, Terms, Trouble,
     recorded_shape,
@@ -29,6 +31,43 @@ pub struct PeerStart {
 }
 
 impl Programs {
+    /// Adds a peer: connections to its address, where no process listens, lead to it; or it connects to a port.
+    ///
+    /// # Errors
+    /// If there can be no Unix socket at its path.
+    pub fn add_peer(&mut self, peer: Arc<dyn Outside>, shape: Shape) -> Result<(), Errno> {
+        self.become_state(&self.initial.clone());
+        let id = PeerId(self.workload.peers.len() as u32);
+        let kernel = &mut self.state.world.kernel;
+        let site = match &shape {
+            Shape::Listens(Address::Port(port)) => Some(Site::Local(Transport::Tcp, *port)),
+            Shape::Listens(Address::Machine(machine, port)) => Some(Site::Machine(Transport::Tcp, *machine, *port)),
+            Shape::Listens(Address::Udp(machine, port)) if machine.is_loopback() => {
+                Some(Site::Local(Transport::Udp, *port))
+            }
+            Shape::Listens(Address::Udp(machine, port)) => Some(Site::Machine(Transport::Udp, *machine, *port)),
+            Shape::Listens(Address::Path(path)) => Some(Site::Socket(files::create_socket(kernel, path.as_bytes())?)),
+            Shape::Connects(port) => {
+                kernel.net.far.clients.insert(id, *port);
+                None
+            }
+        };
+        if peer.is_independent() {
+            kernel.net.far.independent.push(id);
+        }
+        site.into_iter().for_each(|site| drop(kernel.net.far.declared.insert(site, id)));
+        self.workload.peers.push(peer);
+        self.workload.shapes.push(shape);
+        self.initial = self.save();
+        Ok(())
+    }
+
+    /// The peers.
+    #[must_use]
+    pub fn peers(&self) -> &[Arc<dyn Outside>] {
+        &self.workload.peers
+    }
+
     /// Starts a peer; connections lead to it, or come from it.
     ///
     /// # Errors

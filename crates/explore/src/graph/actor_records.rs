@@ -63,7 +63,7 @@ impl<T: FootprintSystem> Search<'_, T> {
             failing = if fails { failing.union(Bits::one(mover)) } else { failing };
         }
         // An actor that is alone may take longer steps than otherwise: no other can conflict with them.
-        let is_alone = reached.actors.iter().filter(|actor| !actor.low_priority).count() <= 1;
+        let is_alone = reached.actors.iter().filter(|actor| !actor.low_priority && !actor.is_fault).count() <= 1;
         for (place, actor) in inherited {
             if !is_alone && self.system.is_audited() {
                 let (mover, records) = (records[place].actor, &records[..]);
@@ -129,6 +129,9 @@ impl<T: FootprintSystem> Search<'_, T> {
     ) -> (ActorRecord, bool) {
         if actor.low_priority {
             self.graph.low_priority.insert(dense);
+        }
+        if actor.is_fault {
+            self.graph.faults.insert(dense);
         }
         let creator = self.graph.actors.dense(actor.creator).unwrap_or(dense);
         if creator != dense {

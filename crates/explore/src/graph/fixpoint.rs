@@ -290,7 +290,7 @@ impl StateGraph {
         if !(0..self.nodes.len() as u32).any(|at| self.actors_at(at).any(is_waiting)) {
             return false;
         }
-        let quiescent = fair_components(&self.nodes, |_| true, is_idle);
+        let quiescent = fair_components((&self.nodes, self.faults), |_| true, is_idle);
         let mut has_enabled = false;
         for at in quiescent.into_iter().flatten() {
             let Some(waiting) = self.actors_at(at).find(|record| is_waiting(record)).copied() else { continue };

@@ -110,7 +110,7 @@ fn livelocks<T: FootprintSystem>(search: &Search<'_, T>) -> Vec<Livelock> {
         return Vec::new();
     }
     let nodes = &search.graph.nodes;
-    let cycles = livelock::livelocks(nodes);
+    let cycles = livelock::livelocks(nodes, search.graph.faults);
     let stems = fewest_switches(nodes, cycles.iter().map(|cycle| cycle[0].0));
     let livelock = |cycle: &Vec<EdgeAt>| {
         let (stem, cycle) = (choices(search, &stems[&cycle[0].0]), choices(search, cycle));

@@ -24,11 +24,11 @@ fn succeeds(edge: &Edge) -> bool {
 const REPORTED_MAX: usize = 8;
 
 /// One cycle for each fair component; its first edge begins where the stem ends.
-pub fn livelocks(nodes: &ChunkedVec<Node>) -> Vec<Vec<EdgeAt>> {
-    let mut found = cycles(nodes, |_| true, is_idle);
+pub fn livelocks(nodes: &ChunkedVec<Node>, faults: Bits) -> Vec<Vec<EdgeAt>> {
+    let mut found = cycles((nodes, faults), |_| true, is_idle);
     let idle: BTreeSet<u32> = found.iter().flatten().map(|(at, _)| *at).collect();
     let can_end = can_end(nodes);
-    let busy = cycles(nodes, |at| can_end[at as usize], succeeds);
+    let busy = cycles((nodes, faults), |at| can_end[at as usize], succeeds);
     found.extend(busy.into_iter().filter(|cycle_through| !cycle_through.iter().any(|(at, _)| idle.contains(at))));
     found.truncate(REPORTED_MAX);
     found
@@ -51,12 +51,16 @@ fn can_end(nodes: &ChunkedVec<Node>) -> Vec<bool> {
 }
 
 /// A cycle through each fair component on which every actor of the component moves.
-fn cycles(nodes: &ChunkedVec<Node>, is_in: impl Fn(u32) -> bool, counts: fn(&Edge) -> bool) -> Vec<Vec<EdgeAt>> {
-    let fair = fair_components(nodes, is_in, counts);
+fn cycles(
+    (nodes, faults): (&ChunkedVec<Node>, Bits),
+    is_in: impl Fn(u32) -> bool,
+    counts: fn(&Edge) -> bool,
+) -> Vec<Vec<EdgeAt>> {
+    let fair = fair_components((nodes, faults), is_in, counts);
     fair.iter().take(REPORTED_MAX).filter_map(|inside| cycle_through(nodes, inside, counts)).collect()
 }
 
-/// Components with a strongly fair cycle: every actor that is enabled in one of its states moves within it.
+/// Components with a strongly fair cycle: every actor that is enabled in one of its states moves within it, but for faults.
 ///
 /// States with an enabled actor that can only leave the component are removed, until no component has any (Streett).
 ///
@@ -64,7 +68,7 @@ fn cycles(nodes: &ChunkedVec<Node>, is_in: impl Fn(u32) -> bool, counts: fn(&Edg
 /// an actor is enabled that never moves inside, decompose again. At most as many rounds as states,
 /// in practice two or three.
 pub fn fair_components(
-    nodes: &ChunkedVec<Node>,
+    (nodes, faults): (&ChunkedVec<Node>, Bits),
     is_in: impl Fn(u32) -> bool,
     counts: fn(&Edge) -> bool,
 ) -> Vec<BTreeSet<u32>> {
@@ -77,7 +81,7 @@ pub fn fair_components(
             counts,
             |component| {
                 let inside: BTreeSet<u32> = component.iter().copied().collect();
-                let leaving = leaving(nodes, &inside, counts);
+                let leaving = leaving(nodes, &inside, counts).minus(faults);
                 components.push((inside, leaving));
             },
         );

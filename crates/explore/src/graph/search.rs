@@ -214,6 +214,7 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
             let mut known = workers.known.write().unwrap_or_else(PoisonError::into_inner);
             known.insert(reached.fingerprint, Standing::Stored);
         }
+        let is_end = reached.is_end();
         let NewActors { records, unchanged, failing } = self.actors_of(id, &reached, incoming);
         self.lookahead.remove(&reached.fingerprint);
         self.races.compare_all(id, &records, unchanged, &self.graph.footprints);
@@ -222,19 +223,20 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         let actors = (self.graph.records.add(&records), enabled);
         let parent = incoming.map(|incoming| (incoming.at, incoming.choice));
         let mut node = Node::new(reached.fingerprint, actors, parent, depth);
-        if node.enabled.is_empty() {
+        if is_end {
             node.end = match (fatal, &reached.stuck) {
                 (true, _) => End::Failed,
                 (false, Some(_)) => End::Stuck,
                 (false, None) => End::Good,
             };
-        } else {
+        }
+        if !node.enabled.is_empty() {
             let state = reached.state.take().expect("a state that is not stored is computed");
             self.snapshots.insert(id, depth, state);
         }
         let added = self.graph.add(node, incoming.map(|incoming| incoming.actor));
         assert_eq!(added, id, "a state has the number under which it is found");
-        if let Some(failure) = reached.stuck.filter(|_| self.graph.node(id).enabled.is_empty()) {
+        if let Some(failure) = reached.stuck.filter(|_| is_end) {
             self.fail(FoundAt { failure, at: id, choice: None, fingerprint: reached.fingerprint });
         }
         // A step that fails in a trial is explored: the graph has to show the failure.

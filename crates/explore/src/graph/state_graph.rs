@@ -28,6 +28,8 @@ pub struct StateGraph {
     pub actors: ActorIds,
     /// Actors that move only when no other can.
     pub low_priority: Bits,
+    /// Actors whose steps are faults.
+    pub faults: Bits,
     /// Who creates each actor; nobody is known for those that are there from the start.
     pub creators: FxHashMap<u32, Bits>,
     /// States with steps to explore; the last is next.
@@ -53,6 +55,7 @@ impl StateGraph {
             futures: Futures::default(),
             actors: ActorIds::default(),
             low_priority: Bits::EMPTY,
+            faults: Bits::EMPTY,
             creators: FxHashMap::default(),
             open: Vec::new(),
             grown: BinaryHeap::new(),
@@ -133,7 +136,8 @@ impl StateGraph {
     /// then one whose next step is independent of all others so far, then the one that moved last, then one that holds
     /// locks.
     ///
-    /// A heuristic: any enabled actor would be sound. An actor whose step conflicts with nothing
+    /// A heuristic: any enabled actor would be sound, but for faults, which come last. So the steps that are explored without
+    /// them are a persistent set of the system without faults, whose ends are reached. An actor whose step conflicts with nothing
     /// seen so far often stays alone, which is where the reduction comes from.
     fn first(&self, id: u32, last: Option<u32>) -> Option<u32> {
         let enabled = self.actors_at(id).filter(|record| record.choices > 0);
@@ -141,7 +145,8 @@ impl StateGraph {
             let (holds_nothing, is_other) = (record.holds == UNLOCKED, Some(record.actor) != last);
             let component = self.footprints.component(record.actor);
             let rank = (last.map(|last| self.footprints.component(last)) != Some(component), component);
-            (rank, self.is_dependent(record), is_other, holds_nothing, record.actor)
+            let is_fault = self.faults.contains(record.actor);
+            (is_fault, rank, self.is_dependent(record), is_other, holds_nothing, record.actor)
         };
         enabled.min_by_key(key).map(|record| record.actor)
     }

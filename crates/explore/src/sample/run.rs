@@ -111,7 +111,7 @@ impl<T: FootprintSystem> Walker<'_, T> {
             let now = self.dense(&reached);
             run.reach(&before, &now);
             let enabled: Vec<&(u32, Actor)> = now.iter().filter(|(_, actor)| actor.choices > 0).collect();
-            if enabled.is_empty() {
+            if enabled.is_empty() || reached.is_end() && reached.stuck.is_some() {
                 break Ending::End(reached.stuck);
             }
             if done.schedule.len() >= self.depth {

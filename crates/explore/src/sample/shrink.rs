@@ -160,7 +160,7 @@ impl<'a, T: FootprintSystem> Shrinker<'a, T> {
             }
             reached = taken.reached;
         }
-        let is_end = reached.actors.iter().all(|actor| actor.choices == 0);
+        let is_end = reached.is_end();
         reached.stuck.filter(|failure| is_end && self.is_wanted(failure)).map(|_| run)
     }
 

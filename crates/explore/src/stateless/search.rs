@@ -178,6 +178,7 @@ impl<T: FootprintSystem> Search<'_, T> {
 
     fn arrive(&mut self, reached: Reached<T::State>, sleep: Vec<Asleep>) {
         let is_redundant = reached.actors.iter().any(|actor| actor.redundant);
+        let is_end = reached.is_end();
         let actors = self.with_dense_numbers(reached.actors);
         self.execution.reach(self.frames.last().map_or(&[], |frame| &frame.actors), &actors);
         let enabled = actors.iter().filter(|(_, actor)| actor.choices > 0);
@@ -187,6 +188,9 @@ impl<T: FootprintSystem> Search<'_, T> {
         self.frames.push(frame);
         assert_eq!(self.frames.len(), self.execution.events.len() + 1, "an execution has one state more than events");
         // One actor is enough to begin with: races that are found below add the others that matter.
+        if let Some(failure) = reached.stuck.clone().filter(|_| is_end && first.is_some()) {
+            self.fail(failure, reached.fingerprint);
+        }
         match first {
             Some(first) => self.frames.last_mut().expect("just pushed").backtrack.insert(first),
             None => self.end(enabled.is_empty() && !is_redundant, reached.stuck, reached.fingerprint),
@@ -212,7 +216,10 @@ impl<T: FootprintSystem> Search<'_, T> {
         let enabled = frame.enabled();
         let last = self.execution.events.last().map(|event| event.actor);
         let is_awake = |actor: &u32| enabled.contains(*actor) && frame.is_awake(*actor);
-        last.filter(is_awake).or_else(|| enabled.iter().find(is_awake))
+        // Steps of the system come before faults: what it does without them is explored, too.
+        let is_fault = |actor: &u32| frame.find(*actor).is_some_and(|actor| actor.is_fault);
+        let own = enabled.iter().filter(|actor| !is_fault(actor)).find(is_awake);
+        last.filter(is_awake).filter(|last| !is_fault(last)).or(own).or_else(|| enabled.iter().find(is_awake))
     }
 
     /// No step is taken from the last state: no actor is enabled, or all enabled ones are asleep (`is_end` is false).

@@ -60,6 +60,12 @@ impl Net {
         self.listeners.get(&id).map_or((0, false), |listener| (listener.queue.len(), listener.has_room()))
     }
 
+    /// Who has asked a listener for a connection and was not accepted yet.
+    pub fn askers(&self, id: Id) -> impl Iterator<Item = Id> {
+        let listener = self.listeners.get(&id);
+        listener.into_iter().flat_map(|listener| listener.queue.iter().chain(&listener.waiting).copied())
+    }
+
     /// Sockets that listen.
     pub fn listening(&self) -> impl Iterator<Item = Id> {
         self.listeners.keys().copied()

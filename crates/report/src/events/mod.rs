@@ -37,6 +37,7 @@ pub fn event_text(event: &Event) -> Cow<'_, str> {
         EventKind::Signal { signal } => format!("gets {signal}"),
         EventKind::End(how) => ending(how),
         EventKind::Time { nanoseconds, slow } => time(*nanoseconds, slow),
+        EventKind::Kill { program } => format!("kill {program}"),
         EventKind::Connection { port } => format!("connects to port {port}"),
         EventKind::Delivery { answer, end, is_client } => delivery(answer.as_ref(), *end, *is_client),
     };

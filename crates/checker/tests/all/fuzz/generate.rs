@@ -281,7 +281,12 @@ impl Writer {
 
     fn tcp(&mut self, value: usize) -> String {
         self.needs.push("TCP");
-        if self.random.chance(1, 2) { format!("r += dial({value}); ") } else { "r += answer(); ".into() }
+        match self.below(6) {
+            0 | 1 => format!("r += dial({value}); "),
+            2 => format!("r += ask({value}); "),
+            3 => "shutdown(listener, SHUT_RD); ".into(),
+            _ => "r += answer(); ".into(),
+        }
     }
 
     fn poll(&mut self) -> String {

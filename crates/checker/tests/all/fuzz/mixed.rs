@@ -54,6 +54,12 @@ fn early() -> Options {
     Options { timeouts: Timeouts::Any(1), ..Options::default() }
 }
 
+/// The program is killed, be it one of several processes.
+fn deadly() -> Options {
+    let faults = Fault::parse("kill").into_iter().collect();
+    Options { faults: FaultPlan { budget: 1, faults }, audit: Some(2), ..Options::default() }
+}
+
 /// Calls that programs of the fuzz make fail, once or for good; reads and writes are short.
 fn faulty() -> Options {
     let texts = [
@@ -149,6 +155,16 @@ const LOOKS: &[Look] = &[
         is_same: |one, other| one.failures == other.failures,
         applies: |mix| !mix.traits.loops,
         every: 6,
+    },
+    Look { name: "kills", options: deadly, plain: deadly, every: 5, ..REDUCED },
+    Look {
+        name: "kills, classes",
+        see: |programs| answer(&Engine::Classes { depth: 300 }, programs),
+        options: deadly,
+        plain: deadly,
+        is_same: |one, other| one.failures == other.failures,
+        applies: |mix| !mix.traits.loops,
+        every: 10,
     },
     Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
 ];
