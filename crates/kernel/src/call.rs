@@ -25,7 +25,7 @@ use memory::Memory;
 pub struct Deviation {
     /// A read returns no more than this, a write takes no more.
     pub most: Option<u64>,
-    /// The call is not carried out, and returns this: a fault.
+    /// The call is not carried out, and returns this: a fault. Only `close(2)` closes what it was given, as on Linux.
     pub error: Option<Errno>,
 }
 

@@ -160,3 +160,19 @@ fn a_lost_update_in_redis_is_found_and_its_cure_holds() {
         assert!(told.out.contains("exhaustive") && told.out.contains("peers answer as recorded: db"), "{}", told.out);
     }
 }
+
+#[test]
+fn what_a_full_disk_does_not_take_is_lost_without_a_word() {
+    for check in ["getent", "strings"] {
+        let story =
+            ["error[never]: `lost` has become true", "write to standard output -> ENOSPC (fault)", "exit code 0"];
+        fails(&format!("fulldisk-{check}"), check, &story);
+    }
+    holds("fulldisk-id", "id");
+}
+
+#[test]
+fn whoever_kills_sed_finds_the_old_file_or_the_new_one_and_whoever_kills_cp_an_empty_one() {
+    holds("fulldisk-replace", "replace");
+    fails("fulldisk-copy", "copy", &["error[never]: `torn` has become true", "kill cp"]);
+}

@@ -51,6 +51,7 @@ impl Stepper<'_> {
         let mut step = Step {
             tid,
             alternative,
+            began_at: self.state.world.cpus[&tid].rip,
             accesses,
             handed,
             parts: 0,

@@ -10,6 +10,8 @@ pub(crate) struct Step {
     pub tid: Tid,
     /// The chosen alternative, unless it was used already.
     pub alternative: Alternative,
+    /// The instruction that it began with.
+    pub began_at: u64,
     /// Its footprint so far.
     pub accesses: Vec<Access>,
     /// How many of these were searched for blocks to reclaim.

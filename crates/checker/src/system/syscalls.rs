@@ -26,6 +26,9 @@ impl Stepper<'_> {
         if self.state.is_loaded(step.tid, (number, args)) {
             return Ok(!self.is_starting);
         }
+        if self.stops_before(step) {
+            return Ok(false);
+        }
         step.is_fresh = false;
         let asked = self.view().asked(step.tid, (number, args));
         let (reach, is_noticed) = (asked.reach(), asked.is_noticed_end() || !self.state.is_life(step.tid));
