@@ -57,7 +57,9 @@ fn faults_can_be_said_in_the_file() {
 #[test]
 fn slips_lead_to_what_was_meant() {
     let folder = save("slips", &[]);
-    let table: [(&[&str], &str); 6] = [
+    let peer = "db:7000=./save";
+    let table: [(&[&str], &str); 7] = [
+        (&["--faults", "1", "--only", "kill", "--peer", peer], "cannot be killed yet"),
         (&["--faults", "1"], "name them with --only"),
         (&["--only", "write:error=EIO"], "--faults 1"),
         (&["--faults", "1", "--only", "wirte:error=EIO"], "did you mean `write`?"),
