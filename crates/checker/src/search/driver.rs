@@ -11,6 +11,9 @@ use trace::{Choice, KnowledgeRef};
 /// After so many restarts sampled runs look for the rest of the refinement: where a few suffice, a search finds them sooner.
 const RESTARTS: u32 = 3;
 
+/// Steps from which on sampled runs pay: a search that took fewer is restarted sooner than sampled.
+const SAMPLED_FROM: u64 = 4_000;
+
 /// How schedules are searched.
 #[derive(Clone, Debug)]
 pub enum Engine {
@@ -115,7 +118,7 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
             return outcome;
         }
         outcome.keep_found();
-        if restarts >= RESTARTS && !matches!(engine, Engine::Sample(_)) {
+        if restarts >= RESTARTS && outcome.executed >= SAMPLED_FROM && !matches!(engine, Engine::Sample(_)) {
             // Half of all steps at most.
             let Sampled { executed, found } =
                 refine_by_samples(programs, outcome.executed.saturating_sub(2 * sampled), limits);
