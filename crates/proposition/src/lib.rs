@@ -29,6 +29,7 @@ mod tree;
 mod world_facts;
 
 pub use facts::{Datum, Facts, Stream};
+pub use pattern::processes;
 pub use problem::Problem;
 pub use world_facts::WorldFacts;
 

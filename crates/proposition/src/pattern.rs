@@ -5,6 +5,14 @@
 
 use debuginfo::similar;
 
+/// The processes that a name means, of those that there are: a service with its replicas, one of them, or a pattern with `*`.
+///
+/// # Errors
+/// If no process is meant.
+pub fn processes(name: &str, names: &[String]) -> Result<Vec<String>, String> {
+    Processes { pattern: name.to_owned(), every: false }.among(names)
+}
+
 /// Which processes are meant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Processes {

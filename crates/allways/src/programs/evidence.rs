@@ -42,6 +42,8 @@ pub struct Evidence {
     pub peers: Vec<String>,
     /// What was carried out with each of them.
     pub traffic: Vec<Vec<String>>,
+    /// Faults that were allowed and never reached.
+    pub unreached_faults: Vec<String>,
 }
 
 impl Evidence {
@@ -86,8 +88,6 @@ pub struct Libraries {
     pub promoted: u64,
     /// Runtimes that schedule inside of threads.
     pub schedulers: BTreeSet<Scheduler>,
-    /// Faults that might happen and never did.
-    pub idle_faults: Vec<String>,
 }
 
 /// What came of executing a schedule again.
@@ -120,7 +120,8 @@ impl Court<'_> {
     pub fn collect(&mut self, searched: &Searched) -> Evidence {
         let is_reduced = !matches!(self.wanted.engine, Engine::Graph { mode: Mode::Full, .. });
         let (libraries, peers, traffic) = (libraries(self.programs), peers(self.programs), traffic(self.programs));
-        let mut evidence = Evidence { libraries, peers, traffic, is_reduced, ..Evidence::default() };
+        let unreached_faults = self.programs.unreached_faults().into_iter().map(str::to_owned).collect();
+        let mut evidence = Evidence { libraries, peers, traffic, unreached_faults, is_reduced, ..Evidence::default() };
         self.at_the_start(&mut evidence);
         self.tell_phase(searched);
         self.variants(&searched.variants, &mut evidence);
@@ -384,8 +385,7 @@ fn libraries(programs: &Programs) -> Libraries {
         (Depth::Summary, true) => "real (none was recognised)".to_owned(),
         (Depth::Summary, false) => format!("summary ({})", known.join(", ")),
     };
-    let idle_faults = programs.faults_without_effect().into_iter().map(str::to_owned).collect();
-    Libraries { told, promoted: programs.promoted() as u64, schedulers: programs.schedulers(), idle_faults }
+    Libraries { told, promoted: programs.promoted() as u64, schedulers: programs.schedulers() }
 }
 
 /// The source files that counterexamples name, as far as they are there.

@@ -112,7 +112,7 @@ fn participants_that_give_up_wait_for_nobody() {
     // The coordinator waits for participants that never ask.
     let told = check("kill:participant", &[]);
     says(&told, 1, &["error[deadlock]", "kill participant.", "coordinator, participant."]);
-    says(&check("kill:cordinator", &[]), 2, &["there is no program `cordinator`", "did you mean `coordinator`?"]);
+    says(&check("kill:cordinator", &[]), 2, &["there is no process `cordinator`", "did you mean `coordinator`?"]);
 }
 
 #[test]
@@ -123,4 +123,16 @@ fn a_program_is_killed_between_any_two_of_its_operations() {
         |never: &str| folder.run(&["check", "--never", never, "--faults", "1", "--only", "kill", "--", "./writer"]);
     says(&check("exited(writer) == 0 && exists(\"a\")"), 0, &["holds"]);
     says(&check("both := crashed(writer) == 9 && exists(\"a\") && exists(\"b\")"), 1, &["kill writer", "both"]);
+}
+
+#[test]
+fn a_close_that_fails_has_closed_as_on_linux() {
+    let folder = Folder::new("program-faults-close");
+    let source = "#include <assert.h>\n#include <fcntl.h>\n#include <unistd.h>\nint main(void) {\n    int first = creat(\"a\", 0600), failed = close(first);\n    assert(creat(\"a\", 0600) == first);\n    return failed ? 7 : 0;\n}\n";
+    folder.compile("closer", &[], source);
+    let check = |kinds: &str| {
+        folder.run(&["check", "--check", kinds, "--faults", "1", "--only", "close:error=EIO", "--", "./closer"])
+    };
+    says(&check("assert"), 0, &["holds: 1 of 1"]);
+    says(&check("exit"), 1, &["ends with exit code 7", "-> EIO (fault)"]);
 }

@@ -3,8 +3,9 @@
 //! They are further alternatives of the thread that is about to make the call. A step ends before each call to which a
 //! fault may ever happen, be the budget spent or not: where steps end does not depend on what has happened.
 
-use super::placed::{PlacedFault, budget_object, lasting_object};
+use super::placed::{PlacedFault, budget_object, permanent_object};
 use super::plan::Effect;
+use crate::system::startup::SYSCALL;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
@@ -12,9 +13,6 @@ use explore::graph::Access;
 use kernel::call::Deviation;
 use kernel::errno::Errno;
 use kernel::{Tid, short_transfer, signal};
-
-/// Bytes of the instruction `syscall`.
-const SYSCALL: u64 = 2;
 
 /// A fault of a syscall that may happen in a state: its number in the plan, and how many bytes are transferred at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,11 +31,12 @@ impl CallFault {
         }
     }
 
-    /// What it writes: the budget, and for a lasting fault whether it lasts.
+    /// What it writes: the budget, and for a permanent one that it has happened.
     pub fn accesses(self) -> impl Iterator<Item = Access> {
-        let lasting = matches!(self.effect, Effect::Error { lasts: true, .. }).then(|| lasting_object(self.fault));
+        let permanent =
+            matches!(self.effect, Effect::Error { is_permanent: true, .. }).then(|| permanent_object(self.fault));
         let write = |object| Access { object, write: true, plain: false };
-        std::iter::once(budget_object()).chain(lasting).map(write)
+        std::iter::once(budget_object()).chain(permanent).map(write)
     }
 }
 
@@ -80,9 +79,8 @@ impl<'a> View<'a> {
             return Vec::new();
         }
         let Some((call, waits)) = self.call_to_fail(tid) else { return Vec::new() };
-        let faults = self
-            .faults_of(tid, call.0)
-            .filter(|(index, _)| !self.state.history.has_happened_for_good(*index, self.workload));
+        let faults =
+            self.faults_of(tid, call.0).filter(|(index, _)| !self.state.history.has_permanent(*index, self.workload));
         faults.flat_map(|(fault, placed)| self.ways(tid, (fault, placed.effect), call, waits)).collect()
     }
 
@@ -108,10 +106,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The error of a fault that lasts and has happened.
-    fn lasting_error(self, tid: Tid, number: u64) -> Option<Errno> {
+    /// The error of a permanent fault that has happened.
+    fn permanent_error(self, tid: Tid, number: u64) -> Option<Errno> {
         let happened = |(index, _): &(u16, &PlacedFault)| self.state.history.faults.contains(index);
-        self.faults_of(tid, number).filter(happened).find_map(|(_, fault)| fault.lasting())
+        self.faults_of(tid, number).filter(happened).find_map(|(_, fault)| fault.permanent_error())
     }
 }
 
@@ -119,30 +117,31 @@ impl Stepper<'_> {
     /// Whether a step ends before a syscall inside of library code: a fault may happen to it, and it is not what the step began
     /// with. Then the call is not made yet.
     pub(crate) fn stops_before(&mut self, step: &Step) -> bool {
-        let cpu = self.state.world.cpus.get_mut(&step.tid).expect("it runs");
-        let at = cpu.rip - SYSCALL;
-        if self.workload.faults.all.is_empty() || step.parts == 0 && step.began_at == at {
+        let behind = self.state.world.cpus[&step.tid].rip;
+        let is_first = step.parts == 0 && step.began_at + SYSCALL == behind;
+        if self.workload.faults.all.is_empty() || is_first {
             return false;
         }
-        cpu.rip = at;
+        self.state.go_back_before_syscall(step.tid);
         let stops = self.view().may_ever_fail(step.tid);
         if !stops {
-            self.state.world.cpus.get_mut(&step.tid).expect("it runs").rip = at + SYSCALL;
+            self.state.world.cpus.get_mut(&step.tid).expect("it runs").rip = behind;
         }
         stops
     }
 
-    /// How the syscall that a step makes deviates: as the alternative says, or because a fault lasts.
+    /// How the syscall that a step makes deviates: as the alternative says, or because of a permanent fault.
     pub(crate) fn deviation(&mut self, step: &mut Step, number: u64) -> Deviation {
         let chosen = step.alternative.take_deviation();
         if chosen != Deviation::default() || self.workload.faults.all.is_empty() || self.state.starts(step.tid) {
             return chosen;
         }
         let view = self.view();
-        let lasting = view.faults_of(step.tid, number).filter(|(_, fault)| fault.lasting().is_some());
-        let reads: Vec<Access> =
-            lasting.map(|(index, _)| Access { object: lasting_object(index), write: false, plain: false }).collect();
-        let error = view.lasting_error(step.tid, number);
+        let permanent = view.faults_of(step.tid, number).filter(|(_, fault)| fault.permanent_error().is_some());
+        let reads: Vec<Access> = permanent
+            .map(|(index, _)| Access { object: permanent_object(index), write: false, plain: false })
+            .collect();
+        let error = view.permanent_error(step.tid, number);
         step.accesses.extend(reads);
         self.listener.is_fault = error.is_some();
         Deviation { error, ..chosen }

@@ -8,9 +8,8 @@ use super::placed::{PlacedFaults, budget_object};
 use super::plan::Effect;
 use crate::footprint::Footprint;
 use crate::footprint::access::{self, Kind};
-use crate::libc;
 use crate::system::choice_kind::ChoiceKind;
-use crate::system::state::{History, State};
+use crate::system::state::History;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use crate::system::workload::Workload;
@@ -60,22 +59,22 @@ impl Workload {
             return Vec::new();
         }
         let lives = |pid: Pid| kernel.processes.get(&pid).is_some_and(|process| !process.threads.is_empty());
-        let has_begun = |pid: Pid| {
-            let service = self.services.iter().find(|service| service.pid == pid);
-            service.is_some_and(|service| service.after.is_empty()) || history.begun.contains_key(&pid)
-        };
-        let can_happen = |fault: &u16| self.faults.victim(*fault).is_some_and(|pid| lives(pid) && has_begun(pid));
+        let awaits = |pid: Pid| self.services.iter().any(|service| service.pid == pid && !service.after.is_empty());
+        let has_begun = |pid: Pid| !awaits(pid) || history.begun.contains_key(&pid);
         let actor = |fault: u16| {
+            let pid = self.faults.victim(fault).filter(|pid| lives(*pid) && has_begun(*pid))?;
             let number = FIRST + u32::from(fault);
+            // Who waits for others first can be killed once it has begun.
+            let creator = if awaits(pid) { pid.0 } else { number };
             let choice_kind = ChoiceKind::Faults as u8;
-            Actor { number, creator: number, choices: 1, choice_kind, is_fault: true, ..Actor::default() }
+            Some(Actor { number, creator, choices: 1, choice_kind, is_fault: true, ..Actor::default() })
         };
-        (0..self.faults.all.len() as u16).filter(can_happen).map(actor).collect()
+        (0..self.faults.all.len() as u16).filter_map(actor).collect()
     }
 }
 
 /// Whether a process lives, as an object.
-fn life(pid: Pid) -> u64 {
+fn process_life(pid: Pid) -> u64 {
     access::object(Kind::Process, u64::from(pid.0), 11)
 }
 
@@ -95,7 +94,7 @@ impl View<'_> {
     pub(crate) fn reads_life(self, pid: Pid) -> Option<Access> {
         let faults = &self.workload.faults;
         (!faults.all.is_empty() && faults.may_kill(pid)).then(|| Access {
-            object: life(pid),
+            object: process_life(pid),
             write: false,
             plain: false,
         })
@@ -112,17 +111,10 @@ impl View<'_> {
             return access::everything();
         };
         let write = |object| Access { object, write: true, plain: false };
-        accesses.extend(threads.iter().filter_map(|tid| self.state.thread_object(*tid)).map(write));
-        accesses.extend([write(life(pid)), write(budget_object())]);
+        accesses.extend(threads.iter().filter_map(|tid| self.state.life(*tid)).map(write));
+        accesses.extend([write(process_life(pid)), write(budget_object())]);
         accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
         accesses
-    }
-}
-
-impl State {
-    /// The object that the end of a thread writes.
-    fn thread_object(&self, tid: Tid) -> Option<u64> {
-        self.world.cpus.get(&tid).map(|cpu| libc::thread(self.world.space(tid), cpu.fs_base))
     }
 }
 

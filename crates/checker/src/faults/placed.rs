@@ -9,7 +9,6 @@ use kernel::Pid;
 use kernel::errno::Errno;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trace::similar;
 
 /// The faults that may happen to programs.
 #[derive(Clone, Debug, Default)]
@@ -53,19 +52,19 @@ impl PlacedFault {
         self.programs.as_ref().is_none_or(|programs| program.is_some_and(|program| programs.contains(&program)))
     }
 
-    /// The error that all calls get once it has happened.
-    pub fn lasting(&self) -> Option<Errno> {
+    /// The error that all calls get once it has happened, if it is permanent.
+    pub fn permanent_error(&self) -> Option<Errno> {
         match self.effect {
-            Effect::Error { errno, lasts: true, .. } => Some(errno),
+            Effect::Error { errno, is_permanent: true, .. } => Some(errno),
             _ => None,
         }
     }
 }
 
 impl History {
-    /// Whether a fault that lasts has happened.
-    pub(super) fn has_happened_for_good(&self, fault: u16, workload: &Workload) -> bool {
-        self.faults.contains(&fault) && workload.faults.all[usize::from(fault)].lasting().is_some()
+    /// Whether a permanent fault has happened.
+    pub(super) fn has_permanent(&self, fault: u16, workload: &Workload) -> bool {
+        self.faults.contains(&fault) && workload.faults.all[usize::from(fault)].permanent_error().is_some()
     }
 
     /// A fault has happened. The order of faults is not kept: what they did is in the state.
@@ -80,8 +79,8 @@ pub(super) fn budget_object() -> u64 {
     access::object(Kind::World, 1, 0)
 }
 
-/// Whether a fault lasts, as an object.
-pub(super) fn lasting_object(fault: u16) -> u64 {
+/// Whether a permanent fault has happened, as an object: it writes it, and the calls that it may happen to read it.
+pub(super) fn permanent_object(fault: u16) -> u64 {
     access::object(Kind::World, 2, u64::from(fault))
 }
 
@@ -91,17 +90,18 @@ impl Programs {
     /// # Errors
     /// If one does not.
     pub fn verify_faults(&self) -> Result<(), String> {
-        let started = &self.workload.started;
-        let is_unknown = |fault: &&Fault| fault.program.as_ref().is_some_and(|name| named(name, started).is_empty());
-        match self.workload.options.faults.faults.iter().find(is_unknown) {
-            Some(fault) => Err(unknown_program(fault, started)),
+        let verify = |fault: &Fault| match &fault.program {
+            Some(name) => {
+                named(name, &self.workload.started).map(drop).map_err(|why| format!("`{}`: {why}", fault.name))
+            }
             None => Ok(()),
-        }
+        };
+        self.workload.options.faults.faults.iter().try_for_each(verify)
     }
 
-    /// Faults that have never happened, by name.
+    /// Faults that were never reached, by name.
     #[must_use]
-    pub fn faults_without_effect(&self) -> Vec<&str> {
+    pub fn unreached_faults(&self) -> Vec<&str> {
         let never = |fault: &&PlacedFault| fault.happened.load(Ordering::Relaxed) == 0;
         self.workload.faults.all.iter().filter(never).map(|fault| fault.name.as_str()).collect()
     }
@@ -116,7 +116,7 @@ impl Programs {
 /// A fault with its processes. Programs that are killed are a fault each.
 fn placed(fault: &Fault, started: &[(Pid, String)]) -> Vec<PlacedFault> {
     let Fault { name, effect, program } = fault;
-    let programs = program.as_ref().map(|program| named(program, started));
+    let programs = program.as_ref().map(|program| named(program, started).unwrap_or_default());
     let one = |name: String, programs| PlacedFault { name, effect: *effect, programs, happened: Arc::default() };
     if *effect != Effect::Kill {
         return vec![one(name.clone(), programs)];
@@ -126,19 +126,9 @@ fn placed(fault: &Fault, started: &[(Pid, String)]) -> Vec<PlacedFault> {
     meant.map(|(pid, name)| one(format!("kill:{name}"), Some(vec![*pid]))).collect()
 }
 
-/// The programs of a name: one, or all its replicas.
-fn named(name: &str, started: &[(Pid, String)]) -> Vec<Pid> {
-    let is_number = |text: &str| text.parse::<u32>().is_ok();
-    let is_meant = |known: &str| match known.rsplit_once('.') {
-        Some((base, number)) if is_number(number) => known == name || base == name,
-        _ => known == name,
-    };
-    started.iter().filter(|(_, known)| is_meant(known)).map(|(pid, _)| *pid).collect()
-}
-
-fn unknown_program(fault: &Fault, started: &[(Pid, String)]) -> String {
-    let name = fault.program.as_deref().unwrap_or_default();
-    let names: Vec<&str> = started.iter().map(|(_, name)| name.as_str()).collect();
-    let hint = similar::hint(name, names.iter().copied());
-    format!("`{}`: there is no program `{name}`{hint}\n  = help: there is {}", fault.name, names.join(", "))
+/// The processes that a name means.
+fn named(name: &str, started: &[(Pid, String)]) -> Result<Vec<Pid>, String> {
+    let names: Vec<String> = started.iter().map(|(_, name)| name.clone()).collect();
+    let meant = proposition::processes(name, &names)?;
+    Ok(started.iter().filter(|(_, name)| meant.contains(name)).map(|(pid, _)| *pid).collect())
 }

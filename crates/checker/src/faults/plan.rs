@@ -39,7 +39,7 @@ pub enum Effect {
         /// The error.
         errno: Errno,
         /// All later ones fail, too.
-        lasts: bool,
+        is_permanent: bool,
     },
     /// A syscall reads or writes less than it could.
     Short {
@@ -72,7 +72,7 @@ const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:sho
 struct Terms<'a> {
     errno: Option<Errno>,
     is_short: bool,
-    lasts: bool,
+    is_permanent: bool,
     program: Option<&'a str>,
 }
 
@@ -91,19 +91,19 @@ impl Fault {
         let row = row.ok_or_else(|| unknown_call(name, call))?;
         let terms = Terms::parse(name, terms)?;
         let effect = match terms {
-            Terms { is_short: true, errno: None, lasts: false, .. }
+            Terms { is_short: true, errno: None, is_permanent: false, .. }
                 if short_transfer::rows().any(|other| other.number == row.number) =>
             {
                 Effect::Short { call: row.number }
             }
-            Terms { is_short: true, errno: None, lasts: false, .. } => {
+            Terms { is_short: true, errno: None, is_permanent: false, .. } => {
                 return Err(format!(
                     "`{name}`: {call}(2) returns no number of bytes that could be less\n  = help: short is for {}",
                     short_transfer::rows().map(|row| row.name).collect::<Vec<_>>().join(", ")
                 ));
             }
-            Terms { is_short: false, errno: Some(errno), lasts, .. } => {
-                Effect::Error { call: row.number, errno, lasts }
+            Terms { is_short: false, errno: Some(errno), is_permanent, .. } => {
+                Effect::Error { call: row.number, errno, is_permanent }
             }
             _ => {
                 return Err(format!(
@@ -122,7 +122,7 @@ impl<'a> Terms<'a> {
             match term.split_once('=') {
                 None if term == "short" => terms.is_short = true,
                 Some(("error", error)) => terms.errno = Some(errno(name, error)?),
-                Some(("when", "1+")) => terms.lasts = true,
+                Some(("when", "1+")) => terms.is_permanent = true,
                 Some(("when", _)) => {
                     return Err(format!(
                         "`{name}`: which of the calls fails is a choice of the search\n  = help: when=1+ lets all calls fail from that one on"
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn faults_are_written_as_strace_writes_them() {
         let effect = |text| Fault::parse(text).map(|fault| (fault.effect, fault.program));
-        let error = |errno, lasts| Effect::Error { call: WRITE, errno, lasts };
+        let error = |errno, is_permanent| Effect::Error { call: WRITE, errno, is_permanent };
         assert_eq!(effect("write:error=ENOSPC"), Ok((error(ENOSPC, false), None)));
         assert_eq!(effect("write:error=EIO:when=1+:in=server"), Ok((error(EIO, true), Some("server".to_owned()))));
         assert_eq!(effect("write:short"), Ok((Effect::Short { call: WRITE }, None)));

@@ -220,7 +220,7 @@ impl State {
     }
 
     /// The object that the end of a thread writes, and that a join reads.
-    fn life(&self, tid: Tid) -> Option<u64> {
+    pub(crate) fn life(&self, tid: Tid) -> Option<u64> {
         let cpu = self.world.cpus.get(&tid)?;
         Some(libc::thread(self.world.space(tid), cpu.fs_base))
     }

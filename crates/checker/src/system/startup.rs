@@ -9,7 +9,7 @@ use kernel::Tid;
 use kernel::table::{self, Argument, Startup};
 
 /// Bytes of the instruction `syscall`.
-const SYSCALL: u64 = 2;
+pub(crate) const SYSCALL: u64 = 2;
 
 impl State {
     /// Whether a thread has not reached its program's own code.
@@ -29,8 +29,13 @@ impl State {
             return false;
         }
         self.begin_early(tid);
-        self.world.cpus.get_mut(&tid).expect("it runs").rip -= SYSCALL;
+        self.go_back_before_syscall(tid);
         true
+    }
+
+    /// A thread that has trapped at a syscall goes back before it: the syscall is not made yet.
+    pub(crate) fn go_back_before_syscall(&mut self, tid: Tid) {
+        self.world.cpus.get_mut(&tid).expect("it runs").rip -= SYSCALL;
     }
 
     fn loads(&mut self, tid: Tid, (number, args): (u64, [u64; 6])) -> bool {

@@ -103,16 +103,19 @@ const REDUCED: Look = Look {
     every: 1,
 };
 
+/// The search of trace classes.
+const CLASSES: Look = Look {
+    name: "classes",
+    see: |programs| answer(&Engine::Classes { depth: 300 }, programs),
+    // Where loops wait, ends are other states.
+    is_same: |one, other| one.failures == other.failures,
+    applies: |mix| !mix.traits.loops,
+    ..REDUCED
+};
+
 const LOOKS: &[Look] = &[
     REDUCED,
-    Look {
-        name: "classes",
-        see: |programs| answer(&Engine::Classes { depth: 300 }, programs),
-        // Where loops wait, ends are other states.
-        is_same: |one, other| one.failures == other.failures,
-        applies: |mix| !mix.traits.loops,
-        ..REDUCED
-    },
+    CLASSES,
     Look {
         name: "without memory",
         see: |programs| without_memory(programs).ok_or(Missing::Large),
@@ -147,25 +150,9 @@ const LOOKS: &[Look] = &[
         ..REDUCED
     },
     Look { name: "faults", options: faulty, plain: faulty, every: 3, ..REDUCED },
-    Look {
-        name: "faults, classes",
-        see: |programs| answer(&Engine::Classes { depth: 300 }, programs),
-        options: faulty,
-        plain: faulty,
-        is_same: |one, other| one.failures == other.failures,
-        applies: |mix| !mix.traits.loops,
-        every: 6,
-    },
+    Look { name: "faults, classes", options: faulty, plain: faulty, every: 6, ..CLASSES },
     Look { name: "kills", options: deadly, plain: deadly, every: 5, ..REDUCED },
-    Look {
-        name: "kills, classes",
-        see: |programs| answer(&Engine::Classes { depth: 300 }, programs),
-        options: deadly,
-        plain: deadly,
-        is_same: |one, other| one.failures == other.failures,
-        applies: |mix| !mix.traits.loops,
-        every: 10,
-    },
+    Look { name: "kills, classes", options: deadly, plain: deadly, every: 10, ..CLASSES },
     Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
 ];
 
