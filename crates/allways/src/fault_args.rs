@@ -27,7 +27,7 @@ Exit codes: 0 every property survives, 1 some fault breaks one, 2 wrong usage or
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Faults")]
 pub struct FaultArgs {
-    /// Only these kinds of fault, components or faults; of programs: write:error=ENOSPC, read:short, kill:server
+    /// Only these kinds of fault, components or faults; of programs: write:error=ENOSPC, read:short, loss, kill:server
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
     /// None of these kinds of fault, components or faults

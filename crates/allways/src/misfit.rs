@@ -69,11 +69,11 @@ fn of_models(args: &CheckArgs) -> [(&'static str, bool); 14] {
 /// The command line has been looked at already: this is about the file, and both together.
 fn contradiction(options: &Options) -> Result<(), String> {
     let (view, engine) = (&options.view, &options.engine);
-    let kills = view.faults.as_ref().is_some_and(|faults| !faults.process.is_empty());
+    let stops = view.faults.as_ref().is_some_and(|faults| !faults.process.is_empty());
     let wrong = [
         (
-            "programs that talk to peers cannot be killed yet\n  = help: leave out `kill`, or start the peer as a program of the check",
-            kills && !view.peer.is_empty(),
+            "programs that talk to peers cannot be killed, restarted or paused yet\n  = help: leave out that fault, or start the peer as a program of the check",
+            stops && !view.peer.is_empty(),
         ),
         ("`only_breaks` needs a `break`", view.only_breaks && view.breaks.is_empty()),
         ("`fine` and `only_breaks` exclude each other", view.fine && view.only_breaks),

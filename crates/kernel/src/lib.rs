@@ -12,6 +12,7 @@ pub mod capability;
 pub mod clock;
 pub mod console;
 pub mod credentials;
+pub mod datagram;
 pub mod descriptor;
 pub mod errno;
 pub mod event;

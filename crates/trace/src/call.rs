@@ -15,9 +15,9 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// How far it has come.
     pub progress: Progress,
-    /// Whether a fault happens to it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_fault: bool,
+    /// The fault that happens to it; without a word if its result says enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 /// What a syscall is for.
@@ -199,7 +199,7 @@ impl Call {
     /// A call that begins, and of which no more is known than its name.
     #[must_use]
     pub fn named(name: String) -> Self {
-        Self { name, purpose: Purpose::Plain, arguments: Vec::new(), progress: Progress::Begun, is_fault: false }
+        Self { name, purpose: Purpose::Plain, arguments: Vec::new(), progress: Progress::Begun, fault: None }
     }
 
     /// The standard stream that it writes to.

@@ -1,6 +1,6 @@
 //! What an event is, as data. Decisions are made by it, and `report` makes the words.
 
-use crate::{Bytes, Call, Operation, Progress, ThreadRef};
+use crate::{Bytes, Call, FaultEvent, Operation, Progress, ThreadRef};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -45,11 +45,8 @@ pub enum EventKind {
     },
     /// A thread or a process has ended.
     End(Ending),
-    /// A fault kills a program.
-    Kill {
-        /// Its name.
-        program: String,
-    },
+    /// A fault happens to programs.
+    Fault(FaultEvent),
     /// Time passes.
     Time {
         /// How much of it.

@@ -6,6 +6,7 @@
 mod call;
 mod counterexample;
 mod event_kind;
+mod fault_event;
 mod fingerprint;
 mod mistaken;
 mod operation;
@@ -19,6 +20,7 @@ mod waiting;
 pub use call::{Argument, Bytes, Call, FileKind, LockMode, Progress, Purpose, Returned, Stream, ThreadRef};
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable};
 pub use event_kind::{ConnectionEnd, Ending, EventKind};
+pub use fault_event::FaultEvent;
 pub use fingerprint::Fingerprint;
 pub use mistaken::{FileDeed, FileVerb, MistakenFile};
 pub use operation::{Operation, Verb};

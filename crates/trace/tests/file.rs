@@ -202,7 +202,7 @@ fn what_an_event_is_comes_back_from_a_file() {
             Argument::Semaphores { set: 1, operations: vec![(0, -1)] },
         ],
         progress: Progress::Returned(Returned::EndOfInput),
-        is_fault: true,
+        fault: Some("loss".to_owned()),
     };
     assert!(call.is_end_of_input());
     let holder = ThreadRef { actor: 2, name: "T2".to_owned() };

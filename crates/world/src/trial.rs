@@ -14,16 +14,26 @@ use x86::Code;
 /// Turns of a trial at most. Turns, not time: the same programs listen on any machine.
 const TURNS: u32 = 20_000;
 
-/// The syscall `listen(2)`.
+/// The syscalls `bind(2)` and `listen(2)`.
+const BIND: u64 = 49;
 const LISTEN: u64 = 50;
+
+/// Where a program can be reached.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A socket of this name listens.
+    Listening(Name),
+    /// A UDP socket has this port.
+    Bound(u16),
+}
 
 /// A program that listens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listener {
     /// Which of the programs.
     pub index: usize,
-    /// Where it listens.
-    pub at: Vec<Name>,
+    /// Where it listens, or can be sent to.
+    pub at: Vec<Place>,
     /// Whether it ended by itself.
     pub ends: bool,
 }
@@ -46,10 +56,10 @@ struct Trial<'a> {
 struct Watcher<'a> {
     stops: &'a mut dyn FnMut() -> bool,
     turns: u32,
-    /// Threads that are in `listen(2)`, and their descriptors.
+    /// Threads that are in `bind(2)` or `listen(2)`, and their descriptors.
     begun: Vec<(Tid, i32)>,
     /// Processes that listen, and where.
-    heard: Vec<(Pid, Name)>,
+    heard: Vec<(Pid, Place)>,
 }
 
 impl Trial<'_> {
@@ -87,10 +97,10 @@ impl Trial<'_> {
     }
 
     fn listener(&self, index: usize, pid: Pid) -> Option<Listener> {
-        let mut at: Vec<Name> = Vec::new();
-        for (_, name) in self.watcher.heard.iter().filter(|(by, _)| *by == pid) {
-            if !at.contains(name) {
-                at.push(name.clone());
+        let mut at: Vec<Place> = Vec::new();
+        for (_, place) in self.watcher.heard.iter().filter(|(by, _)| *by == pid) {
+            if !at.contains(place) {
+                at.push(place.clone());
             }
         }
         (!at.is_empty()).then(|| Listener { index, at, ends: self.has_ended(pid) })
@@ -99,7 +109,7 @@ impl Trial<'_> {
 
 impl Observer for Watcher<'_> {
     fn begin(&mut self, _: &mut World, tid: Tid, number: u64, args: &[u64; 6]) {
-        if number == LISTEN {
+        if [BIND, LISTEN].contains(&number) {
             self.begun.push((tid, args[0] as i32));
         }
     }
@@ -124,16 +134,22 @@ impl Audience for Watcher<'_> {
 }
 
 /// Where a thread listens at a descriptor: for its process, and for those that it descends from.
-fn listening(kernel: &Kernel, tid: Tid, descriptor: i32) -> Vec<(Pid, Name)> {
-    let Some((thread, name)) = kernel.threads.get(&tid).zip(name(kernel, tid, descriptor)) else { return Vec::new() };
-    kernel.ancestors(thread.pid).map(|pid| (pid, name.clone())).collect()
+fn listening(kernel: &Kernel, tid: Tid, descriptor: i32) -> Vec<(Pid, Place)> {
+    let Some((thread, place)) = kernel.threads.get(&tid).zip(place(kernel, tid, descriptor)) else {
+        return Vec::new();
+    };
+    kernel.ancestors(thread.pid).map(|pid| (pid, place.clone())).collect()
 }
 
-/// The name of the socket at a descriptor, if that listens.
-fn name(kernel: &Kernel, tid: Tid, descriptor: i32) -> Option<Name> {
+/// Where the socket at a descriptor can be reached: it listens, or has a port that its program chose.
+fn place(kernel: &Kernel, tid: Tid, descriptor: i32) -> Option<Place> {
     let File::Socket(id) = kernel.descriptions.get(&kernel.description_for(tid, descriptor)?)?.file else {
         return None;
     };
-    let socket = kernel.net.sockets.get(&id).filter(|socket| socket.stage == Stage::Listening)?;
-    socket.local.clone()
+    let socket = kernel.net.sockets.get(&id)?;
+    match socket.stage {
+        Stage::Listening => socket.local.clone().map(Place::Listening),
+        _ if socket.is_udp() && !socket.port_chosen => socket.port().map(Place::Bound),
+        _ => None,
+    }
 }

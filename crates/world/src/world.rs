@@ -99,15 +99,32 @@ impl World {
         let name = command.arguments.first().cloned().unwrap_or_default();
         let start = Start { name: String::from_utf8_lossy(base_name(&name)).into_owned() };
         let (pid, tid) = lifecycle::start(&mut self.kernel, &mut self.memory, start);
+        self.launch(pid, tid, command).map(|()| tid)
+    }
+
+    /// Ends a process with a status, as `wait4(2)` gives it, and starts a command in its place.
+    ///
+    /// # Errors
+    /// If the command cannot be started any more. Then the process has ended.
+    pub fn restart(&mut self, pid: Pid, command: &Command, status: i32) -> Result<(), StartError> {
+        let restarted = lifecycle::restart(&mut self.kernel, &mut self.memory, pid, status);
+        self.forget_ended();
+        let Some((pid, tid)) = restarted else { return Ok(()) };
+        self.launch(pid, tid, command)
+    }
+
+    /// Loads a command into a process without a program.
+    fn launch(&mut self, pid: Pid, tid: Tid, command: &Command) -> Result<(), StartError> {
         if let Some(user) = &command.user {
             let process = self.kernel.processes.get_mut(&pid).expect("it is being started");
             process.credentials = Shared::new(user.credentials());
         }
+        let name = command.arguments.first().cloned().unwrap_or_default();
         let started = self.prepare(pid, tid, command, &name);
         if started.is_err() {
             lifecycle::forget(&mut self.kernel, &mut self.memory, pid);
         }
-        started.map(|()| tid)
+        started
     }
 
     fn prepare(&mut self, pid: Pid, tid: Tid, command: &Command, name: &[u8]) -> Result<(), StartError> {

@@ -16,14 +16,26 @@ pub struct FaultOptions {
     /// Syscalls, as strace's `inject` has them: `write:error=ENOSPC`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub syscall: Vec<String>,
-    /// Programs: `kill`, `kill:server`.
+    /// Messages and connections: `loss`, `reset:server`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub net: Vec<String>,
+    /// Programs: `kill`, `pause:server`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub process: Vec<String>,
 }
 
 impl Default for FaultOptions {
     fn default() -> Self {
-        Self { budget: 1, syscall: Vec::new(), process: Vec::new() }
+        Self { budget: 1, syscall: Vec::new(), net: Vec::new(), process: Vec::new() }
+    }
+}
+
+/// The key of a fault. One that is not known is taken for one of a syscall, where it is refused.
+fn key(text: &str) -> &'static str {
+    match Fault::parse(text) {
+        Ok(fault) if fault.effect.stops_program() => "process",
+        Ok(fault) if fault.effect.is_of_network() => "net",
+        _ => "syscall",
     }
 }
 
@@ -43,23 +55,29 @@ impl FaultOptions {
                 "`--faults` does not say which faults may happen\n  = help: name them with --only, {HELP}"
             ));
         }
-        let (process, syscall) = scope.only.iter().cloned().partition(|text| is_of_process(text));
-        Ok(Some(Self { budget: count, syscall, process }))
+        let of = |wanted| scope.only.iter().filter(|text| key(text) == wanted).cloned().collect();
+        Ok(Some(Self { budget: count, syscall: of("syscall"), net: of("net"), process: of("process") }))
+    }
+
+    fn by_key(&self) -> [(&'static str, &[String]); 3] {
+        [("syscall", &self.syscall), ("net", &self.net), ("process", &self.process)]
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {
-        self.syscall.iter().chain(&self.process).map(String::as_str)
+        self.by_key().into_iter().flat_map(|(_, faults)| faults).map(String::as_str)
     }
 
     /// What is wrong with it.
     pub fn verify(&self) -> Result<(), String> {
-        let misplaced = |(key, other, text): (&str, &str, &String)| {
-            Err(format!("`{text}` is no fault of `{key}`\n  = help: write it under `{other}`"))
-        };
-        let of_process = self.syscall.iter().find(|text| is_of_process(text)).map(|text| ("syscall", "process", text));
-        let of_syscall = self.process.iter().find(|text| !is_of_process(text)).map(|text| ("process", "syscall", text));
-        of_process.or(of_syscall).map_or(Ok(()), misplaced)?;
-        self.all().try_for_each(|text| Fault::parse(text).map(drop))
+        let of_keys = self.by_key().into_iter().flat_map(|(own, faults)| faults.iter().map(move |text| (own, text)));
+        for (own, text) in of_keys {
+            Fault::parse(text)?;
+            let other = key(text);
+            if other != own {
+                return Err(format!("`{text}` is no fault of `{own}`\n  = help: write it under `{other}`"));
+            }
+        }
+        Ok(())
     }
 
     /// What it means to the checker; faults that are not known do not happen.
@@ -72,9 +90,4 @@ impl FaultOptions {
     pub fn told(&self) -> String {
         format!("up to {} of {}", self.budget, self.all().collect::<Vec<_>>().join(", "))
     }
-}
-
-/// Whether a fault happens to a process, not to a call.
-fn is_of_process(text: &str) -> bool {
-    text.split(':').next() == Some("kill")
 }

@@ -145,7 +145,7 @@ pub enum Condition {
     Completed,
 }
 
-/// A health check: `listening:PORT`, `listening:ADDRESS:PORT` or `listening:PATH`.
+/// A health check: `listening:PORT`, `listening:ADDRESS:PORT`, `listening:PATH`, or `bound:PORT` for UDP.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Health {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// One sentence for each program that listens.
 pub fn services(setup: &Setup) -> Vec<String> {
-    let names = names(&setup.services);
+    let names = names(&setup.services, ".");
     let told = |Listener { index, at, ends }: &Listener| {
         let (name, places) = (&names[*index], at.iter().map(place).collect::<Vec<_>>().join(" and "));
         match ends {
@@ -36,13 +36,14 @@ pub fn tell(setup: &Setup, output: &Output) {
 fn place(gate: &Gate) -> String {
     match gate {
         Gate::Listening(port) => port.to_string(),
+        Gate::Bound(port) => format!("UDP port {port}"),
         Gate::ListeningOn(address) => address.to_string(),
         Gate::ListeningAt(path) | Gate::Succeeded(path) => path.clone(),
     }
 }
 
-/// Programs by the names of their files; those of the same name are numbered.
-fn names(services: &[Service]) -> Vec<String> {
+/// Programs by the names of their files; those of the same name are numbered, behind a separator.
+fn names(services: &[Service], separator: &str) -> Vec<String> {
     let own = |service: &Service| {
         let path = service.command.arguments.first().map_or(&[][..], |path| &path[..]);
         String::from_utf8_lossy(path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)).into_owned()
@@ -52,7 +53,7 @@ fn names(services: &[Service]) -> Vec<String> {
         let is_same = |other: &&String| *other == name;
         match all.iter().filter(is_same).count() {
             1 => name.clone(),
-            _ => format!("{name}{}", all[..=index].iter().filter(is_same).count()),
+            _ => format!("{name}{separator}{}", all[..=index].iter().filter(is_same).count()),
         }
     };
     all.iter().enumerate().map(number).collect()
@@ -60,7 +61,7 @@ fn names(services: &[Service]) -> Vec<String> {
 
 /// A check that says the same as the command line and the trial.
 fn file(services: &[Service], listeners: &[Listener]) -> String {
-    let names = names(services);
+    let names = names(services, "");
     let mut text = String::new();
     for (index, service) in services.iter().enumerate() {
         let words = service.command.arguments.iter().map(|word| quoted(&String::from_utf8_lossy(word)));

@@ -63,6 +63,7 @@ pub fn gate_text(gate: &Gate) -> String {
         Gate::Listening(port) => format!("listening:{port}"),
         Gate::ListeningOn(address) => format!("listening:{address}"),
         Gate::ListeningAt(path) => format!("listening:{path}"),
+        Gate::Bound(port) => format!("bound:{port}"),
         Gate::Succeeded(name) => format!("succeeded:{name}"),
     }
 }
@@ -73,6 +74,7 @@ pub fn gate(text: &str) -> Option<Gate> {
     match kind {
         "listening" if rest.starts_with(['/', '.', '@']) => Some(Gate::ListeningAt(rest.to_owned())),
         "listening" => rest.parse().map(Gate::Listening).or_else(|_| rest.parse().map(Gate::ListeningOn)).ok(),
+        "bound" => rest.parse().map(Gate::Bound).ok(),
         "succeeded" => Some(Gate::Succeeded(rest.to_owned())),
         _ => None,
     }

@@ -115,7 +115,8 @@ fn gates(name: &str, config: &ServiceConfig, all: &BTreeMap<String, ServiceConfi
 }
 
 fn health(name: &str, config: &ServiceConfig) -> Result<Gate, String> {
-    let help = "  = help: healthcheck = { test = \"listening:7000\" }, or the path of a Unix socket";
+    let help =
+        "  = help: healthcheck = { test = \"listening:7000\" }, the path of a Unix socket, or \"bound:7000\" for UDP";
     let Some(check) = &config.healthcheck else { return Err(format!("service `{name}` has no health check\n{help}")) };
     let known = gate(&check.test).filter(|gate| !matches!(gate, Gate::Succeeded(_)));
     known.ok_or_else(|| format!("`{}` is no health check that is known\n{help}", check.test))

@@ -203,7 +203,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
         assumptions: assumptions(wanted, &evidence.peers)
             .into_iter()
             .chain(found_services::services(setup))
-            .chain(evidence.unreached_faults.iter().map(|fault| format!("the fault {fault} could not happen")))
+            .chain(evidence.unreached_faults.iter().map(|fault| format!("the fault {fault} was never reached")))
             .collect(),
         peers: evidence.peers.clone(),
         traffic: evidence.traffic.clone(),

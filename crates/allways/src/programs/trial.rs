@@ -1,4 +1,4 @@
-//! One run before the search, to see which programs listen: those are services.
+//! One run before the search, to see which programs listen, or have a UDP port of their choice: those are services.
 //!
 //! A client that connects before its server listens is refused, and a server that waits for requests at the end seems
 //! stuck. Nobody means either by `./server 7000 + ./client`. So programs after one that listens start when it does, and
@@ -12,6 +12,7 @@ use kernel::net::address::Name;
 use memory::Limit;
 use std::sync::Arc;
 use world::host::DeclaredRoots;
+use world::trial::Place;
 use world::{Command, World, trial};
 
 /// Finds the programs that listen, and lets those after each start when it does.
@@ -35,8 +36,8 @@ fn listeners(setup: &Setup, host: &Arc<DeclaredRoots>, limit: Limit, budget: &Bu
     world.kernel.input.bytes = setup.stdin.clone().into();
     let commands: Vec<Command> = setup.services.iter().map(|service| service.command.clone()).collect();
     let found = trial::listeners(&mut world, &commands, &mut || budget.is_spent());
-    let names: Vec<Name> = found.iter().flat_map(|listener| listener.at.clone()).collect();
-    let gates = |at: &[Name]| at.iter().map(|name| gate(name, &names)).collect();
+    let places: Vec<Place> = found.iter().flat_map(|listener| listener.at.clone()).collect();
+    let gates = |at: &[Place]| at.iter().map(|place| gate(place, &places)).collect();
     found
         .iter()
         .map(|trial::Listener { index, at, ends }| Listener { index: *index, at: gates(at), ends: *ends })
@@ -44,16 +45,21 @@ fn listeners(setup: &Setup, host: &Arc<DeclaredRoots>, limit: Limit, budget: &Bu
 }
 
 /// The gate that a listener opens: its port, unless others listen on that port at other addresses.
-fn gate(name: &Name, all: &[Name]) -> Gate {
-    match port(name) {
-        Some(own) if all.iter().all(|other| other == name || port(other) != Some(own)) => Gate::Listening(own),
+fn gate(place: &Place, all: &[Place]) -> Gate {
+    let name = match place {
+        Place::Bound(port) => return Gate::Bound(*port),
+        Place::Listening(name) => name,
+    };
+    match port(place) {
+        Some(own) if all.iter().all(|other| other == place || port(other) != Some(own)) => Gate::Listening(own),
         _ => Gate::listening(name),
     }
 }
 
-fn port(name: &Name) -> Option<u16> {
-    match name {
-        Name::Inet(endpoint) => Some(endpoint.port),
-        Name::Path(..) | Name::Abstract(_) => None,
+/// The TCP port of a place.
+fn port(place: &Place) -> Option<u16> {
+    match place {
+        Place::Listening(Name::Inet(endpoint)) => Some(endpoint.port),
+        Place::Listening(Name::Path(..) | Name::Abstract(_)) | Place::Bound(_) => None,
     }
 }

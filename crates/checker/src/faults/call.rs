@@ -1,10 +1,11 @@
-//! Faults of syscalls: a call fails, or transfers less than it could.
+//! Faults of syscalls: a call fails, transfers less than it could, or sends a datagram that does not simply arrive.
 //!
 //! They are further alternatives of the thread that is about to make the call. A step ends before each call to which a
 //! fault may ever happen, be the budget spent or not: where steps end does not depend on what has happened.
 
 use super::placed::{PlacedFault, budget_object, permanent_object};
 use super::plan::Effect;
+use crate::footprint::access;
 use crate::system::startup::SYSCALL;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
@@ -12,7 +13,8 @@ use crate::system::view::View;
 use explore::graph::Access;
 use kernel::call::Deviation;
 use kernel::errno::Errno;
-use kernel::{Tid, short_transfer, signal};
+use kernel::net::fate::Fate;
+use kernel::{Tid, datagram, short_transfer, signal};
 
 /// A fault of a syscall that may happen in a state: its number in the plan, and how many bytes are transferred at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,17 +28,22 @@ impl CallFault {
     /// How the call deviates.
     pub fn deviation(self) -> Deviation {
         match self.effect {
-            Effect::Error { errno, .. } => Deviation { error: Some(errno), most: None },
-            Effect::Short { .. } | Effect::Kill => Deviation { error: None, most: self.most },
+            Effect::Error { errno, .. } => Deviation { error: Some(errno), ..Deviation::default() },
+            Effect::Datagram(fate) => Deviation { fate: Some(fate), ..Deviation::default() },
+            _ => Deviation { most: self.most, ..Deviation::default() },
         }
     }
 
-    /// What it writes: the budget, and for a permanent one that it has happened.
-    pub fn accesses(self) -> impl Iterator<Item = Access> {
+    /// What it writes: the budget, and for a permanent one that it has happened. A datagram that is delayed may arrive at any
+    /// time.
+    pub fn accesses(self) -> Vec<Access> {
+        if self.effect == Effect::Datagram(Fate::Delayed) {
+            return access::everything();
+        }
         let permanent =
             matches!(self.effect, Effect::Error { is_permanent: true, .. }).then(|| permanent_object(self.fault));
         let write = |object| Access { object, write: true, plain: false };
-        std::iter::once(budget_object()).chain(permanent).map(write)
+        std::iter::once(budget_object()).chain(permanent).map(write).collect()
     }
 }
 
@@ -66,10 +73,26 @@ impl<'a> View<'a> {
         faults.filter(move |(_, fault)| is_about(fault)).map(|(index, fault)| (index as u16, fault))
     }
 
+    /// Faults of the plan that are about the datagram that a syscall of a thread sends.
+    fn datagram_faults(
+        self,
+        tid: Tid,
+        (number, args): (u64, [u64; 6]),
+    ) -> impl Iterator<Item = (u16, &'a PlacedFault)> {
+        let kernel = &self.state.world.kernel;
+        let program = move || kernel.threads.get(&tid).map(|thread| self.workload.root(kernel, thread.pid));
+        let is_sent = datagram::is_sent(kernel, tid, number, &args);
+        let faults = self.workload.faults.all.iter().enumerate().filter(move |_| is_sent);
+        let is_about = move |fault: &PlacedFault| matches!(fault.effect, Effect::Datagram(_)) && fault.is_of(program());
+        faults.filter(move |(_, fault)| is_about(fault)).map(|(index, fault)| (index as u16, fault))
+    }
+
     /// Whether a fault may ever happen to the syscall that a thread is about to make.
     pub(crate) fn may_ever_fail(self, tid: Tid) -> bool {
-        !self.workload.faults.all.is_empty()
-            && self.call_to_fail(tid).is_some_and(|((number, _), _)| self.faults_of(tid, number).next().is_some())
+        let has_faults = |((number, args), _): ((u64, [u64; 6]), bool)| {
+            self.faults_of(tid, number).chain(self.datagram_faults(tid, (number, args))).next().is_some()
+        };
+        !self.workload.faults.all.is_empty() && self.call_to_fail(tid).is_some_and(has_faults)
     }
 
     /// Faults that may happen to the next syscall of a thread.
@@ -81,6 +104,7 @@ impl<'a> View<'a> {
         let Some((call, waits)) = self.call_to_fail(tid) else { return Vec::new() };
         let faults =
             self.faults_of(tid, call.0).filter(|(index, _)| !self.state.history.has_permanent(*index, self.workload));
+        let faults = faults.chain(self.datagram_faults(tid, call));
         faults.flat_map(|(fault, placed)| self.ways(tid, (fault, placed.effect), call, waits)).collect()
     }
 
@@ -94,15 +118,15 @@ impl<'a> View<'a> {
     ) -> Vec<CallFault> {
         let kernel = &self.state.world.kernel;
         match effect {
-            Effect::Error { .. } if waits => Vec::new(),
-            Effect::Kill => Vec::new(),
-            Effect::Error { .. } => vec![CallFault { fault, effect, most: None }],
+            Effect::Error { .. } | Effect::Datagram(_) if waits => Vec::new(),
+            Effect::Error { .. } | Effect::Datagram(_) => vec![CallFault { fault, effect, most: None }],
             Effect::Short { .. } => {
                 let written =
                     short_transfer::amounts_written(kernel, tid, number, &args).into_iter().filter(|_| !waits);
                 let read = short_transfer::amounts_read(kernel, tid, number, &args);
                 read.into_iter().chain(written).map(|most| CallFault { fault, effect, most: Some(most) }).collect()
             }
+            Effect::Reset | Effect::Kill | Effect::Restart | Effect::Pause => Vec::new(),
         }
     }
 
@@ -143,7 +167,7 @@ impl Stepper<'_> {
             .collect();
         let error = view.permanent_error(step.tid, number);
         step.accesses.extend(reads);
-        self.listener.is_fault = error.is_some();
+        self.listener.fault = error.map(|_| String::new());
         Deviation { error, ..chosen }
     }
 }

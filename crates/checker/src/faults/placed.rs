@@ -35,11 +35,6 @@ impl PlacedFaults {
         Self { budget: plan.budget, all }
     }
 
-    /// Whether a program may be killed: then others see it between any two of its operations.
-    pub fn kills(&self) -> bool {
-        self.all.iter().any(|fault| fault.effect == Effect::Kill)
-    }
-
     /// Whether no more faults may happen.
     pub fn is_spent(&self, history: &History) -> bool {
         self.all.is_empty() || history.faults.len() >= self.budget as usize
@@ -76,7 +71,7 @@ impl History {
 
 /// How many faults may still happen, as an object: a fault writes it.
 pub(super) fn budget_object() -> u64 {
-    access::object(Kind::World, 1, 0)
+    access::object(Kind::World, 3, 0)
 }
 
 /// Whether a permanent fault has happened, as an object: it writes it, and the calls that it may happen to read it.
@@ -113,17 +108,18 @@ impl Programs {
     }
 }
 
-/// A fault with its processes. Programs that are killed are a fault each.
+/// A fault with its processes. Programs that are stopped are a fault each.
 fn placed(fault: &Fault, started: &[(Pid, String)]) -> Vec<PlacedFault> {
     let Fault { name, effect, program } = fault;
     let programs = program.as_ref().map(|program| named(program, started).unwrap_or_default());
     let one = |name: String, programs| PlacedFault { name, effect: *effect, programs, happened: Arc::default() };
-    if *effect != Effect::Kill {
+    if !effect.stops_program() {
         return vec![one(name.clone(), programs)];
     }
     let is_meant = |pid: &Pid| programs.as_ref().is_none_or(|programs| programs.contains(pid));
     let meant = started.iter().filter(|(pid, _)| is_meant(pid));
-    meant.map(|(pid, name)| one(format!("kill:{name}"), Some(vec![*pid]))).collect()
+    let word = fault.name.split(':').next().unwrap_or_default();
+    meant.map(|(pid, name)| one(format!("{word}:{name}"), Some(vec![*pid]))).collect()
 }
 
 /// The processes that a name means.

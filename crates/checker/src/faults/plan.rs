@@ -1,11 +1,12 @@
-//! Which faults may happen, and how users write them: in the words of strace's `inject`.
+//! Which faults may happen, and how users write them: in the words of strace's `inject`, and of netem.
 //!
 //! `write:error=ENOSPC` is one call of `write(2)` that fails, `write:error=ENOSPC:when=1+` that one and all after it,
 //! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children.
-//! `kill:PROGRAM` is a program that ends at once, wherever it is; `kill` any of those that were started. (The call `kill(2)`
-//! cannot fail by a fault.)
+//! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` to a TCP connection; `kill`, `restart` and `pause`
+//! to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
 
 use kernel::errno::Errno;
+use kernel::net::fate::Fate;
 use kernel::{short_transfer, table};
 use trace::similar;
 
@@ -46,8 +47,16 @@ pub enum Effect {
         /// Its number.
         call: u64,
     },
+    /// Something becomes of a UDP datagram.
+    Datagram(Fate),
+    /// A TCP connection is reset, at both ends.
+    Reset,
     /// A program ends at once, by `SIGKILL`.
     Kill,
+    /// The same, and its command is started again.
+    Restart,
+    /// A program stands still, and goes on later.
+    Pause,
 }
 
 impl Effect {
@@ -56,16 +65,42 @@ impl Effect {
     pub fn call(self) -> Option<u64> {
         match self {
             Self::Error { call, .. } | Self::Short { call } => Some(call),
-            Self::Kill => None,
+            _ => None,
         }
+    }
+
+    /// Its word; empty where what it does is seen by what a call returns.
+    pub(crate) fn word(self) -> &'static str {
+        WORDS.iter().find(|(_, effect)| *effect == self).map_or("", |(word, _)| word)
+    }
+
+    /// Whether it stops a program.
+    #[must_use]
+    pub fn stops_program(self) -> bool {
+        matches!(self, Self::Kill | Self::Restart | Self::Pause)
+    }
+
+    /// Whether it happens to messages or connections.
+    #[must_use]
+    pub fn is_of_network(self) -> bool {
+        matches!(self, Self::Datagram(_) | Self::Reset)
     }
 }
 
-/// The fault that ends a program: `kill:server`, or `kill` for any.
-const KILL: &str = "kill";
+/// Faults that have a word of their own: `kill:server`, or `kill` for any program.
+const WORDS: [(&str, Effect); 8] = [
+    ("loss", Effect::Datagram(Fate::Lost)),
+    ("duplicate", Effect::Datagram(Fate::Duplicated)),
+    ("reorder", Effect::Datagram(Fate::Reordered)),
+    ("delay", Effect::Datagram(Fate::Delayed)),
+    ("reset", Effect::Reset),
+    ("kill", Effect::Kill),
+    ("restart", Effect::Restart),
+    ("pause", Effect::Pause),
+];
 
 /// How faults are written.
-const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:short, or kill:PROGRAM";
+const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:short, or one of loss, duplicate, reorder, delay, reset, kill, restart, pause, alone or with :PROGRAM";
 
 /// What follows the name of a syscall.
 #[derive(Default)]
@@ -83,9 +118,11 @@ impl Fault {
     /// If there is no such syscall or error, or something else is not known.
     pub fn parse(name: &str) -> Result<Self, String> {
         let (call, terms) = name.split_once(':').unwrap_or((name, ""));
-        if call == KILL {
+        // Calls of the same name (`kill(2)`, `pause(2)`) fail with an error.
+        let word = WORDS.iter().find(|(word, _)| *word == call && !terms.contains('='));
+        if let Some((_, effect)) = word {
             let program = Some(terms).filter(|program| !program.is_empty()).map(str::to_owned);
-            return Ok(Self { name: name.to_owned(), effect: Effect::Kill, program });
+            return Ok(Self { name: name.to_owned(), effect: *effect, program });
         }
         let row = table::rows().find(|row| row.name == call);
         let row = row.ok_or_else(|| unknown_call(name, call))?;
@@ -146,8 +183,9 @@ fn errno(name: &str, error: &str) -> Result<Errno, String> {
 }
 
 fn unknown_call(name: &str, call: &str) -> String {
-    let hint = similar::hint(call, table::rows().map(|row| row.name));
-    format!("`{name}`: there is no syscall `{call}`{hint}\n  = help: {HELP}")
+    let words = WORDS.iter().map(|(word, _)| *word);
+    let hint = similar::hint(call, words.chain(table::rows().map(|row| row.name)));
+    format!("`{name}`: there is no syscall or fault `{call}`{hint}\n  = help: {HELP}")
 }
 
 #[cfg(test)]
@@ -166,12 +204,15 @@ mod tests {
         assert_eq!(effect("write:short"), Ok((Effect::Short { call: WRITE }, None)));
         assert_eq!(effect("kill:server"), Ok((Effect::Kill, Some("server".to_owned()))));
         assert_eq!(effect("kill"), Ok((Effect::Kill, None)));
+        assert_eq!(effect("loss:client"), Ok((Effect::Datagram(Fate::Lost), Some("client".to_owned()))));
+        assert!(matches!(effect("pause:error=EINTR"), Ok((Effect::Error { .. }, None))));
     }
 
     #[test]
     fn slips_are_told_with_what_was_meant() {
         let table = [
             ("wirte:error=EIO", "did you mean `write`?"),
+            ("los:client", "did you mean `loss`?"),
             ("write:error=ENOSPACE", "did you mean `ENOSPC`?"),
             ("write", "does not say what happens"),
             ("write:eror=EIO", "did you mean `error`?"),

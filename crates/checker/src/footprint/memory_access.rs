@@ -233,9 +233,9 @@ impl Stepper<'_> {
         if !places.contains(&place) {
             let is_promoted = places.iter().any(|place| self.executor.refinement.is_promoted(*place));
             places.push(place);
-            self.executor
-                .refinement
-                .promote((is_promoted || self.workload.options.fine || self.workload.faults.kills()).then_some(place));
+            self.executor.refinement.promote(
+                (is_promoted || self.workload.options.fine || self.workload.faults.stop_programs()).then_some(place),
+            );
         }
     }
 

@@ -18,6 +18,7 @@ impl Programs {
             && choice.index == 0
             && !state.is_timed
             && self.workload.peers.is_empty()
+            && !self.workload.faults.have_actors()
             && self.listener.info.is_none()
             && (state.fingerprint == self.initial.fingerprint || self.executor.prefix().leads_to(state))
     }

@@ -25,7 +25,7 @@ pub struct Listener {
     /// What is known at this point of the schedule.
     pub context: Context,
     /// A fault happens to the next call that returns.
-    pub is_fault: bool,
+    pub fault: Option<String>,
 }
 
 /// What narration knows at a point of a schedule: what things are called, which calls are under way, who holds what.
@@ -116,15 +116,15 @@ impl Observer for Listener {
         files::returned(world, row, &mut heard.uses);
         self.learn_names(&heard.uses);
         let is_own = !heard.is_runtime || heard.kind.prints();
-        let is_fault = std::mem::take(&mut self.is_fault);
-        if is_fault || is_own && calls::is_told(world, tid, (row, &args), &heard, result) {
+        let fault = self.fault.take();
+        if fault.is_some() || is_own && calls::is_told(world, tid, (row, &args), &heard, result) {
             let returned = match row.narration.result {
                 ResultWords::Child if result as i64 > 0 => Returned::Child(self.thread_ref(Tid(result as u32))),
                 _ => calls::returned(world, tid, (row, &args), result, &heard.uses),
             };
             heard.kind = heard.kind.at(Progress::Returned(returned));
             if let EventKind::Call(call) = &mut heard.kind {
-                call.is_fault = is_fault;
+                call.fault = fault;
             }
             self.heard.push(heard);
         }

@@ -93,9 +93,8 @@ impl Narrator<'_> {
 
     /// A fault, before it happens.
     pub(super) fn fault_event(&self, choice: Choice) -> Option<Event> {
-        let (_, pid) = self.view.kill(choice.actor)?;
-        let program = self.view.workload.started.iter().find(|(started, _)| *started == pid)?.1.clone();
-        Some(event(Tid(choice.actor), EventKind::Kill { program }, None))
+        let happens = self.view.fault_event(choice)?;
+        Some(event(Tid(choice.actor), EventKind::Fault(happens), None))
     }
 
     /// Time passes; whoever could have moved is slow.

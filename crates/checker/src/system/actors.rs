@@ -39,7 +39,8 @@ impl Passing {
     pub fn quiet(kernel: &Kernel, overlay: &Overlay, workload: &Workload) -> Self {
         let is_polled = overlay.reads_clock() && may_poll(kernel);
         let (is_over, horizon) = (workload.is_over(kernel), workload.horizon());
-        Self { may_hasten: false, low_priority: true, is_polled, is_spun: overlay.is_spun(), is_over, horizon }
+        let low_priority = !workload.faults.heal();
+        Self { may_hasten: false, low_priority, is_polled, is_spun: overlay.is_spun(), is_over, horizon }
     }
 }
 
@@ -80,8 +81,8 @@ pub(crate) struct ActorTable {
 impl View<'_> {
     /// When time may pass in this state.
     pub(crate) fn passing(self) -> Passing {
-        let low_priority = self.workload.options.timeouts == Timeouts::Quiet;
         let quiet = Passing::quiet(&self.state.world.kernel, &self.state.overlay, self.workload);
+        let low_priority = quiet.low_priority && self.workload.options.timeouts == Timeouts::Quiet;
         Passing { may_hasten: self.may_hasten(), low_priority, ..quiet }
     }
 
@@ -152,10 +153,13 @@ impl View<'_> {
 
     /// The choices of an enabled thread, or what a blocked one awaits.
     ///
-    /// In this order: a gate, a spin loop, a library function, anything else. A blocked actor must
+    /// In this order: a pause, a gate, a spin loop, a library function, anything else. A blocked actor must
     /// name all that could enable it; too little here is a missed wake-up for the reduction.
     fn enabled_or_blocked(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
         let can_move = self.state.world.can_move(tid);
+        if self.state.is_paused(tid) {
+            return Actor { awaits: vec![access::object(access::Kind::World, 0, 0)], ..self.actor_base(tid) };
+        }
         if let Some(gate) = self.gate(tid) {
             return Actor { awaits: vec![gate], ..self.actor_base(tid) };
         }

@@ -67,6 +67,7 @@ impl Stepper<'_> {
         };
         let space = self.state.world.space(tid);
         let was_stopped = self.state.is_stopped(tid);
+        let connected = self.view().resettable();
         let base = self.state.world.cpus[&tid].fs_base;
         let pid = self.state.world.kernel.threads.get(&tid).expect("it runs").pid;
         self.state.world.memory.enter(space);
@@ -91,6 +92,7 @@ impl Stepper<'_> {
         self.say(&mut step);
         step.accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
         step.accesses.extend(self.view().reads_life(pid));
+        step.accesses.extend(self.connection_access(&connected));
         Ok(step)
     }
 
@@ -355,10 +357,11 @@ impl State {
 
 impl View<'_> {
     /// Whether no other actor exists. Time is one where it may pass early: it may do so between any two operations; and so is
-    /// whoever kills a program.
+    /// whoever stops a program, or resets a connection.
     pub(crate) fn is_alone(&self) -> bool {
         let threads = self.state.world.kernel.threads.len();
-        threads == 1 && self.workload.peers.is_empty() && !self.workload.faults.kills() && !self.is_timed()
+        let is_safe = !self.workload.faults.have_actors();
+        threads == 1 && self.workload.peers.is_empty() && is_safe && !self.is_timed()
     }
 
     /// Whether the step may execute a visible operation now: it is the first of the step, or no other actor can observe

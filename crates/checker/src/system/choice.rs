@@ -4,13 +4,13 @@
 //! plain step, further ones are other outcomes of the same operation (how much a read returns, who
 //! is woken). POSIX lets a signal wake "at least one" waiter and does not say which; each is tried.
 
-use crate::faults::CallFault;
+use crate::faults::{CallFault, Healing, is_fault};
 use crate::libc::Operation;
 use crate::system::choice_kind::ChoiceKind;
 use crate::system::peers::is_delivery;
 use crate::system::view::View;
 use kernel::call::Deviation;
-use kernel::{Id, Pid, Tid, signal};
+use kernel::{Id, Tid, signal};
 use trace::Choice;
 
 /// The number of the actor that lets time pass.
@@ -32,8 +32,10 @@ pub(crate) enum Alternative {
     Wake(Tid),
     /// Time passes to the next deadline.
     TimePasses,
-    /// A fault, by its number, kills a process.
-    Kill(u16, Pid),
+    /// A fault happens, by its number: that one of its alternatives.
+    Happen(u16, u32),
+    /// What a fault has left to come happens.
+    Heal(Healing),
     /// Answers of a peer come to a connection; or one of those to a flow of datagrams, by its number among them.
     Deliver(Id, u32),
 }
@@ -51,6 +53,14 @@ impl Alternative {
                 fault.deviation()
             }
             _ => Deviation::default(),
+        }
+    }
+
+    /// The fault that happens to the call of the step, for the report.
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Self::Fail(fault) => Some(fault.effect.word().to_owned()),
+            _ => None,
         }
     }
 
@@ -73,8 +83,8 @@ impl View<'_> {
         if actor == TIME {
             return Some(Alternative::TimePasses);
         }
-        if let Some((fault, pid)) = self.kill(actor) {
-            return Some(Alternative::Kill(fault, pid));
+        if is_fault(actor) {
+            return self.fault_alternative(choice);
         }
         if is_delivery(actor) {
             return self.connection_of(actor).map(|end| Alternative::Deliver(end, index));

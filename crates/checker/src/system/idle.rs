@@ -7,7 +7,7 @@ use crate::system::service::{Expected, Started};
 use crate::system::view::View;
 use crate::system::workload::Workload;
 use kernel::table::{self, FootprintRule};
-use kernel::{Kernel, Pid, Tid};
+use kernel::{Kernel, Pid, Tid, datagram};
 
 impl Workload {
     /// The started program that a process is, or descends from.
@@ -56,13 +56,17 @@ impl View<'_> {
         self.kernel().threads.keys().any(|tid| is_own(tid) && self.awaits_requests(*tid))
     }
 
-    /// Whether a thread waits for requests (`accept(2)`, `poll(2)`, `epoll_wait(2)`), or for a moment.
+    /// Whether a thread waits for requests (`accept(2)`, `poll(2)`, `epoll_wait(2)`, a UDP datagram), or for a moment.
     fn awaits_requests(&self, tid: Tid) -> bool {
         let Some(thread) = self.kernel().threads.get(&tid) else { return false };
         let is_timed = thread.wait.as_ref().is_some_and(|wait| wait.deadline.is_some());
         let operation = || self.pending_operation(tid)?.deadline(self.state.seen());
-        let rule = thread.call.filter(|_| thread.wait.is_some()).map(|(number, _)| table::footprint(number));
-        is_timed || matches!(rule, Some(FootprintRule::Accepts | FootprintRule::Polls)) || operation().is_some()
+        let call = thread.call.filter(|_| thread.wait.is_some());
+        let is_request = |(number, args): (u64, [u64; 6])| {
+            matches!(table::footprint(number), FootprintRule::Accepts | FootprintRule::Polls)
+                || datagram::is_received(self.kernel(), tid, number, &args)
+        };
+        is_timed || call.is_some_and(is_request) || operation().is_some()
     }
 
     /// Whether a thread waits for a lock that nobody will release: those who must move first wait for each other, or

@@ -360,20 +360,23 @@ impl Programs {
         if alternative == Alternative::TimePasses {
             return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
         }
-        if let Alternative::Kill(fault, pid) = alternative {
-            let accesses = self.stepper().kill(pid);
+        if let Alternative::Happen(fault, index) = alternative {
+            let accesses = self.stepper().happen(fault, index);
             self.count_fault(fault);
             return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
+        }
+        if let Alternative::Heal(healing) = alternative {
+            return Some(ChoiceResult { accesses: self.stepper().heal(healing), ..ChoiceResult::default() });
         }
         if let Alternative::Deliver(end, index) = alternative {
             let accesses = self.stepper().deliver(end, index)?;
             return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
         }
         let tid = Tid(choice.actor);
-        if !self.state.world.can_move(tid) {
+        if !self.state.world.can_move(tid) || self.state.is_paused(tid) {
             return None;
         }
-        self.listener.is_fault = matches!(alternative, Alternative::Fail(_));
+        self.listener.fault = alternative.fault();
         match self.stepper().advance(tid, alternative) {
             Ok(mut step) => {
                 if self.workload.options.awaits {

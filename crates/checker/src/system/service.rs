@@ -29,6 +29,8 @@ pub enum Gate {
     ListeningOn(SocketAddr),
     /// A Unix socket listens at this path, or at this abstract name after an `@`.
     ListeningAt(String),
+    /// A UDP socket is bound to this port.
+    Bound(u16),
     /// This service has ended, with exit code 0.
     Succeeded(String),
 }
@@ -104,6 +106,9 @@ impl Gate {
                 let mut listening = kernel.net.sockets.values().filter(|socket| socket.stage == Stage::Listening);
                 listening.any(|socket| socket.local.as_ref().is_some_and(|name| self.is_opened_by(name)))
             }
+            Self::Bound(port) => {
+                kernel.net.sockets.values().any(|socket| socket.is_udp() && socket.port() == Some(*port))
+            }
             Self::Succeeded(name) => pid_of(name).is_some_and(|pid| {
                 let process = kernel.processes.get(&pid);
                 process.is_none_or(|process| process.state == State::Zombie(0))
@@ -116,6 +121,7 @@ impl Gate {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Started {
     pub pid: Pid,
+    pub command: Command,
     pub after: Vec<Gate>,
     pub expected: Expected,
 }

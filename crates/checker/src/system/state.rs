@@ -32,6 +32,8 @@ pub struct History {
     pub output: Map<(Pid, u8), Vec<u8>>,
     /// Faults that have happened, by their numbers, sorted.
     pub faults: Vec<u16>,
+    /// Programs that a fault pauses, sorted.
+    pub paused: Vec<Pid>,
 }
 
 /// A saved state: every part of `State`, so that restoring it leaves nothing of the state before. No part refers to

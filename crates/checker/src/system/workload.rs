@@ -39,7 +39,8 @@ impl Workload {
             let pid = world.kernel.threads.get(&tid).expect("just started").pid;
             let own = world.kernel.processes.get(&pid).map_or_else(String::new, |process| process.name.clone());
             started.push((pid, if service.name.is_empty() { own } else { service.name.clone() }));
-            services.push(Started { pid, after: service.after.clone(), expected: service.expected });
+            let (command, after) = (service.command.clone(), service.after.clone());
+            services.push(Started { pid, command, after, expected: service.expected });
         }
         number_replicas(&mut started);
         let directory = all.first().map_or_else(Vec::new, |service| service.command.directory.clone());

@@ -13,7 +13,7 @@ mod wait;
 pub use child_request::ChildRequest;
 pub use end::{end_process, end_thread};
 pub use execute::{executed, fresh_space};
-pub use start::{INFINITE, Start, start};
+pub use start::{INFINITE, Start, restart, start};
 pub use wait::has_answer;
 
 use crate::call::{Call, Stop};

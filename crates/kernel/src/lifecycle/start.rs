@@ -1,5 +1,6 @@
 //! The first processes: what Allways starts by itself.
 
+use super::end::end_process;
 use super::number;
 use crate::descriptor::{Console, Description, Descriptor, Descriptors, File};
 use crate::id::{Id, Pid, Tid};
@@ -18,6 +19,9 @@ pub const INFINITE: u64 = u64::MAX;
 /// `O_RDWR`.
 const READ_WRITE: u32 = 2;
 
+/// The last part of the creation path of a process that was started again.
+const RESTARTED: u64 = u64::MAX;
+
 /// What a first process is like.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Start {
@@ -34,6 +38,20 @@ pub struct Start {
 pub fn start(kernel: &mut Kernel, memory: &mut Memory, start: Start) -> (Pid, Tid) {
     let path = Id::named("process").child(kernel.processes.len() as u64);
     let number = number::free(kernel, path);
+    start_at(kernel, memory, start, (path, number))
+}
+
+/// Ends a process with a status, as `wait4(2)` gives it, and creates another one in its place: with its number, as nobody else's
+/// child, without a program.
+pub fn restart(kernel: &mut Kernel, memory: &mut Memory, pid: Pid, status: i32) -> Option<(Pid, Tid)> {
+    let process = kernel.processes.get(&pid)?;
+    let (path, start) = (process.path.child(RESTARTED), Start { name: process.name.clone() });
+    end_process(kernel, memory, pid, status);
+    kernel.processes.remove(&pid);
+    Some(start_at(kernel, memory, start, (path, pid.0)))
+}
+
+fn start_at(kernel: &mut Kernel, memory: &mut Memory, start: Start, (path, number): (Id, u32)) -> (Pid, Tid) {
     let (pid, tid) = (Pid(number), Tid(number));
     let space = SpaceId(path.0);
     memory.create_space(space);

@@ -164,6 +164,13 @@ pub fn reset(kernel: &mut Kernel, id: Id) {
     wake(kernel, id, CHANGED);
 }
 
+/// Both ends of a connection get a reset: something between them has lost it.
+pub fn reset_connection(kernel: &mut Kernel, id: Id) {
+    let peer = kernel.net.sockets.get(&id).and_then(|socket| socket.peer);
+    reset(kernel, id);
+    peer.iter().for_each(|peer| reset(kernel, *peer));
+}
+
 /// Ends a connection or request of a socket that stays open: the other side gets a reset.
 pub fn abort(kernel: &mut Kernel, id: Id) {
     let Some(socket) = kernel.net.sockets.get_mut(&id) else { return };

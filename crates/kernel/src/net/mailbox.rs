@@ -22,6 +22,14 @@ pub fn post(kernel: &mut Kernel, receiver: Id, source: Endpoint, bytes: &[u8]) {
     }
 }
 
+/// The last datagram in a mailbox overtakes the one before it.
+pub fn overtake(kernel: &mut Kernel, receiver: Id) {
+    let Some(queue) = kernel.net.queues.get_mut(&receiver) else { return };
+    if let Some(last) = queue.packets.len().checked_sub(1).filter(|last| *last > 0) {
+        queue.packets.swap(last - 1, last);
+    }
+}
+
 /// Nobody is where a socket has sent to: if it has a fixed destination, or asked for it, it will be told.
 pub fn refuse(kernel: &mut Kernel, id: Id) {
     let Some(socket) = kernel.net.sockets.get_mut(&id) else { return };

@@ -5,8 +5,8 @@
 //! Packets on it are neither lost nor late, so a connection is a pair of queues; each queue, each listener and each port
 //! is an object of its own, so that what is independent stays so.
 //!
-//! **What is deliberately absent:** loss, delay and reordering of packets. TCP hides them, and UDP
-//! on the loopback interface does not show them, except that a full mailbox loses what comes. So
+//! **What happens only as a fault:** loss, delay and reordering of packets ([`fate`]). TCP hides them, and UDP
+//! on the loopback interface does not show them, except that a full mailbox loses what comes. So without faults
 //! everything that happens on a connection is the consequence of a call, and schedules of calls are
 //! all that has to be explored.
 
@@ -25,6 +25,7 @@ pub mod far_flows;
 pub mod far_live;
 pub mod far_log;
 mod far_unix;
+pub mod fate;
 mod ioctl;
 mod mailbox;
 mod message;
@@ -55,6 +56,7 @@ use crate::table::footprint::{Amount, FileUse, SocketUse};
 use crate::table::narration::{ResultWords, Shown, Words};
 use crate::table::syscall::Argument::{Fd, Hex, In, Int, Out, Size};
 use crate::table::syscall::Row;
+pub use close::reset_connection;
 use queue::Queue;
 use socket::{Listener, Socket, Stage};
 
@@ -62,6 +64,7 @@ pub use bytes::Bytes;
 pub use family::Transport;
 pub use request::Request;
 pub use state::{DATAGRAMS_MAX, Net};
+pub use udp::arrive;
 
 /// Calls that only sockets take: on an inode they fail.
 const fn socket(usage: SocketUse) -> FootprintRule {

@@ -131,6 +131,21 @@ impl Socket {
         self.is_inet() && self.kind == Kind::Stream
     }
 
+    /// Whether it is a UDP socket.
+    #[must_use]
+    pub fn is_udp(&self) -> bool {
+        self.is_inet() && self.kind == Kind::Datagram
+    }
+
+    /// The port that it is bound to.
+    #[must_use]
+    pub fn port(&self) -> Option<u16> {
+        match self.local {
+            Some(Name::Inet(endpoint)) => Some(endpoint.port),
+            _ => None,
+        }
+    }
+
     /// Whether it speaks IPv4 or IPv6.
     #[must_use]
     pub fn is_inet(&self) -> bool {

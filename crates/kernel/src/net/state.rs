@@ -3,8 +3,9 @@
 use super::address::Endpoint;
 use super::family::Transport;
 use super::far::Far;
+use super::fate::Delayed;
 use super::queue::Queue;
-use super::socket::{Listener, Socket};
+use super::socket::{Listener, Socket, Stage};
 use crate::id::Id;
 use crate::map::Map;
 use std::net::Ipv6Addr;
@@ -28,6 +29,8 @@ pub struct Net {
     pub(super) ports: Map<(Transport, u16), Port>,
     /// Datagrams that are sent in pieces, by the sender (`MSG_MORE`).
     pub(super) pieces: Map<Id, Pieces>,
+    /// Datagrams that a fault delays, by number.
+    pub delayed: Map<u16, Delayed>,
     /// Bound Unix sockets, by name.
     pub(super) names: Map<Place, Id>,
     /// Connections to the outside.
@@ -64,6 +67,14 @@ impl Net {
     pub fn askers(&self, id: Id) -> impl Iterator<Item = Id> {
         let listener = self.listeners.get(&id);
         listener.into_iter().flat_map(|listener| listener.queue.iter().chain(&listener.waiting).copied())
+    }
+
+    /// TCP connections between programs: the end with the lower id, and the other one.
+    pub fn connections(&self) -> impl Iterator<Item = (Id, Id)> {
+        let is_open = |socket: &Socket| socket.is_tcp() && socket.stage == Stage::Connected;
+        let open = self.sockets.iter().filter(move |(_, socket)| is_open(socket));
+        let pairs = open.filter_map(|(id, socket)| Some((*id, socket.peer?)));
+        pairs.filter(move |(id, peer)| id < peer && self.sockets.get(peer).is_some_and(is_open))
     }
 
     /// Sockets that listen.

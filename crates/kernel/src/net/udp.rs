@@ -1,14 +1,16 @@
-//! Sending UDP datagrams.
+//! Sending UDP datagrams, and what becomes of them on their way.
 
 use super::address::{Endpoint, Given, Name};
 use super::bind::{any, bind_any};
 use super::connect::route;
 use super::family::Transport;
+use super::fate::{Delayed, Fate};
 use super::options::UDP_CORK;
 use super::outgoing::Outgoing;
 use super::poll::{ROOM, wake};
 use super::state::Pieces;
 use super::{far_ends, far_flows, mailbox, port};
+use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::errno::{EDESTADDRREQ, EINVAL, EMSGSIZE, EPIPE};
 use crate::id::Id;
@@ -79,10 +81,42 @@ fn post(call: &mut Call<'_>, id: Id, destination: Endpoint, bytes: &[u8]) {
     }
     // The packet leaves the sender's buffer at once, which counts as room.
     wake(call.kernel, id, ROOM);
-    let receiver = port::receiver(call.kernel, Transport::Udp, source, destination);
-    match (receiver, far_ends::peer_at(call.kernel, Transport::Udp, destination)) {
-        (Some(receiver), _) => mailbox::post(call.kernel, receiver, source, bytes),
-        (None, Some(peer)) => far_flows::say(call.kernel, peer, (source, destination), bytes),
-        (None, None) => mailbox::refuse(call.kernel, id),
+    let kernel = &mut *call.kernel;
+    let ends = (source, destination);
+    match call.fate.take() {
+        None => carry(kernel, id, ends, bytes),
+        Some(Fate::Lost) => {}
+        Some(Fate::Duplicated) => (0..2).for_each(|_| carry(kernel, id, ends, bytes)),
+        Some(Fate::Reordered) => {
+            carry(kernel, id, ends, bytes);
+            let receiver = port::receiver(kernel, Transport::Udp, source, destination);
+            receiver.iter().for_each(|receiver| mailbox::overtake(kernel, *receiver));
+        }
+        Some(Fate::Delayed) => delay(kernel, Delayed { source, destination, bytes: bytes.to_vec() }),
+    }
+}
+
+/// A datagram comes to where it was sent.
+fn carry(kernel: &mut Kernel, id: Id, (source, destination): (Endpoint, Endpoint), bytes: &[u8]) {
+    let receiver = port::receiver(kernel, Transport::Udp, source, destination);
+    match (receiver, far_ends::peer_at(kernel, Transport::Udp, destination)) {
+        (Some(receiver), _) => mailbox::post(kernel, receiver, source, bytes),
+        (None, Some(peer)) => far_flows::say(kernel, peer, (source, destination), bytes),
+        (None, None) => mailbox::refuse(kernel, id),
+    }
+}
+
+/// A datagram is delayed, under the lowest number that is free.
+fn delay(kernel: &mut Kernel, delayed: Delayed) {
+    let free = (0..).find(|number| !kernel.net.delayed.contains_key(number)).expect("fewer than 65536 are under way");
+    kernel.net.delayed.insert(free, delayed);
+}
+
+/// A delayed datagram arrives: at whoever receives what is sent there by now, or nowhere.
+pub fn arrive(kernel: &mut Kernel, number: u16) {
+    let Some(delayed) = kernel.net.delayed.remove(&number) else { return };
+    let Delayed { source, destination, bytes } = &*delayed;
+    if let Some(receiver) = port::receiver(kernel, Transport::Udp, *source, *destination) {
+        mailbox::post(kernel, receiver, *source, bytes);
     }
 }

@@ -15,8 +15,11 @@ const JUST_NOW: u64 = 1_000_000_000;
 /// A call has up to three events in a trace: begun, waits, returned. Each is told in full, since
 /// other threads' rows stand between them.
 pub(super) fn call(call: &Call) -> String {
-    let fault = if call.is_fault { " (fault)" } else { "" };
-    told(call) + fault
+    match call.fault.as_deref() {
+        None => told(call),
+        Some("") => told(call) + " (fault)",
+        Some(word) => format!("({word}) {}", told(call)),
+    }
 }
 
 fn told(call: &Call) -> String {
@@ -91,7 +94,7 @@ mod tests {
     use trace::{Bytes, FileKind, Stream, ThreadRef};
 
     fn made(name: &str, purpose: Purpose, arguments: Vec<Argument>) -> Call {
-        Call { name: name.to_owned(), purpose, arguments, progress: Progress::Begun, is_fault: false }
+        Call { name: name.to_owned(), purpose, arguments, progress: Progress::Begun, fault: None }
     }
 
     /// A call as it begins, waits and returns.

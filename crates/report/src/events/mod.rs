@@ -18,7 +18,7 @@ pub use waits::waiting_text;
 use calls::call;
 use operations::operation;
 use std::borrow::Cow;
-use trace::{Bytes, ConnectionEnd, Counterexample, Ending, Event, EventKind, ThreadRef};
+use trace::{Bytes, ConnectionEnd, Counterexample, Ending, Event, EventKind, FaultEvent, ThreadRef};
 use values::{bytes, nanoseconds};
 
 /// What an event says: `lock forks[0]`, `read fd 4 (socket) -> 2 bytes`.
@@ -37,7 +37,7 @@ pub fn event_text(event: &Event) -> Cow<'_, str> {
         EventKind::Signal { signal } => format!("gets {signal}"),
         EventKind::End(how) => ending(how),
         EventKind::Time { nanoseconds, slow } => time(*nanoseconds, slow),
-        EventKind::Kill { program } => format!("kill {program}"),
+        EventKind::Fault(happens) => fault(happens),
         EventKind::Connection { port } => format!("connects to port {port}"),
         EventKind::Delivery { answer, end, is_client } => delivery(answer.as_ref(), *end, *is_client),
     };
@@ -54,6 +54,17 @@ pub(crate) fn worded(counterexample: &Counterexample) -> Counterexample {
         waiting.text = waiting_text(waiting).into_owned();
     }
     worded
+}
+
+fn fault(happens: &FaultEvent) -> String {
+    match happens {
+        FaultEvent::Kill(program) => format!("kill {program}"),
+        FaultEvent::Restart(program) => format!("kill {program} and start it again"),
+        FaultEvent::Pause(program) => format!("pause {program}"),
+        FaultEvent::Resume(program) => format!("{program} goes on"),
+        FaultEvent::Reset([one, other]) => format!("reset the connection of {one} and {other}"),
+        FaultEvent::Arrival(said) => format!("a delayed datagram arrives: {}", bytes(said)),
+    }
 }
 
 fn ending(how: &Ending) -> String {

@@ -54,24 +54,42 @@ fn early() -> Options {
     Options { timeouts: Timeouts::Any(1), ..Options::default() }
 }
 
+/// One of some faults happens.
+fn with_faults(texts: &[&str]) -> Options {
+    let faults = texts.iter().map(|text| Fault::parse(text).expect("it is known")).collect();
+    Options { faults: FaultPlan { budget: 1, faults }, audit: Some(2), ..Options::default() }
+}
+
 /// The program is killed, be it one of several processes.
 fn deadly() -> Options {
-    let faults = Fault::parse("kill").into_iter().collect();
-    Options { faults: FaultPlan { budget: 1, faults }, audit: Some(2), ..Options::default() }
+    with_faults(&["kill"])
+}
+
+/// It is killed and started again.
+fn restarting() -> Options {
+    with_faults(&["restart"])
+}
+
+/// It stands still for a while.
+fn pausing() -> Options {
+    with_faults(&["pause"])
+}
+
+/// Something becomes of its datagrams and connections.
+fn unreliable() -> Options {
+    with_faults(&["loss", "duplicate", "reorder", "delay", "reset"])
 }
 
 /// Calls that programs of the fuzz make fail, once or for good; reads and writes are short.
 fn faulty() -> Options {
-    let texts = [
+    with_faults(&[
         "write:error=EIO:when=1+",
         "read:error=EINTR",
         "read:short",
         "write:short",
         "open:error=EMFILE",
         "openat:error=ENFILE",
-    ];
-    let faults = texts.iter().filter_map(|text| Fault::parse(text).ok()).collect();
-    Options { faults: FaultPlan { budget: 1, faults }, audit: Some(2), ..Options::default() }
+    ])
 }
 
 fn is_wrong_alike(one: &Seen, other: &Seen) -> bool {
@@ -153,8 +171,24 @@ const LOOKS: &[Look] = &[
     Look { name: "faults, classes", options: faulty, plain: faulty, every: 6, ..CLASSES },
     Look { name: "kills", options: deadly, plain: deadly, every: 5, ..REDUCED },
     Look { name: "kills, classes", options: deadly, plain: deadly, every: 10, ..CLASSES },
+    Look { name: "restarts", options: restarting, plain: restarting, every: 9, ..REDUCED },
+    Look { name: "pauses", options: pausing, plain: pausing, every: 7, ..REDUCED },
+    Look { name: "pauses, classes", options: pausing, plain: pausing, every: 14, ..CLASSES },
+    Look { name: "net", options: unreliable, plain: unreliable, applies: talks, ..REDUCED },
+    Look {
+        name: "net, classes",
+        options: unreliable,
+        plain: unreliable,
+        applies: |mix| talks(mix) && !mix.traits.loops,
+        ..CLASSES
+    },
     Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
 ];
+
+/// Whether there is something that a network can do to it.
+fn talks(mix: &Mix) -> bool {
+    mix.needs.contains("UDP") || mix.needs.contains("TCP")
+}
 
 /// Whether a semaphore is initialised again: POSIX leaves open what becomes of those who wait at it (decision 14).
 fn renews_semaphores(mix: &Mix) -> bool {

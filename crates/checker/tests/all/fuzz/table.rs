@@ -511,4 +511,9 @@ pub const FAMILIES: &[Family] = &[
         &["QUEUE"],
         &["r += receive(0, 0); ", "r += receive({v}, IPC_NOWAIT); ", "r += post({v}, {v}); ", "if ({c}) msgctl(messages, IPC_RMID, 0); "],
     ),
+    family(
+        "UDP",
+        &["UDP"],
+        &["r += mail({v}); ", "r += mail({v}); ", "r += collect(MSG_DONTWAIT); ", "r += collect(0); ", "if ({c}) close(udp); "],
+    ),
 ];

@@ -1,0 +1,220 @@
+//! Actors of faults: programs that are killed, restarted or paused, connections that are reset; and what such a fault leaves to
+//! come: a paused program goes on, a delayed datagram arrives.
+//!
+//! A fault is an actor of its own where it happens to whoever waits, too. What comes to an end by itself is no fault: it needs no
+//! budget, and no state in which it can happen is an end. Time passes before it: so these actors do not count as enabled where
+//! time is asked whether somebody can move, and time is no actor of low priority where they may exist.
+
+use super::placed::{PlacedFault, PlacedFaults};
+use super::plan::Effect;
+use crate::footprint::access::{self, Kind};
+use crate::system::choice::Alternative;
+use crate::system::choice_kind::ChoiceKind;
+use crate::system::state::History;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
+use crate::system::workload::Workload;
+use explore::graph::{Access, Actor};
+use kernel::net::fate::Fate;
+use kernel::{Kernel, Pid, net};
+use std::ops::Range;
+use trace::{Bytes, Choice, FaultEvent};
+
+/// Actors of faults, by the number of the fault. No thread has such a number: threads' numbers have five digits.
+const FAULTS: Range<u32> = 1..4_000;
+
+/// Actors by which paused programs go on, by the place of the program among those that were started.
+const RESUMES: Range<u32> = 4_000..7_000;
+
+/// Actors by which delayed datagrams arrive, by the number of the datagram.
+const ARRIVALS: Range<u32> = 7_000..10_000;
+
+/// Whether an actor is one whose steps are faults, or the end of one.
+#[must_use]
+pub fn is_fault(actor: u32) -> bool {
+    (FAULTS.start..ARRIVALS.end).contains(&actor)
+}
+
+/// What comes to an end by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Healing {
+    /// A paused program goes on.
+    Resume(Pid),
+    /// A delayed datagram arrives.
+    Arrive(u16),
+}
+
+impl PlacedFaults {
+    fn have(&self, effect: Effect) -> bool {
+        self.all.iter().any(|fault| fault.effect == effect)
+    }
+
+    /// Whether a program may be stopped between any two of its operations: others see it there.
+    pub fn stop_programs(&self) -> bool {
+        [Effect::Kill, Effect::Restart, Effect::Pause].into_iter().any(|effect| self.have(effect))
+    }
+
+    /// Whether faults have actors: they may move between any two operations of a thread, be it the only one.
+    pub fn have_actors(&self) -> bool {
+        self.stop_programs() || self.reset() || self.heal()
+    }
+
+    /// Whether a fault may come to an end by itself.
+    pub fn heal(&self) -> bool {
+        self.have(Effect::Pause) || self.delay()
+    }
+
+    fn delay(&self) -> bool {
+        self.have(Effect::Datagram(Fate::Delayed))
+    }
+
+    /// Whether connections may be reset.
+    pub fn reset(&self) -> bool {
+        self.have(Effect::Reset)
+    }
+
+    /// The process that a fault stops.
+    pub(super) fn victim(&self, fault: u16) -> Option<Pid> {
+        let fault = self.all.get(usize::from(fault)).filter(|fault| fault.effect.stops_program())?;
+        fault.programs.as_ref()?.first().copied()
+    }
+}
+
+impl Workload {
+    /// Actors of the faults that may happen, and of what comes to an end.
+    pub(crate) fn fault_actors(&self, kernel: &Kernel, history: &History) -> Vec<Actor> {
+        let mut actors = self.healing_actors(kernel, history);
+        if !self.faults.is_spent(history) {
+            let faults = (0..).zip(&self.faults.all);
+            actors.extend(faults.filter_map(|(number, fault)| self.fault_actor(number, fault, kernel, history)));
+        }
+        actors
+    }
+
+    fn fault_actor(&self, number: u16, fault: &PlacedFault, kernel: &Kernel, history: &History) -> Option<Actor> {
+        let actor = FAULTS.start + u32::from(number);
+        let (choices, creator) = match fault.effect {
+            Effect::Reset => (self.connections(fault, kernel).count() as u32, actor),
+            _ => {
+                let pid = self.faults.victim(number).filter(|pid| self.can_be_stopped(*pid, kernel, history))?;
+                // Who waits for others first can be stopped once it has begun.
+                (1, if self.awaits_others(pid) { pid.0 } else { actor })
+            }
+        };
+        let awaits = if choices == 0 { vec![connections_object()] } else { Vec::new() };
+        let choice_kind = ChoiceKind::Faults as u8;
+        Some(Actor { number: actor, creator, choices, choice_kind, awaits, is_fault: true, ..Actor::default() })
+    }
+
+    fn awaits_others(&self, pid: Pid) -> bool {
+        self.services.iter().any(|service| service.pid == pid && !service.after.is_empty())
+    }
+
+    fn can_be_stopped(&self, pid: Pid, kernel: &Kernel, history: &History) -> bool {
+        let lives = kernel.processes.get(&pid).is_some_and(|process| !process.threads.is_empty());
+        let has_begun = !self.awaits_others(pid) || history.begun.contains_key(&pid);
+        lives && has_begun && !history.paused.contains(&pid)
+    }
+
+    /// They exist in all states, and wait for the fault that they end: it writes the world.
+    fn healing_actors(&self, kernel: &Kernel, history: &History) -> Vec<Actor> {
+        let heals = |number: u32, is_enabled: bool| {
+            let awaits = if is_enabled { Vec::new() } else { vec![world_object()] };
+            Actor { number, creator: number, choices: u32::from(is_enabled), awaits, ..Actor::default() }
+        };
+        let started = if self.faults.have(Effect::Pause) { &self.started[..] } else { &[] };
+        let resumes = RESUMES.zip(started).map(|(number, (pid, _))| heals(number, history.paused.contains(pid)));
+        let most = if self.faults.delay() { self.faults.budget } else { 0 };
+        let arrivals =
+            ARRIVALS.zip(0..most).map(|(number, at)| heals(number, kernel.net.delayed.contains_key(&(at as u16))));
+        resumes.chain(arrivals).collect()
+    }
+}
+
+/// The world as an object: every step reads it.
+fn world_object() -> u64 {
+    access::object(Kind::World, 0, 0)
+}
+
+/// Which connections there are, as an object: steps that open or close one write it.
+pub(super) fn connections_object() -> u64 {
+    access::object(Kind::World, 4, 0)
+}
+
+impl View<'_> {
+    /// What a choice of an actor of faults means; nothing if it is not enabled.
+    pub(crate) fn fault_alternative(self, Choice { actor, index }: Choice) -> Option<Alternative> {
+        let actors = self.workload.fault_actors(&self.state.world.kernel, &self.state.history);
+        actors.iter().find(|known| known.number == actor && index < known.choices)?;
+        Some(match actor {
+            _ if RESUMES.contains(&actor) => {
+                let (pid, _) = self.workload.started[(actor - RESUMES.start) as usize];
+                Alternative::Heal(Healing::Resume(pid))
+            }
+            _ if ARRIVALS.contains(&actor) => Alternative::Heal(Healing::Arrive((actor - ARRIVALS.start) as u16)),
+            _ => Alternative::Happen((actor - FAULTS.start) as u16, index),
+        })
+    }
+
+    /// What a choice of an actor of faults is told as.
+    pub(crate) fn fault_event(self, choice: Choice) -> Option<FaultEvent> {
+        let kernel = &self.state.world.kernel;
+        let name = |pid: Pid| {
+            let started = self.workload.started.iter().find(|(started, _)| *started == self.workload.root(kernel, pid));
+            started.map_or_else(String::new, |(_, name)| name.clone())
+        };
+        match self.alternative(choice).filter(|_| is_fault(choice.actor))? {
+            Alternative::Heal(Healing::Resume(pid)) => Some(FaultEvent::Resume(name(pid))),
+            Alternative::Heal(Healing::Arrive(number)) => {
+                let said = kernel.net.delayed.get(&number)?.bytes();
+                Some(FaultEvent::Arrival(Bytes::beginning_with(said, said.len() as u64)))
+            }
+            Alternative::Happen(fault, index) => {
+                let victim = self.workload.faults.victim(fault).map(name);
+                match (self.workload.faults.all[usize::from(fault)].effect, victim) {
+                    (Effect::Kill, Some(program)) => Some(FaultEvent::Kill(program)),
+                    (Effect::Restart, Some(program)) => Some(FaultEvent::Restart(program)),
+                    (Effect::Pause, Some(program)) => Some(FaultEvent::Pause(program)),
+                    _ => {
+                        let (one, other) = self.connection_to_reset(fault, index)?;
+                        let owner = |id| kernel.net.sockets.get(&id).map(|socket| name(socket.identity.pid));
+                        Some(FaultEvent::Reset([owner(one)?, owner(other)?]))
+                    }
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a fault has ended a program for good.
+    pub(crate) fn has_killed(self) -> bool {
+        let kills = |fault: &u16| self.workload.faults.all[usize::from(*fault)].effect == Effect::Kill;
+        self.state.history.faults.iter().any(kills)
+    }
+}
+
+impl Stepper<'_> {
+    /// A fault happens; its accesses.
+    pub(crate) fn happen(&mut self, fault: u16, index: u32) -> Vec<Access> {
+        let faults = &self.workload.faults;
+        match (faults.all[usize::from(fault)].effect, faults.victim(fault)) {
+            (Effect::Kill, Some(pid)) => self.kill(pid),
+            (Effect::Restart, Some(pid)) => self.restart(pid),
+            (Effect::Pause, Some(pid)) => {
+                self.state.history.pause(pid);
+                access::everything()
+            }
+            (Effect::Reset, _) => self.reset(fault, index),
+            _ => access::everything(),
+        }
+    }
+
+    /// What a fault has left to come happens; its accesses.
+    pub(crate) fn heal(&mut self, healing: Healing) -> Vec<Access> {
+        match healing {
+            Healing::Resume(pid) => self.state.history.paused.retain(|paused| *paused != pid),
+            Healing::Arrive(number) => net::arrive(&mut self.state.world.kernel, number),
+        }
+        access::everything()
+    }
+}
