@@ -4,8 +4,8 @@ use crate::fault_args::{FAULTS_HELP, FaultArgs, FaultCount, FaultsArgs, fault_co
 use crate::model_args::{Fairness, ModelArgs, OrderName, StoreName};
 use crate::options::{Options, Spec, Where};
 use crate::units;
+use crate::world_args::WorldArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ pub enum Verb {
     /// Search all runs of programs (`check -- CMD`) or of a model (`check FILE.pml`) for violations
     #[command(after_help = EXIT_CODES)]
     Check(Box<CheckArgs>),
-    /// Find the faults that break a model's properties, without touching the model
+    /// Find the faults that break the properties of programs or of a model, without touching them
     #[command(after_help = FAULTS_HELP)]
     Faults(Box<FaultsArgs>),
     /// Run programs once, deterministically (`run -- CMD`), or simulate a model (`run FILE.pml`)
@@ -78,7 +78,7 @@ pub enum Verb {
 }
 
 /// Flags of `check`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(
     override_usage = "allways check [OPTIONS] [NAME | FILE.pml]\n       allways check [OPTIONS] -- CMD [ARGS...] [+ CMD [ARGS...]]..."
 )]
@@ -151,24 +151,6 @@ pub struct RunArgs {
     /// Print every step, not only what the model prints
     #[arg(short = 'p', long)]
     pub steps: bool,
-}
-
-/// Programs, and what they can see.
-#[derive(Args, Debug, Clone, Default)]
-#[command(next_help_heading = "Programs")]
-pub struct WorldArgs {
-    /// Programs with their arguments; `+` separates those that run together
-    #[arg(last = true, value_name = "CMD")]
-    pub command: Vec<OsString>,
-    /// Let programs read this folder or file, too (read-only: writes stay inside)
-    #[arg(long, value_name = "DIR")]
-    pub root: Vec<PathBuf>,
-    /// Set a variable; nothing of your own environment is passed on
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub env: Vec<String>,
-    /// What programs read as standard input; `-` is yours, to its end [default: nothing]
-    #[arg(long, value_name = "FILE")]
-    pub stdin: Option<PathBuf>,
 }
 
 /// Flags of `run -- CMD`.
@@ -254,9 +236,10 @@ pub enum When {
 }
 
 /// What `check` prints.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CheckFormat {
     /// For people
+    #[default]
     Text,
     /// One object for scripts
     Json,

@@ -138,7 +138,7 @@ fn cut_off(level: u32, end: &End) -> String {
 }
 
 /// Whether one list is part of the other, both ascending, as often as each number occurs.
-fn is_part(part: &[usize], whole: &[usize]) -> bool {
+pub fn is_part(part: &[usize], whole: &[usize]) -> bool {
     let count = |list: &[usize], number: usize| list.iter().filter(|other| **other == number).count();
     part.iter().all(|number| count(part, *number) <= count(whole, *number))
 }

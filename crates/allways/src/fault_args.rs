@@ -1,17 +1,15 @@
 //! The command line about faults.
 
 use crate::model_args::{Fairness, ModelArgs};
-use crate::options::{Switch, kinds};
-use crate::units;
+use crate::options::Options;
+use crate::world_args::WorldArgs;
 use clap::{Args, ValueEnum};
 use promela::faults::{BUDGET_MAX, Class};
 use std::path::PathBuf;
-use std::time::Duration;
-use trace::FailureKind;
 
 /// What follows the flags in `allways help faults`.
 pub const FAULTS_HELP: &str = "\
-Kinds of fault:
+Kinds of fault of models:
   loss, duplicate, reorder, corrupt, wrong, delay  messages of a channel; `wrong`: another message that is sent there
   stop, pause, restart                             a process stops for good, for a while, starts again
   irregular                                        a state variable takes another of its values; a process jumps to a label
@@ -19,6 +17,13 @@ Kinds of fault:
   early                                            a `timeout` comes although somebody could move
 A fault is named by kind and component: loss:ack, stop:server, irregular:state. --only and --except take kinds,
 components and whole names.
+
+Faults of programs:
+  CALL:error=ERRNO[:when=1+], CALL:short           a syscall fails, once or from then on; transfers less than it could
+  loss, duplicate, reorder, delay                  UDP datagrams
+  reset                                            TCP connections
+  kill, restart, pause                             programs
+--only names them, also for one program: kill:server, write:error=ENOSPC:in=server.
 
 Exit codes: 0 every property survives, 1 some fault breaks one, 2 wrong usage or input, 3 inconclusive, \
 4 nothing to check, 70 a bug in allways, 130 interrupted";
@@ -46,38 +51,30 @@ pub struct FaultArgs {
 
 /// Flags of `faults`.
 #[derive(Args, Debug)]
+#[command(
+    override_usage = "allways faults [OPTIONS] NAME | FILE.pml [NAME | FILE.pml]\n       allways faults [OPTIONS] -- CMD [ARGS...] [+ CMD [ARGS...]]..."
+)]
 pub struct FaultsArgs {
-    /// The model; two models are compared
-    #[arg(value_name = "FILE.pml", num_args = 1..=2, required = true)]
+    /// A check of allways.toml, or a model; two are compared
+    #[arg(value_name = "NAME|FILE.pml", num_args = 1..=2, required_unless_present = "command", conflicts_with = "command")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
+    pub world: WorldArgs,
+    #[command(flatten)]
     pub model: ModelArgs,
+    #[command(flatten)]
+    pub options: Options,
     /// How many faults one run may meet, all together and of one kind: 2,stop=1
     #[arg(long, value_name = "K[,KIND=N]", value_delimiter = ',', default_value = "1", value_parser = fault_count)]
     pub faults: Vec<FaultCount>,
     #[command(flatten)]
     pub scope: FaultArgs,
-    /// Check only these kinds of property
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds())]
-    pub check: Vec<FailureKind>,
     /// Check this `ltl` block or formula instead of every block
     #[arg(long, value_name = "NAME|FORMULA")]
     pub ltl: Vec<String>,
     /// Count only fair runs for liveness
     #[arg(long, value_enum)]
     pub fair: Option<Fairness>,
-    /// Leave out interleavings that cannot matter
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    pub reduction: Switch,
-    /// Threads [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
-    pub jobs: Option<u8>,
-    /// Stop after this time, such as 10m
-    #[arg(long, value_parser = units::time)]
-    pub time: Option<Duration>,
-    /// Use no more memory than this, such as 8G
-    #[arg(long, value_name = "SIZE", value_parser = units::size)]
-    pub mem: Option<u64>,
     /// What to print
     #[arg(long, value_enum, default_value_t = FaultsFormat::Text)]
     pub format: FaultsFormat,

@@ -43,6 +43,7 @@ mod unreached;
 mod usage;
 mod verbs;
 mod words;
+mod world_args;
 
 use args::{Cli, Verb};
 use clap::Parser;

@@ -41,6 +41,24 @@ pub fn for_models(args: &CheckArgs) -> Result<(), String> {
     }
 }
 
+/// Refuses what contradicts a campaign of faults, which exhausts sets and looks for a violation of each property.
+pub fn for_campaigns(options: &Options) -> Result<(), String> {
+    let (engine, search) = (&options.engine, &options.search);
+    let wrong = [
+        ("--sample", engine.sample),
+        ("--engine sample", engine.engine == Some(EngineName::Sample)),
+        ("--runs", search.runs.is_some()),
+        ("--seed", search.seed.is_some()),
+        ("--keep-going", search.keep_going),
+    ];
+    match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
+        Some((flag, _)) => {
+            Err(format!("`{flag}` is not for `faults`: all schedules are searched, for a violation of each property"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// How an option is called on the command line.
 fn flag(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))

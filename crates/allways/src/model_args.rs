@@ -29,9 +29,10 @@ pub enum Fairness {
 }
 
 /// Which states to look at first.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OrderName {
     /// Level by level: shortest counterexamples
+    #[default]
     Bfs,
     /// Deepest first
     Dfs,
@@ -42,9 +43,10 @@ pub enum OrderName {
 }
 
 /// How visited states are kept.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StoreName {
     /// Lossless, compressed
+    #[default]
     Tree,
     /// 64 bits a state
     Fp64,

@@ -81,15 +81,7 @@ impl Request {
 
     /// For a campaign of faults.
     pub fn for_faults(args: &FaultsArgs) -> Self {
-        let search = SearchOptions {
-            check: args.check.clone(),
-            reduction: Some(args.reduction),
-            jobs: args.jobs,
-            time: args.time,
-            mem: args.mem,
-            keep_going: true,
-            ..SearchOptions::default()
-        };
+        let search = SearchOptions { keep_going: true, ..args.options.search.clone() };
         let fair = args.fair.is_some() || args.scope.heals;
         Self { formulas: args.ltl.clone(), fair, each_part: true, ..Self::new(&search) }
     }

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 /// How to say which faults may happen.
 const HELP: &str = "such as --faults 1 --only 'write:error=ENOSPC,kill:server'";
 
+/// Faults that are tried where nobody names some.
+const USUAL: [&str; 10] =
+    ["read:short", "write:short", "loss", "duplicate", "reorder", "delay", "reset", "kill", "restart", "pause"];
+
 /// Which faults may happen to programs.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[serde(deny_unknown_fields, default)]
@@ -22,11 +26,14 @@ pub struct FaultOptions {
     /// Programs: `kill`, `pause:server`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub process: Vec<String>,
+    /// Each at most as often as it is listed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub as_listed: bool,
 }
 
 impl Default for FaultOptions {
     fn default() -> Self {
-        Self { budget: 1, syscall: Vec::new(), net: Vec::new(), process: Vec::new() }
+        Self { budget: 1, syscall: Vec::new(), net: Vec::new(), process: Vec::new(), as_listed: false }
     }
 }
 
@@ -55,8 +62,26 @@ impl FaultOptions {
                 "`--faults` does not say which faults may happen\n  = help: name them with --only, {HELP}"
             ));
         }
-        let of = |wanted| scope.only.iter().filter(|text| key(text) == wanted).cloned().collect();
-        Ok(Some(Self { budget: count, syscall: of("syscall"), net: of("net"), process: of("process") }))
+        Ok(Some(Self::of(count, &scope.only)))
+    }
+
+    /// Some faults, so many in a run.
+    pub fn of(budget: u32, faults: &[impl AsRef<str>]) -> Self {
+        let of = |wanted| {
+            let texts = faults.iter().map(AsRef::as_ref).filter(|text: &&str| key(text) == wanted);
+            texts.map(str::to_owned).collect()
+        };
+        Self { budget, syscall: of("syscall"), net: of("net"), process: of("process"), as_listed: false }
+    }
+
+    /// What happens to programs that talk, if nobody says it.
+    pub fn usual(budget: u32) -> Self {
+        Self::of(budget, &USUAL)
+    }
+
+    /// Exactly these, each at most as often as it is listed.
+    pub fn listed(faults: &[&str]) -> Self {
+        Self { as_listed: true, ..Self::of(faults.len() as u32, faults) }
     }
 
     fn by_key(&self) -> [(&'static str, &[String]); 3] {
@@ -83,7 +108,7 @@ impl FaultOptions {
     /// What it means to the checker; faults that are not known do not happen.
     pub fn plan(&self) -> FaultPlan {
         let faults = self.all().filter_map(|text| Fault::parse(text).ok()).collect();
-        FaultPlan { budget: self.budget, faults }
+        FaultPlan { budget: self.budget, faults, as_listed: self.as_listed }
     }
 
     /// For the report: what might happen.

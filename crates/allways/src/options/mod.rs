@@ -18,7 +18,7 @@ pub use engine::{EngineName, EngineOptions};
 pub use faults::FaultOptions;
 pub use layer::{Given, given, keys};
 pub use peer::{HELP as PEER_HELP, Spec, Where};
-pub use search::{SearchOptions, Switch, kinds};
+pub use search::{SearchOptions, Switch};
 pub use user::UserName;
 pub use view::{Libc, ViewOptions};
 

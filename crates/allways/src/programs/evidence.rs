@@ -151,7 +151,7 @@ impl Court<'_> {
     /// Executes the schedules of failures again.
     fn failures(&mut self, all: &[Found], evidence: &mut Evidence) {
         for found in all {
-            if evidence.has(&found.failure) && !self.wanted.request.keep_going {
+            if evidence.has(&found.failure) && !self.wanted.shows_all() {
                 continue;
             }
             self.failure(found, evidence);
@@ -271,7 +271,7 @@ impl Court<'_> {
         for (race, way) in searched.outcome.ways.iter().filter(|(race, _)| race.plain) {
             let failure =
                 Failure { kind: FailureKind::Race, message: "a race".to_owned(), fatal: false, property: None };
-            if evidence.has(&failure) && !self.wanted.request.keep_going {
+            if evidence.has(&failure) && !self.wanted.shows_all() {
                 continue;
             }
             if self.programs.is_spent() {

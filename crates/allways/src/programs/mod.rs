@@ -9,6 +9,7 @@
 //! summary      verdicts, what was assumed                        summary
 //! ```
 
+mod campaign;
 pub mod config;
 mod evidence;
 mod found_services;
@@ -31,6 +32,7 @@ mod variants;
 mod view_ref;
 
 use crate::args::CheckArgs;
+use crate::checked::Checked;
 use crate::exit::Exit;
 use crate::interrupt::on_interrupt;
 use crate::misfit;
@@ -40,6 +42,7 @@ use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::saved::Saved;
 use crate::usage;
+pub use campaign::campaign;
 use checker::narrate::Growth;
 use checker::{Options, Programs, Service};
 use config::Config;
@@ -70,10 +73,15 @@ pub enum Subject {
 /// What the command line starts.
 pub fn started_by(args: &mut CheckArgs) -> Result<Subject, String> {
     args.options.view.faults = FaultOptions::new(&args.faults, &args.scope)?;
-    misfit::for_programs(args, &KINDS)?;
+    verify(args)?;
     let here = folder()?;
     let peers = Written { check: None, here: &here }.peers(&args.options.view)?;
     Ok(Subject::Programs(Setup { peers: peers.all, machines: peers.machines, ..Setup::new(&args.world)? }))
+}
+
+/// Whether options fit programs.
+pub fn verify(args: &CheckArgs) -> Result<(), String> {
+    misfit::for_programs(args, &KINDS)
 }
 
 /// The folder of the check.
@@ -101,7 +109,7 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
     }
     let here = folder()?;
     let setup = services::setup(name, check, &here)?;
-    misfit::for_programs(args, &KINDS)?;
+    verify(args)?;
     let peers = Written { check: Some((name, &check.options)), here: &here }.peers(&args.options.view)?;
     Ok(Subject::Programs(Setup { peers: peers.all, machines: peers.machines, ..setup }))
 }
@@ -177,20 +185,11 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     let host = setup.host();
     let limit = memory_limit(&wanted.request);
     trial::find_services(&mut setup, &host, limit, &budget);
-    let mut programs = match start(&setup, &host, (&wanted, limit), &budget) {
-        Ok(programs) => programs,
+    let (programs, mut checked) = match conduct(&setup, &host, (&wanted, limit), &budget, output) {
+        Ok(conducted) => conducted,
         Err(why) if budget.is_spent() => return stopped(&why, &budget, output),
         Err(why) => return wrong(&why, output),
     };
-    let searched = search::search(&mut programs, &wanted, Watch { budget: &budget, output });
-    if let Some(refusal) = &searched.refusal {
-        output.error(&format!("{refusal}\n  = {}", way_out(refusal)));
-    }
-    // What cannot be shown again is not believed.
-    let line = ProgressLine::new(output.is_quiet(), output.layout.width);
-    let evidence = Court { programs: &mut programs, setup: &setup, wanted: &wanted, line }.collect(&searched);
-    let mut checked = summary::summary(&setup, &wanted, &searched, evidence);
-    checked.summary.warnings.extend(endless(&mut programs, &searched));
     let sources = evidence::sources(&mut checked);
     checked.keep(args, output);
     checked.print(&sources, args.format, output);
@@ -200,6 +199,26 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     // The process ends: to give back what millions of states took would only take time.
     std::mem::forget(programs);
     checked.exit(output)
+}
+
+/// Starts programs, searches their schedules, and executes again what was found: what cannot be shown again is not believed.
+fn conduct(
+    setup: &Setup,
+    host: &Arc<DeclaredRoots>,
+    (wanted, limit): (&Wanted, Limit),
+    budget: &Budget,
+    output: &Output,
+) -> Result<(Programs, Checked), String> {
+    let mut programs = start(setup, host, (wanted, limit), budget)?;
+    let searched = search::search(&mut programs, wanted, Watch { budget, output });
+    if let Some(refusal) = &searched.refusal {
+        output.error(&format!("{refusal}\n  = {}", way_out(refusal)));
+    }
+    let line = ProgressLine::new(output.is_quiet(), output.layout.width);
+    let evidence = Court { programs: &mut programs, setup, wanted, line }.collect(&searched);
+    let mut checked = summary::summary(setup, wanted, &searched, evidence);
+    checked.summary.warnings.extend(endless(&mut programs, &searched));
+    Ok((programs, checked))
 }
 
 /// What a check may use.

@@ -55,6 +55,11 @@ impl Wanted {
         }
     }
 
+    /// Whether all failures of a kind are shown, not one of each.
+    pub fn shows_all(&self) -> bool {
+        self.request.keep_going && !self.request.each_part
+    }
+
     /// All kinds that are looked for.
     pub fn kinds(&self) -> Vec<FailureKind> {
         KINDS.into_iter().filter(|kind| self.wants(*kind)).collect()

@@ -7,9 +7,9 @@
 
 use super::machines::Machines;
 use super::peer_setup::PeerSetup;
-use crate::args::WorldArgs;
 use crate::careful;
 use crate::output::Output;
+use crate::world_args::WorldArgs;
 use checker::{Gate, Service};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

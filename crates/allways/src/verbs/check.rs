@@ -29,7 +29,7 @@ pub fn check(mut args: Box<CheckArgs>, output: &Output) -> Exit {
 }
 
 /// What is to be checked: programs of the command line, a check of `allways.toml`, or a model.
-fn subject(args: &mut CheckArgs) -> Result<Subject, (Exit, String)> {
+pub(super) fn subject(args: &mut CheckArgs) -> Result<Subject, (Exit, String)> {
     let usage = |why| (Exit::Usage, why);
     if !args.world.command.is_empty() {
         return programs::started_by(args).map_err(usage);

@@ -261,7 +261,7 @@ fn reports_come_as_text_page_trees_and_side_by_side() {
     let written = folder.run(&["faults", "before.pml", "--no-save", "--format", "html", "-o", "page.html"]);
     assert_eq!(written.out, "");
     assert!(folder.0.join("page.html").exists());
-    folder.run(&["faults", "before.pml", "after.pml", "--format", "dot"]).refused(2, &["one model at a time"]);
+    folder.run(&["faults", "before.pml", "after.pml", "--format", "dot"]).refused(2, &["one system at a time"]);
 }
 
 #[test]

@@ -247,3 +247,94 @@ fn a_worker_that_is_started_again_loses_no_job_and_may_do_one_twice() {
     says(&once.run(&["replay"]), 1, &["jobs.c:24"]);
     says(&once.run(&["check", "--engine", "dpor"]), 1, &["jobs.c:24"]);
 }
+
+/// A lock server and two clients, with and without leases, as checks of a file.
+fn lock_servers(name: &str) -> Folder {
+    let folder = Folder::new(&format!("program-faults-campaign-{name}"));
+    folder.compile("lease", &[], "programs/faults/lease.c");
+    folder.compile("forever", &["-DFOREVER"], "programs/faults/lease.c");
+    let check = |name: &str| {
+        let faults = "process = [\"kill:client\", \"pause:client\"]";
+        let server = "healthcheck = { test = \"bound:7000\" }\nexpected_final_state = \"idle\"";
+        let client = "replicas = 2\ndepends_on = { server = { condition = \"service_healthy\" } }";
+        format!(
+            "[check.{name}]\ncheck = [\"deadlock\", \"assert\"]\n[check.{name}.faults]\n{faults}\n\
+             [check.{name}.service.server]\ncommand = \"./{name} server 7000\"\n{server}\n\
+             [check.{name}.service.client]\ncommand = \"./{name} client 7000\"\n{client}\n"
+        )
+    };
+    fs::write(folder.0.join("allways.toml"), check("forever") + &check("lease")).expect("can write a file");
+    folder
+}
+
+/// The minimal sets of a property, and what a fault does alone.
+fn cut_sets(told: &str, property: &str) -> Vec<String> {
+    let told: serde_json::Value = serde_json::from_str(told).unwrap_or_else(|error| panic!("{error}: {told}"));
+    assert_eq!(told["complete"], true, "{told}");
+    let rows = told["properties"].as_array().expect("a list");
+    let row = rows.iter().find(|row| row["name"] == property).expect("it is there");
+    let name = |name: &serde_json::Value| name.as_str().expect("a name").to_owned();
+    let set = |set: &serde_json::Value| set["faults"].as_array().expect("a list").iter().map(name).collect::<Vec<_>>();
+    row["cut_sets"].as_array().expect("a list").iter().map(|found| set(found).join(" + ")).collect()
+}
+
+#[test]
+fn a_campaign_finds_the_faults_that_break_a_lock_server() {
+    let folder = lock_servers("finds");
+    let (kills, pauses) = (["kill:client.1", "kill:client.2"], ["pause:client.1", "pause:client.2"]);
+    let json = |name: &str| folder.run(&["faults", name, "--format", "json"]);
+    for (name, of_deadlock, of_assert) in [("forever", &kills[..], &[][..]), ("lease", &[][..], &pauses[..])] {
+        let told = json(name);
+        assert_eq!(told.code, Some(1), "{} {}", told.out, told.err);
+        assert_eq!(cut_sets(&told.out, "deadlock"), of_deadlock, "{name}");
+        assert_eq!(cut_sets(&told.out, "assert"), of_assert, "{name}");
+    }
+    let told = folder.run(&["faults", "lease"]);
+    says(&told, 1, &["pause:client.1", "single points of failure", "violated: 1 of 2 properties"]);
+    says(&folder.run(&["replay"]), 1, &["lease.c:60", "pause client.", "confirmed"]);
+    says(&folder.run(&["faults", "forever", "lease"]), 1, &["deadlock", "better", "assert", "worse"]);
+    says(&folder.run(&["faults", "lease", "--format", "psa"]), 1, &["<basic-event name=\"pause-client-1\""]);
+    says(&folder.run(&["faults", "lease", "--format", "dot"]), 1, &["digraph", "pause:client.1"]);
+}
+
+#[test]
+fn sets_of_two_faults_are_minimal_if_neither_breaks_it_alone() {
+    let folder = Folder::new("program-faults-pairs");
+    let source = "#include <assert.h>\n#include <fcntl.h>\n#include <unistd.h>\nint main(void) {\n    int failed = 0;\n    for (int i = 0; i < 3; i++) failed += close(creat(\"a\", 0600)) != 0;\n    assert(failed < 2);\n    return 0;\n}\n";
+    folder.compile("twice", &[], source);
+    let told = folder.run(&[
+        "faults",
+        "--check",
+        "assert",
+        "--faults",
+        "2",
+        "--only",
+        "close:error=EIO,creat:error=EMFILE,kill",
+        "--format",
+        "json",
+        "--",
+        "./twice",
+    ]);
+    assert_eq!(told.code, Some(1), "{} {}", told.out, told.err);
+    let (close, create) = ("close:error=EIO", "creat:error=EMFILE");
+    let pairs = [format!("{close} + {close}"), format!("{close} + {create}"), format!("{create} + {create}")];
+    assert_eq!(cut_sets(&told.out, "assert"), pairs);
+    let replayed = folder.run(&["replay"]);
+    says(&replayed, 1, &["twice.c:7", "(fault)"]);
+    assert_eq!(replayed.out.matches("(fault)").count(), 2, "{}", replayed.out);
+}
+
+#[test]
+fn campaigns_refuse_what_they_do_not_mean() {
+    let folder = lock_servers("refuses");
+    let table: [(&[&str], &str); 5] = [
+        (&["faults", "lease", "--runs", "9"], "`--runs` is not for `faults`"),
+        (&["faults", "lease", "--only", "kil:client"], "did you mean `kill`?"),
+        (&["faults", "lease", "--heals"], "`--heals` is for models"),
+        (&["faults", "leas"], "did you mean `lease`?"),
+        (&["faults", "lease", "--only", "kill:clent"], "no process `clent`"),
+    ];
+    for (words, meant) in table {
+        says(&folder.run(words), 2, &[meant]);
+    }
+}

@@ -85,7 +85,7 @@ impl Workload {
     pub(crate) fn fault_actors(&self, kernel: &Kernel, history: &History) -> Vec<Actor> {
         let mut actors = self.healing_actors(kernel, history);
         if !self.faults.is_spent(history) {
-            let faults = (0..).zip(&self.faults.all);
+            let faults = (0..).zip(&self.faults.all).filter(|(number, _)| self.faults.may_happen(*number, history));
             actors.extend(faults.filter_map(|(number, fault)| self.fault_actor(number, fault, kernel, history)));
         }
         actors

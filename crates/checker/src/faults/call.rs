@@ -105,6 +105,7 @@ impl<'a> View<'a> {
         let faults =
             self.faults_of(tid, call.0).filter(|(index, _)| !self.state.history.has_permanent(*index, self.workload));
         let faults = faults.chain(self.datagram_faults(tid, call));
+        let faults = faults.filter(|(index, _)| self.workload.faults.may_happen(*index, &self.state.history));
         faults.flat_map(|(fault, placed)| self.ways(tid, (fault, placed.effect), call, waits)).collect()
     }
 

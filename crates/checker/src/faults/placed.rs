@@ -24,6 +24,8 @@ pub(crate) struct PlacedFault {
     pub effect: Effect,
     /// Any, if none is named.
     pub(super) programs: Option<Vec<Pid>>,
+    /// How often it may happen in a run.
+    most: u32,
     /// How often it has happened, in all schedules and workers.
     happened: Arc<AtomicU64>,
 }
@@ -31,8 +33,19 @@ pub(crate) struct PlacedFault {
 impl PlacedFaults {
     /// A plan for programs that were started.
     pub fn new(plan: &FaultPlan, started: &[(Pid, String)]) -> Self {
-        let all = plan.faults.iter().flat_map(|fault| placed(fault, started)).collect();
-        Self { budget: plan.budget, all }
+        let FaultPlan { budget, faults, as_listed } = plan;
+        let listed = |fault: &Fault| faults.iter().filter(|other| *other == fault).count() as u32;
+        let is_first = |(at, fault): &(usize, &Fault)| !as_listed || !faults[..*at].contains(fault);
+        let different = faults.iter().enumerate().filter(is_first);
+        let most = |fault: &Fault| if *as_listed { listed(fault) } else { *budget };
+        let all = different.flat_map(|(_, fault)| placed(fault, most(fault), started)).collect();
+        Self { budget: *budget, all }
+    }
+
+    /// Whether a fault may still happen, as far as it is counted on its own.
+    pub fn may_happen(&self, fault: u16, history: &History) -> bool {
+        let happened = history.faults.iter().filter(|other| **other == fault).count();
+        happened < self.all[usize::from(fault)].most as usize
     }
 
     /// Whether no more faults may happen.
@@ -94,6 +107,12 @@ impl Programs {
         self.workload.options.faults.faults.iter().try_for_each(verify)
     }
 
+    /// All faults that may happen, by name.
+    #[must_use]
+    pub fn faults(&self) -> Vec<&str> {
+        self.workload.faults.all.iter().map(|fault| fault.name.as_str()).collect()
+    }
+
     /// Faults that were never reached, by name.
     #[must_use]
     pub fn unreached_faults(&self) -> Vec<&str> {
@@ -109,10 +128,10 @@ impl Programs {
 }
 
 /// A fault with its processes. Programs that are stopped are a fault each.
-fn placed(fault: &Fault, started: &[(Pid, String)]) -> Vec<PlacedFault> {
+fn placed(fault: &Fault, most: u32, started: &[(Pid, String)]) -> Vec<PlacedFault> {
     let Fault { name, effect, program } = fault;
     let programs = program.as_ref().map(|program| named(program, started).unwrap_or_default());
-    let one = |name: String, programs| PlacedFault { name, effect: *effect, programs, happened: Arc::default() };
+    let one = |name: String, programs| PlacedFault { name, effect: *effect, programs, most, happened: Arc::default() };
     if !effect.stops_program() {
         return vec![one(name.clone(), programs)];
     }

@@ -17,6 +17,8 @@ pub struct FaultPlan {
     pub budget: u32,
     /// Which may happen.
     pub faults: Vec<Fault>,
+    /// Each of them at most as often as it is listed.
+    pub as_listed: bool,
 }
 
 /// A fault that may happen.

@@ -6,6 +6,7 @@ use crate::libc::{self, Operation};
 use crate::options::Timeouts;
 use crate::system::choice::TIME;
 use crate::system::choice_kind::ChoiceKind;
+use crate::system::dependency::Dependency;
 use crate::system::overlay::Overlay;
 use crate::system::state::State;
 use crate::system::stepper::Stepper;
@@ -225,8 +226,10 @@ impl State {
 
     /// The object that the end of a thread writes, and that a join reads.
     pub(crate) fn life(&self, tid: Tid) -> Option<u64> {
-        let cpu = self.world.cpus.get(&tid)?;
-        Some(libc::thread(self.world.space(tid), cpu.fs_base))
+        let (base, space) = (self.world.cpus.get(&tid)?.fs_base, self.world.space(tid));
+        // Which thread has that storage depends on whose stacks were free.
+        self.overlay.note(Dependency::Base(base, space));
+        Some(libc::thread(space, base))
     }
 
     /// The creator of a thread; itself if it was there from the start.

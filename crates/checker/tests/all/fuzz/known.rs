@@ -5,6 +5,11 @@ use crate::fuzz::table::Traits;
 
 /// What each is about, what it needs, its parts.
 pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
+    (
+        "the holder of a lock lives where another thread did in another order",
+        &["DETACHED", "ENDS"],
+        &["", "", "pthread_exit(0); "],
+    ),
     ("a thread that ends has locked the loader when its program is killed", &["ENDS"], &["pthread_exit(0); ", ""]),
     (
         "a process that holds a robust lock executes another program",

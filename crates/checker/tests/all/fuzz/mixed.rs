@@ -57,7 +57,7 @@ fn early() -> Options {
 /// One of some faults happens.
 fn with_faults(texts: &[&str]) -> Options {
     let faults = texts.iter().map(|text| Fault::parse(text).expect("it is known")).collect();
-    Options { faults: FaultPlan { budget: 1, faults }, audit: Some(2), ..Options::default() }
+    Options { faults: FaultPlan { budget: 1, faults, as_listed: false }, audit: Some(2), ..Options::default() }
 }
 
 /// The program is killed, be it one of several processes.
@@ -167,13 +167,13 @@ const LOOKS: &[Look] = &[
         every: 4,
         ..REDUCED
     },
-    Look { name: "faults", options: faulty, plain: faulty, every: 3, ..REDUCED },
-    Look { name: "faults, classes", options: faulty, plain: faulty, every: 6, ..CLASSES },
-    Look { name: "kills", options: deadly, plain: deadly, every: 5, ..REDUCED },
-    Look { name: "kills, classes", options: deadly, plain: deadly, every: 10, ..CLASSES },
-    Look { name: "restarts", options: restarting, plain: restarting, every: 9, ..REDUCED },
-    Look { name: "pauses", options: pausing, plain: pausing, every: 7, ..REDUCED },
-    Look { name: "pauses, classes", options: pausing, plain: pausing, every: 14, ..CLASSES },
+    Look { name: "faults", options: faulty, plain: faulty, every: 9, ..REDUCED },
+    Look { name: "faults, classes", options: faulty, plain: faulty, every: 18, ..CLASSES },
+    Look { name: "kills", options: deadly, plain: deadly, every: 25, ..REDUCED },
+    Look { name: "kills, classes", options: deadly, plain: deadly, every: 50, ..CLASSES },
+    Look { name: "restarts", options: restarting, plain: restarting, every: 45, ..REDUCED },
+    Look { name: "pauses", options: pausing, plain: pausing, every: 35, ..REDUCED },
+    Look { name: "pauses, classes", options: pausing, plain: pausing, every: 70, ..CLASSES },
     Look { name: "net", options: unreliable, plain: unreliable, applies: talks, ..REDUCED },
     Look {
         name: "net, classes",
