@@ -64,15 +64,14 @@ fn flag(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }
 
-fn of_models(args: &CheckArgs) -> [(&'static str, bool); 14] {
+fn of_models(args: &CheckArgs) -> [(&'static str, bool); 13] {
     let (model, faults) = (&args.model, &args.scope);
     [
         ("-D", !model.define.is_empty()),
         ("-U", !model.undefine.is_empty()),
         ("-I", !model.include.is_empty()),
         ("--interpret", model.interpret),
-        ("--ltl", !args.ltl.is_empty()),
-        ("--fair", args.fair.is_some()),
+        ("--fair", args.fair.is_some() && args.options.view.formulas.is_empty()),
         ("--order", args.order != OrderName::Bfs),
         ("--store", args.store != StoreName::Tree),
         ("--trail", args.trail),
@@ -92,6 +91,14 @@ fn contradiction(options: &Options) -> Result<(), String> {
         (
             "programs that talk to peers cannot be killed, restarted or paused yet\n  = help: leave out that fault, or start the peer as a program of the check",
             stops && !view.peer.is_empty(),
+        ),
+        (
+            "`--ltl` needs all schedules: `preemptions` and `delays` leave some out",
+            !view.formulas.is_empty() && (engine.preemptions.is_some() || engine.delays.is_some()),
+        ),
+        (
+            "`--ltl` and `match` exclude each other: states that are taken for one may differ in a proposition",
+            !view.formulas.is_empty() && !view.matched.is_empty(),
         ),
         ("`only_breaks` needs a `break`", view.only_breaks && view.breaks.is_empty()),
         ("`fine` and `only_breaks` exclude each other", view.fine && view.only_breaks),
@@ -114,6 +121,7 @@ fn engine(options: &Options) -> Result<(), String> {
         ("--preemptions", engine.preemptions.is_some() && !is_graph, "--engine graph"),
         ("--delays", engine.delays.is_some() && !is_graph, "--engine graph"),
         ("--reduction off", search.reduction == Some(Switch::Off) && !is_graph, "--engine graph"),
+        ("--ltl", !options.view.formulas.is_empty() && !is_graph, "--engine graph"),
     ];
     match wrong.iter().find(|(_, is_wrong, _)| *is_wrong) {
         Some((flag, _, engines)) => Err(format!("`{flag}` goes with `{engines}`")),

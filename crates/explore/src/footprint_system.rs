@@ -87,6 +87,8 @@ pub struct Reached<S> {
     pub actors: Vec<Actor>,
     /// The failure if nothing can happen but faults; nothing if the system may end there.
     pub stuck: Option<Failure>,
+    /// Which propositions are true there, one bit each.
+    pub valuation: u64,
 }
 
 /// A step that was taken.
@@ -112,8 +114,8 @@ impl<S> Reached<S> {
 
     /// The same with another state.
     pub fn map<R>(self, change: impl FnOnce(S) -> R) -> Reached<R> {
-        let Self { state, fingerprint, actors, stuck } = self;
-        Reached { state: change(state), fingerprint, actors, stuck }
+        let Self { state, fingerprint, actors, stuck, valuation } = self;
+        Reached { state: change(state), fingerprint, actors, stuck, valuation }
     }
 }
 
@@ -121,7 +123,7 @@ impl<S> Reached<Option<S>> {
     /// A state that is stored, or is not wanted yet.
     #[must_use]
     pub fn known(fingerprint: u128) -> Self {
-        Self { state: None, fingerprint, actors: Vec::new(), stuck: None }
+        Self { state: None, fingerprint, actors: Vec::new(), stuck: None, valuation: 0 }
     }
 
     /// The state, which was not known.
@@ -180,6 +182,8 @@ pub struct Actor {
     /// Whether its steps are faults: they happen to the system, which is stuck although one could happen, and no fairness demands
     /// one.
     pub is_fault: bool,
+    /// Whether its steps conflict with all others, whatever these do: time, or what a fault has left to come.
+    pub conflicts_with_all: bool,
     /// Whether its next step re-reads what has not changed: an equivalent execution without this iteration covers it. Only
     /// the search that counts trace classes asks.
     pub redundant: bool,

@@ -64,6 +64,7 @@ const SYMBOLS: &[(&str, Kind)] = &[
     ("/\\", Kind::And),
     ("\\/", Kind::Or),
     ("==", Kind::Arithmetic),
+    ("=~", Kind::Arithmetic),
     ("!=", Kind::Arithmetic),
     ("<=", Kind::Arithmetic),
     (">=", Kind::Arithmetic),
@@ -144,7 +145,7 @@ fn token(text: &str) -> Result<(Kind, usize), ParseError> {
         let word = WORDS.iter().find(|(word, _)| *word == &text[..length]);
         return Ok((word.map_or(Kind::Name, |(_, kind)| *kind), length));
     }
-    if let Some(length) = character_constant(text) {
+    if let Some(length) = character_constant(text).or_else(|| string_constant(text)) {
         return Ok((Kind::Number, length));
     }
     symbol(text)
@@ -170,6 +171,11 @@ fn symbol(text: &str) -> Result<(Kind, usize), ParseError> {
 fn run(text: &str, wanted: impl Fn(char) -> bool) -> Option<usize> {
     let length = text.find(|c| !wanted(c)).unwrap_or(text.len());
     (length > 0).then_some(length)
+}
+
+/// `"x"`: what programs print is compared with patterns.
+fn string_constant(text: &str) -> Option<usize> {
+    text.strip_prefix('"')?.find('"').map(|length| length + 2)
 }
 
 /// `'x'` or `'\n'`

@@ -60,6 +60,9 @@ pub struct ViewOptions {
     /// Whether connections of peers depend on each other [default: shared]
     #[arg(long, value_enum, value_name = "HOW")]
     pub connections: Option<Connections>,
+    /// Formulas that every run has to satisfy: `--ltl`.
+    #[arg(skip)]
+    pub formulas: Vec<String>,
     /// Faults that may happen: `--faults` and `--only`.
     #[arg(skip)]
     pub faults: Option<FaultOptions>,

@@ -44,8 +44,9 @@ pub struct Check {
     /// Files and folders that programs may read, too.
     #[serde(default)]
     pub files: Vec<PathBuf>,
-    /// Not for programs yet.
-    pub ltl: Option<toml::Table>,
+    /// Formulas that every run has to satisfy, by name.
+    #[serde(default)]
+    pub ltl: BTreeMap<String, String>,
     /// As on the command line.
     #[serde(skip)]
     pub options: Options,

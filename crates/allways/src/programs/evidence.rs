@@ -11,7 +11,8 @@ use crate::saved::Saved;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
 use checker::{Depth, Difference, Earlier, Engine, Programs, Scheduler};
-use explore::graph::{Found, Mode, Race};
+use explore::Fairness;
+use explore::graph::{Found, Mode, Race, StoredGraph};
 use explore::system::Failure;
 use replay::{Budget, fails_with, shorten};
 use report::Sources;
@@ -44,6 +45,8 @@ pub struct Evidence {
     pub traffic: Vec<Vec<String>>,
     /// Faults that were allowed and never reached.
     pub unreached_faults: Vec<String>,
+    /// Formulas that unfair runs violate, and no fair one.
+    pub needs_fairness: Vec<String>,
 }
 
 impl Evidence {
@@ -134,6 +137,9 @@ impl Court<'_> {
         }
         if self.wanted.request.wants(FailureKind::Race) {
             self.races(searched, &mut evidence);
+        }
+        if let Some(graph) = &searched.outcome.report.graph {
+            self.formulas(graph, &mut evidence);
         }
         self.line.clear();
         evidence
@@ -251,6 +257,32 @@ impl Court<'_> {
                 }
                 None if self.programs.is_spent() => evidence.leave(&failure),
                 None => evidence.doubt(&failure),
+            }
+        }
+    }
+
+    /// Runs that violate formulas: a cycle, or an end at which everything stays as it is.
+    fn formulas(&mut self, graph: &StoredGraph, evidence: &mut Evidence) {
+        let fairness = if self.wanted.request.fair { Fairness::Weak } else { Fairness::Off };
+        for formula in self.programs.formulas().to_vec() {
+            let Some(schedule) = self.programs.refutation(&formula, graph, fairness) else { continue };
+            let failure = formula.failure();
+            let told = self.programs.refutes(&formula, &schedule).then(|| self.told(&schedule.choices)).flatten();
+            let Some(told) = told else {
+                if self.programs.is_spent() {
+                    evidence.leave(&failure);
+                } else {
+                    evidence.doubt(&failure);
+                }
+                continue;
+            };
+            let mut found = self.counterexample(&failure, &schedule.choices, told, Vec::new(), None);
+            found.schedule.cycle_start = schedule.cycle_start;
+            found.trace.cycle_start = schedule.cycle_start;
+            found.fairness = self.wanted.request.fair;
+            evidence.counterexamples.push(found);
+            if fairness == Fairness::Off && self.programs.refutation(&formula, graph, Fairness::Weak).is_none() {
+                evidence.needs_fairness.push(formula.name.clone());
             }
         }
     }

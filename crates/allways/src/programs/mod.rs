@@ -73,6 +73,7 @@ pub enum Subject {
 /// What the command line starts.
 pub fn started_by(args: &mut CheckArgs) -> Result<Subject, String> {
     args.options.view.faults = FaultOptions::new(&args.faults, &args.scope)?;
+    args.options.view.formulas.clone_from(&args.ltl);
     verify(args)?;
     let here = folder()?;
     let peers = Written { check: None, here: &here }.peers(&args.options.view)?;
@@ -96,6 +97,7 @@ pub fn named(name: Option<&str>, args: &mut CheckArgs) -> Result<Subject, String
     let check = config.find(name)?;
     if check.model.is_none() {
         args.options.view.faults = FaultOptions::new(&args.faults, &args.scope)?;
+        args.options.view.formulas = propositions::formulas(&args.ltl, &check.ltl, &check.names);
     }
     args.options = args.options.over(&check.options);
     if let Some(model) = &check.model {
@@ -178,7 +180,8 @@ fn stopped(why: &str, budget: &Budget, output: &Output) -> Exit {
 pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     // Otherwise the first call of each function runs the dynamic linker, whose locks and tables would be part of the search.
     setup.set_default("LD_BIND_NOW", "1");
-    let wanted = Wanted::new(&args.options, args.no_save);
+    let mut wanted = Wanted::new(&args.options, args.no_save);
+    wanted.request.fair = args.fair.is_some();
     let budget = budget(&wanted.request);
     // Programs see the time at which this folder last changed: not because something was found in it.
     let _folder = (!args.no_save).then(|| Saved::here().prepare());
@@ -255,6 +258,11 @@ fn start(
             let shown = problem.shown(checker::named(text).1).replace('\n', "\n    ");
             format!("`--never` is not a proposition that can be checked\n    {shown}")
         })?;
+    }
+    for text in &wanted.view.formulas {
+        let told =
+            |why: String| format!("`--ltl` is no formula that can be checked\n    {}", why.replace('\n', "\n    "));
+        programs.demand(text).map_err(told)?;
     }
     for peer in &setup.peers {
         peers::start(peer, &mut programs, setup)?;

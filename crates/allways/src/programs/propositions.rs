@@ -14,6 +14,16 @@ pub fn propositions(never: &[String], names: &BTreeMap<String, String>) -> Vec<S
     never.iter().map(proposition).collect()
 }
 
+/// Formulas: those of the command line, of which each may be the name of one of the file, or all of the file. Names stand for
+/// propositions.
+pub fn formulas(asked: &[String], of_file: &BTreeMap<String, String>, names: &BTreeMap<String, String>) -> Vec<String> {
+    let named = |name: &String| of_file.get(name).map(|text| format!("{name} := {}", expand(text, names, 0)));
+    match asked.is_empty() {
+        true => of_file.keys().filter_map(named).collect(),
+        false => asked.iter().map(|text| named(text).unwrap_or_else(|| expand(text, names, 0))).collect(),
+    }
+}
+
 /// The same without brackets around all of it, if what is left is whole.
 fn without_brackets(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else { return text };

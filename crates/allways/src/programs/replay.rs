@@ -94,6 +94,9 @@ fn start(record: &ProgramsRef, setup: &Setup, host: Arc<DeclaredRoots>) -> Resul
     for text in &view.never {
         programs.forbid(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
     }
+    for text in &view.formulas {
+        programs.demand(text).map_err(|problem| format!("cannot read the formula `{text}`: {problem}"))?;
+    }
     programs.add_recorded(&record.peers)?;
     view.place(&mut programs)?;
     programs.know(&record.knowledge);
@@ -111,6 +114,10 @@ fn fails_again(programs: &mut Programs, saved: &Counterexample, record: &Program
         let side = |side: &(Choice, bool)| (side.0.actor, side.1);
         let race = Race { object: race.object, plain: true, one: side(&race.one), other: side(&race.other) };
         return programs.show_race(&race, way).is_some();
+    }
+    if saved.property.kind == FailureKind::Ltl {
+        let formula = programs.formulas().iter().find(|formula| formula.name == saved.property.name).cloned();
+        return formula.is_some_and(|formula| programs.refutes(&formula, &saved.schedule));
     }
     if let Some(start) = saved.schedule.cycle_start {
         let stem = programs.tell(&saved.schedule.choices[..start.min(saved.schedule.choices.len())], "");

@@ -17,9 +17,6 @@ pub const SERVICES_MAX: usize = 128;
 
 /// What a check starts.
 pub fn setup(name: &str, check: &Check, here: &Path) -> Result<Setup, String> {
-    if check.ltl.is_some() {
-        return Err(format!("[check.{name}.ltl] is not supported for programs yet"));
-    }
     if check.service.is_empty() {
         return Err(format!(
             "check `{name}` starts nothing\n  = help: [check.{name}.service.NAME] with a `command`, or `model`"

@@ -22,6 +22,8 @@ pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Ev
     let named = wanted.view.never.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Never));
     let strict = wanted.view.is_strict().then(|| (checker::STRICT.to_owned(), FailureKind::Never));
     let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named).chain(strict);
+    let formulas = wanted.view.formulas.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Ltl));
+    let names = names.chain(formulas);
     let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
     let place = |found: &Counterexample| properties.iter().position(|property| is_about(found, property));
     let programs = programs(setup, wanted, searched, &evidence);
@@ -47,6 +49,9 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
         evidence.counterexamples.iter().filter(|found| found.property.kind == kind && found.property.name == name);
     let messages: Vec<&str> = found.map(|found| found.message.as_str()).collect();
     let (verdict, note) = match messages.first() {
+        Some(_) if kind == FailureKind::Ltl && evidence.needs_fairness.contains(&name) => {
+            (PropertyVerdict::NeedsFairness, "holds on every weakly fair run (--fair weak)".to_owned())
+        }
         Some(_) if kind == FailureKind::Never && name != checker::STRICT => (PropertyVerdict::Violated, String::new()),
         Some(message) => (PropertyVerdict::Violated, (*message).to_owned()),
         None if evidence.is_doubtful(kind) => {

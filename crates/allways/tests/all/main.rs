@@ -8,6 +8,7 @@ mod cli;
 mod engines;
 mod faults;
 mod folder;
+mod formulas;
 mod knots;
 mod limits;
 mod migration_hints;

@@ -120,7 +120,8 @@ impl Workload {
     fn healing_actors(&self, kernel: &Kernel, history: &History) -> Vec<Actor> {
         let heals = |number: u32, is_enabled: bool| {
             let awaits = if is_enabled { Vec::new() } else { vec![world_object()] };
-            Actor { number, creator: number, choices: u32::from(is_enabled), awaits, ..Actor::default() }
+            let choices = u32::from(is_enabled);
+            Actor { number, creator: number, choices, awaits, conflicts_with_all: true, ..Actor::default() }
         };
         let started = if self.faults.have(Effect::Pause) { &self.started[..] } else { &[] };
         let resumes = RESUMES.zip(started).map(|(number, (pid, _))| heals(number, history.paused.contains(pid)));

@@ -233,9 +233,9 @@ impl Stepper<'_> {
         if !places.contains(&place) {
             let is_promoted = places.iter().any(|place| self.executor.refinement.is_promoted(*place));
             places.push(place);
-            self.executor.refinement.promote(
-                (is_promoted || self.workload.options.fine || self.workload.faults.stop_programs()).then_some(place),
-            );
+            // Whoever looks behind the end of a program may find half of what it has written, where that outlives it.
+            let outlives = self.workload.faults.stop_programs() && self.state.is_in_shared_mapping(place);
+            self.executor.refinement.promote((is_promoted || self.workload.options.fine || outlives).then_some(place));
         }
     }
 
@@ -358,6 +358,11 @@ impl State {
         let Some(mapping) = self.world.memory.mapping_at(space, address) else { return false };
         let is_writable = mapping.protection.contains(Protection::WRITE);
         mapping.sharing == Sharing::Shared || is_writable && !self.shares_nothing(space)
+    }
+
+    /// Whether an address is in a shared mapping.
+    fn is_in_shared_mapping(&self, (space, address): (SpaceId, u64)) -> bool {
+        self.world.memory.mapping_at(space, address).is_some_and(|mapping| mapping.sharing == Sharing::Shared)
     }
 
     /// A word of memory and its bytes, as objects: a wait for a word ends with a write of any part of it.

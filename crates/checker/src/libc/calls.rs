@@ -206,10 +206,6 @@ impl Stepper<'_> {
     /// the same lock: `exit(3)` and the end of a thread both lock the loader. They use it by functions, or by its words, as
     /// Rust's `Mutex` does where nobody waits.
     fn is_noted(&mut self, operation: &Operation, accesses: &[Access]) -> bool {
-        // Where programs are stopped, steps end inside of these functions, too: others find their locks held.
-        if self.workload.faults.stop_programs() {
-            return true;
-        }
         let is_life = self.state.is_life(operation.tid);
         let refinement = &mut self.executor.refinement;
         if !is_life {

@@ -159,7 +159,7 @@ impl<'a> Memoized<'a> {
         actors.extend(self.programs.workload.fault_actors(&after.kernel, &after.history));
         let is_stuck = actors.iter().all(|actor| actor.choices == 0 || actor.is_fault);
         let stuck = if is_stuck { self.programs.stuck_in(&after) } else { None };
-        Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck }
+        Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck, valuation: 0 }
     }
 
     /// The record of an actor. The state is restored only if the record is not memoized.

@@ -175,7 +175,9 @@ fn round(
     let Limits { states, failures, .. } = *limits;
     match engine {
         Engine::Graph { mode, .. } => {
-            let (options, mut limits) = (graph::Options::new(*mode), Limits { states, failures, stop: &mut stop });
+            let keeps_graph = !programs.formulas().is_empty();
+            let options = graph::Options { keeps_graph, ..graph::Options::new(*mode) };
+            let mut limits = Limits { states, failures, stop: &mut stop };
             let mut workers: Vec<Memoized<'_>> = workers.iter_mut().map(Memoized::new).collect();
             let mut owner = Memoized::new(programs);
             outcome.report = match workers.is_empty() {

@@ -2,5 +2,6 @@
 
 pub mod diagnose;
 pub mod driver;
+mod formulas;
 mod sampled_refinement;
 pub mod worker;

@@ -298,7 +298,7 @@ pub(crate) fn actor_table(
 /// Time as an actor, if a deadline is pending or may have been pending earlier.
 fn time_actor(is_awaited: bool, is_quiet: bool, passing: Passing) -> Option<Actor> {
     let Passing { may_hasten, low_priority, is_polled, is_spun, is_over, .. } = passing;
-    let time = Actor { number: TIME, creator: TIME, ..Actor::default() };
+    let time = Actor { number: TIME, creator: TIME, conflicts_with_all: true, ..Actor::default() };
     if !is_awaited && !is_polled {
         // Time could have passed before the last deadline was over: it stays an actor, blocked until a step sets
         // another.

@@ -357,11 +357,11 @@ impl State {
 
 impl View<'_> {
     /// Whether no other actor exists. Time is one where it may pass early: it may do so between any two operations; and so is
-    /// whoever stops a program, or resets a connection.
+    /// whoever stops a program, or resets a connection. A formula observes each state.
     pub(crate) fn is_alone(&self) -> bool {
         let threads = self.state.world.kernel.threads.len();
-        let is_safe = !self.workload.faults.have_actors();
-        threads == 1 && self.workload.peers.is_empty() && is_safe && !self.is_timed()
+        let is_unseen = !self.workload.faults.have_actors() && self.workload.formulas.is_empty();
+        threads == 1 && self.workload.peers.is_empty() && is_unseen && !self.is_timed()
     }
 
     /// Whether the step may execute a visible operation now: it is the first of the step, or no other actor can observe

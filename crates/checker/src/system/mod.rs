@@ -7,6 +7,7 @@ pub mod choice_kind;
 pub mod dependency;
 pub mod executor;
 pub mod failures;
+pub mod formula;
 pub mod gates;
 pub mod horizon;
 pub mod idle;

@@ -6,7 +6,10 @@ use proposition::Proposition;
 
 /// Propositions that must never be true.
 pub(crate) struct Forbidden {
+    /// Those that must never be true, and behind them the atoms of formulas.
     pub all: Vec<(String, Proposition)>,
+    /// How many are atoms.
+    pub atoms: usize,
     pub info: DebugInfo,
     pub directory: Vec<u8>,
     pub reads_output: bool,
@@ -14,7 +17,12 @@ pub(crate) struct Forbidden {
 
 impl Forbidden {
     pub fn new(info: DebugInfo, directory: Vec<u8>) -> Self {
-        Self { all: Vec::new(), info, directory, reads_output: false }
+        Self { all: Vec::new(), atoms: 0, info, directory, reads_output: false }
+    }
+
+    /// Those that must never be true.
+    pub fn forbidden(&self) -> &[(String, Proposition)] {
+        &self.all[..self.all.len() - self.atoms]
     }
 
     /// Whether there are none.
@@ -25,7 +33,7 @@ impl Forbidden {
     /// The same for another worker.
     pub fn for_worker(&self, host: Host) -> Self {
         let (all, directory) = (self.all.clone(), self.directory.clone());
-        Self { all, info: DebugInfo::new(host), directory, reads_output: self.reads_output }
+        Self { all, atoms: self.atoms, info: DebugInfo::new(host), directory, reads_output: self.reads_output }
     }
 }
 

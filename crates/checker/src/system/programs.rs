@@ -344,7 +344,8 @@ impl Programs {
         let ActorTable { actors, is_timed, .. } = self.actors(before.is_timed, untouched);
         let can_move = |actor: &Actor| actor.choices > 0 && !actor.is_fault;
         let stuck = if actors.iter().any(can_move) { None } else { self.stuck() };
-        Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck }
+        let valuation = if self.workload.formulas.is_empty() { 0 } else { self.workload.valuation(&self.state) };
+        Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck, valuation }
     }
 
     /// The failure of a state in which no actor is enabled.

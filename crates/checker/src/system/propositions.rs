@@ -9,7 +9,7 @@ use proposition::{Proposition, Stream, WorldFacts};
 use trace::FailureKind;
 
 impl Workload {
-    pub(super) fn facts<R>(
+    pub(crate) fn facts<R>(
         &mut self,
         state: &State,
         then: impl FnOnce(&[(String, Proposition)], &mut WorldFacts<'_>) -> R,
@@ -42,7 +42,7 @@ impl Workload {
     /// The failure of a step that makes a forbidden proposition true.
     pub(crate) fn forbidden_failure(&self, before: u64, after: u64) -> Option<Failure> {
         let new = (after & !before).trailing_zeros() as usize;
-        let (text, _) = self.forbidden.all.get(new)?;
+        let (text, _) = self.forbidden.forbidden().get(new)?;
         Some(Failure {
             kind: FailureKind::Never,
             message: format!("`{text}` has become true"),

@@ -41,7 +41,7 @@ impl Programs {
         let initial = explore::graph::FootprintSystem::initial(self);
         drop(initial);
         let true_now = self.workload.valuation(&self.state).trailing_zeros() as usize;
-        self.workload.forbidden.all.get(true_now).map(|(text, _)| text.clone())
+        self.workload.forbidden.forbidden().get(true_now).map(|(text, _)| text.clone())
     }
 
     /// Takes what programs have written since the last step.

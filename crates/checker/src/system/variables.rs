@@ -83,7 +83,7 @@ impl Workload {
     }
 
     /// Address spaces of the programs that were started.
-    pub(super) fn spaces(&self, state: &State) -> Vec<SpaceId> {
+    pub(crate) fn spaces(&self, state: &State) -> Vec<SpaceId> {
         let processes = self.started.iter().filter_map(|(pid, _)| state.world.kernel.processes.get(pid));
         processes.map(|process| process.space).filter(|space| state.world.memory.space_exists(*space)).collect()
     }

@@ -2,6 +2,7 @@
 
 use crate::faults::PlacedFaults;
 use crate::options::Options;
+use crate::system::formula::Formula;
 use crate::system::never::Forbidden;
 use crate::system::points::Points;
 use crate::system::service::{Expected, Service, Started};
@@ -21,6 +22,8 @@ pub(crate) struct Workload {
     pub points: Points,
     /// Propositions that must never be true.
     pub forbidden: Forbidden,
+    /// Formulas that every run has to satisfy.
+    pub formulas: Vec<Formula>,
     /// Programs outside of the search that answer it.
     pub peers: Vec<Arc<dyn Outside>>,
     /// Where they are, in the same order.
@@ -51,6 +54,7 @@ impl Workload {
             services,
             points: Points::default(),
             forbidden,
+            formulas: Vec::new(),
             peers: Vec::new(),
             shapes: Vec::new(),
             faults,
@@ -65,6 +69,7 @@ impl Workload {
             services: self.services.clone(),
             points: self.points.clone(),
             forbidden: self.forbidden.for_worker(host),
+            formulas: self.formulas.clone(),
             peers: self.peers.clone(),
             shapes: self.shapes.clone(),
             faults: self.faults.clone(),

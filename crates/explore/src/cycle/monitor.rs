@@ -88,6 +88,18 @@ impl Monitor {
         }
     }
 
+    /// The automaton of a negated property, where the truth of each atom is a bit of a valuation.
+    #[must_use]
+    pub fn observing(automaton: &ltl::Automaton, bit: impl Fn(u32) -> u32) -> Self {
+        let place = |position: usize| 1 << bit(automaton.propositions[position]);
+        let moved = |mask: u64| (0..64).filter(|at| mask >> at & 1 == 1).fold(0_u64, |all, at| all | place(at));
+        let mut monitor = Self::from(automaton);
+        for edge in monitor.states.iter_mut().flat_map(|state| &mut state.edges) {
+            (edge.must_hold, edge.must_fail) = (moved(edge.must_hold), moved(edge.must_fail));
+        }
+        monitor
+    }
+
     /// Leaves out runs that end.
     #[must_use]
     pub fn on_infinite_runs(self) -> Self {

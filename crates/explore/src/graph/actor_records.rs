@@ -62,8 +62,10 @@ impl<T: FootprintSystem> Search<'_, T> {
             unknown.remove(mover);
             failing = if fails { failing.union(Bits::one(mover)) } else { failing };
         }
-        // An actor that is alone may take longer steps than otherwise: no other can conflict with them.
-        let is_alone = reached.actors.iter().filter(|actor| !actor.low_priority && !actor.is_fault).count() <= 1;
+        // An actor that is alone may take longer steps than otherwise: no other can conflict with them, but for those that do so
+        // in any case.
+        let is_other = |actor: &&Actor| !actor.low_priority && !actor.is_fault && !actor.conflicts_with_all;
+        let is_alone = reached.actors.iter().filter(is_other).count() <= 1;
         for (place, actor) in inherited {
             if !is_alone && self.system.is_audited() {
                 let (mover, records) = (records[place].actor, &records[..]);

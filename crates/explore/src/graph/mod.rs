@@ -22,7 +22,8 @@
 //! - `footprint_table.rs`: interned footprints; `future.rs`: interned futures; `fixpoint.rs`: the conditions;
 //! - `snapshot_cache.rs`, `trial_cache.rs`: what is kept although it could be executed again;
 //! - `job.rs`, `lookahead.rs`, `workers.rs`: threads that execute steps ahead of the search;
-//! - `scc.rs`, `path.rs`, `inevitable.rs`, `livelock.rs`, `races.rs`, `report.rs`, `graph_report.rs`: what the graph shows.
+//! - `scc.rs`, `path.rs`, `inevitable.rs`, `livelock.rs`, `races.rs`, `report.rs`, `graph_report.rs`: what the graph shows;
+//! - `stored.rs`: the graph as a system of its own, for properties of runs.
 
 mod actor_records;
 mod actor_table;
@@ -48,6 +49,7 @@ mod scc;
 mod search;
 mod snapshot_cache;
 mod state_graph;
+mod stored;
 mod trial_cache;
 mod workers;
 
@@ -60,3 +62,4 @@ pub use options::{Bound, Limits, Mode, Options};
 #[doc(hidden)]
 pub use options::{Filter, Parts};
 pub use report::{Counts, Livelock, Report};
+pub use stored::StoredGraph;

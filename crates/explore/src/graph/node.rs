@@ -37,6 +37,8 @@ pub struct Node {
     pub parent: Option<(u32, Choice)>,
     /// Steps from the initial state over parents.
     pub depth: u32,
+    /// Which propositions are true there.
+    pub valuation: u64,
     /// How it ends, if no actor is enabled.
     pub end: End,
     /// Whether all enabled actors must be explored: C2, C3, or a fatal step.
@@ -94,6 +96,7 @@ impl Node {
             future: EMPTY,
             parent,
             depth,
+            valuation: 0,
             end: End::No,
             expand_fully: false,
         }

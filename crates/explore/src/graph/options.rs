@@ -78,13 +78,15 @@ pub struct Options {
     pub trials: usize,
     /// Memory of the graph in bytes, without snapshots.
     pub bytes: u64,
+    /// Whether the report has the graph of a complete search.
+    pub keeps_graph: bool,
 }
 
 impl Options {
     /// The default for a mode.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
-        Self { mode, snapshots: 5_000, trials: 500, bytes: u64::MAX }
+        Self { mode, snapshots: 5_000, trials: 500, bytes: u64::MAX, keeps_graph: false }
     }
 }
 

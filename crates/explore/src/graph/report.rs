@@ -1,5 +1,6 @@
 //! The result of a search.
 
+use super::stored::StoredGraph;
 use crate::found::{ChoiceCounts, Found, Stopped};
 use crate::race::Race;
 use trace::Choice;
@@ -63,4 +64,6 @@ pub struct Report {
     pub counts: Counts,
     /// Livelocks. That there is no other follows only from a complete search without reduction.
     pub livelocks: Vec<Livelock>,
+    /// The graph of a complete search, if it was asked for.
+    pub graph: Option<StoredGraph>,
 }

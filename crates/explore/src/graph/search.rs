@@ -222,7 +222,7 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
         let enabled = records.iter().filter(|record| record.choices > 0).map(|record| record.actor).collect();
         let actors = (self.graph.records.add(&records), enabled);
         let parent = incoming.map(|incoming| (incoming.at, incoming.choice));
-        let mut node = Node::new(reached.fingerprint, actors, parent, depth);
+        let mut node = Node { valuation: reached.valuation, ..Node::new(reached.fingerprint, actors, parent, depth) };
         if is_end {
             node.end = match (fatal, &reached.stuck) {
                 (true, _) => End::Failed,

@@ -10,7 +10,6 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
         &["DETACHED", "ENDS"],
         &["", "", "pthread_exit(0); "],
     ),
-    ("a thread that ends has locked the loader when its program is killed", &["ENDS"], &["pthread_exit(0); ", ""]),
     (
         "a process that holds a robust lock executes another program",
         &["PROCESSES", "ROBUST", "INHERITED"],
@@ -265,6 +264,12 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
         &["mprotect(page, 4096, PROT_NONE); V(page[0]) = 2; ", "", "memcpy(page, page + 8, 8); "],
     ),
     ("two threads that end load a library", &[], &["pthread_exit(0); ", "pthread_exit(0); "]),
+];
+
+/// The same where faults happen: the look at which they differed comes first.
+pub const KNOWN_WITH_FAULTS: &[(&str, &str, &[&str], &[&str])] = &[
+    ("kills", "a thread that ends has locked the loader", &["ENDS"], &["pthread_exit(0); ", ""]),
+    ("restarts", "the first step is taken for the restart", &[], &["", ""]),
 ];
 
 /// One of them.

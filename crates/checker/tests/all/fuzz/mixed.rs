@@ -8,7 +8,7 @@
 use crate::fuzz::batch::{Batch, Case};
 use crate::fuzz::compare::{Missing, STATES_MAX, Seen, answer, without_memory};
 use crate::fuzz::generate::Program;
-use crate::fuzz::known::{KNOWN, known};
+use crate::fuzz::known::{KNOWN, KNOWN_WITH_FAULTS, known};
 use crate::fuzz::mix::{self, Mix};
 use crate::fuzz::native;
 use crate::fuzz::table::{FAMILIES, Family, MEMORY};
@@ -435,6 +435,18 @@ fn programs_on_which_answers_once_differed_have_one() {
     assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n"));
     let large: Vec<&str> = tally.large.iter().map(|seed| KNOWN[*seed as usize / 12].0).collect();
     assert!(large.is_empty(), "too large: {large:?}");
+}
+
+#[test]
+fn programs_on_which_answers_once_differed_under_faults_have_one() {
+    for (number, (look, about, needs, parts)) in KNOWN_WITH_FAULTS.iter().enumerate() {
+        let mix = known(needs, parts);
+        let batch = Batch::of(&format!("known-{}", look.replace(' ', "-")), vec![(0, mix.program(number))]);
+        let case = batch.cases().next().expect("there is one");
+        let Judged { compared, difference, .. } = judge(&mix, &case, Some(look));
+        let told = difference.map(|difference| difference.told);
+        assert_eq!((compared, told), (true, None), "{about}");
+    }
 }
 
 /// The comparison is worth something only if it notices when a part is missing: it must in one of the known programs.

@@ -217,7 +217,8 @@ impl Machine {
             let places: Vec<_> = state.threads.iter().map(|thread| thread.pc).collect();
             Failure { kind: FailureKind::Deadlock, message: format!("{places:?}"), fatal: true, property: None }
         });
-        Reached { fingerprint: fingerprint(&state), state, actors, stuck }
+        let valuation = state.vars.iter().enumerate().fold(0, |all, (bit, var)| all | u64::from(*var != 0) << bit);
+        Reached { fingerprint: fingerprint(&state), state, actors, stuck, valuation }
     }
 }
 

@@ -1,0 +1,88 @@
+//! Formulas of linear temporal logic over programs: `check --ltl`.
+
+use crate::folder::{Folder, says};
+use std::fs;
+
+fn compiled(name: &str, flags: &[&str], source: &str) -> Folder {
+    let folder = Folder::new(&format!("formulas-{name}"));
+    folder.compile(name, flags, source);
+    folder
+}
+
+const SERVED: &str = "served := [] (waiting[1] == 1 -> <> inside[1] == 1)";
+const EXCLUSIVE: &str = "exclusive := [] !(inside[0] == 1 && inside[1] == 1)";
+
+#[test]
+fn a_test_and_set_lock_starves_whoever_waits_and_petersons_does_not() {
+    let locks = compiled("locks", &["-pthread"], "programs/ltl/locks.c");
+    for fairness in [&[][..], &["--fair", "weak"]] {
+        let words = ["check", "--ltl", SERVED, "--ltl", EXCLUSIVE, "--check", "deadlock"];
+        let told = locks.run(&[&words, fairness, &["--", "./locks"]].concat());
+        says(
+            &told,
+            1,
+            &["error[ltl]: `served`", "start of cycle", "confirmed by replay", "exclusive  ltl       holds"],
+        );
+        says(&locks.run(&["replay"]), 1, &["error[ltl]: `served`", "start of cycle", "the same failure"]);
+    }
+    let peterson = compiled("peterson", &["-pthread", "-DPETERSON"], "programs/ltl/locks.c");
+    let check = |more: &[&str]| peterson.run(&[&["check", "--ltl", SERVED][..], more, &["--", "./peterson"]].concat());
+    says(&check(&[]), 1, &["needs fairness", "holds on every weakly fair run"]);
+    says(&check(&["--fair", "weak"]), 0, &["served    ltl       holds", "reduction off", "exhaustive"]);
+}
+
+#[test]
+fn the_remote_agent_waits_for_ever_if_it_looks_outside_of_the_lock() {
+    let again = ["--ltl", "[] <> ev1.count == 1", "--ltl", "[] (ev2.count == 1 -> <> ev2.count == 2)"];
+    for (name, flags, exit, told) in [
+        ("rax", &["-pthread", "-DROUNDS=0"][..], 0, &["holds: 8 of 8"][..]),
+        ("outer", &["-pthread", "-DROUNDS=0", "-DCOND_OUTER"], 1, &["error[ltl]: `[] <> ev1.count == 1`"]),
+    ] {
+        let folder = compiled(name, flags, "programs/rax.c");
+        let program = format!("./{name}");
+        says(&folder.run(&[&["check"][..], &again, &["--", &program]].concat()), exit, told);
+    }
+}
+
+#[test]
+fn values_that_are_overwritten_at_once_are_seen() {
+    let source = "volatile int x;\nint main(void) {\n    x = 1;\n    x = 2;\n    x = 3;\n    return 0;\n}\n";
+    let folder = compiled("brief", &[], source);
+    let check = |formula: &str| folder.run(&["check", "--ltl", formula, "--", "./brief"]);
+    says(&check("<> x == 2"), 0, &["ltl       holds"]);
+    says(&check("[] x != 2"), 1, &["error[ltl]"]);
+    says(&check("x == 0 U (x == 1 U (x == 2 U [] x == 3))"), 1, &["error[ltl]"]);
+    says(&check("x == 0 U (x == 1 U (x == 2 U x == 3))"), 0, &["ltl       holds"]);
+}
+
+#[test]
+fn formulas_speak_of_output_ends_and_faults_and_have_names_in_the_file() {
+    let source = "#include <stdio.h>\n#include <unistd.h>\nint main(void) {\n    puts(\"ASK\");\n    fflush(stdout);\n    usleep(1000);\n    puts(\"ACK\");\n    return 0;\n}\n";
+    let folder = compiled("asks", &[], source);
+    let file = "[check.asks.let]\nasked = 'stdout(asks) =~ \"ASK\"'\nanswered = 'stdout(asks) =~ \"ACK\"'\n[check.asks.ltl]\nserved = \"[] (asked -> <> answered)\"\nends = \"<> exited(asks) == 0\"\n[check.asks.service.asks]\ncommand = \"./asks\"\n";
+    fs::write(folder.0.join("allways.toml"), file).expect("can write a file");
+    says(&folder.run(&["check"]), 0, &["served    ltl       holds", "ends      ltl       holds"]);
+    // A program that is killed stays silent.
+    let killed = folder.run(&["check", "--faults", "1", "--only", "kill"]);
+    says(&killed, 1, &["error[ltl]: `served`", "kill asks", "error[ltl]: `ends`", "confirmed by replay"]);
+    says(&folder.run(&["replay"]), 1, &["error[ltl]", "kill asks"]);
+    let one = folder.run(&["check", "--ltl", "ends"]);
+    says(&one, 0, &["ends      ltl       holds"]);
+    assert!(!one.out.contains("served"), "{}", one.out);
+}
+
+#[test]
+fn slips_in_formulas_are_told() {
+    let folder = compiled("plain", &[], "int x;\nint main(void) { return x; }\n");
+    let table: [(&[&str], &str); 6] = [
+        (&["--ltl", "[] (x == 0"], "never closed"),
+        (&["--ltl", "[] y == 0"], "no global variable `y`"),
+        (&["--ltl", "[] exited(plane) == 0"], "no process `plane`"),
+        (&["--ltl", "[] x == 0", "--engine", "dpor"], "`--ltl` goes with `--engine graph`"),
+        (&["--ltl", "[] x == 0", "--preemptions", "1"], "leave some out"),
+        (&["--fair", "weak"], "`--fair` is for models"),
+    ];
+    for (words, meant) in table {
+        says(&folder.run(&[&["check"], words, &["--", "./plain"]].concat()), 2, &[meant]);
+    }
+}

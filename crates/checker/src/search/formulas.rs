@@ -1,0 +1,106 @@
+//! Formulas of linear temporal logic over programs: searched in the explored graph, and judged again on executed runs.
+//!
+//! Atoms are propositions; their truth is kept with each state of the graph. The graph is explored without reduction, so the
+//! order of independent steps, and with it fairness, is what it is.
+
+use crate::system::formula::Formula;
+use crate::system::never::named;
+use crate::system::programs::Programs;
+use explore::graph::{FootprintSystem, StoredGraph};
+use explore::{Control, Fairness, Monitor, Options, find_cycle, search_monitored};
+use proposition::Proposition;
+use trace::Schedule;
+
+/// Propositions that a check may have: as many as a valuation has bits.
+const MOST: usize = 64;
+
+impl Programs {
+    /// Adds a formula that every run has to satisfy; `NAME := FORMULA` gives it a name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or one of its atoms names what is not there.
+    pub fn demand(&mut self, text: &str) -> Result<(), String> {
+        let (name, text) = named(text);
+        let parsed = ltl::parse(text).map_err(|error| error.to_string())?;
+        let bits: Vec<u32> = parsed.atoms.iter().map(|atom| self.observe(&atom.text)).collect::<Result<_, _>>()?;
+        let automaton = ltl::translate(&parsed.formula.not()).map_err(|error| error.to_string())?;
+        let monitor = Monitor::observing(&automaton, |atom| bits[atom as usize]);
+        self.workload.formulas.push(Formula { name: name.to_owned(), text: text.to_owned(), monitor });
+        Ok(())
+    }
+
+    /// Adds a proposition whose truth is kept with each state; its bit.
+    fn observe(&mut self, text: &str) -> Result<u32, String> {
+        let told = |problem: proposition::Problem| problem.shown(text);
+        let proposition = Proposition::parse(text).map_err(told)?;
+        self.workload.facts(&self.state, |_, facts| proposition.verify(facts)).map_err(told)?;
+        let variables = proposition.variables();
+        let watched = &mut self.workload.forbidden;
+        watched.reads_output |= proposition.reads_output();
+        watched.all.push((text.to_owned(), proposition));
+        watched.atoms += 1;
+        let all = watched.all.len();
+        self.show_each_value(&variables);
+        match all {
+            _ if all > MOST => Err(format!("more than {MOST} propositions cannot be told apart")),
+            _ => Ok(all as u32 - 1),
+        }
+    }
+
+    /// Makes each access to some global variables a step: a value that is overwritten soon is seen, too.
+    fn show_each_value(&mut self, variables: &[(Option<String>, String)]) {
+        let mut words = Vec::new();
+        for space in self.workload.spaces(&self.state) {
+            for (_, variable) in variables {
+                let memory = &self.state.world.memory;
+                let place = self.workload.forbidden.info.global(memory, space, variable).ok().flatten();
+                let range = place.map_or(0..0, |place| place.address & !3..place.address + place.size);
+                words.extend(range.step_by(4).map(|address| (space, address)));
+            }
+        }
+        self.executor.refinement.promote(words);
+        self.promote(&[]);
+    }
+
+    /// The formulas.
+    #[must_use]
+    pub fn formulas(&self) -> &[Formula] {
+        &self.workload.formulas
+    }
+
+    /// A run of an explored graph that violates a formula; among the weakly fair ones, or all.
+    #[must_use]
+    pub fn refutation(&self, formula: &Formula, graph: &StoredGraph, fairness: Fairness) -> Option<Schedule> {
+        let Formula { monitor, .. } = formula;
+        let (failure, options, control) = (formula.failure(), Options::default(), Control::default());
+        let watched = match monitor.is_safety() {
+            true => search_monitored(graph, monitor, 0, failure, &options, control),
+            false => find_cycle(graph, monitor, 0, failure, fairness, &options, control),
+        };
+        watched.outcome.violations.first().map(|violation| graph.in_system_numbers(&violation.schedule))
+    }
+
+    /// Whether a schedule, executed again, violates a formula: it comes back to where its cycle begins, or ends where nothing but
+    /// faults can happen, and the truth of the propositions on the way is what the formula excludes.
+    pub fn refutes(&mut self, formula: &Formula, schedule: &Schedule) -> bool {
+        let mut reached = self.initial();
+        let (mut valuations, mut states) = (vec![reached.valuation], vec![reached.fingerprint]);
+        for choice in &schedule.choices {
+            let Some(taken) = self.step(&reached.state, *choice) else { return false };
+            reached = taken.reached;
+            valuations.push(reached.valuation);
+            states.push(reached.fingerprint);
+        }
+        if let Some(start) = schedule.cycle_start {
+            let is_stutter = start + 1 >= states.len();
+            let closes = if is_stutter { reached.is_end() } else { states[start] == reached.fingerprint };
+            if !closes {
+                return false;
+            }
+            if !is_stutter {
+                valuations.pop();
+            }
+        }
+        formula.monitor.accepts(&valuations, schedule.cycle_start)
+    }
+}

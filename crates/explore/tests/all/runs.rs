@@ -1,0 +1,116 @@
+//! Formulas on explored graphs, against their definition on the runs of those graphs.
+
+use crate::toy::{Machine, generate};
+use explore::graph::{Limits, Mode, Options, StoredGraph, search_with};
+use explore::system::Failure;
+use explore::{Control, Fairness, Monitor, Selection, TransitionSystem, find_cycle};
+use ltl::random::Random;
+use ltl::{Formula, Lasso};
+use std::ops::ControlFlow;
+use trace::{Choice, FailureKind, Schedule};
+
+/// Atoms of random formulas: variables of toy programs that are not zero.
+const ATOMS: u32 = 3;
+
+/// Random runs of a graph on which a formula that is said to hold is evaluated.
+const RUNS: u64 = 40;
+
+fn explored(seed: u64) -> Option<StoredGraph> {
+    let mut stop = |_: u64, _: u64| false;
+    let mut limits = Limits { states: 3_000, failures: usize::MAX, stop: &mut stop };
+    let options = Options { keeps_graph: true, ..Options::new(Mode::Full) };
+    search_with(&mut Machine::new(generate::program(seed).0), options, &mut limits).graph
+}
+
+fn steps(graph: &StoredGraph, state: [u8; 8]) -> Vec<(Choice, [u8; 8])> {
+    let mut all = Vec::new();
+    graph.steps(&mut (), &state, Selection::All, &mut |step| {
+        all.push((step.choice, *step.state));
+        ControlFlow::Continue(())
+    });
+    all
+}
+
+fn valuation(graph: &StoredGraph, state: [u8; 8]) -> u64 {
+    graph.observe(&mut (), &state, 0).expect("it is kept")
+}
+
+/// The word of a run: after the last state it goes on at `start`, or stays where it is.
+fn word(graph: &StoredGraph, states: &[[u8; 8]], start: usize) -> Lasso {
+    let letters: Vec<u64> = states.iter().map(|state| valuation(graph, *state)).collect();
+    Lasso::new(&letters[..start], &letters[start..]).expect("it has a cycle")
+}
+
+/// A random run, until it comes back to a state or ends.
+fn walk(graph: &StoredGraph, random: &mut Random) -> Lasso {
+    let mut states = vec![graph.initial(&mut ())];
+    loop {
+        let next = steps(graph, *states.last().expect("there is one"));
+        if next.is_empty() {
+            return word(graph, &states, states.len() - 1);
+        }
+        let (_, state) = next[random.below(next.len())];
+        if let Some(start) = states.iter().position(|known| *known == state) {
+            return word(graph, &states, start);
+        }
+        states.push(state);
+    }
+}
+
+/// The word of a schedule of the graph. The last state of a cycle is its first one again.
+fn followed(graph: &StoredGraph, Schedule { choices, cycle_start }: &Schedule) -> Lasso {
+    let mut states = vec![graph.initial(&mut ())];
+    for choice in choices {
+        let (_, state) = *steps(graph, *states.last().expect("there is one"))
+            .iter()
+            .find(|(known, _)| known == choice)
+            .expect("a step");
+        states.push(state);
+    }
+    let start = cycle_start.unwrap_or(choices.len());
+    if start < choices.len() {
+        assert_eq!(states.pop(), Some(states[start]), "a cycle comes back");
+    } else {
+        assert!(cycle_start.is_none() || steps(graph, states[start]).is_empty(), "a run stays where it ends");
+    }
+    word(graph, &states, start)
+}
+
+/// A run that violates a formula, in numbers of the graph.
+fn refutation(graph: &StoredGraph, formula: &Formula, fairness: Fairness) -> Option<Schedule> {
+    let automaton = ltl::translate(&formula.clone().not()).expect("it is small");
+    let monitor = Monitor::observing(&automaton, |atom| atom);
+    let failure = Failure { kind: FailureKind::Ltl, message: String::new(), fatal: false, property: None };
+    let options = explore::Options::default();
+    let watched = find_cycle(graph, &monitor, 0, failure, fairness, &options, Control::default());
+    assert!(watched.outcome.complete() || !watched.outcome.violations.is_empty());
+    watched.outcome.violations.first().map(|violation| violation.schedule.clone())
+}
+
+#[test]
+fn formulas_on_graphs_mean_what_they_mean_on_their_runs() {
+    let (mut violated, mut held, mut unfair) = (0, 0, 0);
+    for seed in 0..400 {
+        let Some(graph) = explored(seed) else { continue };
+        let mut random = Random::new(seed);
+        let options = ltl::random::Options { size: 5, atoms: ATOMS, next: false };
+        let formula = ltl::random::formula(&mut random, options);
+        match refutation(&graph, &formula, Fairness::Off) {
+            Some(schedule) => {
+                violated += 1;
+                // A prefix that violates it does so however it goes on.
+                assert!(!ltl::holds(&formula, &followed(&graph, &schedule)), "{seed}: {formula:?}");
+                unfair += u32::from(refutation(&graph, &formula, Fairness::Weak).is_none());
+            }
+            None => {
+                held += 1;
+                assert_eq!(refutation(&graph, &formula, Fairness::Weak), None, "{seed}: fair runs are runs");
+                for _ in 0..RUNS {
+                    let run = walk(&graph, &mut random);
+                    assert!(ltl::holds(&formula, &run), "{seed}: {formula:?} on {run:?}");
+                }
+            }
+        }
+    }
+    assert!(violated > 50 && held > 50 && unfair > 0, "{violated} violated, {held} held, {unfair} need fairness");
+}
