@@ -26,6 +26,7 @@ mod pattern;
 mod print;
 mod problem;
 mod tree;
+mod witness;
 mod world_facts;
 
 pub use facts::{Datum, Facts, Stream};
@@ -64,6 +65,25 @@ impl Proposition {
     /// As [`Self::holds`].
     pub fn verify(&self, facts: &mut dyn Facts) -> Result<(), Problem> {
         evaluate::Evaluation { facts, is_complete: true }.truth(&self.tree).map(|_| ())
+    }
+
+    /// A fingerprint of all facts that it asks for: a step that leaves it as it was cannot change the proposition, whatever
+    /// independent steps come before.
+    #[must_use]
+    pub fn witness(&self, facts: &mut dyn Facts) -> u64 {
+        witness::witness(&self.tree, facts)
+    }
+
+    /// Whether it asks for files.
+    #[must_use]
+    pub fn reads_files(&self) -> bool {
+        witness::reads_files(&self.tree)
+    }
+
+    /// Whether any step may matter to it: it asks who is blocked, for the last step, or for what a pointer leads to.
+    #[must_use]
+    pub fn depends_on_all(&self) -> bool {
+        witness::depends_on_all(&self.tree)
     }
 
     /// Whether it asks what programs have written.

@@ -154,7 +154,7 @@ fn a_program_that_cannot_be_started_is_told_with_a_next_step() {
 #[test]
 fn a_flag_that_means_nothing_is_refused_with_what_is_meant() {
     let folder = Folder::new("check-flags");
-    folder.run(&["check", "--ltl", "[] p", "--", "true"]).refused(2, &["--ltl", "models"]);
+    folder.run(&["check", "--order", "dfs", "--", "true"]).refused(2, &["--order", "models"]);
     folder.run(&["check", "--check", "progress", "--", "true"]).refused(2, &["--check progress", "deadlock"]);
     folder.run(&["check", "--check", "never", "--", "true"]).refused(2, &["--never PROPOSITION", "deadlock"]);
     folder.run(&["check", "--check", "deadlok", "--", "true"]).refused(2, &["deadlok", "similar", "'deadlock'"]);

@@ -56,6 +56,24 @@ fn values_that_are_overwritten_at_once_are_seen() {
 }
 
 #[test]
+fn what_must_never_be_true_is_seen_although_it_lasts_no_longer_than_a_moment() {
+    let source = "#include <fcntl.h>\n#include <unistd.h>\nvolatile int x;\nint main(void) {\n    x = 1;\n    x = 2;\n    x = 3;\n    close(creat(\"a\", 0600));\n    close(creat(\"b\", 0600));\n    return 0;\n}\n";
+    let folder = compiled("moment", &[], source);
+    for (proposition, exit) in [
+        ("x == 2", 1),
+        ("x == 4", 0),
+        ("exists(\"a\") && !exists(\"b\")", 1),
+        ("exists(\"b\") && !exists(\"a\")", 0),
+        ("x == 2 && exists(\"a\")", 0),
+    ] {
+        for engine in ["graph", "dpor"] {
+            let told = folder.run(&["check", "--never", proposition, "--engine", engine, "--", "./moment"]);
+            says(&told, exit, &[if exit == 1 { "error[never]" } else { "holds" }]);
+        }
+    }
+}
+
+#[test]
 fn formulas_speak_of_output_ends_and_faults_and_have_names_in_the_file() {
     let source = "#include <stdio.h>\n#include <unistd.h>\nint main(void) {\n    puts(\"ASK\");\n    fflush(stdout);\n    usleep(1000);\n    puts(\"ACK\");\n    return 0;\n}\n";
     let folder = compiled("asks", &[], source);

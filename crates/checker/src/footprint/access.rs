@@ -149,6 +149,12 @@ pub fn deadlines() -> u64 {
     object(Kind::World, 1, 0)
 }
 
+/// What propositions depend on, as one object: steps that change it keep their order.
+#[must_use]
+pub fn observed() -> u64 {
+    object(Kind::World, 5, 0)
+}
+
 /// A word of memory as an object.
 ///
 /// The object of shared memory is the place in the file or object, not the address: processes map

@@ -19,7 +19,7 @@ impl Programs {
             && !state.is_timed
             && self.workload.peers.is_empty()
             && !self.workload.faults.have_actors()
-            && self.workload.formulas.is_empty()
+            && self.workload.forbidden.is_empty()
             && self.listener.info.is_none()
             && (state.fingerprint == self.initial.fingerprint || self.executor.prefix().leads_to(state))
     }

@@ -357,10 +357,10 @@ impl State {
 
 impl View<'_> {
     /// Whether no other actor exists. Time is one where it may pass early: it may do so between any two operations; and so is
-    /// whoever stops a program, or resets a connection. A formula observes each state.
+    /// whoever stops a program, or resets a connection. Propositions observe each state.
     pub(crate) fn is_alone(&self) -> bool {
         let threads = self.state.world.kernel.threads.len();
-        let is_unseen = !self.workload.faults.have_actors() && self.workload.formulas.is_empty();
+        let is_unseen = !self.workload.faults.have_actors() && self.workload.forbidden.is_empty();
         threads == 1 && self.workload.peers.is_empty() && is_unseen && !self.is_timed()
     }
 

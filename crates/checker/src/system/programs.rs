@@ -498,6 +498,7 @@ impl Programs {
             self.state.begin_notes(tid);
         }
         let (before, gates) = (self.workload.valuation(&self.state), self.view().gates());
+        let witness = self.workload.witness(&self.state);
         let timing = self.view().timing(tid);
         let several = signal::shared(&self.state.world.kernel);
         let recipients = signal::recipients(&self.state.world.kernel, &several);
@@ -517,6 +518,11 @@ impl Programs {
         let progress = accesses.iter().any(access::changes);
         self.take_output();
         let after = self.workload.valuation(&self.state);
+        let has_changed = self.workload.witness(&self.state) != witness;
+        let visible = self.workload.is_observed(&accesses, has_changed);
+        if visible {
+            accesses.push(Access { object: access::observed(), write: true, plain: false });
+        }
         let failure = self.failed(choice.actor, wrong, (before, after));
         let fingerprint = self.fingerprint();
         let is_fatal = failure.as_ref().is_some_and(|failure| failure.fatal);
@@ -524,7 +530,7 @@ impl Programs {
             true => Reached::known(fingerprint),
             false => self.reached(fingerprint, (state, &around.untouched(&accesses))).map(Some),
         };
-        let step = Taken { failure, progress, visible: before != after, ..Taken::new(reached, accesses) };
+        let step = Taken { failure, progress, visible, ..Taken::new(reached, accesses) };
         Some(Executed { step, reads })
     }
 

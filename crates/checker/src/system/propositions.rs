@@ -1,8 +1,10 @@
 //! Propositions of the workload, evaluated in every state.
 
+use crate::footprint::access::{self, Kind};
 use crate::system::state::State;
 use crate::system::view::View;
 use crate::system::workload::Workload;
+use explore::graph::Access;
 use explore::system::Failure;
 use kernel::Pid;
 use proposition::{Proposition, Stream, WorldFacts};
@@ -37,6 +39,25 @@ impl Workload {
             let holds = all.iter().enumerate().map(|(bit, (_, one))| u64::from(one.holds(facts) == Ok(true)) << bit);
             holds.fold(0, |all, one| all | one)
         })
+    }
+
+    /// What propositions depend on, as a fingerprint.
+    pub(crate) fn witness(&mut self, state: &State) -> u64 {
+        if self.forbidden.is_empty() {
+            return 0;
+        }
+        let mix = |all: u64, one: u64| all.rotate_left(7) ^ one;
+        self.facts(state, |all, facts| all.iter().map(|(_, one)| one.witness(facts)).fold(0, mix))
+    }
+
+    /// Whether a step with these accesses may change what propositions depend on, in some order with independent steps: it
+    /// does so here, or it changes one of several things that they put together.
+    pub(crate) fn is_observed(&self, accesses: &[Access], has_changed: bool) -> bool {
+        let is_file = |access: &Access| {
+            access::changes(access) && matches!(access::kind(access.object), Kind::Names | Kind::Inode)
+        };
+        let may_change = |one: &Proposition| one.depends_on_all() || one.reads_files() && accesses.iter().any(is_file);
+        has_changed || self.forbidden.all.iter().any(|(_, one)| may_change(one))
     }
 
     /// The failure of a step that makes a forbidden proposition true.

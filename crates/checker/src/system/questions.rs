@@ -32,8 +32,24 @@ impl Programs {
         let proposition = Proposition::parse(text)?;
         self.workload.facts(&self.state, |_, facts| proposition.verify(facts))?;
         self.workload.forbidden.reads_output |= proposition.reads_output();
+        self.show_each_value(&proposition.variables());
         self.workload.forbidden.all.push((name.to_owned(), proposition));
         Ok(())
+    }
+
+    /// Makes each access to some global variables a step: a value that is overwritten soon is seen, too.
+    pub(crate) fn show_each_value(&mut self, variables: &[(Option<String>, String)]) {
+        let mut words = Vec::new();
+        for space in self.workload.spaces(&self.state) {
+            for (_, variable) in variables {
+                let memory = &self.state.world.memory;
+                let place = self.workload.forbidden.info.global(memory, space, variable).ok().flatten();
+                let range = place.map_or(0..0, |place| place.address & !3..place.address + place.size);
+                words.extend(range.step_by(4).map(|address| (space, address)));
+            }
+        }
+        self.executor.refinement.promote(words);
+        self.promote(&[]);
     }
 
     /// A forbidden proposition that holds in the initial state.

@@ -266,10 +266,12 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
     ("two threads that end load a library", &[], &["pthread_exit(0); ", "pthread_exit(0); "]),
 ];
 
-/// The same where faults happen: the look at which they differed comes first.
-pub const KNOWN_WITH_FAULTS: &[(&str, &str, &[&str], &[&str])] = &[
+/// The same, by the look at which they differed.
+pub const KNOWN_BY_LOOK: &[(&str, &str, &[&str], &[&str])] = &[
     ("kills", "a thread that ends has locked the loader", &["ENDS"], &["pthread_exit(0); ", ""]),
     ("restarts", "the first step is taken for the restart", &[], &["", ""]),
+    ("pauses", "the only thread left takes longer steps", &["ENDS"], &["", ""]),
+    ("propositions", "two write variables that a proposition compares", &[], &["s->w[0] = 3; ", "V(s->w[1]) = 3; "]),
 ];
 
 /// One of them.
