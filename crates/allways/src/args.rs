@@ -1,19 +1,20 @@
 //! The command line.
 
+use crate::examples;
 use crate::fault_args::{FAULTS_HELP, FaultArgs, FaultCount, FaultsArgs, fault_count};
 use crate::model_args::{Fairness, ModelArgs, OrderName, StoreName};
 use crate::options::{Options, Spec, Where};
+use crate::report_files::ReportFile;
 use crate::units;
 use crate::world_args::WorldArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 a counterexample, 2 wrong usage or input, 3 inconclusive, \
                           4 nothing to check, 70 a bug in allways, 130 interrupted";
-
-const RUN_CODES: &str = "Exit codes of `run -- CMD`: the guest's own (128 and the signal if one ended it); 1 also for a deadlock, \
-                         2 if a command cannot be started, 3 if something is not modelled, 130 interrupted";
 
 /// Checks models of programs that talk to each other.
 #[derive(Parser, Debug)]
@@ -48,33 +49,49 @@ pub struct Shared {
 #[derive(Subcommand, Debug)]
 pub enum Verb {
     /// Search all runs of programs (`check -- CMD`) or of a model (`check FILE.pml`) for violations
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = examples::CHECK)]
     Check(Box<CheckArgs>),
     /// Find the faults that break the properties of programs or of a model, without touching them
     #[command(after_help = FAULTS_HELP)]
     Faults(Box<FaultsArgs>),
     /// Run programs once, deterministically (`run -- CMD`), or simulate a model (`run FILE.pml`)
-    #[command(after_help = RUN_CODES)]
+    #[command(after_help = examples::RUN)]
     Run(Box<RunArgs>),
     /// Say what of a program and its libraries is not modelled, before it runs
+    #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Execute a counterexample again (the latest, if none is named)
+    #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
+    /// Debug a counterexample (the latest, if none is named) in gdb, forwards and backwards
+    #[command(after_help = examples::DEBUG)]
+    Debug(DebugArgs),
     /// Print a saved counterexample (the latest, if none is named)
+    #[command(after_help = examples::REPORT)]
     Report(ReportArgs),
+    /// Look at states and take choices by hand, in the browser
+    #[command(after_help = examples::EXPLORE)]
+    Explore(Box<ExploreArgs>),
     /// Write an allways.toml to begin with
     Init,
     /// List the saved counterexamples
-    Ls,
+    #[command(after_help = examples::LS)]
+    Ls(LsArgs),
     /// Remove saved counterexamples
+    #[command(after_help = examples::RM)]
     Rm(RmArgs),
     /// Print completions for a shell
+    #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page of allways, or of a verb
+    #[command(after_help = examples::MAN)]
+    Man {
+        /// The verb
+        verb: Option<String>,
+    },
 }
 
 /// Flags of `check`.
@@ -115,6 +132,12 @@ pub struct CheckArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = CheckFormat::Text, help_heading = "Output")]
     pub format: CheckFormat,
+    /// Also write a report to a file: html=FILE; text, json, junit, sarif, github or html
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = ReportFile::parse, help_heading = "Output")]
+    pub report: Vec<ReportFile>,
+    /// Take options and reports from [profile.NAME] of allways.toml
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub profile: Option<String>,
     /// Do not save counterexamples under .allways
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
@@ -198,6 +221,52 @@ pub struct ReplayArgs {
     pub root: Vec<PathBuf>,
 }
 
+/// Flags of `explore`.
+#[derive(Args, Debug, Default)]
+#[command(
+    override_usage = "allways explore [OPTIONS] [CX | NAME | FILE.pml]\n       allways explore [OPTIONS] -- CMD [ARGS...] [+ CMD [ARGS...]]..."
+)]
+pub struct ExploreArgs {
+    #[command(flatten)]
+    pub check: CheckArgs,
+    /// Listen on this port of the loopback interface [default: one that is free]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+}
+
+/// Flags of `debug`.
+#[derive(Args, Debug)]
+pub struct DebugArgs {
+    /// Id or file of the counterexample
+    #[arg(value_name = "CX")]
+    pub counterexample: Option<String>,
+    /// The process to debug: its name in reports, or its number [default: the one that fails]
+    #[arg(short, long, value_name = "PROC")]
+    pub process: Option<String>,
+    /// Begin where this step is about to be taken [default: at the end]
+    #[arg(short, long, value_name = "STEP")]
+    pub goto: Option<usize>,
+    /// Start no gdb, but wait for one on this port of this machine; 0 for any that is free
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = units::loopback)]
+    pub listen: Option<SocketAddr>,
+    /// Let programs read this folder or file of the host, too
+    #[arg(long, value_name = "PATH")]
+    pub root: Vec<PathBuf>,
+    /// Debug one run of this command instead: './program argument', or several with ` + ` between them
+    #[arg(long, value_name = "COMMAND", conflicts_with = "counterexample")]
+    pub run: Option<String>,
+    /// What gdb is given: -batch -ex 'info threads'
+    #[arg(last = true, value_name = "GDB ARGS", conflicts_with = "listen")]
+    pub gdb: Vec<OsString>,
+}
+
+impl DebugArgs {
+    /// What a program that is run can see.
+    pub fn world(&self) -> WorldArgs {
+        WorldArgs { root: self.root.clone(), ..WorldArgs::default() }
+    }
+}
+
 /// Flags of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
@@ -210,6 +279,14 @@ pub struct ReportArgs {
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// Flags of `ls`.
+#[derive(Args, Debug)]
+pub struct LsArgs {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub format: ListFormat,
 }
 
 /// Flags of `rm`.
@@ -245,6 +322,12 @@ pub enum CheckFormat {
     Json,
     /// The closing lines of SPIN's `pan`
     Spin,
+    /// A test suite for dashboards: JUnit's XML
+    Junit,
+    /// Results for code scanning and editors: SARIF 2.1.0
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
 /// What `report` prints.
@@ -253,6 +336,29 @@ pub enum ReportFormat {
     /// For people
     Text,
     /// The counterexample's file
+    Json,
+    /// A test suite with one failure: JUnit's XML
+    Junit,
+    /// A result for code scanning and editors: SARIF 2.1.0
+    Sarif,
+    /// An annotation of GitHub Actions
+    Github,
+    /// A page with a space-time diagram
+    Html,
+    /// Tracks and arrows for ui.perfetto.dev
+    Perfetto,
+    /// A log with vector clocks for ShiViz
+    Shiviz,
+    /// A graph for Graphviz
+    Dot,
+}
+
+/// What `ls` prints.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ListFormat {
+    /// For people
+    Text,
+    /// One object for scripts
     Json,
 }
 

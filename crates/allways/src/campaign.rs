@@ -104,33 +104,48 @@ impl Row {
             cut_sets: Vec::new(),
             exhausted: self.exhausted,
             note: self.ended.clone(),
-            cells: (0..).zip(faults).map(|(fault, told)| self.cell(fault, told.reached)).collect(),
+            cells: cells(self.broken.iter().map(|(set, _)| &set[..]), self.exhausted, faults),
         }
     }
+}
 
-    /// "Holds" needs an exhausted level of at least 1: with less nobody has let the fault happen.
-    fn cell(&self, fault: usize, reached: bool) -> Cell {
-        let alone = self.broken.iter().map(|(set, _)| set).filter(|set| set.iter().all(|other| *other == fault));
-        match alone.map(Vec::len).min() {
-            Some(0 | 1) => return Cell::Violated,
-            Some(_) => return Cell::Repeated,
-            None => {}
-        }
-        match self.exhausted {
-            Some(0) | None => Cell::Unknown,
-            Some(_) if !reached => Cell::NotReached,
-            Some(_) => Cell::Holds,
-        }
+/// What each fault does alone to a property, from the sets that break it and the level that was exhausted.
+pub fn cells<'a>(
+    sets: impl Iterator<Item = &'a [usize]> + Clone,
+    exhausted: Option<u32>,
+    faults: &[FaultRow],
+) -> Vec<Cell> {
+    (0..).zip(faults).map(|(fault, told)| cell(sets.clone(), exhausted, (fault, told.reached))).collect()
+}
+
+/// "Holds" needs an exhausted level of at least 1: with less nobody has let the fault happen.
+fn cell<'a>(
+    sets: impl Iterator<Item = &'a [usize]>,
+    exhausted: Option<u32>,
+    (fault, is_reached): (usize, bool),
+) -> Cell {
+    let alone = sets.filter(|set| set.iter().all(|other| *other == fault));
+    match (alone.map(<[usize]>::len).min(), exhausted) {
+        (Some(0 | 1), _) => Cell::Violated,
+        (Some(_), _) => Cell::Repeated,
+        (None, Some(0) | None) => Cell::Unknown,
+        (None, Some(_)) if !is_reached => Cell::NotReached,
+        (None, Some(_)) => Cell::Holds,
+    }
+}
+
+/// With how many faults, at the end of a sentence.
+pub fn with_faults(level: u32) -> String {
+    match level {
+        0 => "without faults".to_owned(),
+        1 => "with 1 fault".to_owned(),
+        more => format!("with {more} faults"),
     }
 }
 
 /// Where a search was cut off, and why.
 fn cut_off(level: u32, end: &End) -> String {
-    let with = match level {
-        0 => "without faults".to_owned(),
-        1 => "with 1 fault".to_owned(),
-        more => format!("with {more} faults"),
-    };
+    let with = with_faults(level);
     match end {
         End::Bound(bound) | End::Limit(bound) => format!("{bound} was not enough {with}"),
         end => format!("{} {with}", without_violation(end).1),

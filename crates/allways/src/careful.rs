@@ -66,6 +66,21 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     written
 }
 
+/// Writes a whole file that the user has named. Folders above it are made; only a regular file is replaced, so neither a link
+/// is followed nor `/dev/null` lost.
+pub fn deliver(path: &Path, bytes: &[u8]) -> Result<()> {
+    let wrong = |why: &str| Err(Error::new(ErrorKind::InvalidInput, why));
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_dir() => return wrong("it is a folder"),
+        Ok(there) if there.is_symlink() => return wrong("it is a link, which is not followed"),
+        Ok(there) if !there.is_file() => return wrong("it is not a regular file"),
+        _ if path.file_name().is_none() => return wrong("it names no file"),
+        _ => {}
+    }
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    replace(path, bytes)
+}
+
 /// Makes a folder unless it is there; a link to one elsewhere is refused.
 pub fn folder(path: &Path) -> Result<()> {
     match fs::create_dir(path) {
@@ -104,6 +119,28 @@ mod tests {
         assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
         assert_eq!(fs::read_to_string(&link).expect("is there"), "new");
         assert!(fs::symlink_metadata(&link).expect("is there").is_file());
+        fs::remove_dir_all(place).expect("cleans up");
+    }
+
+    #[test]
+    fn a_report_replaces_a_file_and_nothing_else() {
+        let place = place("deliver");
+        let path = place.join("deep/er/report.xml");
+        deliver(&path, b"one").and_then(|()| deliver(&path, b"two")).expect("can be written");
+        assert_eq!(fs::read_to_string(&path).expect("is there"), "two");
+        let link = place.join("link");
+        symlink(&path, &link).expect("can be made");
+        for (path, why) in [
+            (link.as_path(), "a link"),
+            (Path::new("/dev/null"), "not a regular file"),
+            (&place, "a folder"),
+            (Path::new("/"), "a folder"),
+            (Path::new(".."), "a folder"),
+        ] {
+            let error = deliver(path, b"three").expect_err("refused").to_string();
+            assert!(error.contains(why), "{}: {error}", path.display());
+        }
+        assert_eq!(fs::read_to_string(&path).expect("is there"), "two");
         fs::remove_dir_all(place).expect("cleans up");
     }
 

@@ -114,7 +114,7 @@ impl Model {
         // A search that was cut off would accuse code that it had no time to reach.
         let unreached = (covered.end == End::Exhaustive).then(|| unreached(self.searched(request)));
         let summary = Summary { properties, covered, unreached, ..Summary::default() };
-        Checked { summary, counterexamples, unconfirmed, is_doubtful: false }
+        Checked { summary, counterexamples, unconfirmed, ..Checked::default() }
     }
 
     /// Executes a counterexample again and checks that it shows its failure.

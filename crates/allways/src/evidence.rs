@@ -58,6 +58,7 @@ impl Claim<'_> {
             wait_for: Vec::new(),
             notes: Vec::new(),
             programs: None,
+            is_driven: false,
         }
     }
 }

@@ -15,3 +15,9 @@ pub fn on_interrupt() -> Arc<AtomicBool> {
     }
     stop
 }
+
+/// Ctrl-C is for a program that we have started and that shares our terminal; it does nothing to us.
+pub fn leave_to_others() {
+    // Without the handler we would end with it, and it would tell its user.
+    let _ = signal_hook::flag::register(SIGINT, Arc::default());
+}

@@ -15,7 +15,9 @@ mod careful;
 mod check_model;
 mod checked;
 mod evidence;
+mod examples;
 mod exit;
+mod explored;
 mod fault_args;
 mod fault_plan;
 mod input;
@@ -30,6 +32,7 @@ mod options;
 mod output;
 mod programs;
 mod progress;
+mod report_files;
 mod request;
 mod run_property;
 mod runs;
@@ -83,11 +86,13 @@ fn dispatch(verb: Verb, output: &Output) -> Exit {
         Verb::Run(args) => verbs::run::run(*args, output),
         Verb::Doctor(args) => verbs::doctor::doctor(&args, output),
         Verb::Replay(args) => verbs::replay::replay(&args, output),
+        Verb::Explore(args) => verbs::explore::explore(args, output),
+        Verb::Debug(args) => verbs::debug::debug(&args, output),
         Verb::Report(args) => verbs::report::report(&args, output),
         Verb::Init => verbs::init::init(output),
-        Verb::Ls => verbs::ls::ls(output),
+        Verb::Ls(args) => verbs::ls::ls(&args, output),
         Verb::Rm(args) => verbs::rm::rm(&args, output),
         Verb::Completions { shell } => verbs::shell::completions(shell, output),
-        Verb::Man => verbs::shell::man(output),
+        Verb::Man { verb } => verbs::shell::man(verb.as_deref(), output),
     }
 }

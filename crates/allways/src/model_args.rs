@@ -36,7 +36,7 @@ pub enum OrderName {
     Bfs,
     /// Deepest first
     Dfs,
-    /// Random walks: a sample, never complete
+    /// Random walks: samples runs, proves nothing
     Random,
     /// Many small random searches: a sample, too
     Swarm,

@@ -202,6 +202,7 @@ mod tests {
             wait_for: Vec::new(),
             notes: Vec::new(),
             programs: None,
+            is_driven: false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Sizes and times as people write them: `8G`, `10m`.
 
 use serde::{Deserialize, Deserializer, Serializer, de};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 /// Bytes from `4096`, `512K`, `8G`, `1.5T`; an ending `B` or `iB` changes nothing.
@@ -34,6 +35,17 @@ pub fn time(text: &str) -> Result<Duration, String> {
         rest = &tail[end..];
     }
     if seconds > 0.0 && seconds < 1e9 { Ok(Duration::from_secs_f64(seconds)) } else { Err(complaint()) }
+}
+
+/// A port of this machine from `1234`, `localhost:1234`, `127.0.0.1:1234`: nobody else is let in.
+pub fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let complaint = || format!("`{text}` is no port of this machine; write it as 1234 or localhost:1234");
+    let (address, port) = text.rsplit_once(':').unwrap_or(("localhost", text));
+    let port = port.parse().map_err(|_| complaint())?;
+    let address = address.trim_start_matches('[').trim_end_matches(']');
+    let address = if ["", "localhost"].contains(&address) { Ok(Ipv4Addr::LOCALHOST.into()) } else { address.parse() };
+    let address: IpAddr = address.map_err(|_| complaint())?;
+    if address.is_loopback() { Ok(SocketAddr::new(address, port)) } else { Err(complaint()) }
 }
 
 /// The number at the beginning and the rest.

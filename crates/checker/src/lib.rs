@@ -19,7 +19,7 @@ pub use options::{Checks, Depth, HORIZON, Holes, Options, Timeouts};
 pub use search::diagnose::Difference;
 pub use search::driver::{Earlier, Engine, Outcome, awaits, search, search_by};
 pub use system::choice_kind::ChoiceKind;
-pub use system::formula::Formula;
+pub use system::formula::{Formula, Refutation};
 pub use system::horizon::Cut;
 pub use system::never::named;
 pub use system::programs::{Programs, STRICT};

@@ -111,6 +111,21 @@ impl Budget {
         Self::shared(Arc::clone(interrupt), Arc::clone(interrupted), PATIENCE, allowance, deadline)
     }
 
+    /// The flag of the user who wants to stop.
+    #[must_use]
+    pub fn interrupt(&self) -> &Arc<AtomicBool> {
+        &self.0.interrupt
+    }
+
+    /// The time and the memory that are left, where they are limited.
+    #[must_use]
+    pub fn left(&self) -> (Option<Duration>, Option<u64>) {
+        let Shared { allowance, deadline, .. } = &*self.0;
+        let time = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let used = allowance.meter.and_then(|meter| meter()).unwrap_or(0);
+        (time, allowance.memory.map(|most| most.saturating_sub(used)))
+    }
+
     /// Why it is spent, if it is. Cheap.
     #[must_use]
     pub fn spent(&self) -> Option<Spent> {
@@ -196,6 +211,16 @@ mod tests {
         other_flag.store(true, Relaxed);
         assert_eq!((other.spent(), other.closing().spent()), (Some(Spent::Interrupted), None));
         drop(flag);
+    }
+
+    #[test]
+    fn what_is_left_is_what_was_not_used() {
+        let meter: fn() -> Option<u64> = || Some(100);
+        let hour = Duration::from_secs(3600);
+        let (_, budget) = with(Allowance { time: Some(hour), memory: Some(150), meter: Some(meter) });
+        let (time, memory) = budget.left();
+        assert_eq!((time.is_some_and(|time| time <= hour && time > hour / 2), memory), (true, Some(50)));
+        assert_eq!(Budget::default().left(), (None, None));
     }
 
     #[test]

@@ -12,7 +12,7 @@
 
 use crate::errno::Errno;
 use crate::id::{Id, Pid, Tid};
-use crate::net::fate::Fate;
+use crate::net::datagram_fault::DatagramFault;
 use crate::wait::Wait;
 use crate::{Kernel, Process, Thread};
 use memory::Memory;
@@ -26,8 +26,8 @@ use memory::Memory;
 pub struct Deviation {
     /// A read returns no more than this, a write takes no more.
     pub most: Option<u64>,
-    /// What becomes of the UDP datagram that it sends: a fault.
-    pub fate: Option<Fate>,
+    /// The fault of the UDP datagram that it sends.
+    pub datagram: Option<DatagramFault>,
     /// The call is not carried out, and returns this: a fault. Only `close(2)` closes what it was given, as on Linux.
     pub error: Option<Errno>,
 }
@@ -55,8 +55,8 @@ pub struct Call<'a> {
     /// `progress` is what is done already. A function that ignores it would start its timeout anew
     /// each time it is redone.
     pub resumed: Option<Wait>,
-    /// What becomes of the UDP datagram that it sends, unless it simply arrives.
-    pub fate: Option<Fate>,
+    /// The fault of the UDP datagram that it sends, if one happens.
+    pub datagram: Option<DatagramFault>,
 }
 
 /// How a syscall ends, other than by returning a number.

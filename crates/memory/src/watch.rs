@@ -93,6 +93,22 @@ impl Memory {
         self.log.clear();
     }
 
+    /// How many accesses are logged.
+    #[must_use]
+    pub fn log_len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Logged accesses from the `first` on, oldest first; they stay in the log.
+    pub fn logged_since(&self, first: usize) -> impl Iterator<Item = Logged> + '_ {
+        self.log.get(first..).unwrap_or_default().iter().copied().map(unpack)
+    }
+
+    /// Takes the newest accesses out of the log, so that `len` are left: they were undone.
+    pub fn cut_log(&mut self, len: usize) {
+        self.log.truncate(len);
+    }
+
     /// Logged accesses belong to the read set, if that is recorded.
     fn keep_log(&mut self) {
         let read_set = self.read_set.get_mut();

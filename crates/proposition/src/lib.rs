@@ -25,8 +25,8 @@ mod parse;
 mod pattern;
 mod print;
 mod problem;
+mod support;
 mod tree;
-mod witness;
 mod world_facts;
 
 pub use facts::{Datum, Facts, Stream};
@@ -70,20 +70,20 @@ impl Proposition {
     /// A fingerprint of all facts that it asks for: a step that leaves it as it was cannot change the proposition, whatever
     /// independent steps come before.
     #[must_use]
-    pub fn witness(&self, facts: &mut dyn Facts) -> u64 {
-        witness::witness(&self.tree, facts)
+    pub fn support(&self, facts: &mut dyn Facts) -> u64 {
+        support::fingerprint(&self.tree, facts)
     }
 
     /// Whether it asks for files.
     #[must_use]
     pub fn reads_files(&self) -> bool {
-        witness::reads_files(&self.tree)
+        support::reads_files(&self.tree)
     }
 
     /// Whether any step may matter to it: it asks who is blocked, for the last step, or for what a pointer leads to.
     #[must_use]
     pub fn depends_on_all(&self) -> bool {
-        witness::depends_on_all(&self.tree)
+        support::depends_on_all(&self.tree)
     }
 
     /// Whether it asks what programs have written.

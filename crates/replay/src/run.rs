@@ -63,7 +63,7 @@ fn goes_on(told: &Told, more: bool, step: usize) -> Result<Option<Failure>, Mism
 }
 
 /// Names everyone who takes part in a step. A process number may be used again, so a new name is recorded beside the old.
-fn introduce<R: Replayable>(
+pub fn introduce<R: Replayable>(
     system: &mut R,
     actors: &mut Vec<ActorName>,
     step: &TraceStep,

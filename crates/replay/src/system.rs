@@ -1,8 +1,8 @@
 //! What replaying asks of a system: models and programs answer it alike.
 
-use explore::{Bits, Failure, Selection, Step, TransitionSystem};
+use explore::{Bits, Failure, Key, Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;
-use trace::{Choice, Event, Location};
+use trace::{Choice, Event, Fingerprint, Location};
 
 /// A system whose schedules can be executed again.
 pub trait Replayable {
@@ -35,6 +35,9 @@ pub trait Replayable {
 
     /// Whether two states are the same.
     fn is_same(&self, one: &Self::State, other: &Self::State) -> bool;
+
+    /// What stands for a state: states with different ones differ.
+    fn fingerprint(&self, state: &Self::State) -> Fingerprint;
 }
 
 /// A step that was taken.
@@ -149,5 +152,12 @@ impl<S: TransitionSystem> Replayable for ModelReplay<'_, S> {
 
     fn is_same(&self, one: &S::State, other: &S::State) -> bool {
         self.system.key(one) == self.system.key(other)
+    }
+
+    fn fingerprint(&self, state: &S::State) -> Fingerprint {
+        match self.system.key(state) {
+            Key::Vector(bytes) => Fingerprint::new().with(bytes),
+            Key::Fingerprint(number) => Fingerprint::new().with(&number.to_le_bytes()),
+        }
     }
 }

@@ -40,6 +40,7 @@ fn counterexample(schedule: Schedule, kind: FailureKind, message: &str) -> Count
         wait_for: Vec::new(),
         notes: Vec::new(),
         programs: None,
+        is_driven: false,
     }
 }
 

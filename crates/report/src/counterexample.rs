@@ -15,7 +15,7 @@ use trace::{Counterexample, FailureKind, Trace};
 const FINAL_LINES: usize = 3;
 
 /// Columns from which on the commands share a line.
-const COMMANDS_WIDTH: usize = 80;
+const COMMANDS_WIDTH: usize = 88;
 
 /// The whole report of one counterexample, which says so if it was not replayed.
 #[must_use]
@@ -40,16 +40,26 @@ pub fn trace_text(trace: &Trace, layout: &Layout) -> String {
 
 fn headline(counterexample: &Counterexample, layout: &Layout) -> String {
     let paint = Paint(layout.colour);
+    let kind = match counterexample.is_driven {
+        true => paint.paint(Role::Strong, "schedule"),
+        false => paint.paint(Role::Error, &format!("error[{}]", counterexample.property.kind)),
+    };
+    format!("{kind}{}\n", paint.paint(Role::Strong, &format!(": {}", headline_text(counterexample))))
+}
+
+/// What does not hold, in a line.
+pub(crate) fn headline_text(counterexample: &Counterexample) -> String {
     let property = &counterexample.property;
-    let kind = paint.paint(Role::Error, &format!("error[{}]", property.kind));
     let mut message = clean(&counterexample.message);
+    if counterexample.is_driven {
+        return message;
+    }
     // A name that only repeats the kind says nothing, nor does one that the message begins with.
     let named = property.name != property.kind.name() && !message.starts_with(&format!("`{}`", clean(&property.name)));
     if property.kind == FailureKind::Deadlock {
         message = format!("nobody can go on: {message}");
     }
-    let text = if named { format!(": `{}`: {message}", clean(&property.name)) } else { format!(": {message}") };
-    format!("{kind}{}\n", paint.paint(Role::Strong, &text))
+    if named { format!("`{}`: {message}", clean(&property.name)) } else { message }
 }
 
 /// Where it went wrong, with the source lines of everyone who waits.
@@ -102,7 +112,8 @@ fn places(counterexample: &Counterexample, sources: &Sources, layout: &Layout) -
     out
 }
 
-fn facts(counterexample: &Counterexample) -> String {
+/// How it goes wrong, in numbers.
+pub(crate) fn facts(counterexample: &Counterexample) -> String {
     let (schedule, steps) = (&counterexample.schedule, counterexample.schedule.choices.len());
     let switches = match schedule.context_switches() {
         1 => "1 context switch".to_owned(),
@@ -152,8 +163,10 @@ fn commands(counterexample: &Counterexample, layout: &Layout) -> String {
     }
     let paint = Paint(layout.colour);
     let command = |verb: &str, line: String| format!("{}  {line}", paint.paint(Role::Dim, verb));
-    let replay = command("replay", format!("allways replay {id}"));
-    let report = command("report", format!("allways report {id} --format json"));
+    let mut commands = vec![command("replay", format!("allways replay {id}"))];
+    // A model has no instructions to stop at.
+    commands.extend(counterexample.programs.is_some().then(|| command("debug", format!("allways debug {id}"))));
+    commands.push(command("see", format!("allways explore {id}")));
     let gap = if layout.width >= COMMANDS_WIDTH { "      " } else { "\n" };
-    format!("{replay}{gap}{report}\n")
+    commands.join(gap) + "\n"
 }

@@ -63,6 +63,31 @@ pub(crate) fn folded(trace: &Trace) -> Vec<Part> {
     without_middle(parts, trace.cycle_start, &|index| is_fault(trace, trace.steps[index].choice.actor))
 }
 
+/// Which steps only their actor can see, but for the ends of a run of them: what is folded, each where it stands.
+pub(crate) fn quiet_steps(trace: &Trace) -> Vec<bool> {
+    let mut quiet: Vec<bool> = trace.steps.iter().map(|step| step.is_local == Some(true)).collect();
+    let mut at = 0;
+    while at < trace.steps.len() {
+        let end = if quiet[at] { at + 1 } else { run_end(trace, at) };
+        if end - at >= RUN_MIN {
+            quiet[at + 1..end - 1].fill(true);
+        }
+        at = end;
+    }
+    quiet
+}
+
+/// Which events of a step are folded although the step is not.
+pub(crate) fn quiet_events(events: &[Event]) -> Vec<bool> {
+    let first = events.iter().position(|event| !event.is_local).unwrap_or(0);
+    let mut quiet: Vec<bool> = events.iter().enumerate().map(|(at, event)| at != first && event.is_local).collect();
+    for at in 0..events.len() {
+        let inner = quiet_run(events, at);
+        quiet[at..at + inner].fill(true);
+    }
+    quiet
+}
+
 /// Where the run of local steps by the same actor ends; a cycle's start ends a run.
 ///
 /// The start of a cycle is never folded away, since the row that says so stands before it.

@@ -4,12 +4,18 @@
 //! another word for a verdict. One line, so that the logs of several runs can be joined.
 
 use crate::events::worded;
+use crate::formats::{Findings, place};
 use crate::{End, Programs, PropertyVerdict, Summary, Unreached, Verdict};
 use serde::Serialize;
 use trace::{Counterexample, FailureKind};
 
+/// The version of this format. It grows when a field goes or changes its meaning; a new field changes nothing.
+const VERSION: u32 = 1;
+
 #[derive(Serialize)]
 struct Object<'a> {
+    version: u32,
+    tool: String,
     verdict: Verdict,
     complete: bool,
     properties: Vec<PropertyObject<'a>>,
@@ -24,7 +30,7 @@ struct Object<'a> {
     state_bytes: u64,
     matched: u64,
     not_controlled: &'a [String],
-    warnings: &'a [String],
+    warnings: Vec<&'a str>,
     coverage: Coverage<'a>,
 }
 
@@ -36,6 +42,9 @@ struct PropertyObject<'a> {
     counterexample: Option<&'a str>,
     violations: u64,
     note: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    message: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -57,14 +66,17 @@ struct Coverage<'a> {
     programs: Option<&'a Programs>,
 }
 
-/// The summary as one object on one line.
+/// The findings as one object on one line.
 #[must_use]
-pub fn summary_json(summary: &Summary) -> String {
+pub fn summary_json(findings: &Findings<'_>) -> String {
+    let summary = findings.summary;
     let covered = &summary.covered;
     let object = Object {
+        version: VERSION,
+        tool: format!("allways {}", findings.version),
         verdict: summary.verdict(),
         complete: summary.complete(),
-        properties: properties(summary),
+        properties: properties(findings),
         states: covered.states,
         steps: covered.steps,
         traces: covered.traces,
@@ -76,20 +88,28 @@ pub fn summary_json(summary: &Summary) -> String {
         state_bytes: covered.state_bytes,
         matched: covered.matched,
         not_controlled: &summary.not_controlled,
-        warnings: &summary.warnings,
+        warnings: summary.warnings.iter().chain(findings.doubts).map(String::as_str).collect(),
         coverage: coverage(summary),
     };
     serde_json::to_string(&object).expect("plain data always becomes JSON") + "\n"
 }
 
-fn properties(summary: &Summary) -> Vec<PropertyObject<'_>> {
-    let properties = summary.properties.iter().map(|property| PropertyObject {
-        name: &property.name,
-        kind: property.kind,
-        verdict: property.verdict,
-        counterexample: property.counterexample.as_deref(),
-        violations: property.violations,
-        note: &property.note,
+/// The properties, each with what its first counterexample says and points to. Files are named as the user did.
+fn properties<'a>(findings: &Findings<'a>) -> Vec<PropertyObject<'a>> {
+    let properties = findings.summary.properties.iter().enumerate().map(|(index, property)| {
+        let found = findings.against(index).next();
+        let at = found.and_then(place);
+        PropertyObject {
+            name: &property.name,
+            kind: property.kind,
+            verdict: property.verdict,
+            counterexample: property.counterexample.as_deref(),
+            violations: property.violations,
+            note: &property.note,
+            file: at.map(|at| at.file.as_str()),
+            line: at.map(|at| at.line),
+            message: found.map(|found| found.message.as_str()),
+        }
     });
     properties.collect()
 }

@@ -1,15 +1,20 @@
-//! What the user reads: text, JSON and SPIN's closing lines.
+//! What the user reads: text, JSON, SPIN's closing lines, and what dashboards and viewers of traces take.
 //!
 //! **Invariant:** pure functions from plain data to text. Nothing here reads a file, knows the time or asks the terminal;
 //! whoever prints passes sources, width and colour in.
 
 mod counterexample;
+mod escape;
 mod events;
 mod fit;
 mod fold;
+mod formats;
 mod json;
 mod lanes;
+mod list;
+mod messages;
 mod number;
+mod page;
 mod paint;
 mod programs;
 mod progress;
@@ -23,8 +28,11 @@ mod verdicts;
 
 pub use counterexample::{counterexample_text, trace_text};
 pub use events::{event_text, mistaken_notes, waiting_text};
+pub use formats::{Findings, Paths, github, junit, perfetto, sarif, shiviz, trace_dot};
 pub use json::{counterexample_json, summary_json};
+pub use list::{Listed, list_json};
 pub use number::{bytes, count, limit, short_count, span};
+pub use page::{Page, files_of, files_of_trace, live_html, page_html, trace_json};
 pub use paint::{Colour, Paint, Role};
 pub use progress::{Progress, progress_line};
 pub use robustness::{

@@ -37,19 +37,19 @@ fn searched(programs: &Programs) -> Vec<String> {
     match programs.scheduling {
         0 if programs.engine.is_empty() => words.push("one schedule".to_owned()),
         0 => {}
-        states => words.push(format!("who moves: a choice in {} states", count(states))),
+        states => words.push(format!("scheduling choices: {} states", count(states))),
     }
     words.extend(programs.choices.iter().filter(|choices| choices.states > 0).map(chosen));
     if programs.pruned > 0 {
-        words.push(format!("{} steps left out that cannot matter", count(programs.pruned)));
+        words.push(format!("{} redundant steps skipped (partial-order reduction)", count(programs.pruned)));
     }
     if programs.left > 0 {
-        words.push(format!("{} states with steps not taken", count(programs.left)));
+        words.push(format!("{} states not fully explored", count(programs.left)));
     }
     match programs.promoted {
         0 => {}
-        1 => words.push("1 racy word made visible".to_owned()),
-        promoted => words.push(format!("{} racy words made visible", count(promoted))),
+        1 => words.push("1 racing word of memory interleaved".to_owned()),
+        promoted => words.push(format!("{} racing words of memory interleaved", count(promoted))),
     }
     words.push(format!("libc: {}", clean(&programs.libc)));
     words

@@ -15,9 +15,17 @@ use trace::Location;
 pub struct Sources(BTreeMap<String, String>);
 
 impl Sources {
+    /// No file.
+    pub const EMPTY: Self = Self(BTreeMap::new());
+
     /// Adds a file.
     pub fn add(&mut self, file: impl Into<String>, text: impl Into<String>) {
         self.0.insert(file.into(), text.into());
+    }
+
+    /// The names and texts of all files.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(file, text)| (file.as_str(), text.as_str()))
     }
 
     /// One line of a file, counted from 1.

@@ -155,6 +155,11 @@ fn collisions(covered: &Covered) -> Option<String> {
     }
 }
 
+/// The verdict of all in words: `holds: 2 of 2 properties`.
+pub(crate) fn verdict_line(summary: &Summary) -> String {
+    last_line(summary).1
+}
+
 fn last_line(summary: &Summary) -> (Role, String) {
     let all = summary.properties.len();
     let with = |wanted: &[PropertyVerdict]| summary.properties.iter().filter(|p| wanted.contains(&p.verdict)).count();

@@ -1,5 +1,6 @@
 //! Syscalls as events: what is told of their arguments, and what they came to.
 
+use crate::Direction;
 use serde::{Deserialize, Serialize};
 
 /// A syscall that begins, waits or has returned.
@@ -18,6 +19,23 @@ pub struct Call {
     /// The fault that happens to it; without a word if its result says enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// What it puts into a pipe or a socket, or takes out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passage: Option<Passage>,
+}
+
+/// Bytes that go into a channel between programs or come out of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Passage {
+    /// One direction of a connection, a pipe, or the mailbox of a socket; the same for both sides.
+    pub channel: String,
+    /// In or out.
+    pub direction: Direction,
+    /// How many.
+    pub bytes: u64,
+    /// Whether they are a message of their own and not part of a stream.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_message: bool,
 }
 
 /// What a syscall is for.
@@ -199,7 +217,14 @@ impl Call {
     /// A call that begins, and of which no more is known than its name.
     #[must_use]
     pub fn named(name: String) -> Self {
-        Self { name, purpose: Purpose::Plain, arguments: Vec::new(), progress: Progress::Begun, fault: None }
+        Self {
+            name,
+            purpose: Purpose::Plain,
+            arguments: Vec::new(),
+            progress: Progress::Begun,
+            fault: None,
+            passage: None,
+        }
     }
 
     /// The standard stream that it writes to.

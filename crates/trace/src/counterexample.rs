@@ -44,6 +44,9 @@ pub struct Counterexample {
     /// What programs need to be executed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramsRef>,
+    /// Its choices were taken by hand: nothing has to go wrong on the way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_driven: bool,
 }
 
 /// What was checked.

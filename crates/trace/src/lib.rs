@@ -17,7 +17,7 @@ pub mod similar;
 mod told;
 mod waiting;
 
-pub use call::{Argument, Bytes, Call, FileKind, LockMode, Progress, Purpose, Returned, Stream, ThreadRef};
+pub use call::{Argument, Bytes, Call, FileKind, LockMode, Passage, Progress, Purpose, Returned, Stream, ThreadRef};
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable};
 pub use event_kind::{ConnectionEnd, Ending, EventKind};
 pub use fault_event::FaultEvent;

@@ -57,6 +57,7 @@ fn sample() -> Counterexample {
         }],
         notes: Vec::new(),
         programs: None,
+        is_driven: false,
     };
     sample.name_apart_from(|_| false);
     sample
@@ -203,6 +204,12 @@ fn what_an_event_is_comes_back_from_a_file() {
         ],
         progress: Progress::Returned(Returned::EndOfInput),
         fault: Some("loss".to_owned()),
+        passage: Some(Passage {
+            channel: "pipe 1".to_owned(),
+            direction: Direction::Send,
+            bytes: 3,
+            is_message: false,
+        }),
     };
     assert!(call.is_end_of_input());
     let holder = ThreadRef { actor: 2, name: "T2".to_owned() };

@@ -15,7 +15,7 @@ pub struct SearchOptions {
     /// Check only these kinds of property
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds())]
     pub check: Vec<FailureKind>,
-    /// Leave out interleavings that cannot matter [default: on]
+    /// Skip redundant interleavings: partial-order reduction [default: on]
     #[arg(long, value_enum)]
     pub reduction: Option<Switch>,
     /// Threads [default: all cores]

@@ -15,13 +15,13 @@ use trace::FailureKind;
 #[command(next_help_heading = "Programs")]
 #[serde(default)]
 pub struct ViewOptions {
-    /// How to look at the C library of programs
+    /// How to execute the C library
     #[arg(long, value_enum, value_name = "DEPTH")]
     pub libc: Option<Libc>,
     /// What must never be true of programs: 'exited(a) == 0 && exited(b) == 0'
     #[arg(long, value_name = "PROPOSITION")]
     pub never: Vec<String>,
-    /// Let timed waits end while others can move, so often in a run [default: 0, when nobody can move]
+    /// Let up to N timed waits of a run expire while other threads can still run [default: 0]
     #[arg(long, value_name = "N")]
     pub timeouts: Option<u32>,
     /// Virtual time after which runs end, such as 10m [default: 1h]
@@ -69,7 +69,7 @@ pub struct ViewOptions {
     /// Tell how these global variables change
     #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]
     pub watch: Vec<String>,
-    /// Take states for one in which these global variables agree, and the places of all threads
+    /// Treat states as equal if these global variables and all threads' positions agree
     #[arg(long = "match", value_name = "VARIABLE", value_delimiter = ',')]
     #[serde(rename = "match")]
     pub matched: Vec<String>,

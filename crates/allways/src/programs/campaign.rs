@@ -11,14 +11,14 @@
 use super::request::Wanted;
 use super::setup::Setup;
 use super::{budget, conduct, evidence, memory_limit, start, trial};
-use crate::campaign::{Campaign, is_part};
+use crate::campaign::{Campaign, cells, is_part, with_faults};
 use crate::checked::Checked;
 use crate::options::{FaultOptions, Options};
 use crate::output::Output;
 use crate::saved::Saved;
 use explore::{Budget, Spent};
 use memory::Limit;
-use report::{Cell, CutSet, FaultRow, Layout, Property, PropertyRow, PropertyVerdict, Robustness, Sources};
+use report::{CutSet, FaultRow, Layout, Property, PropertyRow, PropertyVerdict, Robustness, Sources};
 use std::sync::Arc;
 use std::time::Instant;
 use trace::Counterexample;
@@ -147,7 +147,7 @@ impl Attack<'_> {
     fn finish(mut self, started: Instant) -> Campaign {
         let told = &mut self.campaign.told;
         for row in &mut told.properties {
-            row.cells = (0..).zip(&told.faults).map(|(fault, told)| cell(row, fault, told.reached)).collect();
+            row.cells = cells(row.cut_sets.iter().map(|set| &set.faults[..]), row.exhausted, &told.faults);
         }
         told.notes.extend(super::found_services::services(self.setup));
         told.covered.seconds = started.elapsed().as_secs_f64();
@@ -180,11 +180,7 @@ fn cut_set(set: &[usize], found: &Counterexample, sources: &Sources) -> CutSet {
 
 /// Why nothing more is searched for.
 fn ended(faults: usize, property: &Property) -> String {
-    let with = match faults {
-        0 => "without faults".to_owned(),
-        1 => "with 1 fault".to_owned(),
-        more => format!("with {more} faults"),
-    };
+    let with = with_faults(faults as u32);
     match property.note.as_str() {
         "" => format!("not exhausted {with}"),
         note => format!("{note} {with}"),
@@ -196,18 +192,6 @@ fn note_bound(notes: &mut Vec<String>, property: &Property) {
     let note = format!("properties hold {}", property.note);
     if !property.note.is_empty() && !notes.contains(&note) {
         notes.push(note);
-    }
-}
-
-/// "Holds" needs an exhausted level of at least 1: with less nobody has let the fault happen.
-fn cell(row: &PropertyRow, fault: usize, is_reached: bool) -> Cell {
-    let alone = row.cut_sets.iter().filter(|set| set.faults.iter().all(|other| *other == fault));
-    match (alone.map(|set| set.faults.len()).min(), row.exhausted) {
-        (Some(0 | 1), _) => Cell::Violated,
-        (Some(_), _) => Cell::Repeated,
-        (None, Some(0) | None) => Cell::Unknown,
-        (None, Some(_)) if !is_reached => Cell::NotReached,
-        (None, Some(_)) => Cell::Holds,
     }
 }
 

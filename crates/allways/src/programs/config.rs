@@ -1,7 +1,8 @@
 //! `allways.toml`: checks with services, in the words of Compose.
 
+use super::profile::{Profile, ProfileKey, Reports};
 use super::propositions::propositions;
-use crate::options::{Options, UserName, keys};
+use crate::options::{EngineOptions, Options, SearchOptions, UserName, ViewOptions, keys};
 use crate::words;
 use serde::de::{self, DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
@@ -17,17 +18,18 @@ pub const FILE: &str = "allways.toml";
 pub struct Config {
     /// Checks by name.
     pub check: BTreeMap<String, Check>,
+    /// Ways to run them, by name.
+    pub profile: BTreeMap<String, Profile>,
 }
 
-/// The file, read for one part of each check.
+/// The file, read for one part of each check and of each profile.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
-struct File<T> {
+struct File<C, P> {
     #[serde(default = "BTreeMap::new")]
-    check: BTreeMap<String, T>,
-    /// Other ways to run them; not yet.
-    #[serde(default)]
-    profile: BTreeMap<String, toml::Table>,
+    check: BTreeMap<String, C>,
+    #[serde(default = "BTreeMap::new")]
+    profile: BTreeMap<String, P>,
 }
 
 /// One check: what it is about, and its options.
@@ -175,17 +177,23 @@ impl Config {
     /// Reads the text of the file, once for each struct that knows some of the keys: so every mistake is told with its line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, String> {
         let told = |error| explained(path, &error);
-        let keys: File<BTreeMap<Key, IgnoredAny>> = toml::from_str(text).map_err(told)?;
-        if !keys.profile.is_empty() {
-            return Err(format!("{}: [profile] is not supported yet", path.display()));
-        }
-        let mut check: BTreeMap<String, Check> = part(text).map_err(told)?;
-        for (name, options) in options(text).map_err(told)? {
-            let check = check.get_mut(&name).expect("both were read from the same text");
+        let _: File<BTreeMap<Key, IgnoredAny>, BTreeMap<ProfileKey, IgnoredAny>> =
+            toml::from_str(text).map_err(told)?;
+        let mut check: BTreeMap<String, Check> = checks(text).map_err(told)?;
+        let options = || Ok(joined(checks(text)?, checks(text)?, checks(text)?));
+        for (check, options) in check.values_mut().zip(options().map_err(told)?) {
             check.options = options;
             check.options.view.never = propositions(&check.options.view.never, &check.names);
         }
-        Ok(Self { check })
+        Ok(Self { check, profile: Self::profiles(text).map_err(told)? })
+    }
+
+    /// The profiles, put together from what each struct knows of their keys.
+    fn profiles(text: &str) -> Result<BTreeMap<String, Profile>, toml::de::Error> {
+        let reports: BTreeMap<String, Reports> = profiles(text)?;
+        let options = joined(profiles(text)?, profiles(text)?, profiles(text)?);
+        let both = reports.into_iter().zip(options);
+        Ok(both.map(|((name, reports), options)| (name, Profile { options, reports })).collect())
     }
 
     /// The name of the only check.
@@ -204,14 +212,23 @@ impl Config {
 
     /// One check by name.
     pub fn find(&self, name: &str) -> Result<&Check, String> {
-        self.check.get(name).ok_or_else(|| {
-            let known: Vec<&str> = self.check.keys().map(String::as_str).collect();
-            let hint = similar::hint(name, known.iter().copied());
-            let list =
-                if known.is_empty() { "there is none".to_owned() } else { format!("there is {}", known.join(", ")) };
-            format!("no check `{name}` in {FILE}{hint}\n  = help: {list}")
-        })
+        named("check", &self.check, name)
     }
+
+    /// One profile by name.
+    pub fn find_profile(&self, name: &str) -> Result<&Profile, String> {
+        named("profile", &self.profile, name)
+    }
+}
+
+/// What the file calls so, or what is near.
+fn named<'a, T>(what: &str, all: &'a BTreeMap<String, T>, name: &str) -> Result<&'a T, String> {
+    all.get(name).ok_or_else(|| {
+        let known: Vec<&str> = all.keys().map(String::as_str).collect();
+        let hint = similar::hint(name, known.iter().copied());
+        let list = if known.is_empty() { "there is none".to_owned() } else { format!("there is {}", known.join(", ")) };
+        format!("no {what} `{name}` in {FILE}{hint}\n  = help: {list}")
+    })
 }
 
 /// Whether there is a file with a check of this name, or one that cannot be read: that has to be told first.
@@ -221,15 +238,23 @@ pub fn has_check(name: &Path) -> bool {
 }
 
 /// One part of each check, by name.
-fn part<T: DeserializeOwned>(text: &str) -> Result<BTreeMap<String, T>, toml::de::Error> {
-    toml::from_str(text).map(|file: File<T>| file.check)
+fn checks<T: DeserializeOwned>(text: &str) -> Result<BTreeMap<String, T>, toml::de::Error> {
+    toml::from_str(text).map(|file: File<T, IgnoredAny>| file.check)
 }
 
-/// The options of each check, by name.
-fn options(text: &str) -> Result<BTreeMap<String, Options>, toml::de::Error> {
-    let (view, engine, search) = (part(text)?, part(text)?, part(text)?);
-    let parts = view.into_iter().zip(engine.into_values()).zip(search.into_values());
-    Ok(parts.map(|(((name, view), engine), search)| (name, Options { view, engine, search })).collect())
+/// One part of each profile, by name.
+fn profiles<T: DeserializeOwned>(text: &str) -> Result<BTreeMap<String, T>, toml::de::Error> {
+    toml::from_str(text).map(|file: File<IgnoredAny, T>| file.profile)
+}
+
+/// Options put together from their parts, in the order of the names: all parts were read from the same text.
+fn joined(
+    view: BTreeMap<String, ViewOptions>,
+    engine: BTreeMap<String, EngineOptions>,
+    search: BTreeMap<String, SearchOptions>,
+) -> impl Iterator<Item = Options> {
+    let parts = view.into_values().zip(engine.into_values()).zip(search.into_values());
+    parts.map(|((view, engine), search)| Options { view, engine, search })
 }
 
 /// The parser's message, with the key that was meant if one is near.

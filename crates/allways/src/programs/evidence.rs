@@ -10,9 +10,9 @@ use crate::progress::ProgressLine;
 use crate::saved::Saved;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
-use checker::{Depth, Difference, Earlier, Engine, Programs, Scheduler};
+use checker::{Depth, Difference, Earlier, Engine, Programs, Refutation, Scheduler};
 use explore::Fairness;
-use explore::graph::{Found, Mode, Race, StoredGraph};
+use explore::graph::{ExploredGraph, Found, Mode, Race};
 use explore::system::Failure;
 use replay::{Budget, fails_with, shorten};
 use report::Sources;
@@ -47,6 +47,8 @@ pub struct Evidence {
     pub unreached_faults: Vec<String>,
     /// Formulas that unfair runs violate, and no fair one.
     pub needs_fairness: Vec<String>,
+    /// Formulas whose runs could not all be searched within the limits.
+    pub cut_formulas: Vec<String>,
 }
 
 impl Evidence {
@@ -262,10 +264,17 @@ impl Court<'_> {
     }
 
     /// Runs that violate formulas: a cycle, or an end at which everything stays as it is.
-    fn formulas(&mut self, graph: &StoredGraph, evidence: &mut Evidence) {
+    fn formulas(&mut self, graph: &ExploredGraph, evidence: &mut Evidence) {
         let fairness = if self.wanted.request.fair { Fairness::Weak } else { Fairness::Off };
         for formula in self.programs.formulas().to_vec() {
-            let Some(schedule) = self.programs.refutation(&formula, graph, fairness) else { continue };
+            let schedule = match self.programs.refutation(&formula, graph, fairness) {
+                Refutation::Found(schedule) => schedule,
+                Refutation::Impossible => continue,
+                Refutation::Cut => {
+                    evidence.cut_formulas.push(formula.name.clone());
+                    continue;
+                }
+            };
             let failure = formula.failure();
             let told = self.programs.refutes(&formula, &schedule).then(|| self.told(&schedule.choices)).flatten();
             let Some(told) = told else {
@@ -281,7 +290,8 @@ impl Court<'_> {
             found.trace.cycle_start = schedule.cycle_start;
             found.fairness = self.wanted.request.fair;
             evidence.counterexamples.push(found);
-            if fairness == Fairness::Off && self.programs.refutation(&formula, graph, Fairness::Weak).is_none() {
+            let fair = || self.programs.refutation(&formula, graph, Fairness::Weak);
+            if fairness == Fairness::Off && fair() == Refutation::Impossible {
                 evidence.needs_fairness.push(formula.name.clone());
             }
         }

@@ -11,12 +11,16 @@
 
 mod campaign;
 pub mod config;
+mod debug;
 mod evidence;
+mod explore;
 mod found_services;
 mod last_words;
 mod machines;
+mod one_run;
 mod peer_setup;
 mod peers;
+mod profile;
 mod propositions;
 mod record;
 mod replay;
@@ -42,12 +46,15 @@ use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::saved::Saved;
 use crate::usage;
+use ::explore::{Allowance, Budget, Spent};
 pub use campaign::campaign;
 use checker::narrate::Growth;
+use checker::narrate::program_replay::ProgramReplay;
 use checker::{Options, Programs, Service};
 use config::Config;
+pub use debug::{debug, debug_run};
 use evidence::Court;
-use explore::{Allowance, Budget, Spent};
+pub use explore::{explore, explore_saved};
 use kernel::host::Host;
 use memory::Limit;
 pub use peer_setup::PeerSetup;
@@ -188,14 +195,15 @@ pub fn check(mut setup: Setup, args: &CheckArgs, output: &Output) -> Exit {
     let host = setup.host();
     let limit = memory_limit(&wanted.request);
     trial::find_services(&mut setup, &host, limit, &budget);
-    let (programs, mut checked) = match conduct(&setup, &host, (&wanted, limit), &budget, output) {
+    let (mut programs, mut checked) = match conduct(&setup, &host, (&wanted, limit), &budget, output) {
         Ok(conducted) => conducted,
         Err(why) if budget.is_spent() => return stopped(&why, &budget, output),
         Err(why) => return wrong(&why, output),
     };
     let sources = evidence::sources(&mut checked);
     checked.keep(args, output);
-    checked.print(&sources, args.format, output);
+    checked.show_run(args, &mut ProgramReplay::new(&mut programs, &setup.folder()));
+    checked.tell(&sources, args, output);
     tell_hidden(&host, output);
     found_services::tell(&setup, output);
     programs.peers().iter().for_each(|peer| peer.close());
@@ -262,7 +270,7 @@ fn start(
     for text in &wanted.view.formulas {
         let told =
             |why: String| format!("`--ltl` is no formula that can be checked\n    {}", why.replace('\n', "\n    "));
-        programs.demand(text).map_err(told)?;
+        programs.add_formula(text).map_err(told)?;
     }
     for peer in &setup.peers {
         peers::start(peer, &mut programs, setup)?;

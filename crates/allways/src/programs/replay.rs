@@ -26,6 +26,7 @@ use replay::Timeline;
 use report::{Sources, counterexample_text, trace_text};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use trace::{Choice, Counterexample, FailureKind, FileRef, Fingerprint, ProgramsRef, ServiceRef};
 use world::Command;
 use world::host::DeclaredRoots;
@@ -33,7 +34,7 @@ use world::host::DeclaredRoots;
 /// Executes a counterexample again and says whether it ends as it did.
 pub fn replay(mut counterexample: Counterexample, record: &ProgramsRef, args: &ReplayArgs, output: &Output) -> Exit {
     let name = args.counterexample.as_deref().unwrap_or(&counterexample.id);
-    let setup = match setup(record, &args.root, name) {
+    let setup = match setup(record, &args.root, &format!("replay {name}")) {
         Ok(setup) => setup,
         Err(why) => {
             output.error(&why);
@@ -45,7 +46,7 @@ pub fn replay(mut counterexample: Counterexample, record: &ProgramsRef, args: &R
         output.error(&format!("{why}\n  = help: check again: allways check -- {}", counterexample.system.file));
         return Exit::Inconclusive;
     }
-    let mut programs = match start(record, &setup, host) {
+    let mut programs = match start(record, &setup, host, on_interrupt()) {
         Ok(programs) => programs,
         Err(why) => {
             output.error(&why);
@@ -61,7 +62,8 @@ pub fn replay(mut counterexample: Counterexample, record: &ProgramsRef, args: &R
         output.note("interrupted");
         return Exit::Interrupted;
     }
-    let Some(told) = told.filter(|told| fails_again(&mut programs, &counterexample, record, told)) else {
+    let is_shown = |told: &Told| counterexample.is_driven || fails_again(&mut programs, &counterexample, record, told);
+    let Some(told) = told.filter(is_shown) else {
         output.error("the counterexample does not show its failure again");
         output.note(&format!("  = help: check again: allways check -- {}", counterexample.system.file));
         return Exit::Inconclusive;
@@ -71,7 +73,10 @@ pub fn replay(mut counterexample: Counterexample, record: &ProgramsRef, args: &R
     let mut sources = Sources::default();
     tell::add_sources(&mut counterexample, &mut sources);
     output.data(&counterexample_text(&counterexample, &sources, &output.layout));
-    say_whether_same(is_same, record, output)
+    match counterexample.is_driven {
+        true => Exit::Fine,
+        false => say_whether_same(is_same, record, output),
+    }
 }
 
 fn say_whether_same(is_same: bool, record: &ProgramsRef, output: &Output) -> Exit {
@@ -84,10 +89,16 @@ fn say_whether_same(is_same: bool, record: &ProgramsRef, output: &Output) -> Exi
     Exit::Violated
 }
 
-fn start(record: &ProgramsRef, setup: &Setup, host: Arc<DeclaredRoots>) -> Result<Programs, String> {
+/// Starts what was started, until `stop` is set.
+pub(super) fn start(
+    record: &ProgramsRef,
+    setup: &Setup,
+    host: Arc<DeclaredRoots>,
+    stop: Arc<AtomicBool>,
+) -> Result<Programs, String> {
     let kinds: Vec<FailureKind> = record.checks.iter().filter_map(|name| name.parse().ok()).collect();
     let (view, awaits) = view_of(record)?;
-    let budget = Budget::new(on_interrupt(), Allowance::default());
+    let budget = Budget::new(stop, Allowance::default());
     let options = Options { budget, input: setup.stdin[..].into(), ..view.checker_options(&kinds, awaits) };
     let started = Programs::start_services(Host(host), Limit::default(), &setup.services, options);
     let mut programs = started.map_err(|error| not_started(&error))?;
@@ -95,7 +106,7 @@ fn start(record: &ProgramsRef, setup: &Setup, host: Arc<DeclaredRoots>) -> Resul
         programs.forbid(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
     }
     for text in &view.formulas {
-        programs.demand(text).map_err(|problem| format!("cannot read the formula `{text}`: {problem}"))?;
+        programs.add_formula(text).map_err(|problem| format!("cannot read the formula `{text}`: {problem}"))?;
     }
     programs.add_recorded(&record.peers)?;
     view.place(&mut programs)?;
@@ -157,7 +168,8 @@ fn up_to(programs: &mut Programs, choices: &[Choice], step: usize, setup: &Setup
 }
 
 /// What was started, as the file says. Anybody may have written it: what it wants to read beyond the usual, the user names.
-fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, String> {
+/// `verb` is the command to repeat with what is missing.
+pub(super) fn setup(record: &ProgramsRef, given: &[PathBuf], verb: &str) -> Result<Setup, String> {
     if record.services.len() > SERVICES_MAX {
         return Err(format!(
             "the counterexample starts {} programs: at most {SERVICES_MAX} can be",
@@ -173,7 +185,7 @@ fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, S
         let flags: Vec<String> = beyond.iter().map(|root| format!("--root {}", root.display())).collect();
         let names: Vec<String> = beyond.iter().map(|root| format!("`{}`", root.display())).collect();
         return Err(format!(
-            "the counterexample lets its programs read {}\n  = help: if that is what you want: allways replay {name} {}",
+            "the counterexample lets its programs read {}\n  = help: if that is what you want: allways {verb} {}",
             names.join(", "),
             flags.join(" ")
         ));
@@ -203,7 +215,7 @@ fn setup(record: &ProgramsRef, given: &[PathBuf], name: &str) -> Result<Setup, S
 /// Why the schedule means nothing any more: an executable is another one.
 ///
 /// By content, not by time or size: a rebuild that gives the same bytes is the same program.
-fn changed(record: &ProgramsRef, host: &DeclaredRoots) -> Option<String> {
+pub(super) fn changed(record: &ProgramsRef, host: &DeclaredRoots) -> Option<String> {
     record.files.iter().find_map(|FileRef { path, fingerprint }| match host.content(path.as_bytes()) {
         None => Some(format!("`{path}`, which this counterexample needs, is no file that its programs can read")),
         Some(content) if Fingerprint::new().with(&content).to_string() != *fingerprint => Some(format!(

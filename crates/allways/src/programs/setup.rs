@@ -126,7 +126,7 @@ fn environment(env: &[String]) -> Result<Vec<Vec<u8>>, String> {
     let mut settings = Vec::new();
     for setting in env {
         let (name, value) = setting.split_once('=').ok_or_else(|| {
-            format!("`--env {setting}` sets nothing\n  = help: --env NAME=VALUE; nothing of your own environment is passed on")
+            format!("`--env {setting}` has no value\n  = help: --env NAME=VALUE; nothing of your own environment is passed on")
         })?;
         settings.push((name.to_owned(), value.to_owned()));
     }

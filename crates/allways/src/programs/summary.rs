@@ -37,7 +37,7 @@ pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Ev
         ..Summary::default()
     };
     let is_doubtful = searched.refusal.as_ref().is_some_and(|refusal| refusal.cause == Cause::Differs);
-    Checked { summary, counterexamples, unconfirmed: evidence.unconfirmed, is_doubtful }
+    Checked { summary, counterexamples, unconfirmed: evidence.unconfirmed, is_doubtful, ..Checked::default() }
 }
 
 fn is_about(found: &Counterexample, property: &Property) -> bool {
@@ -54,6 +54,9 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
         }
         Some(_) if kind == FailureKind::Never && name != checker::STRICT => (PropertyVerdict::Violated, String::new()),
         Some(message) => (PropertyVerdict::Violated, (*message).to_owned()),
+        None if evidence.cut_formulas.contains(&name) && kind == FailureKind::Ltl => {
+            (PropertyVerdict::Incomplete, "a limit ended the search of its runs (--time, --mem)".to_owned())
+        }
         None if evidence.is_doubtful(kind) => {
             (PropertyVerdict::Incomplete, "a violation could not be shown again".to_owned())
         }
@@ -256,9 +259,7 @@ fn told_engine(searched: &Searched) -> Vec<String> {
 
 fn told_estimate(estimate: &sample::Estimate) -> String {
     let sample::Estimate { log10, log10_low, log10_high, .. } = estimate;
-    format!(
-        "about 10^{log10:.1} schedules in all, each interleaving counted (90 %: 10^{log10_low:.1} to 10^{log10_high:.1})"
-    )
+    format!("estimated 10^{log10:.1} interleavings (90 %: 10^{log10_low:.1} to 10^{log10_high:.1})")
 }
 
 /// The probability of a new class is the Good-Turing estimate, the bound on failing runs that of a
@@ -283,21 +284,21 @@ fn told_sample(sampled: &sample::Report) -> Vec<String> {
 /// relative to.
 fn assumptions(wanted: &Wanted, peers: &[String]) -> Vec<String> {
     let waits = match wanted.view.timeouts() {
-        0 => "timed waits end only when nobody else can move".to_owned(),
-        1 => "a timed wait ends while others can move at most once in a run".to_owned(),
-        times => format!("timed waits end while others can move at most {times} times in a run"),
+        0 => "timeouts fire only when no thread can run (--timeouts N)".to_owned(),
+        1 => "at most 1 timeout in a run fires while other threads can run".to_owned(),
+        times => format!("at most {times} timeouts in a run fire while other threads can run"),
     };
     let reads = match wanted.view.short_reads() {
         true => "reads return all that there is, all but one byte, one byte, or what was sent first",
-        false => "reads and writes take all that there is",
+        false => "reads and writes are never partial (--reads short)",
     };
     let view = &wanted.view;
     let wakes = match (view.longest_sleeper(), view.spurious_wakes()) {
         (true, _) => Some("a signal wakes the one who waits longest, and nobody wakes without one"),
-        (false, false) => Some("waits at condition variables end only when signalled"),
+        (false, false) => Some("no spurious wakeups of condition variables (--wakes spurious)"),
         (false, true) => None,
     };
-    let more = [Some(reads), wakes, Some("signals come between steps")];
+    let more = [Some(reads), wakes, Some("signals are delivered between steps")];
     let peers = peers.iter().map(|peer| format!("peers answer as recorded: {peer}"));
     [waits].into_iter().chain(more.into_iter().flatten().map(str::to_owned)).chain(peers).collect()
 }

@@ -61,7 +61,7 @@ fn complaints(all: &[String], said: &Range<usize>, message: &str) -> Vec<String>
 }
 
 /// What was checked.
-fn system(record: &ProgramsRef) -> SystemRef {
+pub fn system(record: &ProgramsRef) -> SystemRef {
     SystemRef {
         kind: "programs".to_owned(),
         file: record.services.iter().map(command_line).collect::<Vec<_>>().join(" + "),
@@ -151,8 +151,8 @@ pub fn race_message(race: &Race, shown: &Shown) -> String {
         None => format!("{:#x}", shown.place.1),
     };
     match (race.one.1, race.other.1) {
-        (true, true) => format!("{name} is written by two threads at the same time"),
-        _ => format!("{name} is read and written at the same time"),
+        (true, true) => format!("{name} is written by two threads without synchronisation"),
+        _ => format!("{name} is read and written without synchronisation"),
     }
 }
 

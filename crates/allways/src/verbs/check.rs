@@ -10,15 +10,19 @@ use crate::interrupt::on_interrupt;
 use crate::misfit;
 use crate::model::Model;
 use crate::output::Output;
+use crate::programs::config::{Config, FILE};
 use crate::programs::{self, Subject};
 use crate::progress::ProgressLine;
+use crate::report_files;
 use crate::request::Request;
 use crate::safety::Watch;
 use std::path::{Path, PathBuf};
 
 /// Checks programs or a model.
 pub fn check(mut args: Box<CheckArgs>, output: &Output) -> Exit {
-    match subject(&mut args) {
+    let prepared = apply_profile(&mut args).and_then(|()| report_files::begin(&args.report, &named(&args)));
+    let subject = prepared.map_err(|why| (Exit::Usage, why)).and_then(|()| subject(&mut args));
+    match subject {
         Ok(Subject::Programs(setup)) => programs::check(setup, &args, output),
         Ok(Subject::Model(file)) => check_model(&file, &args, output),
         Err((exit, why)) => {
@@ -28,13 +32,33 @@ pub fn check(mut args: Box<CheckArgs>, output: &Output) -> Exit {
     }
 }
 
+/// Lays the command line over the profile that it names.
+fn apply_profile(args: &mut CheckArgs) -> Result<(), String> {
+    let Some(name) = &args.profile else { return Ok(()) };
+    if !Path::new(FILE).is_file() {
+        return Err(format!("there is no {FILE} here, so no profile `{name}`"));
+    }
+    let config = Config::read(Path::new(FILE))?;
+    let profile = config.find_profile(name)?;
+    args.options = args.options.over(&profile.options);
+    args.report.extend(profile.reports_beside(&args.report));
+    Ok(())
+}
+
+/// What is to be checked, as the user named it.
+fn named(args: &CheckArgs) -> String {
+    let command: Vec<_> = args.world.command.iter().map(|word| word.to_string_lossy()).collect();
+    let file = args.file.as_ref().map(|file| file.display().to_string());
+    file.unwrap_or_else(|| if command.is_empty() { FILE.to_owned() } else { command.join(" ") })
+}
+
 /// What is to be checked: programs of the command line, a check of `allways.toml`, or a model.
 pub(super) fn subject(args: &mut CheckArgs) -> Result<Subject, (Exit, String)> {
     let usage = |why| (Exit::Usage, why);
     if !args.world.command.is_empty() {
         return programs::started_by(args).map_err(usage);
     }
-    let has_checks = Path::new(programs::config::FILE).is_file();
+    let has_checks = Path::new(FILE).is_file();
     let is_name = |file: &&PathBuf| may_be_name(file) && (!file.exists() || programs::config::has_check(file));
     let name = args.file.as_ref().filter(is_name).and_then(|file| file.to_str()).map(str::to_owned);
     match (&args.file, name) {
@@ -78,10 +102,11 @@ fn check_model(file: &Path, args: &CheckArgs, output: &Output) -> Exit {
     output.raw_message(&model.warnings);
     let mut checked = search(&model, &Request::for_model(args), output);
     checked.keep(args, output);
+    checked.show_run(args, &mut model.replay());
     if args.format == CheckFormat::Spin {
         measure_trails(&model, &mut checked);
     }
-    checked.print(&model.sources(), args.format, output);
+    checked.tell(&model.sources(), args, output);
     if args.trail {
         write_trails(&model, &checked, args, output);
     }

@@ -70,7 +70,10 @@ fn text(file: &Findings) -> String {
     }
     if !file.features.is_empty() {
         let features: Vec<String> = file.features.iter().map(|(name, forms)| format!("{name} ({forms})")).collect();
-        text += &format!("                behind cpuid, which says no: {}\n", features.join(", ").to_lowercase());
+        text += &format!(
+            "                used only if the processor has it; Allways reports none: {}\n",
+            features.join(", ").to_lowercase()
+        );
     }
     text += &format!("  syscalls      {} with a constant number\n", file.calls);
     for number in &file.missing_calls {
@@ -78,7 +81,7 @@ fn text(file: &Findings) -> String {
     }
     if !file.dormant_calls.is_empty() {
         let names: Vec<String> = file.dormant_calls.iter().map(|number| call_name(u64::from(*number))).collect();
-        text += &format!("                not modelled, and nobody here asks for them: {}\n", names.join(", "));
+        text += &format!("                not modelled; no call to them found: {}\n", names.join(", "));
     }
     text
 }

@@ -39,6 +39,11 @@ command = ["./program", "argument"]
 # Names for propositions:
 # [check.main.let]
 # broken = 'exited(client.1) == 0 && stdout(client.2) =~ "refused"'
+
+# What a job does differently: `allways check --profile ci main`.
+# [profile.ci]
+# time = "10m"
+# report = { junit = "target/allways.xml" }
 "#;
 
 /// Writes the file, unless there is one.
@@ -49,7 +54,7 @@ pub fn init(output: &Output) -> Exit {
     }
     match std::fs::write(FILE, TEMPLATE) {
         Ok(()) => {
-            output.note(&format!("wrote {FILE}: name your program in it, then say `allways check main`"));
+            output.note(&format!("wrote {FILE}: put the path of your program in it, then run `allways check main`"));
             Exit::Fine
         }
         Err(error) => {

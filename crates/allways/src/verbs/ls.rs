@@ -1,25 +1,38 @@
 //! `allways ls`: the saved counterexamples.
 
+use crate::args::{ListFormat, LsArgs};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::report_files::now;
 use crate::saved::{Entry, Saved};
-use report::plain_table;
-use std::time::{SystemTime, UNIX_EPOCH};
+use report::{Listed, list_json, plain_table};
 
 /// Lists what is saved here, broken files too.
-pub fn ls(output: &Output) -> Exit {
+pub fn ls(args: &LsArgs, output: &Output) -> Exit {
     let saved = Saved::here();
-    let entries = saved.entries();
-    if entries.is_empty() {
-        output.note("no counterexample is saved here");
-        return Exit::Fine;
+    let (entries, latest) = (saved.entries(), saved.latest());
+    match args.format {
+        ListFormat::Json => {
+            let listed: Vec<Listed> = entries.into_iter().map(listed).collect();
+            output.data(&list_json(&listed, latest.as_deref()));
+        }
+        ListFormat::Text if entries.is_empty() => output.note("no counterexample is saved here"),
+        ListFormat::Text => output.data(&table(&entries, latest.as_deref())),
     }
-    let latest = saved.latest();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut rows = vec![["id", "when", "file", "property", "steps", ""].map(str::to_owned).to_vec()];
-    rows.extend(entries.iter().map(|entry| row(entry, latest.as_deref(), now)));
-    output.data(&plain_table(&rows));
     Exit::Fine
+}
+
+/// As `report` takes it: it reads no files.
+fn listed(entry: Entry) -> Listed {
+    Listed { id: entry.id, content: entry.content.map_err(|error| error.to_string()) }
+}
+
+/// The list for people: what to look at, and what to type.
+fn table(entries: &[Entry], latest: Option<&str>) -> String {
+    let now = now();
+    let mut rows = vec![["id", "when", "file", "property", "steps", ""].map(str::to_owned).to_vec()];
+    rows.extend(entries.iter().map(|entry| row(entry, latest, now)));
+    plain_table(&rows)
 }
 
 fn row(entry: &Entry, latest: Option<&str>, now: u64) -> Vec<String> {

@@ -1,7 +1,9 @@
 //! One file for each verb.
 
 pub mod check;
+pub mod debug;
 pub mod doctor;
+pub mod explore;
 pub mod faults;
 pub mod init;
 pub mod ls;

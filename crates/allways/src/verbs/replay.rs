@@ -44,6 +44,9 @@ pub fn replay(args: &ReplayArgs, output: &Output) -> Exit {
 }
 
 fn whole(model: &Model, mut counterexample: Counterexample, output: &Output) -> Exit {
+    if counterexample.is_driven {
+        return driven(model, counterexample, output);
+    }
     match model.confirm(&counterexample) {
         Ok(mut trace) => {
             cut_at_failure(&mut trace, &counterexample.message);
@@ -54,6 +57,21 @@ fn whole(model: &Model, mut counterexample: Counterexample, output: &Output) -> 
         Err(mismatch) => {
             output.error(&format!("the counterexample does not show its failure: {mismatch}"));
             output.note("  = help: check again: the model may be correct now, or differ in its macros");
+            Exit::Inconclusive
+        }
+    }
+}
+
+/// A schedule that was taken by hand: it is told, whatever comes of it.
+fn driven(model: &Model, mut counterexample: Counterexample, output: &Output) -> Exit {
+    match ::replay::run(&mut model.replay(), &counterexample.schedule) {
+        Ok(run) => {
+            counterexample.trace = run.trace;
+            output.data(&counterexample_text(&counterexample, &model.sources(), &output.layout));
+            Exit::Fine
+        }
+        Err(mismatch) => {
+            output.error(&format!("the schedule does not fit this model: {mismatch}"));
             Exit::Inconclusive
         }
     }

@@ -3,7 +3,8 @@
 use crate::args::Cli;
 use crate::exit::Exit;
 use crate::output::Output;
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
+use trace::similar;
 
 /// Prints completions for a shell.
 pub fn completions(shell: clap_complete::Shell, output: &Output) -> Exit {
@@ -13,13 +14,34 @@ pub fn completions(shell: clap_complete::Shell, output: &Output) -> Exit {
     Exit::Fine
 }
 
-/// Prints the manual page.
-pub fn man(output: &Output) -> Exit {
+/// Prints the manual page, or that of a verb.
+pub fn man(verb: Option<&str>, output: &Output) -> Exit {
+    let page = match page(verb) {
+        Ok(page) => page,
+        Err(why) => {
+            output.error(&why);
+            return Exit::Usage;
+        }
+    };
     let mut text = Vec::new();
-    if clap_mangen::Man::new(Cli::command()).render(&mut text).is_err() {
+    if clap_mangen::Man::new(page).render(&mut text).is_err() {
         output.error("cannot write the manual page");
         return Exit::Inconclusive;
     }
     output.data(&String::from_utf8_lossy(&text));
     Exit::Fine
+}
+
+/// What a manual page is about.
+///
+/// `build` first: only then do verbs know the flags that all of them take, and pages name them.
+fn page(verb: Option<&str>) -> Result<Command, String> {
+    let mut all = Cli::command();
+    all.build();
+    let Some(verb) = verb else { return Ok(all) };
+    let verbs: Vec<&str> = all.get_subcommands().map(Command::get_name).collect();
+    let hint = similar::hint(verb, verbs.iter().copied());
+    let found = all.find_subcommand(verb).cloned();
+    let found = found.ok_or_else(|| format!("there is no verb `{verb}`{hint}\n  = help: {}", verbs.join(", ")))?;
+    Ok(found)
 }

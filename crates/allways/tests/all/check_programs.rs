@@ -72,7 +72,7 @@ fn a_race_is_told_with_variable_type_and_both_sides() {
         &told,
         1,
         &[
-            "error[race]: x (int) is written by two threads at the same time",
+            "error[race]: x (int) is written by two threads without synchronisation",
             "--> race.c:8:20",
             "void *g(void *p) { x = 2; return p; }",
             "T1 f writes it",
@@ -109,7 +109,7 @@ fn several_programs_run_in_one_world_and_propositions_speak_of_them() {
     let folder = Folder::new("check-several");
     let never = "exited(touch) == 0 && !exists(\"made\")";
     let told = folder.run(&["check", "--never", never, "--", "touch", "made", "+", "rm", "-f", "made"]);
-    says(&told, 1, &["error[never]", "has become true"]);
+    says(&told, 1, &["error[never]", "became true"]);
     let told = folder.run(&["check", "--never", "exited(touch) == 9", "--", "touch", "made", "+", "true"]);
     says(&told, 0, &["holds"]);
     folder.run(&["check", "--never", "exited(", "--", "true"]).refused(2, &["exited("]);
@@ -169,7 +169,7 @@ fn a_proposition_that_cannot_be_checked_is_shown_with_what_was_meant() {
     never("conut == 1").refused(2, &["no global variable `conut`", "did you mean `count`?"]);
     never("exited(never) = 0").refused(2, &["write `==`"]);
     never("").refused(2, &["expected a question"]);
-    says(&never("done := exited(never) == 0"), 1, &["`done` has become true", "done means exited(never) == 0"]);
+    says(&never("done := exited(never) == 0"), 1, &["`done` became true", "done means exited(never) == 0"]);
 }
 
 #[test]
@@ -289,11 +289,15 @@ fn the_file_says_how_to_search_and_the_command_line_wins() {
     };
     write("engine = \"dpor\"\nreads = \"short\"\nwakes = \"longest\"\ntimeouts = 1");
     let told = folder.run(&["check", "a"]);
-    says(&told, 0, &["1 classes of schedules", "all but one byte", "wakes the one who waits longest", "at most once"]);
+    says(
+        &told,
+        0,
+        &["1 classes of schedules", "all but one byte", "wakes the one who waits longest", "at most 1 timeout"],
+    );
     says(
         &folder.run(&["check", "a", "--engine", "graph", "--reads", "whole"]),
         0,
-        &["one schedule", "take all that there is"],
+        &["one schedule", "reads and writes are never partial"],
     );
     write("preemptions = 2");
     says(&folder.run(&["check", "a"]), 0, &["2 preemptions"]);

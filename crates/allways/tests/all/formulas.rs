@@ -74,6 +74,15 @@ fn what_must_never_be_true_is_seen_although_it_lasts_no_longer_than_a_moment() {
 }
 
 #[test]
+fn a_program_that_is_started_again_shows_each_value_too() {
+    let source = "#include <fcntl.h>\n#include <unistd.h>\nvolatile int x;\nint main(void) {\n    if (access(\"begun\", F_OK) == 0) {\n        x = 1;\n        x = 2;\n        x = 3;\n    }\n    close(creat(\"begun\", 0600));\n    return 0;\n}\n";
+    let folder = compiled("again", &[], source);
+    let check = |more: &[&str]| folder.run(&[&["check", "--never", "x == 2"][..], more, &["--", "./again"]].concat());
+    says(&check(&[]), 0, &["holds"]);
+    says(&check(&["--faults", "1", "--only", "restart"]), 1, &["error[never]", "and start it again"]);
+}
+
+#[test]
 fn formulas_speak_of_output_ends_and_faults_and_have_names_in_the_file() {
     let source = "#include <stdio.h>\n#include <unistd.h>\nint main(void) {\n    puts(\"ASK\");\n    fflush(stdout);\n    usleep(1000);\n    puts(\"ACK\");\n    return 0;\n}\n";
     let folder = compiled("asks", &[], source);
@@ -92,6 +101,10 @@ fn formulas_speak_of_output_ends_and_faults_and_have_names_in_the_file() {
 #[test]
 fn slips_in_formulas_are_told() {
     let folder = compiled("plain", &[], "int x;\nint main(void) { return x; }\n");
+    let many: Vec<String> = (1..=65).flat_map(|value| ["--never".to_owned(), format!("x == {value}")]).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let words = [&["check"], &many[..], &["--", "./plain"]].concat();
+    says(&folder.run(&words), 2, &["there are more than 64 propositions"]);
     let table: [(&[&str], &str); 6] = [
         (&["--ltl", "[] (x == 0"], "never closed"),
         (&["--ltl", "[] y == 0"], "no global variable `y`"),

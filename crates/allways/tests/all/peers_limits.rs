@@ -19,7 +19,7 @@ int main(int count, char **words) {
     if (read(fd, all, 1) != 1) return 4;
     puts("connected"), fflush(stdout);
     for (int idle = 0; words[1][0] == 'l'; idle++) {
-        if (idle == 50) return 0;
+        if (idle == 5000) return 0;
         if (send(fd, all, sizeof all, MSG_DONTWAIT) > 0) idle = 0;
         else usleep(1000);
     }

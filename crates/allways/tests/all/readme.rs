@@ -156,7 +156,7 @@ fn words(text: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
 #[test]
 fn the_manual_names_every_flag() {
     let manual = std::fs::read_to_string(root().join("docs/cli.md")).expect("docs/cli.md is there");
-    let verbs = ["check", "run", "replay", "report", "ls", "rm", "completions", "man"];
+    let verbs = ["check", "run", "replay", "debug", "report", "ls", "rm", "completions", "man"];
     let helps: String = verbs.iter().map(|verb| run(&format!("{verb} --help"))).collect();
     let named = words(&manual, |_| true);
     let own = ["--help", "--version"];

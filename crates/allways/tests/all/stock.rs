@@ -36,7 +36,7 @@ fn holds(folder: &str, check: &str) {
 #[test]
 fn two_dotlockfiles_can_both_get_a_lock_that_was_left_behind_and_the_report_says_why() {
     let story = [
-        "error[never]: `both` has become true",
+        "error[never]: `both` became true",
         "opened \"x.lock\" in step",
         "when it was another file",
         "made it in step",
@@ -52,7 +52,7 @@ fn two_dotlockfiles_can_both_get_a_lock_that_was_left_behind_and_the_report_says
 
 #[test]
 fn a_link_that_is_replaced_while_it_is_removed_is_said_to_exist() {
-    let story = ["error[never]: `failed` has become true", "failed to create symbolic link 'l': File exists"];
+    let story = ["error[never]: `failed` became true", "failed to create symbolic link 'l': File exists"];
     fails("coreutils-link", "link", &story);
     holds("coreutils-replace", "replace");
 }
@@ -60,7 +60,7 @@ fn a_link_that_is_replaced_while_it_is_removed_is_said_to_exist() {
 #[test]
 fn two_copies_to_one_file_are_mixed_unless_they_are_under_a_lock() {
     // What mixes them is told: the second descriptor of the call is what is written.
-    fails("coreutils-copy", "copy", &["error[never]: `mixed` has become true", "copy_file_range"]);
+    fails("coreutils-copy", "copy", &["error[never]: `mixed` became true", "copy_file_range"]);
     holds("coreutils-locked", "locked");
 }
 
@@ -103,7 +103,7 @@ fn two_lockfiles_can_both_get_a_lock_that_was_left_behind_and_the_report_says_wh
     let folder = bundled("lockfile-stale");
     let told = folder.run(&["check", "stale"]);
     let story = [
-        "error[never]: `both` has become true",
+        "error[never]: `both` became true",
         "looked at \"x.lock\" in step",
         "when it was another file",
         "made it in step",
@@ -116,7 +116,7 @@ fn two_lockfiles_can_both_get_a_lock_that_was_left_behind_and_the_report_says_wh
         "exhaustive",
     ];
     says(&told, 1, &story);
-    let noise = ["getuid", "uname", "a lock:", "goes on", "locale"];
+    let noise = ["getuid", "uname", "a lock:", "runs on", "locale"];
     assert!(noise.iter().all(|word| !told.out.contains(word)), "{}", told.out);
     let again = folder.run(&["replay"]);
     assert!(again.err.contains("the same failure in the same state"), "{}{}", again.out, again.err);
@@ -144,7 +144,7 @@ fn two_procmails_deliver_both_mails_whole_with_the_lock_on_the_file_alone() {
 fn mails_get_mixed_if_one_locks_the_file_and_the_other_takes_a_dot_lock() {
     let folder = bundled("mbox-mixed");
     let told = folder.run(&["check", "mixed"]);
-    says(&told, 1, &["error[never]: `broken` has become true", "lock fd 5 (mbox) (fcntl)", "write fd 5 (mbox) \"F\""]);
+    says(&told, 1, &["error[never]: `broken` became true", "lock fd 5 (mbox) (fcntl)", "write fd 5 (mbox) \"F\""]);
     let again = folder.run(&["replay"]);
     assert!(again.err.contains("the same failure in the same state"), "{}{}", again.out, again.err);
 }
@@ -164,8 +164,7 @@ fn a_lost_update_in_redis_is_found_and_its_cure_holds() {
 #[test]
 fn what_a_full_disk_does_not_take_is_lost_without_a_word() {
     for check in ["getent", "strings"] {
-        let story =
-            ["error[never]: `lost` has become true", "write to standard output -> ENOSPC (fault)", "exit code 0"];
+        let story = ["error[never]: `lost` became true", "write to standard output -> ENOSPC (fault)", "exit code 0"];
         fails(&format!("fulldisk-{check}"), check, &story);
     }
     holds("fulldisk-id", "id");
@@ -174,5 +173,5 @@ fn what_a_full_disk_does_not_take_is_lost_without_a_word() {
 #[test]
 fn whoever_kills_sed_finds_the_old_file_or_the_new_one_and_whoever_kills_cp_an_empty_one() {
     holds("fulldisk-replace", "replace");
-    fails("fulldisk-copy", "copy", &["error[never]: `torn` has become true", "kill cp"]);
+    fails("fulldisk-copy", "copy", &["error[never]: `torn` became true", "kill cp"]);
 }

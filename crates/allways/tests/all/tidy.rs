@@ -19,7 +19,7 @@ fn root() -> PathBuf {
 /// Every text file that belongs to the repository.
 fn files() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for part in ["crates", "docs", "benches", "fuzz", "models", ".ci"] {
+    for part in ["crates", "docs", "benches", "ci", "fuzz", "models", ".ci"] {
         collect(&root().join(part), &mut found);
     }
     for entry in fs::read_dir(root()).expect("the root can be read").flatten() {
@@ -186,7 +186,7 @@ fn no_file_names_the_machine_it_was_written_on() {
 /// Paths in backticks that lead into the repository.
 fn named_paths(text: &str) -> impl Iterator<Item = &str> {
     let is_path = |word: &&str| {
-        let folders = ["crates/", "programs/", "models/", "benches/", "scripts/", "docs/", "fuzz/"];
+        let folders = ["crates/", "programs/", "models/", "benches/", "ci/", "scripts/", "docs/", "fuzz/"];
         folders.iter().any(|folder| word.starts_with(folder))
             && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-".contains(letter))
     };

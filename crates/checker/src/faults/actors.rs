@@ -15,7 +15,7 @@ use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use crate::system::workload::Workload;
 use explore::graph::{Access, Actor};
-use kernel::net::fate::Fate;
+use kernel::net::datagram_fault::DatagramFault;
 use kernel::{Kernel, Pid, net};
 use std::ops::Range;
 use trace::{Bytes, Choice, FaultEvent};
@@ -45,32 +45,32 @@ pub(crate) enum Healing {
 }
 
 impl PlacedFaults {
-    fn have(&self, effect: Effect) -> bool {
+    fn includes(&self, effect: Effect) -> bool {
         self.all.iter().any(|fault| fault.effect == effect)
     }
 
     /// Whether a program may be stopped between any two of its operations: others see it there.
-    pub fn stop_programs(&self) -> bool {
-        [Effect::Kill, Effect::Restart, Effect::Pause].into_iter().any(|effect| self.have(effect))
+    pub fn may_stop_programs(&self) -> bool {
+        [Effect::Kill, Effect::Restart, Effect::Pause].into_iter().any(|effect| self.includes(effect))
     }
 
     /// Whether faults have actors: they may move between any two operations of a thread, be it the only one.
     pub fn have_actors(&self) -> bool {
-        self.stop_programs() || self.reset() || self.heal()
+        self.may_stop_programs() || self.may_reset() || self.may_heal()
     }
 
     /// Whether a fault may come to an end by itself.
-    pub fn heal(&self) -> bool {
-        self.have(Effect::Pause) || self.delay()
+    pub fn may_heal(&self) -> bool {
+        self.includes(Effect::Pause) || self.may_delay()
     }
 
-    fn delay(&self) -> bool {
-        self.have(Effect::Datagram(Fate::Delayed))
+    fn may_delay(&self) -> bool {
+        self.includes(Effect::Datagram(DatagramFault::Delay))
     }
 
     /// Whether connections may be reset.
-    pub fn reset(&self) -> bool {
-        self.have(Effect::Reset)
+    pub fn may_reset(&self) -> bool {
+        self.includes(Effect::Reset)
     }
 
     /// The process that a fault stops.
@@ -123,9 +123,9 @@ impl Workload {
             let choices = u32::from(is_enabled);
             Actor { number, creator: number, choices, awaits, conflicts_with_all: true, ..Actor::default() }
         };
-        let started = if self.faults.have(Effect::Pause) { &self.started[..] } else { &[] };
+        let started = if self.faults.includes(Effect::Pause) { &self.started[..] } else { &[] };
         let resumes = RESUMES.zip(started).map(|(number, (pid, _))| heals(number, history.paused.contains(pid)));
-        let most = if self.faults.delay() { self.faults.budget } else { 0 };
+        let most = if self.faults.may_delay() { self.faults.budget } else { 0 };
         let arrivals =
             ARRIVALS.zip(0..most).map(|(number, at)| heals(number, kernel.net.delayed.contains_key(&(at as u16))));
         resumes.chain(arrivals).collect()
@@ -153,7 +153,7 @@ impl View<'_> {
                 Alternative::Heal(Healing::Resume(pid))
             }
             _ if ARRIVALS.contains(&actor) => Alternative::Heal(Healing::Arrive((actor - ARRIVALS.start) as u16)),
-            _ => Alternative::Happen((actor - FAULTS.start) as u16, index),
+            _ => Alternative::Fault((actor - FAULTS.start) as u16, index),
         })
     }
 
@@ -170,7 +170,7 @@ impl View<'_> {
                 let said = kernel.net.delayed.get(&number)?.bytes();
                 Some(FaultEvent::Arrival(Bytes::beginning_with(said, said.len() as u64)))
             }
-            Alternative::Happen(fault, index) => {
+            Alternative::Fault(fault, index) => {
                 let victim = self.workload.faults.victim(fault).map(name);
                 match (self.workload.faults.all[usize::from(fault)].effect, victim) {
                     (Effect::Kill, Some(program)) => Some(FaultEvent::Kill(program)),
@@ -196,7 +196,7 @@ impl View<'_> {
 
 impl Stepper<'_> {
     /// A fault happens; its accesses.
-    pub(crate) fn happen(&mut self, fault: u16, index: u32) -> Vec<Access> {
+    pub(crate) fn take_fault(&mut self, fault: u16, index: u32) -> Vec<Access> {
         let faults = &self.workload.faults;
         match (faults.all[usize::from(fault)].effect, faults.victim(fault)) {
             (Effect::Kill, Some(pid)) => self.kill(pid),

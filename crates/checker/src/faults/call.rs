@@ -13,7 +13,7 @@ use crate::system::view::View;
 use explore::graph::Access;
 use kernel::call::Deviation;
 use kernel::errno::Errno;
-use kernel::net::fate::Fate;
+use kernel::net::datagram_fault::DatagramFault;
 use kernel::{Tid, datagram, short_transfer, signal};
 
 /// A fault of a syscall that may happen in a state: its number in the plan, and how many bytes are transferred at most.
@@ -29,7 +29,7 @@ impl CallFault {
     pub fn deviation(self) -> Deviation {
         match self.effect {
             Effect::Error { errno, .. } => Deviation { error: Some(errno), ..Deviation::default() },
-            Effect::Datagram(fate) => Deviation { fate: Some(fate), ..Deviation::default() },
+            Effect::Datagram(fault) => Deviation { datagram: Some(fault), ..Deviation::default() },
             _ => Deviation { most: self.most, ..Deviation::default() },
         }
     }
@@ -37,7 +37,7 @@ impl CallFault {
     /// What it writes: the budget, and for a permanent one that it has happened. A datagram that is delayed may arrive at any
     /// time.
     pub fn accesses(self) -> Vec<Access> {
-        if self.effect == Effect::Datagram(Fate::Delayed) {
+        if self.effect == Effect::Datagram(DatagramFault::Delay) {
             return access::everything();
         }
         let permanent =

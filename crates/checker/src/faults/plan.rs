@@ -6,7 +6,7 @@
 //! to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
 
 use kernel::errno::Errno;
-use kernel::net::fate::Fate;
+use kernel::net::datagram_fault::DatagramFault;
 use kernel::{short_transfer, table};
 use trace::similar;
 
@@ -50,7 +50,7 @@ pub enum Effect {
         call: u64,
     },
     /// Something becomes of a UDP datagram.
-    Datagram(Fate),
+    Datagram(DatagramFault),
     /// A TCP connection is reset, at both ends.
     Reset,
     /// A program ends at once, by `SIGKILL`.
@@ -91,10 +91,10 @@ impl Effect {
 
 /// Faults that have a word of their own: `kill:server`, or `kill` for any program.
 const WORDS: [(&str, Effect); 8] = [
-    ("loss", Effect::Datagram(Fate::Lost)),
-    ("duplicate", Effect::Datagram(Fate::Duplicated)),
-    ("reorder", Effect::Datagram(Fate::Reordered)),
-    ("delay", Effect::Datagram(Fate::Delayed)),
+    ("loss", Effect::Datagram(DatagramFault::Loss)),
+    ("duplicate", Effect::Datagram(DatagramFault::Duplicate)),
+    ("reorder", Effect::Datagram(DatagramFault::Reorder)),
+    ("delay", Effect::Datagram(DatagramFault::Delay)),
     ("reset", Effect::Reset),
     ("kill", Effect::Kill),
     ("restart", Effect::Restart),
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(effect("write:short"), Ok((Effect::Short { call: WRITE }, None)));
         assert_eq!(effect("kill:server"), Ok((Effect::Kill, Some("server".to_owned()))));
         assert_eq!(effect("kill"), Ok((Effect::Kill, None)));
-        assert_eq!(effect("loss:client"), Ok((Effect::Datagram(Fate::Lost), Some("client".to_owned()))));
+        assert_eq!(effect("loss:client"), Ok((Effect::Datagram(DatagramFault::Loss), Some("client".to_owned()))));
         assert!(matches!(effect("pause:error=EINTR"), Ok((Effect::Error { .. }, None))));
     }
 

@@ -24,7 +24,7 @@ impl View<'_> {
     /// The connections that exist, where one may be reset.
     pub(crate) fn resettable(self) -> Vec<(Id, Id)> {
         let kernel = &self.state.world.kernel;
-        if self.workload.faults.reset() { kernel.net.connections().collect() } else { Vec::new() }
+        if self.workload.faults.may_reset() { kernel.net.connections().collect() } else { Vec::new() }
     }
 
     /// The ends of the connection that a fault resets.

@@ -64,7 +64,7 @@ impl View<'_> {
         let process = &self.state.world.kernel.processes.get(&pid);
         let threads: Vec<Tid> = process.map_or_else(Vec::new, |process| process.threads.iter().copied().collect());
         let ends = |tid: &Tid| self.asked(*tid, (EXIT_GROUP, [0; 6])).reach();
-        let conflicts_with_all = self.workload.options.awaits || self.workload.faults.reset();
+        let conflicts_with_all = self.workload.options.awaits || self.workload.faults.may_reset();
         let Some(Footprint::Objects(mut accesses)) = threads.first().map(ends).filter(|_| !conflicts_with_all) else {
             return access::everything();
         };

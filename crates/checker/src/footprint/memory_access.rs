@@ -47,6 +47,7 @@ impl Stepper<'_> {
     pub(crate) fn note_accesses(&mut self, step: &mut Step) {
         let mut log = std::mem::take(&mut self.executor.log);
         self.state.world.memory.take_log_into(&mut log);
+        self.executor.show_log(&log);
         if !log.is_empty() && self.state.world.kernel.threads.contains_key(&step.tid) {
             self.note_logged(step, &log);
         }
@@ -234,7 +235,7 @@ impl Stepper<'_> {
             let is_promoted = places.iter().any(|place| self.executor.refinement.is_promoted(*place));
             places.push(place);
             // Whoever looks behind the end of a program may find half of what it has written, where that outlives it.
-            let outlives = self.workload.faults.stop_programs() && self.state.is_in_shared_mapping(place);
+            let outlives = self.workload.faults.may_stop_programs() && self.state.is_in_shared_mapping(place);
             self.executor.refinement.promote((is_promoted || self.workload.options.fine || outlives).then_some(place));
         }
     }

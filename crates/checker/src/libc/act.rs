@@ -12,7 +12,7 @@
 
 use super::functions::Whole;
 use super::layout::{Flavour, MutexLayout};
-use super::operation::{Done, Mutex, Operation, Seen};
+use super::operation::{Done, MIXED, Mutex, Operation, Seen};
 use crate::footprint::access::Kind;
 use crate::system::read_set::LiveOverlay;
 use kernel::map::Map;
@@ -217,8 +217,10 @@ impl Act<'_> {
         self.store(at, readers - 1);
         let object = self.lock_object();
         let shares = &mut self.overlay.thread_mut(self.operation.tid).shares;
-        if let Some(at) = shares.iter().rposition(|shared| *shared == object) {
-            shares.remove(at);
+        match shares.iter().rposition(|shared| *shared == object) {
+            Some(own) => drop(shares.remove(own)),
+            // From now on nobody's share is its own: what a reader finds depends on all others.
+            None => self.store(at.wrapping_add(MIXED), 1),
         }
         Done::Returned(0)
     }

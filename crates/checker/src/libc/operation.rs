@@ -26,6 +26,9 @@ pub struct Seen<'a> {
     pub overlay: &'a LiveOverlay,
 }
 
+/// Where a read-write lock notes that somebody who had no share of it gave one back: padding, in glibc and in musl.
+pub(super) const MIXED: u64 = 16;
+
 /// A pending call of a synchronising function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
@@ -258,7 +261,7 @@ impl Operation {
     ///
     /// Operations of readers are independent of each other, and dependent on those of writers. So each reader writes a
     /// part of its own, and writers read all parts. The number of parts is fixed, so that the footprint of a writer
-    /// does not depend on the readers.
+    /// does not depend on the readers. That ends when a thread that holds nothing unlocks: it takes the share of another one.
     fn accesses_of_both(&self, seen: Seen<'_>, does: Does) -> Vec<Access> {
         const PARTS: u32 = 8;
         let lock = self.object(seen, self.args[0], Kind::Lock);
@@ -273,7 +276,9 @@ impl Operation {
         let shares = self.overlay(seen).is_some_and(|overlay| overlay.shares.contains(&lock));
         let has_writer = self.u32(seen, self.args[0].wrapping_add(4)) != 0;
         let only_tries = self.function.tries().is_some();
+        let is_mixed = self.u32(seen, self.args[0].wrapping_add(MIXED)) != 0;
         match does {
+            _ if is_mixed => everything(true).collect(),
             Does::ReadLock if only_tries && has_writer => vec![whole(false)],
             Does::ReadLock => vec![whole(false), own],
             Does::UnlockBoth if has_writer => vec![whole(true)],
@@ -298,7 +303,7 @@ impl Operation {
             Does::Lock if self.function.tries().is_some() => self.mutex_words(is_written()),
             Does::Lock | Does::Unlock | Does::DestroyMutex | Does::Wait => self.mutex_words(true),
             does if does.is_of_both() && self.prefers_writers(seen) => Vec::new(),
-            does if does.is_of_both() => vec![(first, is_written()), (first.wrapping_add(4), is_written())],
+            does if does.is_of_both() => [0, 4, MIXED].map(|word| (first.wrapping_add(word), is_written())).to_vec(),
             Does::SpinLock | Does::SpinUnlock | Does::Once | Does::SemaphoreWait => vec![(first, is_written())],
             Does::ParkingLock if self.gives_up() => Vec::new(),
             Does::SemaphorePost | Does::RustLock | Does::ParkingLock => vec![(first, true)],

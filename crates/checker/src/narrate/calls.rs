@@ -67,7 +67,7 @@ impl BegunCall<'_> {
             Purpose::Locks(_) => vec![descriptor(self.world, self.tid, self.args[0] as i32)],
             Purpose::Plain | Purpose::Sleeps(None) | Purpose::Forks => self.arguments(),
         };
-        Call { name: self.name().to_owned(), purpose, arguments, progress: Progress::Begun, fault: None }
+        Call { name: self.name().to_owned(), purpose, arguments, progress: Progress::Begun, fault: None, passage: None }
     }
 
     fn space(&self) -> SpaceId {

@@ -3,6 +3,7 @@
 use super::calls;
 use super::files::{self, Named, Use};
 use super::heard::HeardEvent;
+use super::passages;
 use super::place::{PlaceInSource, place_of};
 use debuginfo::DebugInfo;
 use kernel::table::narration::ResultWords;
@@ -124,6 +125,7 @@ impl Observer for Listener {
             };
             heard.kind = heard.kind.at(Progress::Returned(returned));
             if let EventKind::Call(call) = &mut heard.kind {
+                call.passage = passages::passage(world, tid, (row, &args), result);
                 call.fault = fault;
             }
             self.heard.push(heard);

@@ -18,6 +18,7 @@ pub mod listener;
 mod names;
 pub(crate) mod narrator;
 mod operations;
+mod passages;
 mod place;
 pub mod program_replay;
 pub mod races;

@@ -10,7 +10,7 @@ use explore::system::Failure;
 use kernel::Tid;
 use replay::{Explained, Replayable, Stepped};
 use std::sync::Arc;
-use trace::{Choice, Variable, Waiting};
+use trace::{Choice, Fingerprint, Variable, Waiting};
 
 /// What a step costs beside its instructions (a snapshot is restored and saved), in instructions.
 const STEP_WORK: u64 = 2_000;
@@ -36,6 +36,11 @@ impl<'a> ProgramReplay<'a> {
     /// Programs at their beginning.
     pub fn new(programs: &'a mut Programs, folder: &str) -> Self {
         Self { programs, folder: folder.to_owned() }
+    }
+
+    /// The programs themselves.
+    pub fn programs(&mut self) -> &mut Programs {
+        self.programs
     }
 
     /// Lets the programs do something while they are listened to, with what is known at a point; and what is known then.
@@ -151,5 +156,9 @@ impl Replayable for ProgramReplay<'_> {
 
     fn is_same(&self, one: &Moment, other: &Moment) -> bool {
         one.reached.fingerprint == other.reached.fingerprint
+    }
+
+    fn fingerprint(&self, state: &Moment) -> Fingerprint {
+        Fingerprint::new().with(&state.reached.fingerprint.to_le_bytes())
     }
 }

@@ -3,23 +3,20 @@
 //! Atoms are propositions; their truth is kept with each state of the graph. The graph is explored without reduction, so the
 //! order of independent steps, and with it fairness, is what it is.
 
-use crate::system::formula::Formula;
+use crate::system::formula::{Formula, Refutation};
 use crate::system::never::named;
 use crate::system::programs::Programs;
-use explore::graph::{FootprintSystem, StoredGraph};
-use explore::{Control, Fairness, Monitor, Options, find_cycle, search_monitored};
+use explore::graph::{ExploredGraph, FootprintSystem};
+use explore::{Bounds, Control, Fairness, Monitor, Options, find_cycle, search_monitored};
 use proposition::Proposition;
 use trace::Schedule;
-
-/// Propositions that a check may have: as many as a valuation has bits.
-const MOST: usize = 64;
 
 impl Programs {
     /// Adds a formula that every run has to satisfy; `NAME := FORMULA` gives it a name.
     ///
     /// # Errors
     /// If it cannot be read, or one of its atoms names what is not there.
-    pub fn demand(&mut self, text: &str) -> Result<(), String> {
+    pub fn add_formula(&mut self, text: &str) -> Result<(), String> {
         let (name, text) = named(text);
         let parsed = ltl::parse(text).map_err(|error| error.to_string())?;
         let bits: Vec<u32> = parsed.atoms.iter().map(|atom| self.observe(&atom.text)).collect::<Result<_, _>>()?;
@@ -34,17 +31,9 @@ impl Programs {
         let told = |problem: proposition::Problem| problem.shown(text);
         let proposition = Proposition::parse(text).map_err(told)?;
         self.workload.facts(&self.state, |_, facts| proposition.verify(facts)).map_err(told)?;
-        let variables = proposition.variables();
-        let watched = &mut self.workload.forbidden;
-        watched.reads_output |= proposition.reads_output();
-        watched.all.push((text.to_owned(), proposition));
-        watched.atoms += 1;
-        let all = watched.all.len();
-        self.show_each_value(&variables);
-        match all {
-            _ if all > MOST => Err(format!("more than {MOST} propositions cannot be told apart")),
-            _ => Ok(all as u32 - 1),
-        }
+        self.add_proposition(text, proposition).map_err(told)?;
+        self.workload.forbidden.atoms += 1;
+        Ok(self.workload.forbidden.all.len() as u32 - 1)
     }
 
     /// The formulas.
@@ -53,16 +42,22 @@ impl Programs {
         &self.workload.formulas
     }
 
-    /// A run of an explored graph that violates a formula; among the weakly fair ones, or all.
+    /// A run of an explored graph that violates a formula; among the weakly fair ones, or all. The search ends with the budget.
     #[must_use]
-    pub fn refutation(&self, formula: &Formula, graph: &StoredGraph, fairness: Fairness) -> Option<Schedule> {
-        let Formula { monitor, .. } = formula;
-        let (failure, options, control) = (formula.failure(), Options::default(), Control::default());
-        let watched = match monitor.is_safety() {
-            true => search_monitored(graph, monitor, 0, failure, &options, control),
-            false => find_cycle(graph, monitor, 0, failure, fairness, &options, control),
+    pub fn refutation(&self, formula: &Formula, graph: &ExploredGraph, fairness: Fairness) -> Refutation {
+        let (time, bytes) = self.budget().left();
+        let options = Options { bounds: Bounds { time, bytes, ..Bounds::default() }, ..Options::default() };
+        let control = Control { interrupt: Some(self.budget().interrupt()), ..Control::default() };
+        let (Formula { monitor, .. }, failure) = (formula, formula.failure());
+        let outcome = match monitor.is_safety() {
+            true => search_monitored(graph, monitor, 0, failure, &options, control).outcome,
+            false => find_cycle(graph, monitor, 0, failure, fairness, &options, control).outcome,
         };
-        watched.outcome.violations.first().map(|violation| graph.in_system_numbers(&violation.schedule))
+        match outcome.violations.first() {
+            Some(violation) => Refutation::Found(graph.in_system_numbers(&violation.schedule)),
+            None if outcome.complete() => Refutation::Impossible,
+            None => Refutation::Cut,
+        }
     }
 
     /// Whether a schedule, executed again, violates a formula: it comes back to where its cycle begins, or ends where nothing but

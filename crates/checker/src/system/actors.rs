@@ -40,7 +40,7 @@ impl Passing {
     pub fn quiet(kernel: &Kernel, overlay: &Overlay, workload: &Workload) -> Self {
         let is_polled = overlay.reads_clock() && may_poll(kernel);
         let (is_over, horizon) = (workload.is_over(kernel), workload.horizon());
-        let low_priority = !workload.faults.heal();
+        let low_priority = !workload.faults.may_heal();
         Self { may_hasten: false, low_priority, is_polled, is_spun: overlay.is_spun(), is_over, horizon }
     }
 }

@@ -76,11 +76,13 @@ impl Stepper<'_> {
         if self.state.overlay.thread(tid).is_some_and(|overlay| overlay.reads_clock) {
             self.state.overlay.thread_mut(tid).reads_clock = false;
         }
+        self.ticks();
         while step.parts < PARTS_MAX && self.advance_part(&mut step)? {
-            if self.workload.options.budget.is_spent() {
+            if self.workload.options.budget.is_spent() || self.is_at_goal() {
                 return Err(Refusal::spent(tid));
             }
         }
+        self.last_tick();
         self.note_accesses(&mut step);
         self.clear_dead_stack(&mut step);
         self.state.hand_over(&mut step);
@@ -147,8 +149,7 @@ impl Stepper<'_> {
         }
         let is_quiet = self.state.is_quiet(tid);
         let is_alone = self.view().is_alone();
-        let code = if is_quiet { &mut self.executor.quiet } else { &mut self.executor.code };
-        let stop = self.state.world.execute_instructions(tid, code, RUN_MAX.saturating_sub(step.run));
+        let stop = self.execute_local(tid, is_quiet, RUN_MAX.saturating_sub(step.run))?;
         step.run += stop.executed;
         self.executor.instructions += stop.executed;
         self.note_accesses(step);
@@ -169,6 +170,15 @@ impl Stepper<'_> {
             step.parts += 1;
         }
         Ok(self.commit(step) && continues)
+    }
+
+    /// Executes instructions up to the next operation; a debugger looks at each.
+    fn execute_local(&mut self, tid: Tid, is_quiet: bool, budget: u64) -> Result<x86::Stop, Refusal> {
+        if self.executor.probe.is_some() {
+            return self.execute_probed(tid, is_quiet, budget);
+        }
+        let code = if is_quiet { &mut self.executor.quiet } else { &mut self.executor.code };
+        Ok(self.state.world.execute_instructions(tid, code, budget))
     }
 
     /// A run of instructions has ended in a trap; whether the step continues.

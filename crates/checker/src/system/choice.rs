@@ -33,7 +33,7 @@ pub(crate) enum Alternative {
     /// Time passes to the next deadline.
     TimePasses,
     /// A fault happens, by its number: that one of its alternatives.
-    Happen(u16, u32),
+    Fault(u16, u32),
     /// What a fault has left to come happens.
     Heal(Healing),
     /// Answers of a peer come to a connection; or one of those to a flow of datagrams, by its number among them.

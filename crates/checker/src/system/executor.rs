@@ -5,6 +5,7 @@ use crate::footprint::recent::Recent;
 use crate::libc::Hooks;
 use crate::refinement::Refinement;
 use crate::system::prefix::Prefix;
+use crate::system::probe::Probe;
 use crate::system::schedulers::{Scheduler, Schedulers};
 use crate::system::state::State;
 use explore::graph::Race;
@@ -40,6 +41,8 @@ pub(crate) struct Executor {
     schedulers: Arc<Mutex<Schedulers>>,
     /// Instructions executed so far: what steps have cost, the same on any machine.
     pub instructions: u64,
+    /// Looks into steps, for a debugger.
+    pub probe: Option<Box<Probe>>,
 }
 
 impl Executor {

@@ -2,7 +2,7 @@
 
 use explore::Monitor;
 use explore::system::Failure;
-use trace::FailureKind;
+use trace::{FailureKind, Schedule};
 
 /// A formula that every run has to satisfy.
 #[derive(Clone, Debug)]
@@ -22,4 +22,15 @@ impl Formula {
         let message = format!("`{}` does not hold on this run", self.text);
         Failure { kind: FailureKind::Ltl, message, fatal: false, property: Some(self.name.clone()) }
     }
+}
+
+/// What a search for a run that violates a formula has found out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refutation {
+    /// A run that violates it.
+    Found(Schedule),
+    /// There is none.
+    Impossible,
+    /// The budget was spent before that was known.
+    Cut,
 }

@@ -19,6 +19,8 @@ pub mod peer_steps;
 pub mod peers;
 pub mod points;
 pub mod prefix;
+pub mod probe;
+pub mod probed_step;
 pub mod programs;
 pub mod propositions;
 pub mod questions;

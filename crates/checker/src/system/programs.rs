@@ -361,9 +361,11 @@ impl Programs {
         if alternative == Alternative::TimePasses {
             return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
         }
-        if let Alternative::Happen(fault, index) = alternative {
-            let accesses = self.stepper().happen(fault, index);
+        if let Alternative::Fault(fault, index) = alternative {
+            let accesses = self.stepper().take_fault(fault, index);
             self.count_fault(fault);
+            // A program that is started again has another address space.
+            self.watch_variables();
             return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
         }
         if let Alternative::Heal(healing) = alternative {
@@ -498,7 +500,7 @@ impl Programs {
             self.state.begin_notes(tid);
         }
         let (before, gates) = (self.workload.valuation(&self.state), self.view().gates());
-        let witness = self.workload.witness(&self.state);
+        let support = self.workload.support(&self.state);
         let timing = self.view().timing(tid);
         let several = signal::shared(&self.state.world.kernel);
         let recipients = signal::recipients(&self.state.world.kernel, &several);
@@ -518,7 +520,7 @@ impl Programs {
         let progress = accesses.iter().any(access::changes);
         self.take_output();
         let after = self.workload.valuation(&self.state);
-        let has_changed = self.workload.witness(&self.state) != witness;
+        let has_changed = self.workload.support(&self.state) != support;
         let visible = self.workload.is_observed(&accesses, has_changed);
         if visible {
             accesses.push(Access { object: access::observed(), write: true, plain: false });

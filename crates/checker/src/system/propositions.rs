@@ -42,12 +42,12 @@ impl Workload {
     }
 
     /// What propositions depend on, as a fingerprint.
-    pub(crate) fn witness(&mut self, state: &State) -> u64 {
+    pub(crate) fn support(&mut self, state: &State) -> u64 {
         if self.forbidden.is_empty() {
             return 0;
         }
         let mix = |all: u64, one: u64| all.rotate_left(7) ^ one;
-        self.facts(state, |all, facts| all.iter().map(|(_, one)| one.witness(facts)).fold(0, mix))
+        self.facts(state, |all, facts| all.iter().map(|(_, one)| one.support(facts)).fold(0, mix))
     }
 
     /// Whether a step with these accesses may change what propositions depend on, in some order with independent steps: it
@@ -66,7 +66,7 @@ impl Workload {
         let (text, _) = self.forbidden.forbidden().get(new)?;
         Some(Failure {
             kind: FailureKind::Never,
-            message: format!("`{text}` has become true"),
+            message: format!("`{text}` became true"),
             fatal: true,
             property: Some(text.clone()),
         })

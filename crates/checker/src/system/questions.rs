@@ -9,6 +9,9 @@ use kernel::descriptor::Console;
 use proposition::{Problem, Proposition, Stream};
 use std::collections::BTreeSet;
 
+/// Propositions that a check may have: as many as a valuation has bits.
+const PROPOSITIONS_MAX: usize = 64;
+
 impl Programs {
     /// The C libraries whose functions were recognised, by name; none where their instructions are executed as they
     /// stand.
@@ -31,17 +34,33 @@ impl Programs {
         let (name, text) = named(text);
         let proposition = Proposition::parse(text)?;
         self.workload.facts(&self.state, |_, facts| proposition.verify(facts))?;
+        assert_eq!(self.workload.forbidden.atoms, 0, "formulas come behind what must never be true");
+        self.add_proposition(name, proposition)
+    }
+
+    /// Adds a proposition that is evaluated in each state.
+    pub(crate) fn add_proposition(&mut self, name: &str, proposition: Proposition) -> Result<(), Problem> {
+        let all = &mut self.workload.forbidden.all;
+        if all.len() == PROPOSITIONS_MAX {
+            let message = format!("there are more than {PROPOSITIONS_MAX} propositions");
+            return Err(Problem { column: 1, message });
+        }
+        all.push((name.to_owned(), proposition.clone()));
         self.workload.forbidden.reads_output |= proposition.reads_output();
-        self.show_each_value(&proposition.variables());
-        self.workload.forbidden.all.push((name.to_owned(), proposition));
+        self.watch_variables();
+        // The first round begins with this refinement.
+        self.promote(&[]);
         Ok(())
     }
 
-    /// Makes each access to some global variables a step: a value that is overwritten soon is seen, too.
-    pub(crate) fn show_each_value(&mut self, variables: &[(Option<String>, String)]) {
+    /// Makes the words of all global variables that propositions read watchpoints: a value that is overwritten soon is seen, too.
+    pub(crate) fn watch_variables(&mut self) {
+        let forbidden = &self.workload.forbidden;
+        let variables: Vec<String> =
+            forbidden.all.iter().flat_map(|(_, one)| one.variables()).map(|(_, path)| path).collect();
         let mut words = Vec::new();
         for space in self.workload.spaces(&self.state) {
-            for (_, variable) in variables {
+            for variable in &variables {
                 let memory = &self.state.world.memory;
                 let place = self.workload.forbidden.info.global(memory, space, variable).ok().flatten();
                 let range = place.map_or(0..0, |place| place.address & !3..place.address + place.size);
@@ -49,7 +68,6 @@ impl Programs {
             }
         }
         self.executor.refinement.promote(words);
-        self.promote(&[]);
     }
 
     /// A forbidden proposition that holds in the initial state.

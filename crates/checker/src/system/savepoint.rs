@@ -23,6 +23,8 @@ pub(crate) struct Savepoint {
     kernel: Shared<Kernel>,
     overlay: Overlay,
     heard: usize,
+    /// Ticks of the step so far, if a debugger counts them.
+    ticks: u64,
 }
 
 impl Stepper<'_> {
@@ -33,6 +35,7 @@ impl Stepper<'_> {
             kernel: self.state.world.kernel.clone(),
             overlay: Overlay::clone(&self.state.overlay),
             heard: self.listener.heard.len(),
+            ticks: self.ticks(),
         }
     }
 
@@ -46,5 +49,6 @@ impl Stepper<'_> {
         self.state.overlay.restore(&savepoint.overlay);
         assert!(self.listener.heard.len() >= savepoint.heard, "events are only added within a step");
         self.listener.heard.truncate(savepoint.heard);
+        self.rewind_ticks(savepoint.ticks);
     }
 }

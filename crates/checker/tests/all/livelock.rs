@@ -2,9 +2,12 @@
 
 use crate::inside;
 use crate::start;
-use checker::{Engine, Options, Programs, search, search_by};
+use checker::{Engine, Options, Programs, Refutation, search, search_by};
 use explore::graph::{FootprintSystem, Limits, Mode, Report};
-use explore::sample;
+use explore::{Allowance, Budget, Fairness, sample};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use trace::{Choice, FailureKind};
 
 const HEAD: &str = "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <sched.h>\n\
@@ -134,4 +137,25 @@ fn a_program_that_only_computes_is_told_with_its_place() {
     assert_eq!((name.as_str(), place.map(|place| place.line)), ("program", Some(3)));
     let mut programs = program("ends", "volatile int x;\nint main(void) {\n    for (int i = 0; i < 10; i++) x++;\n}\n");
     assert_eq!(programs.spinning(), None);
+}
+
+#[test]
+fn the_search_for_runs_that_violate_a_formula_ends_with_the_budget() {
+    let mut programs = program("formula", "volatile int x;\nint main(void) { for (;;) x = 1 - x; }\n");
+    programs.add_formula("[] <> x == 1").expect("it is a formula");
+    programs.add_formula("<> [] x == 1").expect("it is a formula");
+    let graph = explore(&mut programs, Mode::Full).graph.expect("it was asked for");
+    let [holds, fails] = programs.formulas().to_vec().try_into().expect("two");
+    assert_eq!(programs.refutation(&holds, &graph, Fairness::Off), Refutation::Impossible);
+    let Refutation::Found(run) = programs.refutation(&fails, &graph, Fairness::Off) else {
+        panic!("x changes for ever")
+    };
+    assert!(programs.refutes(&fails, &run) && !programs.refutes(&holds, &run));
+    let over = Allowance { time: Some(Duration::ZERO), ..Allowance::default() };
+    for budget in
+        [Budget::new(Arc::default(), over), Budget::new(Arc::new(AtomicBool::new(true)), Allowance::default())]
+    {
+        programs.set_budget(budget);
+        assert_eq!(programs.refutation(&holds, &graph, Fairness::Off), Refutation::Cut);
+    }
 }

@@ -1,13 +1,13 @@
 //! The report of an explored graph.
 
 use super::actor_table::ActorRecord;
+use super::explored::ExploredGraph;
 use super::node::{End, Node};
 use super::options::Mode;
 use super::path::{EdgeAt, fewest_switches};
 use super::report::{Counts, Livelock, Report};
 use super::search::{FoundAt, Search};
 use super::state_graph::StateGraph;
-use super::stored::StoredGraph;
 use super::{inevitable, livelock};
 use crate::footprint_system::FootprintSystem;
 use crate::found::{Found, Stopped};
@@ -41,7 +41,7 @@ pub fn report<T: FootprintSystem>(search: &Search<'_, T>, stopped: Option<Stoppe
             ..counts(&search.graph, search.counts)
         },
         livelocks: livelocks(search),
-        graph: (search.options.keeps_graph && stopped.is_none()).then(|| StoredGraph::new(&search.graph)),
+        graph: (search.options.keeps_graph && stopped.is_none()).then(|| ExploredGraph::new(&search.graph)),
     }
 }
 

@@ -23,13 +23,14 @@
 //! - `snapshot_cache.rs`, `trial_cache.rs`: what is kept although it could be executed again;
 //! - `job.rs`, `lookahead.rs`, `workers.rs`: threads that execute steps ahead of the search;
 //! - `scc.rs`, `path.rs`, `inevitable.rs`, `livelock.rs`, `races.rs`, `report.rs`, `graph_report.rs`: what the graph shows;
-//! - `stored.rs`: the graph as a system of its own, for properties of runs.
+//! - `explored.rs`: the graph as a system of its own, for properties of runs.
 
 mod actor_records;
 mod actor_table;
 mod bounded;
 mod components;
 mod engine;
+mod explored;
 mod fifo_map;
 mod fixpoint;
 mod footprint_table;
@@ -49,7 +50,6 @@ mod scc;
 mod search;
 mod snapshot_cache;
 mod state_graph;
-mod stored;
 mod trial_cache;
 mod workers;
 
@@ -58,8 +58,8 @@ pub use crate::footprint_system::{Actor, FootprintSystem, Reached, Step, StepCon
 pub use crate::found::{CHOICE_KINDS, ChoiceCount, ChoiceCounts, Found, Stopped};
 pub use crate::race::Race;
 pub use engine::{search, search_with, search_with_many};
+pub use explored::ExploredGraph;
 pub use options::{Bound, Limits, Mode, Options};
 #[doc(hidden)]
 pub use options::{Filter, Parts};
 pub use report::{Counts, Livelock, Report};
-pub use stored::StoredGraph;

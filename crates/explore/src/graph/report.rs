@@ -1,6 +1,6 @@
 //! The result of a search.
 
-use super::stored::StoredGraph;
+use super::explored::ExploredGraph;
 use crate::found::{ChoiceCounts, Found, Stopped};
 use crate::race::Race;
 use trace::Choice;
@@ -65,5 +65,5 @@ pub struct Report {
     /// Livelocks. That there is no other follows only from a complete search without reduction.
     pub livelocks: Vec<Livelock>,
     /// The graph of a complete search, if it was asked for.
-    pub graph: Option<StoredGraph>,
+    pub graph: Option<ExploredGraph>,
 }

@@ -1,5 +1,6 @@
-//! Actors that steps of other actors end, or interrupt where they wait. Their pending steps are never executed right after such
-//! a step, so no event races with it: at the end of the execution they are examined as if they had been executed there.
+//! Actors that steps of other actors end, disable, or interrupt where they wait. Their pending steps are never executed right
+//! after such a step, so no event races with it: at the end of the execution they are examined as if they had been executed
+//! there.
 
 use super::race::Prevented;
 use super::search::Search;
@@ -25,6 +26,22 @@ impl<T: FootprintSystem> Search<'_, T> {
         frame.backtrack = frame.backtrack.union(ended.intersection(frame.enabled()));
         self.reverse_blocked(|dense| ended.contains(dense));
         self.note_prevented(ended);
+    }
+
+    /// Adds enabled actors as backtrack points that the step about to be added disables, and that move at quiescence only.
+    ///
+    /// Time passes where nobody else can move. What comes to an end by itself (a paused program goes on, a delayed datagram
+    /// arrives) can happen there, too, and lets others move: time, which waits for nothing that could be written, would race
+    /// with no event. Without this, `alarm(1)` never ends a program that is paused.
+    pub(super) fn note_disabled(&mut self, mover: u32, reached: &Reached<T::State>) {
+        let frame = self.frames.last_mut().expect("a step leaves a state");
+        let waits = |number: u32| {
+            let mut after = reached.actors.iter().filter(|actor| actor.number == number);
+            after.any(|actor| actor.choices == 0 && actor.on_quiescence)
+        };
+        let is_disabled = |(dense, actor): &&(u32, Actor)| *dense != mover && actor.choices > 0 && waits(actor.number);
+        let disabled: Bits = frame.actors.iter().filter(is_disabled).map(|(dense, _)| *dense).collect();
+        frame.backtrack = frame.backtrack.union(disabled);
     }
 
     /// Notes the pending steps of actors that the step prevents which is about to be added to the execution.

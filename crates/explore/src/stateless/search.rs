@@ -130,6 +130,7 @@ impl<T: FootprintSystem> Search<'_, T> {
         self.reverse(&event, &conflicting);
         self.reverse_interrupted(&event);
         self.note_ended(actor, &reached);
+        self.note_disabled(actor, &reached);
         let frame = self.frames.last().expect("a step leaves a state");
         // Asleep behind the step as well, if both orders are the same.
         let stays = |asleep: &&Asleep| stays_asleep((asleep.actor, &asleep.accesses), &event);

@@ -1,7 +1,7 @@
 //! Formulas on explored graphs, against their definition on the runs of those graphs.
 
 use crate::toy::{Machine, generate};
-use explore::graph::{Limits, Mode, Options, StoredGraph, search_with};
+use explore::graph::{ExploredGraph, Limits, Mode, Options, search_with};
 use explore::system::Failure;
 use explore::{Control, Fairness, Monitor, Selection, TransitionSystem, find_cycle};
 use ltl::random::Random;
@@ -15,14 +15,14 @@ const ATOMS: u32 = 3;
 /// Random runs of a graph on which a formula that is said to hold is evaluated.
 const RUNS: u64 = 40;
 
-fn explored(seed: u64) -> Option<StoredGraph> {
+fn explored(seed: u64) -> Option<ExploredGraph> {
     let mut stop = |_: u64, _: u64| false;
     let mut limits = Limits { states: 3_000, failures: usize::MAX, stop: &mut stop };
     let options = Options { keeps_graph: true, ..Options::new(Mode::Full) };
     search_with(&mut Machine::new(generate::program(seed).0), options, &mut limits).graph
 }
 
-fn steps(graph: &StoredGraph, state: [u8; 8]) -> Vec<(Choice, [u8; 8])> {
+fn steps(graph: &ExploredGraph, state: [u8; 8]) -> Vec<(Choice, [u8; 8])> {
     let mut all = Vec::new();
     graph.steps(&mut (), &state, Selection::All, &mut |step| {
         all.push((step.choice, *step.state));
@@ -31,18 +31,18 @@ fn steps(graph: &StoredGraph, state: [u8; 8]) -> Vec<(Choice, [u8; 8])> {
     all
 }
 
-fn valuation(graph: &StoredGraph, state: [u8; 8]) -> u64 {
+fn valuation(graph: &ExploredGraph, state: [u8; 8]) -> u64 {
     graph.observe(&mut (), &state, 0).expect("it is kept")
 }
 
 /// The word of a run: after the last state it goes on at `start`, or stays where it is.
-fn word(graph: &StoredGraph, states: &[[u8; 8]], start: usize) -> Lasso {
+fn word(graph: &ExploredGraph, states: &[[u8; 8]], start: usize) -> Lasso {
     let letters: Vec<u64> = states.iter().map(|state| valuation(graph, *state)).collect();
     Lasso::new(&letters[..start], &letters[start..]).expect("it has a cycle")
 }
 
 /// A random run, until it comes back to a state or ends.
-fn walk(graph: &StoredGraph, random: &mut Random) -> Lasso {
+fn walk(graph: &ExploredGraph, random: &mut Random) -> Lasso {
     let mut states = vec![graph.initial(&mut ())];
     loop {
         let next = steps(graph, *states.last().expect("there is one"));
@@ -58,7 +58,7 @@ fn walk(graph: &StoredGraph, random: &mut Random) -> Lasso {
 }
 
 /// The word of a schedule of the graph. The last state of a cycle is its first one again.
-fn followed(graph: &StoredGraph, Schedule { choices, cycle_start }: &Schedule) -> Lasso {
+fn followed(graph: &ExploredGraph, Schedule { choices, cycle_start }: &Schedule) -> Lasso {
     let mut states = vec![graph.initial(&mut ())];
     for choice in choices {
         let (_, state) = *steps(graph, *states.last().expect("there is one"))
@@ -77,7 +77,7 @@ fn followed(graph: &StoredGraph, Schedule { choices, cycle_start }: &Schedule) -
 }
 
 /// A run that violates a formula, in numbers of the graph.
-fn refutation(graph: &StoredGraph, formula: &Formula, fairness: Fairness) -> Option<Schedule> {
+fn refutation(graph: &ExploredGraph, formula: &Formula, fairness: Fairness) -> Option<Schedule> {
     let automaton = ltl::translate(&formula.clone().not()).expect("it is small");
     let monitor = Monitor::observing(&automaton, |atom| atom);
     let failure = Failure { kind: FailureKind::Ltl, message: String::new(), fatal: false, property: None };

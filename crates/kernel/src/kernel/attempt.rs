@@ -105,7 +105,8 @@ impl Kernel {
         if let Some(most) = deviation.most.filter(|_| short_transfer::is_transfer(number, &args)) {
             asked[2] = asked[2].min(most);
         }
-        let mut call = Call { kernel: self, memory, tid, pid, number, args: asked, resumed, fate: deviation.fate };
+        let mut call =
+            Call { kernel: self, memory, tid, pid, number, args: asked, resumed, datagram: deviation.datagram };
         let result = (row.function)(&mut call);
         let resumed = call.resumed;
         let outcome = match result {

@@ -5,7 +5,7 @@
 //! Packets on it are neither lost nor late, so a connection is a pair of queues; each queue, each listener and each port
 //! is an object of its own, so that what is independent stays so.
 //!
-//! **What happens only as a fault:** loss, delay and reordering of packets ([`fate`]). TCP hides them, and UDP
+//! **What happens only as a fault:** loss, delay and reordering of packets ([`datagram_fault`]). TCP hides them, and UDP
 //! on the loopback interface does not show them, except that a full mailbox loses what comes. So without faults
 //! everything that happens on a connection is the consequence of a call, and schedules of calls are
 //! all that has to be explored.
@@ -18,6 +18,7 @@ mod close;
 mod connect;
 mod connection;
 mod create;
+pub mod datagram_fault;
 mod family;
 pub mod far;
 pub mod far_ends;
@@ -25,7 +26,6 @@ pub mod far_flows;
 pub mod far_live;
 pub mod far_log;
 mod far_unix;
-pub mod fate;
 mod ioctl;
 mod mailbox;
 mod message;

@@ -1,9 +1,9 @@
 //! What the kernel keeps of sockets.
 
 use super::address::Endpoint;
+use super::datagram_fault::Delayed;
 use super::family::Transport;
 use super::far::Far;
-use super::fate::Delayed;
 use super::queue::Queue;
 use super::socket::{Listener, Socket, Stage};
 use crate::id::Id;
@@ -67,6 +67,15 @@ impl Net {
     pub fn askers(&self, id: Id) -> impl Iterator<Item = Id> {
         let listener = self.listeners.get(&id);
         listener.into_iter().flat_map(|listener| listener.queue.iter().chain(&listener.waiting).copied())
+    }
+
+    /// The socket that has a UDP port for itself.
+    #[must_use]
+    pub fn holder(&self, port: u16) -> Option<Id> {
+        match self.ports.get(&(Transport::Udp, port))?.holders.as_slice() {
+            [holder] => Some(*holder),
+            _ => None,
+        }
     }
 
     /// TCP connections between programs: the end with the lower id, and the other one.

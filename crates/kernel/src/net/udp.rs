@@ -3,8 +3,8 @@
 use super::address::{Endpoint, Given, Name};
 use super::bind::{any, bind_any};
 use super::connect::route;
+use super::datagram_fault::{DatagramFault, Delayed};
 use super::family::Transport;
-use super::fate::{Delayed, Fate};
 use super::options::UDP_CORK;
 use super::outgoing::Outgoing;
 use super::poll::{ROOM, wake};
@@ -83,16 +83,16 @@ fn post(call: &mut Call<'_>, id: Id, destination: Endpoint, bytes: &[u8]) {
     wake(call.kernel, id, ROOM);
     let kernel = &mut *call.kernel;
     let ends = (source, destination);
-    match call.fate.take() {
+    match call.datagram.take() {
         None => carry(kernel, id, ends, bytes),
-        Some(Fate::Lost) => {}
-        Some(Fate::Duplicated) => (0..2).for_each(|_| carry(kernel, id, ends, bytes)),
-        Some(Fate::Reordered) => {
+        Some(DatagramFault::Loss) => {}
+        Some(DatagramFault::Duplicate) => (0..2).for_each(|_| carry(kernel, id, ends, bytes)),
+        Some(DatagramFault::Reorder) => {
             carry(kernel, id, ends, bytes);
             let receiver = port::receiver(kernel, Transport::Udp, source, destination);
             receiver.iter().for_each(|receiver| mailbox::overtake(kernel, *receiver));
         }
-        Some(Fate::Delayed) => delay(kernel, Delayed { source, destination, bytes: bytes.to_vec() }),
+        Some(DatagramFault::Delay) => delay(kernel, Delayed { source, destination, bytes: bytes.to_vec() }),
     }
 }
 

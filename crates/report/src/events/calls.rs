@@ -94,7 +94,7 @@ mod tests {
     use trace::{Bytes, FileKind, Stream, ThreadRef};
 
     fn made(name: &str, purpose: Purpose, arguments: Vec<Argument>) -> Call {
-        Call { name: name.to_owned(), purpose, arguments, progress: Progress::Begun, fault: None }
+        Call { name: name.to_owned(), purpose, arguments, progress: Progress::Begun, fault: None, passage: None }
     }
 
     /// A call as it begins, waits and returns.

@@ -26,7 +26,7 @@ use values::{bytes, nanoseconds};
 pub fn event_text(event: &Event) -> Cow<'_, str> {
     let words = match &event.kind {
         EventKind::Statement => return Cow::Borrowed(&event.text),
-        EventKind::Local => "goes on".to_owned(),
+        EventKind::Local => "runs on (nothing visible to others)".to_owned(),
         EventKind::Call(made) => call(made),
         EventKind::CreateThread { routine } => format!("create a thread for {routine}"),
         EventKind::Assertion => "the assertion fails".to_owned(),

@@ -29,7 +29,7 @@ fn words(verb: Verb) -> (&'static str, &'static str) {
         Verb::TryWriteLock => ("try to lock", " for writing"),
         Verb::Unlock => ("unlock", ""),
         Verb::Destroy => ("destroy", ""),
-        Verb::Sleep => ("sleep at", ""),
+        Verb::Sleep => ("wait on", ""),
         Verb::WakeUp => ("wake up at", ""),
         Verb::Signal => ("signal", ""),
         Verb::Broadcast => ("wake all at", ""),
@@ -39,10 +39,10 @@ fn words(verb: Verb) -> (&'static str, &'static str) {
         Verb::Give => ("give semaphore", ""),
         Verb::Join => ("join", ""),
         Verb::TryJoin => ("try to join", ""),
-        Verb::Once => ("come to", ", which is done once"),
+        Verb::Once => ("once", " (one-time initialisation)"),
         Verb::Cancel => ("cancel", ""),
         Verb::Detach => ("detach", ""),
-        Verb::Free => ("free what is at", ""),
+        Verb::Free => ("free", ""),
     }
 }
 
@@ -58,6 +58,6 @@ mod tests {
         assert_eq!(told(Verb::Lock, Some("m"), true), "lock m, with a time limit");
         assert_eq!(told(Verb::ReadLock, Some("m"), true), "lock m for reading");
         assert_eq!(told(Verb::Join, None, false), "join a thread that has ended");
-        assert_eq!(told(Verb::Once, Some("o"), false), "come to o, which is done once");
+        assert_eq!(told(Verb::Once, Some("o"), false), "once o (one-time initialisation)");
     }
 }

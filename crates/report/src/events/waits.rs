@@ -24,7 +24,10 @@ pub fn waiting_text(waiting: &Waiting) -> Cow<'_, str> {
         WaitReason::Lock { name, holder, since } => lock(waiting.actor, name, holder, *since),
         WaitReason::Call(call) => format!("waits in {}", begun(call)),
         WaitReason::Races { is_write, other } => {
-            format!("{} it, with nothing between this and {other}", if *is_write { "writes" } else { "reads" })
+            format!(
+                "{} it; no lock or other synchronisation orders this with {other}",
+                if *is_write { "writes" } else { "reads" }
+            )
         }
     };
     Cow::Owned(words)

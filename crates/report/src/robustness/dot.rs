@@ -3,6 +3,7 @@
 //! For Graphviz: `dot -Tsvg`. The same tree as `psa.rs`, as a picture.
 
 use super::Robustness;
+use crate::escape::dot as quoted;
 use std::fmt::Write as _;
 
 /// One tree for each property that faults can break, faults shared between them.
@@ -42,10 +43,6 @@ pub fn fault_tree_dot(told: &Robustness) -> String {
     }
     out.push_str("}\n");
     out
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", crate::fit::clean(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ fn set_text(told: &Robustness, set: &super::CutSet) -> String {
 /// How many faults a property tolerates, in words.
 pub(super) fn tolerance(told: &Robustness, row: &PropertyRow) -> String {
     if row.fails_anyway() {
-        return "fails without".to_owned();
+        return "violated even without faults".to_owned();
     }
     match row.tolerates() {
         None => "unknown".to_owned(),

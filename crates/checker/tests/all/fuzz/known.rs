@@ -6,6 +6,17 @@ use crate::fuzz::table::Traits;
 /// What each is about, what it needs, its parts.
 pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
     (
+        "a thread gives back the share of a reader, who finds none or that of the next one",
+        &[],
+        &[
+            "if (pthread_rwlock_tryrdlock(&s->rw) == 0) { r += cas(&s->a[0], 0, 2); pthread_rwlock_unlock(&s->rw); } else r++; ",
+            "if (pthread_rwlock_trywrlock(&s->rw) == 0) { pthread_rwlock_rdlock(&s->rw); r += atomic_load(&s->a[0]); \
+             pthread_rwlock_unlock(&s->rw); pthread_rwlock_unlock(&s->rw); } else r++; \
+             pthread_rwlock_rdlock(&s->rw); r += pthread_rwlock_wrlock(&s->rw) != 0; s->w[0] = 1; \
+             pthread_rwlock_unlock(&s->rw); pthread_rwlock_unlock(&s->rw); ",
+        ],
+    ),
+    (
         "the holder of a lock lives where another thread did in another order",
         &["DETACHED", "ENDS"],
         &["", "", "pthread_exit(0); "],
@@ -271,6 +282,7 @@ pub const KNOWN_BY_LOOK: &[(&str, &str, &[&str], &[&str])] = &[
     ("kills", "a thread that ends has locked the loader", &["ENDS"], &["pthread_exit(0); ", ""]),
     ("restarts", "the first step is taken for the restart", &[], &["", ""]),
     ("pauses", "the only thread left takes longer steps", &["ENDS"], &["", ""]),
+    ("pauses, classes", "an alarm rings while the program is paused", &["ALARM"], &["", "in_a_second(-1); "]),
     ("propositions", "two write variables that a proposition compares", &[], &["s->w[0] = 3; ", "V(s->w[1]) = 3; "]),
 ];
 

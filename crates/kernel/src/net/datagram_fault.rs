@@ -1,21 +1,21 @@
-//! What may become of a UDP datagram on its way, where a fault happens to it. Words and meaning are those of netem.
+//! Faults of UDP datagrams, in the words of netem.
 //!
-//! The fate is chosen when a datagram is sent: whether one is lost early or late on its way, nobody can tell. One that is
+//! A fault is chosen when a datagram is sent: whether one is lost early or late on its way, nobody can tell. One that is
 //! delayed is under way, in [`super::state::Net`], until it arrives.
 
 use super::address::Endpoint;
 
-/// What becomes of a datagram that does not simply arrive.
+/// A fault of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Fate {
+pub enum DatagramFault {
     /// It never arrives.
-    Lost,
+    Loss,
     /// It arrives twice, one behind the other.
-    Duplicated,
+    Duplicate,
     /// It overtakes the one before it.
-    Reordered,
+    Reorder,
     /// It arrives later, perhaps behind others that are sent later.
-    Delayed,
+    Delay,
 }
 
 /// A datagram that is under way.

@@ -1,4 +1,4 @@
-//! What a proposition depends on: the facts that it asks for, whatever it makes of them.
+//! The support of a proposition: the facts that it asks for, whatever it makes of them.
 //!
 //! A step that changes none of them cannot change the proposition, in whatever order it comes with independent ones; one that
 //! leaves the proposition as it is may well, in another order.
@@ -8,7 +8,7 @@ use crate::tree::{Expression, Kind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A fingerprint of all facts that an expression asks for.
-pub(crate) fn witness(tree: &Expression, facts: &mut dyn Facts) -> u64 {
+pub(crate) fn fingerprint(tree: &Expression, facts: &mut dyn Facts) -> u64 {
     let mut hasher = DefaultHasher::new();
     let processes = facts.processes();
     tree.visit(&mut |part| match &part.kind {

@@ -8,10 +8,10 @@ use trace::{Choice, Schedule};
 
 /// An explored graph: its states with the truth of propositions, and its steps.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct StoredGraph {
-    states: Vec<StoredState>,
+pub struct ExploredGraph {
+    states: Vec<ExploredState>,
     /// Steps of one state behind those of another.
-    steps: Vec<StoredStep>,
+    steps: Vec<ExploredStep>,
     /// Actors whose steps are faults.
     faults: Bits,
     /// The system's number of each actor.
@@ -19,7 +19,7 @@ pub struct StoredGraph {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct StoredState {
+struct ExploredState {
     valuation: u64,
     enabled: Bits,
     /// The first step behind its own; they begin where those of the state before end.
@@ -27,23 +27,23 @@ struct StoredState {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct StoredStep {
+struct ExploredStep {
     actor: u32,
     index: u32,
     to: u32,
 }
 
-impl StoredGraph {
+impl ExploredGraph {
     /// A copy of a graph.
     pub(super) fn new(graph: &StateGraph) -> Self {
         let mut stored = Self { faults: graph.faults, ..Self::default() };
         for node in graph.nodes.iter() {
-            let step = |edge: &super::node::Edge| StoredStep { actor: edge.actor, index: edge.index, to: edge.to };
-            let mut steps: Vec<StoredStep> = node.edges.iter().map(step).collect();
+            let step = |edge: &super::node::Edge| ExploredStep { actor: edge.actor, index: edge.index, to: edge.to };
+            let mut steps: Vec<ExploredStep> = node.edges.iter().map(step).collect();
             steps.sort_by_key(|step| (step.actor, step.index));
             stored.steps.extend(steps);
             let (valuation, enabled) = (node.valuation, node.enabled);
-            stored.states.push(StoredState { valuation, enabled, end: stored.steps.len() });
+            stored.states.push(ExploredState { valuation, enabled, end: stored.steps.len() });
         }
         let most = stored.steps.iter().map(|step| step.actor + 1).max().unwrap_or(0);
         stored.numbers = (0..most).map(|actor| graph.actors.number(actor)).collect();
@@ -57,14 +57,14 @@ impl StoredGraph {
         Schedule { choices: schedule.choices.iter().map(choice).collect(), cycle_start: schedule.cycle_start }
     }
 
-    fn state(&self, state: [u8; 8]) -> (&StoredState, &[StoredStep]) {
+    fn state(&self, state: [u8; 8]) -> (&ExploredState, &[ExploredStep]) {
         let at = u64::from_le_bytes(state) as usize;
         let first = at.checked_sub(1).map_or(0, |before| self.states[before].end);
         (&self.states[at], &self.steps[first..self.states[at].end])
     }
 }
 
-impl TransitionSystem for StoredGraph {
+impl TransitionSystem for ExploredGraph {
     /// Its number. The first one is the initial state.
     type State = [u8; 8];
     type Scratch = ();
@@ -91,7 +91,8 @@ impl TransitionSystem for StoredGraph {
         actors: Selection,
         visit: &mut impl FnMut(Step<'_, Self::State>) -> ControlFlow<()>,
     ) {
-        for StoredStep { actor, index, to } in self.state(*state).1.iter().filter(|step| actors.contains(step.actor)) {
+        for ExploredStep { actor, index, to } in self.state(*state).1.iter().filter(|step| actors.contains(step.actor))
+        {
             let moved = if self.faults.contains(*actor) { Bits::EMPTY } else { Bits::one(*actor) };
             let (choice, state) = (Choice { actor: *actor, index: *index }, u64::from(*to).to_le_bytes());
             if visit(Step { choice, moved, state: &state, failure: None }).is_break() {
