@@ -19,9 +19,11 @@ const BITSTATE_HASHES: u32 = 3;
 /// about a second's work.
 const STATES_AFTER_VIOLATION: u64 = 1_000_000;
 
-/// Random walks, members of a swarm and their depth, if the user does not say.
+/// Random walks, if the user does not say.
 const WALKS: u64 = 1000;
+/// Members of a swarm, if the user does not say.
 const SWARM: u64 = 16;
+/// Steps of a random walk or of a member of a swarm, if the user does not say.
 const SAMPLE_DEPTH: u32 = 10_000;
 
 /// How a search is watched and stopped.

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use trace::{Counterexample, ReadError};
 
+/// The file in the folder of a counterexample.
 const FILE: &str = "counterexample.json";
+/// The file that names the newest one.
 const LATEST: &str = "latest";
 
 /// The folder with the saved counterexamples.

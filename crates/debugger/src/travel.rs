@@ -81,14 +81,19 @@ impl Journey<'_, '_> {
         }
     }
 
+    /// The first and the last position of the process: gdb is not shown what was before it, or after its end.
     fn span(&self) -> (Position, Position) {
         self.past.span(self.pid).unwrap_or_default()
     }
 
+    /// The thread that takes a step, if it is one of the process.
     fn own_mover(&self, step: usize) -> Option<Tid> {
         self.past.mover(step).filter(|(_, pid)| *pid == self.pid).map(|(tid, _)| tid)
     }
 
+    /// Step by step to the first stop, or to the end.
+    ///
+    /// Ctrl-C counts between steps: there the state is a snapshot, and nothing is left half-done.
     fn forwards(&mut self) -> Stopped {
         let (_, last) = self.span();
         let mut from = Some(self.past.here().tick);
@@ -140,6 +145,7 @@ impl Journey<'_, '_> {
         }
     }
 
+    /// Step by step back to the last stop, or to the beginning. A step is searched forwards as a whole; its last hit counts.
     fn backwards(&mut self) -> Stopped {
         let (first, _) = self.span();
         let start = self.past.here();
@@ -203,6 +209,7 @@ impl Journey<'_, '_> {
         Some(Stopped { tid: None, why: Why::Watch(watch) })
     }
 
+    /// What the watched places hold before a step.
     fn contents(&mut self, step: usize) -> Vec<Vec<u8>> {
         self.past.go_to(Position { step, tick: 0 });
         let Some(space) = space_of(self.past, self.pid) else { return Vec::new() };
@@ -218,6 +225,7 @@ pub fn space_of(past: &Past<'_>, pid: Pid) -> Option<SpaceId> {
     (!process.threads.is_empty()).then_some(process.space)
 }
 
+/// Why a hit stops us.
 fn why(hit: Hit) -> Why {
     match hit.cause {
         HitCause::Breakpoint => Why::Breakpoint,

@@ -100,6 +100,7 @@ struct Cell {
     message: Option<Direction>,
 }
 
+/// The table while it is made: rows are complete before a width is known, because lanes get as much room as they need.
 struct Table {
     layout: Layout,
     actors: Vec<u32>,
@@ -110,6 +111,7 @@ struct Table {
 }
 
 impl Table {
+    /// Everybody who appears has a lane, in the order of their numbers; "changed" is the last column.
     fn new(trace: &Trace, parts: &[Part], layout: Layout) -> Self {
         let actors = actors(trace, parts);
         let mut heads: Vec<String> = actors.iter().map(|&actor| head(trace, actor)).collect();
@@ -121,6 +123,7 @@ impl Table {
         table
     }
 
+    /// A row for each event of each part, and a remark for what is left out.
     fn fill(&mut self, trace: &Trace, parts: &[Part]) {
         let mut last = None;
         let mut next = 0;
@@ -138,10 +141,12 @@ impl Table {
         self.ending(trace);
     }
 
+    /// A line that belongs to no step.
     fn remark(&mut self, text: &str) {
         self.lines.push(Line::Remark { text: text.to_owned(), in_cycle: false });
     }
 
+    /// Says how much is not shown, and how to see it: nothing vanishes silently.
     fn left_out(&mut self, count: usize, what: &str, in_cycle: bool) {
         let text = match count {
             1 => format!(
@@ -153,6 +158,7 @@ impl Table {
         self.lines.push(Line::Remark { text, in_cycle });
     }
 
+    /// A lasso says where it goes back to.
     fn ending(&mut self, trace: &Trace) {
         match trace.cycle_start {
             Some(start) if start == trace.steps.len() => {
@@ -197,6 +203,7 @@ impl Table {
         *last = Some(trace.steps[index].choice.actor);
     }
 
+    /// Local events are for those who ask.
     fn is_shown(&self, event: &Event) -> bool {
         self.layout.detail == Detail::Full || !event.is_local
     }
@@ -257,6 +264,7 @@ impl Table {
         self.digits + 3 + if self.has_cycle { 2 } else { 0 }
     }
 
+    /// The width that each column would like to have.
     fn natural(&self) -> Vec<usize> {
         let mut widths: Vec<usize> = self.heads.iter().map(|head| width(head)).collect();
         let changed = widths.len() - 1;
@@ -283,6 +291,7 @@ impl Table {
         cells.iter().filter(|is_cut| **is_cut).count() * CUT_MAX <= cells.len()
     }
 
+    /// The text, with columns of these widths.
     fn draw(&self, widths: &[usize]) -> String {
         let paint = Paint(self.layout.colour);
         let brace = if self.has_cycle { "  " } else { "" };
@@ -305,6 +314,7 @@ impl Table {
         out
     }
 
+    /// What stands before the lanes: the cycle, whether another actor moves, the number of the step.
     fn draw_head(&self, head: &Head) -> String {
         let paint = Paint(self.layout.colour);
         let brace = match (self.has_cycle, head.in_cycle) {
@@ -319,12 +329,14 @@ impl Table {
         format!("{}{}", paint.paint(Role::Frame, brace), paint.paint(role, &text))
     }
 
+    /// A fault goes over all lanes: it happens to the system, not to an actor.
     fn draw_fault(&self, head: &Head, text: &str) -> String {
         let room = self.layout.width.saturating_sub(self.margin() + 2).max(COLUMN_MIN);
         let text = cut(&format!("*** {text}"), room, self.layout.signs);
         format!("{} | {}", self.draw_head(head), Paint(self.layout.colour).paint(Role::Error, &text))
     }
 
+    /// A row, lane by lane.
     fn draw_row(&self, row: &Row, widths: &[usize]) -> String {
         let mut out = self.draw_head(&row.head);
         let last = widths.len() - 1;
@@ -341,6 +353,7 @@ impl Table {
         if self.layout.signs == Signs::Ascii { "| " } else { "│ " }
     }
 
+    /// What the shaft of an arrow is made of.
     fn dash(&self) -> &'static str {
         if self.layout.signs == Signs::Ascii { "-" } else { "─" }
     }
@@ -353,6 +366,7 @@ impl Table {
         if passes { self.dash().repeat(3) } else { " | ".to_owned() }
     }
 
+    /// What one lane shows of a row: its cell, an arrow that passes, or nothing.
     fn lane(&self, row: &Row, lane: usize, room: usize) -> String {
         let cell = row.cells.iter().find(|(at, _)| *at == lane).map(|(_, cell)| cell);
         match (cell, row.arrow) {
@@ -381,6 +395,7 @@ impl Table {
         }
     }
 
+    /// A cell alone. Its place in the source is the first thing that is dropped where room is short.
     fn cell(&self, cell: &Cell, room: usize) -> String {
         let (left, right) = if self.layout.signs == Signs::Ascii { ("<- ", "->") } else { ("◀ ", "▶") };
         let text = match cell.message {
@@ -402,6 +417,7 @@ impl Table {
 }
 
 impl Cell {
+    /// The width with arrow and place.
     fn natural(&self) -> usize {
         let arrow = if self.message.is_some() { 4 } else { 0 };
         let place = if self.place.is_empty() { 0 } else { width(&self.place) + 2 };
@@ -409,6 +425,7 @@ impl Cell {
     }
 }
 
+/// What an event says in its lane.
 fn cell(event: &Event) -> Cell {
     let place = event.location.as_ref().map(|location| format!(":{}", location.line));
     Cell {
@@ -431,6 +448,7 @@ fn is_rendezvous(first: &Event, second: &Event) -> bool {
     partner(first) == Some(second.actor) && second.message.is_some()
 }
 
+/// What an event has changed, made and printed.
 fn changed(trace: &Trace, event: &Event) -> String {
     // In its own row everyone knows whose variable it is.
     let owner = format!("{}:", trace.name(event.actor));

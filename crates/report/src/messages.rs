@@ -75,6 +75,7 @@ pub(crate) fn messages(trace: &Trace) -> Vec<Sent> {
 }
 
 impl<'t> Channels<'t> {
+    /// Goes over one event. A fault comes first: it changes what later messages are paired with.
     fn meet(&mut self, trace: &Trace, event: &'t Event, next: Option<&Event>, at: Place) {
         if is_fault(trace, event.actor) {
             self.change(event);
@@ -106,6 +107,7 @@ impl<'t> Channels<'t> {
         self.under_way.remove(channel);
     }
 
+    /// Something happened in a channel, nobody says to which message: none of those in it can be paired any more.
     fn disturb(&mut self, channel: &'t str) {
         let Some(waiting) = self.under_way.remove(channel) else { return };
         self.unknown.extend(waiting.into_iter().map(|(index, _)| index));
@@ -160,6 +162,7 @@ impl<'t> Channels<'t> {
         }
     }
 
+    /// A message enters a channel. In one that was disturbed it could not be told from others.
     fn send(&mut self, channel: &'t str, load: Load<'t>, text: String, from: Place) {
         if self.disturbed.contains(channel) {
             return;

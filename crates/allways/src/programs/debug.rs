@@ -63,6 +63,7 @@ pub fn debug_run(
     served(run_once(command, args), args, output, serve)
 }
 
+/// Executes the schedule twice, once to tell it and once to record it, and serves the record.
 fn served(
     subject: Result<Subject, Refused>,
     args: &DebugArgs,
@@ -126,6 +127,7 @@ fn run_once(command: &str, args: &DebugArgs) -> Result<Subject, Refused> {
     Ok(Subject { programs, folder, choices, failure, command, waiting, help })
 }
 
+/// The schedule ended early: files or libraries are not those of the check.
 fn not_executed(help: &str) -> String {
     format!("the schedule cannot be executed again\n{help}").trim_end().to_owned()
 }
@@ -139,6 +141,7 @@ fn recorded<'p>(programs: &'p mut Programs, choices: &[Choice], told: &Told) -> 
     }
 }
 
+/// The steps in the words of reports, for `monitor schedule`.
 fn script(told: &Told, past: &Past<'_>, started: &[(Pid, String)]) -> Script {
     let name = |pid: &Pid| {
         let own = started.iter().find(|(started, _)| started == pid).map(|(_, name)| name.clone());
@@ -152,6 +155,7 @@ fn script(told: &Told, past: &Past<'_>, started: &[(Pid, String)]) -> Script {
     }
 }
 
+/// One step in a line.
 fn script_step(step: &TraceStep, told: &Told) -> ScriptStep {
     let texts: Vec<String> = step.events.iter().map(|event| report::event_text(event).into_owned()).collect();
     let place = step.events.iter().find_map(|event: &Event| event.location.as_ref());
@@ -180,6 +184,7 @@ fn chosen(asked: Option<&str>, waiting: &[u32], (past, script): (&Past<'_>, &Scr
     })
 }
 
+/// The process that gdb sees. Others are debugged by a gdb of their own.
 fn target(past: Past<'_>, pid: Pid, mut script: Script) -> Result<Target<'_>, Refused> {
     let own = script.processes.iter().find(|process| process.pid == pid.0);
     script.process = own.map(|process| process.name.clone()).unwrap_or_default();

@@ -140,6 +140,7 @@ impl<'a> Guard<'a> {
         }
     }
 
+    /// Whether the search has to end. The first reason stays: it is the one that the report names.
     fn stops(&mut self, states: u64, executed: u64) -> bool {
         self.follow(executed);
         self.reason = self.reason.or_else(|| self.reason_now(states, executed));
@@ -174,6 +175,7 @@ impl<'a> Guard<'a> {
         None
     }
 
+    /// The line of progress: what was reached, how fast, and how much memory it takes.
     fn show(&self, states: u64, memory: Option<u64>, seconds: f64) {
         let steps = self.before + self.executed;
         self.line.show_line(seconds, || {

@@ -13,6 +13,7 @@ const OPEN_MAX: usize = 64;
 
 type Operation = (&'static [u8], fn(&mut Session<'_, '_>, &[u8]) -> Reply);
 
+/// Operations that read. What writes is not there, and gdb takes an empty answer for that.
 const OPERATIONS: &[Operation] = &[
     // There is one file system.
     (b"setfs:", |_, _| Reply::text("F0")),
@@ -30,6 +31,7 @@ pub fn file(session: &mut Session<'_, '_>, rest: &[u8]) -> Reply {
     }
 }
 
+/// Opens a file that the process has mapped: gdb asks for programs and libraries alone.
 fn open(session: &mut Session<'_, '_>, rest: &[u8]) -> Reply {
     let path = parts(rest, b',').first().and_then(|path| bytes(path)).unwrap_or_default();
     let number = (3..).find(|number| !session.open.contains_key(number)).unwrap_or(3);
@@ -42,6 +44,7 @@ fn open(session: &mut Session<'_, '_>, rest: &[u8]) -> Reply {
     }
 }
 
+/// A part of a file. Escaping may double it, and the length needs room, too: a quarter of a packet is safe.
 fn read(session: &mut Session<'_, '_>, rest: &[u8]) -> Reply {
     let numbers: Vec<Option<u64>> = parts(rest, b',').into_iter().map(number).collect();
     let [Some(file), Some(count), Some(offset)] = numbers[..] else { return Reply::error() };
@@ -62,6 +65,7 @@ fn status(session: &mut Session<'_, '_>, rest: &[u8]) -> Reply {
     Reply::Data([b"F40;", &stat[..]].concat())
 }
 
+/// Forgets a file.
 fn close(session: &mut Session<'_, '_>, rest: &[u8]) -> Reply {
     let found = number(rest).and_then(|file| session.open.remove(&file));
     Reply::text(if found.is_some() { "F0" } else { BAD_NUMBER })

@@ -7,12 +7,14 @@ use crate::script::ScriptStep;
 /// Steps that `monitor schedule` shows before and behind us.
 const AROUND: usize = 8;
 
+/// A row of the table below.
 struct Command {
     name: &'static str,
     help: &'static str,
     answer: fn(&mut Session<'_, '_>, &str) -> String,
 }
 
+/// All commands. A newcomer types `monitor help`.
 const COMMANDS: &[Command] = &[
     Command { name: "step", help: "step N       go to where step N is about to be taken", answer: step },
     Command { name: "where", help: "where        where we are", answer: |session, _| place(session) },
@@ -34,6 +36,7 @@ pub fn command(session: &mut Session<'_, '_>, rest: &[u8]) -> Reply {
     Reply::Data(hex(answer.as_bytes()))
 }
 
+/// A line for each command, and how to go back in time.
 fn help() -> String {
     let lines = COMMANDS.iter().map(|command| format!("monitor {}\n", command.help));
     let how = "reverse-continue, reverse-step, reverse-next, reverse-finish go back; watch -l VARIABLE, then \
@@ -41,6 +44,7 @@ fn help() -> String {
     lines.collect::<String>() + how
 }
 
+/// Goes to the beginning of a step.
 fn step(session: &mut Session<'_, '_>, argument: &str) -> String {
     let Ok(step) = argument.parse() else { return "which step? monitor step N\n".to_owned() };
     match session.target.go_to_step(step) {
@@ -65,6 +69,7 @@ fn place(session: &Session<'_, '_>) -> String {
     format!("{text}: {}: {}  {}", step.actor, step.text, step.place).trim_end().to_owned() + "\n"
 }
 
+/// The steps around us, with their numbers as reports have them.
 fn schedule(session: &mut Session<'_, '_>, argument: &str) -> String {
     let around: usize = argument.parse().unwrap_or(AROUND);
     let (here, script) = (session.target.past().here().step, &session.target.script);
@@ -78,6 +83,7 @@ fn schedule(session: &mut Session<'_, '_>, argument: &str) -> String {
     shown.map(line).collect::<String>() + &end
 }
 
+/// Who is about to move, and how each of the other processes is debugged.
 fn who(session: &mut Session<'_, '_>, _: &str) -> String {
     let mut text = place(session);
     let script = &session.target.script;

@@ -68,6 +68,7 @@ impl<S: Read + Write> Wire<S> {
         }
     }
 
+    /// The next byte; nothing at the end of the connection.
     fn byte(&mut self) -> io::Result<Option<u8>> {
         let byte = self.stream.fill_buf()?.first().copied();
         if byte.is_some() {
@@ -95,10 +96,12 @@ impl<S: Read + Write> Wire<S> {
         Ok((is_right && raw.len() <= PACKET_MAX).then(|| unescaped(&raw)))
     }
 
+    /// Says whether a packet was understood, until both sides have agreed to do without.
     fn acknowledge(&mut self, sign: u8) -> io::Result<()> {
         if self.is_acknowledged { self.stream.get_mut().write_all(&[sign]) } else { Ok(()) }
     }
 
+    /// The other side did not understand the last packet.
     fn send_again(&mut self) -> io::Result<()> {
         if self.is_acknowledged { self.stream.get_mut().write_all(&self.last) } else { Ok(()) }
     }
@@ -119,10 +122,12 @@ impl<S: Read + Write> Wire<S> {
     }
 }
 
+/// The sum of all bytes, modulo 256.
 fn checksum(data: &[u8]) -> u8 {
     data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
 }
 
+/// `}` and a byte stand for that byte, changed by `ESCAPED`.
 fn unescaped(raw: &[u8]) -> Vec<u8> {
     let (mut data, mut bytes) = (Vec::with_capacity(raw.len()), raw.iter());
     while let Some(byte) = bytes.next() {
@@ -134,6 +139,7 @@ fn unescaped(raw: &[u8]) -> Vec<u8> {
     data
 }
 
+/// Bytes that mean something to the protocol are escaped; `*` would be a run length.
 fn escaped(data: &[u8]) -> Vec<u8> {
     let escape = |byte: u8| match byte {
         b'$' | b'#' | b'}' | b'*' => vec![b'}', byte ^ ESCAPED],

@@ -39,22 +39,27 @@ struct Feature {
     registers: &'static [Register],
 }
 
+/// A row of the table.
 const fn row(name: &'static str, size: usize, kind: &'static str, source: Source) -> Register {
     Register { name, size, kind, source }
 }
 
+/// One of the sixteen registers for whole numbers.
 const fn general(name: &'static str, number: usize) -> Register {
     row(name, 8, "int64", Source::General(number))
 }
 
+/// A register that tells how the x87 or SSE unit works.
 const fn control(name: &'static str, source: Source) -> Register {
     row(name, 4, "int", source)
 }
 
+/// One of the stack of x87, from its place in the image of `fxsave`.
 const fn stack(name: &'static str, number: usize) -> Register {
     row(name, 10, "i387_ext", Source::Image(32 + 16 * number))
 }
 
+/// One of the XMM registers, from its place in the image of `fxsave`.
 const fn vector(name: &'static str, number: usize) -> Register {
     row(name, 16, "vec128", Source::Image(160 + 16 * number))
 }

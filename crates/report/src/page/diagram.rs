@@ -80,6 +80,7 @@ fn arrows(trace: &Trace, lanes: &Lanes) -> Vec<Arrow> {
     arrows.collect()
 }
 
+/// A row for each event. What the text folds, the page folds: both ask `fold`.
 fn rows(trace: &Trace, lanes: &Lanes) -> Vec<Row> {
     let quiet = quiet_steps(trace);
     let mut rows = Vec::new();
@@ -97,6 +98,7 @@ fn rows(trace: &Trace, lanes: &Lanes) -> Vec<Row> {
     rows
 }
 
+/// A row without its place among the others.
 fn row(trace: &Trace, lanes: &Lanes, event: &Event) -> Row {
     let changes = event.changes.iter();
     let location = event.location.as_ref();

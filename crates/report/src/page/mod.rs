@@ -134,6 +134,7 @@ fn assembled(system: &str, data: &str, more: &Addition<'_>) -> String {
     page.replacen("@DATA@", &data.replace('<', "\\u003c"), 1)
 }
 
+/// A counterexample, with all that a report says of it.
 fn counterexample_told(counterexample: &Counterexample) -> Told {
     let trace = &counterexample.trace;
     let waiting = counterexample.wait_for.iter().map(|waiting| Waits {
@@ -161,6 +162,7 @@ fn counterexample_told(counterexample: &Counterexample) -> Told {
     }
 }
 
+/// A run in which nothing goes wrong has a diagram and nothing to explain.
 fn run_told(title: &str, trace: &Trace) -> Told {
     let steps = trace.steps.len();
     Told {
@@ -176,6 +178,7 @@ fn run_told(title: &str, trace: &Trace) -> Told {
     }
 }
 
+/// A place as the script reads it.
 fn place(location: &Location) -> Place {
     Place { file: location.file.clone(), line: location.line, column: location.column, width: location.width }
 }
