@@ -14,7 +14,9 @@ use replay::Replayable;
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::atomic::Ordering;
-use trace::{Choice, Counterexample, FailureKind, PropertyRef, Schedule, SystemRef, Trace, Variable, Waiting};
+use trace::{
+    Choice, Counterexample, FailureKind, Inventory, PropertyRef, Schedule, SystemRef, Trace, Variable, Waiting,
+};
 
 /// What a driven schedule is saved as.
 pub type Driven<'a, R> = dyn FnMut(&mut R, &Schedule, Trace, Option<&Failure>) -> Result<Counterexample, String> + 'a;
@@ -33,6 +35,8 @@ pub struct Explored<'a, R: Replayable> {
     pub variables: fn(&mut R, &R::State) -> Vec<Variable>,
     /// Who cannot go on, and why.
     pub waiting: fn(&mut R, &R::State) -> Vec<Waiting>,
+    /// What a state holds beside them.
+    pub inventory: fn(&mut R, &R::State) -> Inventory,
     /// Where to listen; anywhere if it is 0.
     pub port: u16,
 }
@@ -64,7 +68,9 @@ pub fn explore_in_browser<R: Replayable>(system: &mut R, explored: Explored<'_, 
     let address = listener.local_addr().map(|address| address.to_string()).unwrap_or_default();
     output.data(&format!("http://{address}/{token}/\n"));
     output.note("open this address in a browser on this machine; Ctrl-C ends it");
-    let session = Session::new(system, Describe { variables: explored.variables, waiting: explored.waiting });
+    let Explored { variables, waiting, inventory, .. } = explored;
+    let describe = Describe { variables, waiting, inventory };
+    let session = Session::new(system, describe);
     let driven = explored.save;
     let mut save = |system: &mut R, schedule: &Schedule, trace: Trace, failure: Option<&Failure>| {
         keep(Counterexample { is_driven: true, ..driven(system, schedule, trace, failure)? })

@@ -39,6 +39,7 @@ function arrived(at) {
   data.traces = [at.told];
   show(at.told);
   tellOffers();
+  tellGroups();
   say(plural(at.states, "state") + " known");
   if (live.graph) drawGraph();
 }
@@ -54,6 +55,16 @@ function tellOffers() {
     return element("li", {}, button);
   }));
   if (!offers.length) byId("offers").append(element("li", {}, element("button", { type: "button", disabled: "" }, "nobody can move here")));
+}
+
+/** What the state holds beside variables. What the user has closed stays closed. */
+function tellGroups() {
+  const closed = new Set([...byId("groups").querySelectorAll("details:not([open])")].map(group => group.dataset.title));
+  byId("groups").replaceChildren(...live.at.groups.map(([title, entries]) => {
+    const rows = entries.map(([name, text]) => element("tr", {}, element("th", {}, name), element("td", {}, text)));
+    return element("details", { "data-title": title, open: closed.has(title) ? null : "" },
+      element("summary", {}, `${title} (${entries.length})`), element("table", {}, ...rows));
+  }));
 }
 
 const take = offer => wish(async () => { arrived(await ask("take", { actor: offer.actor, index: offer.index })); await refresh(); });
@@ -232,6 +243,28 @@ function nextViolation() {
   if (node == null) say("no violation is known; grow the graph"); else go(node);
 }
 
+/** Goes to the next state that has a text in its variables or its failure, from the one behind ours on and round the end. */
+const find = text => wish(async () => {
+  const here = live.at.nodes[live.at.nodes.length - 1];
+  let from = here + 1, isRound = false;
+  while (document.body.classList.contains("graph")) {
+    const { found, next } = await ask("find", { text, node: from });
+    if (found != null && !(isRound && found > here)) { arrived(await ask("go", { node: found })); await refresh(); centre(found); return say(`state ${found} has it`); }
+    if (isRound && (next == null || next > here)) break;
+    say(`looking for it: ${from} of ${live.at.states} states`);
+    [from, isRound] = next == null ? [0, true] : [next, isRound];
+  }
+  say("no known state has it; grow the graph");
+});
+
+/** Moves a state into the middle of the graph. */
+function centre(node) {
+  const at = live.layout && live.layout.place.get(node);
+  if (!at) return;
+  [live.x, live.y] = [canvas.clientWidth / 2 - at.x * live.scale, canvas.clientHeight / 2 - at.layer * LAYER * live.scale];
+  drawGraph();
+}
+
 // Beginning ----------------------------------------------------------------------------------------------------------------
 
 function button(id, text, act) {
@@ -242,6 +275,7 @@ function button(id, text, act) {
 
 const section = element("section", {}, element("h2", {}, "Choices here"), element("ul", { id: "offers" }));
 document.querySelector("aside").prepend(section);
+document.querySelector("aside").append(element("section", { id: "groups" }));
 byId("diagram").after(canvas);
 byId("found").before(element("span", { id: "said", role: "status" }));
 button("back", "Back", back);
@@ -254,6 +288,12 @@ button("violation", "Next violation", nextViolation);
 KEYS.push([["Backspace", "b"], "take the last step back", back], [["v"], "trace or graph", toggleGraph], [["s"], "save the schedule", save]);
 for (let digit = 1; digit <= 9; digit++) KEYS.push([[String(digit)], `take choice ${digit}`, () => { const offer = live.at.offers[digit - 1]; if (offer) take(offer); }]);
 listenToCanvas();
+byId("search").addEventListener("keydown", event => {
+  if (event.key !== "Enter" || !document.body.classList.contains("graph") || !event.target.value) return;
+  event.stopImmediatePropagation();
+  event.preventDefault();
+  find(event.target.value);
+});
 wish(async () => arrived(await ask("at")));
 globalThis.allways.live = live;
 })();

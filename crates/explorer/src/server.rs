@@ -29,6 +29,9 @@ const CONNECTIONS_MAX: usize = 32;
 /// States that one request may add.
 const GROWTH_MAX: usize = 100_000;
 
+/// States that one request looks at for a text: those of programs take milliseconds.
+const FIND_MAX: usize = 200;
+
 const STYLE: &str = include_str!("live.css");
 const SCRIPT: &str = include_str!("live.js");
 
@@ -134,6 +137,7 @@ struct Wish {
     node: usize,
     states: usize,
     file: String,
+    text: String,
 }
 
 impl<R: Replayable> Live<'_, '_, R> {
@@ -170,6 +174,7 @@ impl<R: Replayable> Live<'_, '_, R> {
                 self.session.expand_more(wish.states.min(GROWTH_MAX), self.surroundings.stops);
                 Ok(view::graph(&self.session))
             }
+            (Method::Post, "find") => Ok(self.find(&wish.text, wish.node)),
             (Method::Post, "source") => self.source(&wish.file),
             (Method::Post, "save") => self.save(),
             _ => return Answer::refusal("404 Not Found", "nothing is here"),
@@ -199,6 +204,14 @@ impl<R: Replayable> Live<'_, '_, R> {
         let way = self.session.way_to(node);
         self.position.follow(&mut self.session, &way).map_err(|mismatch| mismatch.to_string())?;
         Ok(self.here())
+    }
+
+    /// Looks at some states for a text. The page asks again from where this ends, so that nobody waits for long, and whoever has
+    /// found enough stops asking.
+    fn find(&mut self, text: &str, from: usize) -> Value {
+        let found = if text.is_empty() { None } else { self.session.find(text, from, FIND_MAX) };
+        let next = from.saturating_add(FIND_MAX);
+        json!({ "found": found, "next": (next < self.session.len()).then_some(next) })
     }
 
     /// A file, if the trace that is shown names it. Debug information may name any file; what the user does not look at is not

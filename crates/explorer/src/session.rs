@@ -9,7 +9,7 @@
 use explore::Failure;
 use replay::Replayable;
 use std::collections::HashMap;
-use trace::{Choice, Fingerprint, Variable, Waiting};
+use trace::{Choice, Fingerprint, Inventory, Variable, Waiting};
 
 /// How the states of a system are described to people.
 pub struct Describe<R: Replayable> {
@@ -17,6 +17,8 @@ pub struct Describe<R: Replayable> {
     pub variables: fn(&mut R, &R::State) -> Vec<Variable>,
     /// Who cannot go on, and why.
     pub waiting: fn(&mut R, &R::State) -> Vec<Waiting>,
+    /// What a state holds beside variables.
+    pub inventory: fn(&mut R, &R::State) -> Inventory,
 }
 
 /// The states that were reached.
@@ -128,6 +130,20 @@ impl<'s, R: Replayable> Session<'s, R> {
             self.expand(self.expanded);
             self.expanded += 1;
         }
+    }
+
+    /// The first of so many states from `from` on that has a variable, or a failure, with this text: `x = 3`.
+    pub fn find(&mut self, text: &str, from: usize, count: usize) -> Option<usize> {
+        let nodes = from..self.len().min(from.saturating_add(count));
+        nodes.into_iter().find(|node| self.says(*node, text))
+    }
+
+    /// Whether a state has a text in what is said of it.
+    fn says(&mut self, node: usize, text: &str) -> bool {
+        let Node { state, failure, .. } = &self.nodes[node];
+        let fails = failure.as_ref().is_some_and(|failure| failure.message.contains(text));
+        let mut variables = || (self.describe.variables)(self.system, state);
+        fails || variables().iter().any(|known| format!("{} = {}", known.name, known.value).contains(text))
     }
 
     /// The choices by which a state was reached first.

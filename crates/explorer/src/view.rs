@@ -44,6 +44,7 @@ pub(crate) fn position<R: Replayable>(session: &mut Session<'_, R>, position: &P
         "nodes": position.nodes(),
         "variables": variables(session, &state),
         "waiting": waiting(session, &state),
+        "groups": report::inventory_groups(&(session.describe.inventory)(session.system, &state)),
         "offers": offers,
         "states": session.len(),
     })

@@ -8,10 +8,10 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use testkit::{Counters, Philosophers};
-use trace::Schedule;
+use trace::{Schedule, Variable};
 
 fn plain<R: replay::Replayable>() -> Describe<R> {
-    Describe { variables: |_, _| Vec::new(), waiting: |_, _| Vec::new() }
+    Describe { variables: |_, _| Vec::new(), waiting: |_, _| Vec::new(), inventory: |_, _| trace::Inventory::default() }
 }
 
 #[test]
@@ -36,6 +36,26 @@ fn the_way_to_a_state_leads_there() {
         let choices = session.way_to(node);
         run(&mut ModelReplay::new(&philosophers), &Schedule { choices, cycle_start: None }).expect("it can be taken");
     }
+}
+
+fn counter((index, value): (usize, &u8)) -> Variable {
+    Variable { name: format!("c{index}"), value: value.to_string() }
+}
+
+#[test]
+fn a_state_is_found_by_a_value() {
+    let counters = Counters::new(2, 4);
+    let mut system = ModelReplay::new(&counters);
+    let describe =
+        Describe { variables: |_, state: &Vec<u8>| state.iter().enumerate().map(counter).collect(), ..plain() };
+    let mut session = Session::new(&mut system, describe);
+    session.expand_more(1_000, &|| false);
+    let found = session.find("c1 = 3", 0, 1_000).expect("there is one");
+    assert_eq!(session.find("c1 = 3", 0, found), None, "it is the first");
+    assert_eq!(session.way_to(found).len(), 3, "reached by the fewest steps");
+    let other = session.find("c1 = 3", found + 1, 1_000).expect("there are others");
+    assert!(other > found);
+    assert_eq!((session.find("c1 = 9", 0, 1_000), session.find("c1", 5_000, 1)), (None, None));
 }
 
 /// What a client sends, and what it hears.

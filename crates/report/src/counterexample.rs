@@ -9,7 +9,7 @@ use crate::lanes::lanes;
 use crate::snippet::{Mark, gutter, snippet};
 use crate::{Detail, Layout, Paint, Role, Sources};
 use std::fmt::Write as _;
-use trace::{Counterexample, FailureKind, Trace};
+use trace::{Counterexample, Trace};
 
 /// Lines of the final state that are shown unless everything is.
 const FINAL_LINES: usize = 3;
@@ -50,15 +50,12 @@ fn headline(counterexample: &Counterexample, layout: &Layout) -> String {
 /// What does not hold, in a line.
 pub(crate) fn headline_text(counterexample: &Counterexample) -> String {
     let property = &counterexample.property;
-    let mut message = clean(&counterexample.message);
+    let message = clean(&counterexample.message);
     if counterexample.is_driven {
         return message;
     }
     // A name that only repeats the kind says nothing, nor does one that the message begins with.
     let named = property.name != property.kind.name() && !message.starts_with(&format!("`{}`", clean(&property.name)));
-    if property.kind == FailureKind::Deadlock {
-        message = format!("nobody can go on: {message}");
-    }
     if named { format!("`{}`: {message}", clean(&property.name)) } else { message }
 }
 

@@ -72,6 +72,8 @@ fn line(row: &[String; 4], widths: &[usize; 3], paint_verdict: impl Fn(String) -
     text.trim_end().to_owned() + "\n"
 }
 
+/// A row of the table. A property that no user has named bears the name of its kind, which is what goes wrong: its row says what
+/// is promised, so that the verdict is about that.
 fn cells(property: &Property) -> [String; 4] {
     let mut remarks: Vec<String> = Vec::new();
     remarks.extend(property.counterexample.as_ref().map(|id| format!("counterexample {id}")));
@@ -81,7 +83,27 @@ fn cells(property: &Property) -> [String; 4] {
     if !property.note.is_empty() {
         remarks.push(clean(&property.note));
     }
-    [clean(&property.name), property.kind.to_string(), property.verdict.words().to_owned(), remarks.join(" . ")]
+    let is_unnamed = property.name == property.kind.name();
+    let name = promise(property.kind).filter(|_| is_unnamed).map_or_else(|| clean(&property.name), str::to_owned);
+    [name, property.kind.to_string(), property.verdict.words().to_owned(), remarks.join(" . ")]
+}
+
+/// What a system promises that has no failure of a kind; nothing for kinds that users name.
+fn promise(kind: FailureKind) -> Option<&'static str> {
+    match kind {
+        FailureKind::Deadlock => Some("no deadlock"),
+        FailureKind::Assert => Some("no failed assertion"),
+        FailureKind::Runtime => Some("no runtime error"),
+        FailureKind::Accept => Some("no acceptance cycle"),
+        FailureKind::Progress => Some("no cycle without progress"),
+        FailureKind::Exclusive => Some("no broken xr or xs"),
+        FailureKind::Crash => Some("no crash"),
+        FailureKind::Exit => Some("no failing exit code"),
+        FailureKind::Race => Some("no data race"),
+        FailureKind::Misuse => Some("no misuse of locks"),
+        FailureKind::Livelock => Some("no livelock"),
+        FailureKind::Ltl | FailureKind::Never | FailureKind::Trace => None,
+    }
 }
 
 fn role(verdict: PropertyVerdict) -> Role {

@@ -8,6 +8,7 @@ mod counterexample;
 mod event_kind;
 mod fault_event;
 mod fingerprint;
+mod inventory;
 mod mistaken;
 mod operation;
 mod peers;
@@ -22,6 +23,9 @@ pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variab
 pub use event_kind::{ConnectionEnd, Ending, EventKind};
 pub use fault_event::FaultEvent;
 pub use fingerprint::Fingerprint;
+pub use inventory::{
+    ChannelState, FileContent, FileState, Inventory, LockState, OpenDescriptor, OpenFile, SocketState, ThreadState,
+};
 pub use mistaken::{FileDeed, FileVerb, MistakenFile};
 pub use operation::{Operation, Verb};
 pub use peers::{CountRef, DatagramsRef, HeardRef, HostRef, PeerRef, PlaceRef, StreamRef};

@@ -98,6 +98,7 @@ fn serve(
         save: &mut save,
         variables: ProgramReplay::variables,
         waiting: ProgramReplay::waiting,
+        inventory: ProgramReplay::inventory,
         port,
     };
     explore_in_browser(&mut system, explored, output)

@@ -121,9 +121,7 @@ fn message(failure: &Failure, told: &Told) -> String {
             waits.collect::<Vec<_>>().join(", ").replacen(" for ", " waits for ", 1)
         }
         // There was no time to tell who waits.
-        FailureKind::Deadlock if told.waiting.is_empty() => {
-            failure.message.trim_start_matches("nobody can go on: ").to_owned()
-        }
+        FailureKind::Deadlock if told.waiting.is_empty() => failure.message.clone(),
         FailureKind::Deadlock => {
             let names = told.waiting.iter().map(|waiting| told.trace.name(waiting.actor));
             let names: Vec<String> = names.collect();

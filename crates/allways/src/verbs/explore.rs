@@ -17,7 +17,7 @@ use crate::saved::Saved;
 use explore::Failure;
 use replay::ModelReplay;
 use std::path::Path;
-use trace::{Counterexample, Schedule, Trace};
+use trace::{Counterexample, Inventory, Schedule, Trace};
 
 /// Serves what the user names until an interrupt.
 pub fn explore(mut args: Box<ExploreArgs>, output: &Output) -> Exit {
@@ -71,6 +71,8 @@ fn explore_model(model: &Model, schedule: &Schedule, port: u16, output: &Output)
         save: &mut save,
         variables: Describe::variables,
         waiting: Describe::waiting,
+        // What a model has is variables and channels, and both are told as variables.
+        inventory: |_, _| Inventory::default(),
         port,
     };
     explore_in_browser(&mut system, explored, output)

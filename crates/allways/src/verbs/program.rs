@@ -252,7 +252,7 @@ fn tell(world: &World, end: End, output: &Output) -> ExitCode {
 }
 
 fn deadlock(world: &World, stuck: &[Stuck]) -> String {
-    let mut text = String::from("deadlock: nobody can go on, and no timer is running");
+    let mut text = String::from("deadlock: every thread waits, and no timer is running");
     for thread in stuck {
         text += &format!("\n  {} (thread {}) waits in {}", thread.process, thread.tid.0, thread.call);
         for frame in frames(world, thread.tid) {

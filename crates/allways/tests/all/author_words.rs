@@ -26,7 +26,7 @@ fn prepared(name: &str, sources: &[&str], script: &str) -> Folder {
 
 /// The counterexample of a report, without what depends on the machine: the rest is numbers of the search.
 fn counterexample(report: &str) -> String {
-    let told = report.split("\nproperty  kind").next().unwrap_or(report);
+    let told = report.split("\nproperty  ").next().unwrap_or(report);
     let is_steady = |line: &&str| !line.starts_with("replay  ") && !line.is_empty();
     told.lines().map(str::trim_end).filter(is_steady).map(|line| format!("{line}\n")).collect()
 }

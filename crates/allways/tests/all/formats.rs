@@ -6,6 +6,7 @@ mod schema;
 mod xml;
 
 use crate::folder::{Folder, Told};
+use crate::official;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,13 +35,15 @@ fn fits(name: &str, value: &Value) {
 }
 
 fn sarif(text: &str) -> Value {
+    official::sarif(text);
     let (log, rules) = (json(text), json(include_str!("../../../report/tests/formats/sarif.json")));
     assert_eq!(schema::errors(&rules, &log), Vec::<String>::new(), "{log:#}");
     log
 }
 
-/// Test cases, failures, errors and skipped ones of a report that both schemas accept.
+/// Test cases, failures, errors and skipped ones of a report that the schema and our own rules accept.
 fn suite(text: &str) -> [usize; 4] {
+    official::junit(text);
     assert_eq!(xml::junit_errors(text), Vec::<String>::new(), "{text}");
     let root = xml::parse(text).expect("well-formed");
     ["testcase", "failure", "error", "skipped"].map(|name| root.all(name).len())
@@ -185,6 +188,7 @@ fn programs_are_told_in_every_format() {
     assert!(json(&report("perfetto"))["traceEvents"].as_array().is_some_and(|all| all.len() > 5));
     assert!(report("shiviz").starts_with(r"(?<host>\S*) (?<clock>{.*})"));
     assert!(report("dot").contains("label=\"creation\""), "{}", report("dot"));
+    official::dot(&report("dot"));
     fits("counterexample.json", &json(&report("json")));
     let told = folder.run(&["report", "--format", "dot", "-o", "trace.dot"]);
     assert_eq!((told.code, told.out.as_str()), (Some(0), ""));

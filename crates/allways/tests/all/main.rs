@@ -16,6 +16,7 @@ mod limits;
 mod migration_hints;
 mod models;
 mod native_peers;
+mod official;
 mod page;
 mod peer_demos;
 mod peers;

@@ -127,9 +127,34 @@ fn choices_are_driven_in_the_explorer_and_replayed() {
     says(&folder.run(&["replay"]), 0, &["schedule: taken by hand", "create a thread"]);
     says(&folder.run(&["check", "--", "./phil"]), 1, &[]);
     explored(&folder, &["explore", latest(&folder)["id"].as_str().expect("an id")], "end");
+    folder.compile("answers", &[], ANSWERS);
+    explored(&folder, &["explore", "--", "./answers", "server", "+", "./answers", "client"], "sockets");
     fs::write(folder.0.join("large.pml"), LARGE).expect("can write");
     explored(&folder, &["explore", "large.pml"], "large");
 }
 
 /// A model of more than a hundred thousand states.
 const LARGE: &str = "byte x[6];\nactive [6] proctype P() {\n    do\n    :: x[_pid] < 6 -> x[_pid]++\n    :: x[_pid] == 6 -> x[_pid] = 0\n    od\n}\n";
+
+/// A client asks over TCP, and a server answers and writes down what it was asked.
+const ANSWERS: &str = r#"
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(7000), .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    int end = socket(AF_INET, SOCK_STREAM, 0), is_server = !strcmp(words[1], "server");
+    char text[8] = "ping";
+    if (is_server) {
+        bind(end, (void *)&at, sizeof at);
+        listen(end, 1);
+        int other = accept(end, 0, 0);
+        ssize_t got = read(other, text, sizeof text);
+        int log = open("log", O_CREAT | O_WRONLY, 0600);
+        return write(log, text, got) != got || write(other, text, got) != got;
+    }
+    if (connect(end, (void *)&at, sizeof at)) return 1;
+    return write(end, text, 4) != 4 || read(end, text, sizeof text) != 4;
+}
+"#;

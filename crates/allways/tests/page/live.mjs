@@ -12,6 +12,7 @@ page.on("pageerror", error => complaints.push(error.message));
 page.on("request", request => { if (!request.url().startsWith(origin)) complaints.push(`asks for ${request.url()}`); });
 
 const steps = () => page.textContent("#facts");
+const steps_taken = () => page.evaluate(() => globalThis.allways.live.at.nodes.length);
 /** Takes the first choice, and waits until it is taken. */
 async function take(number) {
   await page.locator("#offers button").first().click();
@@ -66,6 +67,29 @@ const checks = {
     await page.locator("#violation").click();
     await page.waitForFunction(() => document.querySelector("h1").className === "violation");
     assert.match(await page.textContent("#notes"), /waits for/);
+    const groups = await page.textContent("#groups");
+    assert.match(groups, /Locks \(\d\).*held by T1 since step \d+; T\d waits for it/s);
+    assert.match(groups, /Threads \(4\)main.*T1philosopher at phil\.c:\d+.*T2philosopher.*T3philosopher/s);
+    await page.locator("#groups summary").first().click();
+    await page.keyboard.press("b");
+    await page.waitForFunction(() => document.querySelector("h1").className !== "violation");
+    assert.equal(await page.locator("#groups details").first().getAttribute("open"), null, "what was closed stays closed");
+  },
+  /** A server and a client: takes steps until something is under way between them, and until a file has changed. */
+  async sockets() {
+    const holds = async (pattern, steps) => {
+      for (let number = 1; number <= steps; number++) {
+        if (pattern.test(await page.textContent("#groups"))) return;
+        const before = await steps_taken();
+        await page.locator("#offers button").first().click();
+        await page.waitForFunction(before => globalThis.allways.live.at.nodes.length > before, before);
+      }
+      assert.fail(`never ${pattern}: ${await page.textContent("#groups")}`);
+    };
+    await holds(/TCP 127\.0\.0\.1:7000, listens/, 60);
+    await holds(/In flight \(1\)to .*, fd \d+"/, 120);
+    assert.match(await page.textContent("#groups"), /TCP 127\.0\.0\.1:\d+ to 127\.0\.0\.1:\d+/);
+    await holds(/Changed files \(1\)log\d+ B, "/, 200);
   },
   async end() {
     assert.match(await page.textContent("h1"), /deadlock/);
@@ -89,6 +113,10 @@ const checks = {
       const wheel = deltaY => canvas.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: 400, clientY: 400, cancelable: true }));
       return { fold: await drawn(() => document.getElementById("chains").click()), out: await drawn(() => wheel(3000)), in: await drawn(() => wheel(-800)) };
     });
+    await page.fill("#search", "x[5] = 3");
+    await page.press("#search", "Enter");
+    await page.waitForFunction(() => /state \d+ has it/.test(document.getElementById("said").textContent), null, { timeout: 60000 });
+    assert.match(await page.textContent("#values"), /x\[5\]\s*3/);
     console.log(`milliseconds until it is drawn, with ${(await graph()).states} states: ${JSON.stringify(times)}`);
   },
 };

@@ -102,7 +102,7 @@ impl Narrator<'_> {
     }
 
     /// A path as its user would write it.
-    fn below(&self, path: &str) -> String {
+    pub(super) fn below(&self, path: &str) -> String {
         let rest = path.strip_prefix(&self.listener.folder).and_then(|rest| rest.strip_prefix('/'));
         rest.unwrap_or(path).to_owned()
     }

@@ -14,6 +14,7 @@ mod guest;
 mod hear;
 mod heard;
 mod inline_locks;
+mod inventory;
 pub mod listener;
 mod names;
 pub(crate) mod narrator;

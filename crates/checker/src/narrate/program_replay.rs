@@ -10,7 +10,7 @@ use explore::system::Failure;
 use kernel::Tid;
 use replay::{Explained, Replayable, Stepped};
 use std::sync::Arc;
-use trace::{Choice, Fingerprint, Variable, Waiting};
+use trace::{Choice, Fingerprint, Inventory, Variable, Waiting};
 
 /// What a step costs beside its instructions (a snapshot is restored and saved), in instructions.
 const STEP_WORK: u64 = 2_000;
@@ -84,6 +84,16 @@ impl ProgramReplay<'_> {
         self.listening(context, |programs| {
             programs.become_state(&moment.reached.state);
             programs.narrator().waiting().0
+        })
+        .0
+    }
+
+    /// What a state holds beside variables.
+    pub fn inventory(&mut self, moment: &Moment) -> Inventory {
+        let context = Context::clone(&moment.context);
+        self.listening(context, |programs| {
+            programs.become_state(&moment.reached.state);
+            programs.narrator().inventory()
         })
         .0
     }

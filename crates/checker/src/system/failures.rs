@@ -40,8 +40,7 @@ impl View<'_> {
         if tids().all(|tid| self.may_stay(*tid)) || !is_wanted {
             return None;
         }
-        let message = format!("nobody can go on: {}", waiting.join("; "));
-        Some(Failure { kind, message, fatal: true, property: None })
+        Some(Failure { kind, message: waiting.join("; "), fatal: true, property: None })
     }
 
     pub(crate) fn waits(&self, tid: Tid) -> String {

@@ -51,6 +51,12 @@ impl Net {
         self.queues.get(&id).map_or(0, Queue::bytes)
     }
 
+    /// What a socket could receive now: messages, or pieces of a stream, oldest first.
+    pub fn in_flight(&self, id: Id) -> impl Iterator<Item = &[u8]> {
+        let packets = self.queues.get(&id).into_iter().flat_map(|queue| &queue.packets);
+        packets.map(|packet| packet.bytes.as_slice())
+    }
+
     /// Bytes that a socket's buffer may hold.
     #[must_use]
     pub fn receive_limit(&self, id: Id) -> usize {

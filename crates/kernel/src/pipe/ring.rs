@@ -51,6 +51,11 @@ impl Pipe {
         self.pages.iter().map(|page| page.bytes.len() - page.start).sum()
     }
 
+    /// What could be read, oldest first, page by page.
+    pub fn content(&self) -> impl Iterator<Item = &[u8]> {
+        self.pages.iter().map(|page| &page.bytes[page.start..])
+    }
+
     /// Whether there is nothing to read.
     #[must_use]
     pub fn is_empty(&self) -> bool {

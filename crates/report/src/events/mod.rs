@@ -13,6 +13,7 @@ mod values;
 mod waits;
 
 pub use files::mistaken_notes;
+pub(crate) use values::bytes as bytes_text;
 pub use waits::waiting_text;
 
 use calls::call;

@@ -19,7 +19,7 @@ pub(super) fn nanoseconds(span: u64) -> String {
 }
 
 /// Bytes: as a text if they are one, by their number otherwise.
-pub(super) fn bytes(bytes: &Bytes) -> String {
+pub(crate) fn bytes(bytes: &Bytes) -> String {
     let dots = if bytes.length > Bytes::KEPT as u64 { "..." } else { "" };
     match (&bytes.start, bytes.length) {
         (Some(text), _) => format!("{text:?}{dots}"),

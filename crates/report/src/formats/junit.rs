@@ -109,6 +109,6 @@ fn element(case: &Case, class: &str) -> String {
         Standing::Passed => format!("{head}/>\n"),
         Standing::Failed => verdict("failure"),
         Standing::Error => verdict("error"),
-        Standing::Skipped => format!("{head}>\n      <skipped message=\"{message}\"/>\n    </testcase>\n"),
+        Standing::Skipped => format!("{head}>\n      <skipped>{text}</skipped>\n    </testcase>\n"),
     }
 }

@@ -20,7 +20,7 @@ const STEPS_MAX: usize = 1_000;
 
 /// What each kind of property is about, for the list of rules.
 const RULES: [(FailureKind, &str); 14] = [
-    (FailureKind::Deadlock, "Nobody can go on."),
+    (FailureKind::Deadlock, "Deadlock: every thread or process that is left waits for ever."),
     (FailureKind::Assert, "An assertion is false."),
     (FailureKind::Runtime, "Something is used as the language forbids."),
     (FailureKind::Accept, "A cycle goes through an accept label."),

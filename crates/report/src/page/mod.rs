@@ -15,7 +15,7 @@ use diagram::{Diagram, Place, diagram};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{Counterexample, Location, Trace};
+use trace::{Counterexample, FailureKind, Location, Trace};
 
 const HTML: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -150,7 +150,7 @@ fn counterexample_told(counterexample: &Counterexample) -> Told {
     let commands =
         if counterexample.id.is_empty() { Vec::new() } else { verbs.iter().map(|verb| command(verb)).collect() };
     Told {
-        title: headline_text(counterexample),
+        title: title(counterexample),
         is_violation: true,
         facts: facts(counterexample),
         place: counterexample.location.as_ref().map(place),
@@ -159,6 +159,16 @@ fn counterexample_told(counterexample: &Counterexample) -> Told {
         variables: variables.collect(),
         commands,
         diagram: diagram(trace),
+    }
+}
+
+/// The headline. Who waits for whom does not say that this is wrong, and a page has no `error[deadlock]` before it.
+fn title(counterexample: &Counterexample) -> String {
+    match counterexample.property.kind {
+        kind @ FailureKind::Deadlock if !counterexample.is_driven => {
+            format!("{kind}: {}", headline_text(counterexample))
+        }
+        _ => headline_text(counterexample),
     }
 }
 

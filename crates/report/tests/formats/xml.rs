@@ -132,7 +132,7 @@ const RULES: [Rule; 10] = [
         optional: &[],
         children: &["skipped?", "error?", "failure?"],
     },
-    Rule { name: "skipped", required: &[], optional: &["type", "message"], children: &[] },
+    Rule { name: "skipped", required: &[], optional: &[], children: &[] },
     Rule { name: "error", required: &["type"], optional: &["message"], children: &[] },
     Rule { name: "failure", required: &["type"], optional: &["message"], children: &[] },
     Rule { name: "system-out", required: &[], optional: &[], children: &[] },
