@@ -59,7 +59,7 @@ fn a_runtime_that_schedules_inside_of_threads_is_a_bound() {
         void *start(void *p) { return p; }\n\
         int main(int count, char **words) { pthread_t t; if (count > 1) pthread_create(&t, 0, start, 0); return 0; }\n";
     let folder = built("goes", &[], source);
-    let bound = "within the order in which Go's runtime runs goroutines on a thread";
+    let bound = "the order in which Go's runtime runs goroutines on a thread";
     says(&folder.run(&["check", "--", "./goes", "x"]), 0, &["holds", bound]);
     for flags in [&["--libc", "real"][..], &["-j", "2"]] {
         says(&folder.run(&[&["check"], flags, &["--", "./goes", "x"]].concat()), 0, &[bound]);
