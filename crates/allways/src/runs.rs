@@ -162,7 +162,7 @@ fn judge_fairness(fair: &Outcome, row: &mut Property) {
     match (fair.violations.is_empty(), fair.complete()) {
         (true, true) => {
             row.verdict = PropertyVerdict::NeedsFairness;
-            row.note = "holds on every weakly fair run (--fair weak)".to_owned();
+            row.note = "holds with --fair weak".to_owned();
         }
         (true, false) => row.note = "by an unfair run; whether by a fair one, too, --fair weak finds out".to_owned(),
         (false, _) => {}

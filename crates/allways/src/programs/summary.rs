@@ -50,7 +50,7 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
     let messages: Vec<&str> = found.map(|found| found.message.as_str()).collect();
     let (verdict, note) = match messages.first() {
         Some(_) if kind == FailureKind::Ltl && evidence.needs_fairness.contains(&name) => {
-            (PropertyVerdict::NeedsFairness, "holds on every weakly fair run (--fair weak)".to_owned())
+            (PropertyVerdict::NeedsFairness, "holds with --fair weak".to_owned())
         }
         Some(_) if kind == FailureKind::Never && name != checker::STRICT => (PropertyVerdict::Violated, String::new()),
         Some(message) => (PropertyVerdict::Violated, (*message).to_owned()),
