@@ -141,6 +141,14 @@ impl DebugInfo {
         known.or_else(|| Some(self.reached(world, space, mapping, address)))
     }
 
+    /// The global variable at an address. Unlike [`Self::variable_at`] it looks neither at stacks nor along pointers, so it
+    /// can be asked at every write of a trace.
+    pub fn global_at(&mut self, world: &World, space: SpaceId, address: u64) -> Option<Variable> {
+        let modules = self.modules(&world.memory, space);
+        world.memory.space_exists(space).then(|| world.memory.mapping_at(space, address)).flatten()?;
+        global(modules.at(address)?, address)
+    }
+
     /// Memory that nobody declared, by the pointers that lead there.
     fn reached(&mut self, world: &World, space: SpaceId, mapping: &Mapping, address: u64) -> Variable {
         let plain = plain(mapping);

@@ -3,7 +3,7 @@
 use super::narrator::Narrator;
 use crate::system::programs::Programs;
 use crate::system::state::{Snapshot, State};
-use debuginfo::{Storage, Variable};
+use debuginfo::Variable;
 use explore::graph::Taken;
 use kernel::Tid;
 use memory::SpaceId;
@@ -65,10 +65,7 @@ impl Narrator<'_> {
 
     fn value_at(&mut self, space: SpaceId, address: u64) -> Option<(Variable, String)> {
         let (world, info) = (&self.view.state.world, self.listener.info.as_mut()?);
-        let variable = info.variable_at(world, space, address)?;
-        if variable.storage != Storage::Global || variable.module.is_empty() {
-            return None;
-        }
+        let variable = info.global_at(world, space, address)?;
         let value = self.value_of(space, &variable.path)?;
         Some((variable, value))
     }
