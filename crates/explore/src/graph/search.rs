@@ -17,6 +17,7 @@ use super::trial_cache::TrialCache;
 use crate::bits::Bits;
 use crate::footprint_system::{FootprintSystem, Reached, Step, Taken};
 use crate::found::Stopped;
+use crate::outdated::Outdated;
 use crate::system::Failure;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -62,6 +63,7 @@ pub struct Search<'a, T: FootprintSystem> {
     /// States whose steps were posted to the workers.
     pub(super) posted: FxHashSet<u32>,
     pub(super) races: Races,
+    outdated: Outdated,
     pub(super) found: Vec<FoundAt>,
     pub(super) too_many_actors: bool,
     pub(super) steps: u64,
@@ -83,6 +85,7 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
             workers,
             posted: FxHashSet::default(),
             races: Races::default(),
+            outdated: Outdated::default(),
             found: Vec::new(),
             too_many_actors: false,
             steps: 0,
@@ -121,7 +124,7 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
     }
 
     /// The limit that is reached, if any.
-    pub(super) fn stopped(&self, limits: &mut Limits<'_>) -> Option<Stopped> {
+    pub(super) fn stopped(&mut self, limits: &mut Limits<'_>) -> Option<Stopped> {
         let states = self.graph.nodes.len();
         let polled = states.is_multiple_of(1024);
         match () {
@@ -129,9 +132,18 @@ impl<'a, T: FootprintSystem> Search<'a, T> {
             () if self.found.len() >= limits.failures => Some(Stopped::Failures),
             () if states >= limits.states => Some(Stopped::States),
             () if polled && self.graph.bytes() > self.options.bytes => Some(Stopped::Memory),
+            () if self.is_outdated() => Some(Stopped::Asked),
             () if (limits.stop)(states as u64, self.executed) => Some(Stopped::Asked),
             () => None,
         }
+    }
+
+    /// Whether races have shown for long enough that the abstraction is too coarse. States are counted, because they come in
+    /// the same order for any number of workers.
+    fn is_outdated(&mut self) -> bool {
+        let (races, system) = (&self.races.found, &*self.system);
+        let needs_refinement = || races.keys().any(|race| system.needs_refinement(race));
+        self.outdated.is_over(races.len(), self.graph.nodes.len() as u64, needs_refinement)
     }
 
     fn expand(&mut self, at: u32) {

@@ -13,21 +13,10 @@ use crate::footprint::normalise;
 use crate::footprint_system::{Actor, FootprintSystem, Reached, Taken};
 use crate::found::{Found, Stopped};
 use crate::happens_before::{Event, Execution, Races, in_system_numbers};
+use crate::outdated::Outdated;
 use crate::system::Failure;
 use std::collections::BTreeSet;
 use trace::Choice;
-
-/// Executions after a race that needs a refinement, at least.
-const EXECUTIONS_MORE: u64 = 20;
-
-/// Races that need a refinement.
-#[derive(Default)]
-struct Refinement {
-    /// The number of executions when the first was found.
-    since: Option<u64>,
-    /// How many races were examined.
-    races: usize,
-}
 
 /// Executes one schedule of each trace class until all are explored, or a limit is reached.
 pub fn search<T: FootprintSystem>(system: &mut T, limits: &mut Limits<'_>) -> Report {
@@ -39,7 +28,7 @@ pub fn search<T: FootprintSystem>(system: &mut T, limits: &mut Limits<'_>) -> Re
         frames: Vec::new(),
         prevented: Vec::new(),
         races: Races::new(),
-        refinement: Refinement::default(),
+        outdated: Outdated::default(),
         ends: BTreeSet::new(),
         failed: BTreeSet::new(),
         too_many_actors: false,
@@ -60,7 +49,7 @@ pub(super) struct Search<'a, T: FootprintSystem> {
     /// Pending steps of actors that events of the execution ended.
     pub(super) prevented: Vec<Prevented>,
     pub(super) races: Races,
-    refinement: Refinement,
+    outdated: Outdated,
     ends: BTreeSet<u128>,
     /// Trace classes of fatal failures with their pasts.
     failed: BTreeSet<u128>,
@@ -88,15 +77,11 @@ impl<T: FootprintSystem> Search<'_, T> {
         (self.report.cut > 0).then_some(Stopped::Depth)
     }
 
-    /// Whether a race needed a refinement some time ago. The search goes on for as long again as that took, so that one
-    /// refinement contains several races.
+    /// Whether races have shown for long enough that the abstraction is too coarse.
     fn is_outdated(&mut self, executions: u64) -> bool {
-        if self.races.len() > self.refinement.races && self.refinement.since.is_none() {
-            self.refinement.races = self.races.len();
-            let is_needed = self.races.keys().any(|race| self.system.needs_refinement(race));
-            self.refinement.since = is_needed.then_some(executions);
-        }
-        self.refinement.since.is_some_and(|since| executions > 2 * since + EXECUTIONS_MORE)
+        let (races, system) = (&self.races, &*self.system);
+        let needs_refinement = || races.keys().any(|race| system.needs_refinement(race));
+        self.outdated.is_over(races.len(), executions, needs_refinement)
     }
 
     /// Pops the last state.
