@@ -16,7 +16,7 @@ use std::time::Duration;
 const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 a counterexample, 2 wrong usage or input, 3 inconclusive, \
                           4 nothing to check, 70 a bug in allways, 130 interrupted";
 
-/// Checks models of programs that talk to each other.
+/// Checks every schedule of programs, and models.
 #[derive(Parser, Debug)]
 #[command(name = "allways", version, about, after_help = EXIT_CODES, arg_required_else_help = true)]
 pub struct Cli {
@@ -54,6 +54,9 @@ pub enum Verb {
     /// Find the faults that break the properties of programs or of a model, without touching them
     #[command(after_help = FAULTS_HELP)]
     Faults(Box<FaultsArgs>),
+    /// Check the tests of a program: the runner for cargo test, ctest, go test, meson
+    #[command(after_help = examples::TEST)]
+    Test(Box<TestArgs>),
     /// Run programs once, deterministically (`run -- CMD`), or simulate a model (`run FILE.pml`)
     #[command(after_help = examples::RUN)]
     Run(Box<RunArgs>),
@@ -91,6 +94,9 @@ pub enum Verb {
     Man {
         /// The verb
         verb: Option<String>,
+        /// Write the pages of allways and of all verbs into this folder
+        #[arg(long, value_name = "DIR", conflicts_with = "verb")]
+        all: Option<PathBuf>,
     },
 }
 
@@ -109,7 +115,7 @@ pub struct CheckArgs {
     pub model: ModelArgs,
     #[command(flatten)]
     pub options: Options,
-    /// Check this `ltl` block or formula instead of every block
+    /// Check this formula about whole runs, or only this `ltl` block of a model
     #[arg(long, value_name = "NAME|FORMULA", help_heading = "Models")]
     pub ltl: Vec<String>,
     /// Count only fair runs for liveness
@@ -136,6 +142,32 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FORMAT=FILE", value_parser = ReportFile::parse, help_heading = "Output")]
     pub report: Vec<ReportFile>,
     /// Take options and reports from [profile.NAME] of allways.toml
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub profile: Option<String>,
+    /// Do not save counterexamples under .allways
+    #[arg(long, help_heading = "Output")]
+    pub no_save: bool,
+}
+
+/// Flags of `test`.
+#[derive(Args, Debug, Default)]
+#[command(override_usage = "allways test [OPTIONS] PROGRAM [ARGS...]")]
+pub struct TestArgs {
+    /// The test program, with the arguments that the runner gives it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+    /// Let tests read this folder or file, too (read-only: writes stay inside)
+    #[arg(long, value_name = "DIR")]
+    pub root: Vec<PathBuf>,
+    /// Set a variable; of your environment only what cargo says about the package is passed on
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// What tests read as standard input [default: nothing]
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
+    #[command(flatten)]
+    pub options: Options,
+    /// Take options from [profile.NAME] of allways.toml
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub profile: Option<String>,
     /// Do not save counterexamples under .allways

@@ -8,7 +8,7 @@ pub const CHECK: &str = "\
 Examples:
   allways check -- ./bank                                  threads of one program
   allways check -- ./server 7000 + ./client a + ./client b several programs; what listens is a service
-  allways check --never 'counter > 2' -- ./counter         a proposition on variables (docs/programs.md)
+  allways check --never 'counter > 2' -- ./counter         a proposition on variables (docs/propositions.md)
   allways check --faults 1 --only 'kill:server' -- ./server 7000 + ./client
   allways check --time 10m --report html=bug.html -- ./big bounded, with a page of what was found
   allways check model.pml --ltl p --fair weak              a model
@@ -16,6 +16,19 @@ Examples:
 
 Exit codes: 0 everything holds, 1 a counterexample, 2 wrong usage or input, 3 inconclusive, \
 4 nothing to check, 70 a bug in allways, 130 interrupted";
+
+/// Of `test`.
+pub const TEST: &str = "\
+Examples:
+  export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER='allways test --time 60s'
+  cargo test                                               also: cargo nextest run
+  go test -exec 'allways test --time 60s'
+  cmake -DCMAKE_CROSSCOMPILING_EMULATOR='allways;test;--time;60s'
+  meson test --wrapper 'allways test --time 60s'
+
+Each test of a Rust or Go program is checked by itself, in schedules with at most one preemption unless \
+--preemptions N or another engine is chosen; a program without such a harness is one test, in all schedules. \
+Whoever asks for a list of tests (--list) gets it. More: docs/runners.md";
 
 /// Of `run`.
 pub const RUN: &str = "\
@@ -81,4 +94,4 @@ Examples:
 pub const MAN: &str = "\
 Examples:
   allways man check | man -l -
-  allways man > allways.1";
+  allways man --all /usr/local/share/man/man1              all pages, for man(1)";

@@ -47,6 +47,21 @@ impl Exit {
             Self::Bug => OUR_BUG as u8,
         }
     }
+
+    /// What several checks come to: a counterexample is the answer whatever else there was, and only if all is fine it is fine.
+    #[must_use]
+    pub fn max_of(self, other: Self) -> Self {
+        const WORST: [Exit; 7] = [
+            Exit::Violated,
+            Exit::Interrupted,
+            Exit::Bug,
+            Exit::Usage,
+            Exit::Unwritten,
+            Exit::Inconclusive,
+            Exit::Nothing,
+        ];
+        WORST.into_iter().find(|worst| self == *worst || other == *worst).unwrap_or(Self::Fine)
+    }
 }
 
 impl From<Exit> for ExitCode {

@@ -4,7 +4,7 @@
 //! `load_error`, `run_property`, `runs`, `backend`, `trails`, `unreached`, `fault_plan`, `fault_args` and `campaign` know
 //! that models are written in Promela.
 //!
-//! A run of programs has the exit code of the programs; every other verb has one of `exit`.
+//! A run of programs, and of tests that are only listed, has the exit code of the programs; every other verb has one of `exit`.
 #![allow(clippy::disallowed_methods, reason = "the binary reads and writes what its user names, and keeps the time")]
 
 mod allocator;
@@ -20,6 +20,7 @@ mod exit;
 mod explored;
 mod fault_args;
 mod fault_plan;
+mod harness;
 mod input;
 mod interrupt;
 mod jobs;
@@ -74,6 +75,9 @@ fn main() -> ExitCode {
     {
         return verbs::program::run(&args.program, args.seed, &output);
     }
+    if let Verb::Test(args) = &cli.verb {
+        return verbs::test::test(args, &output);
+    }
     let exit = dispatch(cli.verb, &output);
     // A verdict stays; that all is well must not be said by a report that nobody has read.
     if output.has_failed() && exit == Exit::Fine { Exit::Unwritten } else { exit }.into()
@@ -84,6 +88,7 @@ fn dispatch(verb: Verb, output: &Output) -> Exit {
         Verb::Check(args) => verbs::check::check(args, output),
         Verb::Faults(args) => verbs::faults::faults(*args, output),
         Verb::Run(args) => verbs::run::run(*args, output),
+        Verb::Test(_) => unreachable!("a runner ends with the exit code of what it runs"),
         Verb::Doctor(args) => verbs::doctor::doctor(&args, output),
         Verb::Replay(args) => verbs::replay::replay(&args, output),
         Verb::Explore(args) => verbs::explore::explore(args, output),
@@ -93,6 +98,7 @@ fn dispatch(verb: Verb, output: &Output) -> Exit {
         Verb::Ls(args) => verbs::ls::ls(&args, output),
         Verb::Rm(args) => verbs::rm::rm(&args, output),
         Verb::Completions { shell } => verbs::shell::completions(shell, output),
-        Verb::Man { verb } => verbs::shell::man(verb.as_deref(), output),
+        Verb::Man { all: Some(folder), .. } => verbs::shell::all_pages(&folder, output),
+        Verb::Man { verb, .. } => verbs::shell::man(verb.as_deref(), output),
     }
 }

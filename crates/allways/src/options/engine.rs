@@ -25,10 +25,10 @@ pub struct EngineOptions {
     /// The same as --engine sample
     #[arg(long, conflicts_with = "engine")]
     pub sample: bool,
-    /// Search only schedules in which somebody who could go on is interrupted at most N times
+    /// Search only schedules with at most N preemptions: switches away from a thread that could run on
     #[arg(long, value_name = "N")]
     pub preemptions: Option<u32>,
-    /// Search only schedules in which the next in turn is passed over at most N times
+    /// Search only schedules with at most N delays: the thread that is next in turn is skipped
     #[arg(long, value_name = "N", conflicts_with = "preemptions")]
     pub delays: Option<u32>,
     /// Execute one of N memoized or inherited results again, and compare [default N: 20]

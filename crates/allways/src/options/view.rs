@@ -31,17 +31,17 @@ pub struct ViewOptions {
     /// How much a read of a pipe or connection returns [default: whole]
     #[arg(long, value_enum)]
     pub reads: Option<Reads>,
-    /// Whom a signal wakes if several wait [default: any]
+    /// Which thread a signal to a condition variable wakes if several wait [default: any]
     #[arg(long, value_enum)]
     pub wakes: Option<Wakes>,
-    /// Let threads take turns here, too: FILE:LINE, or where a function begins
+    /// Also switch threads here: FILE:LINE, or where a function begins
     #[arg(long = "break", value_name = "POINT")]
     #[serde(rename = "break")]
     pub breaks: Vec<String>,
-    /// Let threads take turns only at the points of --break, and where they wait
+    /// Switch threads only at the points of --break, and where they wait
     #[arg(long, requires = "breaks")]
     pub only_breaks: bool,
-    /// Take every access to shared memory as a step of its own
+    /// Make every access to shared memory a step, not only those that race
     #[arg(long, conflicts_with = "only_breaks")]
     pub fine: bool,
     /// A program that answers, and is not searched itself: 'db:6379=redis-server --port 6379'
@@ -66,7 +66,7 @@ pub struct ViewOptions {
     /// Faults that may happen: `--faults` and `--only`.
     #[arg(skip)]
     pub faults: Option<FaultOptions>,
-    /// Tell how these global variables change
+    /// Report how these global variables change
     #[arg(long, value_name = "VARIABLE", value_delimiter = ',')]
     pub watch: Vec<String>,
     /// Treat states as equal if these global variables and all threads' positions agree

@@ -13,6 +13,7 @@ pub mod report;
 pub mod rm;
 pub mod run;
 pub mod shell;
+pub mod test;
 
 use crate::exit::Exit;
 use crate::load_error::LoadError;

@@ -4,6 +4,7 @@ use crate::args::Cli;
 use crate::exit::Exit;
 use crate::output::Output;
 use clap::{Command, CommandFactory};
+use std::path::Path;
 use trace::similar;
 
 /// Prints completions for a shell.
@@ -30,6 +31,17 @@ pub fn man(verb: Option<&str>, output: &Output) -> Exit {
     }
     output.data(&String::from_utf8_lossy(&text));
     Exit::Fine
+}
+
+/// Writes the manual page of allways and those of all verbs, as they are installed: `allways.1`, `allways-check.1`.
+pub fn all_pages(folder: &Path, output: &Output) -> Exit {
+    match clap_mangen::generate_to(Cli::command(), folder) {
+        Ok(()) => Exit::Fine,
+        Err(error) => {
+            output.error(&format!("cannot write manual pages to {}: {error}", folder.display()));
+            Exit::Usage
+        }
+    }
 }
 
 /// What a manual page is about.

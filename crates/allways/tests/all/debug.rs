@@ -1,6 +1,7 @@
 //! `allways debug` with gdb itself, in batch mode.
 
 use crate::folder::{Folder, Told, says};
+use std::path::Path;
 
 /// Two threads that add to a variable without a lock: one addition is lost.
 const LOST: &str = r#"
@@ -267,6 +268,35 @@ fn a_program_can_be_debugged_without_a_counterexample() {
     monitored(&told, &["before step 1 of "]);
     folder.run(&["debug", "--run", "'./lost"]).refused(2, &["quote"]);
     folder.run(&["debug", "--run", "./missing"]).refused(2, &["./missing"]);
+}
+
+/// A thread per connection, which others write to before it has set up its writer: from the null pointer back to where the worker
+/// was registered without one.
+#[test]
+fn a_server_goes_back_to_the_write_that_came_too_early() {
+    let folder = Folder::new("debug-chat");
+    folder.compile("chat", &["-O0", "-DCLIENTS=2", "-DBUG_INIT"], "programs/chat.c");
+    says(&folder.run(&["check", "--check", "assert", "--", "./chat"]), 1, &["violated"]);
+    let back = ["up", "info locals", "print *workers[i]", "watch -l workers[i]", "reverse-continue", "info locals"];
+    let told = gdb(&folder, &[], &back);
+    let null = "New value = (struct worker *) 0x0";
+    in_order(&told, &["send_all (line=", "i = 1", "id = 1, out = 0x0", null, "server_main (listener=", "i = 1"]);
+    assert!(told.out.contains("workers[i] = &slots[i];"), "{}", told.out);
+}
+
+/// Debian's `lockfile`, without debug information: each of the two goes back to the call by which it got the lock.
+#[test]
+fn stock_programs_go_back_to_the_call_that_mattered() {
+    let folder = Folder::new("debug-lockfile");
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/lockfile/allways.toml");
+    std::fs::copy(bundled, folder.0.join("allways.toml")).expect("it is bundled");
+    says(&folder.run(&["check", "stale"]), 1, &["`both` became true"]);
+    for process in ["lockfile.1", "lockfile.2"] {
+        let commands = ["info inferiors", "break link", "reverse-continue", "x/s $rsi", "monitor where"];
+        let told = gdb(&folder, &["-p", process], &commands);
+        in_order(&told, &["/usr/bin/lockfile", "Breakpoint 1", "link", "\"x.lock\""]);
+        monitored(&told, &[&format!("`{process}` at instruction")]);
+    }
 }
 
 /// Compiles a text with another compiler than C's.

@@ -3,6 +3,7 @@
 
 mod arrows;
 mod author_words;
+mod book;
 mod check_programs;
 mod cli;
 mod debug;
@@ -43,6 +44,7 @@ mod programs;
 mod readme;
 mod replays;
 mod robust;
+mod runners;
 mod rust_programs;
 mod services;
 mod spin;

@@ -191,7 +191,7 @@ fn with_leases_a_client_may_die_but_not_stand_still() {
         &[
             ("", 0, &["exhaustive", "holds: 6 of 6", "lease.1 is a service", "UDP port 7000"]),
             ("--faults 1 --only kill:lease.2", 0, &["exhaustive", "holds: 6 of 6"]),
-            ("--faults 1 --only pause:lease.2", 1, &["lease.c:60", "pause lease.2", "1 s later"]),
+            ("--faults 1 --only pause:lease.2", 1, &["lease.c:60", "pause lease.2", "time passes: 1 s"]),
             ("--faults 1 --only pause:lease.2 --reduction off", 1, &["lease.c:60", "pause lease.2"]),
             ("--faults 1 --only loss:lease.3", 1, &["error[deadlock]", "(loss) sendto"]),
         ],

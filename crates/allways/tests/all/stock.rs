@@ -110,7 +110,7 @@ fn two_lockfiles_can_both_get_a_lock_that_was_left_behind_and_the_report_says_wh
         "help: what a name stands for can change between two calls",
         "lstat \"x.lock\" -> 366 days old",
         "unlink \"x.lock\"",
-        "... 1 s later, lockfile.",
+        "time passes: 1 s; lockfile.",
         "is slow",
         "'s -> none",
         "exhaustive",

@@ -1,5 +1,6 @@
 // The explorer in a browser: node live.mjs MODULES CHECK ADDRESS. Prints what fails and ends with 1.
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 
 const [modules, name, address] = process.argv.slice(2);
@@ -26,6 +27,13 @@ async function drive() {
   await take(3);
   await page.keyboard.press("s");
   await page.waitForFunction(() => document.getElementById("said").textContent.startsWith("saved: allways replay"));
+}
+
+/** A picture for the manual: PICTURES=docs/pictures scripts/test -p allways page:: */
+async function picture(name) {
+  if (!process.env.PICTURES) return;
+  await page.setViewportSize({ width: 1200, height: 640 });
+  await page.screenshot({ path: fileURLToPath(new URL(`../../../../${process.env.PICTURES}/${name}.png`, import.meta.url)) });
 }
 
 /** What the graph is about to draw. */
@@ -66,6 +74,7 @@ const checks = {
     assert.ok(states > 100 && wrong === 1, `${states} states, ${wrong} of them deadlocks`);
     await page.locator("#violation").click();
     await page.waitForFunction(() => document.querySelector("h1").className === "violation");
+    await picture("explorer");
     assert.match(await page.textContent("#notes"), /waits for/);
     const groups = await page.textContent("#groups");
     assert.match(groups, /Locks \(\d\).*held by T1 since step \d+; T\d waits for it/s);

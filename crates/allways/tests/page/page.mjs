@@ -1,7 +1,7 @@
 // The page in a browser: node page.mjs MODULES PAGES, the folder in which playwright-core is installed and the one with the pages.
 // Prints what fails and ends with 1. Nothing here waits for a fixed time.
 import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 
 const [modules, folder] = process.argv.slice(2);
@@ -170,6 +170,15 @@ for (const [name, check] of Object.entries(checks)) {
     failed++;
     console.log(`FAILED  ${name}\n${error.stack}`);
   }
+}
+// PICTURES=docs/pictures scripts/test -p allways page:: takes those of the manual.
+if (process.env.PICTURES && !failed) {
+  const into = name => fileURLToPath(new URL(`../../../../${process.env.PICTURES}/${name}.png`, import.meta.url));
+  const viewport = { width: 1200, height: 640 };
+  const { page: threads } = await open("threads.html", { viewport });
+  await threads.screenshot({ path: into("page") });
+  const { page: messages } = await open("messages.html", { viewport, colorScheme: "dark" });
+  await messages.screenshot({ path: into("messages") });
 }
 await browser.close();
 process.exit(failed ? 1 : 0);

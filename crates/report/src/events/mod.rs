@@ -80,9 +80,9 @@ fn time(passed: u64, slow: &[ThreadRef]) -> String {
     let passed = nanoseconds(passed);
     let names: Vec<&str> = slow.iter().map(|thread| thread.name.as_str()).collect();
     match names.as_slice() {
-        [] => format!("... {passed} later"),
-        [only] => format!("... {passed} later, {only} is slow"),
-        several => format!("... {passed} later, {} are slow", several.join(" and ")),
+        [] => format!("time passes: {passed}"),
+        [only] => format!("time passes: {passed}; {only} is slow"),
+        several => format!("time passes: {passed}; {} are slow", several.join(" and ")),
     }
 }
 
@@ -107,9 +107,9 @@ mod tests {
             let thread = |name: &&str| ThreadRef { actor: 1, name: (*name).to_owned() };
             time(2_000_000, &names.iter().map(thread).collect::<Vec<_>>())
         };
-        assert_eq!(slow(&[]), "... 2 ms later");
-        assert_eq!(slow(&["main"]), "... 2 ms later, main is slow");
-        assert_eq!(slow(&["main", "T1"]), "... 2 ms later, main and T1 are slow");
+        assert_eq!(slow(&[]), "time passes: 2 ms");
+        assert_eq!(slow(&["main"]), "time passes: 2 ms; main is slow");
+        assert_eq!(slow(&["main", "T1"]), "time passes: 2 ms; main and T1 are slow");
     }
 
     #[test]

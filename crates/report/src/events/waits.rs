@@ -19,7 +19,7 @@ pub fn waiting_text(waiting: &Waiting) -> Cow<'_, str> {
         WaitReason::NotStarted => "is never started: what it depends on does not happen".to_owned(),
         WaitReason::Joins(thread) => format!("waits for the end of {}", thread.as_deref().unwrap_or(NAMELESS)),
         WaitReason::Barrier(name) => format!("waits at barrier {name}; not all have come"),
-        WaitReason::Condition(name) => format!("sleeps at {name}; nobody is left to wake it"),
+        WaitReason::Condition(name) => format!("waits on condition {name}; nobody is left to signal it"),
         WaitReason::Object(name) => format!("waits for {name}"),
         WaitReason::Lock { name, holder, since } => lock(waiting.actor, name, holder, *since),
         WaitReason::Call(call) => format!("waits in {}", begun(call)),
