@@ -76,6 +76,7 @@ pub enum Verb {
     #[command(after_help = examples::EXPLORE)]
     Explore(Box<ExploreArgs>),
     /// Write an allways.toml to begin with
+    #[command(after_help = examples::INIT)]
     Init,
     /// List the saved counterexamples
     #[command(after_help = examples::LS)]

@@ -73,6 +73,11 @@ Examples:
   allways explore -- ./phil                                programs
   allways explore model.pml --port 8000";
 
+/// Of `init`.
+pub const INIT: &str = "\
+Examples:
+  allways init && $EDITOR allways.toml && allways check main";
+
 /// Of `ls`.
 pub const LS: &str = "\
 Examples:

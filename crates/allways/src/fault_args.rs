@@ -25,6 +25,11 @@ Faults of programs:
   kill, restart, pause                             programs
 --only names them, also for one program: kill:server, write:error=ENOSPC:in=server.
 
+Examples:
+  allways faults model.pml                                 every fault of the catalogue, one at a time
+  allways faults lock.pml leases.pml --only stop,pause     two models side by side
+  allways faults --only loss,kill -- ./server 7000 + ./client
+
 Exit codes: 0 every property survives, 1 some fault breaks one, 2 wrong usage or input, 3 inconclusive, \
 4 nothing to check, 70 a bug in allways, 130 interrupted";
 

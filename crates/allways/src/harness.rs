@@ -23,9 +23,6 @@ const OF_LIBTEST: &[u8] = b"RUST_TEST_THREADS";
 const LISTS: [&str; 7] =
     ["--list", "--list-tests", "--gtest_list_tests", "--list-test-cases", "-ltc", "--list_content", "-test.list"];
 
-/// Flags of libtest that are about what one test prints: the only ones that still mean something for one test alone.
-const OF_ONE: [&str; 3] = ["--nocapture", "--no-capture", "--show-output"];
-
 /// Flags of libtest that say which ignored tests run.
 const IGNORED: [&str; 2] = ["--ignored", "--include-ignored"];
 
@@ -79,9 +76,8 @@ impl Harness {
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         match self {
             Self::Libtest => {
-                let kept = texts(arguments).filter(|text| OF_ONE.contains(text)).map(OsString::from);
-                let own = words(&[name, "--exact", "--include-ignored", "--test-threads=1"]);
-                own.into_iter().chain(kept).collect()
+                // The message of a panic titles its report; the harness would keep it to itself.
+                words(&[name, "--exact", "--include-ignored", "--test-threads=1", "--nocapture"])
             }
             Self::Go => {
                 let mut own = self.unparallel(arguments);

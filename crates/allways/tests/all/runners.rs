@@ -45,7 +45,7 @@ fn tests_of_cargo_are_checked_one_by_one() {
     let all = told(&folder, "cargo", &two, &unforced);
     let lines = ["running 2 tests under Allways", "test tests::one_way ... ok", "test tests::first_come ... FAILED"];
     assert_ne!(all.code, Some(0));
-    for line in [&lines[..], &["error[exit]", "1 passed; 1 failed; 0 without an answer"]].concat() {
+    for line in [&lines[..], &["error[exit]", "left: [2, 1]", "1 passed; 1 failed; 0 without an answer"]].concat() {
         assert!(all.out.contains(line), "`{line}` is missing in {}{}", all.out, all.err);
     }
     let one = told(&folder, "cargo", &["test", "one_way", "--", "--nocapture"], &unforced);
