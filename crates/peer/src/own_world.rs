@@ -24,17 +24,15 @@ use kernel::process::State;
 use kernel::shared::Shared;
 use kernel::{Id, Kernel, Pid, Tid};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use world::World;
 use world::run::{Round, Run};
 use x86::{Code, Cpu};
 
-/// Rounds without rest at most: a peer that spins never comes to rest.
-///
-/// A peer that polls without sleeping never rests; after this many rounds it is `Fails`, with
-/// advice.
-const ROUNDS_MAX: u64 = 1 << 18;
+/// How much of its patience a round takes in which somebody moves: each thread has a turn of 20,000 instructions, which half a
+/// gigahertz takes so long for. The host's speed decides nothing.
+const ROUND_NS: u128 = 40_000;
 /// Bytes that the checkpoints of an adaptive strategy may take.
 const CHECKPOINT_BYTES_MAX: u64 = 256 << 20;
 /// Bytes that a checkpoint takes beside pages, about.
@@ -63,12 +61,25 @@ struct Inner {
     idle: Option<BTreeSet<Sleep>>,
     /// How it has ended so far, in all orders.
     statuses: BTreeSet<i32>,
+    /// The signal that ended it after the fewest messages, and how many.
+    crashed: Option<(u64, i32)>,
+    /// Why it is not asked any more: the check cannot be decided, and patience is not spent twice.
+    given_up: Option<Trouble>,
     conversation: Conversation,
     /// What was answered, by place.
     heard: FxHashMap<Place, Arc<Heard>>,
     terms: Terms,
     checkpoints: Checkpoints<Checkpoint>,
     costs: Costs,
+}
+
+/// How a peer was left that ran for as long as it may.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// All threads wait.
+    Quiet,
+    /// A thread still runs; its number, from 1.
+    Runs(usize),
 }
 
 /// The world of a peer at a place of its conversation.
@@ -98,6 +109,8 @@ impl OwnWorld {
             names: Names::of(name),
             idle: None,
             statuses: BTreeSet::new(),
+            crashed: None,
+            given_up: None,
             conversation: Conversation::default(),
             heard: FxHashMap::default(),
             terms,
@@ -109,6 +122,9 @@ impl OwnWorld {
             Shape::Connects(port) => inner.connect(port),
         };
         let heard = heard.map_err(|trouble| trouble.of(name))?;
+        if let Some(status) = heard.ended {
+            inner.note_end(Place::default(), status);
+        }
         inner.audience.end_of_start();
         inner.heard.insert(Place::default(), Arc::new(heard));
         inner.at = Some(Place::default());
@@ -135,7 +151,14 @@ impl Outside for OwnWorld {
         if let Some(heard) = inner.heard.get(&place) {
             return Ok(Arc::clone(heard));
         }
-        inner.ask(place).map_err(|trouble| trouble.of(&self.name))
+        if let Some(trouble) = &inner.given_up {
+            return Err(trouble.clone());
+        }
+        let heard = inner.ask(place).map_err(|trouble| trouble.of(&self.name));
+        if let Err(trouble @ Trouble::Inconclusive(_)) = &heard {
+            inner.given_up = Some(trouble.clone());
+        }
+        heard
     }
 
     fn traffic(&self) -> Traffic {
@@ -147,7 +170,11 @@ impl Outside for OwnWorld {
     }
 
     fn told(&self) -> String {
-        format!("a world of its own, {} messages", self.traffic().messages)
+        let inner = self.lock();
+        let crashed = inner
+            .crashed
+            .map(|(messages, status)| format!("; it {} after {messages} messages (recorded)", Status::of(status)));
+        format!("a world of its own, {} messages{}", inner.costs.traffic.messages, crashed.unwrap_or_default())
     }
 }
 
@@ -165,10 +192,13 @@ impl Inner {
     /// Lets a client run until it has connected, and waits for something.
     fn connect(&mut self, port: u16) -> Result<Heard, Trouble> {
         self.world.kernel.net.far.declared.insert(Site::Local(Transport::Tcp, port), PeerId(0));
-        self.run_until(|world| !world.kernel.net.far.said.is_empty() && !is_asleep(&world.kernel))?;
+        let left = self.run_until(|world| !world.kernel.net.far.said.is_empty() && !is_asleep(&world.kernel))?;
         let heard = self.hear_all(Heard::default())?;
         match heard.opens.is_empty() {
             true => Err(self.not_ready(&format!("connect to port {port}"))),
+            false if left != Left::Quiet => {
+                Err(Trouble::Fails("it does not come to rest after it has connected".to_owned()))
+            }
             false => Ok(heard),
         }
     }
@@ -222,6 +252,9 @@ impl Inner {
         let told = costs.measured(deed, || self.say(said, before));
         self.costs = costs;
         let heard = told?;
+        if let Some(status) = heard.ended {
+            self.note_end(place, status);
+        }
         if known.is_some_and(|known| known != heard) {
             return Err(Trouble::Fails("it answered differently when it was told the same again".to_owned()));
         }
@@ -285,50 +318,77 @@ impl Inner {
             Some(idle) => sites(world).is_subset(idle),
             None => !is_asleep(&world.kernel),
         };
-        let ran = self.run_until(rests);
+        let left = self.run_until(rests);
         let is_at_rest = rests(&self.world);
         self.idle = idle;
-        match ran {
-            Ok(()) if !is_at_rest => Err(Trouble::Inconclusive(format!(
-                "peer `{}` neither answered nor came to rest in {}: a thread sleeps",
-                self.name,
-                in_words(self.terms.patience)
-            ))),
-            ran => ran,
+        match left? {
+            Left::Quiet if is_at_rest => Ok(()),
+            Left::Quiet => Err(self.restless("a thread sleeps")),
+            Left::Runs(number) => Err(self.restless(&format!("thread {number} runs"))),
         }
+    }
+
+    /// It has not come to rest in the time that it has.
+    fn restless(&self, why: &str) -> Trouble {
+        let (name, patience) = (&self.name, in_words(self.terms.patience));
+        Trouble::Inconclusive(format!("peer `{name}` neither answered nor came to rest in {patience}: {why}"))
     }
 
     /// Adds all that the peer has said since it was last asked.
     fn hear_all(&mut self, mut heard: Heard) -> Result<Heard, Trouble> {
+        let mut news: BTreeMap<Id, Vec<u8>> = BTreeMap::new();
         for answer in far_log::take_said(&mut self.world.kernel) {
             let end = self.names.outside(answer.end);
-            hear(&mut heard, Said { end, ..answer }, &self.shape)?;
+            match answer.what {
+                Saying::Bytes(bytes) => news.entry(end).or_default().extend(bytes),
+                what => hear(&mut heard, Said { end, what }, &self.shape)?,
+            }
         }
-        if let Some(status) = self.status() {
-            heard.ended = Some(status);
-            self.statuses.insert(status);
+        // Once for all pieces: a long answer would be copied for each of them otherwise.
+        for (end, bytes) in news {
+            let stream: &mut Stream = heard.streams.entry(end).or_default();
+            stream.bytes = [&stream.bytes[..], &bytes].concat().into();
         }
+        heard.ended = self.status();
         Ok(heard)
     }
 
-    /// Runs until no thread can move, `is_done`, and all that was sent is read; or until nothing more will happen.
-    fn run_until(&mut self, is_done: impl Fn(&World) -> bool) -> Result<(), Trouble> {
-        let until = self.world.kernel.clock.now().saturating_add(self.terms.patience.as_nanos() as u64);
+    /// It has ended by this place: with an exit code, of which all are told, or by a signal, of which the earliest is.
+    fn note_end(&mut self, place: Place, status: i32) {
+        if let Status::Exit(_) = Status::of(status) {
+            self.statuses.insert(status);
+            return;
+        }
+        let messages = self.conversation.distance(place, |place| place == Place::default());
+        self.crashed = self.crashed.into_iter().chain([(messages, status)]).min();
+    }
+
+    /// Runs until no thread can move, `is_done`, and all that was sent is read; or until nothing more will happen, or it had as much
+    /// time as it may take.
+    fn run_until(&mut self, is_done: impl Fn(&World) -> bool) -> Result<Left, Trouble> {
+        let patience = self.terms.patience.as_nanos();
+        let until = self.world.kernel.clock.now().saturating_add(patience as u64);
         let mut rounds = 0;
         loop {
             while self.run().round().map_err(trouble)? == Round::Moved {
                 rounds += 1;
-                if rounds > ROUNDS_MAX {
-                    return Err(Trouble::Fails("it never comes to rest".to_owned()));
+                if rounds * ROUND_NS > patience {
+                    return Ok(Left::Runs(self.running()));
                 }
             }
             let kernel = &self.world.kernel;
             let is_unread = is_unread(kernel, &self.shape);
             let is_over = kernel.clock.now() >= until;
             if is_done(&self.world) && !is_unread || is_over || !self.run().pass_time() {
-                return Ok(());
+                return Ok(Left::Quiet);
             }
         }
+    }
+
+    /// The number of the first thread that can move.
+    fn running(&self) -> usize {
+        let mut threads = self.world.kernel.threads.keys();
+        threads.position(|tid| self.world.can_move(*tid)).map_or(1, |index| index + 1)
     }
 
     fn run(&mut self) -> Run<'_, PeerAudience> {
@@ -365,16 +425,16 @@ fn trouble(end: world::run::End) -> Trouble {
     }
 }
 
-/// Adds an answer to what was heard.
+/// Adds an answer to what was heard; bytes are added by `hear_all`.
 fn hear(heard: &mut Heard, answer: Said, shape: &Shape) -> Result<(), Trouble> {
     if let Saying::Datagram { from, bytes } = answer.what {
         return datagrams::hear(heard, answer.end, (from, bytes), shape);
     }
     let stream = heard.streams.entry(answer.end).or_default();
     match answer.what {
-        Saying::Datagram { .. } => {}
+        // Datagrams were heard above.
+        Saying::Datagram { .. } | Saying::Bytes(_) => {}
         Saying::Open => heard.opens.push(answer.end),
-        Saying::Bytes(bytes) => stream.bytes = [&stream.bytes[..], &bytes].concat().into(),
         Saying::Finish => stream.end = stream.end.or(Some(End::Finished)),
         Saying::Close => stream.end = stream.end.filter(|end| *end == End::Reset).or(Some(End::Closed)),
         Saying::Reset => stream.end = Some(End::Reset),

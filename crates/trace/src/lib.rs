@@ -32,7 +32,7 @@ pub use peers::{CountRef, DatagramsRef, HeardRef, HostRef, PeerRef, PlaceRef, St
 pub use programs::{FileRef, KnowledgeRef, ProgramsRef, RaceRef, ServiceRef, UserRef};
 pub use read::{ReadError, SIZE_MAX};
 pub use told::{ActorName, Trace, TraceStep};
-pub use waiting::{WaitReason, Waiting};
+pub use waiting::{AwaitedPeer, WaitReason, Waiting};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

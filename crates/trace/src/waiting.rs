@@ -54,6 +54,13 @@ pub enum WaitReason {
     },
     /// Waits in a syscall.
     Call(Call),
+    /// Waits in a syscall for nothing but peers.
+    Peers {
+        /// The call.
+        call: Call,
+        /// The peers.
+        peers: Vec<AwaitedPeer>,
+    },
     /// One of two accesses with nothing between them.
     Races {
         /// Whether it writes.
@@ -61,6 +68,15 @@ pub enum WaitReason {
         /// Who makes the other access.
         other: String,
     },
+}
+
+/// A peer that somebody waits for, at the end of a schedule: all that it had to say was delivered.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct AwaitedPeer {
+    /// Its name.
+    pub name: String,
+    /// Whether it has ended; otherwise it waits for input itself.
+    pub has_ended: bool,
 }
 
 impl WaitReason {

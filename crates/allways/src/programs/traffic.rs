@@ -30,7 +30,7 @@ pub fn so_far(peers: &[Arc<dyn Outside>]) -> Option<String> {
 fn ends(statuses: &[i32]) -> String {
     let end = |status: &i32| match status & 0x7f {
         0 => format!("ends with exit code {}", (status >> 8) & 0xff),
-        signal => format!("is ended by signal {signal}"),
+        signal => format!("is ended by {}", world::strace::signal_name(signal as u64)),
     };
     statuses.iter().map(|status| format!(", {}", end(status))).collect()
 }

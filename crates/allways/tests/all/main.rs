@@ -35,6 +35,7 @@ mod peers_room;
 mod peers_run;
 mod peers_save;
 mod peers_strict;
+mod peers_table;
 mod peers_terms;
 mod peers_udp;
 mod peers_unix;

@@ -20,6 +20,7 @@ mod names;
 pub(crate) mod narrator;
 mod operations;
 mod passages;
+mod peer_waits;
 mod place;
 pub mod program_replay;
 pub mod races;

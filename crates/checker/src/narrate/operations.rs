@@ -87,8 +87,14 @@ impl Narrator<'_> {
         let hook = self.view.hook(tid).filter(|hook| hook.function.synchronises());
         match hook {
             Some(hook) => self.waits_at(tid, hook, since),
-            None => (WaitReason::Call(self.waits_in_kernel(tid)), None),
+            None => (self.waits_for_others(tid), None),
         }
+    }
+
+    /// Why a thread waits in a syscall: for peers alone, or for whatever the call says.
+    fn waits_for_others(&self, tid: Tid) -> WaitReason {
+        let (call, peers) = (self.waits_in_kernel(tid), self.view.peers_awaited(tid));
+        if peers.is_empty() { WaitReason::Call(call) } else { WaitReason::Peers { call, peers } }
     }
 
     fn waits_at(&mut self, tid: Tid, hook: Hook, since: &dyn Fn(u64) -> Option<usize>) -> (WaitReason, Option<Tid>) {

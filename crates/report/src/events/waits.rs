@@ -6,7 +6,7 @@
 use super::calls::begun;
 use super::operations::NAMELESS;
 use std::borrow::Cow;
-use trace::{ThreadRef, WaitReason, Waiting};
+use trace::{AwaitedPeer, ThreadRef, WaitReason, Waiting};
 
 /// Why somebody cannot go on; follows its name.
 #[must_use]
@@ -23,6 +23,10 @@ pub fn waiting_text(waiting: &Waiting) -> Cow<'_, str> {
         WaitReason::Object(name) => format!("waits for {name}"),
         WaitReason::Lock { name, holder, since } => lock(waiting.actor, name, holder, *since),
         WaitReason::Call(call) => format!("waits in {}", begun(call)),
+        WaitReason::Peers { call, peers } => {
+            let peers: Vec<String> = peers.iter().map(peer).collect();
+            format!("waits in {} for {}", begun(call), peers.join(" and "))
+        }
         WaitReason::Races { is_write, other } => {
             format!(
                 "{} it; no lock or other synchronisation orders this with {other}",
@@ -31,6 +35,11 @@ pub fn waiting_text(waiting: &Waiting) -> Cow<'_, str> {
         }
     };
     Cow::Owned(words)
+}
+
+fn peer(peer: &AwaitedPeer) -> String {
+    let does = if peer.has_ended { "has ended" } else { "waits for input" };
+    format!("peer `{}`, which {does}", peer.name)
 }
 
 fn lock(actor: u32, name: &str, holder: &ThreadRef, since: Option<usize>) -> String {
@@ -52,6 +61,20 @@ mod tests {
         };
         assert_eq!(told(1, Some(4)), "waits for m, held by T2 since step 4");
         assert_eq!(told(2, None), "waits for m, held by itself");
+    }
+
+    #[test]
+    fn peers_are_named_with_what_they_do() {
+        let peer = |name: &str, has_ended| AwaitedPeer { name: name.to_owned(), has_ended };
+        let reason = WaitReason::Peers {
+            call: trace::Call::named("poll".to_owned()),
+            peers: vec![peer("db", false), peer("log", true)],
+        };
+        let waiting = Waiting { actor: 1, reason, text: String::new(), location: None };
+        assert_eq!(
+            waiting_text(&waiting),
+            "waits in poll for peer `db`, which waits for input and peer `log`, which has ended"
+        );
     }
 
     #[test]
