@@ -17,6 +17,9 @@ const STRINGS_MAX: usize = 2 << 20;
 /// `UIO_MAXIOV`.
 const IOV_MAX: u64 = 1024;
 
+/// Room that is made for bytes before it is known whether they are there.
+const GATHERED_AT_ONCE: u64 = 1 << 16;
+
 /// One piece of scattered memory (`struct iovec`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
@@ -47,16 +50,7 @@ impl Call<'_> {
 
     /// Bytes of the guest.
     pub fn load_bytes(&mut self, address: u64, length: usize) -> Result<Vec<u8>, Stop> {
-        let space = self.space();
-        // A hostile length must not make the host allocate: read piece by piece and stop at the first fault.
-        let mut bytes = Vec::new();
-        while bytes.len() < length {
-            let start = bytes.len();
-            let piece = (length - start).min(1 << 16);
-            bytes.resize(start + piece, 0);
-            self.memory.read(space, address.wrapping_add(start as u64), &mut bytes[start..]).map_err(efault)?;
-        }
-        Ok(bytes)
+        self.gather(&[Piece { address, length: length as u64 }])
     }
 
     /// Writes bytes into the guest.
@@ -156,9 +150,11 @@ impl Call<'_> {
 
     /// Gathers bytes from pieces, as `writev(2)` does.
     pub fn gather(&mut self, pieces: &[Piece]) -> Result<Vec<u8>, Stop> {
-        let mut bytes = Vec::new();
+        let (space, length) = (self.space(), pieces.iter().map(|piece| piece.length).fold(0, u64::saturating_add));
+        // A hostile length must not make the host allocate.
+        let mut bytes = Vec::with_capacity(length.min(GATHERED_AT_ONCE) as usize);
         for piece in pieces {
-            bytes.extend(self.load_bytes(piece.address, piece.length as usize)?);
+            self.memory.read_onto(space, piece.address, piece.length as usize, &mut bytes).map_err(efault)?;
         }
         Ok(bytes)
     }

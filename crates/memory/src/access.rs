@@ -106,6 +106,20 @@ impl Memory {
         Ok(())
     }
 
+    /// Reads bytes of a space and adds them to what there is, each copied once. On a fault all bytes before [`Fault::addr`] are added,
+    /// and no room is made for more than that: a guest may ask for any length.
+    ///
+    /// # Errors
+    /// At the first byte that cannot be read.
+    pub fn read_onto(&mut self, space: SpaceId, addr: u64, length: usize, bytes: &mut Vec<u8>) -> Result<(), Fault> {
+        for piece in pieces(addr, length) {
+            let place = self.resolve(space, piece.addr, AccessKind::Read, Check::Permission)?;
+            self.log_kernel(space, piece, false);
+            bytes.extend_from_slice(&self.stores.view(place)[piece.offset..piece.offset + piece.len]);
+        }
+        Ok(())
+    }
+
     /// Reads bytes of a space whatever its permissions, without growing stacks or logging: for the checker itself.
     ///
     /// # Errors

@@ -52,6 +52,21 @@ fn an_access_across_pages_is_one_access() {
 }
 
 #[test]
+fn bytes_are_read_onto_others_across_pages_and_up_to_a_fault() {
+    let mut m = memory(2);
+    m.write(A, START + PAGE_SIZE - 2, b"abcd").unwrap();
+    let mut bytes = b"before ".to_vec();
+    m.read_onto(A, START + PAGE_SIZE - 2, 4, &mut bytes).unwrap();
+    assert_eq!(bytes, b"before abcd");
+    let end = START + 2 * PAGE_SIZE;
+    m.write(A, end - 2, b"yz").unwrap();
+    let mut bytes = Vec::new();
+    let far_too_long = m.read_onto(A, end - 2, usize::MAX / 2, &mut bytes);
+    assert_eq!(far_too_long, Err(Fault { addr: end, access: AccessKind::Read, cause: Cause::Unmapped }));
+    assert_eq!(bytes, b"yz", "no more than was there");
+}
+
+#[test]
 fn forbidden_accesses_fault_where_they_are_forbidden() {
     let mut m = memory(1);
     m.store_u8(START, 1).unwrap();

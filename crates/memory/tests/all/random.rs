@@ -239,7 +239,10 @@ impl Pair {
         }
         let (addr, len) = (self.addr(), self.random.pick(&[0, 3, 200, 5000]));
         let mut buffer = vec![0; len as usize];
+        let mut onto = Vec::new();
+        let added = self.real.read_onto(SpaceId(space), addr, len as usize, &mut onto).map(|()| onto);
         let real = self.real.read(SpaceId(space), addr, &mut buffer).map(|()| buffer);
+        assert!(added == real, "both ways of reading {len} at {addr:#x}");
         assert!(real == self.naive.read(space, addr, len, AccessKind::Read), "read of {len} at {addr:#x}");
         let bytes = vec![self.random.pick(&[0, 1]); len as usize];
         assert_eq!(self.real.write(SpaceId(space), addr, &bytes), self.naive.write(space, addr, &bytes));
