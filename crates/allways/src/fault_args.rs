@@ -23,6 +23,7 @@ Faults of programs:
   loss, duplicate, reorder, delay                  UDP datagrams
   reset                                            TCP connections
   kill, restart, pause                             programs
+  crash, crash:posix                               power fails: any disk that ext4 in ordered mode, or POSIX, allows is left
 --only names them, also for one program: kill:server, write:error=ENOSPC:in=server.
 
 Examples:
@@ -46,6 +47,9 @@ pub struct FaultArgs {
     /// No fault before this has been true, such as `server@ready` or `up == 3`
     #[arg(long, value_name = "CONDITION")]
     pub after: Option<String>,
+    /// Start this command when power has failed: it finds what is left on the disk (--only crash)
+    #[arg(long, value_name = "COMMAND")]
+    pub recover: Vec<String>,
     /// Let whatever stopped or stuck go on in the end; counts fair runs only
     #[arg(long)]
     pub heals: bool,

@@ -186,6 +186,7 @@ mod tests {
             after: Some("x == 1".to_owned()),
             heals: true,
             reset: vec!["y".to_owned()],
+            recover: Vec::new(),
         };
         let counts = [FaultCount { class: None, count: 3 }, FaultCount { class: Some(Class::Stop), count: 1 }];
         let wanted = Wanted::new(&counts, &scope).expect("fits").expect("faults are wanted");

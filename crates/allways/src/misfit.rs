@@ -33,7 +33,13 @@ pub fn for_models(args: &CheckArgs) -> Result<(), String> {
     let (view, engine) = (given(&args.options.view), given(&args.options.engine));
     let option = view.keys().chain(engine.keys()).next().map(|key| flag(key));
     let world = &args.world;
-    let seen = [("root", !world.root.is_empty()), ("env", !world.env.is_empty()), ("stdin", world.stdin.is_some())];
+    let recovers = !args.scope.recover.is_empty();
+    let seen = [
+        ("recover", recovers),
+        ("root", !world.root.is_empty()),
+        ("env", !world.env.is_empty()),
+        ("stdin", world.stdin.is_some()),
+    ];
     let seen = seen.iter().find(|(_, is_given)| *is_given).map(|(key, _)| flag(key));
     match option.or(seen) {
         Some(flag) => Err(format!("`{flag}` is for programs, not for models")),
@@ -86,11 +92,33 @@ fn of_models(args: &CheckArgs) -> [(&'static str, bool); 13] {
 /// The command line has been looked at already: this is about the file, and both together.
 fn contradiction(options: &Options) -> Result<(), String> {
     let (view, engine) = (&options.view, &options.engine);
+    let crashes = view.faults.as_ref().is_some_and(|faults| !faults.disk.is_empty());
+    let is_exact = engine.name() != EngineName::Dpor;
     let stops = view.faults.as_ref().is_some_and(|faults| !faults.process.is_empty());
     let wrong = [
         (
             "programs that talk to peers cannot be killed, restarted or paused yet\n  = help: leave out that fault, or start the peer as a program of the check",
             stops && !view.peer.is_empty(),
+        ),
+        (
+            "programs that talk to peers cannot lose power yet: peers would go on\n  = help: leave out `crash`, or start the peer as a program of the check",
+            crashes && !view.peer.is_empty(),
+        ),
+        (
+            "`--ltl` and `crash` exclude each other: what propositions say is not known while the disk is not\n  = help: --never and --finally are checked with it",
+            crashes && !view.formulas.is_empty(),
+        ),
+        (
+            "`match` and `crash` exclude each other: what is not durable is no variable\n  = help: leave out one of them",
+            crashes && !view.matched.is_empty(),
+        ),
+        (
+            "`--engine dpor` does not know power loss yet\n  = help: leave it out: --engine graph is the default",
+            crashes && !is_exact,
+        ),
+        (
+            "there is one disk: `crash` is listed with several\n  = help: one of crash, crash:posix, crash:block=512",
+            view.faults.as_ref().is_some_and(|faults| faults.disk.len() > 1),
         ),
         (
             "`--ltl` needs all schedules: `preemptions` and `delays` leave some out",

@@ -82,6 +82,7 @@ impl Evaluation<'_> {
             | Kind::Text(_)
             | Kind::Output(..)
             | Kind::Content(_)
+            | Kind::Size(_)
             | Kind::Lines(..) => {
                 let message = format!("`{expression}` is neither true nor false: compare it with something");
                 Err(Problem::new(expression.column, message))
@@ -185,6 +186,7 @@ impl Evaluation<'_> {
             Kind::Float(number) => Values::one(Some(Operand::Float(*number))),
             Kind::Text(text) => Values::one(Some(Operand::Text(text.clone()))),
             Kind::Content(path) => Values::one(self.facts.content(path).map(|bytes| text(&bytes))),
+            Kind::Size(path) => Values::one(self.facts.size(path).map(|size| Operand::Number(size.into()))),
             Kind::Lines(inner, pattern) => self.lines(inner, pattern.as_ref())?,
             Kind::Exited(processes) => self.each(processes, column, |facts, process| {
                 Ok(facts.exited(process).map(|code| Operand::Number(code.into())))

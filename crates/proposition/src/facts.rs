@@ -45,6 +45,10 @@ pub trait Facts {
     fn exists(&self, path: &str) -> bool;
     /// The content of a file, if there is one.
     fn content(&self, path: &str) -> Option<Vec<u8>>;
+    /// The length of a file, if there is one.
+    fn size(&self, path: &str) -> Option<u64> {
+        self.content(path).map(|content| content.len() as u64)
+    }
     /// The value of a global variable of a process, by its debug name; `Ok(None)` if it is not there now.
     ///
     /// # Errors

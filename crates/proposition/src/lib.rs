@@ -6,7 +6,7 @@
 //! running(server) -> blocked(client.*)    it lives; all its threads wait
 //! stdout(client.*) =~ "^ACK"              text; `^` and `$` are the ends of lines; also stderr
 //! lines(stdout(client.1), "ACK") > 2      how many lines match; all lines without a pattern
-//! exists("x.lock") || content("mbox") =~ "From "
+//! exists("x.lock") || content("mbox") =~ "From " || size("mbox") > 0
 //! server:state.role == LEADER             a global variable of a process, by its debug name; enumerators by name
 //! head->count >= 3                        of the only process; `->` without space goes through a pointer
 //! syscall(client.*, "write")              the last step made this call
@@ -49,6 +49,12 @@ impl Proposition {
     /// If it is not one: where, and what was expected there.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         parse::parse(text).map(|tree| Self { tree })
+    }
+
+    /// Files whose content it asks for, as they are written there.
+    #[must_use]
+    pub fn contents(&self) -> Vec<String> {
+        support::contents(&self.tree)
     }
 
     /// Whether it holds.

@@ -73,6 +73,7 @@ const QUESTIONS: &[(&str, Question)] = &[
     }),
     ("exists", |parser| parser.quoted("a path in quotes").map(Kind::Exists)),
     ("content", |parser| parser.quoted("a path in quotes").map(Kind::Content)),
+    ("size", |parser| parser.quoted("a path in quotes").map(Kind::Size)),
     ("lines", |parser| parser.lines()),
 ];
 

@@ -34,6 +34,7 @@ impl fmt::Display for Expression {
             Kind::Called(processes, call) => write!(f, "syscall({processes}, {})", escaped(call)),
             Kind::Exists(path) => write!(f, "exists({})", escaped(path)),
             Kind::Content(path) => write!(f, "content({})", escaped(path)),
+            Kind::Size(path) => write!(f, "size({})", escaped(path)),
             Kind::Lines(text, None) => write!(f, "lines({})", Tight(text)),
             Kind::Lines(text, Some(pattern)) => write!(f, "lines({}, {})", Tight(text), quoted(&pattern.text)),
             Kind::Variable { process: None, path } => f.write_str(path),

@@ -23,6 +23,7 @@ pub(crate) fn fingerprint(tree: &Expression, facts: &mut dyn Facts) -> u64 {
             processes.iter().map(|process| facts.output(process, *stream)).collect::<Vec<_>>().hash(&mut hasher);
         }
         Kind::Exists(path) => facts.exists(path).hash(&mut hasher),
+        Kind::Size(path) => facts.size(path).hash(&mut hasher),
         Kind::Content(path) => facts.content(path).hash(&mut hasher),
         Kind::Variable { process, path } => {
             for name in process.iter().chain(if process.is_none() { &processes[..] } else { &[] }) {
@@ -37,8 +38,15 @@ pub(crate) fn fingerprint(tree: &Expression, facts: &mut dyn Facts) -> u64 {
 /// Whether an expression asks for files, whose names and contents steps change one by one.
 pub(crate) fn reads_files(tree: &Expression) -> bool {
     let mut reads = false;
-    tree.visit(&mut |part| reads |= matches!(part.kind, Kind::Exists(_) | Kind::Content(_)));
+    tree.visit(&mut |part| reads |= matches!(part.kind, Kind::Exists(_) | Kind::Content(_) | Kind::Size(_)));
     reads
+}
+
+/// Files whose content an expression asks for.
+pub(crate) fn contents(tree: &Expression) -> Vec<String> {
+    let mut paths = Vec::new();
+    tree.visit(&mut |part| paths.extend(if let Kind::Content(path) = &part.kind { Some(path.clone()) } else { None }));
+    paths
 }
 
 /// Whether any step may matter to an expression: it asks who is blocked, for the last step, or for what a pointer leads to.

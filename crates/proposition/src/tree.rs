@@ -47,6 +47,7 @@ pub(super) enum Kind {
     Called(Processes, String),
     Exists(String),
     Content(String),
+    Size(String),
     Lines(Box<Expression>, Option<Pattern>),
     /// A variable, or the name of an enumerator: what it is compared with decides.
     Variable {

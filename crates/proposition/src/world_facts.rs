@@ -86,11 +86,16 @@ impl Facts for WorldFacts<'_> {
         self.inode(path, false).is_some()
     }
 
-    fn content(&self, path: &str) -> Option<Vec<u8>> {
+    fn size(&self, path: &str) -> Option<u64> {
         let (kernel, memory) = (&self.world.kernel, &self.world.memory);
         let inode = self.inode(path, true)?;
         kernel.inode(inode).filter(|inode| inode.kind == files::Kind::Regular)?;
-        let length = files::length(kernel, memory, inode);
+        Some(files::length(kernel, memory, inode))
+    }
+
+    fn content(&self, path: &str) -> Option<Vec<u8>> {
+        let (kernel, memory) = (&self.world.kernel, &self.world.memory);
+        let (length, inode) = (self.size(path)?, self.inode(path, true)?);
         Some(files::read_at(kernel, memory, inode, 0, usize::try_from(length).ok()?))
     }
 

@@ -28,7 +28,7 @@ mod unreached;
 mod verdicts;
 
 pub use counterexample::{counterexample_text, trace_text};
-pub use events::{event_text, mistaken_notes, waiting_text};
+pub use events::{disk_notes, event_text, mistaken_notes, waiting_text};
 pub use formats::{Findings, Paths, github, junit, perfetto, sarif, shiviz, trace_dot};
 pub use inventory::{Group, inventory_groups};
 pub use json::{counterexample_json, summary_json};

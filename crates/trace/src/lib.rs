@@ -21,7 +21,7 @@ mod waiting;
 pub use call::{Argument, Bytes, Call, FileKind, LockMode, Passage, Progress, Purpose, Returned, Stream, ThreadRef};
 pub use counterexample::{Counterexample, PropertyRef, SystemRef, VERSION, Variable};
 pub use event_kind::{ConnectionEnd, Ending, EventKind};
-pub use fault_event::FaultEvent;
+pub use fault_event::{DiskChange, DiskEvent, DiskWhat, FaultEvent};
 pub use fingerprint::Fingerprint;
 pub use inventory::{
     ChannelState, FileContent, FileState, Inventory, LockState, OpenDescriptor, OpenFile, SocketState, ThreadState,

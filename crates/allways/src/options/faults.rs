@@ -26,6 +26,9 @@ pub struct FaultOptions {
     /// Programs: `kill`, `pause:server`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub process: Vec<String>,
+    /// Power: `crash`, `crash:posix`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disk: Vec<String>,
     /// Each at most as often as it is listed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub as_listed: bool,
@@ -33,7 +36,14 @@ pub struct FaultOptions {
 
 impl Default for FaultOptions {
     fn default() -> Self {
-        Self { budget: 1, syscall: Vec::new(), net: Vec::new(), process: Vec::new(), as_listed: false }
+        Self {
+            budget: 1,
+            syscall: Vec::new(),
+            net: Vec::new(),
+            process: Vec::new(),
+            disk: Vec::new(),
+            as_listed: false,
+        }
     }
 }
 
@@ -42,6 +52,7 @@ fn key(text: &str) -> &'static str {
     match Fault::parse(text) {
         Ok(fault) if fault.effect.stops_program() => "process",
         Ok(fault) if fault.effect.is_of_network() => "net",
+        Ok(fault) if fault.effect.disk().is_some() => "disk",
         _ => "syscall",
     }
 }
@@ -71,7 +82,14 @@ impl FaultOptions {
             let texts = faults.iter().map(AsRef::as_ref).filter(|text: &&str| key(text) == wanted);
             texts.map(str::to_owned).collect()
         };
-        Self { budget, syscall: of("syscall"), net: of("net"), process: of("process"), as_listed: false }
+        Self {
+            budget,
+            syscall: of("syscall"),
+            net: of("net"),
+            process: of("process"),
+            disk: of("disk"),
+            as_listed: false,
+        }
     }
 
     /// What happens to programs that talk, if nobody says it.
@@ -84,8 +102,8 @@ impl FaultOptions {
         Self { as_listed: true, ..Self::of(faults.len() as u32, faults) }
     }
 
-    fn by_key(&self) -> [(&'static str, &[String]); 3] {
-        [("syscall", &self.syscall), ("net", &self.net), ("process", &self.process)]
+    fn by_key(&self) -> [(&'static str, &[String]); 4] {
+        [("syscall", &self.syscall), ("net", &self.net), ("process", &self.process), ("disk", &self.disk)]
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {

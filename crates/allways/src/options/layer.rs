@@ -37,6 +37,7 @@ impl Options {
         all.extend(own);
         let mut merged: Self = serde_json::from_value(Value::Object(all)).expect("they were options before");
         merged.view.never = [&self.view.never[..], &file.view.never].concat();
+        merged.view.finally = [&self.view.finally[..], &file.view.finally].concat();
         merged.view.formulas = [&self.view.formulas[..], &file.view.formulas].concat();
         let is_other = |peer: &&Spec| self.view.peer.iter().all(|own| own.name != peer.name);
         merged.view.peer = self.view.peer.iter().chain(file.view.peer.iter().filter(is_other)).cloned().collect();

@@ -21,6 +21,9 @@ pub struct ViewOptions {
     /// What must never be true of programs: 'exited(a) == 0 && exited(b) == 0'
     #[arg(long, value_name = "PROPOSITION")]
     pub never: Vec<String>,
+    /// What must be true of programs at the end of each run: 'exists("log")'
+    #[arg(long, value_name = "PROPOSITION")]
+    pub finally: Vec<String>,
     /// Let up to N timed waits of a run expire while other threads can still run [default: 0]
     #[arg(long, value_name = "N")]
     pub timeouts: Option<u32>,

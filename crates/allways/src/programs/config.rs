@@ -94,6 +94,8 @@ pub struct ServiceConfig {
     /// What it waits for.
     #[serde(default)]
     pub depends_on: Depends,
+    /// `crash`: it starts when power has failed, and finds what is left on the disk.
+    pub after: Option<Moment>,
     /// When it is healthy.
     pub healthcheck: Option<Health>,
     /// `exited` (the default), `running`, `any` or an exit code.
@@ -132,6 +134,14 @@ impl Depends {
 pub struct Dependency {
     /// Which.
     pub condition: Condition,
+}
+
+/// When a service starts that depends on no other.
+#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Moment {
+    /// When power has failed.
+    Crash,
 }
 
 /// When a service that another one depends on is far enough.
@@ -184,6 +194,7 @@ impl Config {
         for (check, options) in check.values_mut().zip(options().map_err(told)?) {
             check.options = options;
             check.options.view.never = propositions(&check.options.view.never, &check.names);
+            check.options.view.finally = propositions(&check.options.view.finally, &check.names);
         }
         Ok(Self { check, profile: Self::profiles(text).map_err(told)? })
     }

@@ -39,6 +39,7 @@ fn place(gate: &Gate) -> String {
         Gate::Bound(port) => format!("UDP port {port}"),
         Gate::ListeningOn(address) => address.to_string(),
         Gate::ListeningAt(path) | Gate::Succeeded(path) => path.clone(),
+        Gate::PowerLoss => "crash".to_owned(),
     }
 }
 

@@ -84,7 +84,8 @@ pub fn started_by(args: &mut CheckArgs) -> Result<Subject, String> {
     verify(args)?;
     let here = folder()?;
     let peers = Written { check: None, here: &here }.peers(&args.options.view)?;
-    Ok(Subject::Programs(Setup { peers: peers.all, machines: peers.machines, ..Setup::new(&args.world)? }))
+    let setup = Setup::new(&args.world)?.recovered_by(&args.scope.recover)?;
+    Ok(Subject::Programs(Setup { peers: peers.all, machines: peers.machines, ..setup }))
 }
 
 /// Whether options fit programs.
@@ -265,6 +266,12 @@ fn start(
         programs.forbid(text).map_err(|problem| {
             let shown = problem.shown(checker::named(text).1).replace('\n', "\n    ");
             format!("`--never` is not a proposition that can be checked\n    {shown}")
+        })?;
+    }
+    for text in &wanted.view.finally {
+        programs.demand(text).map_err(|problem| {
+            let shown = problem.shown(checker::named(text).1).replace('\n', "\n    ");
+            format!("`--finally` is not a proposition that can be checked\n    {shown}")
         })?;
     }
     for text in &wanted.view.formulas {

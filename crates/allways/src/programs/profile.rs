@@ -28,7 +28,7 @@ pub struct Reports {
 }
 
 /// Options that say what is checked.
-const OF_CHECKS: [&str; 4] = ["faults", "formulas", "never", "peer"];
+const OF_CHECKS: [&str; 5] = ["faults", "finally", "formulas", "never", "peer"];
 
 /// A key of a profile; any other is a mistake.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -57,6 +57,9 @@ pub fn user(user: &UserRef) -> User {
     User { uid: user.uid, gid: user.gid, groups: user.groups.clone() }
 }
 
+/// Starts when power has failed.
+const POWER_LOSS: &str = "crash";
+
 /// What a service waits for, for the file.
 pub fn gate_text(gate: &Gate) -> String {
     match gate {
@@ -65,11 +68,15 @@ pub fn gate_text(gate: &Gate) -> String {
         Gate::ListeningAt(path) => format!("listening:{path}"),
         Gate::Bound(port) => format!("bound:{port}"),
         Gate::Succeeded(name) => format!("succeeded:{name}"),
+        Gate::PowerLoss => POWER_LOSS.to_owned(),
     }
 }
 
 /// What a service waits for, as the file has it.
 pub fn gate(text: &str) -> Option<Gate> {
+    if text == POWER_LOSS {
+        return Some(Gate::PowerLoss);
+    }
     let (kind, rest) = text.split_once(':')?;
     match kind {
         "listening" if rest.starts_with(['/', '.', '@']) => Some(Gate::ListeningAt(rest.to_owned())),

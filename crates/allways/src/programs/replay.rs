@@ -105,6 +105,9 @@ pub(super) fn start(
     for text in &view.never {
         programs.forbid(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
     }
+    for text in &view.finally {
+        programs.demand(text).map_err(|problem| format!("cannot read the proposition `{text}`: {problem}"))?;
+    }
     for text in &view.formulas {
         programs.add_formula(text).map_err(|problem| format!("cannot read the formula `{text}`: {problem}"))?;
     }

@@ -55,7 +55,9 @@ impl Wanted {
         match kind {
             FailureKind::Livelock => self.request.asks_for(kind),
             FailureKind::Race if self.view.only_breaks => self.request.asks_for(kind),
-            FailureKind::Exit if !self.view.never.is_empty() => self.request.asks_for(kind),
+            FailureKind::Exit if !self.view.never.is_empty() || !self.view.finally.is_empty() => {
+                self.request.asks_for(kind)
+            }
             _ => self.request.wants(kind),
         }
     }

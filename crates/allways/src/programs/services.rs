@@ -1,6 +1,6 @@
 //! From a check in `allways.toml` to services.
 
-use super::config::{Check, Condition, FinalState, ServiceConfig};
+use super::config::{Check, Condition, FinalState, Moment, ServiceConfig};
 use super::record::gate;
 use super::setup::{Setup, base_environment, base_roots, program_files};
 use crate::careful;
@@ -93,7 +93,7 @@ fn replicas(
 }
 
 fn gates(name: &str, config: &ServiceConfig, all: &BTreeMap<String, ServiceConfig>) -> Result<Vec<Gate>, String> {
-    let mut gates = Vec::new();
+    let mut gates: Vec<Gate> = config.after.iter().map(|Moment::Crash| Gate::PowerLoss).collect();
     for (on, condition) in config.depends_on.all() {
         let Some(other) = all.get(&on) else {
             let hint = similar::hint(&on, all.keys().map(String::as_str));

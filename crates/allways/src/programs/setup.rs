@@ -9,6 +9,7 @@ use super::machines::Machines;
 use super::peer_setup::PeerSetup;
 use crate::careful;
 use crate::output::Output;
+use crate::words;
 use crate::world_args::WorldArgs;
 use checker::{Gate, Service};
 use std::ffi::{OsStr, OsString};
@@ -72,6 +73,21 @@ impl Setup {
             Some(path) => careful::input(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?,
         };
         Ok(Self { services, roots, named, stdin, has_trial: true, ..Self::default() })
+    }
+
+    /// With commands that start when power has failed. They work where the first program does, with its environment.
+    pub fn recovered_by(mut self, commands: &[String]) -> Result<Self, String> {
+        for text in commands {
+            let words = words::split(text).filter(|words| !words.is_empty());
+            let words = words.ok_or_else(|| format!("`--recover {text}` is no command"))?;
+            let first = self.services.first().map(|service| service.command.clone());
+            let first = first.ok_or("`--recover` is for programs: allways check --recover COMMAND -- CMD")?;
+            let arguments = words.into_iter().map(String::into_bytes).collect();
+            let service = Service::new(Command { arguments, ..first });
+            self.named.extend(program_file(&service.command));
+            self.services.push(Service { after: vec![Gate::PowerLoss], ..service });
+        }
+        Ok(self)
     }
 
     /// The host, as far as the programs can see it.

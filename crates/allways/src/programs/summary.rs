@@ -19,12 +19,14 @@ use world::Cause;
 /// A verdict for each kind that was asked for, and what was covered.
 pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Evidence) -> Checked {
     let end = end(wanted, searched, &evidence);
-    let named = wanted.view.never.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Never));
+    let named = wanted.view.never.iter().chain(&wanted.view.finally);
+    let named = named.map(|text| (checker::named(text).0.to_owned(), FailureKind::Never));
     let strict = wanted.view.is_strict().then(|| (checker::STRICT.to_owned(), FailureKind::Never));
     let names = wanted.kinds().into_iter().map(|kind| (kind.name().to_owned(), kind)).chain(named).chain(strict);
     let formulas = wanted.view.formulas.iter().map(|text| (checker::named(text).0.to_owned(), FailureKind::Ltl));
     let names = names.chain(formulas);
-    let properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
+    let mut properties: Vec<Property> = names.map(|name| property(name, &end, searched, &evidence)).collect();
+    doubt_the_masked(&mut properties, wanted);
     let place = |found: &Counterexample| properties.iter().position(|property| is_about(found, property));
     let programs = programs(setup, wanted, searched, &evidence);
     let counterexamples = evidence.counterexamples.into_iter();
@@ -38,6 +40,20 @@ pub fn summary(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: Ev
     };
     let is_doubtful = searched.refusal.as_ref().is_some_and(|refusal| refusal.cause == Cause::Differs);
     Checked { summary, counterexamples, unconfirmed: evidence.unconfirmed, is_doubtful, ..Checked::default() }
+}
+
+/// Of each end one proposition is told that fails there. While one fails, the others are not known to hold.
+fn doubt_the_masked(properties: &mut [Property], wanted: &Wanted) {
+    let finally: Vec<&str> = wanted.view.finally.iter().map(|text| checker::named(text).0).collect();
+    let is_one = |own: &Property| own.kind == FailureKind::Never && finally.contains(&own.name.as_str());
+    let fails = |own: &Property| own.verdict == PropertyVerdict::Violated;
+    let Some(failing) = properties.iter().find(|own| is_one(own) && fails(own)).map(|own| own.name.clone()) else {
+        return;
+    };
+    for own in properties.iter_mut().filter(|own| is_one(own) && !fails(own)) {
+        own.verdict = PropertyVerdict::Incomplete;
+        own.note = format!("`{failing}` fails, and one is told of each end: check this one alone");
+    }
 }
 
 fn is_about(found: &Counterexample, property: &Property) -> bool {

@@ -32,6 +32,7 @@ pub fn counterexample(failure: &Failure, schedule: &[Choice], told: Told, record
     let is_about_places = matches!(kind, FailureKind::Deadlock | FailureKind::Race);
     let mut notes: Vec<String> = record.never.iter().filter_map(|text| meaning(failure, text)).collect();
     notes.extend(told.mistaken.iter().flat_map(report::mistaken_notes));
+    notes.extend(report::disk_notes(&told.trace));
     if matches!(kind, FailureKind::Assert | FailureKind::Crash | FailureKind::Exit | FailureKind::Misuse) {
         notes.extend(told.stack.iter().map(|frame| format!("in {frame}")));
     }

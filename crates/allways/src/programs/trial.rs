@@ -5,7 +5,7 @@
 //! it may wait for requests at the end, unless it ended by itself in the trial. The others start at once and must end.
 
 use super::setup::{Listener, Setup};
-use checker::{Expected, Gate};
+use checker::{Expected, Gate, Service};
 use explore::Budget;
 use kernel::host::Host;
 use kernel::net::address::Name;
@@ -17,7 +17,8 @@ use world::{Command, World, trial};
 
 /// Finds the programs that listen, and lets those after each start when it does.
 pub fn find_services(setup: &mut Setup, host: &Arc<DeclaredRoots>, limit: Limit, budget: &Budget) {
-    if !setup.has_trial || setup.services.len() < 2 || !setup.peers.is_empty() {
+    let starting = setup.services.iter().filter(|service| starts(service)).count();
+    if !setup.has_trial || starting < 2 || !setup.peers.is_empty() {
         return;
     }
     setup.listeners = listeners(setup, host, limit, budget);
@@ -25,16 +26,23 @@ pub fn find_services(setup: &mut Setup, host: &Arc<DeclaredRoots>, limit: Limit,
         if !ends {
             setup.services[*index].expected = Expected::Idle;
         }
-        for service in &mut setup.services[index + 1..] {
+        for service in setup.services[index + 1..].iter_mut().filter(|service| starts(service)) {
             service.after.extend(at.iter().cloned());
         }
     }
 }
 
+/// Whether a program starts while there is power.
+fn starts(service: &Service) -> bool {
+    !service.after.contains(&Gate::PowerLoss)
+}
+
 fn listeners(setup: &Setup, host: &Arc<DeclaredRoots>, limit: Limit, budget: &Budget) -> Vec<Listener> {
     let mut world = World::new(Host(host.clone()), 1, limit);
     world.kernel.input.bytes = setup.stdin.clone().into();
-    let commands: Vec<Command> = setup.services.iter().map(|service| service.command.clone()).collect();
+    // Those that start when power has failed come last.
+    let commands: Vec<Command> =
+        setup.services.iter().filter(|service| starts(service)).map(|service| service.command.clone()).collect();
     let found = trial::listeners(&mut world, &commands, &mut || budget.is_spent());
     let places: Vec<Place> = found.iter().flat_map(|listener| listener.at.clone()).collect();
     let gates = |at: &[Place]| at.iter().map(|place| gate(place, &places)).collect();

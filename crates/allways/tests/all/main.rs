@@ -40,6 +40,7 @@ mod peers_terms;
 mod peers_udp;
 mod peers_unix;
 mod peers_user;
+mod program_crashes;
 mod program_faults;
 mod programs;
 mod readme;

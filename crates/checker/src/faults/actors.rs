@@ -27,12 +27,15 @@ const FAULTS: Range<u32> = 1..4_000;
 const RESUMES: Range<u32> = 4_000..7_000;
 
 /// Actors by which delayed datagrams arrive, by the number of the datagram.
-const ARRIVALS: Range<u32> = 7_000..10_000;
+const ARRIVALS: Range<u32> = 7_000..9_999;
+
+/// The actor that says what is on the disk after power has failed.
+const DISK: u32 = 9_999;
 
 /// Whether an actor is one whose steps are faults, or the end of one.
 #[must_use]
 pub fn is_fault(actor: u32) -> bool {
-    (FAULTS.start..ARRIVALS.end).contains(&actor)
+    (FAULTS.start..=DISK).contains(&actor)
 }
 
 /// What comes to an end by itself.
@@ -42,6 +45,8 @@ pub(crate) enum Healing {
     Resume(Pid),
     /// A delayed datagram arrives.
     Arrive(u16),
+    /// A question about the disk is answered so.
+    Disk(u32),
 }
 
 impl PlacedFaults {
@@ -56,7 +61,7 @@ impl PlacedFaults {
 
     /// Whether faults have actors: they may move between any two operations of a thread, be it the only one.
     pub fn have_actors(&self) -> bool {
-        self.may_stop_programs() || self.may_reset() || self.may_heal()
+        self.may_stop_programs() || self.may_reset() || self.may_heal() || self.disk().is_some()
     }
 
     /// Whether a fault may come to an end by itself.
@@ -95,6 +100,7 @@ impl Workload {
         let actor = FAULTS.start + u32::from(number);
         let (choices, creator) = match fault.effect {
             Effect::Reset => (self.connections(fault, kernel).count() as u32, actor),
+            Effect::Crash(_) => (1, actor),
             _ => {
                 let pid = self.faults.victim(number).filter(|pid| self.can_be_stopped(*pid, kernel, history))?;
                 // Who waits for others first can be stopped once it has begun.
@@ -143,15 +149,27 @@ pub(super) fn connections_object() -> u64 {
 }
 
 impl View<'_> {
+    /// Actors of the faults that may happen, of what comes to an end, and of what is asked about the disk.
+    pub(crate) fn fault_actors(self) -> Vec<Actor> {
+        let mut actors = self.workload.fault_actors(&self.state.world.kernel, &self.state.history);
+        actors.extend(self.workload.faults.disk().map(|_| {
+            let choices = self.disk_question().map_or(0, |question| question.answers());
+            let awaits = if choices == 0 { vec![world_object()] } else { Vec::new() };
+            Actor { number: DISK, creator: DISK, choices, awaits, conflicts_with_all: true, ..Actor::default() }
+        }));
+        actors
+    }
+
     /// What a choice of an actor of faults means; nothing if it is not enabled.
     pub(crate) fn fault_alternative(self, Choice { actor, index }: Choice) -> Option<Alternative> {
-        let actors = self.workload.fault_actors(&self.state.world.kernel, &self.state.history);
+        let actors = self.fault_actors();
         actors.iter().find(|known| known.number == actor && index < known.choices)?;
         Some(match actor {
             _ if RESUMES.contains(&actor) => {
                 let (pid, _) = self.workload.started[(actor - RESUMES.start) as usize];
                 Alternative::Heal(Healing::Resume(pid))
             }
+            DISK => Alternative::Heal(Healing::Disk(index)),
             _ if ARRIVALS.contains(&actor) => Alternative::Heal(Healing::Arrive((actor - ARRIVALS.start) as u16)),
             _ => Alternative::Fault((actor - FAULTS.start) as u16, index),
         })
@@ -176,6 +194,7 @@ impl View<'_> {
                     (Effect::Kill, Some(program)) => Some(FaultEvent::Kill(program)),
                     (Effect::Restart, Some(program)) => Some(FaultEvent::Restart(program)),
                     (Effect::Pause, Some(program)) => Some(FaultEvent::Pause(program)),
+                    (Effect::Crash(_), _) => Some(FaultEvent::PowerLoss),
                     _ => {
                         let (one, other) = self.connection_to_reset(fault, index)?;
                         let owner = |id| kernel.net.sockets.get(&id).map(|socket| name(socket.identity.pid));
@@ -206,6 +225,7 @@ impl Stepper<'_> {
                 access::everything()
             }
             (Effect::Reset, _) => self.reset(fault, index),
+            (Effect::Crash(_), _) => self.lose_power(),
             _ => access::everything(),
         }
     }
@@ -215,6 +235,7 @@ impl Stepper<'_> {
         match healing {
             Healing::Resume(pid) => self.state.history.paused.retain(|paused| *paused != pid),
             Healing::Arrive(number) => net::arrive(&mut self.state.world.kernel, number),
+            Healing::Disk(index) => self.answer_disk(index as usize),
         }
         access::everything()
     }

@@ -14,7 +14,7 @@ use explore::graph::Access;
 use kernel::call::Deviation;
 use kernel::errno::Errno;
 use kernel::net::datagram_fault::DatagramFault;
-use kernel::{Tid, datagram, short_transfer, signal};
+use kernel::{Tid, datagram, short_transfer, signal, table};
 
 /// A fault of a syscall that may happen in a state: its number in the plan, and how many bytes are transferred at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +92,11 @@ impl<'a> View<'a> {
         let has_faults = |((number, args), _): ((u64, [u64; 6]), bool)| {
             self.faults_of(tid, number).chain(self.datagram_faults(tid, (number, args))).next().is_some()
         };
-        !self.workload.faults.all.is_empty() && self.call_to_fail(tid).is_some_and(has_faults)
+        let may_fail = || self.call_to_fail(tid).is_some_and(has_faults);
+        // Power may fail between any two calls that others can notice.
+        let is_noticed = |((number, _), _): ((u64, [u64; 6]), bool)| !table::footprint(number).is_local();
+        let may_crash = || self.workload.faults.disk().is_some() && self.call_to_fail(tid).is_some_and(is_noticed);
+        !self.workload.faults.all.is_empty() && (may_crash() || may_fail())
     }
 
     /// Faults that may happen to the next syscall of a thread.
@@ -127,7 +131,7 @@ impl<'a> View<'a> {
                 let read = short_transfer::amounts_read(kernel, tid, number, &args);
                 read.into_iter().chain(written).map(|most| CallFault { fault, effect, most: Some(most) }).collect()
             }
-            Effect::Reset | Effect::Kill | Effect::Restart | Effect::Pause => Vec::new(),
+            Effect::Reset | Effect::Kill | Effect::Restart | Effect::Pause | Effect::Crash(_) => Vec::new(),
         }
     }
 

@@ -7,11 +7,13 @@
 //! - `actors.rs`: the other faults, and what they leave to come: one more actor for each.
 //! - `stop.rs`: programs that are killed, restarted or paused.
 //! - `reset.rs`: connections that are reset.
+//! - `crash.rs`: power that fails, and what is asked about the disk then.
 //!
 //! What has happened so far is part of the state ([`crate::system::state::History`]), so the budget is.
 
 mod actors;
 mod call;
+mod crash;
 mod placed;
 mod plan;
 mod reset;

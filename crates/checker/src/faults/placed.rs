@@ -37,7 +37,12 @@ impl PlacedFaults {
         let listed = |fault: &Fault| faults.iter().filter(|other| *other == fault).count() as u32;
         let is_first = |(at, fault): &(usize, &Fault)| !as_listed || !faults[..*at].contains(fault);
         let different = faults.iter().enumerate().filter(is_first);
-        let most = |fault: &Fault| if *as_listed { listed(fault) } else { *budget };
+        // Power fails once: what starts behind it finds what is left.
+        let most = |fault: &Fault| match fault.effect {
+            Effect::Crash(_) => 1,
+            _ if *as_listed => listed(fault),
+            _ => *budget,
+        };
         let all = different.flat_map(|(_, fault)| placed(fault, most(fault), started)).collect();
         Self { budget: *budget, all }
     }

@@ -3,9 +3,11 @@
 //! `write:error=ENOSPC` is one call of `write(2)` that fails, `write:error=ENOSPC:when=1+` that one and all after it,
 //! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children.
 //! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` to a TCP connection; `kill`, `restart` and `pause`
-//! to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
+//! to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program. `crash` is power loss, for all
+//! programs at once: `crash:posix` on a disk that guarantees no more than POSIX does, `crash:block=512` where it writes in such pieces.
 
 use kernel::errno::Errno;
+use kernel::files::disk::{Model, Order};
 use kernel::net::datagram_fault::DatagramFault;
 use kernel::{short_transfer, table};
 use trace::similar;
@@ -59,6 +61,8 @@ pub enum Effect {
     Restart,
     /// A program stands still, and goes on later.
     Pause,
+    /// Power fails: all programs end, and what such a disk guarantees is left of their files.
+    Crash(Model),
 }
 
 impl Effect {
@@ -73,6 +77,9 @@ impl Effect {
 
     /// Its word; empty where what it does is seen by what a call returns.
     pub(crate) fn word(self) -> &'static str {
+        if let Self::Crash(_) = self {
+            return CRASH;
+        }
         WORDS.iter().find(|(_, effect)| *effect == self).map_or("", |(word, _)| word)
     }
 
@@ -80,6 +87,12 @@ impl Effect {
     #[must_use]
     pub fn stops_program(self) -> bool {
         matches!(self, Self::Kill | Self::Restart | Self::Pause)
+    }
+
+    /// The disk that is left when power fails, if it does.
+    #[must_use]
+    pub fn disk(self) -> Option<Model> {
+        if let Self::Crash(model) = self { Some(model) } else { None }
     }
 
     /// Whether it happens to messages or connections.
@@ -101,8 +114,14 @@ const WORDS: [(&str, Effect); 8] = [
     ("pause", Effect::Pause),
 ];
 
+/// The word of power loss.
+const CRASH: &str = "crash";
+
+/// Sizes of blocks that disks write at once.
+const BLOCKS: std::ops::RangeInclusive<u32> = 1..=1 << 20;
+
 /// How faults are written.
-const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:short, or one of loss, duplicate, reorder, delay, reset, kill, restart, pause, alone or with :PROGRAM";
+const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:short, or one of loss, duplicate, reorder, delay, reset, kill, restart, pause, alone or with :PROGRAM, or crash[:posix][:block=BYTES]";
 
 /// What follows the name of a syscall.
 #[derive(Default)]
@@ -120,6 +139,13 @@ impl Fault {
     /// If there is no such syscall or error, or something else is not known.
     pub fn parse(name: &str) -> Result<Self, String> {
         let (call, terms) = name.split_once(':').unwrap_or((name, ""));
+        if call == CRASH {
+            return disk(name, terms).map(|model| Self {
+                name: name.to_owned(),
+                effect: Effect::Crash(model),
+                program: None,
+            });
+        }
         // Calls of the same name (`kill(2)`, `pause(2)`) fail with an error.
         let word = WORDS.iter().find(|(word, _)| *word == call && !terms.contains('='));
         if let Some((_, effect)) = word {
@@ -179,13 +205,36 @@ impl<'a> Terms<'a> {
     }
 }
 
+/// The disk that power loss is about.
+fn disk(name: &str, terms: &str) -> Result<Model, String> {
+    let mut model = Model::default();
+    for term in terms.split(':').filter(|term| !term.is_empty()) {
+        match term.split_once('=') {
+            None if term == "ext4" => model.order = Order::Ext4,
+            None if term == "posix" => model.order = Order::Posix,
+            Some(("block", size)) => {
+                let size = size.parse().ok().filter(|size| BLOCKS.contains(size));
+                model.block = size.ok_or_else(|| format!("`{name}`: a block has 1 to {} bytes", BLOCKS.end()))?;
+            }
+            _ => {
+                let word = term.split('=').next().unwrap_or(term);
+                let hint = similar::hint(word, ["ext4", "posix", "block"]);
+                return Err(format!(
+                    "`{name}`: `{term}` is not known{hint}\n  = help: power fails for all programs; crash:posix or crash:ext4 says what the disk guarantees, crash:block=512 what it writes at once"
+                ));
+            }
+        }
+    }
+    Ok(model)
+}
+
 fn errno(name: &str, error: &str) -> Result<Errno, String> {
     Errno::named(error)
         .ok_or_else(|| format!("`{name}`: there is no error `{error}`{}", similar::hint(error, Errno::names())))
 }
 
 fn unknown_call(name: &str, call: &str) -> String {
-    let words = WORDS.iter().map(|(word, _)| *word);
+    let words = WORDS.iter().map(|(word, _)| *word).chain([CRASH]);
     let hint = similar::hint(call, words.chain(table::rows().map(|row| row.name)));
     format!("`{name}`: there is no syscall or fault `{call}`{hint}\n  = help: {HELP}")
 }

@@ -155,6 +155,12 @@ pub fn observed() -> u64 {
     object(Kind::World, 5, 0)
 }
 
+/// What is not durable, where power may fail, as one object: changes of files keep their order.
+#[must_use]
+pub fn disk() -> u64 {
+    object(Kind::World, 6, 0)
+}
+
 /// A word of memory as an object.
 ///
 /// The object of shared memory is the place in the file or object, not the address: processes map

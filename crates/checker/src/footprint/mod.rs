@@ -99,6 +99,23 @@ impl PendingCall<'_> {
     /// What the call touches.
     #[must_use]
     pub fn reach(&self) -> Footprint {
+        let mut reach = self.reach_but_disk();
+        if self.kernel.files.disk.is_some()
+            && let Footprint::Objects(accesses) = &mut reach
+            && (self.makes_durable() || accesses.iter().any(changes_files))
+        {
+            accesses.push(Access { object: access::disk(), write: true, plain: false });
+        }
+        reach
+    }
+
+    /// `fsync(2)` and `fdatasync(2)`, which change no file.
+    fn makes_durable(&self) -> bool {
+        matches!(self.number, 74 | 75)
+    }
+
+    /// What the call touches, but for what is not durable.
+    fn reach_but_disk(&self) -> Footprint {
         use FootprintRule as Rule;
         match self.rule() {
             // It goes on with what the descriptor referred to, and may be the last that does.
@@ -174,6 +191,11 @@ impl PendingCall<'_> {
     fn futex_at(&self, address: u64) -> Access {
         Access { write: true, ..access::word(self.memory, self.space(), address, false, Kind::Futex) }
     }
+}
+
+/// Whether an access may change a file, or a name.
+fn changes_files(access: &Access) -> bool {
+    access::changes(access) && matches!(access::kind(access.object), Kind::Names | Kind::Inode)
 }
 
 /// These objects.

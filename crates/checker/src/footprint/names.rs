@@ -87,6 +87,27 @@ impl PendingCall<'_> {
         Footprint::Objects(all)
     }
 
+    /// Files that the call may read, change or move; nothing if any.
+    pub(crate) fn files(&self) -> Option<Vec<Id>> {
+        use kernel::table::FootprintRule as Rule;
+        let row = table::row(self.number)?;
+        let usage = match row.footprint {
+            Rule::Closes | Rule::Names(NameUse::Look | NameUse::Stat | NameUse::Enter | NameUse::Tell) => {
+                return Some(Vec::new());
+            }
+            Rule::Names(usage) => usage,
+            _ if row.arguments.contains(&Argument::Path) => return None,
+            _ => NameUse::Look,
+        };
+        let open = row.arguments.iter().zip(self.args).filter(|(kind, _)| **kind == Argument::Fd);
+        let open = open.filter_map(|(_, fd)| self.inode_at(fd as i32));
+        let mut files: Vec<Id> = open.collect();
+        for path in self.paths(usage) {
+            files.extend(self.way(usage, path)?.found());
+        }
+        Some(files)
+    }
+
     /// The path arguments. What a symbolic link holds is a text: only its own name is a path.
     pub(super) fn paths(&self, usage: NameUse) -> Vec<PathArgument> {
         let arguments = table::row(self.number).map_or(&[][..], |row| row.arguments);

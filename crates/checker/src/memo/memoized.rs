@@ -59,13 +59,14 @@ impl<'a> Memoized<'a> {
     /// Whether a step may be memoized: its entry would keep all that it does.
     ///
     /// What an entry could not keep: time, choices that depend on named variables, propositions
-    /// that are evaluated on the state, code that was patched.
+    /// that are evaluated on the state, code that was patched, what is not durable.
     fn is_memoizable(&self, choice: Choice) -> bool {
         let Programs { workload, refusal, state, .. } = &*self.programs;
         choice.actor != TIME
             && workload.options.timeouts == Timeouts::Quiet
             && workload.points.matched.is_empty()
             && workload.forbidden.is_empty()
+            && workload.faults.disk().is_none()
             && refusal.is_none()
             && !state.world.memory.is_patched()
     }

@@ -3,6 +3,7 @@
 use super::calls;
 use super::files::{self, Named, Use};
 use super::heard::HeardEvent;
+use super::origins::Origins;
 use super::passages;
 use super::place::{PlaceInSource, place_of};
 use debuginfo::DebugInfo;
@@ -46,6 +47,8 @@ pub struct Context {
     pub threads: BTreeMap<Tid, String>,
     /// How files are called.
     pub files: HashMap<Id, String>,
+    /// Where changes of files come from that are not durable.
+    pub origins: Origins,
     /// Since which step locks are held, by object.
     pub held: HashMap<u64, usize>,
     /// Who holds locks that programs acquire by an instruction of their own, by object.
@@ -116,6 +119,7 @@ impl Observer for Listener {
         let Some(row) = table::row(number) else { return };
         files::returned(world, row, &mut heard.uses);
         self.learn_names(&heard.uses);
+        self.context.origins.note(&world.kernel, row.name, heard.location.as_ref());
         let is_own = !heard.is_runtime || heard.kind.prints();
         let fault = self.fault.take();
         if fault.is_some() || is_own && calls::is_told(world, tid, (row, &args), &heard, result) {

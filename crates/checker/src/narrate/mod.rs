@@ -7,6 +7,7 @@
 mod calls;
 mod changes;
 mod conversation;
+mod disk;
 mod files;
 mod fold;
 mod growth;
@@ -19,6 +20,7 @@ pub mod listener;
 mod names;
 pub(crate) mod narrator;
 mod operations;
+mod origins;
 mod passages;
 mod peer_waits;
 mod place;

@@ -14,7 +14,7 @@ use explore::graph::Reached;
 use kernel::{Pid, Tid};
 use peer::{Datagram, End};
 use std::collections::{BTreeMap, HashMap};
-use trace::{Bytes, Call, Choice, ConnectionEnd, Event, EventKind, Location, Progress, Purpose, Waiting};
+use trace::{Bytes, Call, Choice, ConnectionEnd, Event, EventKind, FaultEvent, Location, Progress, Purpose, Waiting};
 
 /// A state, and what narration knows at this point of the schedule.
 pub(crate) struct Narrator<'a> {
@@ -93,7 +93,8 @@ impl Narrator<'_> {
 
     /// A fault, before it happens.
     pub(super) fn fault_event(&self, choice: Choice) -> Option<Event> {
-        let happens = self.view.fault_event(choice)?;
+        let found = || self.disk_event(choice).map(FaultEvent::Disk);
+        let happens = self.view.fault_event(choice).or_else(found)?;
         Some(event(Tid(choice.actor), EventKind::Fault(happens), None))
     }
 

@@ -161,6 +161,9 @@ impl View<'_> {
         if self.state.is_paused(tid) {
             return Actor { awaits: vec![access::object(access::Kind::World, 0, 0)], ..self.actor_base(tid) };
         }
+        if self.waits_for_disk(tid) {
+            return Actor { awaits: vec![access::object(access::Kind::World, 0, 0)], ..self.actor_base(tid) };
+        }
         if let Some(gate) = self.gate(tid) {
             return Actor { awaits: vec![gate], ..self.actor_base(tid) };
         }

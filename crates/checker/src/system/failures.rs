@@ -13,12 +13,12 @@ use trace::FailureKind;
 
 impl Programs {
     /// The failure of the state as it is now, in which no actor is enabled; none where the horizon ends the run.
-    pub(crate) fn stuck(&self) -> Option<Failure> {
+    pub(crate) fn stuck(&mut self) -> Option<Failure> {
         if self.view().is_cut() {
             self.cut.lock().expect("no thread panics with it").add(self.view().left_waiting());
             return None;
         }
-        let stuck = self.view().stuck();
+        let stuck = self.view().stuck().or_else(|| self.workload.unmet(&self.state));
         self.failures.fetch_add(u64::from(stuck.is_some()), Ordering::Relaxed);
         stuck
     }

@@ -5,7 +5,7 @@
 //! wake-up is.
 
 use crate::footprint::access::{self, Kind};
-use crate::system::service::Started;
+use crate::system::service::{Gate, Started};
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
@@ -20,7 +20,10 @@ impl View<'_> {
 
     fn is_open(&self, service: &Started) -> bool {
         let pid_of = |name: &str| self.workload.started.iter().find(|(_, known)| known == name).map(|(pid, _)| *pid);
-        service.after.iter().all(|gate| gate.is_open(&self.state.world.kernel, &pid_of))
+        service.after.iter().all(|gate| match gate {
+            Gate::PowerLoss => self.has_lost_power(),
+            gate => gate.is_open(&self.state.world.kernel, &pid_of),
+        })
     }
 
     /// The object of the closed gate at which a thread is blocked.

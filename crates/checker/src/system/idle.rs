@@ -37,8 +37,9 @@ impl View<'_> {
 
     /// Whether a thread may be blocked for ever.
     pub(crate) fn may_stay(&self, tid: Tid) -> bool {
-        // A program that was to start after one that was killed is never started.
-        if !self.kernel().threads.contains_key(&tid) || self.gate(tid).is_some() && self.has_killed() {
+        // A program that was to start after one that was killed, or when power has failed, is never started.
+        let may_never_start = self.has_killed() || self.workload.faults.disk().is_some();
+        if !self.kernel().threads.contains_key(&tid) || self.gate(tid).is_some() && may_never_start {
             return true;
         }
         match self.workload.program(self.kernel(), tid) {

@@ -179,6 +179,7 @@ impl Programs {
             *self.state.overlay.thread_mut(tid) = ThreadOverlay { phase, ..ThreadOverlay::default() };
         }
         self.begin();
+        self.workload.watch_disk(&mut self.state);
         self.state.world.kernel.output.clear();
         self.state.world.kernel.ended.clear();
         self.initial = self.save();
@@ -376,7 +377,7 @@ impl Programs {
             return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
         }
         let tid = Tid(choice.actor);
-        if !self.state.world.can_move(tid) || self.state.is_paused(tid) {
+        if !self.state.world.can_move(tid) || self.state.is_paused(tid) || self.view().waits_for_disk(tid) {
             return None;
         }
         self.listener.fault = alternative.fault();
@@ -499,7 +500,7 @@ impl Programs {
         if notes_reads {
             self.state.begin_notes(tid);
         }
-        let (before, gates) = (self.workload.valuation(&self.state), self.view().gates());
+        let (before, gates) = (self.valuation(), self.view().gates());
         let support = self.workload.support(&self.state);
         let timing = self.view().timing(tid);
         let several = signal::shared(&self.state.world.kernel);
@@ -519,7 +520,7 @@ impl Programs {
         // A step that only reads is no progress.
         let progress = accesses.iter().any(access::changes);
         self.take_output();
-        let after = self.workload.valuation(&self.state);
+        let after = self.valuation();
         let has_changed = self.workload.support(&self.state) != support;
         let visible = self.workload.is_observed(&accesses, has_changed);
         if visible {
@@ -534,6 +535,11 @@ impl Programs {
         };
         let step = Taken { failure, progress, visible, ..Taken::new(reached, accesses) };
         Some(Executed { step, reads })
+    }
+
+    /// Which propositions hold. None does while it is not known what they read on a disk.
+    fn valuation(&mut self) -> u64 {
+        if self.view().is_unsettled() { 0 } else { self.workload.valuation(&self.state) }
     }
 
     /// The failure of the executed step.
@@ -594,7 +600,7 @@ impl Programs {
             (passing, deliveries),
             (&due, &mut |tid| self.view().actor_record(tid)),
         );
-        actor_table.actors.extend(self.workload.fault_actors(&self.state.world.kernel, &self.state.history));
+        actor_table.actors.extend(self.view().fault_actors());
         self.note_changed(actor_table.differs);
         actor_table
     }

@@ -30,6 +30,15 @@ impl Workload {
         then(&self.forbidden.all, &mut facts)
     }
 
+    /// The failure of an end at which a proposition does not hold that must hold there.
+    pub(crate) fn unmet(&mut self, state: &State) -> Option<Failure> {
+        let demanded = self.forbidden.demanded.clone();
+        let fails = |(_, one): &&(String, Proposition)| self.facts(state, |_, facts| one.holds(facts) != Ok(true));
+        let (name, _) = demanded.iter().find(fails)?;
+        let message = format!("`{name}` does not hold at the end");
+        Some(Failure { kind: FailureKind::Never, message, fatal: true, property: Some(name.clone()) })
+    }
+
     /// Which propositions hold in a state, one bit each.
     pub(crate) fn valuation(&mut self, state: &State) -> u64 {
         if self.forbidden.all.is_empty() {

@@ -38,6 +38,21 @@ impl Programs {
         self.add_proposition(name, proposition)
     }
 
+    /// Adds a proposition that must be true at the end of each run; `NAME := PROPOSITION` gives it a name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or names what is not there.
+    pub fn demand(&mut self, text: &str) -> Result<(), Problem> {
+        let (name, text) = named(text);
+        let proposition = Proposition::parse(text)?;
+        self.workload.facts(&self.state, |_, facts| proposition.verify(facts))?;
+        self.workload.forbidden.reads_output |= proposition.reads_output();
+        self.workload.forbidden.demanded.push((name.to_owned(), proposition));
+        // The first round begins with this refinement.
+        self.promote(&[]);
+        Ok(())
+    }
+
     /// Adds a proposition that is evaluated in each state.
     pub(crate) fn add_proposition(&mut self, name: &str, proposition: Proposition) -> Result<(), Problem> {
         let all = &mut self.workload.forbidden.all;

@@ -33,6 +33,8 @@ pub enum Gate {
     Bound(u16),
     /// This service has ended, with exit code 0.
     Succeeded(String),
+    /// Power has failed, and it is known which files there are.
+    PowerLoss,
 }
 
 /// How a service is expected to end.
@@ -113,6 +115,8 @@ impl Gate {
                 let process = kernel.processes.get(&pid);
                 process.is_none_or(|process| process.state == State::Zombie(0))
             }),
+            // The kernel does not know: see `View::is_open`.
+            Self::PowerLoss => false,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! descriptor of a *description* is closed (flock and OFD locks end); the last description of a
 //! *file* without names is closed (its content goes).
 
-use super::{is_running, locking, notify};
+use super::{disk, is_running, locking, notify};
 use crate::Kernel;
 use crate::descriptor::{Description, File, O_PATH};
 use crate::id::{Id, Pid};
@@ -48,7 +48,7 @@ pub fn file_closed(kernel: &mut Kernel, memory: &mut Memory, file: File) {
 /// it go.
 pub fn forget_if_unused(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
     let Some(inode) = kernel.files.inodes.get(&id) else { return };
-    if inode.links > 0 || is_in_use(kernel, id) {
+    if inode.links > 0 || is_in_use(kernel, id) || disk::remembers(kernel, id) {
         return;
     }
     notify::ended(kernel, id);
@@ -60,6 +60,7 @@ pub fn forget_if_unused(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
         memory.drop_object(ObjectId(id.0));
     }
     kernel.files.inodes.remove(&id);
+    disk::forget(kernel, id);
 }
 
 fn is_in_use(kernel: &Kernel, id: Id) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! A file of the host is read where it is; the first write or mapping makes an object of `memory` over it.
 
+use super::disk;
 use super::inode::{S_ISGID, S_ISUID};
 use crate::Kernel;
 use crate::call::Call;
@@ -61,10 +62,12 @@ pub fn read_at(kernel: &Kernel, memory: &Memory, inode: Id, offset: u64, len: us
 pub fn write_at(kernel: &mut Kernel, memory: &mut Memory, inode: Id, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
     let (object, length) = content(kernel, memory, inode)?;
     let end = offset.checked_add(bytes.len() as u64).filter(|end| i64::try_from(*end).is_ok()).ok_or(EFBIG)?;
+    disk::before_write(kernel, memory, inode, offset, end);
     if end > length {
         memory.resize_object(object, end).map_err(|_| ENOSPC)?;
     }
     memory.write_object(object, offset, bytes).map_err(|_| ENOSPC)?;
+    disk::after_write(kernel, memory, inode, (offset, end), length);
     touch(kernel, inode)
 }
 
@@ -72,6 +75,7 @@ pub fn write_at(kernel: &mut Kernel, memory: &mut Memory, inode: Id, offset: u64
 pub fn resize(kernel: &mut Kernel, memory: &mut Memory, inode: Id, length: u64) -> Result<(), Errno> {
     let (object, _) = content(kernel, memory, inode)?;
     i64::try_from(length).map_err(|_| EFBIG)?;
+    disk::note_size(kernel, memory, inode, length);
     memory.resize_object(object, length).map_err(|_| ENOSPC)?;
     touch(kernel, inode)
 }

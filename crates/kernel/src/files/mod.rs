@@ -14,6 +14,7 @@ mod content;
 pub mod device;
 pub(crate) mod device_operations;
 mod directory;
+pub mod disk;
 mod duplicate;
 mod fcntl;
 mod file_system;

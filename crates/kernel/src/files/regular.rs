@@ -6,9 +6,9 @@
 
 use super::content::{drop_set_id, length, read_at, write_at};
 use super::inode::Kind;
-use super::{ioctl, notify, seal};
+use super::{disk, ioctl, notify, seal};
 use crate::call::{Call, Stop};
-use crate::descriptor::{At, File, O_APPEND, Operations, refuse};
+use crate::descriptor::{At, File, O_APPEND, O_DSYNC, O_SYNC, Operations, refuse};
 use crate::errno::{EFBIG, EINVAL, EISDIR, ENXIO, EOVERFLOW, Errno};
 use crate::id::Id;
 use crate::process::SignalInfo;
@@ -64,6 +64,11 @@ fn write(call: &mut Call<'_>, description: Id, bytes: &[u8], at: At) -> Result<u
     }
     let count = allowed(call, inode, offset, bytes.len())?;
     write_at(call.kernel, call.memory, inode, offset, &bytes[..count])?;
+    let flags = call.description(description).flags;
+    if flags & O_DSYNC != 0 {
+        let only_data = flags & O_SYNC != O_SYNC;
+        disk::sync_written(call.kernel, call.memory, inode, (offset, offset + count as u64), only_data);
+    }
     drop_set_id(call, inode);
     notify::modified(call.kernel, inode);
     if at.is_none() {

@@ -3,7 +3,7 @@
 use super::inode::Kind;
 use super::permission::WRITE;
 use super::walk::{AT_FDCWD, Node};
-use super::{content, notify, regular, seal};
+use super::{content, disk, notify, regular, seal};
 use crate::call::{Call, Stop};
 use crate::descriptor::File;
 use crate::errno::{EBADF, EFBIG, EINVAL, EISDIR, ENODEV, ENOENT, EOPNOTSUPP, ESPIPE, ETXTBSY, Errno};
@@ -111,27 +111,38 @@ fn clear(call: &mut Call<'_>, id: Id, start: u64, end: u64) -> Result<u64, Stop>
     Ok(0)
 }
 
-/// `fsync(2)` and `fdatasync(2)`: there is no disk that could be behind.
+/// `fsync(2)`.
 pub fn fsync(call: &mut Call<'_>) -> Result<u64, Stop> {
+    sync_one(call, false)
+}
+
+/// `fdatasync(2)`.
+pub fn fdatasync(call: &mut Call<'_>) -> Result<u64, Stop> {
+    sync_one(call, true)
+}
+
+/// Unless power may fail there is no disk that could be behind.
+fn sync_one(call: &mut Call<'_>, only_data: bool) -> Result<u64, Stop> {
     let description = call.description_of(call.int(0))?;
-    match call.description(description).file {
-        File::Inode(_) => Ok(0),
-        _ => Err(EINVAL.into()),
-    }
+    let File::Inode(id) = call.description(description).file else { return Err(EINVAL.into()) };
+    disk::sync_file(call.kernel, call.memory, id, only_data);
+    Ok(0)
 }
 
 /// `sync(2)`.
-pub fn sync(_: &mut Call<'_>) -> Result<u64, Stop> {
+pub fn sync(call: &mut Call<'_>) -> Result<u64, Stop> {
+    disk::sync_all(call.kernel, call.memory);
     Ok(0)
 }
 
 /// `syncfs(2)`.
 pub fn syncfs(call: &mut Call<'_>) -> Result<u64, Stop> {
     call.description_of(call.int(0))?;
+    disk::sync_all(call.kernel, call.memory);
     Ok(0)
 }
 
-/// `sync_file_range(2)`.
+/// `sync_file_range(2)`: promises nothing about names and sizes, so it makes nothing durable.
 pub fn sync_file_range(call: &mut Call<'_>) -> Result<u64, Stop> {
     let description = call.description_of(call.int(0))?;
     let (offset, length, flags) = (call.args[1] as i64, call.args[2] as i64, call.args[3]);

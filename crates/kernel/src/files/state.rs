@@ -1,5 +1,6 @@
 //! What the kernel keeps of files: all that was changed inside.
 
+use super::disk::Disk;
 use super::inode::{Directory, Inode};
 use super::known::Known;
 use super::lock::Locks;
@@ -25,6 +26,8 @@ pub struct Files {
     pub unnamed: BTreeSet<Id>,
     /// Locks, by file.
     pub locks: Map<Id, Locks>,
+    /// What power loss may take away, where power may fail.
+    pub disk: Option<Box<Disk>>,
     /// `inotify(7)` instances.
     pub notifiers: Map<Id, Notifier>,
     /// What the base's ids stand for.

@@ -16,6 +16,8 @@ const STEP: usize = 1 << 20;
 
 /// Flags of `preadv2(2)` that change nothing here: nothing is written late, nothing waits for a disk.
 const RWF_HARMLESS: u64 = 0x1 | 0x2 | 0x4;
+/// `RWF_DSYNC` and `RWF_SYNC`: one write as to a file that is open with `O_DSYNC`, or with `O_SYNC`.
+const RWF_SYNCS: u64 = 0x2 | 0x4;
 /// `RWF_NOWAIT`.
 const RWF_NOWAIT: u64 = 0x8;
 /// `RWF_APPEND`.
@@ -86,6 +88,9 @@ pub fn pwritev2(call: &mut Call<'_>) -> Result<u64, Stop> {
     let at = offset_or_current(call.args[3])?;
     check_flags(call, RWF_HARMLESS | RWF_NOWAIT | RWF_APPEND)?;
     let pieces = many_pieces(call)?;
+    if call.args[5] & RWF_SYNCS != 0 && call.kernel.files.disk.is_some() {
+        return call.unsupported("RWF_SYNC and RWF_DSYNC, while power may fail");
+    }
     if call.args[5] & RWF_APPEND == 0 {
         return send(call, &pieces, at);
     }

@@ -1,6 +1,7 @@
 //! The tree of names: what was changed inside, laid over the base.
 
 use super::base::{self, root};
+use super::disk;
 use super::inode::{Directory, Inode};
 use super::synthetic;
 use crate::Kernel;
@@ -53,6 +54,16 @@ impl Kernel {
     ///
     /// Only what differs from the base is kept, so that a file that came and went leaves no trace.
     pub fn set_entry(&mut self, directory: Id, name: &[u8], inode: Option<Id>) {
+        disk::note_name(self, directory, name, inode);
+        self.change_entry(directory, name, inode);
+        let now = self.clock.real();
+        if let Ok(inode) = self.inode_mut(directory) {
+            (inode.modified, inode.changed) = (now, now);
+        }
+    }
+
+    /// The same, and nobody sees when.
+    pub(super) fn change_entry(&mut self, directory: Id, name: &[u8], inode: Option<Id>) {
         let below = self.files.known.get(directory).and_then(|base| base::find(self, &base::join(&base.path, name)));
         let entries = &mut self.directory_mut(directory).entries;
         if inode == below {
@@ -63,10 +74,6 @@ impl Kernel {
         let changes = self.directory_mut(directory);
         if changes.entries.is_empty() && changes.place.is_none() {
             self.files.directories.remove(&directory);
-        }
-        let now = self.clock.real();
-        if let Ok(inode) = self.inode_mut(directory) {
-            (inode.modified, inode.changed) = (now, now);
         }
     }
 

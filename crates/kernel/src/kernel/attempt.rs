@@ -21,6 +21,7 @@
 use super::Kernel;
 use crate::call::{Call, Control, Deviation, Outcome, Stop};
 use crate::descriptor::Fd;
+use crate::files::disk;
 use crate::id::{Id, Pid, Tid};
 use crate::table::{Argument, Row};
 use crate::wait::Wait;
@@ -107,8 +108,10 @@ impl Kernel {
         }
         let mut call =
             Call { kernel: self, memory, tid, pid, number, args: asked, resumed, datagram: deviation.datagram };
+        disk::begin_call(call.kernel, number);
         let result = (row.function)(&mut call);
         let resumed = call.resumed;
+        disk::end_call(self);
         let outcome = match result {
             Ok(value) => Outcome::Returned(value),
             Err(Stop::Errno(errno)) => Outcome::Returned(errno.result()),

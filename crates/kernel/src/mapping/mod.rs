@@ -209,6 +209,9 @@ fn backing(
                 if is_sealed && protection.contains(Protection::WRITE) {
                     return Err(EPERM.into());
                 }
+                if description.is_writable() {
+                    files::disk::refuse_mapping(call, &description.path)?;
+                }
                 note_access(call, id, description.is_writable() && !is_sealed);
             }
             Ok((Some(Backing::Object { id, offset }), name))

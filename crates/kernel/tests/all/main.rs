@@ -1,6 +1,7 @@
 //! The kernel by its calls, without processors.
 #![allow(clippy::disallowed_methods, reason = "tests use the host")]
 
+mod disk;
 mod events;
 mod futexes;
 mod guest;

@@ -7,11 +7,13 @@
 //! reaches counterexamples that were saved before it.
 
 mod calls;
+mod disk;
 mod files;
 mod operations;
 mod values;
 mod waits;
 
+pub use disk::disk_notes;
 pub use files::mistaken_notes;
 pub(crate) use values::bytes as bytes_text;
 pub use waits::waiting_text;
@@ -65,6 +67,8 @@ fn fault(happens: &FaultEvent) -> String {
         FaultEvent::Resume(program) => format!("{program} goes on"),
         FaultEvent::Reset([one, other]) => format!("reset the connection of {one} and {other}"),
         FaultEvent::Arrival(said) => format!("a delayed datagram arrives: {}", bytes(said)),
+        FaultEvent::PowerLoss => "power fails".to_owned(),
+        FaultEvent::Disk(found) => disk::found(found),
     }
 }
 
