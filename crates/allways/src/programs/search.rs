@@ -61,6 +61,8 @@ pub struct Searched {
     pub reason: Option<Reason>,
     /// What the horizon has ended.
     pub cut: Cut,
+    /// Propositions that became true in a step of which another failure was told.
+    pub masked: Vec<String>,
     /// Time on the wall.
     pub seconds: f64,
 }
@@ -84,7 +86,8 @@ pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Sea
     let estimate = if is_unseen { estimate(programs) } else { None };
     line.clear();
     let cut = programs.cut.lock().expect("no thread panics with it").clone();
-    Searched { outcome, variants, audited: programs.audited, refusal, reason, estimate, cut, seconds }
+    let (audited, masked) = (programs.audited, programs.masked());
+    Searched { outcome, variants, audited, refusal, reason, estimate, cut, masked, seconds }
 }
 
 /// How many schedules there are, from random walks: what a search that ran out of time has not seen.

@@ -82,6 +82,9 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
         None if searched.refusal.as_ref().is_some_and(|refusal| refusal.cause == Cause::Unmodelled) => {
             (PropertyVerdict::Unsupported, "something is not modelled".to_owned())
         }
+        None if kind == FailureKind::Never && searched.masked.contains(&name) => {
+            (PropertyVerdict::Incomplete, "true only in steps that fail otherwise, too: check it alone".to_owned())
+        }
         // Whether somebody would have come later is not known.
         None if kind == FailureKind::Deadlock && !searched.cut.waiting.is_empty() => {
             let waiting = searched.cut.waiting.iter().cloned().collect::<Vec<_>>().join(", ");

@@ -35,6 +35,23 @@ fn a_deadlock_is_told_with_lanes_locks_and_who_waits_for_whom() {
     says(&told, 1, &["libc: summary (glibc)", "sequential consistency", "exhaustive", "violated: 1 of"]);
 }
 
+/// A run goes on behind a proposition that became true, and of two in one step nobody believes that one is never true.
+#[test]
+fn a_proposition_that_became_true_hides_nothing() {
+    let source = "#include <assert.h>\n#include <fcntl.h>\n#include <unistd.h>\n\
+        int main(void) { close(open(\"a\", O_CREAT | O_WRONLY, 0600)); close(open(\"b\", O_CREAT | O_WRONLY, 0600)); assert(0); }\n";
+    let folder = built("hidden", &[], source);
+    let never = |texts: &[&str]| {
+        let flags = texts.iter().flat_map(|text| ["--never", text]);
+        folder.run(&[&["check"], &flags.collect::<Vec<_>>()[..], &["--", "./hidden"]].concat())
+    };
+    let later = never(&["first := exists(\"a\")", "second := exists(\"b\")"]);
+    let both = ["first never violated", "second never violated", "no failed assertion assert violated"];
+    says(&later, 1, &both);
+    let together = never(&["one := exists(\"a\")", "other := exists(\"a\")"]);
+    says(&together, 1, &["one never violated", "other never incomplete true only in steps that fail otherwise, too"]);
+}
+
 #[test]
 fn a_counterexample_replays_to_the_same_state_from_its_file_elsewhere() {
     let folder = built("phil2", &["-DN=2"], "programs/phil.c");

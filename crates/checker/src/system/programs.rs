@@ -542,7 +542,7 @@ impl Programs {
         if self.view().is_unsettled() { 0 } else { self.workload.valuation(&self.state) }
     }
 
-    /// The failure of the executed step.
+    /// The failure of the executed step. One is told of each step; propositions that became true besides are noted.
     fn failed(
         &mut self,
         actor: u32,
@@ -557,8 +557,10 @@ impl Programs {
         let failure = asserted
             .or_else(|| contradiction.map(is_strict))
             .or_else(|| self.workload.failure(&ended))
-            .or_else(|| self.workload.forbidden_failure(before, after))
             .or_else(|| self.workload.misused(actor, misuse?));
+        let new = self.workload.forbidden.newly_true(before, after);
+        self.workload.forbidden.mask(if failure.is_some() { new } else { new & new.wrapping_sub(1) });
+        let failure = failure.or_else(|| self.workload.forbidden_failure(new));
         self.failures.fetch_add(u64::from(failure.is_some()), Ordering::Relaxed);
         failure
     }

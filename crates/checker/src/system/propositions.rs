@@ -69,14 +69,14 @@ impl Workload {
         has_changed || self.forbidden.all.iter().any(|(_, one)| may_change(one))
     }
 
-    /// The failure of a step that makes a forbidden proposition true.
-    pub(crate) fn forbidden_failure(&self, before: u64, after: u64) -> Option<Failure> {
-        let new = (after & !before).trailing_zeros() as usize;
-        let (text, _) = self.forbidden.forbidden().get(new)?;
+    /// The failure of a step that makes forbidden propositions true, one bit each: the first of them. The program goes on behind
+    /// it, and so does the search: what comes later may fail as well.
+    pub(crate) fn forbidden_failure(&self, new: u64) -> Option<Failure> {
+        let (text, _) = self.forbidden.forbidden().get(new.trailing_zeros() as usize)?;
         Some(Failure {
             kind: FailureKind::Never,
             message: format!("`{text}` became true"),
-            fatal: true,
+            fatal: false,
             property: Some(text.clone()),
         })
     }

@@ -26,6 +26,12 @@ impl Programs {
         self.executor.schedulers()
     }
 
+    /// Propositions that became true in a step of which another failure was told: whether they are ever true alone is not known.
+    #[must_use]
+    pub fn masked(&self) -> Vec<String> {
+        self.workload.forbidden.masked()
+    }
+
     /// Adds a proposition that must never be true; `NAME := PROPOSITION` gives it a name.
     ///
     /// # Errors
