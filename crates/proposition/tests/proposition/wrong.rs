@@ -15,7 +15,7 @@ const UNREADABLE: &[(&str, usize, &str)] = &[
     (
         "banana(a)",
         1,
-        "nothing is called `banana`: there are exited, crashed, blocked, running, stdout, stderr, syscall, exists, content, lines",
+        "nothing is called `banana`: there are exited, crashed, blocked, running, stdout, stderr, syscall, exists, content, size, lines",
     ),
     ("exists(x)", 8, "expected a path in quotes, found `x`"),
     ("stdout(a) =~ ACK", 14, "expected a pattern in quotes, found `ACK`"),
