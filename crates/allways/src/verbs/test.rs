@@ -148,7 +148,7 @@ impl<'a> Tests<'a> {
         check
     }
 
-    /// The words of the command line that are for the check: those between the verb and the program, without what [`world`] repeats.
+    /// The words of the command line that are for the check: those between the verb and the program, without what [`world()`] repeats.
     fn words(&self) -> Vec<OsString> {
         let all: Vec<OsString> = std::env::args_os().skip(1).collect();
         let own = &all[..all.len() - self.args.command.len()];
