@@ -51,10 +51,11 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(two: Two) -> Self {
+    /// A folder for each test: two that build in one at the same time remove each other's files.
+    fn new(two: Two, test: &str) -> Self {
         let calls = calls();
         assert!(calls.len() <= 1 << BITS, "{}", calls.len());
-        let folder = inside::folder(&format!("footprint-{two:?}"));
+        let folder = inside::folder(&format!("footprint-{test}-{two:?}"));
         let mut source = concat!(include_str!("frame.c"), include_str!("../rust_mutex.c")).to_owned();
         for (number, call) in calls.iter().enumerate() {
             let _ = writeln!(source, "static long call_{number}(int me) {{ return {call}; }}");
@@ -194,7 +195,7 @@ fn pairs(count: usize, default: usize) -> Vec<[usize; 2]> {
 }
 
 fn try_all(two: Two, default: usize) {
-    let mut bench = Bench::new(two);
+    let mut bench = Bench::new(two, "pairs");
     let pairs = pairs(bench.calls.len(), default);
     let wrong: Vec<String> = pairs.iter().filter_map(|pair| bench.holds(*pair).err()).collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), pairs.len(), wrong.join("\n"));
@@ -212,7 +213,7 @@ fn calls_of_two_processes_commute_unless_their_footprints_conflict() {
 
 /// What is not visible goes on with the step before: it must not depend on anything that somebody else can do.
 fn try_local(two: Two) {
-    let mut bench = Bench::new(two);
+    let mut bench = Bench::new(two, "local");
     let local = bench.local();
     let (mut wrong, mut tried) = (Vec::new(), 0);
     // Whoever reads `/proc` sees how others are between their steps: that is assumed, and said in the documentation.
