@@ -106,7 +106,7 @@ impl PendingCall<'_> {
         match usage {
             _ if !is_of_file => {}
             FileUse::List if self.is_directory(id) => accesses.extend([reads(Kind::Inode, id.0), look_at_listing(id)]),
-            FileUse::Read | FileUse::List | FileUse::Ioctl => accesses.push(reads(Kind::Inode, id.0)),
+            FileUse::Read | FileUse::List | FileUse::Sync | FileUse::Ioctl => accesses.push(reads(Kind::Inode, id.0)),
             FileUse::Attributes => match self.change(id) {
                 Some(changes) => accesses.extend(changes),
                 None => return access::everything(),

@@ -30,6 +30,7 @@ mod zones;
 use self::access::{Kind, writes};
 use explore::graph::Access;
 use kernel::table::FootprintRule;
+use kernel::table::footprint::FileUse;
 use kernel::{Kernel, Pid, Tid, lifecycle, table};
 use memory::{Memory, SpaceId};
 
@@ -102,16 +103,11 @@ impl PendingCall<'_> {
         let mut reach = self.reach_but_disk();
         if self.kernel.files.disk.is_some()
             && let Footprint::Objects(accesses) = &mut reach
-            && (self.makes_durable() || accesses.iter().any(changes_files))
+            && (makes_durable(self.rule()) || accesses.iter().any(changes_files))
         {
             accesses.push(Access { object: access::disk(), write: true, plain: false });
         }
         reach
-    }
-
-    /// `fsync(2)` and `fdatasync(2)`, which change no file.
-    fn makes_durable(&self) -> bool {
-        matches!(self.number, 74 | 75)
     }
 
     /// What the call touches, but for what is not durable.
@@ -191,6 +187,11 @@ impl PendingCall<'_> {
     fn futex_at(&self, address: u64) -> Access {
         Access { write: true, ..access::word(self.memory, self.space(), address, false, Kind::Futex) }
     }
+}
+
+/// Whether a call makes a file durable, without changing it.
+fn makes_durable(rule: FootprintRule) -> bool {
+    matches!(rule, FootprintRule::Through(FileUse::Sync, _))
 }
 
 /// Whether an access may change a file, or a name.

@@ -20,3 +20,7 @@ mod rounds;
 mod start;
 mod trust;
 mod waits;
+
+/// What the binary uses: random programs take less time with it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

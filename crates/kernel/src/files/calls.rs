@@ -59,8 +59,8 @@ pub const ROWS: &[Row] = &[
         .shown(Shown::IfLock)
         .says(Words::RecordLock),
     Row::full(73, "flock", lock_calls::flock, &[Fd, Int], Through(FileUse::Any, SocketUse::Any)).says(Words::FileLock),
-    Row::full(74, "fsync", size::fsync, &[Fd], Through(FileUse::Read, SocketUse::Any)),
-    Row::full(75, "fdatasync", size::fdatasync, &[Fd], Through(FileUse::Read, SocketUse::Any)),
+    Row::full(74, "fsync", size::fsync, &[Fd], Through(FileUse::Sync, SocketUse::Any)),
+    Row::full(75, "fdatasync", size::fdatasync, &[Fd], Through(FileUse::Sync, SocketUse::Any)),
     Row::full(76, "truncate", size::truncate, &[Path, Size], Names(NameUse::Change(Follow::Always))),
     Row::full(77, "ftruncate", size::ftruncate, &[Fd, Size], Through(FileUse::Write, SocketUse::Any)),
     Row::full(78, "getdents", directory::getdents, &[Fd, Hex, Size], Everything),

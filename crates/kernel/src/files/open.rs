@@ -357,6 +357,7 @@ impl Call<'_> {
         let is_directory = kind == Kind::Directory;
         let id = self.create_inode(place.parent, kind, mode)?;
         self.kernel.set_entry(place.parent, &place.name, Some(id));
+        super::disk::note_made(self.kernel, id);
         if is_directory {
             self.kernel.directory_mut(id).place = Some((place.parent, place.name.clone()));
             self.kernel.inode_mut(place.parent)?.links += 1;

@@ -95,6 +95,8 @@ pub enum FileUse {
     Read,
     /// The same; of a directory it sees all names, or when one was changed.
     List,
+    /// Reads it, and makes it durable (`fsync(2)`).
+    Sync,
     /// Changes the content, and so what `stat(2)` tells.
     Write,
     /// Changes attributes; those of a directory decide about all that is in it.
@@ -205,6 +207,6 @@ impl FootprintRule {
     /// Whether a call on a descriptor changes nothing of the file.
     #[must_use]
     pub const fn only_reads(self) -> bool {
-        matches!(self, Self::Through(FileUse::Read | FileUse::List, _) | Self::Closes)
+        matches!(self, Self::Through(FileUse::Read | FileUse::List | FileUse::Sync, _) | Self::Closes)
     }
 }

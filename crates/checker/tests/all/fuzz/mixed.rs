@@ -84,6 +84,16 @@ fn unreliable() -> Options {
     with_faults(&["loss", "duplicate", "reorder", "delay", "reset"])
 }
 
+/// Power fails, and the file system leaves what a journal orders.
+fn crashing() -> Options {
+    with_faults(&["crash"])
+}
+
+/// The same with a disk that orders nothing.
+fn crashing_unordered() -> Options {
+    with_faults(&["crash:posix"])
+}
+
 /// Calls that programs of the fuzz make fail, once or for good; reads and writes are short.
 fn faulty() -> Options {
     with_faults(&[
@@ -161,7 +171,7 @@ const LOOKS: &[Look] = &[
         options: || Options { depth: Depth::Real, ..Options::default() },
         is_same: is_wrong_alike,
         applies: |mix| !mix.traits.loops && !mix.traits.undefined && !signals_threads(mix) && !renews_semaphores(mix),
-        every: 3,
+        every: 6,
         ..REDUCED
     },
     Look {
@@ -169,7 +179,7 @@ const LOOKS: &[Look] = &[
         see: full,
         options: || Options { fine: true, ..Options::default() },
         is_same: is_wrong_alike,
-        every: 4,
+        every: 6,
         ..REDUCED
     },
     Look { name: "faults", options: faulty, plain: faulty, every: 9, ..REDUCED },
@@ -179,6 +189,16 @@ const LOOKS: &[Look] = &[
     Look { name: "restarts", options: restarting, plain: restarting, every: 45, ..REDUCED },
     Look { name: "pauses", options: pausing, plain: pausing, every: 35, ..REDUCED },
     Look { name: "pauses, classes", options: pausing, plain: pausing, every: 70, ..CLASSES },
+    // Only programs with files have something to lose.
+    Look { name: "crashes", options: crashing, plain: crashing, applies: writes_files, every: 6, ..REDUCED },
+    Look {
+        name: "crashes, unordered",
+        options: crashing_unordered,
+        plain: crashing_unordered,
+        applies: writes_files,
+        every: 12,
+        ..REDUCED
+    },
     Look { name: "net", options: unreliable, plain: unreliable, applies: talks, ..REDUCED },
     Look {
         name: "net, classes",
@@ -204,6 +224,11 @@ const NEVER: &[&str] = &["plain.w[0] == 2", "plain.w[1] > plain.w[0] && plain.fl
 /// Whether its memory is the global variable: that of processes is mapped.
 fn has_plain_memory(mix: &Mix) -> bool {
     !mix.needs.contains("PROCESSES")
+}
+
+/// Whether it makes files, or changes some.
+fn writes_files(mix: &Mix) -> bool {
+    ["open(", "rename(", "unlink(", "link("].iter().any(|call| mix.says(call))
 }
 
 /// Whether there is something that a network can do to it.

@@ -29,7 +29,7 @@ mod sync;
 pub use crash::{Question, answer, crash, question};
 pub use outcome::{Doubt, outcome, written};
 pub use record::{
-    after_write, before_write, begin_call, end_call, forget, note_name, note_size, refuse_mapping, remembers,
+    after_write, before_write, begin_call, end_call, forget, note_made, note_name, note_size, refuse_mapping, remembers,
 };
 pub use sync::{sync_all, sync_file, sync_written};
 
@@ -95,6 +95,8 @@ pub struct Change {
     pub what: What,
     /// The number of the call that has made it.
     pub call: u64,
+    /// Whether it gives a new file its name: without that its data is not found again.
+    pub makes_file: bool,
 }
 
 /// What a change does.

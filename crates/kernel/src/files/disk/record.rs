@@ -33,6 +33,15 @@ pub fn note_name(kernel: &mut Kernel, directory: Id, name: &[u8], after: Option<
     disk.push_name(NameChange { directory, name: name.to_vec(), before, after });
 }
 
+/// The name that the running call has just noted is the first one of a new file.
+pub fn note_made(kernel: &mut Kernel, inode: Id) {
+    let Some(disk) = kernel.files.disk.as_deref_mut() else { return };
+    let last = disk.changes.last_mut().filter(|_| disk.is_open);
+    if let Some(change) = last.filter(|change| change.what.is_about(inode)) {
+        change.makes_file = true;
+    }
+}
+
 impl Disk {
     /// Changes of one call are one; where nothing but names in one directory belongs together, those of another are another.
     fn push_name(&mut self, name: NameChange) {
@@ -45,7 +54,7 @@ impl Disk {
             return;
         }
         self.is_open = true;
-        self.changes.push(Change { what: What::Names(vec![name]), call: self.call });
+        self.changes.push(Change { what: What::Names(vec![name]), call: self.call, makes_file: false });
     }
 
     /// The number of the newest change, by which versions of blocks refer to it.
@@ -54,7 +63,7 @@ impl Disk {
     }
 
     fn push_size(&mut self, inode: Id, from: u64, to: u64) {
-        self.changes.push(Change { what: What::Size { inode, from, to }, call: self.call });
+        self.changes.push(Change { what: What::Size { inode, from, to }, call: self.call, makes_file: false });
         self.is_open = false;
     }
 }

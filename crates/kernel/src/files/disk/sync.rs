@@ -8,9 +8,6 @@ use crate::id::Id;
 use crate::map::Map;
 use memory::Memory;
 
-/// The calls that make a new file: `open(2)`, `creat(2)`, `mkdir(2)`, `mknod(2)`, `symlink(2)` and their kin.
-const MAKING: [u64; 10] = [2, 83, 85, 88, 133, 257, 258, 259, 266, 437];
-
 /// `fsync(2)`; `fdatasync(2)` if only what is needed to find the data again is wanted.
 ///
 /// Names are the data of a directory.
@@ -63,8 +60,8 @@ impl Disk {
     /// How far the journal is about a file; where only its data matters, about its size and its making.
     fn last_change(&self, inode: Id, only_data: bool) -> usize {
         let counts = |change: &Change| {
-            let makes = !matches!(change.what, What::Names(_)) || MAKING.contains(&change.call);
-            change.what.is_about(inode) && (!only_data || makes)
+            let finds_data = change.makes_file || matches!(change.what, What::Size { .. });
+            change.what.is_about(inode) && (!only_data || finds_data)
         };
         self.changes.iter().rposition(counts).map_or(0, |last| last + 1)
     }
