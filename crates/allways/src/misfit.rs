@@ -97,7 +97,7 @@ fn contradiction(options: &Options) -> Result<(), String> {
     let stops = view.faults.as_ref().is_some_and(|faults| !faults.process.is_empty());
     let wrong = [
         (
-            "programs that talk to peers cannot be killed, restarted or paused yet\n  = help: leave out that fault, or start the peer as a program of the check",
+            "programs that talk to peers cannot be killed, restarted, paused or sent a signal yet\n  = help: leave out that fault, or start the peer as a program of the check",
             stops && !view.peer.is_empty(),
         ),
         (

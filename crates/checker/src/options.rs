@@ -70,6 +70,8 @@ pub struct Holes {
     pub tears: bool,
     /// A rollback within a step does not restore the kernel.
     pub rollback: bool,
+    /// What handlers of signals access does not race with what they interrupt.
+    pub handlers: bool,
     /// What is said to a peer does not depend on what others say to it.
     pub said: bool,
 }

@@ -56,6 +56,8 @@ pub struct Refinement {
     pub sets_limits: bool,
     /// A thread was sent a signal by another: signal masks are visible.
     pub sends_signals: bool,
+    /// Words that handlers of signals read: a write of one by somebody else makes it a racing word.
+    handled: BTreeSet<(SpaceId, u64)>,
     /// The lock of each word in which a lock is kept.
     pub lock_words: FxHashMap<u64, u64>,
     /// Locks that another thread than the holder acquired, released or overwrote: holding one excludes no other thread.
@@ -191,6 +193,7 @@ impl Refinement {
         if other.sends_signals {
             self.send_signals();
         }
+        other.handled.iter().for_each(|place| self.handle(*place));
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
         other.observing.iter().for_each(|lock| self.observe(*lock));
@@ -217,6 +220,7 @@ impl Refinement {
             stdio: self.is_stdio_split,
             limits: self.sets_limits,
             signals: self.sends_signals,
+            handled: self.handled.iter().map(|(space, address)| (space.0, *address)).collect(),
             broken: self.broken.iter().copied().collect(),
             observed: self.observed.iter().copied().collect(),
         }
@@ -236,6 +240,7 @@ impl Refinement {
             is_stdio_split: known.stdio,
             sets_limits: known.limits,
             sends_signals: known.signals,
+            handled: known.handled.iter().map(|(space, address)| (SpaceId(*space), *address)).collect(),
             broken: known.broken.iter().copied().collect(),
             observed: known.observed.iter().copied().collect(),
             ..Self::default()
@@ -303,6 +308,18 @@ impl Refinement {
     pub fn send_signals(&mut self) {
         self.grow(!self.sends_signals);
         self.sends_signals = true;
+    }
+
+    /// Records that a handler of a signal reads a word.
+    pub fn handle(&mut self, (space, address): (SpaceId, u64)) {
+        let is_new = self.handled.insert((space, address & !3));
+        self.grow(is_new);
+    }
+
+    /// Whether handlers of signals read a word.
+    #[must_use]
+    pub fn is_handled(&self, (space, address): (SpaceId, u64)) -> bool {
+        !self.handled.is_empty() && self.handled.contains(&(space, address & !3))
     }
 
     /// Records that arguments of stdio functions race.

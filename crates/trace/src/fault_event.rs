@@ -15,6 +15,13 @@ pub enum FaultEvent {
     Pause(String),
     /// A program that stood still goes on.
     Resume(String),
+    /// A signal is sent to a program.
+    Signal {
+        /// Its name, such as `SIGTERM`.
+        signal: String,
+        /// The program.
+        program: String,
+    },
     /// The connection between two programs is reset.
     Reset([String; 2]),
     /// A datagram that was delayed arrives.

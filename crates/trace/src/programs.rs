@@ -118,6 +118,9 @@ pub struct KnowledgeRef {
     /// Whether threads are sent signals by others.
     #[serde(default)]
     pub signals: bool,
+    /// Words that handlers of signals read: address space and address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handled: Vec<(u64, u64)>,
     /// Locks that others than their holders release or overwrite.
     #[serde(default)]
     pub broken: Vec<u64>,

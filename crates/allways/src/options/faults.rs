@@ -23,7 +23,7 @@ pub struct FaultOptions {
     /// Messages and connections: `loss`, `reset:server`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub net: Vec<String>,
-    /// Programs: `kill`, `pause:server`.
+    /// Programs: `kill`, `pause:server`, `signal:TERM:server`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub process: Vec<String>,
     /// Power: `crash`, `crash:posix`.
@@ -50,7 +50,7 @@ impl Default for FaultOptions {
 /// The key of a fault. One that is not known is taken for one of a syscall, where it is refused.
 fn key(text: &str) -> &'static str {
     match Fault::parse(text) {
-        Ok(fault) if fault.effect.stops_program() => "process",
+        Ok(fault) if fault.effect.is_of_program() => "process",
         Ok(fault) if fault.effect.is_of_network() => "net",
         Ok(fault) if fault.effect.disk().is_some() => "disk",
         _ => "syscall",

@@ -317,7 +317,7 @@ fn assumptions(wanted: &Wanted, peers: &[String]) -> Vec<String> {
         (false, false) => Some("no spurious wakeups of condition variables (--wakes spurious)"),
         (false, true) => None,
     };
-    let more = [Some(reads), wakes, Some("signals are delivered between steps")];
+    let more = [Some(reads), wakes, Some("no signal arrives inside a summarised library function")];
     let peers = peers.iter().map(|peer| format!("peers answer as recorded: {peer}"));
     [waits].into_iter().chain(more.into_iter().flatten().map(str::to_owned)).chain(peers).collect()
 }

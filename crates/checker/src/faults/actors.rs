@@ -1,4 +1,4 @@
-//! Actors of faults: programs that are killed, restarted or paused, connections that are reset; and what such a fault leaves to
+//! Actors of faults: programs that are killed, restarted, paused or sent a signal, connections that are reset; and what such a fault leaves to
 //! come: a paused program goes on, a delayed datagram arrives.
 //!
 //! A fault is an actor of its own where it happens to whoever waits, too. What comes to an end by itself is no fault: it needs no
@@ -16,6 +16,7 @@ use crate::system::view::View;
 use crate::system::workload::Workload;
 use explore::graph::{Access, Actor};
 use kernel::net::datagram_fault::DatagramFault;
+use kernel::signal::number;
 use kernel::{Kernel, Pid, net};
 use std::ops::Range;
 use trace::{Bytes, Choice, FaultEvent};
@@ -54,9 +55,9 @@ impl PlacedFaults {
         self.all.iter().any(|fault| fault.effect == effect)
     }
 
-    /// Whether a program may be stopped between any two of its operations: others see it there.
+    /// Whether a program may be stopped between any two of its operations: others see it there. A signal may end it.
     pub fn may_stop_programs(&self) -> bool {
-        [Effect::Kill, Effect::Restart, Effect::Pause].into_iter().any(|effect| self.includes(effect))
+        self.all.iter().any(|fault| fault.effect.is_of_program())
     }
 
     /// Whether faults have actors: they may move between any two operations of a thread, be it the only one.
@@ -78,9 +79,9 @@ impl PlacedFaults {
         self.includes(Effect::Reset)
     }
 
-    /// The process that a fault stops.
+    /// The process to which a fault happens.
     pub(super) fn victim(&self, fault: u16) -> Option<Pid> {
-        let fault = self.all.get(usize::from(fault)).filter(|fault| fault.effect.stops_program())?;
+        let fault = self.all.get(usize::from(fault)).filter(|fault| fault.effect.is_of_program())?;
         fault.programs.as_ref()?.first().copied()
     }
 }
@@ -194,6 +195,9 @@ impl View<'_> {
                     (Effect::Kill, Some(program)) => Some(FaultEvent::Kill(program)),
                     (Effect::Restart, Some(program)) => Some(FaultEvent::Restart(program)),
                     (Effect::Pause, Some(program)) => Some(FaultEvent::Pause(program)),
+                    (Effect::Signal(signal), Some(program)) => {
+                        Some(FaultEvent::Signal { signal: number::name(signal), program })
+                    }
                     (Effect::Crash(_), _) => Some(FaultEvent::PowerLoss),
                     _ => {
                         let (one, other) = self.connection_to_reset(fault, index)?;
@@ -206,9 +210,10 @@ impl View<'_> {
         }
     }
 
-    /// Whether a fault has ended a program for good.
+    /// Whether a fault may have ended a program for good.
     pub(crate) fn has_killed(self) -> bool {
-        let kills = |fault: &u16| self.workload.faults.all[usize::from(*fault)].effect == Effect::Kill;
+        let effect = |fault: &u16| self.workload.faults.all[usize::from(*fault)].effect;
+        let kills = |fault: &u16| matches!(effect(fault), Effect::Kill | Effect::Signal(_));
         self.state.history.faults.iter().any(kills)
     }
 }
@@ -224,6 +229,7 @@ impl Stepper<'_> {
                 self.state.history.pause(pid);
                 access::everything()
             }
+            (Effect::Signal(signal), Some(pid)) => self.send(signal, pid),
             (Effect::Reset, _) => self.reset(fault, index),
             (Effect::Crash(_), _) => self.lose_power(),
             _ => access::everything(),

@@ -6,6 +6,7 @@
 //! - `call.rs`: faults of syscalls and of datagrams: further alternatives of the thread that makes the call.
 //! - `actors.rs`: the other faults, and what they leave to come: one more actor for each.
 //! - `stop.rs`: programs that are killed, restarted or paused.
+//! - `signal.rs`: signals that somebody outside sends to a program.
 //! - `reset.rs`: connections that are reset.
 //! - `crash.rs`: power that fails, and what is asked about the disk then.
 //!
@@ -17,6 +18,7 @@ mod crash;
 mod placed;
 mod plan;
 mod reset;
+mod signal;
 mod stop;
 
 pub(crate) use actors::Healing;

@@ -7,6 +7,7 @@ use crate::system::state::History;
 use crate::system::workload::Workload;
 use kernel::Pid;
 use kernel::errno::Errno;
+use kernel::signal::number;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -132,18 +133,21 @@ impl Programs {
     }
 }
 
-/// A fault with its processes. Programs that are stopped are a fault each.
+/// A fault with its processes. What happens to a program is a fault of its own for each.
 fn placed(fault: &Fault, most: u32, started: &[(Pid, String)]) -> Vec<PlacedFault> {
     let Fault { name, effect, program } = fault;
     let programs = program.as_ref().map(|program| named(program, started).unwrap_or_default());
     let one = |name: String, programs| PlacedFault { name, effect: *effect, programs, most, happened: Arc::default() };
-    if !effect.stops_program() {
+    if !effect.is_of_program() {
         return vec![one(name.clone(), programs)];
     }
     let is_meant = |pid: &Pid| programs.as_ref().is_none_or(|programs| programs.contains(pid));
     let meant = started.iter().filter(|(pid, _)| is_meant(pid));
-    let word = fault.name.split(':').next().unwrap_or_default();
-    meant.map(|(pid, name)| one(format!("{word}:{name}"), Some(vec![*pid]))).collect()
+    let what = match effect {
+        Effect::Signal(number) => format!("{}:{}", effect.word(), number::name(*number).trim_start_matches("SIG")),
+        _ => effect.word().to_owned(),
+    };
+    meant.map(|(pid, name)| one(format!("{what}:{name}"), Some(vec![*pid]))).collect()
 }
 
 /// The processes that a name means.

@@ -3,12 +3,14 @@
 //! `write:error=ENOSPC` is one call of `write(2)` that fails, `write:error=ENOSPC:when=1+` that one and all after it,
 //! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children.
 //! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` to a TCP connection; `kill`, `restart` and `pause`
-//! to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program. `crash` is power loss, for all
+//! to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
+//! `signal:TERM:PROGRAM` sends it a signal. `crash` is power loss, for all
 //! programs at once: `crash:posix` on a disk that guarantees no more than POSIX does, `crash:block=512` where it writes in such pieces.
 
 use kernel::errno::Errno;
 use kernel::files::disk::{Model, Order};
 use kernel::net::datagram_fault::DatagramFault;
+use kernel::signal::number::{self, SIGKILL, SIGSTOP};
 use kernel::{short_transfer, table};
 use trace::similar;
 
@@ -61,6 +63,8 @@ pub enum Effect {
     Restart,
     /// A program stands still, and goes on later.
     Pause,
+    /// A program is sent a signal, by its number.
+    Signal(u8),
     /// Power fails: all programs end, and what such a disk guarantees is left of their files.
     Crash(Model),
 }
@@ -77,16 +81,18 @@ impl Effect {
 
     /// Its word; empty where what it does is seen by what a call returns.
     pub(crate) fn word(self) -> &'static str {
-        if let Self::Crash(_) = self {
-            return CRASH;
+        match self {
+            Self::Crash(_) => return CRASH,
+            Self::Signal(_) => return SIGNAL,
+            _ => {}
         }
         WORDS.iter().find(|(_, effect)| *effect == self).map_or("", |(word, _)| word)
     }
 
-    /// Whether it stops a program.
+    /// Whether it happens to a program, whatever that does: the program may end, or stand still.
     #[must_use]
-    pub fn stops_program(self) -> bool {
-        matches!(self, Self::Kill | Self::Restart | Self::Pause)
+    pub fn is_of_program(self) -> bool {
+        matches!(self, Self::Kill | Self::Restart | Self::Pause | Self::Signal(_))
     }
 
     /// The disk that is left when power fails, if it does.
@@ -117,11 +123,14 @@ const WORDS: [(&str, Effect); 8] = [
 /// The word of power loss.
 const CRASH: &str = "crash";
 
+/// The word of a signal.
+const SIGNAL: &str = "signal";
+
 /// Sizes of blocks that disks write at once.
 const BLOCKS: std::ops::RangeInclusive<u32> = 1..=1 << 20;
 
 /// How faults are written.
-const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:short, or one of loss, duplicate, reorder, delay, reset, kill, restart, pause, alone or with :PROGRAM, or crash[:posix][:block=BYTES]";
+const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:short, or one of loss, duplicate, reorder, delay, reset, kill, restart, pause, signal:NAME, alone or with :PROGRAM, or crash[:posix][:block=BYTES]";
 
 /// What follows the name of a syscall.
 #[derive(Default)]
@@ -145,6 +154,11 @@ impl Fault {
                 effect: Effect::Crash(model),
                 program: None,
             });
+        }
+        if call == SIGNAL {
+            let (signal, program) = terms.split_once(':').unwrap_or((terms, ""));
+            let program = Some(program).filter(|program| !program.is_empty()).map(str::to_owned);
+            return Ok(Self { name: name.to_owned(), effect: Effect::Signal(sent(name, signal)?), program });
         }
         // Calls of the same name (`kill(2)`, `pause(2)`) fail with an error.
         let word = WORDS.iter().find(|(word, _)| *word == call && !terms.contains('='));
@@ -228,13 +242,28 @@ fn disk(name: &str, terms: &str) -> Result<Model, String> {
     Ok(model)
 }
 
+/// The signal that a fault sends.
+fn sent(name: &str, signal: &str) -> Result<u8, String> {
+    if signal.is_empty() {
+        return Err(format!("`{name}` does not say which signal\n  = help: signal:TERM, or signal:TERM:PROGRAM"));
+    }
+    let unknown = || format!("`{name}`: there is no signal `{signal}`{}", similar::hint(signal, number::names()));
+    match number::named(signal).ok_or_else(unknown)? {
+        SIGKILL => Err(format!("`{name}`: no program can handle SIGKILL\n  = help: the fault `kill` ends a program")),
+        SIGSTOP => Err(format!(
+            "`{name}`: nobody would let the program go on\n  = help: the fault `pause` stops one for a while"
+        )),
+        known => Ok(known),
+    }
+}
+
 fn errno(name: &str, error: &str) -> Result<Errno, String> {
     Errno::named(error)
         .ok_or_else(|| format!("`{name}`: there is no error `{error}`{}", similar::hint(error, Errno::names())))
 }
 
 fn unknown_call(name: &str, call: &str) -> String {
-    let words = WORDS.iter().map(|(word, _)| *word).chain([CRASH]);
+    let words = WORDS.iter().map(|(word, _)| *word).chain([CRASH, SIGNAL]);
     let hint = similar::hint(call, words.chain(table::rows().map(|row| row.name)));
     format!("`{name}`: there is no syscall or fault `{call}`{hint}\n  = help: {HELP}")
 }
@@ -243,6 +272,7 @@ fn unknown_call(name: &str, call: &str) -> String {
 mod tests {
     use super::*;
     use kernel::errno::{EIO, ENOSPC};
+    use kernel::signal::number::SIGTERM;
 
     const WRITE: u64 = 1;
 
@@ -255,6 +285,8 @@ mod tests {
         assert_eq!(effect("write:short"), Ok((Effect::Short { call: WRITE }, None)));
         assert_eq!(effect("kill:server"), Ok((Effect::Kill, Some("server".to_owned()))));
         assert_eq!(effect("kill"), Ok((Effect::Kill, None)));
+        assert_eq!(effect("signal:TERM"), Ok((Effect::Signal(SIGTERM), None)));
+        assert_eq!(effect("signal:SIGTERM:server"), Ok((Effect::Signal(SIGTERM), Some("server".to_owned()))));
         assert_eq!(effect("loss:client"), Ok((Effect::Datagram(DatagramFault::Loss), Some("client".to_owned()))));
         assert!(matches!(effect("pause:error=EINTR"), Ok((Effect::Error { .. }, None))));
     }
@@ -266,6 +298,10 @@ mod tests {
             ("los:client", "did you mean `loss`?"),
             ("write:error=ENOSPACE", "did you mean `ENOSPC`?"),
             ("write", "does not say what happens"),
+            ("signal:TREM:server", "did you mean `TERM`?"),
+            ("signal", "does not say which signal"),
+            ("signal:KILL", "the fault `kill`"),
+            ("signal:STOP:server", "the fault `pause`"),
             ("write:eror=EIO", "did you mean `error`?"),
             ("write:error=EIO:when=3", "when=1+"),
             ("close:short", "returns no number of bytes"),

@@ -49,8 +49,10 @@ impl Stepper<'_> {
         self.state.world.memory.take_log_into(&mut log);
         self.executor.show_log(&log);
         if !log.is_empty() && self.state.world.kernel.threads.contains_key(&step.tid) {
+            self.note_interruptible(step.tid, &log);
             self.note_logged(step, &log);
         }
+        self.state.leave_handlers(step.tid);
         self.executor.log = log;
     }
 
@@ -277,8 +279,8 @@ impl Stepper<'_> {
     /// Zeroes the dead part of the stack, so that states that differ only there have the same fingerprint.
     ///
     /// Done wherever a step could end, even if it continues because no other actor exists: the content that the next
-    /// function finds must not depend on that. A racing word is no such place if there is no other actor: what the prefix
-    /// leads to must not depend on the refinement.
+    /// function finds must not depend on that. A racing word is no such place in the prefix: what that leads to must not
+    /// depend on the refinement.
     ///
     /// What lies below the stack pointer and its red zone (System V ABI, 128 bytes) is garbage of
     /// returned functions. It would make nearly all states different.
@@ -409,6 +411,7 @@ impl State {
         for tid in &new {
             *self.overlay.thread_mut(*tid) = self.born(by, *tid);
         }
+        self.overlay.end_prefix();
         new.iter().any(|tid| !self.is_first(*tid))
     }
 

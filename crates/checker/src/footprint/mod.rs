@@ -4,7 +4,7 @@
 //! the kernel's table has a rule; here the rule is applied to the arguments, which gives accesses to objects.
 //!
 //! - `names.rs`: calls on paths; `descriptors.rs`: on descriptors; `net.rs` and `sockets.rs`: on sockets;
-//! - `executables.rs`: files that are executed;
+//! - `executables.rs`: files that are executed; `handlers.rs`: handlers of signals and what they interrupt;
 //! - `process.rs`: on attributes of a process; `life.rs`: beginnings and ends;
 //! - `awaited.rs`: what a waiting call waits for.
 //!
@@ -17,6 +17,7 @@ pub mod access;
 pub mod awaited;
 mod descriptors;
 mod executables;
+mod handlers;
 mod life;
 pub mod mappings;
 pub mod memory_access;

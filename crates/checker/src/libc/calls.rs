@@ -246,12 +246,19 @@ impl Stepper<'_> {
             self.note_lock(step, &operation);
         }
         self.hear_operation(step.tid, hook);
-        let holder = lock.and_then(|lock| self.state.overlay.holder(lock)).filter(|holder| *holder != step.tid);
+        let holder = lock.and_then(|lock| self.state.overlay.holder(lock));
+        let is_own = holder == Some(step.tid);
         let world = &mut self.state.world;
         let woken = step.alternative.take_wake();
         let done = operation.perform(&world.kernel, &mut world.memory, &world.cpus, &mut self.state.overlay, woken);
-        if let Some((lock, holder)) = lock.zip(holder) {
-            self.look_at_broken(lock, holder, matches!(done, Done::Acquired(_)));
+        let is_taken = matches!(done, Done::Acquired(_));
+        if let Some((lock, holder)) = lock.zip(holder).filter(|_| !is_own) {
+            self.look_at_broken(lock, holder, is_taken);
+        }
+        // Whoever holds the lock may have ended: what fails has found it held all the same.
+        let has_failed = matches!(done, Done::Returned(result) if result != 0);
+        if let Some(lock) = lock.filter(|_| has_failed && !is_own && !self.workload.options.holes.tries) {
+            self.executor.refinement.observe(lock);
         }
         self.state.world.memory.forget_log();
         step.is_fresh = false;
@@ -281,7 +288,7 @@ impl Stepper<'_> {
     /// otherwise observed.
     ///
     /// A lock is broken when somebody other than its holder releases or takes it (an unlock by
-    /// another thread, a fork handler). It is observed by an attempt that fails.
+    /// another thread, a fork handler). It is observed by whatever fails because of it.
     fn look_at_broken(&mut self, lock: u64, holder: Tid, is_taken: bool) {
         let still_holds = self.state.overlay.thread(holder).is_some_and(|overlay| overlay.holds.contains(&lock));
         if is_taken && still_holds {

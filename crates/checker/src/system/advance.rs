@@ -122,8 +122,11 @@ impl Stepper<'_> {
         let tid = step.tid;
         let was_waiting = self.state.is_waiting(tid);
         // Delivery changes the thread's mask, which the effect of later signals depends on.
-        let delivers =
-            self.executor.refinement.sends_signals && kernel::signal::is_deliverable(&self.state.world.kernel, tid);
+        let is_deliverable = kernel::signal::is_deliverable(&self.state.world.kernel, tid);
+        if is_deliverable && self.state.is_inside_instruction(tid) {
+            return self.execute_part(step);
+        }
+        let delivers = self.executor.refinement.sends_signals && is_deliverable;
         if delivers && !self.view().may_operate(step) {
             return Ok(false);
         }
@@ -135,8 +138,12 @@ impl Stepper<'_> {
             step.accesses.push(access::changes_mask(pid, tid));
         }
         let deviation = if was_waiting { step.alternative.take_deviation() } else { Deviation::default() };
+        let pointer = self.state.stack_pointer(tid);
         let settles = self.state.world.settle_as(tid, deviation, self.listener)?;
         self.note_kernel(step);
+        if delivers {
+            self.state.enter_handler(tid, pointer);
+        }
         if !settles {
             return Ok(false);
         }
@@ -147,15 +154,21 @@ impl Stepper<'_> {
                 return Ok(false);
             }
         }
+        self.execute_part(step)
+    }
+
+    /// Executes instructions up to the next operation, and that; whether the step continues.
+    fn execute_part(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        let tid = step.tid;
         let is_quiet = self.state.is_quiet(tid);
-        let is_alone = self.view().is_alone();
+        let is_in_prefix = self.view().is_in_prefix();
         let stop = self.execute_local(tid, is_quiet, RUN_MAX.saturating_sub(step.run))?;
         step.run += stop.executed;
         self.executor.instructions += stop.executed;
         self.note_accesses(step);
         step.is_fresh &= stop.executed == 0;
         let is_at_word = matches!(stop.trap, Some(Trap::Memory(Halt::Visible(_))));
-        let is_operation = !(is_alone && is_at_word);
+        let is_operation = !(is_in_prefix && is_at_word);
         if stop.trap.is_some() && is_operation {
             self.clear_dead_stack(step);
         }
@@ -372,6 +385,11 @@ impl View<'_> {
         let threads = self.state.world.kernel.threads.len();
         let is_unseen = !self.workload.faults.have_actors() && self.workload.forbidden.is_empty();
         threads == 1 && self.workload.peers.is_empty() && is_unseen && !self.is_timed()
+    }
+
+    /// Whether no other actor has existed: the ends of steps do not depend on the refinement.
+    pub(crate) fn is_in_prefix(&self) -> bool {
+        self.is_alone() && self.state.overlay.is_prefix()
     }
 
     /// Whether the step may execute a visible operation now: it is the first of the step, or no other actor can observe

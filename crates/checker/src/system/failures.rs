@@ -2,7 +2,7 @@
 
 use crate::system::programs::Programs;
 use crate::system::service::Expected;
-use crate::system::state::State;
+use crate::system::state::{History, State};
 use crate::system::view::View;
 use crate::system::workload::Workload;
 use explore::system::Failure;
@@ -76,8 +76,9 @@ impl State {
 
 impl Workload {
     /// The failure of processes that have just ended, reaped or not.
-    pub(crate) fn failure(&self, ended: &[Ended]) -> Option<Failure> {
-        ended.iter().find_map(|ended| self.failure_of(ended))
+    pub(crate) fn failure(&self, ended: &[Ended], history: &History) -> Option<Failure> {
+        let is_sent = |ended: &&Ended| self.is_ended_by_fault(history, ended.pid, ended.status & 0x7f);
+        ended.iter().filter(|ended| !is_sent(ended)).find_map(|ended| self.failure_of(ended))
     }
 
     /// `SIGKILL` is no failure: a program is killed because another one of the check wanted it.

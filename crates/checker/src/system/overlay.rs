@@ -25,6 +25,8 @@ pub struct Overlay {
     unjoined: Map<SpaceId, u32>,
     /// Freed blocks that wait to be reclaimed by their owners, by the object at which they were left; sorted.
     pub(super) buried: Map<u64, Vec<Buried>>,
+    /// Whether two threads have existed at once: the prefix is over.
+    has_met: bool,
 }
 
 /// The overlay of one thread.
@@ -76,6 +78,9 @@ pub struct ThreadOverlay {
     pub is_shielded: bool,
     /// It has begun to end: it cannot be cancelled any more.
     pub ends: bool,
+    /// Stack pointers at which signals have interrupted it whose handlers it executes, outermost first. Kept where others send
+    /// signals.
+    pub handlers: Vec<u64>,
     /// Its last step has read a clock: it may poll the clock until time has passed.
     pub reads_clock: bool,
 }
@@ -174,7 +179,7 @@ impl Overlay {
     /// All but the threads' entries.
     #[must_use]
     pub fn aside(&self) -> impl Hash + '_ {
-        (&self.unjoined, &self.buried)
+        (&self.unjoined, &self.buried, self.has_met)
     }
 
     /// Whether a thread spins on a clock, where spin loops are blocking operations.
@@ -230,6 +235,7 @@ impl Overlay {
     pub fn know_aside(&mut self, other: &Self) {
         self.unjoined = other.unjoined.clone();
         self.buried = other.buried.clone();
+        self.has_met = other.has_met;
     }
 
     /// Threads that may spin on an object that a step writes. A memo entry applies only where there are none.
@@ -240,6 +246,17 @@ impl Overlay {
     pub fn disturbed(&self, by: Tid, accesses: &[Access]) -> Vec<Tid> {
         let is_concerned = |(tid, overlay): &(&Tid, &ThreadOverlay)| **tid != by && overlay.spin.concerns(accesses);
         self.threads.iter().filter(is_concerned).map(|(tid, _)| *tid).collect()
+    }
+
+    /// Whether no two threads have existed at once.
+    #[must_use]
+    pub fn is_prefix(&self) -> bool {
+        !self.has_met
+    }
+
+    /// Ends the prefix if there are several threads.
+    pub fn end_prefix(&mut self) {
+        self.has_met |= self.threads.len() > 1;
     }
 
     /// Removes a thread's entry.

@@ -178,6 +178,7 @@ impl Programs {
             let phase = self.stepper().first_phase(tid);
             *self.state.overlay.thread_mut(tid) = ThreadOverlay { phase, ..ThreadOverlay::default() };
         }
+        self.state.overlay.end_prefix();
         self.begin();
         self.workload.watch_disk(&mut self.state);
         self.state.world.kernel.output.clear();
@@ -556,7 +557,7 @@ impl Programs {
             |message| Failure { kind: FailureKind::Never, message, fatal: true, property: Some(STRICT.to_owned()) };
         let failure = asserted
             .or_else(|| contradiction.map(is_strict))
-            .or_else(|| self.workload.failure(&ended))
+            .or_else(|| self.workload.failure(&ended, &self.state.history))
             .or_else(|| self.workload.misused(actor, misuse?));
         let new = self.workload.forbidden.newly_true(before, after);
         self.workload.forbidden.mask(if failure.is_some() { new } else { new & new.wrapping_sub(1) });

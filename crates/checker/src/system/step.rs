@@ -18,7 +18,7 @@ pub(crate) struct Step {
     pub handed: usize,
     /// Parts executed so far: operations with the local instructions before them.
     pub parts: u32,
-    /// Instructions since the last operation. Where no other actor exists, an access to a racing word is none.
+    /// Instructions since the last operation. In the prefix, an access to a racing word is none.
     pub run: u64,
     /// Nothing was executed so far: a visible operation may come.
     pub is_fresh: bool,

@@ -8,9 +8,10 @@ use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
-use kernel::Tid;
+use kernel::signal::SIG_IGN;
 use kernel::table::footprint::{CloneFlags, Subject};
 use kernel::table::{self, FootprintRule};
+use kernel::{Process, Tid};
 use memory::{Logged, SpaceId};
 use world::refusal::Refusal;
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
@@ -147,7 +148,17 @@ impl Stepper<'_> {
         if self.workload.options.holes.zones && table::row(call.0).is_some_and(|row| row.remaps.is_some()) {
             return Some(Footprint::Nothing);
         }
-        Some(self.view().asked(tid, call).reach())
+        let reach = self.view().asked(tid, call).reach();
+        let is_interruptible = reach == Footprint::Nothing && self.may_be_noticed_by_handlers(tid, call.0);
+        Some(if is_interruptible { Footprint::Objects(Vec::new()) } else { reach })
+    }
+
+    /// Whether a handler of a signal may notice a call that nobody else does: it is an operation then.
+    fn may_be_noticed_by_handlers(&self, tid: Tid, call: u64) -> bool {
+        let kernel = &self.state.world.kernel;
+        let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
+        let has_handler = |process: &Process| process.signals.actions.iter().any(|action| action.handler > SIG_IGN);
+        self.executor.refinement.sends_signals && !table::footprint(call).is_local() && process.is_some_and(has_handler)
     }
 }
 

@@ -41,7 +41,7 @@ impl Stepper<'_> {
             return self.take_part(step, space, &parts);
         }
         self.state.overlay.thread_mut(tid).partial = None;
-        let (first, is_alone) = (step.accesses.len(), self.view().is_alone());
+        let (first, is_in_prefix) = (step.accesses.len(), self.view().is_in_prefix());
         if is_visible {
             self.hear_access(tid, space, access);
         }
@@ -51,7 +51,7 @@ impl Stepper<'_> {
         // well.
         let is_plain = self.state.is_plain(tid);
         step.accesses[first..].iter_mut().for_each(|access| access.plain = is_plain);
-        Ok(!is_visible && parts.is_empty() || is_alone || self.operated(step))
+        Ok(!is_visible && parts.is_empty() || is_in_prefix || self.operated(step))
     }
 
     /// The accesses of the next instruction to racing words, in order, as atomic parts with the values that they write.
@@ -182,6 +182,12 @@ impl State {
     pub(crate) fn half_done(&self, tid: Tid) -> Option<&Partial> {
         let partial = self.overlay.thread(tid)?.partial.as_ref()?;
         (partial.rip == self.world.cpus[&tid].rip).then_some(partial)
+    }
+
+    /// Whether a thread has executed a part of an instruction that signals do not interrupt. Between the rounds of a string
+    /// instruction they do.
+    pub(crate) fn is_inside_instruction(&self, tid: Tid) -> bool {
+        self.half_done(tid).is_some() && !self.is_string_move(tid)
     }
 
     /// Writes back the values that an instruction has read so far, so that it reads them again.

@@ -94,6 +94,18 @@ pub fn default(number: u8) -> Default {
     ROWS.iter().find(|row| row.0 == number).map_or(Default::Terminate, |row| row.2)
 }
 
+/// The signal of a name, with or without `SIG`.
+#[must_use]
+pub fn named(name: &str) -> Option<u8> {
+    let short = name.strip_prefix("SIG").unwrap_or(name);
+    ROWS.iter().find(|row| row.1.strip_prefix("SIG") == Some(short)).map(|row| row.0)
+}
+
+/// All names, without `SIG`.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().filter_map(|row| row.1.strip_prefix("SIG"))
+}
+
 /// The name, such as `SIGHUP` or `SIGRT_3`.
 #[must_use]
 pub fn name(number: u8) -> String {

@@ -65,6 +65,7 @@ fn fault(happens: &FaultEvent) -> String {
         FaultEvent::Restart(program) => format!("kill {program} and start it again"),
         FaultEvent::Pause(program) => format!("pause {program}"),
         FaultEvent::Resume(program) => format!("{program} goes on"),
+        FaultEvent::Signal { signal, program } => format!("{signal} is sent to {program}"),
         FaultEvent::Reset([one, other]) => format!("reset the connection of {one} and {other}"),
         FaultEvent::Arrival(said) => format!("a delayed datagram arrives: {}", bytes(said)),
         FaultEvent::PowerLoss => "power fails".to_owned(),

@@ -15,6 +15,7 @@ static unsigned hit(int other, int number) {
     return PROCESSED ? kill(id, number) != 0 : syscall(SYS_tgkill, getpid(), id, number) != 0;
 }
 static void adds(int number) { handled++, s->w[0] += 2; }
+static void copies(int number) { s->w[1] = V(s->w[0]); }
 static void posts(int number) { handled++, sem_post(&s->sem); }
 static void stores(int number) { atomic_store(&s->a[0], 3); }
 static unsigned waiting(void) {

@@ -274,6 +274,19 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
         &["MAIN_WORKS", "PAGE"],
         &["mprotect(page, 4096, PROT_NONE); V(page[0]) = 2; ", "", "memcpy(page, page + 8, 8); "],
     ),
+    (
+        "the only thread left waits behind a racing word",
+        &["EVENT", "MAIN_WORKS"],
+        &["s->w[0]++; fcntl(event, F_SETFL, O_NONBLOCK); r += polled(event, -1); ", "s->w[0] = 1; "],
+    ),
+    (
+        "an attempt finds a lock held whose holder has ended",
+        &[],
+        &[
+            "r += pthread_mutex_lock(&s->m[1]) != 0; r += s->w[0]; ",
+            "if (pthread_mutex_trylock(&s->m[1]) == 0) { pthread_mutex_lock(&s->m[1]); } else { s->w[0] = 1; r++; } ",
+        ],
+    ),
     ("two threads that end load a library", &[], &["pthread_exit(0); ", "pthread_exit(0); "]),
 ];
 

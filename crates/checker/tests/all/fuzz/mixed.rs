@@ -94,6 +94,16 @@ fn crashing_unordered() -> Options {
     with_faults(&["crash:posix"])
 }
 
+/// It is sent a signal that it may handle.
+fn signalled() -> Options {
+    with_faults(&["signal:USR1"])
+}
+
+/// The same, where each access is a step whatever handlers do.
+fn signalled_finely() -> Options {
+    Options { fine: true, ..signalled() }
+}
+
 /// Calls that programs of the fuzz make fail, once or for good; reads and writes are short.
 fn faulty() -> Options {
     with_faults(&[
@@ -189,6 +199,25 @@ const LOOKS: &[Look] = &[
     Look { name: "restarts", options: restarting, plain: restarting, every: 45, ..REDUCED },
     Look { name: "pauses", options: pausing, plain: pausing, every: 35, ..REDUCED },
     Look { name: "pauses, classes", options: pausing, plain: pausing, every: 70, ..CLASSES },
+    Look { name: "signals", options: signalled, plain: signalled, applies: handles_signals, every: 2, ..REDUCED },
+    Look {
+        name: "signals, classes",
+        options: signalled,
+        plain: signalled,
+        applies: |mix| handles_signals(mix) && !mix.traits.loops,
+        every: 4,
+        ..CLASSES
+    },
+    Look {
+        name: "signals, fine steps",
+        see: full,
+        options: signalled_finely,
+        plain: signalled,
+        is_same: is_wrong_alike,
+        applies: handles_signals,
+        every: 4,
+        ..REDUCED
+    },
     // Only programs with files have something to lose.
     Look { name: "crashes", options: crashing, plain: crashing, applies: writes_files, every: 6, ..REDUCED },
     Look {
@@ -229,6 +258,11 @@ fn has_plain_memory(mix: &Mix) -> bool {
 /// Whether it makes files, or changes some.
 fn writes_files(mix: &Mix) -> bool {
     ["open(", "rename(", "unlink(", "link("].iter().any(|call| mix.says(call))
+}
+
+/// Whether it has a handler.
+fn handles_signals(mix: &Mix) -> bool {
+    mix.needs.contains("SIGNAL")
 }
 
 /// Whether there is something that a network can do to it.
@@ -529,12 +563,17 @@ const TRIED: u64 = 60;
 
 /// Opens a hole: some program of a family must have another answer then.
 fn is_noticed_in(family: &'static Family, holes: Holes) {
+    is_noticed_with(family, Options::default, holes);
+}
+
+/// The same in searches with some options.
+fn is_noticed_with(family: &'static Family, options: fn() -> Options, holes: Holes) {
     let mixes: Vec<Mix> = (0..TRIED).map(|seed| mix::of_family(family, seed)).collect();
     let programs = mixes.iter().enumerate().map(|(number, mix)| (0, mix.program(number))).collect();
     let batch = Batch::of(&format!("hole-{}", family.name.replace(' ', "-")), programs);
     let is_different = |case: Case<'_>| {
-        let Answer::Seen(seen) = ask(&case, full, Options::default()) else { return false };
-        match ask(&case, reduced, Options { holes, ..Options::default() }) {
+        let Answer::Seen(seen) = ask(&case, full, options()) else { return false };
+        match ask(&case, reduced, Options { holes, ..options() }) {
             Answer::Seen(other) => seen != other,
             Answer::Missing(_) => false,
             Answer::Panicked(_) => true,
@@ -574,6 +613,11 @@ fn it_is_noticed_when_all_locks_of_readers_and_writers_are_alike() {
 #[test]
 fn it_is_noticed_when_instructions_are_not_torn() {
     is_noticed_in(family("copies"), Holes { tears: true, ..Holes::default() });
+}
+
+#[test]
+fn it_is_noticed_when_handlers_race_with_nothing() {
+    is_noticed_with(family("interrupted"), signalled, Holes { handlers: true, ..Holes::default() });
 }
 
 #[test]

@@ -124,6 +124,21 @@ pub const FAMILIES: &[Family] = &[
             "r += waiting(); ",
         ],
     ),
+    // What handlers access next to what they interrupt.
+    family(
+        "interrupted",
+        &["SIGNAL"],
+        &[
+            "signal(SIGUSR1, adds); ",
+            "signal(SIGUSR1, copies); ",
+            "{ unsigned t = V(s->w[{n}]); V(s->w[{n}]) = t + 1; } ",
+            "V(s->w[0]) = {v}; V(s->w[1]) = {v}; ",
+            "r += V(s->w[{n}]); ",
+            "r += V(handled); ",
+            "mask(SIG_BLOCK); {B}mask(SIG_UNBLOCK); ",
+            "errno = {v}; r += errno; ",
+        ],
+    ),
     family(
         "suspend",
         &["SIGNAL", "BLOCKED", "IDS"],
