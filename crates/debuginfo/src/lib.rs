@@ -20,6 +20,7 @@
 //! are.
 
 mod dwarf;
+mod errno;
 mod globals;
 pub mod lines;
 mod listing;

@@ -4,7 +4,7 @@ use super::dwarf::{Dwarf, Place};
 use super::globals::Spot;
 use super::types::{Member, Shape};
 use super::unwind::space_of;
-use super::{DebugInfo, Loaded, reached, symbols};
+use super::{DebugInfo, Loaded, errno, reached, symbols};
 use kernel::Tid;
 use memory::{Backing, Mapping, Name, Sharing, SpaceId};
 use std::fmt;
@@ -137,6 +137,7 @@ impl DebugInfo {
         let mapping = world.memory.space_exists(space).then(|| world.memory.mapping_at(space, address)).flatten()?;
         // Libraries have their blocks elsewhere, where only the dynamic linker knows.
         let known = known.or_else(|| per_thread(world, space, modules.program()?, address));
+        let known = known.or_else(|| errno::errno(world, space, &modules.loaded, address));
         let known = known.or_else(|| self.on_stack(world, space, mapping, address));
         known.or_else(|| Some(self.reached(world, space, mapping, address)))
     }

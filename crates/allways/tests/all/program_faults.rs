@@ -35,6 +35,44 @@ fn a_program_that_looks_at_what_calls_return_survives() {
     }
 }
 
+/// A program alone, with flags of its compiler; the faults; what is told of it.
+fn alone(name: &str, flags: &[&str], faults: &[&str]) -> (Folder, Told) {
+    let folder = Folder::new(&format!("program-faults-{name}{}", flags.concat()));
+    folder.compile(name, flags, &format!("programs/faults/{name}.c"));
+    let told = checked(&folder, faults, &format!("./{name}"));
+    (folder, told)
+}
+
+#[test]
+fn a_signal_comes_between_any_two_instructions() {
+    let sent = ["--faults", "1", "--only", "signal:CHLD"];
+    let (folder, told) = alone("handler", &[], &sent);
+    says(&told, 1, &["error[assert]", "SIGCHLD is sent to handler", "gets SIGCHLD", "writes errno", "confirmed by replay"]);
+    says(&folder.run(&["replay"]), 1, &["error[assert]", "SIGCHLD is sent to handler"]);
+    let (_, told) = alone("handler", &["-DSAVES"], &sent);
+    says(&told, 0, &["exhaustive", "holds: 3 of 3", "up to 1 of signal:CHLD"]);
+}
+
+#[test]
+fn a_signal_that_a_fault_sends_may_end_the_program() {
+    let (_, told) = alone("handler", &["-DSAVES"], &["--faults", "1", "--only", "signal:TERM:handler"]);
+    says(&told, 0, &["exhaustive", "holds: 3 of 3"]);
+    assert!(!told.out.contains("was never reached"), "{}", told.out);
+}
+
+#[test]
+fn signals_of_children_that_end_together_are_one() {
+    says(&alone("children", &[], &[]).1, 1, &["error[deadlock]", "main waits for ever", "rt_sigsuspend"]);
+    says(&alone("children", &["-DALL"], &[]).1, 0, &["exhaustive", "holds: 3 of 3"]);
+}
+
+#[test]
+fn a_server_without_memory_keeps_its_descriptors() {
+    let fault = ["--faults", "1", "--only", "mmap:error=ENOMEM"];
+    says(&alone("leak", &[], &fault).1, 1, &["error[assert]", "leak.c:27", "-> ENOMEM (fault)"]);
+    says(&alone("leak", &["-DCLOSES"], &fault).1, 0, &["exhaustive", "holds: 3 of 3"]);
+}
+
 #[test]
 fn a_fault_that_cannot_happen_is_told() {
     let told = checked(&save("never", &[]), &["--faults", "1", "--only", "fsync:error=EIO"], "./save");

@@ -5,6 +5,7 @@ use debuginfo::{Kind, Storage, Value, Variable};
 use kernel::Tid;
 
 const SOURCE: &str = r#"
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ __attribute__((noinline)) int next(void) { static int counter; TELL(&counter); r
 __attribute__((noinline)) void use(int *p) { *p += 1; asm volatile("" : : "r"(p) : "memory"); }
 void *thread(void *p) {
     int local[4] = { 0 }; use(&local[2]); TELL(&local[2]);
-    TELL(&mine);
+    TELL(&mine); TELL(&errno);
     fflush(stdout); pthread_mutex_lock(&m); use(local); return p;
 }
 int main(void) {
@@ -102,6 +103,8 @@ fn stacks_heaps_and_blocks_of_threads_are_told_apart() {
     assert_eq!(local.storage, Storage::Local(tid, "thread".into()));
     let mine = at(&mut standing, "&mine");
     assert_eq!((mine.path.as_str(), mine.storage), ("mine", Storage::ThreadLocal(tid)));
+    let errno = at(&mut standing, "&errno");
+    assert_eq!((errno.to_string().as_str(), errno.storage), ("errno (int)", Storage::ThreadLocal(tid)));
     assert_eq!(at(&mut standing, "heap").storage, Storage::Heap);
     let pointer = standing.world.cpus[&tid].gpr[4];
     let below = standing.info.variable_at(&standing.world, standing.space, pointer - 4096);
