@@ -47,7 +47,11 @@ fn alone(name: &str, flags: &[&str], faults: &[&str]) -> (Folder, Told) {
 fn a_signal_comes_between_any_two_instructions() {
     let sent = ["--faults", "1", "--only", "signal:CHLD"];
     let (folder, told) = alone("handler", &[], &sent);
-    says(&told, 1, &["error[assert]", "SIGCHLD is sent to handler", "gets SIGCHLD", "writes errno", "confirmed by replay"]);
+    says(
+        &told,
+        1,
+        &["error[assert]", "SIGCHLD is sent to handler", "gets SIGCHLD", "writes errno", "confirmed by replay"],
+    );
     says(&folder.run(&["replay"]), 1, &["error[assert]", "SIGCHLD is sent to handler"]);
     let (_, told) = alone("handler", &["-DSAVES"], &sent);
     says(&told, 0, &["exhaustive", "holds: 3 of 3", "up to 1 of signal:CHLD"]);
