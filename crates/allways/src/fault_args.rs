@@ -44,7 +44,7 @@ pub struct FaultArgs {
     /// None of these kinds of fault, components or faults
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub except: Vec<String>,
-    /// No fault before this has been true, such as `server@ready` or `up == 3`
+    /// No fault before this has been true, such as `server@ready` or `up == 3`; of programs a proposition
     #[arg(long, value_name = "CONDITION")]
     pub after: Option<String>,
     /// Start this command when power has failed: it finds what is left on the disk (--only crash)

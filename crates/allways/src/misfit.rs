@@ -70,7 +70,7 @@ fn flag(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }
 
-fn of_models(args: &CheckArgs) -> [(&'static str, bool); 13] {
+fn of_models(args: &CheckArgs) -> [(&'static str, bool); 12] {
     let (model, faults) = (&args.model, &args.scope);
     [
         ("-D", !model.define.is_empty()),
@@ -82,7 +82,6 @@ fn of_models(args: &CheckArgs) -> [(&'static str, bool); 13] {
         ("--store", args.store != StoreName::Tree),
         ("--trail", args.trail),
         ("--except", !faults.except.is_empty()),
-        ("--after", faults.after.is_some()),
         ("--heals", faults.heals),
         ("--reset", !faults.reset.is_empty()),
         ("--format spin", args.format == CheckFormat::Spin),

@@ -8,8 +8,19 @@ use serde::{Deserialize, Serialize};
 const HELP: &str = "such as --faults 1 --only 'write:error=ENOSPC,kill:server'";
 
 /// Faults that are tried where nobody names some.
-const USUAL: [&str; 10] =
-    ["read:short", "write:short", "loss", "duplicate", "reorder", "delay", "reset", "kill", "restart", "pause"];
+const USUAL: [&str; 11] = [
+    "read:short",
+    "write:short",
+    "loss",
+    "duplicate",
+    "reorder",
+    "delay",
+    "reset",
+    "refuse",
+    "kill",
+    "restart",
+    "pause",
+];
 
 /// Which faults may happen to programs.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
@@ -29,6 +40,9 @@ pub struct FaultOptions {
     /// Power: `crash`, `crash:posix`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk: Vec<String>,
+    /// No fault before this proposition has been true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// Each at most as often as it is listed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub as_listed: bool,
@@ -42,6 +56,7 @@ impl Default for FaultOptions {
             net: Vec::new(),
             process: Vec::new(),
             disk: Vec::new(),
+            after: None,
             as_listed: false,
         }
     }
@@ -61,7 +76,7 @@ impl FaultOptions {
     /// From flags; nothing if no fault is wanted.
     pub fn new(counts: &[FaultCount], scope: &FaultArgs) -> Result<Option<Self>, String> {
         let count = match counts {
-            [] if scope.only.is_empty() => return Ok(None),
+            [] if scope.only.is_empty() && scope.after.is_none() => return Ok(None),
             [] => {
                 return Err("no fault may happen yet\n  = help: say how many faults may happen: --faults 1".to_owned());
             }
@@ -73,7 +88,7 @@ impl FaultOptions {
                 "`--faults` does not say which faults may happen\n  = help: name them with --only, {HELP}"
             ));
         }
-        Ok(Some(Self::of(count, &scope.only)))
+        Ok(Some(Self { after: scope.after.clone(), ..Self::of(count, &scope.only) }))
     }
 
     /// Some faults, so many in a run.
@@ -88,6 +103,7 @@ impl FaultOptions {
             net: of("net"),
             process: of("process"),
             disk: of("disk"),
+            after: None,
             as_listed: false,
         }
     }
@@ -131,6 +147,7 @@ impl FaultOptions {
 
     /// For the report: what might happen.
     pub fn told(&self) -> String {
-        format!("up to {} of {}", self.budget, self.all().collect::<Vec<_>>().join(", "))
+        let after = self.after.iter().map(|after| format!(" after {after}")).collect::<String>();
+        format!("up to {} of {}{after}", self.budget, self.all().collect::<Vec<_>>().join(", "))
     }
 }

@@ -99,7 +99,8 @@ impl Attack<'_> {
     fn search(&mut self, set: &[usize]) -> Result<Shown, String> {
         let names: Vec<&str> = set.iter().map(|fault| self.campaign.told.faults[*fault].name.as_str()).collect();
         let mut options = self.options.clone();
-        options.view.faults = (!set.is_empty()).then(|| FaultOptions::listed(&names));
+        let after = self.options.view.faults.as_ref().and_then(|faults| faults.after.clone());
+        options.view.faults = (!set.is_empty()).then(|| FaultOptions { after, ..FaultOptions::listed(&names) });
         // Every property is asked for its own violation, and one is enough.
         options.search.keep_going = true;
         let mut wanted = Wanted::new(&options, self.no_save);

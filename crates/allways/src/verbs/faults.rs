@@ -122,11 +122,12 @@ fn faults_of(view: &ViewOptions, args: &FaultsArgs) -> Result<FaultOptions, Stri
         [FaultCount { class: None, count }] => count,
         _ => return Err("`--faults` of programs is one number: a budget for all kinds together".to_owned()),
     };
-    Ok(match &view.faults {
+    let faults = match &view.faults {
         Some(faults) => FaultOptions { budget: faults.budget.max(asked), ..faults.clone() },
         None if view.peer.is_empty() => FaultOptions::usual(asked),
         None => FaultOptions { process: Vec::new(), ..FaultOptions::usual(asked) },
-    })
+    };
+    Ok(FaultOptions { after: scope.after.clone().or(faults.after.clone()), ..faults })
 }
 
 fn attack_model(

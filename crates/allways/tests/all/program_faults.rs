@@ -78,6 +78,23 @@ fn a_server_without_memory_keeps_its_descriptors() {
 }
 
 #[test]
+fn faults_may_be_of_one_file_and_begin_late() {
+    let folder = save("scoped", &[]);
+    let check = |more: &[&str]| checked(&folder, &[&["--faults", "1"], more].concat(), "./save");
+    says(&check(&["--only", "write:error=ENOSPC:path=record.*"]), 1, &["error[assert]", "-> ENOSPC (fault)"]);
+    let other = "write:error=ENOSPC:path=other";
+    says(&check(&["--only", other]), 0, &["holds: 3 of 3", &format!("the fault {other} was never reached")]);
+    // When the record has its name, all was written.
+    let late = ["--only", "write:error=ENOSPC,write:short", "--after", "exists(\"record\")"];
+    says(&check(&late), 0, &["exhaustive", "holds: 3 of 3", "after exists(\"record\")", "was never reached"]);
+    let early = ["--only", "write:short", "--after", "exists(\"record.new\")"];
+    says(&check(&early), 1, &["error[assert]", "confirmed by replay"]);
+    says(&folder.run(&["replay"]), 1, &["error[assert]", "(fault)"]);
+    says(&check(&["--only", "write:short", "--after", "exists(record"]), 2, &["--after"]);
+    says(&checked(&folder, &["--after", "exists(\"record\")"], "./save"), 2, &["--faults 1"]);
+}
+
+#[test]
 fn a_fault_that_cannot_happen_is_told() {
     let told = checked(&save("never", &[]), &["--faults", "1", "--only", "fsync:error=EIO"], "./save");
     says(&told, 0, &["the fault fsync:error=EIO was never reached"]);

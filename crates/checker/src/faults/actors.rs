@@ -92,7 +92,11 @@ impl Workload {
         let mut actors = self.healing_actors(kernel, history);
         if !self.faults.is_spent(history) {
             let faults = (0..).zip(&self.faults.all).filter(|(number, _)| self.faults.may_happen(*number, history));
-            actors.extend(faults.filter_map(|(number, fault)| self.fault_actor(number, fault, kernel, history)));
+            let faults = faults.filter_map(|(number, fault)| self.fault_actor(number, fault, kernel, history));
+            // The step that makes the condition true writes the world.
+            let waits = |actor| Actor { choices: 0, awaits: vec![world_object()], ..actor };
+            let may = !self.faults.awaits(history);
+            actors.extend(faults.map(|actor| if may { actor } else { waits(actor) }));
         }
         actors
     }

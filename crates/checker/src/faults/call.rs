@@ -12,7 +12,8 @@ use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
 use kernel::call::Deviation;
-use kernel::errno::Errno;
+use kernel::errno::{ECONNREFUSED, Errno};
+use kernel::net::connect::asks_for_tcp;
 use kernel::net::datagram_fault::DatagramFault;
 use kernel::{Tid, datagram, short_transfer, signal, table};
 
@@ -29,6 +30,7 @@ impl CallFault {
     pub fn deviation(self) -> Deviation {
         match self.effect {
             Effect::Error { errno, .. } => Deviation { error: Some(errno), ..Deviation::default() },
+            Effect::Refuse => Deviation { error: Some(ECONNREFUSED), ..Deviation::default() },
             Effect::Datagram(fault) => Deviation { datagram: Some(fault), ..Deviation::default() },
             _ => Deviation { most: self.most, ..Deviation::default() },
         }
@@ -73,6 +75,12 @@ impl<'a> View<'a> {
         faults.filter(move |(_, fault)| is_about(fault)).map(|(index, fault)| (index as u16, fault))
     }
 
+    /// The same where the call is on a file that the fault is about.
+    fn faults_on(self, tid: Tid, call: (u64, [u64; 6])) -> impl Iterator<Item = (u16, &'a PlacedFault)> {
+        let is_meant = move |fault: &PlacedFault| fault.path.as_ref().is_none_or(|path| self.is_on(tid, call, path));
+        self.faults_of(tid, call.0).filter(move |(_, fault)| is_meant(fault))
+    }
+
     /// Faults of the plan that are about the datagram that a syscall of a thread sends.
     fn datagram_faults(
         self,
@@ -102,12 +110,13 @@ impl<'a> View<'a> {
     /// Faults that may happen to the next syscall of a thread.
     pub(crate) fn call_faults(self, tid: Tid) -> Vec<CallFault> {
         let kernel = &self.state.world.kernel;
-        if self.workload.faults.is_spent(&self.state.history) || signal::is_deliverable(kernel, tid) {
+        let (faults, history) = (&self.workload.faults, &self.state.history);
+        if faults.is_spent(history) || faults.awaits(history) || signal::is_deliverable(kernel, tid) {
             return Vec::new();
         }
         let Some((call, waits)) = self.call_to_fail(tid) else { return Vec::new() };
-        let faults =
-            self.faults_of(tid, call.0).filter(|(index, _)| !self.state.history.has_permanent(*index, self.workload));
+        let faults = self.faults_on(tid, call);
+        let faults = faults.filter(|(index, _)| !self.state.history.has_permanent(*index, self.workload));
         let faults = faults.chain(self.datagram_faults(tid, call));
         let faults = faults.filter(|(index, _)| self.workload.faults.may_happen(*index, &self.state.history));
         faults.flat_map(|(fault, placed)| self.ways(tid, (fault, placed.effect), call, waits)).collect()
@@ -123,8 +132,11 @@ impl<'a> View<'a> {
     ) -> Vec<CallFault> {
         let kernel = &self.state.world.kernel;
         match effect {
-            Effect::Error { .. } | Effect::Datagram(_) if waits => Vec::new(),
-            Effect::Error { .. } | Effect::Datagram(_) => vec![CallFault { fault, effect, most: None }],
+            Effect::Error { .. } | Effect::Datagram(_) | Effect::Refuse if waits => Vec::new(),
+            Effect::Refuse if !asks_for_tcp(kernel, tid, number, &args) => Vec::new(),
+            Effect::Error { .. } | Effect::Datagram(_) | Effect::Refuse => {
+                vec![CallFault { fault, effect, most: None }]
+            }
             Effect::Short { .. } => {
                 let written =
                     short_transfer::amounts_written(kernel, tid, number, &args).into_iter().filter(|_| !waits);
@@ -136,9 +148,9 @@ impl<'a> View<'a> {
     }
 
     /// The error of a permanent fault that has happened.
-    fn permanent_error(self, tid: Tid, number: u64) -> Option<Errno> {
+    fn permanent_error(self, tid: Tid, call: (u64, [u64; 6])) -> Option<Errno> {
         let happened = |(index, _): &(u16, &PlacedFault)| self.state.history.faults.contains(index);
-        self.faults_of(tid, number).filter(happened).find_map(|(_, fault)| fault.permanent_error())
+        self.faults_on(tid, call).filter(happened).find_map(|(_, fault)| fault.permanent_error())
     }
 }
 
@@ -160,17 +172,17 @@ impl Stepper<'_> {
     }
 
     /// How the syscall that a step makes deviates: as the alternative says, or because of a permanent fault.
-    pub(crate) fn deviation(&mut self, step: &mut Step, number: u64) -> Deviation {
+    pub(crate) fn deviation(&mut self, step: &mut Step, call: (u64, [u64; 6])) -> Deviation {
         let chosen = step.alternative.take_deviation();
         if chosen != Deviation::default() || self.workload.faults.all.is_empty() || self.state.starts(step.tid) {
             return chosen;
         }
         let view = self.view();
-        let permanent = view.faults_of(step.tid, number).filter(|(_, fault)| fault.permanent_error().is_some());
+        let permanent = view.faults_of(step.tid, call.0).filter(|(_, fault)| fault.permanent_error().is_some());
         let reads: Vec<Access> = permanent
             .map(|(index, _)| Access { object: permanent_object(index), write: false, plain: false })
             .collect();
-        let error = view.permanent_error(step.tid, number);
+        let error = view.permanent_error(step.tid, call);
         step.accesses.extend(reads);
         self.listener.fault = error.map(|_| String::new());
         Deviation { error, ..chosen }

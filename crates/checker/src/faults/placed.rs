@@ -1,5 +1,6 @@
 //! A plan of faults for programs that were started: names have become processes.
 
+use super::path_pattern::PathPattern;
 use super::plan::{Effect, Fault, FaultPlan};
 use crate::footprint::access::{self, Kind};
 use crate::system::programs::Programs;
@@ -15,6 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlacedFaults {
     pub budget: u32,
+    /// The proposition that has been true before any fault, by its bit.
+    pub after: Option<u32>,
     pub all: Vec<PlacedFault>,
 }
 
@@ -25,6 +28,8 @@ pub(crate) struct PlacedFault {
     pub effect: Effect,
     /// Any, if none is named.
     pub(super) programs: Option<Vec<Pid>>,
+    /// Any file, if none is named.
+    pub(super) path: Option<PathPattern>,
     /// How often it may happen in a run.
     most: u32,
     /// How often it has happened, in all schedules and workers.
@@ -45,13 +50,23 @@ impl PlacedFaults {
             _ => *budget,
         };
         let all = different.flat_map(|(_, fault)| placed(fault, most(fault), started)).collect();
-        Self { budget: *budget, all }
+        Self { budget: *budget, after: None, all }
     }
 
     /// Whether a fault may still happen, as far as it is counted on its own.
     pub fn may_happen(&self, fault: u16, history: &History) -> bool {
         let happened = history.faults.iter().filter(|other| **other == fault).count();
         happened < self.all[usize::from(fault)].most as usize
+    }
+
+    /// Whether no fault may happen yet.
+    pub fn awaits(&self, history: &History) -> bool {
+        self.after.is_some() && !history.may_fault
+    }
+
+    /// Whether the condition holds before which no fault happens, by what holds in a state.
+    pub fn may_begin(&self, valuation: u64) -> bool {
+        self.after.is_some_and(|bit| valuation >> bit & 1 == 1)
     }
 
     /// Whether no more faults may happen.
@@ -113,6 +128,21 @@ impl Programs {
         self.workload.options.faults.faults.iter().try_for_each(verify)
     }
 
+    /// Lets no fault happen before a proposition has been true.
+    ///
+    /// # Errors
+    /// If it cannot be read, or names what is not there.
+    pub fn await_before_faults(&mut self, text: &str) -> Result<(), String> {
+        let bit = self.observe(text)?;
+        self.workload.faults.after = Some(bit);
+        let now = self.workload.valuation(&self.state);
+        if self.workload.faults.may_begin(now) {
+            self.state.history.may_fault = true;
+            self.initial = self.save();
+        }
+        Ok(())
+    }
+
     /// All faults that may happen, by name.
     #[must_use]
     pub fn faults(&self) -> Vec<&str> {
@@ -135,9 +165,16 @@ impl Programs {
 
 /// A fault with its processes. What happens to a program is a fault of its own for each.
 fn placed(fault: &Fault, most: u32, started: &[(Pid, String)]) -> Vec<PlacedFault> {
-    let Fault { name, effect, program } = fault;
+    let Fault { name, effect, program, path } = fault;
     let programs = program.as_ref().map(|program| named(program, started).unwrap_or_default());
-    let one = |name: String, programs| PlacedFault { name, effect: *effect, programs, most, happened: Arc::default() };
+    let one = |name: String, programs| PlacedFault {
+        name,
+        effect: *effect,
+        programs,
+        path: path.clone(),
+        most,
+        happened: Arc::default(),
+    };
     if !effect.is_of_program() {
         return vec![one(name.clone(), programs)];
     }

@@ -1,16 +1,20 @@
 //! Which faults may happen, and how users write them: in the words of strace's `inject`, and of netem.
 //!
 //! `write:error=ENOSPC` is one call of `write(2)` that fails, `write:error=ENOSPC:when=1+` that one and all after it,
-//! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children.
-//! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` to a TCP connection; `kill`, `restart` and `pause`
+//! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children, `path=NAME` to
+//! calls on a file.
+//! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` and `refuse` to a TCP connection; `kill`, `restart` and `pause`
 //! to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
 //! `signal:TERM:PROGRAM` sends it a signal. `crash` is power loss, for all
 //! programs at once: `crash:posix` on a disk that guarantees no more than POSIX does, `crash:block=512` where it writes in such pieces.
 
+use super::path_pattern::PathPattern;
 use kernel::errno::Errno;
 use kernel::files::disk::{Model, Order};
+use kernel::net::connect::CONNECT;
 use kernel::net::datagram_fault::DatagramFault;
 use kernel::signal::number::{self, SIGKILL, SIGSTOP};
+use kernel::table::Argument;
 use kernel::{short_transfer, table};
 use trace::similar;
 
@@ -34,6 +38,8 @@ pub struct Fault {
     pub effect: Effect,
     /// The program to which it happens; any, if none.
     pub program: Option<String>,
+    /// The files on which a call must be; any, if none.
+    pub path: Option<PathPattern>,
 }
 
 /// What a fault does.
@@ -57,6 +63,8 @@ pub enum Effect {
     Datagram(DatagramFault),
     /// A TCP connection is reset, at both ends.
     Reset,
+    /// A TCP connection is refused, although somebody listens.
+    Refuse,
     /// A program ends at once, by `SIGKILL`.
     Kill,
     /// The same, and its command is started again.
@@ -75,6 +83,7 @@ impl Effect {
     pub fn call(self) -> Option<u64> {
         match self {
             Self::Error { call, .. } | Self::Short { call } => Some(call),
+            Self::Refuse => Some(CONNECT),
             _ => None,
         }
     }
@@ -104,17 +113,18 @@ impl Effect {
     /// Whether it happens to messages or connections.
     #[must_use]
     pub fn is_of_network(self) -> bool {
-        matches!(self, Self::Datagram(_) | Self::Reset)
+        matches!(self, Self::Datagram(_) | Self::Reset | Self::Refuse)
     }
 }
 
 /// Faults that have a word of their own: `kill:server`, or `kill` for any program.
-const WORDS: [(&str, Effect); 8] = [
+const WORDS: [(&str, Effect); 9] = [
     ("loss", Effect::Datagram(DatagramFault::Loss)),
     ("duplicate", Effect::Datagram(DatagramFault::Duplicate)),
     ("reorder", Effect::Datagram(DatagramFault::Reorder)),
     ("delay", Effect::Datagram(DatagramFault::Delay)),
     ("reset", Effect::Reset),
+    ("refuse", Effect::Refuse),
     ("kill", Effect::Kill),
     ("restart", Effect::Restart),
     ("pause", Effect::Pause),
@@ -130,7 +140,7 @@ const SIGNAL: &str = "signal";
 const BLOCKS: std::ops::RangeInclusive<u32> = 1..=1 << 20;
 
 /// How faults are written.
-const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM], CALL:short, or one of loss, duplicate, reorder, delay, reset, kill, restart, pause, signal:NAME, alone or with :PROGRAM, or crash[:posix][:block=BYTES]";
+const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM][:path=NAME], CALL:short, or one of loss, duplicate, reorder, delay, reset, refuse, kill, restart, pause, signal:NAME, alone or with :PROGRAM, or crash[:posix][:block=BYTES]";
 
 /// What follows the name of a syscall.
 #[derive(Default)]
@@ -139,6 +149,7 @@ struct Terms<'a> {
     is_short: bool,
     is_permanent: bool,
     program: Option<&'a str>,
+    path: Option<&'a str>,
 }
 
 impl Fault {
@@ -153,18 +164,20 @@ impl Fault {
                 name: name.to_owned(),
                 effect: Effect::Crash(model),
                 program: None,
+                path: None,
             });
         }
         if call == SIGNAL {
             let (signal, program) = terms.split_once(':').unwrap_or((terms, ""));
             let program = Some(program).filter(|program| !program.is_empty()).map(str::to_owned);
-            return Ok(Self { name: name.to_owned(), effect: Effect::Signal(sent(name, signal)?), program });
+            let effect = Effect::Signal(sent(name, signal)?);
+            return Ok(Self { name: name.to_owned(), effect, program, path: None });
         }
         // Calls of the same name (`kill(2)`, `pause(2)`) fail with an error.
         let word = WORDS.iter().find(|(word, _)| *word == call && !terms.contains('='));
         if let Some((_, effect)) = word {
             let program = Some(terms).filter(|program| !program.is_empty()).map(str::to_owned);
-            return Ok(Self { name: name.to_owned(), effect: *effect, program });
+            return Ok(Self { name: name.to_owned(), effect: *effect, program, path: None });
         }
         let row = table::rows().find(|row| row.name == call);
         let row = row.ok_or_else(|| unknown_call(name, call))?;
@@ -190,7 +203,13 @@ impl Fault {
                 ));
             }
         };
-        Ok(Self { name: name.to_owned(), effect, program: terms.program.map(str::to_owned) })
+        if terms.path.is_some()
+            && !row.arguments.iter().any(|argument| matches!(argument, Argument::Path | Argument::Fd))
+        {
+            return Err(format!("`{name}`: {call}(2) is on no file"));
+        }
+        let (program, path) = (terms.program.map(str::to_owned), terms.path.map(PathPattern::new));
+        Ok(Self { name: name.to_owned(), effect, program, path })
     }
 }
 
@@ -208,9 +227,10 @@ impl<'a> Terms<'a> {
                     ));
                 }
                 Some(("in", program)) => terms.program = Some(program),
+                Some(("path", path)) if !path.is_empty() => terms.path = Some(path),
                 _ => {
                     let word = term.split('=').next().unwrap_or(term);
-                    let hint = similar::hint(word, ["error", "short", "when", "in"]);
+                    let hint = similar::hint(word, ["error", "short", "when", "in", "path"]);
                     return Err(format!("`{name}`: `{term}` is not known{hint}\n  = help: {HELP}"));
                 }
             }
@@ -305,6 +325,8 @@ mod tests {
             ("write:eror=EIO", "did you mean `error`?"),
             ("write:error=EIO:when=3", "when=1+"),
             ("close:short", "returns no number of bytes"),
+            ("getpid:error=EIO:path=log", "is on no file"),
+            ("openat:error=EIO:pth=log", "did you mean `path`?"),
             ("write:short:error=EIO", "does not say what happens"),
         ];
         for (text, meant) in table {

@@ -27,7 +27,7 @@ impl Programs {
     }
 
     /// Adds a proposition whose truth is kept with each state; its bit.
-    fn observe(&mut self, text: &str) -> Result<u32, String> {
+    pub(crate) fn observe(&mut self, text: &str) -> Result<u32, String> {
         let told = |problem: proposition::Problem| problem.shown(text);
         let proposition = Proposition::parse(text).map_err(told)?;
         self.workload.facts(&self.state, |_, facts| proposition.verify(facts)).map_err(told)?;

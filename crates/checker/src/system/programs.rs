@@ -522,6 +522,10 @@ impl Programs {
         let progress = accesses.iter().any(access::changes);
         self.take_output();
         let after = self.valuation();
+        if self.workload.faults.awaits(&self.state.history) && self.workload.faults.may_begin(after) {
+            self.state.history.may_fault = true;
+            accesses.extend(access::everything());
+        }
         let has_changed = self.workload.support(&self.state) != support;
         let visible = self.workload.is_observed(&accesses, has_changed);
         if visible {

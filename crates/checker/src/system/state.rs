@@ -32,6 +32,8 @@ pub struct History {
     pub output: Map<(Pid, u8), Vec<u8>>,
     /// Faults that have happened, by their numbers, sorted.
     pub faults: Vec<u16>,
+    /// Whether the condition has been true before which no fault happens.
+    pub may_fault: bool,
     /// Programs that a fault pauses, sorted.
     pub paused: Vec<Pid>,
 }

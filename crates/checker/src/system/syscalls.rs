@@ -110,7 +110,7 @@ impl Stepper<'_> {
         }
         let has_stack = rule == FootprintRule::Forks(CloneFlags::Structure);
         let stack = has_stack.then(|| self.state.clone_stack(space, args[0])).flatten();
-        let deviation = self.deviation(step, number);
+        let deviation = self.deviation(step, (number, args));
         self.state.world.call_as(tid, deviation, self.listener)?;
         self.note_remap(step, remap);
         self.after_call(tid, (number, space));

@@ -20,15 +20,32 @@ use super::socket::{Family, Kind, Listener, Socket, Stage};
 use super::state::Net;
 use super::{close, name, unix};
 use super::{far_ends, far_unix};
+use crate::Kernel;
 use crate::call::{Call, Stop};
+use crate::descriptor::{Fd, File};
 use crate::errno::{EALREADY, ECONNABORTED, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENETUNREACH, Errno};
-use crate::id::Id;
+use crate::id::{Id, Tid};
 use crate::wait::{Condition, Interruption, Wait};
 
 /// How long Linux repeats a request that nobody answers: 1 + 2 + 4 + ... + 64 seconds (`tcp_syn_retries` is 6).
 ///
 /// `tcp(7)`, `tcp_syn_retries`. Virtual time: it passes when nobody else can move.
 const PATIENCE: u64 = 127_000_000_000;
+
+/// The number of `connect(2)`.
+pub const CONNECT: u64 = 42;
+
+/// Whether a call asks for a new TCP connection.
+#[must_use]
+pub fn asks_for_tcp(kernel: &Kernel, tid: Tid, number: u64, args: &[u64; 6]) -> bool {
+    let description = || kernel.description_for(tid, args[0] as Fd).and_then(|id| kernel.descriptions.get(&id));
+    let is_new = |socket: &Socket| socket.is_tcp() && socket.stage == Stage::Idle;
+    number == CONNECT
+        && match description().map(|description| &description.file) {
+            Some(File::Socket(id)) => kernel.net.sockets.get(id).is_some_and(is_new),
+            _ => false,
+        }
+}
 
 /// `connect(2)`.
 pub fn connect(call: &mut Call<'_>) -> Result<u64, Stop> {

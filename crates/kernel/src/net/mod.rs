@@ -15,7 +15,7 @@ pub mod address;
 mod bind;
 pub(crate) mod bytes;
 mod close;
-mod connect;
+pub mod connect;
 mod connection;
 mod create;
 pub mod datagram_fault;

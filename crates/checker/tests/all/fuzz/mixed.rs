@@ -36,6 +36,8 @@ struct Look {
     plain: fn() -> Options,
     /// What must never be true, in both.
     never: &'static [&'static str],
+    /// What has been true before any fault.
+    after: Option<&'static str>,
     is_same: fn(&Seen, &Seen) -> bool,
     applies: fn(&Mix) -> bool,
     /// One of so many programs is looked at like that.
@@ -104,6 +106,11 @@ fn signalled_finely() -> Options {
     Options { fine: true, ..signalled() }
 }
 
+/// It is killed, sent a signal, or cannot write any more.
+fn late() -> Options {
+    with_faults(&["kill", "signal:USR1", "write:error=EIO:when=1+"])
+}
+
 /// Calls that programs of the fuzz make fail, once or for good; reads and writes are short.
 fn faulty() -> Options {
     with_faults(&[
@@ -141,6 +148,7 @@ const REDUCED: Look = Look {
     options: Options::default,
     plain: Options::default,
     never: &[],
+    after: None,
     is_same: PartialEq::eq,
     applies: |_| true,
     every: 1,
@@ -244,8 +252,29 @@ const LOOKS: &[Look] = &[
         every: 16,
         ..CLASSES
     },
+    Look {
+        name: "late faults",
+        options: late,
+        plain: late,
+        after: Some(AFTER),
+        applies: has_plain_memory,
+        every: 12,
+        ..REDUCED
+    },
+    Look {
+        name: "late faults, classes",
+        options: late,
+        plain: late,
+        after: Some(AFTER),
+        applies: |mix| has_plain_memory(mix) && !mix.traits.loops,
+        every: 24,
+        ..CLASSES
+    },
     Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
 ];
+
+/// What several threads of some programs make true together.
+const AFTER: &str = "plain.w[1] > plain.w[0]";
 
 /// What is true of some programs now and then: of variables that are written in one run of plain accesses, too.
 const NEVER: &[&str] = &["plain.w[0] == 2", "plain.w[1] > plain.w[0] && plain.flag == 0"];
@@ -298,19 +327,20 @@ fn timed<R>(name: &'static str, look: impl FnOnce() -> R) -> R {
 }
 
 fn ask(case: &Case<'_>, see: fn(&mut Programs) -> Result<Seen, Missing>, options: Options) -> Answer {
-    ask_about(case, see, options, &[])
+    ask_about(case, see, options, (&[], None))
 }
 
-/// The same, where some propositions must never be true.
+/// The same, where some propositions must never be true, and one before any fault.
 fn ask_about(
     case: &Case<'_>,
     see: fn(&mut Programs) -> Result<Seen, Missing>,
     options: Options,
-    never: &[&str],
+    (never, after): (&[&str], Option<&str>),
 ) -> Answer {
     let look = || {
         let mut programs = case.start_with(options);
         never.iter().for_each(|text| programs.forbid(text).expect("frame.c has such variables"));
+        after.iter().for_each(|text| programs.await_before_faults(text).expect("it has those, too"));
         see(&mut programs)
     };
     match catch_unwind(AssertUnwindSafe(look)) {
@@ -389,7 +419,7 @@ fn compare(case: &Case<'_>, look: &Look, seen: &Seen) -> Option<Difference> {
     let own;
     let plain = match (look.plain)() == Options::default() && look.never.is_empty() {
         true => seen,
-        false => match ask_about(case, full, (look.plain)(), look.never) {
+        false => match ask_about(case, full, (look.plain)(), (look.never, look.after)) {
             Answer::Seen(seen) => {
                 own = seen;
                 &own
@@ -402,7 +432,7 @@ fn compare(case: &Case<'_>, look: &Look, seen: &Seen) -> Option<Difference> {
 }
 
 fn differs(case: &Case<'_>, look: &Look, plain: &Seen) -> Option<Difference> {
-    match ask_about(case, look.see, (look.options)(), look.never) {
+    match ask_about(case, look.see, (look.options)(), (look.never, look.after)) {
         Answer::Seen(seen) if (look.is_same)(plain, &seen) => None,
         Answer::Seen(seen) if moves_stacks(case.program) && is_same_elsewhere(plain, &seen) => None,
         Answer::Seen(seen) => {
