@@ -21,17 +21,17 @@ const SIZE: u64 = 4;
 
 /// The thread whose `errno` is at an address, told as a variable.
 pub(super) fn errno(world: &World, space: SpaceId, modules: &[Loaded], address: u64) -> Option<Variable> {
-    let offset = modules.iter().find_map(|loaded| offset(world, space, loaded))?;
+    let (offset, library) = modules.iter().find_map(|loaded| Some((offset(world, space, loaded)?, loaded)))?;
     let is_it = |base: u64| address.wrapping_sub(base.wrapping_add(offset)) < SIZE;
     let mut threads = world.cpus.iter().filter(|(tid, _)| space_of(world, **tid) == Some(space));
-    threads.find(|(_, cpu)| is_it(cpu.fs_base)).map(|(tid, _)| told(*tid))
+    threads.find(|(_, cpu)| is_it(cpu.fs_base)).map(|(tid, _)| told(*tid, library))
 }
 
-fn told(tid: Tid) -> Variable {
+fn told(tid: Tid, library: &Loaded) -> Variable {
     Variable {
         path: "errno".to_owned(),
         type_name: "int".to_owned(),
-        module: String::new(),
+        module: library.module.path.clone(),
         is_atomic: false,
         storage: Storage::ThreadLocal(tid),
     }

@@ -7,6 +7,7 @@ mod compare;
 pub mod diamond;
 mod generate;
 mod known;
+mod looks;
 mod loops;
 mod mix;
 mod mixed;
