@@ -3,6 +3,7 @@
 //! cleverness.
 
 pub mod counters;
+pub mod erased;
 pub mod heavy;
 pub mod monitors;
 pub mod oracle;
@@ -11,6 +12,7 @@ pub mod programs;
 pub mod random_model;
 
 pub use counters::Counters;
+pub use erased::Erased;
 pub use heavy::Heavy;
 pub use monitors::random_monitor;
 pub use oracle::Space;

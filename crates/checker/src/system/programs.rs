@@ -571,12 +571,15 @@ impl Programs {
     }
 }
 
+/// Without `--audit` a build for tests computes one in so many memoized and inherited results again. The fuzz audits all.
+const AUDITED_IN_TESTS: u32 = 4;
+
 impl Programs {
     /// Whether a memoized or inherited result is to be audited.
     pub(crate) fn is_due(&mut self) -> bool {
         match self.workload.options.audit {
             Some(one_in) => self.audited.is_due(one_in),
-            None => cfg!(debug_assertions),
+            None => cfg!(debug_assertions) && self.audited.is_due(AUDITED_IN_TESTS),
         }
     }
 

@@ -8,7 +8,7 @@ use explore::{
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use testkit::{Program, Shape, Space, random_monitor};
+use testkit::{Erased, Program, Shape, Space, random_monitor};
 use trace::{Choice, FailureKind, Schedule};
 
 const STATES_MAX: usize = 400;
@@ -52,7 +52,8 @@ fn every_order_and_store_finds_the_same_states_steps_and_failures() {
         let mut lengths = None;
         for store in [StoreKind::Tree, StoreKind::Fingerprint64, StoreKind::Fingerprint128] {
             for order in [Order::Breadth, Order::Depth { seed: None }, Order::Depth { seed: Some(seed) }] {
-                let outcome = search(&program, &Options { order, store, ..exhaustive() }, Control::default());
+                let outcome =
+                    search(&Erased::new(&program), &Options { order, store, ..exhaustive() }, Control::default());
                 assert!(outcome.complete());
                 assert_eq!(outcome.stats.states, space.states.len() as u64, "seed {seed} {order:?}");
                 assert_eq!(outcome.stats.steps, space.step_count(), "seed {seed} {order:?}");
@@ -73,12 +74,12 @@ fn workers_agree_on_larger_programs() {
     let mut compared = 0;
     for seed in 0..60 {
         let program = Program::random(seed, shape);
-        let one = search(&program, &exhaustive(), Control::default());
+        let one = search(&Erased::new(&program), &exhaustive(), Control::default());
         if one.stats.states < 5_000 || one.stats.states > 200_000 {
             continue;
         }
         compared += 1;
-        let three = search(&program, &Options { workers: 3, ..exhaustive() }, Control::default());
+        let three = search(&Erased::new(&program), &Options { workers: 3, ..exhaustive() }, Control::default());
         assert_eq!((one.stats.states, one.stats.steps), (three.stats.states, three.stats.steps), "seed {seed}");
         let lengths = |outcome: &Outcome| -> Vec<_> {
             outcome.violations.iter().map(|v| (v.failure.clone(), v.schedule.choices.len())).collect()
@@ -94,7 +95,7 @@ fn reduction_keeps_every_failure_and_stuck_state() {
     let mut smaller = 0;
     for (seed, program, space) in programs(4000, Shape { operations: 5, ..Shape::default() }) {
         let options = Options { reduction: Reduction::Safety, ..exhaustive() };
-        let outcome = search(&program, &options, Control::default());
+        let outcome = search(&Erased::new(&program), &options, Control::default());
         assert_eq!(failures(&outcome), space.failures, "seed {seed} {program:?}");
         check_schedules(&program, &outcome);
         smaller += usize::from(outcome.stats.states < space.states.len() as u64);
@@ -116,9 +117,16 @@ fn cycles_are_found_exactly_where_the_oracle_sees_one() {
             let expected = space.accepts(&program, &monitor, OBSERVER, fairness);
             for store in [StoreKind::Tree, StoreKind::Fingerprint128] {
                 let options = Options { store, ..Options::default() };
-                let found =
-                    find_cycle(&program, &monitor, OBSERVER, ltl_failure(), fairness, &options, Control::default())
-                        .outcome;
+                let found = find_cycle(
+                    &Erased::new(&program),
+                    &monitor,
+                    OBSERVER,
+                    ltl_failure(),
+                    fairness,
+                    &options,
+                    Control::default(),
+                )
+                .outcome;
                 assert_eq!(!found.violations.is_empty(), expected, "seed {seed} {fairness:?} {program:?} {monitor:?}");
                 assert_eq!(found.complete(), !expected);
                 for violation in &found.violations {
@@ -221,8 +229,15 @@ fn reduced_verdicts(reduction: Reduction, mut check: impl FnMut(u64, &Program, &
         }
         for monitor in &monitors {
             let expected = space.accepts(&program, monitor, OBSERVER, Fairness::Off);
-            let found =
-                find_cycle(&program, monitor, OBSERVER, ltl_failure(), Fairness::Off, &options, Control::default());
+            let found = find_cycle(
+                &Erased::new(&program),
+                monitor,
+                OBSERVER,
+                ltl_failure(),
+                Fairness::Off,
+                &options,
+                Control::default(),
+            );
             check(seed, &program, monitor, expected, &found.outcome);
         }
     }
@@ -260,7 +275,7 @@ fn a_reduction_that_ignores_cycles_loses_failures() {
     let mut wrong = 0;
     for (_, program, space) in programs(2000, Shape { operations: 5, ..Shape::default() }) {
         let options = Options { reduction: Reduction::Broken(LeftOut::Cycles), ..exhaustive() };
-        wrong += usize::from(failures(&search(&program, &options, Control::default())) != space.failures);
+        wrong += usize::from(failures(&search(&Erased::new(&program), &options, Control::default())) != space.failures);
     }
     assert!(wrong > 0);
 }
@@ -303,8 +318,14 @@ fn shortest_violations_on_arrival_are_found_by_breadth() {
         if monitor.states.len() == 1 {
             continue;
         }
-        let found =
-            search_monitored(&program, &monitor, OBSERVER, ltl_failure(), &Options::default(), Control::default());
+        let found = search_monitored(
+            &Erased::new(&program),
+            &monitor,
+            OBSERVER,
+            ltl_failure(),
+            &Options::default(),
+            Control::default(),
+        );
         assert_eq!(!found.outcome.violations.is_empty(), expected, "seed {seed}");
     }
 }

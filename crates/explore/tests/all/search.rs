@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use testkit::{Counters, Heavy, Philosophers};
+use testkit::{Counters, Erased, Heavy, Philosophers};
 use trace::FailureKind;
 
-fn run<S: TransitionSystem>(system: &S, options: &Options) -> Outcome {
-    search(system, options, Control::default())
+fn run<S: TransitionSystem<State = Vec<u8>, Scratch = Vec<u8>>>(system: &S, options: &Options) -> Outcome {
+    search(&Erased::new(system), options, Control::default())
 }
 
 const STORES: [StoreKind; 3] = [StoreKind::Tree, StoreKind::Fingerprint64, StoreKind::Fingerprint128];
@@ -96,7 +96,7 @@ fn reduction_of_independent_counters_leaves_one_path() {
 fn heavy_states_are_searched_by_fingerprint_and_traced_by_execution() {
     let system = Heavy { actors: 3, end: 5, may_end: false };
     for workers in [1, 3] {
-        let outcome = run(&system, &Options { workers, ..Options::default() });
+        let outcome = search(&system, &Options { workers, ..Options::default() }, Control::default());
         assert_eq!(outcome.stats.states, 6 * 6 * 6);
         assert_eq!(outcome.violations[0].schedule.choices.len(), 15);
         assert!(outcome.stats.collision_probability > 0.0 && outcome.stats.collision_probability < 1e-30);
@@ -152,7 +152,7 @@ fn an_interrupted_search_says_what_it_has_seen() {
     for order in [Order::Breadth, Order::Depth { seed: None }] {
         interrupt.store(false, Relaxed);
         let control = Control { interrupt: Some(&interrupt), progress: Some(&progress), pause: None };
-        let outcome = search(&system, &Options { order, ..Options::default() }, control);
+        let outcome = search(&Erased::new(&system), &Options { order, ..Options::default() }, control);
         assert_eq!(outcome.incomplete, [Incomplete::Interrupted]);
         assert!(outcome.stats.states > 0);
     }
@@ -223,13 +223,13 @@ fn bitstate_says_that_it_is_a_sample_and_how_full_it_is() {
 fn walks_and_swarms_repeat_with_their_seed_for_any_number_of_workers() {
     let system = Counters { forbidden: Some(2), ..Counters::new(3, 4) };
     let sampling = Sampling { runs: 200, depth: 50, seed: 11 };
-    let one = walk(&system, sampling, &Options::default(), Control::default());
-    let many = walk(&system, sampling, &Options { workers: 3, ..Options::default() }, Control::default());
+    let one = walk(&Erased::new(&system), sampling, &Options::default(), Control::default());
+    let many = walk(&Erased::new(&system), sampling, &Options { workers: 3, ..Options::default() }, Control::default());
     assert_eq!(one.violations, many.violations);
     assert_eq!(one.violations.len(), 1);
     assert!(one.incomplete.contains(&Incomplete::Sampled));
     let bounds = Bounds { bytes: Some(1 << 20), ..Bounds::default() };
-    let one = swarm(&system, sampling, &Options { bounds, ..Options::default() }, Control::default());
+    let one = swarm(&Erased::new(&system), sampling, &Options { bounds, ..Options::default() }, Control::default());
     assert_eq!(one.violations.len(), 1);
     assert!(one.incomplete.contains(&Incomplete::Sampled) && one.stats.fill.is_some());
 }
@@ -237,7 +237,7 @@ fn walks_and_swarms_repeat_with_their_seed_for_any_number_of_workers() {
 #[test]
 fn a_walk_without_violations_is_no_proof() {
     let sampling = Sampling { runs: 10, depth: 5, seed: 1 };
-    let outcome = walk(&Counters::new(3, 4), sampling, &Options::default(), Control::default());
+    let outcome = walk(&Erased::new(&Counters::new(3, 4)), sampling, &Options::default(), Control::default());
     assert_eq!((outcome.incomplete, outcome.violations), (vec![Incomplete::Sampled], vec![]));
     assert!(outcome.stats.steps == 50 && outcome.stats.states > 10);
 }
@@ -256,7 +256,7 @@ fn a_philosopher_may_starve_and_fairness_does_not_help_against_neighbours() {
     let system = Philosophers { count: 3, polite: true };
     for fairness in [Fairness::Off, Fairness::Weak] {
         let found = find_cycle(
-            &system,
+            &Erased::new(&system),
             &Monitor::never_again(0),
             0,
             starving(),
@@ -278,7 +278,7 @@ fn fairness_makes_counters_end_where_nobody_else_runs_for_ever() {
     let monitor = Monitor::never_again(0);
     for fairness in [Fairness::Off, Fairness::Weak] {
         let found = find_cycle(
-            &Counters::new(2, 3),
+            &Erased::new(&Counters::new(2, 3)),
             &monitor,
             0,
             starving(),
@@ -302,6 +302,6 @@ fn a_cycle_search_keeps_its_bounds() {
     let bounds = Bounds { bytes: Some(1 << 18), ..Bounds::default() };
     let options = Options { bounds, ..Options::default() };
     let system = Counters::new(5, 20);
-    let found = find_cycle(&system, &never, 0, starving(), Fairness::Off, &options, Control::default());
+    let found = find_cycle(&Erased::new(&system), &never, 0, starving(), Fairness::Off, &options, Control::default());
     assert_eq!(found.outcome.incomplete, [Incomplete::Memory]);
 }
