@@ -1,6 +1,8 @@
 //! Systems whose states are vectors, as one type: an engine is compiled once for all of them, which is most of what it takes to build
 //! the tests of engines.
 
+#![allow(clippy::ptr_arg, reason = "a state of such a system is a vector")]
+
 use explore::{Bits, Explained, Failure, Key, Pending, Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;
 use trace::Choice;

@@ -229,12 +229,21 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
         memory_model: "sequential consistency".to_owned(),
         assumptions: assumptions(wanted, &evidence.peers)
             .into_iter()
+            .chain(ends_early(setup, evidence))
             .chain(found_services::services(setup))
             .chain(evidence.unreached_faults.iter().map(|fault| format!("the fault {fault} was never reached")))
             .collect(),
         peers: evidence.peers.clone(),
         traffic: evidence.traffic.clone(),
     }
+}
+
+/// Whether what other programs do behind a failure was left out.
+fn ends_early(setup: &Setup, evidence: &Evidence) -> Option<String> {
+    let ends_run = |kind| matches!(kind, FailureKind::Assert | FailureKind::Crash | FailureKind::Exit);
+    let has_ended = evidence.counterexamples.iter().any(|found| ends_run(found.property.kind));
+    (setup.services.len() > 1 && has_ended)
+        .then(|| "a run ends at its first failed assertion, crash or failing exit code".to_owned())
 }
 
 /// Choices beside who moves that were looked at, and how often they were met.
