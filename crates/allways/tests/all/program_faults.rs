@@ -278,7 +278,7 @@ fn who_takes_a_reset_for_the_end_counts_too_few_bytes() {
         &[
             ("", 0, &["exhaustive", "holds: 6 of 6"]),
             (reset, 1, &["blind.c:28", "reset the connection of", "ECONNRESET", "a run ends at its first failed"]),
-            ("--faults 1 --only refuse", 0, &["exhaustive", "holds: 6 of 6", "up to 1 of refuse"]),
+            ("--faults 1 --only refuse", 1, &["error[deadlock]", "ECONNREFUSED", "up to 1 of refuse"]),
             ("--faults 1 --only reset --engine dpor", 1, &["blind.c:28"]),
         ],
     );
