@@ -57,7 +57,7 @@ pub struct Refinement {
     /// A thread was sent a signal by another: signal masks are visible.
     pub sends_signals: bool,
     /// Words that handlers of signals read: a write of one by somebody else makes it a racing word.
-    handled: BTreeSet<(SpaceId, u64)>,
+    read_by_handlers: BTreeSet<(SpaceId, u64)>,
     /// The lock of each word in which a lock is kept.
     pub lock_words: FxHashMap<u64, u64>,
     /// Locks that another thread than the holder acquired, released or overwrote: holding one excludes no other thread.
@@ -193,7 +193,7 @@ impl Refinement {
         if other.sends_signals {
             self.send_signals();
         }
-        other.handled.iter().for_each(|place| self.handle(*place));
+        other.read_by_handlers.iter().for_each(|place| self.note_read_by_handler(*place));
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
         other.observing.iter().for_each(|lock| self.observe(*lock));
@@ -220,7 +220,7 @@ impl Refinement {
             stdio: self.is_stdio_split,
             limits: self.sets_limits,
             signals: self.sends_signals,
-            handled: self.handled.iter().map(|(space, address)| (space.0, *address)).collect(),
+            read_by_handlers: self.read_by_handlers.iter().map(|(space, address)| (space.0, *address)).collect(),
             broken: self.broken.iter().copied().collect(),
             observed: self.observed.iter().copied().collect(),
         }
@@ -240,7 +240,11 @@ impl Refinement {
             is_stdio_split: known.stdio,
             sets_limits: known.limits,
             sends_signals: known.signals,
-            handled: known.handled.iter().map(|(space, address)| (SpaceId(*space), *address)).collect(),
+            read_by_handlers: known
+                .read_by_handlers
+                .iter()
+                .map(|(space, address)| (SpaceId(*space), *address))
+                .collect(),
             broken: known.broken.iter().copied().collect(),
             observed: known.observed.iter().copied().collect(),
             ..Self::default()
@@ -311,15 +315,15 @@ impl Refinement {
     }
 
     /// Records that a handler of a signal reads a word.
-    pub fn handle(&mut self, (space, address): (SpaceId, u64)) {
-        let is_new = self.handled.insert((space, address & !3));
+    pub fn note_read_by_handler(&mut self, (space, address): (SpaceId, u64)) {
+        let is_new = self.read_by_handlers.insert((space, address & !3));
         self.grow(is_new);
     }
 
     /// Whether handlers of signals read a word.
     #[must_use]
-    pub fn is_handled(&self, (space, address): (SpaceId, u64)) -> bool {
-        !self.handled.is_empty() && self.handled.contains(&(space, address & !3))
+    pub fn is_read_by_handlers(&self, (space, address): (SpaceId, u64)) -> bool {
+        !self.read_by_handlers.is_empty() && self.read_by_handlers.contains(&(space, address & !3))
     }
 
     /// Records that arguments of stdio functions race.

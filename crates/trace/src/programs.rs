@@ -120,7 +120,7 @@ pub struct KnowledgeRef {
     pub signals: bool,
     /// Words that handlers of signals read: address space and address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub handled: Vec<(u64, u64)>,
+    pub read_by_handlers: Vec<(u64, u64)>,
     /// Locks that others than their holders release or overwrite.
     #[serde(default)]
     pub broken: Vec<u64>,

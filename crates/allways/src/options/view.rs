@@ -164,7 +164,7 @@ impl ViewOptions {
         let told = |flag: &'static str| move |why: String| format!("`{flag}`: {why}");
         programs.verify_faults()?;
         let after = self.faults.iter().find_map(|faults| faults.after.as_ref());
-        after.map_or(Ok(()), |after| programs.await_before_faults(after)).map_err(told("--after"))?;
+        after.map_or(Ok(()), |after| programs.defer_faults_until(after)).map_err(told("--after"))?;
         self.breaks.iter().try_for_each(|point| programs.break_at(point)).map_err(told("--break"))?;
         self.watch.iter().try_for_each(|name| programs.watch(name)).map_err(told("--watch"))?;
         self.matched.iter().try_for_each(|name| programs.match_by(name)).map_err(told("--match"))

@@ -64,6 +64,38 @@ fn a_signal_that_a_fault_sends_may_end_the_program() {
     assert!(!told.out.contains("was never reached"), "{}", told.out);
 }
 
+/// A program with a handler of `SIGUSR1`, and one such signal from outside; what is told of it.
+fn interrupted(name: &str, source: &str, flags: &[&str]) -> Told {
+    let folder = Folder::new(&format!("program-faults-{name}"));
+    folder.compile(name, &[], source);
+    let program = format!("./{name}");
+    folder.run(&[&["check", "--faults", "1", "--only", "signal:USR1"], flags, &["--", &program]].concat())
+}
+
+#[test]
+fn a_signal_does_not_split_an_instruction() {
+    // Between the load and the store of `incl` the handler's addition would be lost.
+    let source = "#include <assert.h>\n#include <signal.h>\nstatic volatile int x, handled;\nstatic void on(int s) { (void)s; handled = 1; x += 2; }\nint main(void) {\n    sigset_t all;\n    sigfillset(&all);\n    signal(SIGUSR1, on);\n    __asm__ volatile(\"incl %0\" : \"+m\"(x));\n    sigprocmask(SIG_BLOCK, &all, 0);\n    assert(x == 1 + 2 * handled);\n    return x == 3;\n}\n";
+    says(&interrupted("whole", source, &["--check", "assert"]), 0, &["exhaustive", "holds: 1 of 1"]);
+    says(&interrupted("reached", source, &["--check", "exit"]), 1, &["ends with exit code 1", "SIGUSR1 is sent to"]);
+}
+
+#[test]
+fn a_signal_comes_between_calls_that_only_its_handler_can_notice() {
+    let source = "#include <fcntl.h>\n#include <signal.h>\n#include <unistd.h>\nstatic int fd;\nstatic volatile int at = -1;\nstatic void on(int s) { (void)s; at = lseek(fd, 0, SEEK_CUR); }\nint main(void) {\n    fd = open(\"f\", O_CREAT | O_RDWR, 0600);\n    signal(SIGUSR1, on);\n    write(fd, \"a\", 1);\n    write(fd, \"b\", 1);\n    return at == 1 ? 7 : 0;\n}\n";
+    says(&interrupted("between", source, &["--check", "exit"]), 1, &["ends with exit code 7", "confirmed by replay"]);
+}
+
+#[test]
+fn who_handles_a_signal_and_goes_on_is_not_taken_for_dead() {
+    let folder = Folder::new("program-faults-alive");
+    folder.compile("alive", &[], "#include <signal.h>\nstatic volatile int handled;\nstatic void on(int s) { (void)s; handled = 1; }\nint main(void) {\n    signal(SIGUSR1, on);\n    return handled ? 3 : 0;\n}\n");
+    let file = "[check.alive]\ncheck = [\"deadlock\"]\n[check.alive.faults]\nprocess = [\"signal:USR1:first\"]\n[check.alive.service.first]\ncommand = \"./alive\"\nexpected_final_state = \"any\"\n[check.alive.service.second]\ncommand = \"./alive\"\ndepends_on = { first = { condition = \"service_completed_successfully\" } }\n";
+    fs::write(folder.0.join("allways.toml"), file).expect("can write a file");
+    // The second one waits for a success that a handled signal has prevented: nobody has killed the first one.
+    says(&folder.run(&["check", "alive"]), 1, &["error[deadlock]", "SIGUSR1 is sent to first", "second"]);
+}
+
 #[test]
 fn signals_of_children_that_end_together_are_one() {
     says(&alone("children", &[], &[]).1, 1, &["error[deadlock]", "main waits for ever", "rt_sigsuspend"]);

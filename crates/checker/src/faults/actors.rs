@@ -95,7 +95,7 @@ impl Workload {
             let faults = faults.filter_map(|(number, fault)| self.fault_actor(number, fault, kernel, history));
             // The step that makes the condition true writes the world.
             let waits = |actor| Actor { choices: 0, awaits: vec![world_object()], ..actor };
-            let may = !self.faults.awaits(history);
+            let may = !self.faults.are_deferred(history);
             actors.extend(faults.map(|actor| if may { actor } else { waits(actor) }));
         }
         actors
@@ -214,10 +214,14 @@ impl View<'_> {
         }
     }
 
-    /// Whether a fault may have ended a program for good.
+    /// Whether a fault has ended a program for good.
     pub(crate) fn has_killed(self) -> bool {
-        let effect = |fault: &u16| self.workload.faults.all[usize::from(*fault)].effect;
-        let kills = |fault: &u16| matches!(effect(fault), Effect::Kill | Effect::Signal(_));
+        let faults = &self.workload.faults;
+        let kills = |fault: &u16| match faults.all[usize::from(*fault)].effect {
+            Effect::Kill => true,
+            Effect::Signal(signal) => faults.victim(*fault).is_some_and(|pid| self.has_died_of(pid, signal)),
+            _ => false,
+        };
         self.state.history.faults.iter().any(kills)
     }
 }

@@ -3,6 +3,7 @@
 //! They are further alternatives of the thread that is about to make the call. A step ends before each call to which a
 //! fault may ever happen, be the budget spent or not: where steps end does not depend on what has happened.
 
+use super::path_pattern::PathPattern;
 use super::placed::{PlacedFault, budget_object, permanent_object};
 use super::plan::Effect;
 use crate::footprint::access;
@@ -77,8 +78,9 @@ impl<'a> View<'a> {
 
     /// The same where the call is on a file that the fault is about.
     fn faults_on(self, tid: Tid, call: (u64, [u64; 6])) -> impl Iterator<Item = (u16, &'a PlacedFault)> {
-        let is_meant = move |fault: &PlacedFault| fault.path.as_ref().is_none_or(|path| self.is_on(tid, call, path));
-        self.faults_of(tid, call.0).filter(move |(_, fault)| is_meant(fault))
+        let is_on =
+            move |pattern: &PathPattern| self.asked(tid, call).file_paths().iter().any(|path| pattern.matches(path));
+        self.faults_of(tid, call.0).filter(move |(_, fault)| fault.path.as_ref().is_none_or(is_on))
     }
 
     /// Faults of the plan that are about the datagram that a syscall of a thread sends.
@@ -111,7 +113,7 @@ impl<'a> View<'a> {
     pub(crate) fn call_faults(self, tid: Tid) -> Vec<CallFault> {
         let kernel = &self.state.world.kernel;
         let (faults, history) = (&self.workload.faults, &self.state.history);
-        if faults.is_spent(history) || faults.awaits(history) || signal::is_deliverable(kernel, tid) {
+        if faults.is_spent(history) || faults.are_deferred(history) || signal::is_deliverable(kernel, tid) {
             return Vec::new();
         }
         let Some((call, waits)) = self.call_to_fail(tid) else { return Vec::new() };

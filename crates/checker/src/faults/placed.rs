@@ -60,7 +60,7 @@ impl PlacedFaults {
     }
 
     /// Whether no fault may happen yet.
-    pub fn awaits(&self, history: &History) -> bool {
+    pub fn are_deferred(&self, history: &History) -> bool {
         self.after.is_some() && !history.may_fault
     }
 
@@ -132,7 +132,7 @@ impl Programs {
     ///
     /// # Errors
     /// If it cannot be read, or names what is not there.
-    pub fn await_before_faults(&mut self, text: &str) -> Result<(), String> {
+    pub fn defer_faults_until(&mut self, text: &str) -> Result<(), String> {
         let bit = self.observe(text)?;
         self.workload.faults.after = Some(bit);
         let now = self.workload.valuation(&self.state);

@@ -3,17 +3,16 @@
 //! `write:error=ENOSPC` is one call of `write(2)` that fails, `write:error=ENOSPC:when=1+` that one and all after it,
 //! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children, `path=NAME` to
 //! calls on a file.
-//! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` and `refuse` to a TCP connection; `kill`, `restart` and `pause`
-//! to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
-//! `signal:TERM:PROGRAM` sends it a signal. `crash` is power loss, for all
-//! programs at once: `crash:posix` on a disk that guarantees no more than POSIX does, `crash:block=512` where it writes in such pieces.
+//! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` and `refuse` to a TCP connection; `kill`, `restart`
+//! and `pause` to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
+//! `signal:TERM:PROGRAM` sends it a signal. `crash` is power loss, for all programs at once: `crash:posix` on a disk that guarantees no more than POSIX does, `crash:block=512` where it writes in such pieces.
 
 use super::path_pattern::PathPattern;
 use kernel::errno::Errno;
 use kernel::files::disk::{Model, Order};
 use kernel::net::connect::CONNECT;
 use kernel::net::datagram_fault::DatagramFault;
-use kernel::signal::number::{self, SIGKILL, SIGSTOP};
+use kernel::signal::number::{self, SIGABRT, SIGKILL, SIGSTOP, SYNCHRONOUS, bit};
 use kernel::table::Argument;
 use kernel::{short_transfer, table};
 use trace::similar;
@@ -170,7 +169,7 @@ impl Fault {
         if call == SIGNAL {
             let (signal, program) = terms.split_once(':').unwrap_or((terms, ""));
             let program = Some(program).filter(|program| !program.is_empty()).map(str::to_owned);
-            let effect = Effect::Signal(sent(name, signal)?);
+            let effect = Effect::Signal(signal_number(name, signal)?);
             return Ok(Self { name: name.to_owned(), effect, program, path: None });
         }
         // Calls of the same name (`kill(2)`, `pause(2)`) fail with an error.
@@ -263,7 +262,7 @@ fn disk(name: &str, terms: &str) -> Result<Model, String> {
 }
 
 /// The signal that a fault sends.
-fn sent(name: &str, signal: &str) -> Result<u8, String> {
+fn signal_number(name: &str, signal: &str) -> Result<u8, String> {
     if signal.is_empty() {
         return Err(format!("`{name}` does not say which signal\n  = help: signal:TERM, or signal:TERM:PROGRAM"));
     }
@@ -272,6 +271,10 @@ fn sent(name: &str, signal: &str) -> Result<u8, String> {
         SIGKILL => Err(format!("`{name}`: no program can handle SIGKILL\n  = help: the fault `kill` ends a program")),
         SIGSTOP => Err(format!(
             "`{name}`: nobody would let the program go on\n  = help: the fault `pause` stops one for a while"
+        )),
+        known if known == SIGABRT || SYNCHRONOUS & bit(known) != 0 => Err(format!(
+            "`{name}`: a program that dies of {} has crashed, whoever has sent it\n  = help: signal:TERM, signal:HUP, signal:CHLD, ...",
+            number::name(known)
         )),
         known => Ok(known),
     }
@@ -322,6 +325,8 @@ mod tests {
             ("signal", "does not say which signal"),
             ("signal:KILL", "the fault `kill`"),
             ("signal:STOP:server", "the fault `pause`"),
+            ("signal:SEGV", "has crashed, whoever has sent it"),
+            ("signal:ABRT", "has crashed, whoever has sent it"),
             ("write:eror=EIO", "did you mean `error`?"),
             ("write:error=EIO:when=3", "when=1+"),
             ("close:short", "returns no number of bytes"),

@@ -8,11 +8,12 @@ use super::plan::Effect;
 use crate::footprint::access;
 use crate::system::state::History;
 use crate::system::stepper::Stepper;
+use crate::system::view::View;
 use crate::system::workload::Workload;
 use explore::graph::Access;
-use kernel::process::SignalInfo;
+use kernel::Pid;
+use kernel::process::{SignalInfo, State};
 use kernel::signal::{self, SI_USER, Target};
-use kernel::{Kernel, Pid};
 
 impl PlacedFaults {
     /// Whether a fault that has happened has sent a program such a signal.
@@ -31,11 +32,20 @@ impl Workload {
     }
 }
 
+impl View<'_> {
+    /// Whether a program has ended by a signal.
+    pub(super) fn has_died_of(self, pid: Pid, number: u8) -> bool {
+        let process = self.state.world.kernel.processes.get(&pid);
+        process
+            .is_some_and(|process| matches!(process.state, State::Zombie(status) if status & 0x7f == i32::from(number)))
+    }
+}
+
 impl Stepper<'_> {
     /// Sends a program a signal, as a process outside would; its accesses.
     pub(super) fn send(&mut self, number: u8, pid: Pid) -> Vec<Access> {
         self.executor.refinement.send_signals();
-        let kernel: &mut Kernel = &mut self.state.world.kernel;
+        let kernel = &mut self.state.world.kernel;
         signal::send(kernel, Target::Process(pid), SignalInfo { number, code: SI_USER, ..SignalInfo::default() });
         access::everything()
     }

@@ -20,7 +20,7 @@ use x86::cpu::RSP;
 
 impl Stepper<'_> {
     /// Refines the abstraction by logged accesses of a thread that executes a handler, or may be interrupted by one.
-    pub(super) fn note_interruptible(&mut self, tid: Tid, log: &[Logged]) {
+    pub(super) fn note_handlers(&mut self, tid: Tid, log: &[Logged]) {
         let is_told = self.executor.refinement.sends_signals && !self.workload.options.holes.handlers;
         if !is_told || self.state.is_quiet(tid) {
             return;
@@ -30,28 +30,28 @@ impl Stepper<'_> {
         for logged in log {
             match &own {
                 Some(own) if own.iter().any(|frames| frames.contains(&logged.addr)) => {}
-                Some(_) => self.note_handled(space, logged),
-                None => self.note_interrupted(space, logged),
+                Some(_) => self.note_access_of_handler(space, logged),
+                None => self.note_access_outside(space, logged),
             }
         }
     }
 
     /// An access of a handler.
-    fn note_handled(&mut self, space: SpaceId, logged: &Logged) {
+    fn note_access_of_handler(&mut self, space: SpaceId, logged: &Logged) {
         let refinement = &mut self.executor.refinement;
         for word in words(logged) {
             match logged.write {
                 true => refinement.promote([(space, word)]),
-                false => refinement.handle((space, word)),
+                false => refinement.note_read_by_handler((space, word)),
             }
         }
     }
 
     /// An access of what a handler may interrupt.
-    fn note_interrupted(&mut self, space: SpaceId, logged: &Logged) {
+    fn note_access_outside(&mut self, space: SpaceId, logged: &Logged) {
         let refinement = &mut self.executor.refinement;
         for word in words(logged).filter(|_| logged.write) {
-            if refinement.is_handled((space, word)) {
+            if refinement.is_read_by_handlers((space, word)) {
                 refinement.promote([(space, word)]);
             }
         }

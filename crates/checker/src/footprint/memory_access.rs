@@ -49,7 +49,7 @@ impl Stepper<'_> {
         self.state.world.memory.take_log_into(&mut log);
         self.executor.show_log(&log);
         if !log.is_empty() && self.state.world.kernel.threads.contains_key(&step.tid) {
-            self.note_interruptible(step.tid, &log);
+            self.note_handlers(step.tid, &log);
             self.note_logged(step, &log);
         }
         self.state.leave_handlers(step.tid);

@@ -193,6 +193,24 @@ impl PendingCall<'_> {
         matches!(way.place, Some(Place { node: Some(Node::Open(_)), .. }))
     }
 
+    /// The absolute paths of the files that the call is on, by a path or by a descriptor.
+    pub(crate) fn file_paths(&self) -> Vec<Vec<u8>> {
+        let arguments = table::row(self.number).map_or(&[][..], |row| row.arguments);
+        let open = arguments.iter().zip(self.args).filter(|(argument, _)| **argument == Argument::Fd);
+        let open = open.filter_map(|(_, fd)| {
+            let description = self.kernel.description_for(self.tid, fd as i32)?;
+            Some(self.kernel.descriptions.get(&description)?.path.clone())
+        });
+        open.chain(self.paths(NameUse::Look).into_iter().filter_map(|path| self.absolute(path))).collect()
+    }
+
+    /// The absolute path of an entry; it need not exist.
+    fn absolute(&self, PathArgument { from, path }: PathArgument) -> Option<Vec<u8>> {
+        let start = from.map_or(AT_FDCWD, |from| self.args[from] as i32);
+        let Place { parent, name, .. } = self.way_of(NameUse::Rename, start, &self.path(self.args[path])?)?.place?;
+        self.kernel.path_in(parent, &name)
+    }
+
     fn path(&self, address: u64) -> Option<Vec<u8>> {
         let mut path = Vec::new();
         while path.len() < PATH_MAX {

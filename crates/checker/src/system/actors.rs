@@ -257,6 +257,10 @@ impl Stepper<'_> {
             self.state.world.kernel.clock.advance_to(next);
             time::expire(&mut self.state.world.kernel, &mut self.state.world.memory);
         }
+        // Else it has passed where nobody could move: a handler interrupts a wait.
+        if self.workload.options.timeouts != Timeouts::Quiet {
+            self.note_sent(None);
+        }
         access::everything()
     }
 }

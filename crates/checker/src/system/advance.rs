@@ -90,7 +90,7 @@ impl Stepper<'_> {
         self.state.note_end(&mut step, space, libc::thread(space, base));
         self.state.note_leader(&mut step, pid);
         self.state.note_signal(&mut step, was_stopped);
-        self.note_sent(tid);
+        self.note_sent(Some(tid));
         self.say(&mut step);
         step.accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
         step.accesses.extend(self.view().reads_life(pid));
@@ -98,15 +98,16 @@ impl Stepper<'_> {
         Ok(step)
     }
 
-    /// Refines the abstraction if a signal is pending for another thread than the one that has moved.
-    fn note_sent(&mut self, tid: Tid) {
+    /// Refines the abstraction if a signal is pending for another thread than the one that has moved; for any, if time has
+    /// passed.
+    pub(crate) fn note_sent(&mut self, tid: Option<Tid>) {
         if self.executor.refinement.sends_signals {
             return;
         }
         let kernel = &self.state.world.kernel;
-        let own = kernel.threads.get(&tid).map(|thread| thread.pid);
+        let own = tid.and_then(|tid| kernel.threads.get(&tid)).map(|thread| thread.pid);
         let mut threads = kernel.threads.iter();
-        let to_thread = threads.any(|(other, thread)| *other != tid && !thread.pending.is_empty());
+        let to_thread = threads.any(|(other, thread)| Some(*other) != tid && !thread.pending.is_empty());
         let is_other = |process: &Process| Some(process.pid) != own || process.threads.len() > 1;
         let mut processes = kernel.processes.values();
         if to_thread || processes.any(|process| !process.signals.pending.is_empty() && is_other(process)) {
@@ -389,7 +390,7 @@ impl View<'_> {
 
     /// Whether no other actor has existed: the ends of steps do not depend on the refinement.
     pub(crate) fn is_in_prefix(&self) -> bool {
-        self.is_alone() && self.state.overlay.is_prefix()
+        self.is_alone() && self.state.overlay.is_in_prefix()
     }
 
     /// Whether the step may execute a visible operation now: it is the first of the step, or no other actor can observe

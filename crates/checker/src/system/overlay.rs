@@ -26,7 +26,7 @@ pub struct Overlay {
     /// Freed blocks that wait to be reclaimed by their owners, by the object at which they were left; sorted.
     pub(super) buried: Map<u64, Vec<Buried>>,
     /// Whether two threads have existed at once: the prefix is over.
-    has_met: bool,
+    is_past_prefix: bool,
 }
 
 /// The overlay of one thread.
@@ -179,7 +179,7 @@ impl Overlay {
     /// All but the threads' entries.
     #[must_use]
     pub fn aside(&self) -> impl Hash + '_ {
-        (&self.unjoined, &self.buried, self.has_met)
+        (&self.unjoined, &self.buried, self.is_past_prefix)
     }
 
     /// Whether a thread spins on a clock, where spin loops are blocking operations.
@@ -235,7 +235,7 @@ impl Overlay {
     pub fn know_aside(&mut self, other: &Self) {
         self.unjoined = other.unjoined.clone();
         self.buried = other.buried.clone();
-        self.has_met = other.has_met;
+        self.is_past_prefix = other.is_past_prefix;
     }
 
     /// Threads that may spin on an object that a step writes. A memo entry applies only where there are none.
@@ -250,13 +250,13 @@ impl Overlay {
 
     /// Whether no two threads have existed at once.
     #[must_use]
-    pub fn is_prefix(&self) -> bool {
-        !self.has_met
+    pub fn is_in_prefix(&self) -> bool {
+        !self.is_past_prefix
     }
 
     /// Ends the prefix if there are several threads.
     pub fn end_prefix(&mut self) {
-        self.has_met |= self.threads.len() > 1;
+        self.is_past_prefix |= self.threads.len() > 1;
     }
 
     /// Removes a thread's entry.

@@ -522,7 +522,7 @@ impl Programs {
         let progress = accesses.iter().any(access::changes);
         self.take_output();
         let after = self.valuation();
-        if self.workload.faults.awaits(&self.state.history) && self.workload.faults.may_begin(after) {
+        if self.workload.faults.are_deferred(&self.state.history) && self.workload.faults.may_begin(after) {
             self.state.history.may_fault = true;
             accesses.extend(access::everything());
         }
@@ -571,15 +571,12 @@ impl Programs {
     }
 }
 
-/// Without `--audit` a build for tests computes one in so many memoized and inherited results again. The fuzz audits all.
-const AUDITED_IN_TESTS: u32 = 4;
-
 impl Programs {
     /// Whether a memoized or inherited result is to be audited.
     pub(crate) fn is_due(&mut self) -> bool {
         match self.workload.options.audit {
             Some(one_in) => self.audited.is_due(one_in),
-            None => cfg!(debug_assertions) && self.audited.is_due(AUDITED_IN_TESTS),
+            None => cfg!(debug_assertions),
         }
     }
 

@@ -62,7 +62,7 @@ fn pausing() -> Options {
 
 /// Something becomes of its datagrams and connections.
 fn unreliable() -> Options {
-    with_faults(&["loss", "duplicate", "reorder", "delay", "reset"])
+    with_faults(&["loss", "duplicate", "reorder", "delay", "reset", "refuse"])
 }
 
 /// Power fails, and the file system leaves what a journal orders.
@@ -99,6 +99,7 @@ fn faulty() -> Options {
         "write:short",
         "open:error=EMFILE",
         "openat:error=ENFILE",
+        "write:error=ENOSPC:path=shared",
     ])
 }
 
@@ -250,6 +251,16 @@ pub const LOOKS: &[Look] = &[
         ..CLASSES
     },
     Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
+    // An alarm that rings early finds whatever an instruction has left.
+    Look {
+        name: "early timeouts, fine steps",
+        see: full,
+        options: || Options { fine: true, ..early() },
+        plain: early,
+        is_same: is_wrong_alike,
+        applies: |mix| mix.needs.contains("ALARM"),
+        ..REDUCED
+    },
 ];
 
 /// What several threads of some programs make true together.

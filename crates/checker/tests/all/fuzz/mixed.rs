@@ -60,7 +60,7 @@ fn ask_about(
     let look = || {
         let mut programs = case.start_with(options);
         never.iter().for_each(|text| programs.forbid(text).expect("frame.c has such variables"));
-        after.iter().for_each(|text| programs.await_before_faults(text).expect("it has those, too"));
+        after.iter().for_each(|text| programs.defer_faults_until(text).expect("it has those, too"));
         see(&mut programs)
     };
     match catch_unwind(AssertUnwindSafe(look)) {

@@ -308,6 +308,8 @@ pub const FAMILIES: &[Family] = &[
             "in_a_second(ITIMER_REAL); ",
             "in_a_second(-1); ",
             "alarm(0); ",
+            "signal(SIGALRM, adds); ",
+            "{ unsigned t = V(s->w[{n}]); V(s->w[{n}]) = t + 1; } ",
             "r += V(handled); ",
             "usleep(10); ",
             "pause_once(); ",
