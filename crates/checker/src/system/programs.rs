@@ -2,7 +2,7 @@
 //! instructions up to the next one.
 
 use crate::footprint::access;
-use crate::memo::audit::Audited;
+use crate::memo::audit::{Audited, UNASKED};
 use crate::narrate::listener::Listener;
 use crate::narrate::narrator::Narrator;
 use crate::options::{Depth, Options};
@@ -574,10 +574,8 @@ impl Programs {
 impl Programs {
     /// Whether a memoized or inherited result is to be audited.
     pub(crate) fn is_due(&mut self) -> bool {
-        match self.workload.options.audit {
-            Some(one_in) => self.audited.is_due(one_in),
-            None => cfg!(debug_assertions),
-        }
+        let one_in = self.workload.options.audit.or(cfg!(debug_assertions).then_some(UNASKED));
+        one_in.is_some_and(|one_in| self.audited.is_due(one_in))
     }
 
     /// A memoized or inherited result differs from the computed one: no verdict of this search can be trusted.
