@@ -238,7 +238,11 @@ impl Programs {
     pub(crate) fn load(&mut self, snapshot: &Snapshot) {
         self.executor.catch_up();
         match self.loaded.take() == Some(snapshot.number) {
-            true => assert!(self.state.is_restored(snapshot), "the loaded state has changed since it was saved"),
+            true => {
+                assert!(self.state.is_restored(snapshot), "the loaded state has changed since it was saved");
+                // Savepoints are of a step: those of the steps that led here would be kept as long as the search goes on ahead.
+                self.state.world.memory.forget_marks();
+            }
             false => self.state.restore(snapshot),
         }
         // Also where nothing had to be restored: the step before may have created a process.
