@@ -142,6 +142,9 @@ pub struct CheckArgs {
     /// Also write a report to a file: html=FILE; text, json, junit, sarif, github or html
     #[arg(long, value_name = "FORMAT=FILE", value_parser = ReportFile::parse, help_heading = "Output")]
     pub report: Vec<ReportFile>,
+    /// What `allways test` checks: its name is in those of all reports
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub of_test: Option<String>,
     /// Take options and reports from [profile.NAME] of allways.toml
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub profile: Option<String>,
@@ -168,9 +171,12 @@ pub struct TestArgs {
     pub stdin: Option<PathBuf>,
     #[command(flatten)]
     pub options: Options,
-    /// Take options from [profile.NAME] of allways.toml
+    /// Take options and reports from [profile.NAME] of allways.toml
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub profile: Option<String>,
+    /// Also write a report of each test: junit=out/all.xml becomes out/all.PROGRAM.TEST.xml
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = ReportFile::parse, help_heading = "Output")]
+    pub report: Vec<ReportFile>,
     /// Do not save counterexamples under .allways
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,

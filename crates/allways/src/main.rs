@@ -1,7 +1,7 @@
 //! The binary: arguments in, verdict and exit code out.
 //!
 //! **Invariant:** the one crate that prints, and the one that knows how a verdict becomes an exit code. Only `model`,
-//! `load_error`, `run_property`, `runs`, `backend`, `trails`, `unreached`, `fault_plan`, `fault_args` and `campaign` know
+//! `load_error`, `run_property`, `runs`, `safety`, `trails`, `unreached`, `fault_plan`, `fault_args` and `campaign` know
 //! that models are written in Promela.
 //!
 //! A run of programs, and of tests that are only listed, has the exit code of the programs; every other verb has one of `exit`.
@@ -9,7 +9,6 @@
 
 mod allocator;
 mod args;
-mod backend;
 mod campaign;
 mod careful;
 mod check_model;

@@ -1,6 +1,5 @@
 //! Promela models, read.
 
-use crate::backend::{Backend, System};
 use crate::evidence::Describe;
 use crate::fault_plan::{Wanted, condition, unfit};
 use crate::load_error::{LoadError, paint};
@@ -14,8 +13,8 @@ use promela::ir::Claim;
 use promela::ir::{Action, ControlState, Proctype};
 use promela::lower::{Names, lower_ltl, lower_with_names};
 use promela::parse::{self, FailureKind as ParseFailure, ParseOptions, Parsed};
-use promela::run::explain;
 use promela::run::vector::Work;
+use promela::run::{Backend, ModelSystem, explain};
 use promela::unread::lean;
 use replay::ModelReplay;
 use report::{Colour, Property, PropertyVerdict, Sources};
@@ -25,9 +24,9 @@ use trace::{Counterexample, FailureKind, Fingerprint, SystemRef, Variable, WaitR
 /// A model that was read.
 pub struct Model {
     /// What it does, as written.
-    pub system: System,
+    pub system: ModelSystem,
     /// The same without values that nobody reads, or reads any more, if there are any: fewer states, the same schedules.
-    lean: Option<System>,
+    lean: Option<ModelSystem>,
     /// How counterexamples refer to it.
     pub system_ref: SystemRef,
     /// What looks wrong but is legal, ready to be printed.
@@ -74,7 +73,7 @@ impl Model {
         };
         let start = |model: promela::ir::Model| {
             let code = Backend::new(&model, args.interpret);
-            let mut system = System::new(model, parsed.sources.clone(), code);
+            let mut system = ModelSystem::new(model, parsed.sources.clone(), code);
             let runs = runs_of(&mut system, extra.clone());
             (system, runs)
         };
@@ -87,12 +86,12 @@ impl Model {
     }
 
     /// What is searched.
-    pub fn searched(&self, request: &Request) -> &System {
+    pub fn searched(&self, request: &Request) -> &ModelSystem {
         if request.reduction { self.lean() } else { &self.system }
     }
 
     /// Where states are one if nobody can tell them apart: there a cycle closes although a counter went on.
-    pub fn lean(&self) -> &System {
+    pub fn lean(&self) -> &ModelSystem {
         self.lean.as_ref().unwrap_or(&self.system)
     }
 
@@ -147,7 +146,7 @@ impl Model {
     }
 
     /// The model, to be replayed with every value.
-    pub fn replay(&self) -> ModelReplay<'_, System> {
+    pub fn replay(&self) -> ModelReplay<'_, ModelSystem> {
         ModelReplay::new(&self.system)
     }
 
@@ -257,14 +256,14 @@ fn system_ref(path: &Path, args: &ModelArgs, parsed: &Parsed) -> SystemRef {
     }
 }
 
-impl Describe for ModelReplay<'_, System> {
+impl Describe for ModelReplay<'_, ModelSystem> {
     fn variables(&mut self, state: &Vec<u8>) -> Vec<Variable> {
         let named = explain::variables(&self.system.model, &self.system.work(state));
         named.into_iter().map(|(name, value)| Variable { name, value }).collect()
     }
 
     fn waiting(&mut self, state: &Vec<u8>) -> Vec<Waiting> {
-        let System { model, .. } = self.system;
+        let ModelSystem { model, .. } = self.system;
         let work = self.system.work(state);
         let stands = |pid: u32| &model.proctypes[work.proctype(pid)].states[work.pc(model, pid)];
         let waits = (0..work.processes()).filter(|&pid| !stands(pid).end);
@@ -278,7 +277,7 @@ trait Processes {
     fn wait(&self, pid: u32, stands: &ControlState) -> Waiting;
 }
 
-impl Processes for System {
+impl Processes for ModelSystem {
     fn work(&self, state: &[u8]) -> Work {
         let mut work = Work::default();
         work.load(&self.model, state);

@@ -11,7 +11,7 @@ use report::{counterexample_text, github, junit, sarif, summary_json, summary_te
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use trace::{Counterexample, Trace, similar};
+use trace::{Counterexample, Fingerprint, Trace, similar};
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -105,6 +105,28 @@ impl ReportFile {
         }
         Ok(Self { format, path: path.into() })
     }
+
+    /// The file of one test, where one file was asked for and there are many tests: `out/a.xml` becomes `out/a.TEST.xml`.
+    pub fn of_test(&self, test: &str) -> Self {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let ending = self.path.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+        Self { format: self.format, path: self.path.with_file_name(format!("{stem}.{}{ending}", file_name(test))) }
+    }
+}
+
+/// Bytes of a test's name in that of a file: file systems take 255 in all.
+const TEST_MAX: usize = 120;
+
+/// A name that any file can have. Two tests never share one: where something was left out, a number says what.
+fn file_name(test: &str) -> String {
+    let name = test.replace("::", ".");
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    if name.len() <= TEST_MAX && name.chars().all(is_plain) {
+        return name;
+    }
+    let plain: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '-' }).take(TEST_MAX).collect();
+    let number = Fingerprint::new().with(test.as_bytes()).to_string();
+    format!("{plain}-{}", &number[..8])
 }
 
 /// Formats of `report` that are of a trace, and not of a check.
@@ -183,6 +205,19 @@ mod tests {
             let why = ReportFile::parse(text).expect_err("it is wrong");
             assert!(why.contains(words), "{text}: {why}");
         }
+    }
+
+    #[test]
+    fn each_test_has_a_file_of_its_own() {
+        let of_test = |path: &str, test: &str| {
+            let file = ReportFile { format: FileFormat::Junit, path: path.into() };
+            file.of_test(test).path.to_string_lossy().into_owned()
+        };
+        assert_eq!(of_test("out/a.xml", "bank.tests::one_way"), "out/a.bank.tests.one_way.xml");
+        assert_eq!(of_test("a", "lost"), "a.lost");
+        let (one, other) = (of_test("a.xml", "../x y"), of_test("a.xml", "../x?y"));
+        assert!(one.starts_with("a...-x-y-") && other.starts_with("a...-x-y-") && one != other, "{one} {other}");
+        assert!(of_test("a.xml", &"long".repeat(100)).len() < 150);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The properties of whole runs that a model has: `ltl` blocks and formulas, never claims, acceptance and non-progress cycles.
 
-use crate::backend::System;
 use crate::request::Request;
 use promela::property::{self, RunProperty};
+use promela::run::ModelSystem;
 use report::{Property, PropertyVerdict};
 use trace::{FailureKind, Location};
 
@@ -42,7 +42,7 @@ impl Run {
 }
 
 /// The properties of whole runs that a model has, claims first.
-pub fn runs_of(system: &mut System, formulas: Vec<promela::ir::Claim>) -> Vec<Run> {
+pub fn runs_of(system: &mut ModelSystem, formulas: Vec<promela::ir::Claim>) -> Vec<Run> {
     let mut found = Vec::new();
     for claim in system.model.claims.clone().into_iter().chain(formulas) {
         let kind = match claim.kind {
@@ -58,7 +58,7 @@ pub fn runs_of(system: &mut System, formulas: Vec<promela::ir::Claim>) -> Vec<Ru
 }
 
 fn run(
-    system: &mut System,
+    system: &mut ModelSystem,
     name: String,
     kind: FailureKind,
     property: Result<RunProperty, String>,

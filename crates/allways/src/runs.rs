@@ -3,7 +3,6 @@
 //! A property of whole runs is a monitor (docs/decisions 0005): an automaton that accepts the runs
 //! which violate it. A violation is a lasso, a path and a cycle through acceptance.
 
-use crate::backend::System;
 use crate::evidence::{Claim, describe};
 use crate::jobs::in_parallel;
 use crate::model::Model;
@@ -11,8 +10,9 @@ use crate::request::Request;
 use crate::run_property::Run;
 use crate::safety::{self, Watch};
 use explore::{AfterViolation, Control, Fairness, Incomplete, Options, Outcome, Reduction, TransitionSystem, Watched};
-use explore::{find_cycle, search_monitored};
+use promela::engines::{find_cycle, search_monitored};
 use promela::property::RunProperty;
+use promela::run::ModelSystem;
 use replay::{Budget, Candidate, Mismatch, ModelReplay};
 use report::{End, Property, PropertyVerdict};
 use trace::{Counterexample, FailureKind, PropertyRef, Schedule};
@@ -183,7 +183,7 @@ struct Search {
 /// Whether a lasso is weakly fair as it is, so that no other has to be looked for.
 ///
 /// Weak fairness: no process is enabled in all states of the cycle and moves in none of its steps.
-fn is_fair(system: &System, schedule: &Schedule) -> bool {
+fn is_fair(system: &ModelSystem, schedule: &Schedule) -> bool {
     let Some(start) = schedule.cycle_start else { return true };
     let mut system = ModelReplay::new(system);
     let run = replay::run(&mut system, schedule);
@@ -213,7 +213,7 @@ pub fn proof(
 
 /// Searches for a run that violates a property.
 fn find(
-    system: &System,
+    system: &ModelSystem,
     property: &RunProperty,
     observer: usize,
     search: Search,
@@ -239,7 +239,7 @@ fn find(
 }
 
 /// A property that holds only because something it speaks of never happens says less than it seems to.
-fn judge_vacuity(system: &System, run: &Run, property: &RunProperty, row: &mut Property) {
+fn judge_vacuity(system: &ModelSystem, run: &Run, property: &RunProperty, row: &mut Property) {
     if row.verdict != PropertyVerdict::Holds || !property.sees_every_state() {
         return;
     }
@@ -265,7 +265,7 @@ fn evidence(
 }
 
 fn shortened(
-    system: &System,
+    system: &ModelSystem,
     run: &Run,
     property: &RunProperty,
     schedule: &Schedule,
@@ -275,7 +275,7 @@ fn shortened(
     if schedule.choices.len() > SHORTENED_MAX {
         return schedule.clone();
     }
-    let mut shows = |replayed: &mut ModelReplay<'_, System>, candidate: &Candidate<'_, Vec<u8>>| {
+    let mut shows = |replayed: &mut ModelReplay<'_, ModelSystem>, candidate: &Candidate<'_, Vec<u8>>| {
         refutes(system, run, property, &mut replayed.scratch, candidate.states, candidate.cycle_start).is_ok()
             && (!fairness
                 || candidate
@@ -317,7 +317,7 @@ pub fn confirm(
     counterexample: &Counterexample,
 ) -> Result<trace::Trace, Mismatch> {
     let system = model.lean();
-    let mut refutes = |replayed: &mut ModelReplay<'_, System>, states: &[Vec<u8>], start| {
+    let mut refutes = |replayed: &mut ModelReplay<'_, ModelSystem>, states: &[Vec<u8>], start| {
         refutes(system, run, property, &mut replayed.scratch, states, start)
     };
     replay::confirm(&mut ModelReplay::new(system), counterexample, Some(&mut refutes))?;
@@ -327,10 +327,10 @@ pub fn confirm(
 
 /// Whether a run that was executed is accepted by the monitor of the property's violations.
 fn refutes(
-    system: &System,
+    system: &ModelSystem,
     run: &Run,
     property: &RunProperty,
-    scratch: &mut <System as TransitionSystem>::Scratch,
+    scratch: &mut <ModelSystem as TransitionSystem>::Scratch,
     states: &[Vec<u8>],
     cycle_start: Option<usize>,
 ) -> Result<(), String> {

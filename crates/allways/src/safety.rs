@@ -3,10 +3,9 @@
 use crate::model_args::{OrderName, StoreName};
 use crate::request::Request;
 use crate::usage;
-use explore::{
-    AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Reduction, Sampling, StoreKind,
-    TransitionSystem,
-};
+use explore::{AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Reduction, Sampling, StoreKind};
+use promela::engines;
+use promela::run::ModelSystem;
 use report::{Covered, End, Progress, PropertyVerdict};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -40,13 +39,13 @@ pub struct Watch<'a> {
 }
 
 /// Searches for failures of the kinds that were asked for.
-pub fn search<S: TransitionSystem>(system: &S, request: &Request, watch: Watch<'_>) -> Outcome {
+pub fn search(system: &ModelSystem, request: &Request, watch: Watch<'_>) -> Outcome {
     let show = |progress: &explore::Progress| (watch.progress)(&progress_of(progress));
     let control = Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause };
     match request.order {
-        OrderName::Random => explore::walk(system, sampling(request, WALKS), &options(request), control),
-        OrderName::Swarm => explore::swarm(system, sampling(request, SWARM), &options(request), control),
-        OrderName::Bfs | OrderName::Dfs => explore::search(system, &options(request), control),
+        OrderName::Random => engines::walk(system, sampling(request, WALKS), &options(request), control),
+        OrderName::Swarm => engines::swarm(system, sampling(request, SWARM), &options(request), control),
+        OrderName::Bfs | OrderName::Dfs => engines::search(system, &options(request), control),
     }
 }
 

@@ -1,19 +1,18 @@
 //! Code of a model that no step reached, listed as SPIN lists it.
 
-use crate::backend::System;
 use promela::ir::{Action, ControlState, Edge, Proctype};
-use promela::run::explain;
+use promela::run::{ModelSystem, explain};
 use report::{Statement, Unreached};
 use std::collections::BTreeMap;
 
 /// For each process type, the statements that were never executed; only types that have any.
-pub fn unreached(system: &System) -> Vec<Unreached> {
+pub fn unreached(system: &ModelSystem) -> Vec<Unreached> {
     let types = system.model.proctypes.iter().enumerate();
     let all = types.map(|(number, proctype)| of_type(system, number, proctype));
     all.filter(|unit| !unit.statements.is_empty()).collect()
 }
 
-fn of_type(system: &System, number: usize, proctype: &Proctype) -> Unreached {
+fn of_type(system: &ModelSystem, number: usize, proctype: &Proctype) -> Unreached {
     // A statement may be an edge of several control states (a loop's option, say): one execution is enough.
     let mut statements: BTreeMap<u32, (bool, Option<Statement>)> = BTreeMap::new();
     for (pc, state) in proctype.states.iter().enumerate() {
@@ -27,7 +26,7 @@ fn of_type(system: &System, number: usize, proctype: &Proctype) -> Unreached {
     Unreached { unit: unit(&proctype.name), statements: missed.collect(), total }
 }
 
-fn statement(system: &System, state: &ControlState, edge: &Edge) -> Option<Statement> {
+fn statement(system: &ModelSystem, state: &ControlState, edge: &Edge) -> Option<Statement> {
     let (span, text) = match edge.action {
         Action::Die => (edge.span, "-end-".to_owned()),
         Action::Else => (edge.span, "else".to_owned()),

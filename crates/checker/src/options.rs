@@ -99,7 +99,8 @@ pub struct Options {
     pub only_breaks: bool,
     /// Whether spin loops are blocking operations: for searches that count trace classes.
     pub awaits: bool,
-    /// Of so many results that are memoized or inherited, one is computed again and compared.
+    /// Of so many results that are memoized or inherited, one is computed again and compared. Without it none is, or one in
+    /// eight where debug assertions are on.
     pub audit: Option<u32>,
     /// Mutation tests.
     #[doc(hidden)]

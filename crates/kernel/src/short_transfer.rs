@@ -89,16 +89,3 @@ fn takes_bytes(kernel: &Kernel, tid: Tid, fd: Fd) -> Option<bool> {
         _ => false,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_of_bytes_may_be_short() {
-        let are_read = |flags| table::rows().filter(move |row| is_read(row.number, &[0, 0, 0, flags, 0, 0]));
-        assert_eq!(are_read(0).map(|row| row.name).collect::<Vec<_>>(), ["read", "recvfrom"]);
-        assert_eq!(are_read(WAIT_ALL).map(|row| row.name).collect::<Vec<_>>(), ["read"]);
-        assert_eq!(rows().map(|row| row.name).collect::<Vec<_>>(), ["read", "write", "sendto", "recvfrom"]);
-    }
-}

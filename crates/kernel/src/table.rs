@@ -65,31 +65,3 @@ pub fn footprint(number: u64) -> FootprintRule {
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     BY_NUMBER.iter().flatten()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_row_has_its_own_number_and_name() {
-        let names: std::collections::BTreeSet<&str> = rows().map(|row| row.name).collect();
-        assert_eq!(names.len(), rows().count());
-    }
-
-    #[test]
-    fn whoever_looks_a_path_up_at_startup_has_one() {
-        let looks_up = |row: &&Row| row.startup == Startup::LooksUp;
-        assert!(rows().filter(looks_up).all(|row| row.arguments.contains(&Argument::Path)));
-    }
-
-    #[test]
-    fn rules_speak_of_arguments_that_there_are() {
-        let through = |row: &&Row| matches!(row.footprint, FootprintRule::Through(..));
-        assert!(rows().filter(through).all(|row| row.arguments.first() == Some(&Argument::Fd)));
-        let named = |row: &&Row| match row.footprint {
-            FootprintRule::Names(usage) => usage != footprint::NameUse::Tell,
-            _ => false,
-        };
-        assert!(rows().filter(named).all(|row| row.arguments.contains(&Argument::Path)));
-    }
-}

@@ -51,8 +51,24 @@ impl Memory {
         self.begin_epoch();
     }
 
+    /// Gives up a mark that is not gone back to, and those made after it. What changed since belongs to the mark before, if there is one.
+    ///
+    /// # Panics
+    /// If the mark is gone already.
+    pub fn release(&mut self, mark: Mark) {
+        let marked = self.journal.marks.get(mark.depth - 1).expect("the mark is still there");
+        assert_eq!(marked.serial, mark.serial, "the mark is still there");
+        self.journal.marks.truncate(mark.depth - 1);
+        if self.journal.marks.is_empty() {
+            self.journal.clear();
+        }
+    }
+
     /// Forgets all marks and keeps this state: nothing is noted for undoing until the next mark.
     pub fn forget_marks(&mut self) {
+        if !self.journal.is_active() {
+            return;
+        }
         self.journal.clear();
         self.stores.drop_empty_groups();
     }

@@ -2,7 +2,7 @@
 //!
 //! The way of a model, one module for each part of it: [`preprocess`] (with [`lex`]) makes tokens, [`parse`] a tree
 //! ([`ast`]), [`lower`] control graphs and a layout of the state ([`ir`]), and [`run`] gives them their meaning.
-//! `jit` executes the same statements faster, [`footprint`] tells the reduction what they touch, [`property`] makes
+//! `jit` executes the same statements faster, [`engines`] search them, [`footprint`] tells the reduction what they touch, [`property`] makes
 //! monitors of claims and formulas, [`trail`] speaks SPIN's file format. [`source`] and [`diagnostic`] are what every
 //! message needs: a place, and a way to show it.
 //!
@@ -12,6 +12,7 @@
 pub mod ast;
 mod dead;
 pub mod diagnostic;
+pub mod engines;
 pub mod faults;
 pub mod footprint;
 pub mod input;

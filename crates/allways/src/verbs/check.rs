@@ -20,7 +20,10 @@ use std::path::{Path, PathBuf};
 
 /// Checks programs or a model.
 pub fn check(mut args: Box<CheckArgs>, output: &Output) -> Exit {
-    let prepared = apply_profile(&mut args).and_then(|()| report_files::begin(&args.report, &named(&args)));
+    let prepared = apply_profile(&mut args).and_then(|()| {
+        name_reports(&mut args);
+        report_files::begin(&args.report, &named(&args))
+    });
     let subject = prepared.map_err(|why| (Exit::Usage, why)).and_then(|()| subject(&mut args));
     match subject {
         Ok(Subject::Programs(setup)) => programs::check(setup, &args, output),
@@ -43,6 +46,13 @@ fn apply_profile(args: &mut CheckArgs) -> Result<(), String> {
     args.options = args.options.over(&profile.options);
     args.report.extend(profile.reports_beside(&args.report));
     Ok(())
+}
+
+/// A test is one of many with the same flags and the same profile: its reports have its name.
+fn name_reports(args: &mut CheckArgs) {
+    if let Some(test) = &args.of_test {
+        args.report = args.report.iter().map(|file| file.of_test(test)).collect();
+    }
 }
 
 /// What is to be checked, as the user named it.

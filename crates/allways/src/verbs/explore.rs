@@ -6,7 +6,6 @@
 use super::check::subject;
 use super::refuse;
 use crate::args::ExploreArgs;
-use crate::backend::System;
 use crate::evidence::{Claim, Describe};
 use crate::exit::Exit;
 use crate::explored::{Explored, explore_in_browser};
@@ -15,6 +14,7 @@ use crate::output::Output;
 use crate::programs::{self, Subject};
 use crate::saved::Saved;
 use explore::Failure;
+use promela::run::ModelSystem;
 use replay::ModelReplay;
 use std::path::Path;
 use trace::{Counterexample, Inventory, Schedule, Trace};
@@ -61,9 +61,10 @@ fn explore_model(model: &Model, schedule: &Schedule, port: u16, output: &Output)
     let mut system = model.replay();
     let sources = model.sources();
     let source = |file: &str| sources.files().find(|(name, _)| *name == file).map(|(_, text)| text.to_owned());
-    let mut save = |_: &mut ModelReplay<'_, System>, schedule: &Schedule, trace: Trace, failure: Option<&Failure>| {
-        Ok(Claim::driven(&model.system_ref, failure).shown_by(schedule.clone(), trace))
-    };
+    let mut save =
+        |_: &mut ModelReplay<'_, ModelSystem>, schedule: &Schedule, trace: Trace, failure: Option<&Failure>| {
+            Ok(Claim::driven(&model.system_ref, failure).shown_by(schedule.clone(), trace))
+        };
     let explored = Explored {
         name: model.system_ref.file.clone(),
         choices: &schedule.choices,

@@ -76,7 +76,8 @@ impl<'a> Tests<'a> {
 
     fn check_all(&self, output: &Output) -> Exit {
         let Some((all, ignored)) = self.harness.lists(self.arguments()) else {
-            let status = self.check(&self.harness.unparallel(self.arguments()), output).status();
+            let name = self.arguments().iter().map(|word| format!(".{}", word.to_string_lossy())).collect::<String>();
+            let status = self.check(&name, &self.harness.unparallel(self.arguments()), output).status();
             return status.map_or(Exit::Bug, |status| exit_of(status.code()));
         };
         // Ctrl-C is for the check that runs: it says what it has covered.
@@ -123,7 +124,8 @@ impl<'a> Tests<'a> {
 
     /// Checks one test, and prints a line for it, and the report if it does not pass.
     fn check_one(&self, name: &str, output: &Output) -> Exit {
-        let told = self.check(&self.harness.alone(name, self.arguments()), output).stderr(Stdio::inherit()).output();
+        let alone = self.harness.alone(name, self.arguments());
+        let told = self.check(&format!(".{name}"), &alone, output).stderr(Stdio::inherit()).output();
         let Ok(told) = told else { return Exit::Bug };
         let (exit, report) = (exit_of(told.status.code()), String::from_utf8_lossy(&told.stdout));
         let verdict = report.lines().last().unwrap_or_default();
@@ -134,9 +136,10 @@ impl<'a> Tests<'a> {
         exit
     }
 
-    /// The command that checks the program with these arguments.
-    fn check(&self, arguments: &[OsString], output: &Output) -> Command {
+    /// The command that checks the program with these arguments; behind the program's name, the reports have `name` in theirs.
+    fn check(&self, name: &str, arguments: &[OsString], output: &Output) -> Command {
         let mut check = allways("check", &world(self.args));
+        check.arg("--of-test").arg(format!("{}{name}", program_name(Path::new(self.program))));
         check.args(self.words()).args(self.bound());
         if self.harness == Harness::Go && !self.args.env.iter().any(|set| set.starts_with("GOMAXPROCS=")) {
             // More of them only add schedules of the runtime.
@@ -184,6 +187,16 @@ impl<'a> Tests<'a> {
             true => format!(": schedules with at most {PREEMPTIONS} preemption (--preemptions N)"),
             false => String::new(),
         }
+    }
+}
+
+/// The name of a program, without the hash that cargo adds.
+fn program_name(program: &Path) -> String {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let is_hash = |hash: &str| hash.len() == 16 && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
+    match name.rsplit_once('-') {
+        Some((name, hash)) if is_hash(hash) => name.to_owned(),
+        _ => name.into_owned(),
     }
 }
 

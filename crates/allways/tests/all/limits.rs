@@ -53,6 +53,15 @@ fn time_is_kept_before_main() {
     }
 }
 
+/// What one step may be rolled back to is not kept by the next ones: it was a page for each operation.
+#[test]
+fn a_long_run_takes_no_memory_for_what_its_steps_could_go_back_to() {
+    let folder = Folder::new("limits-yields");
+    let text = "#include <sched.h>\nint main(void) { for (volatile int i = 0; i < 150000; i++) sched_yield(); }\n";
+    folder.compile("yields", &[], text);
+    says(&folder.run(&["check", "--mem", "400M", "--", "./yields"]), 0, &["holds: 6 of 6", "exhaustive"]);
+}
+
 /// Threads that count for ever, and take memory.
 const ENDLESS: &str = "#include <pthread.h>\n#include <stdlib.h>\n#include <string.h>\nvolatile int a[8];\n\
     static void *t(void *p) { for (int i = 0;; i++) { __atomic_fetch_add(&a[(long)p], 1, 5); memset(malloc(1 << 20), i, 1 << 20); } }\n\

@@ -49,7 +49,6 @@ mod robust;
 mod runners;
 mod rust_programs;
 mod services;
-mod spin;
 mod stock;
 mod tidy;
 mod told;

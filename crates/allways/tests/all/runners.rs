@@ -107,6 +107,28 @@ fn meson_runs_programs_through_it() {
     }
 }
 
+/// With cargo, one profile and one flag are for all tests of all programs.
+#[test]
+fn each_test_has_a_report_of_its_own() {
+    let folder = Folder::new("runner-reports");
+    folder.compile("lost-0123456789abcdef", &[], "int main(int n, char **w) { return n - 1; }");
+    let program = "./lost-0123456789abcdef";
+    fs::write(folder.0.join("allways.toml"), "[profile.ci]\nreport = { sarif = \"out/all.sarif\" }\n")
+        .expect("it is ours");
+    let flags = ["--no-save", "--profile", "ci", "--report", "junit=out/all.xml", program];
+    let tested = |arguments: &[&str]| folder.run(&[&["test"][..], &flags[..], arguments].concat());
+    says(&tested(&[]), 0, &["holds"]);
+    says(&tested(&["one"]), 1, &["ends with exit code 1"]);
+    let mut names: Vec<String> = fs::read_dir(folder.0.join("out"))
+        .expect("there are reports")
+        .map(|entry| entry.expect("it is there").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["all.lost.one.sarif", "all.lost.one.xml", "all.lost.sarif", "all.lost.xml"]);
+    let failed = fs::read_to_string(folder.0.join("out/all.lost.one.xml")).expect("it was written");
+    assert!(failed.contains("failures=\"1\""), "{failed}");
+}
+
 #[test]
 fn what_cannot_be_listed_or_run_is_said() {
     let folder = Folder::new("runner-nothing");

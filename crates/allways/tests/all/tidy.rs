@@ -23,7 +23,8 @@ fn files() -> Vec<(PathBuf, String)> {
         collect(&root().join(part), &mut found);
     }
     for entry in fs::read_dir(root()).expect("the root can be read").flatten() {
-        if entry.path().is_file() {
+        // In a worktree of git `.git` is a file.
+        if entry.path().is_file() && entry.file_name() != ".git" {
             read(&entry.path(), &mut found);
         }
     }

@@ -1,6 +1,6 @@
 //! Programs whose steps are memoized: a wrapper that executes a step only if no entry has its read set.
 //!
-//! Where debug assertions are on, or an audit is due, a memoized step is executed all the same and compared.
+//! Where an audit is due, a memoized step is executed all the same and compared.
 //!
 //! **Invariant:** the search cannot tell a memoized step from an executed one: same fingerprint, accesses, output, actors. So the memo
 //! may be emptied, switched off or full at any time, and each worker has its own.

@@ -301,6 +301,7 @@ impl Stepper<'_> {
             step.go_back_to(progress);
             return Ok(false);
         }
+        self.release(savepoint);
         step.is_fresh = false;
         if let Some(trap) = trap {
             self.state.world.handle(step.tid, &trap, self.listener)?;

@@ -2,7 +2,7 @@
 //! instructions up to the next one.
 
 use crate::footprint::access;
-use crate::memo::audit::Audited;
+use crate::memo::audit::{Audited, UNASKED};
 use crate::narrate::listener::Listener;
 use crate::narrate::narrator::Narrator;
 use crate::options::{Depth, Options};
@@ -238,7 +238,11 @@ impl Programs {
     pub(crate) fn load(&mut self, snapshot: &Snapshot) {
         self.executor.catch_up();
         match self.loaded.take() == Some(snapshot.number) {
-            true => assert!(self.state.is_restored(snapshot), "the loaded state has changed since it was saved"),
+            true => {
+                assert!(self.state.is_restored(snapshot), "the loaded state has changed since it was saved");
+                // Savepoints are of a step: those of the steps that led here would be kept as long as the search goes on ahead.
+                self.state.world.memory.forget_marks();
+            }
             false => self.state.restore(snapshot),
         }
         // Also where nothing had to be restored: the step before may have created a process.
@@ -574,10 +578,8 @@ impl Programs {
 impl Programs {
     /// Whether a memoized or inherited result is to be audited.
     pub(crate) fn is_due(&mut self) -> bool {
-        match self.workload.options.audit {
-            Some(one_in) => self.audited.is_due(one_in),
-            None => cfg!(debug_assertions),
-        }
+        let one_in = self.workload.options.audit.or(cfg!(debug_assertions).then_some(UNASKED));
+        one_in.is_some_and(|one_in| self.audited.is_due(one_in))
     }
 
     /// A memoized or inherited result differs from the computed one: no verdict of this search can be trusted.

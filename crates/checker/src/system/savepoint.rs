@@ -39,8 +39,14 @@ impl Stepper<'_> {
         }
     }
 
+    /// Gives up a savepoint: what was executed since stays. A step with many operations would keep a page for each.
+    pub(crate) fn release(&mut self, savepoint: Savepoint) {
+        self.state.world.memory.release(savepoint.mark);
+    }
+
     pub(crate) fn roll_back(&mut self, savepoint: Savepoint) {
         self.state.world.memory.undo_to(savepoint.mark);
+        self.state.world.memory.release(savepoint.mark);
         self.state.world.memory.forget_log();
         self.state.world.cpus = savepoint.cpus;
         if !self.workload.options.holes.rollback {

@@ -12,4 +12,5 @@ mod processes;
 mod signals;
 mod sockets;
 mod spaces;
+mod table;
 mod timers;

@@ -325,10 +325,19 @@ impl Pair {
         self.naive = naive.clone();
     }
 
+    /// Gives up all marks, or one and those after it: the state stays.
     fn forget(&mut self) {
-        if self.random.below(4) == 0 {
-            self.real.forget_marks();
-            self.marks.clear();
+        match self.random.below(4) {
+            0 => {
+                self.real.forget_marks();
+                self.marks.clear();
+            }
+            1 if !self.marks.is_empty() => {
+                let kept = self.random.below(self.marks.len() as u64) as usize;
+                self.real.release(self.marks[kept].0);
+                self.marks.truncate(kept);
+            }
+            _ => {}
         }
     }
 

@@ -6,6 +6,7 @@
 //! engine.
 
 pub mod act;
+mod backend;
 mod chain;
 mod change;
 pub mod code;
@@ -30,6 +31,7 @@ mod table;
 mod transitions;
 pub mod vector;
 
+pub use backend::{Backend, ModelSystem};
 pub use code::{Code, Interpreter};
 pub use coverage::{Coverage, Marks, marks};
 pub use inject::INJECTOR;

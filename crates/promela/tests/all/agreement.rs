@@ -5,12 +5,12 @@
 
 use explore::reduce::{self, Reducer};
 use explore::{
-    AfterViolation, Bits, Control, Fairness, Options, Order, Outcome, Reduction, Selection, StoreKind,
-    TransitionSystem, find_cycle, search,
+    AfterViolation, Bits, Control, Fairness, Options, Order, Outcome, Reduction, Selection, StoreKind, TransitionSystem,
 };
+use promela::engines::{find_cycle, search};
 use promela::parse::{ParseOptions, parse_text};
 use promela::property::{self, RunProperty};
-use promela::run::{Code, Interpreter, System};
+use promela::run::{Backend, ModelSystem};
 use promela::unread::lean;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
@@ -26,26 +26,22 @@ fn models(default: u64) -> u64 {
     std::env::var("MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-fn load<C: Code>(text: &str, code: impl FnOnce(&promela::ir::Model) -> C) -> System<C> {
+fn load(text: &str, code: impl FnOnce(&promela::ir::Model) -> Backend) -> ModelSystem {
     let parsed = parse_text("random.pml", text, &ParseOptions::default())
         .unwrap_or_else(|failure| panic!("{}\n{text}", failure.diagnostics[0].message));
     let (model, _) = promela::lower::lower(&parsed.program, &parsed.sources)
         .unwrap_or_else(|errors| panic!("{}\n{text}", errors[0].message));
     let code = code(&model);
-    System::new(model, parsed.sources, code)
+    ModelSystem::new(model, parsed.sources, code)
 }
 
 /// Random models whose state space is small enough to spell out.
-fn small(
-    count: u64,
-    ltl: bool,
-    most: usize,
-) -> impl Iterator<Item = (u64, String, System<Interpreter>, Space<Vec<u8>>)> {
+fn small(count: u64, ltl: bool, most: usize) -> impl Iterator<Item = (u64, String, ModelSystem, Space<Vec<u8>>)> {
     (0..count).filter_map(move |seed| {
         let mut spice = Spice::from_seed(seed);
         spice.ltl = if ltl { 2 } else { 0 };
         let text = random_model(seed, spice);
-        let system = load(&text, |_| Interpreter);
+        let system = load(&text, |_| Backend::Interpreter);
         let space = Space::build(&system, most)?;
         Some((seed, text, system, space))
     })
@@ -60,7 +56,7 @@ fn failures(outcome: &Outcome) -> BTreeSet<(FailureKind, String)> {
 }
 
 /// The states in which nothing can move, as a reduced or full search by hand finds them.
-fn ends(system: &System<Interpreter>, mut reducer: Option<Reducer>, merging: bool) -> BTreeSet<Vec<u8>> {
+fn ends(system: &ModelSystem, mut reducer: Option<Reducer>, merging: bool) -> BTreeSet<Vec<u8>> {
     let mut scratch = system.scratch();
     let mut open = vec![system.initial(&mut scratch)];
     let mut seen: HashSet<Vec<u8>> = open.iter().cloned().collect();
@@ -89,7 +85,7 @@ fn ends(system: &System<Interpreter>, mut reducer: Option<Reducer>, merging: boo
 }
 
 /// Where processes come to that go on by themselves after they moved.
-fn merged(system: &System<Interpreter>, state: &[u8], moved: Bits) -> Vec<u8> {
+fn merged(system: &ModelSystem, state: &[u8], moved: Bits) -> Vec<u8> {
     let (mut scratch, mut state) = (system.scratch(), state.to_vec());
     while let Some(actor) = system.private(&mut scratch, &state, moved) {
         let mut next = Vec::new();
@@ -163,7 +159,7 @@ fn merging_keeps_every_failure_and_every_end_state_and_its_schedules_can_be_take
 }
 
 /// Whether the schedule of a violation can be taken and ends with its failure.
-fn shows(system: &System<Interpreter>, violation: &explore::Violation) -> bool {
+fn shows(system: &ModelSystem, violation: &explore::Violation) -> bool {
     let mut scratch = system.scratch();
     let (mut state, mut failure) = (system.initial(&mut scratch), None);
     for choice in &violation.schedule.choices {
@@ -179,7 +175,7 @@ fn values_that_nobody_reads_or_reads_any_more_can_be_left_out() {
     let (mut all, mut kept, mut leaner) = (0, 0, 0);
     for (seed, text, system, space) in small(models(500), false, STATES_MAX) {
         let Some(lean) = lean(&system.model, &[]) else { continue };
-        let lean = System::new(lean, system.sources.clone(), Interpreter);
+        let lean = ModelSystem::new(lean, system.sources.clone(), Backend::Interpreter);
         let outcome = search(&lean, &exhaustive(), Control::default());
         assert_eq!(failures(&outcome), space.failures, "seed {seed}\n{text}");
         let found = space.failures.iter().any(|(kind, _)| *kind == FailureKind::Deadlock);
@@ -194,7 +190,7 @@ fn values_that_nobody_reads_or_reads_any_more_can_be_left_out() {
 }
 
 /// Whether every choice of a schedule exists in the model as written.
-fn replays(system: &System<Interpreter>, schedule: &trace::Schedule) -> bool {
+fn replays(system: &ModelSystem, schedule: &trace::Schedule) -> bool {
     let mut scratch = system.scratch();
     let mut state = system.initial(&mut scratch);
     schedule.choices.iter().all(|choice| {
@@ -203,7 +199,7 @@ fn replays(system: &System<Interpreter>, schedule: &trace::Schedule) -> bool {
     })
 }
 
-fn properties(system: &mut System<Interpreter>) -> Vec<(RunProperty, usize)> {
+fn properties(system: &mut ModelSystem) -> Vec<(RunProperty, usize)> {
     let mut all: Vec<RunProperty> =
         system.model.claims.iter().map(|claim| property::claim(claim).expect("small formulas translate")).collect();
     all.extend(property::acceptance(&system.model));
@@ -224,7 +220,7 @@ fn reduction_and_cycle_search_agree_with_the_product_spelt_out() {
             continue;
         }
         let model = lean(&system.model, &[]).unwrap_or_else(|| system.model.clone());
-        let mut lean = System::new(model, system.sources.clone(), Interpreter);
+        let mut lean = ModelSystem::new(model, system.sources.clone(), Backend::Interpreter);
         properties(&mut lean);
         for (property, observer) in properties(&mut system) {
             for fairness in [Fairness::Off, Fairness::Weak] {
@@ -248,9 +244,8 @@ fn reduction_and_cycle_search_agree_with_the_product_spelt_out() {
 #[cfg(feature = "native")]
 #[test]
 fn native_code_agrees_with_the_interpreter() {
-    use promela::jit::Native;
     for (seed, text, _, space) in small(models(400), false, STATES_MAX) {
-        let compile = |model: &promela::ir::Model| Native::compile(model).expect("this host has a code generator");
+        let compile = |model: &promela::ir::Model| Backend::compiled(model).expect("this host has a code generator");
         let system = load(&text, compile);
         let outcome = search(&system, &exhaustive(), Control::default());
         let counts = (outcome.stats.states, outcome.stats.steps);
@@ -258,8 +253,8 @@ fn native_code_agrees_with_the_interpreter() {
         assert_eq!(failures(&outcome), space.failures, "seed {seed}\n{text}");
         let Some(model) = lean(&system.model, &[]) else { continue };
         let code = compile(&model);
-        let native = System::new(model.clone(), system.sources.clone(), code);
-        let plain = System::new(model, system.sources.clone(), Interpreter);
+        let native = ModelSystem::new(model.clone(), system.sources.clone(), code);
+        let plain = ModelSystem::new(model, system.sources.clone(), Backend::Interpreter);
         let [native, plain] =
             [search(&native, &exhaustive(), Control::default()), search(&plain, &exhaustive(), Control::default())];
         assert_eq!(

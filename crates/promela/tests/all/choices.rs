@@ -1,9 +1,10 @@
 //! What a search is offered can be told: counterexamples are made of nothing else.
 
-use explore::{Control, Explained, Options, Selection, TransitionSystem, search};
+use explore::{Control, Explained, Options, Selection, TransitionSystem};
+use promela::engines::search;
 use promela::parse::{ParseOptions, parse_file, parse_text};
 use promela::run::vector::Work;
-use promela::run::{Interpreter, System, explain};
+use promela::run::{Backend, ModelSystem, explain};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -18,13 +19,13 @@ fn models(folder: &str) -> Vec<PathBuf> {
     entries.filter(|path| path.extension().is_some_and(|ending| ending == "pml")).collect()
 }
 
-fn load(path: &Path) -> Option<System<Interpreter>> {
+fn load(path: &Path) -> Option<ModelSystem> {
     let parsed = parse_file(path, &ParseOptions::default()).ok()?;
     let (model, _) = promela::lower::lower(&parsed.program, &parsed.sources).ok()?;
-    Some(System::new(model, parsed.sources, Interpreter))
+    Some(ModelSystem::new(model, parsed.sources, Backend::Interpreter))
 }
 
-fn choices(system: &System<Interpreter>, state: &Vec<u8>) -> Vec<(Choice, Vec<u8>)> {
+fn choices(system: &ModelSystem, state: &Vec<u8>) -> Vec<(Choice, Vec<u8>)> {
     let mut found = Vec::new();
     system.steps(&mut system.scratch(), state, Selection::All, &mut |step| {
         found.push((step.choice, step.state.clone()));
@@ -34,7 +35,7 @@ fn choices(system: &System<Interpreter>, state: &Vec<u8>) -> Vec<(Choice, Vec<u8
 }
 
 /// Everything that has a name of its own in a state, with its value: blocks may declare the same name twice.
-fn named(system: &System<Interpreter>, state: &[u8]) -> HashMap<String, String> {
+fn named(system: &ModelSystem, state: &[u8]) -> HashMap<String, String> {
     let mut work = Work::default();
     work.load(&system.model, state);
     let all = explain::variables(&system.model, &work);
@@ -43,7 +44,7 @@ fn named(system: &System<Interpreter>, state: &[u8]) -> HashMap<String, String> 
 }
 
 /// What the events of a step say was changed, one after the other, must lead from the values before to those after.
-fn assert_changes(system: &System<Interpreter>, state: &[u8], explained: &Explained<Vec<u8>>) {
+fn assert_changes(system: &ModelSystem, state: &[u8], explained: &Explained<Vec<u8>>) {
     let mut values = named(system, state);
     for change in explained.events.iter().flat_map(|event| &event.changes) {
         if let Some(value) = values.get_mut(&change.name) {
@@ -62,7 +63,7 @@ fn a_state_with_ten_thousand_successors_is_searched_whole() {
         active proctype P() { atomic { select (a : 1 .. 22); select (b : 1 .. 22); select (c : 1 .. 22) } }";
     let parsed = parse_text("wide.pml", text, &ParseOptions::default()).expect("a model without errors");
     let (model, _) = promela::lower::lower(&parsed.program, &parsed.sources).expect("a model without errors");
-    let system = System::new(model, parsed.sources, Interpreter);
+    let system = ModelSystem::new(model, parsed.sources, Backend::Interpreter);
     let outcome = search(&system, &Options::default(), Control::default());
     // The start, each choice of three numbers with the process at its end, and each without the process.
     assert_eq!(outcome.stats.states, 1 + 2 * 22 * 22 * 22);

@@ -3,13 +3,12 @@
 //!
 //! `MODELS=20000 cargo nextest run -p promela faults::` looks further than CI does.
 
-use explore::{
-    AfterViolation, Bounds, Control, Fairness, Options, Outcome, Reduction, TransitionSystem, find_cycle, search,
-};
+use explore::{AfterViolation, Bounds, Control, Fairness, Options, Outcome, Reduction, TransitionSystem};
+use promela::engines::{find_cycle, search};
 use promela::faults::{Plan, faults_of, prepare};
 use promela::parse::{ParseOptions, parse_text};
 use promela::property;
-use promela::run::{Code, Interpreter, System};
+use promela::run::{Backend, ModelSystem};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use testkit::random_model::{Dice, Spice, random_model};
@@ -22,7 +21,7 @@ fn models(default: u64) -> u64 {
     std::env::var("MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-fn load<C: Code>(text: &str, plan: Option<Plan>, code: impl FnOnce(&promela::ir::Model) -> C) -> Option<System<C>> {
+fn load(text: &str, plan: Option<Plan>, code: impl FnOnce(&promela::ir::Model) -> Backend) -> Option<ModelSystem> {
     let parsed = parse_text("random.pml", text, &ParseOptions::default())
         .unwrap_or_else(|failure| panic!("{}\n{text}", failure.diagnostics[0].message));
     let (mut model, _) = promela::lower::lower(&parsed.program, &parsed.sources)
@@ -32,13 +31,13 @@ fn load<C: Code>(text: &str, plan: Option<Plan>, code: impl FnOnce(&promela::ir:
         None => None,
     };
     let code = code(&model);
-    let mut system = System::new(model, parsed.sources, code);
+    let mut system = ModelSystem::new(model, parsed.sources, code);
     system.faults = faults;
     Some(system)
 }
 
-fn interpreted(text: &str, plan: Option<Plan>) -> Option<System<Interpreter>> {
-    load(text, plan, |_| Interpreter)
+fn interpreted(text: &str, plan: Option<Plan>) -> Option<ModelSystem> {
+    load(text, plan, |_| Backend::Interpreter)
 }
 
 fn plan(budget: u32, only: &[&str]) -> Plan {
@@ -53,7 +52,7 @@ fn options(reduction: Reduction) -> Options {
 /// A violation: what, and after which faults, by name.
 type Broken = BTreeSet<(FailureKind, String, Vec<String>)>;
 
-fn broken<C: Code>(system: &System<C>, outcome: &Outcome) -> Broken {
+fn broken(system: &ModelSystem, outcome: &Outcome) -> Broken {
     let faults = &system.faults.as_ref().expect("faults may happen").faults;
     let names = |part| faults_of(part).into_iter().map(|fault| faults[fault].name.clone()).collect();
     let told = |violation: &explore::Violation| {
@@ -62,7 +61,7 @@ fn broken<C: Code>(system: &System<C>, outcome: &Outcome) -> Broken {
     outcome.violations.iter().map(told).collect()
 }
 
-fn searched<C: Code>(system: &System<C>, reduction: Reduction) -> Option<Outcome> {
+fn searched(system: &ModelSystem, reduction: Reduction) -> Option<Outcome> {
     let outcome = search(system, &options(reduction), Control::default());
     outcome.complete().then_some(outcome)
 }
@@ -80,8 +79,8 @@ fn reduction_and_native_code_keep_every_violation_of_every_set_of_faults() {
         assert_eq!(broken(&system, &less), expected, "seed {seed}\n{text}");
         #[cfg(feature = "native")]
         {
-            use promela::jit::Native;
-            let compile = |model: &promela::ir::Model| Native::compile(model).expect("this host has a code generator");
+            let compile =
+                |model: &promela::ir::Model| Backend::compiled(model).expect("this host has a code generator");
             let native = load(&text, Some(wanted), compile).expect("it fitted before");
             let outcome = searched(&native, Reduction::Off).expect("as many states");
             assert_eq!(broken(&native, &outcome), expected, "seed {seed}\n{text}");
@@ -98,7 +97,7 @@ fn reduction_and_native_code_keep_every_violation_of_every_set_of_faults() {
 }
 
 /// Whether a schedule, told step by step, ends in the part of the state space that it should.
-fn replays(system: &System<Interpreter>, violation: &explore::Violation) -> bool {
+fn replays(system: &ModelSystem, violation: &explore::Violation) -> bool {
     let mut scratch = system.scratch();
     let mut state = system.initial(&mut scratch);
     violation.schedule.choices.iter().all(|choice| match system.explain(&mut scratch, &state, *choice) {

@@ -11,3 +11,5 @@ mod front_gcc;
 mod front_snippets;
 mod front_trees;
 mod notation;
+#[cfg(feature = "native")]
+mod spin;

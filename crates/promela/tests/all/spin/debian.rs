@@ -6,7 +6,8 @@ use super::kinds::{Extent, Kinds, agree, kinds};
 use super::subject::{self, Subject};
 use super::{all_agree, repository};
 use explore::{Fairness, Reduction};
-use promela::jit::Native;
+use promela::engines;
+use promela::run::{Backend, ModelSystem};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use trace::FailureKind;
@@ -45,7 +46,7 @@ fn rows(run: &str) -> Vec<Row> {
     rows.filter(|row| row.get("run") == run && !different(row)).collect()
 }
 
-fn load(row: &Row) -> Subject<Native> {
+fn load(row: &Row) -> Subject {
     Subject::native(&file(row.get("model")), &[]).unwrap_or_else(|why| panic!("{}: {why}", row.get("model")))
 }
 
@@ -166,8 +167,8 @@ fn the_examples_have_spins_non_progress_cycles_under_fairness() {
 fn counters_that_nobody_reads_take_no_states_as_in_spin() {
     let (model, sources) = subject::read(&file("priorities"), &[]).expect("a model");
     let lean = promela::unread::without_unread(&model, &[]).expect("has counters that nobody reads");
-    let system = promela::run::System::new(lean, sources, promela::run::Interpreter);
-    let outcome = explore::search(&system, &explore::Options::default(), explore::Control::default());
+    let system = ModelSystem::new(lean, sources, Backend::Interpreter);
+    let outcome = engines::search(&system, &explore::Options::default(), explore::Control::default());
     let row = rows_of("priorities", "first");
     assert_eq!((Some(outcome.stats.states), outcome.violations.len()), (row.number("stored"), 0));
 }

@@ -5,7 +5,6 @@ use super::kinds::{Extent, agree, kinds};
 use super::subject::Subject;
 use super::{all_agree, repository};
 use explore::Outcome;
-use promela::run::Code;
 use std::path::Path;
 
 /// Larger state spaces are left to the benchmark.
@@ -18,7 +17,7 @@ pub fn rows(table: &str) -> Vec<Row> {
 }
 
 /// How our counts differ from a row.
-pub fn difference<C: Code>(row: &Row, subject: &Subject<C>) -> Option<String> {
+pub fn difference(row: &Row, subject: &Subject) -> Option<String> {
     let outcome = subject.count(STATES_MAX * 2);
     let spin = (row.number("stored").expect("a count"), row.number("transitions").expect("a count") - 1);
     let ours = (outcome.stats.states, outcome.stats.steps);

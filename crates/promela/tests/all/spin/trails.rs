@@ -3,8 +3,9 @@
 use super::pan::Workshop;
 use super::repository;
 use super::subject::Subject;
-use explore::{Control, Explained, Options, TransitionSystem, search};
-use promela::run::{Interpreter, System};
+use explore::{Control, Explained, Options, TransitionSystem};
+use promela::engines::search;
+use promela::run::ModelSystem;
 use promela::trail;
 use trace::{FailureKind, Schedule};
 
@@ -13,7 +14,7 @@ fn workshop(name: &str, file: &str) -> Workshop {
     Workshop::new(name, &text)
 }
 
-fn system(workshop: &Workshop) -> System<Interpreter> {
+fn system(workshop: &Workshop) -> ModelSystem {
     Subject::interpreted(&workshop.path("m.pml"), &[]).unwrap_or_else(|why| panic!("{why}")).system
 }
 
@@ -45,7 +46,7 @@ fn spin_follows_our_trails_to_the_error() {
 }
 
 /// Executes a schedule; the failure of its last step, or of the state that it ends in.
-fn failure_of(system: &System<Interpreter>, schedule: &Schedule) -> Option<FailureKind> {
+fn failure_of(system: &ModelSystem, schedule: &Schedule) -> Option<FailureKind> {
     let mut scratch = system.scratch();
     let mut state = system.initial(&mut scratch);
     let mut failure = None;

@@ -1,13 +1,12 @@
 //! Random models, each put to SPIN and to us.
 //!
-//! `SPIN_MODELS=200 cargo nextest run -p allways spin::random` looks further than CI does; a failure names the seed
+//! `SPIN_MODELS=200 cargo nextest run -p promela spin::random` looks further than CI does; a failure names the seed
 //! and prints the model.
 
 use super::kinds::{Extent, agree, kinds};
 use super::pan::Workshop;
 use super::subject::Subject;
 use explore::Fairness;
-use promela::jit::Native;
 use testkit::random_model::{Spice, random_model};
 use trace::FailureKind;
 
@@ -18,13 +17,13 @@ fn seeds(default: u64) -> u64 {
 }
 
 /// A random model, in a workshop with the verifier and as a subject; nothing if SPIN refuses it. What SPIN takes, we take.
-fn prepare(seed: u64, ltl: u32, gcc: &[&str]) -> Option<(String, Workshop, Subject<Native>)> {
+fn prepare(seed: u64, ltl: u32, gcc: &[&str]) -> Option<(String, Workshop, Subject)> {
     // A broken promise is a step of its own here; the test about promises has those.
     let spice = Spice { ltl, promises: false, ..Spice::from_seed(seed) };
     prepare_with(seed, &ltl.to_string(), spice, gcc)
 }
 
-fn prepare_with(seed: u64, name: &str, spice: Spice, gcc: &[&str]) -> Option<(String, Workshop, Subject<Native>)> {
+fn prepare_with(seed: u64, name: &str, spice: Spice, gcc: &[&str]) -> Option<(String, Workshop, Subject)> {
     let text = random_model(seed, spice);
     let text = if spice.ltl > 0 { for_formulas(&text) } else { text };
     let workshop = Workshop::new(&format!("{name}-{seed}"), &text);

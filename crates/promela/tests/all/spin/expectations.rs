@@ -4,7 +4,6 @@ use super::kinds::Kinds;
 use super::subject::Subject;
 use super::{all_agree, repository};
 use explore::Fairness;
-use promela::jit::Native;
 use std::path::{Path, PathBuf};
 use trace::FailureKind;
 
@@ -52,7 +51,7 @@ impl<'t> Expectation<'t> {
     }
 
     /// What is wrong with our answer.
-    fn difference(&self, path: &Path, subject: &mut Subject<Native>) -> Option<String> {
+    fn difference(&self, path: &Path, subject: &mut Subject) -> Option<String> {
         match self.properties[0] {
             "deadlock" | "assert" => self.safety(path, subject),
             "accept" => self.cycles(subject.acceptance(self.fairness())),
@@ -69,7 +68,7 @@ impl<'t> Expectation<'t> {
         OTHER_STEPS.iter().any(|(model, defines, _)| path.ends_with(model) && self.defines == *defines)
     }
 
-    fn safety(&self, path: &Path, subject: &Subject<Native>) -> Option<String> {
+    fn safety(&self, path: &Path, subject: &Subject) -> Option<String> {
         let outcome = subject.count(2 * STATES_MAX);
         let found: Kinds = outcome.violations.iter().map(|violation| violation.failure.kind).collect();
         let named: Kinds = self.properties.iter().map(|name| name.parse::<FailureKind>().expect("a kind")).collect();

@@ -2,12 +2,11 @@
 
 use super::kinds::Kinds;
 use explore::{AfterViolation, Bounds, Control, Fairness, Options, Outcome, Reduction};
-use explore::{find_cycle, search, search_monitored};
+use promela::engines::{find_cycle, search, search_monitored};
 use promela::ir::Model;
-use promela::jit::Native;
 use promela::parse::{ParseOptions, parse_file};
 use promela::property::{self, RunProperty};
-use promela::run::{Code, Interpreter, System};
+use promela::run::{Backend, ModelSystem};
 use promela::source::SourceMap;
 use std::path::Path;
 use trace::FailureKind;
@@ -16,9 +15,9 @@ use trace::FailureKind;
 const STATES_MAX: u64 = 300_000;
 
 /// A model that can be asked what SPIN was asked.
-pub struct Subject<C> {
+pub struct Subject {
     /// What it does.
-    pub system: System<C>,
+    pub system: ModelSystem,
 }
 
 /// Reads a model; the error is what is wrong with it.
@@ -35,19 +34,18 @@ pub fn read(path: &Path, defines: &[&str]) -> Result<(Model, SourceMap), String>
     Ok((model, parsed.sources))
 }
 
-impl Subject<Interpreter> {
+impl Subject {
     /// A model that the reference executes; the error is what is wrong with it.
     pub fn interpreted(path: &Path, defines: &[&str]) -> Result<Self, String> {
-        read(path, defines).map(|(model, sources)| Self { system: System::new(model, sources, Interpreter) })
+        read(path, defines)
+            .map(|(model, sources)| Self { system: ModelSystem::new(model, sources, Backend::Interpreter) })
     }
-}
 
-impl Subject<Native> {
     /// A model that native code executes; the error is what is wrong with it.
     pub fn native(path: &Path, defines: &[&str]) -> Result<Self, String> {
         let (model, sources) = read(path, defines)?;
-        let code = Native::compile(&model).expect("native code for this host");
-        Ok(Self { system: System::new(model, sources, code) })
+        let code = Backend::compiled(&model).expect("native code for this host");
+        Ok(Self { system: ModelSystem::new(model, sources, code) })
     }
 }
 
@@ -61,7 +59,7 @@ fn kinds_of(outcome: &Outcome) -> Kinds {
     outcome.violations.iter().map(|violation| violation.failure.kind).collect()
 }
 
-impl<C: Code> Subject<C> {
+impl Subject {
     /// Stuck states and failed steps, reduction off, no end before `states_max`.
     pub fn count(&self, states_max: u64) -> Outcome {
         let bounds = Bounds { states: Some(states_max), ..Bounds::default() };

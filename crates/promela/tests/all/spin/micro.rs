@@ -5,7 +5,6 @@ use super::kinds::{Extent, Kinds, agree, kinds};
 use super::subject::Subject;
 use super::{all_agree, repository};
 use explore::{Fairness, Reduction};
-use promela::run::{Code, Interpreter};
 use trace::FailureKind;
 
 /// Rows that cannot be compared: they ask for something that we do not have. Model, run, reason.
@@ -61,7 +60,7 @@ fn is(row: &Row, id: &str, run: &str) -> bool {
     (row.get("id"), row.get("run")) == (id, run)
 }
 
-fn subject(row: &Row) -> Result<Subject<Interpreter>, String> {
+fn subject(row: &Row) -> Result<Subject, String> {
     Subject::interpreted(&repository(&format!("models/micro/{}.pml", row.get("id"))), &[])
 }
 
@@ -82,7 +81,7 @@ fn claim_name(row: &Row) -> Option<&str> {
 }
 
 /// What we find when asked what SPIN was asked, and the kind of the claim in use.
-fn ours<C: Code>(row: &Row, subject: &mut Subject<C>) -> (Kinds, Option<FailureKind>) {
+fn ours(row: &Row, subject: &mut Subject) -> (Kinds, Option<FailureKind>) {
     let reduction = if row.has("cc_opts", "-DNOREDUCE") { Reduction::Off } else { Reduction::Safety };
     if row.has("pan_opts", "-l") {
         return (subject.progress(fairness(row)), None);
