@@ -26,7 +26,8 @@ use explore::graph::{Access, Actor, FootprintSystem, Race, Reached, Step, StepCo
 use explore::system::Failure;
 use kernel::host::Host;
 use kernel::kernel::Output;
-use kernel::{Kernel, Pid, Tid, signal};
+use kernel::signal::Recipients;
+use kernel::{Kernel, Pid, Tid};
 use memory::Limit;
 use peer::Trouble;
 use rustc_hash::FxHashMap;
@@ -508,8 +509,7 @@ impl Programs {
         let (before, gates) = (self.valuation(), self.view().gates());
         let support = self.workload.support(&self.state);
         let timing = self.view().timing(tid);
-        let several = signal::shared(&self.state.world.kernel);
-        let recipients = signal::recipients(&self.state.world.kernel, &several);
+        let recipients = Recipients::of(&self.state.world.kernel);
         let result = self.take_choice(state, choice);
         let reads = self.state.end_notes();
         let ChoiceResult { mut accesses, wrong } = result?;
@@ -519,7 +519,7 @@ impl Programs {
         }
         // The masks of other threads decide which thread handles a signal: a step that changes the recipient conflicts
         // with all.
-        if recipients != signal::recipients(&self.state.world.kernel, &several) {
+        if recipients.differ(&Recipients::of(&self.state.world.kernel)) {
             accesses.extend(access::everything());
         }
         // A step that only reads is no progress.

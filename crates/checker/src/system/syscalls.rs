@@ -8,7 +8,7 @@ use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
-use kernel::signal::SIG_IGN;
+use kernel::signal::{Recipients, SIG_IGN};
 use kernel::table::footprint::{CloneFlags, Subject};
 use kernel::table::{self, FootprintRule};
 use kernel::{Process, Tid};
@@ -32,9 +32,14 @@ impl Stepper<'_> {
         }
         step.is_fresh = false;
         let asked = self.view().asked(step.tid, (number, args));
-        let (reach, is_noticed) = (asked.reach(), asked.is_noticed_end() || !self.state.is_life(step.tid));
+        let (pid, reach) = (asked.pid(), asked.reach());
+        let is_noticed = asked.is_noticed_end() || !self.state.is_life(step.tid);
         let word = self.futex_word(step.tid, (number, args));
         let is_outside = word.is_some_and(|word| self.executor.refinement.is_used_outside(word));
+        // The library blocks signals while it creates and ends threads: one that comes meanwhile stays pending.
+        if self.executor.refinement.sends_signals && sets_mask(number) && !self.workload.options.holes.handlers {
+            step.accesses.push(access::changes_mask(pid, step.tid));
+        }
         if let Footprint::Objects(objects) = reach
             && (is_noticed || is_outside)
         {
@@ -212,7 +217,7 @@ impl State {
 
     /// Whether a syscall may change which thread of its process handles a pending signal.
     fn decides_who_handles(&self, number: u64) -> bool {
-        sets_mask(number) && !kernel::signal::recipients(&self.world.kernel, &[]).is_empty()
+        sets_mask(number) && !Recipients::of(&self.world.kernel).is_empty()
     }
 
     /// The syscall that a thread is about to make, if its next instruction is one.

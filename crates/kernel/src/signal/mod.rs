@@ -27,7 +27,7 @@ pub use kill::may_signal;
 pub use number::{Set, bit};
 pub use send::{SIG_DFL, SIG_IGN, Target, discard, force, is_ignored, members, send};
 pub use stack::{SS_DISABLE, alternate_top, set_alternate_stack};
-pub use take::{Delivery, Interrupted, fault, is_deliverable, recipients, shared, take, take_of};
+pub use take::{Delivery, Interrupted, Recipients, fault, is_deliverable, take, take_of};
 pub use waiting::{restore_mask, swap_mask};
 
 use crate::process::{Action, SignalInfo};

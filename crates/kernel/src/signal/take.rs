@@ -121,23 +121,45 @@ fn first(pending: &[SignalInfo], may: impl Fn(&SignalInfo) -> bool) -> Option<us
     candidates.min_by_key(|(index, info)| (urgency(info.number), *index)).map(|(index, _)| index)
 }
 
-/// Processes with several threads.
-#[must_use]
-pub fn shared(kernel: &Kernel) -> Vec<Pid> {
-    kernel.processes.values().filter(|process| process.threads.len() > 1).map(|process| process.pid).collect()
-}
-
-/// Who takes the signals that wait for a process with several threads, or for one of these that had several: each of these
-/// may change that, for instance by what it blocks.
+/// Who takes the signals that wait for processes.
 ///
 /// Whether a signal is taken by thread A or B can depend on a third thread's mask, so the answer
 /// before and behind a step tells the search what the step changed for others.
-#[must_use]
-pub fn recipients(kernel: &Kernel, had_several: &[Pid]) -> Vec<(Pid, u8, Option<Tid>)> {
-    let is_shared = |process: &&Process| process.threads.len() > 1 || had_several.contains(&process.pid);
-    let shared = kernel.processes.values().filter(is_shared);
-    let waiting = shared.flat_map(|process| process.signals.pending.iter().map(move |info| (process, info.number)));
-    waiting.map(|(process, number)| (process.pid, number, recipient(kernel, process, number))).collect()
+pub struct Recipients {
+    /// Processes with several threads.
+    shared: Vec<Pid>,
+    all: Vec<(Pid, u8, Option<Tid>)>,
+}
+
+impl Recipients {
+    /// As it is in a state.
+    #[must_use]
+    pub fn of<'k>(kernel: &'k Kernel) -> Self {
+        let shared = kernel.processes.values().filter(|process| process.threads.len() > 1).map(|process| process.pid);
+        let pending = |process: &'k Process| process.signals.pending.iter().map(move |info| (process, info.number));
+        let waiting = kernel.processes.values().flat_map(pending);
+        let all = waiting.map(|(process, number)| (process.pid, number, recipient(kernel, process, number)));
+        Self { shared: shared.collect(), all: all.collect() }
+    }
+
+    /// Whether no signal waits for a process with several threads.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.all.iter().any(|(pid, ..)| self.shared.contains(pid))
+    }
+
+    /// Whether they are others behind a step, in a process that has several threads before or behind it.
+    ///
+    /// A step that creates a second thread, or leaves one, changes nothing for signals that nobody takes or that the one
+    /// takes that is there in both.
+    #[must_use]
+    pub fn differ(&self, behind: &Self) -> bool {
+        let is_shared = |pid: &Pid| self.shared.contains(pid) || behind.shared.contains(pid);
+        let those = |it: &Self| -> Vec<(Pid, u8, Option<Tid>)> {
+            it.all.iter().filter(|(pid, ..)| is_shared(pid)).copied().collect()
+        };
+        those(self) != those(behind)
+    }
 }
 
 /// The thread that takes a signal sent to its process: the first one if it does not block it, else the lowest number.

@@ -296,6 +296,12 @@ pub const KNOWN_BY_LOOK: &[(&str, &str, &[&str], &[&str])] = &[
     ("restarts", "the first step is taken for the restart", &[], &["", ""]),
     ("pauses", "the only thread left takes longer steps", &["ENDS"], &["", ""]),
     ("pauses, classes", "an alarm rings while the program is paused", &["ALARM"], &["", "in_a_second(-1); "]),
+    (
+        "signals",
+        "a child that shares memory executes while its parent's threads are joined",
+        &["BLOCKED", "SIGNAL"],
+        &["spawned_alone(3); ", ""],
+    ),
     ("propositions", "two write variables that a proposition compares", &[], &["s->w[0] = 3; ", "V(s->w[1]) = 3; "]),
 ];
 
