@@ -28,6 +28,12 @@ impl Clock {
         self.epoch.saturating_add(self.now)
     }
 
+    /// The real-time clock when the monotonic one was 0.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// Lets time pass up to `then`; never backwards.
     pub fn advance_to(&mut self, then: u64) {
         self.now = self.now.max(then);

@@ -20,6 +20,8 @@ pub struct Wait {
     pub until: Vec<Condition>,
     /// Virtual time at which the wait ends by itself, in nanoseconds of the monotonic clock.
     pub deadline: Option<u64>,
+    /// The deadline is a time of the real-time clock: it moves when that clock is set.
+    pub is_real: bool,
     /// What a signal handler does to the call.
     pub interruption: Interruption,
     /// How much of the call is already done, such as bytes of a long write. A signal handler that interrupts the call makes
@@ -97,13 +99,30 @@ impl Wait {
     #[must_use]
     pub fn any(until: Vec<Condition>) -> Self {
         let (interruption, held, kept) = (Interruption::Restart, Vec::new(), Vec::new());
-        Self { until, deadline: None, interruption, progress: 0, woken: false, held, kept, interrupted: false }
+        Self {
+            until,
+            deadline: None,
+            is_real: false,
+            interruption,
+            progress: 0,
+            woken: false,
+            held,
+            kept,
+            interrupted: false,
+        }
     }
 
     /// The same with a deadline.
     #[must_use]
     pub fn deadline(mut self, deadline: Option<u64>) -> Self {
         self.deadline = deadline;
+        self
+    }
+
+    /// The same where the deadline is a time of the real-time clock.
+    #[must_use]
+    pub fn real(mut self, is_real: bool) -> Self {
+        self.is_real = is_real;
         self
     }
 

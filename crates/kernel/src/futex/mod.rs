@@ -115,7 +115,7 @@ fn shared_key(memory: &Memory, space: SpaceId, address: u64) -> Option<Key> {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Clock {
     Monotonic,
     Real,
@@ -168,7 +168,8 @@ fn wait_for(call: &mut Call<'_>, waiting: Waiting) -> Result<u64, Stop> {
 fn enqueue(call: &mut Call<'_>, key: Key, waiting: &Waiting) -> Wait {
     let waiter = Waiter { tid: call.tid, bits: waiting.bits };
     call.kernel.futexes.queues.entry(key).or_default().push(waiter);
-    Wait::until(Condition::Woken(Id(waiting.address)))
+    let is_absolute = matches!(waiting.timeout, Timeout::Absolute(_));
+    Wait::until(Condition::Woken(Id(waiting.address))).real(is_absolute && waiting.clock == Clock::Real)
 }
 
 fn load_deadline(call: &mut Call<'_>, waiting: &Waiting) -> Result<Option<u64>, Stop> {

@@ -140,7 +140,7 @@ fn wait(call: &Call<'_>, description: Id, request: QueueRequest, time: Option<u6
         return ETIMEDOUT.into();
     }
     let deadline = time.map(|time| time - (clock.real() - clock.now()));
-    Wait::until(Condition::Queue(request)).deadline(deadline).keeping(kept).into()
+    Wait::until(Condition::Queue(request)).deadline(deadline).real(true).keeping(kept).into()
 }
 
 /// Read when the call begins; the wait has it from then on.

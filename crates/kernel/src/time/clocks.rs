@@ -2,12 +2,13 @@
 
 use super::alarm::TimeBase;
 use super::timeval::{load_timeval, store_timeval};
-use super::{NEVER, SECOND, usage};
+use super::{NEVER, SECOND, expire, usage};
 use crate::call::{Call, Stop};
 use crate::capability::Capability;
 use crate::errno::{EINVAL, EPERM};
 use crate::id::{Pid, Tid};
-use crate::{Kernel, Process};
+use crate::{Kernel, Process, Thread};
+use memory::Memory;
 
 /// The period of the coarse clocks: a kernel of 250 Hz.
 const COARSE: u64 = 4_000_000;
@@ -105,8 +106,26 @@ fn set_real(call: &mut Call<'_>, real: u64) -> Result<u64, Stop> {
     if real < call.kernel.clock.now() || real > NEVER - YEARS {
         return Err(EINVAL.into());
     }
-    call.kernel.clock.set_real(real);
+    set_clock(call.kernel, call.memory, real);
     Ok(0)
+}
+
+/// Sets the real-time clock. Waits and timers that end at one of its times end earlier or later then.
+pub fn set_clock(kernel: &mut Kernel, memory: &mut Memory, real: u64) {
+    let before = kernel.clock.real();
+    kernel.clock.set_real(real);
+    let waits: Vec<Tid> = kernel.threads.iter().filter(|(_, thread)| is_real(thread)).map(|(tid, _)| *tid).collect();
+    for tid in waits {
+        let wait = kernel.threads.get_mut(&tid).and_then(|thread| thread.wait.as_mut());
+        let deadline = wait.and_then(|wait| wait.deadline.as_mut()).expect("it has one");
+        *deadline = deadline.saturating_add(before).saturating_sub(real);
+    }
+    expire(kernel, memory);
+}
+
+/// Whether a thread waits until a time of the real-time clock.
+fn is_real(thread: &Thread) -> bool {
+    thread.wait.as_ref().is_some_and(|wait| wait.is_real && wait.deadline.is_some())
 }
 
 /// `gettimeofday(2)`.

@@ -14,7 +14,7 @@ mod timeval;
 mod usage;
 
 pub use alarm::TimeBase;
-pub use clocks::monotonic_of;
+pub use clocks::{monotonic_of, set_clock};
 pub use sleep::store_remaining;
 pub use state::Timers;
 pub use usage::{process_time, store_usage};
@@ -53,16 +53,14 @@ pub const ROWS: &[Row] = &[
         .partial("processor time only, all of it as user time; the other members are 0")
         .silent(),
     Row::full(100, "times", usage::times, &[Hex], Asks(Threads, Caller)).partial("all processor time is user time"),
-    Row::full(164, "settimeofday", clocks::settimeofday, &[Hex, Hex], Everything)
-        .partial("waits that began before keep their length"),
+    Row::full(164, "settimeofday", clocks::settimeofday, &[Hex, Hex], Everything),
     Row::full(201, "time", clocks::time, &[Hex], ReadsClock).silent(),
     Row::full(222, "timer_create", posix::timer_create, &[Clock, Hex, Hex], Everything),
     Row::full(223, "timer_settime", posix::timer_settime, &[Int, Hex, Hex, Hex], Everything),
     Row::full(224, "timer_gettime", posix::timer_gettime, &[Int, Hex], Everything),
     Row::full(225, "timer_getoverrun", posix::timer_getoverrun, &[Int], Everything),
     Row::full(226, "timer_delete", posix::timer_delete, &[Int], Everything),
-    Row::full(227, "clock_settime", clocks::clock_settime, &[Clock, Time], Everything)
-        .partial("waits that began before keep their length"),
+    Row::full(227, "clock_settime", clocks::clock_settime, &[Clock, Time], Everything),
     Row::full(228, "clock_gettime", clocks::clock_gettime, &[Clock, Hex], ReadsClock).silent(),
     Row::full(229, "clock_getres", clocks::clock_getres, &[Clock, Hex], Local),
     Row::full(230, "clock_nanosleep", sleep::clock_nanosleep, &[Clock, Hex, Time, Hex], Sleeps)

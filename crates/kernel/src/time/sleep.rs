@@ -19,7 +19,7 @@ pub fn nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
     let [request, remaining, ..] = call.args;
     let now = call.kernel.clock.now();
     let deadline = |call: &mut Call<'_>| call.load_timespec(request).map(|length| now.saturating_add(length));
-    sleep(call, deadline, Interruption::Remaining { address: remaining })
+    sleep(call, deadline, false, Interruption::Remaining { address: remaining })
 }
 
 /// `clock_nanosleep(2)`.
@@ -43,7 +43,13 @@ pub fn clock_nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
         })
     };
     let is_relative = flags & ABSOLUTE == 0;
-    sleep(call, deadline, if is_relative { Interruption::Remaining { address: remaining } } else { Interruption::Fail })
+    let is_real = base == TimeBase::Real && !is_relative;
+    sleep(
+        call,
+        deadline,
+        is_real,
+        if is_relative { Interruption::Remaining { address: remaining } } else { Interruption::Fail },
+    )
 }
 
 /// Waits until the first deadline that was computed; a sleep that is redone keeps it (`restart_syscall(2)`).
@@ -53,6 +59,7 @@ pub fn clock_nanosleep(call: &mut Call<'_>) -> Result<u64, Stop> {
 fn sleep(
     call: &mut Call<'_>,
     first: impl FnOnce(&mut Call<'_>) -> Result<u64, Stop>,
+    is_real: bool,
     interruption: Interruption,
 ) -> Result<u64, Stop> {
     let deadline = match call.resumed.as_ref().and_then(|wait| wait.deadline) {
@@ -62,7 +69,7 @@ fn sleep(
     if call.kernel.clock.now() >= deadline {
         return Ok(0);
     }
-    Err(Wait::any(Vec::new()).deadline(Some(deadline)).interruption(interruption).into())
+    Err(Wait::any(Vec::new()).deadline(Some(deadline)).real(is_real).interruption(interruption).into())
 }
 
 /// Writes what is left of an interrupted wait, if the program gave an address; what the call fails with.
