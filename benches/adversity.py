@@ -20,9 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # Source, flags of the compiler, commands, faults.
 CASES = [
     ("bit.c", [], ["receiver 7000", "sender 7000"], ["loss", "duplicate", "delay"]),
-    ("lease.c", [], ["server 7000", "client 7000", "client 7000"], ["loss", "kill", "pause", "restart"]),
+    ("lease.c", [], ["server 7000", "client 7000", "client 7000"], ["loss", "kill", "pause", "restart", "early"]),
     ("talk.c", [], ["server 7000", "client 7000"], ["reset", "kill", "read:short"]),
     ("commit.c", ["-DTIMID"], ["coordinator 7000", "participant 7000", "participant 7000"], ["kill", "reset"]),
+    ("failover.c", [], ["primary 7000", "backup 7000"], ["partition", "early"]),
     ("save.c", [], [""], ["write:error=ENOSPC", "write:short", "kill"]),
     ("jobs.c", [], ["put", "work"], ["kill", "restart", "write:error=EIO"]),
 ]

@@ -21,8 +21,9 @@ components and whole names.
 Faults of programs:
   CALL:error=ERRNO[:when=1+], CALL:short           a syscall fails, once or from then on; transfers less than it could
   loss, duplicate, reorder, delay                  UDP datagrams
-  reset                                            TCP connections
-  kill, restart, pause                             programs
+  reset, refuse, partition                         TCP connections; all of a program for a while
+  kill, restart, pause, signal:NAME                programs
+  early, clock:+1h                                 a timed wait ends although somebody could move; the real-time clock is set
   crash, crash:posix                               power fails: any disk that ext4 in ordered mode, or POSIX, allows is left
 --only names them, also for one program: kill:server, write:error=ENOSPC:in=server.
 

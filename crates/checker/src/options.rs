@@ -74,6 +74,8 @@ pub struct Holes {
     pub handlers: bool,
     /// What is said to a peer does not depend on what others say to it.
     pub said: bool,
+    /// Reading a clock is no operation, whoever sets it.
+    pub clocks: bool,
 }
 
 /// Options of a search.

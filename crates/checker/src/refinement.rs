@@ -56,6 +56,8 @@ pub struct Refinement {
     pub sets_limits: bool,
     /// A thread was sent a signal by another: signal masks are visible.
     pub sends_signals: bool,
+    /// Somebody has set the real-time clock while others existed: reading a clock is visible.
+    pub sets_clock: bool,
     /// Words that handlers of signals read: a write of one by somebody else makes it a racing word.
     read_by_handlers: BTreeSet<(SpaceId, u64)>,
     /// The lock of each word in which a lock is kept.
@@ -193,6 +195,9 @@ impl Refinement {
         if other.sends_signals {
             self.send_signals();
         }
+        if other.sets_clock {
+            self.set_clock();
+        }
         other.read_by_handlers.iter().for_each(|place| self.note_read_by_handler(*place));
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
@@ -220,6 +225,7 @@ impl Refinement {
             stdio: self.is_stdio_split,
             limits: self.sets_limits,
             signals: self.sends_signals,
+            clock: self.sets_clock,
             read_by_handlers: self.read_by_handlers.iter().map(|(space, address)| (space.0, *address)).collect(),
             broken: self.broken.iter().copied().collect(),
             observed: self.observed.iter().copied().collect(),
@@ -240,6 +246,7 @@ impl Refinement {
             is_stdio_split: known.stdio,
             sets_limits: known.limits,
             sends_signals: known.signals,
+            sets_clock: known.clock,
             read_by_handlers: known
                 .read_by_handlers
                 .iter()
@@ -312,6 +319,12 @@ impl Refinement {
     pub fn send_signals(&mut self) {
         self.grow(!self.sends_signals);
         self.sends_signals = true;
+    }
+
+    /// Records that somebody sets the real-time clock.
+    pub fn set_clock(&mut self) {
+        self.grow(!self.sets_clock);
+        self.sets_clock = true;
     }
 
     /// Records that a handler of a signal reads a word.

@@ -15,6 +15,10 @@ pub enum FaultEvent {
     Pause(String),
     /// A program that stood still goes on.
     Resume(String),
+    /// The network between a program and all others is down.
+    Partition(String),
+    /// It is up again.
+    Reconnect(String),
     /// A signal is sent to a program.
     Signal {
         /// Its name, such as `SIGTERM`.
@@ -26,6 +30,10 @@ pub enum FaultEvent {
     Reset([String; 2]),
     /// A datagram that was delayed arrives.
     Arrival(Bytes),
+    /// Time passes although somebody could move: so many nanoseconds.
+    Early(u64),
+    /// The real-time clock is set forward or back: by so many nanoseconds.
+    Clock(i64),
     /// Power fails: all programs end at once.
     PowerLoss,
     /// What is on the disk behind it.

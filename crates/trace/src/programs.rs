@@ -118,6 +118,9 @@ pub struct KnowledgeRef {
     /// Whether threads are sent signals by others.
     #[serde(default)]
     pub signals: bool,
+    /// Whether somebody sets the real-time clock while others exist.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub clock: bool,
     /// Words that handlers of signals read: address space and address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_by_handlers: Vec<(u64, u64)>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 const HELP: &str = "such as --faults 1 --only 'write:error=ENOSPC,kill:server'";
 
 /// Faults that are tried where nobody names some.
-const USUAL: [&str; 11] = [
+const USUAL: [&str; 12] = [
     "read:short",
     "write:short",
     "loss",
@@ -17,6 +17,7 @@ const USUAL: [&str; 11] = [
     "delay",
     "reset",
     "refuse",
+    "partition",
     "kill",
     "restart",
     "pause",
@@ -31,7 +32,7 @@ pub struct FaultOptions {
     /// Syscalls, as strace's `inject` has them: `write:error=ENOSPC`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub syscall: Vec<String>,
-    /// Messages and connections: `loss`, `reset:server`.
+    /// Messages and connections: `loss`, `reset:server`, `partition:server`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub net: Vec<String>,
     /// Programs: `kill`, `pause:server`, `signal:TERM:server`.
@@ -40,6 +41,9 @@ pub struct FaultOptions {
     /// Power: `crash`, `crash:posix`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk: Vec<String>,
+    /// Time: `early`, `clock:+1h`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub time: Vec<String>,
     /// No fault before this proposition has been true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
@@ -56,6 +60,7 @@ impl Default for FaultOptions {
             net: Vec::new(),
             process: Vec::new(),
             disk: Vec::new(),
+            time: Vec::new(),
             after: None,
             as_listed: false,
         }
@@ -68,6 +73,7 @@ fn key(text: &str) -> &'static str {
         Ok(fault) if fault.effect.is_of_program() => "process",
         Ok(fault) if fault.effect.is_of_network() => "net",
         Ok(fault) if fault.effect.disk().is_some() => "disk",
+        Ok(fault) if fault.effect.is_of_time() => "time",
         _ => "syscall",
     }
 }
@@ -103,6 +109,7 @@ impl FaultOptions {
             net: of("net"),
             process: of("process"),
             disk: of("disk"),
+            time: of("time"),
             after: None,
             as_listed: false,
         }
@@ -113,13 +120,21 @@ impl FaultOptions {
         Self::of(budget, &USUAL)
     }
 
+    /// The same for programs that talk to peers: those are not cut off, killed or paused.
+    pub fn usual_with_peers(budget: u32) -> Self {
+        let usual = Self::usual(budget);
+        let net = usual.net.into_iter().filter(|fault| fault != "partition").collect();
+        Self { net, process: Vec::new(), ..usual }
+    }
+
     /// Exactly these, each at most as often as it is listed.
     pub fn listed(faults: &[&str]) -> Self {
         Self { as_listed: true, ..Self::of(faults.len() as u32, faults) }
     }
 
-    fn by_key(&self) -> [(&'static str, &[String]); 4] {
-        [("syscall", &self.syscall), ("net", &self.net), ("process", &self.process), ("disk", &self.disk)]
+    fn by_key(&self) -> [(&'static str, &[String]); 5] {
+        let (net, process) = (("net", &self.net[..]), ("process", &self.process[..]));
+        [("syscall", &self.syscall), net, process, ("disk", &self.disk), ("time", &self.time)]
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {

@@ -125,7 +125,7 @@ fn faults_of(view: &ViewOptions, args: &FaultsArgs) -> Result<FaultOptions, Stri
     let faults = match &view.faults {
         Some(faults) => FaultOptions { budget: faults.budget.max(asked), ..faults.clone() },
         None if view.peer.is_empty() => FaultOptions::usual(asked),
-        None => FaultOptions { process: Vec::new(), ..FaultOptions::usual(asked) },
+        None => FaultOptions::usual_with_peers(asked),
     };
     Ok(FaultOptions { after: scope.after.clone().or(faults.after.clone()), ..faults })
 }

@@ -285,6 +285,8 @@ fn with_leases_a_client_may_die_but_not_stand_still() {
             ("--faults 1 --only pause:lease.2", 1, &["lease.c:60", "pause lease.2", "time passes: 1 s"]),
             ("--faults 1 --only pause:lease.2 --reduction off", 1, &["lease.c:60", "pause lease.2"]),
             ("--faults 1 --only loss:lease.3", 1, &["error[deadlock]", "(loss) sendto"]),
+            ("--faults 1 --only early", 1, &["lease.c:60", "time passes early: 1 s"]),
+            ("--faults 1 --only clock:+1h", 0, &["exhaustive", "holds: 6 of 6"]),
         ],
     );
     together(
@@ -296,6 +298,56 @@ fn with_leases_a_client_may_die_but_not_stand_still() {
             ("--faults 1 --only pause:forever.2", 0, &["exhaustive", "holds: 6 of 6"]),
         ],
     );
+}
+
+#[test]
+fn who_is_cut_off_leads_beside_who_took_over() {
+    let programs = ["primary 7000", "backup 7000"];
+    let never =
+        |name: &str, faults: &str| format!("--check assert --never {name}.1:leads==1&&{name}.2:leads==1 {faults}");
+    let cut_off = ["error[never]", "cut trusting.2 off from the network", "time passes: 2 s"];
+    together(
+        "trusting",
+        ("programs/faults/failover.c", &[]),
+        &programs,
+        &[
+            (&never("trusting", ""), 0, &["exhaustive", "holds"]),
+            (
+                &never("trusting", "--faults 1 --only partition"),
+                1,
+                &["error[never]", "from the network", "time passes"],
+            ),
+            (&never("trusting", "--faults 1 --only partition:trusting.2"), 1, &cut_off),
+            // A request for a connection is given up after a while; the primary waits for another one.
+            ("--faults 1 --only partition", 1, &["error[deadlock]", "time passes: 127 s", "is up again"]),
+            (
+                &never("trusting", "--faults 1 --only partition --reduction off"),
+                1,
+                &["error[never]", "from the network"],
+            ),
+        ],
+    );
+    together(
+        "lease",
+        ("programs/faults/failover.c", &["-DLEASE"]),
+        &programs,
+        &[
+            (&never("lease", "--faults 1 --only partition"), 0, &["exhaustive", "up to 1 of partition", "holds"]),
+            (&never("lease", "--faults 1 --only pause:lease.1"), 1, &["error[never]", "pause lease.1"]),
+            (&never("lease", "--faults 1 --only early"), 1, &["error[never]", "time passes early"]),
+        ],
+    );
+}
+
+#[test]
+fn a_ticket_is_too_old_or_too_young_where_somebody_sets_the_clock() {
+    for by in ["clock:+1h", "clock:-90s"] {
+        let (folder, told) = alone("ticket", &[], &["--faults", "1", "--only", by]);
+        says(&told, 1, &["error[assert]", "ticket.c:", "the real-time clock is set", "confirmed by replay"]);
+        says(&folder.run(&["replay"]), 1, &["error[assert]", "the real-time clock is set"]);
+        let (_, told) = alone("ticket", &["-DMONOTONIC"], &["--faults", "1", "--only", by]);
+        says(&told, 0, &["exhaustive", "holds: 3 of 3", by]);
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Actors of faults: programs that are killed, restarted, paused or sent a signal, connections that are reset; and what such a fault leaves to
-//! come: a paused program goes on, a delayed datagram arrives.
+//! Actors of faults: programs that are killed, restarted, paused, sent a signal or cut off, connections that are reset; and what such a fault
+//! leaves to come: a paused program goes on, the network is up again, a delayed datagram arrives.
 //!
 //! A fault is an actor of its own where it happens to whoever waits, too. What comes to an end by itself is no fault: it needs no
 //! budget, and no state in which it can happen is an end. Time passes before it: so these actors do not count as enabled where
@@ -25,7 +25,10 @@ use trace::{Bytes, Choice, FaultEvent};
 const FAULTS: Range<u32> = 1..4_000;
 
 /// Actors by which paused programs go on, by the place of the program among those that were started.
-const RESUMES: Range<u32> = 4_000..7_000;
+const RESUMES: Range<u32> = 4_000..5_500;
+
+/// Actors by which the network of programs comes up again, by the same place.
+const RECONNECTS: Range<u32> = 5_500..7_000;
 
 /// Actors by which delayed datagrams arrive, by the number of the datagram.
 const ARRIVALS: Range<u32> = 7_000..9_999;
@@ -44,6 +47,8 @@ pub fn is_fault(actor: u32) -> bool {
 pub(crate) enum Healing {
     /// A paused program goes on.
     Resume(Pid),
+    /// The network between a program and the others is up again.
+    Reconnect(Pid),
     /// A delayed datagram arrives.
     Arrive(u16),
     /// A question about the disk is answered so.
@@ -62,12 +67,13 @@ impl PlacedFaults {
 
     /// Whether faults have actors: they may move between any two operations of a thread, be it the only one.
     pub fn have_actors(&self) -> bool {
-        self.may_stop_programs() || self.may_reset() || self.may_heal() || self.disk().is_some()
+        let of_time = self.may_hasten() || self.may_set_clock();
+        of_time || self.may_stop_programs() || self.may_reset() || self.may_heal() || self.disk().is_some()
     }
 
     /// Whether a fault may come to an end by itself.
     pub fn may_heal(&self) -> bool {
-        self.includes(Effect::Pause) || self.may_delay()
+        self.includes(Effect::Pause) || self.includes(Effect::Partition) || self.may_delay()
     }
 
     fn may_delay(&self) -> bool {
@@ -81,7 +87,7 @@ impl PlacedFaults {
 
     /// The process to which a fault happens.
     pub(super) fn victim(&self, fault: u16) -> Option<Pid> {
-        let fault = self.all.get(usize::from(fault)).filter(|fault| fault.effect.is_of_program())?;
+        let fault = self.all.get(usize::from(fault)).filter(|fault| fault.effect.has_victim())?;
         fault.programs.as_ref()?.first().copied()
     }
 }
@@ -102,12 +108,15 @@ impl Workload {
     }
 
     fn fault_actor(&self, number: u16, fault: &PlacedFault, kernel: &Kernel, history: &History) -> Option<Actor> {
-        let actor = FAULTS.start + u32::from(number);
+        let actor = fault_actor_of(number);
         let (choices, creator) = match fault.effect {
             Effect::Reset => (self.connections(fault, kernel).count() as u32, actor),
-            Effect::Crash(_) => (1, actor),
+            Effect::Crash(_) | Effect::Clock(_) => (1, actor),
             _ => {
                 let pid = self.faults.victim(number).filter(|pid| self.can_be_stopped(*pid, kernel, history))?;
+                if fault.effect == Effect::Partition && kernel.net.cut_off.contains(&pid) {
+                    return None;
+                }
                 // Who waits for others first can be stopped once it has begun.
                 (1, if self.awaits_others(pid) { pid.0 } else { actor })
             }
@@ -134,18 +143,26 @@ impl Workload {
             let choices = u32::from(is_enabled);
             Actor { number, creator: number, choices, awaits, conflicts_with_all: true, ..Actor::default() }
         };
-        let started = if self.faults.includes(Effect::Pause) { &self.started[..] } else { &[] };
-        let resumes = RESUMES.zip(started).map(|(number, (pid, _))| heals(number, history.paused.contains(pid)));
+        let started = |effect| if self.faults.includes(effect) { &self.started[..] } else { &[] };
+        let resumes = RESUMES.zip(started(Effect::Pause));
+        let resumes = resumes.map(|(number, (pid, _))| heals(number, history.paused.contains(pid)));
+        let reconnects = RECONNECTS.zip(started(Effect::Partition));
+        let reconnects = reconnects.map(|(number, (pid, _))| heals(number, kernel.net.cut_off.contains(pid)));
         let most = if self.faults.may_delay() { self.faults.budget } else { 0 };
         let arrivals =
             ARRIVALS.zip(0..most).map(|(number, at)| heals(number, kernel.net.delayed.contains_key(&(at as u16))));
-        resumes.chain(arrivals).collect()
+        resumes.chain(reconnects).chain(arrivals).collect()
     }
 }
 
 /// The world as an object: every step reads it.
-fn world_object() -> u64 {
+pub(super) fn world_object() -> u64 {
     access::object(Kind::World, 0, 0)
+}
+
+/// The actor of a fault.
+pub(super) fn fault_actor_of(fault: u16) -> u32 {
+    FAULTS.start + u32::from(fault)
 }
 
 /// Which connections there are, as an object: steps that open or close one write it.
@@ -157,6 +174,7 @@ impl View<'_> {
     /// Actors of the faults that may happen, of what comes to an end, and of what is asked about the disk.
     pub(crate) fn fault_actors(self) -> Vec<Actor> {
         let mut actors = self.workload.fault_actors(&self.state.world.kernel, &self.state.history);
+        actors.extend(self.early_actor());
         actors.extend(self.workload.faults.disk().map(|_| {
             let choices = self.disk_question().map_or(0, |question| question.answers());
             let awaits = if choices == 0 { vec![world_object()] } else { Vec::new() };
@@ -174,6 +192,10 @@ impl View<'_> {
                 let (pid, _) = self.workload.started[(actor - RESUMES.start) as usize];
                 Alternative::Heal(Healing::Resume(pid))
             }
+            _ if RECONNECTS.contains(&actor) => {
+                let (pid, _) = self.workload.started[(actor - RECONNECTS.start) as usize];
+                Alternative::Heal(Healing::Reconnect(pid))
+            }
             DISK => Alternative::Heal(Healing::Disk(index)),
             _ if ARRIVALS.contains(&actor) => Alternative::Heal(Healing::Arrive((actor - ARRIVALS.start) as u16)),
             _ => Alternative::Fault((actor - FAULTS.start) as u16, index),
@@ -189,6 +211,7 @@ impl View<'_> {
         };
         match self.alternative(choice).filter(|_| is_fault(choice.actor))? {
             Alternative::Heal(Healing::Resume(pid)) => Some(FaultEvent::Resume(name(pid))),
+            Alternative::Heal(Healing::Reconnect(pid)) => Some(FaultEvent::Reconnect(name(pid))),
             Alternative::Heal(Healing::Arrive(number)) => {
                 let said = kernel.net.delayed.get(&number)?.bytes();
                 Some(FaultEvent::Arrival(Bytes::beginning_with(said, said.len() as u64)))
@@ -199,10 +222,16 @@ impl View<'_> {
                     (Effect::Kill, Some(program)) => Some(FaultEvent::Kill(program)),
                     (Effect::Restart, Some(program)) => Some(FaultEvent::Restart(program)),
                     (Effect::Pause, Some(program)) => Some(FaultEvent::Pause(program)),
+                    (Effect::Partition, Some(program)) => Some(FaultEvent::Partition(program)),
                     (Effect::Signal(signal), Some(program)) => {
                         Some(FaultEvent::Signal { signal: number::name(signal), program })
                     }
                     (Effect::Crash(_), _) => Some(FaultEvent::PowerLoss),
+                    (Effect::Clock(by), _) => Some(FaultEvent::Clock(by)),
+                    (Effect::Early, _) => {
+                        let then = self.next_moment()?;
+                        Some(FaultEvent::Early(then.saturating_sub(kernel.clock.now())))
+                    }
                     _ => {
                         let (one, other) = self.connection_to_reset(fault, index)?;
                         let owner = |id| kernel.net.sockets.get(&id).map(|socket| name(socket.identity.pid));
@@ -237,9 +266,15 @@ impl Stepper<'_> {
                 self.state.history.pause(pid);
                 access::everything()
             }
+            (Effect::Partition, Some(pid)) => {
+                net::cut_off(&mut self.state.world.kernel, pid);
+                access::everything()
+            }
             (Effect::Signal(signal), Some(pid)) => self.send(signal, pid),
             (Effect::Reset, _) => self.reset(fault, index),
             (Effect::Crash(_), _) => self.lose_power(),
+            (Effect::Early, _) => self.let_time_pass(),
+            (Effect::Clock(by), _) => self.step_clock(by),
             _ => access::everything(),
         }
     }
@@ -248,6 +283,7 @@ impl Stepper<'_> {
     pub(crate) fn heal(&mut self, healing: Healing) -> Vec<Access> {
         match healing {
             Healing::Resume(pid) => self.state.history.paused.retain(|paused| *paused != pid),
+            Healing::Reconnect(pid) => net::reconnect(&mut self.state.world.kernel, pid),
             Healing::Arrive(number) => net::arrive(&mut self.state.world.kernel, number),
             Healing::Disk(index) => self.answer_disk(index as usize),
         }

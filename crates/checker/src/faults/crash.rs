@@ -151,6 +151,7 @@ impl Stepper<'_> {
         let world = &mut self.state.world;
         ending.iter().filter(|pid| !is_started(pid)).for_each(|pid| drop(world.kernel.processes.remove(pid)));
         self.state.history.paused.clear();
+        world.kernel.net.cut_off.clear();
         disk::crash(&mut world.kernel, &mut world.memory);
         access::everything()
     }

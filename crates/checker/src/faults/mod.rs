@@ -9,6 +9,7 @@
 //! - `stop.rs`: programs that are killed, restarted or paused.
 //! - `signal.rs`: signals that somebody outside sends to a program.
 //! - `reset.rs`: connections that are reset.
+//! - `time.rs`: timed waits that end early, clocks that are set.
 //! - `crash.rs`: power that fails, and what is asked about the disk then.
 //!
 //! What has happened so far is part of the state ([`crate::system::state::History`]), so the budget is.
@@ -22,6 +23,7 @@ mod plan;
 mod reset;
 mod signal;
 mod stop;
+mod time;
 
 pub(crate) use actors::Healing;
 pub use actors::is_fault;

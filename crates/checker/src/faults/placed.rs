@@ -175,7 +175,7 @@ fn placed(fault: &Fault, most: u32, started: &[(Pid, String)]) -> Vec<PlacedFaul
         most,
         happened: Arc::default(),
     };
-    if !effect.is_of_program() {
+    if !effect.has_victim() {
         return vec![one(name.clone(), programs)];
     }
     let is_meant = |pid: &Pid| programs.as_ref().is_none_or(|programs| programs.contains(pid));

@@ -3,9 +3,9 @@
 //! `write:error=ENOSPC` is one call of `write(2)` that fails, `write:error=ENOSPC:when=1+` that one and all after it,
 //! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children, `path=NAME` to
 //! calls on a file.
-//! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` and `refuse` to a TCP connection; `kill`, `restart`
-//! and `pause` to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
-//! `signal:TERM:PROGRAM` sends it a signal. `crash` is power loss, for all programs at once: `crash:posix` on a disk that guarantees no more than POSIX does, `crash:block=512` where it writes in such pieces.
+//! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` and `refuse` to a TCP connection, `partition` to the network of
+//! a program; `kill`, `restart` and `pause` to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
+//! `signal:TERM:PROGRAM` sends it a signal. `early` ends a timed wait although somebody could move, `clock:+1h` sets the real-time clock. `crash` is power loss, for all programs at once: `crash:posix` on a disk that guarantees no more than POSIX does, `crash:block=512` where it writes in such pieces.
 
 use super::path_pattern::PathPattern;
 use kernel::errno::Errno;
@@ -64,6 +64,8 @@ pub enum Effect {
     Reset,
     /// A TCP connection is refused, although somebody listens.
     Refuse,
+    /// The network between a program and all others is down, for a while.
+    Partition,
     /// A program ends at once, by `SIGKILL`.
     Kill,
     /// The same, and its command is started again.
@@ -72,6 +74,10 @@ pub enum Effect {
     Pause,
     /// A program is sent a signal, by its number.
     Signal(u8),
+    /// Time passes although somebody could move.
+    Early,
+    /// The real-time clock is set forward or back: by so many nanoseconds.
+    Clock(i64),
     /// Power fails: all programs end, and what such a disk guarantees is left of their files.
     Crash(Model),
 }
@@ -92,6 +98,7 @@ impl Effect {
         match self {
             Self::Crash(_) => return CRASH,
             Self::Signal(_) => return SIGNAL,
+            Self::Clock(_) => return CLOCK,
             _ => {}
         }
         WORDS.iter().find(|(_, effect)| *effect == self).map_or("", |(word, _)| word)
@@ -103,30 +110,43 @@ impl Effect {
         matches!(self, Self::Kill | Self::Restart | Self::Pause | Self::Signal(_))
     }
 
+    /// Whether it happens to one of the programs, so that it is a fault of its own for each.
+    pub(crate) fn has_victim(self) -> bool {
+        self.is_of_program() || self == Self::Partition
+    }
+
     /// The disk that is left when power fails, if it does.
     #[must_use]
     pub fn disk(self) -> Option<Model> {
         if let Self::Crash(model) = self { Some(model) } else { None }
     }
 
+    /// Whether it happens to time.
+    #[must_use]
+    pub fn is_of_time(self) -> bool {
+        matches!(self, Self::Early | Self::Clock(_))
+    }
+
     /// Whether it happens to messages or connections.
     #[must_use]
     pub fn is_of_network(self) -> bool {
-        matches!(self, Self::Datagram(_) | Self::Reset | Self::Refuse)
+        matches!(self, Self::Datagram(_) | Self::Reset | Self::Refuse | Self::Partition)
     }
 }
 
 /// Faults that have a word of their own: `kill:server`, or `kill` for any program.
-const WORDS: [(&str, Effect); 9] = [
+const WORDS: [(&str, Effect); 11] = [
     ("loss", Effect::Datagram(DatagramFault::Loss)),
     ("duplicate", Effect::Datagram(DatagramFault::Duplicate)),
     ("reorder", Effect::Datagram(DatagramFault::Reorder)),
     ("delay", Effect::Datagram(DatagramFault::Delay)),
     ("reset", Effect::Reset),
     ("refuse", Effect::Refuse),
+    ("partition", Effect::Partition),
     ("kill", Effect::Kill),
     ("restart", Effect::Restart),
     ("pause", Effect::Pause),
+    ("early", Effect::Early),
 ];
 
 /// The word of power loss.
@@ -135,11 +155,23 @@ const CRASH: &str = "crash";
 /// The word of a signal.
 const SIGNAL: &str = "signal";
 
+/// The word of a clock that is set.
+const CLOCK: &str = "clock";
+
+/// Units of time, in nanoseconds.
+const UNITS: [(&str, i64); 5] = [
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
+];
+
 /// Sizes of blocks that disks write at once.
 const BLOCKS: std::ops::RangeInclusive<u32> = 1..=1 << 20;
 
 /// How faults are written.
-const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM][:path=NAME], CALL:short, or one of loss, duplicate, reorder, delay, reset, refuse, kill, restart, pause, signal:NAME, alone or with :PROGRAM, or crash[:posix][:block=BYTES]";
+const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM][:path=NAME], CALL:short, or one of loss, duplicate, reorder, delay, reset, refuse, partition, kill, restart, pause, signal:NAME, alone or with :PROGRAM, or early, clock:+TIME, clock:-TIME, or crash[:posix][:block=BYTES]";
 
 /// What follows the name of a syscall.
 #[derive(Default)]
@@ -158,26 +190,31 @@ impl Fault {
     /// If there is no such syscall or error, or something else is not known.
     pub fn parse(name: &str) -> Result<Self, String> {
         let (call, terms) = name.split_once(':').unwrap_or((name, ""));
-        if call == CRASH {
-            return disk(name, terms).map(|model| Self {
-                name: name.to_owned(),
-                effect: Effect::Crash(model),
-                program: None,
-                path: None,
-            });
-        }
-        if call == SIGNAL {
-            let (signal, program) = terms.split_once(':').unwrap_or((terms, ""));
-            let program = Some(program).filter(|program| !program.is_empty()).map(str::to_owned);
-            let effect = Effect::Signal(signal_number(name, signal)?);
-            return Ok(Self { name: name.to_owned(), effect, program, path: None });
-        }
         // Calls of the same name (`kill(2)`, `pause(2)`) fail with an error.
         let word = WORDS.iter().find(|(word, _)| *word == call && !terms.contains('='));
-        if let Some((_, effect)) = word {
-            let program = Some(terms).filter(|program| !program.is_empty()).map(str::to_owned);
-            return Ok(Self { name: name.to_owned(), effect: *effect, program, path: None });
-        }
+        Ok(match (call, word) {
+            (CRASH, _) => Self::of(name, Effect::Crash(disk(name, terms)?), ""),
+            (CLOCK, _) => Self::of(name, Effect::Clock(clock_step(name, terms)?), ""),
+            (SIGNAL, _) => {
+                let (signal, program) = terms.split_once(':').unwrap_or((terms, ""));
+                Self::of(name, Effect::Signal(signal_number(name, signal)?), program)
+            }
+            (_, Some((_, Effect::Early))) if !terms.is_empty() => {
+                return Err(format!("`{name}`: time passes for all programs\n  = help: early"));
+            }
+            (_, Some((_, effect))) => Self::of(name, *effect, terms),
+            _ => return Self::of_call(name, call, terms),
+        })
+    }
+
+    /// A fault of a program, if one is named.
+    fn of(name: &str, effect: Effect, program: &str) -> Self {
+        let program = Some(program).filter(|program| !program.is_empty()).map(str::to_owned);
+        Self { name: name.to_owned(), effect, program, path: None }
+    }
+
+    /// A fault of a syscall.
+    fn of_call(name: &str, call: &str, terms: &str) -> Result<Self, String> {
         let row = table::rows().find(|row| row.name == call);
         let row = row.ok_or_else(|| unknown_call(name, call))?;
         let terms = Terms::parse(name, terms)?;
@@ -261,6 +298,22 @@ fn disk(name: &str, terms: &str) -> Result<Model, String> {
     Ok(model)
 }
 
+/// By how many nanoseconds a clock is set: `+1h`, `-500ms`.
+fn clock_step(name: &str, terms: &str) -> Result<i64, String> {
+    /// Ten years.
+    const MOST: i64 = 3_650 * 86_400_000_000_000;
+    let number_end = terms.rfind(|c: char| c.is_ascii_digit()).map_or(0, |at| at + 1);
+    let (number, unit) = terms.split_at(number_end);
+    let unit = UNITS.iter().find(|(known, _)| *known == unit).map(|(_, length)| *length);
+    let step = number.parse::<i64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    let is_possible = |step: &i64| *step != 0 && step.unsigned_abs() <= MOST.unsigned_abs();
+    step.filter(is_possible).ok_or_else(|| {
+        format!(
+            "`{name}` does not say how far the clock is set\n  = help: clock:+1h, clock:-90s; units are ms, s, m, h, d, and ten years the most"
+        )
+    })
+}
+
 /// The signal that a fault sends.
 fn signal_number(name: &str, signal: &str) -> Result<u8, String> {
     if signal.is_empty() {
@@ -286,7 +339,7 @@ fn errno(name: &str, error: &str) -> Result<Errno, String> {
 }
 
 fn unknown_call(name: &str, call: &str) -> String {
-    let words = WORDS.iter().map(|(word, _)| *word).chain([CRASH, SIGNAL]);
+    let words = WORDS.iter().map(|(word, _)| *word).chain([CRASH, SIGNAL, CLOCK]);
     let hint = similar::hint(call, words.chain(table::rows().map(|row| row.name)));
     format!("`{name}`: there is no syscall or fault `{call}`{hint}\n  = help: {HELP}")
 }
@@ -310,6 +363,10 @@ mod tests {
         assert_eq!(effect("kill"), Ok((Effect::Kill, None)));
         assert_eq!(effect("signal:TERM"), Ok((Effect::Signal(SIGTERM), None)));
         assert_eq!(effect("signal:SIGTERM:server"), Ok((Effect::Signal(SIGTERM), Some("server".to_owned()))));
+        assert_eq!(effect("partition:server"), Ok((Effect::Partition, Some("server".to_owned()))));
+        assert_eq!(effect("early"), Ok((Effect::Early, None)));
+        assert_eq!(effect("clock:+2s"), Ok((Effect::Clock(2_000_000_000), None)));
+        assert_eq!(effect("clock:-1h"), Ok((Effect::Clock(-3_600_000_000_000), None)));
         assert_eq!(effect("loss:client"), Ok((Effect::Datagram(DatagramFault::Loss), Some("client".to_owned()))));
         assert!(matches!(effect("pause:error=EINTR"), Ok((Effect::Error { .. }, None))));
     }
@@ -324,6 +381,11 @@ mod tests {
             ("signal:TREM:server", "did you mean `TERM`?"),
             ("signal", "does not say which signal"),
             ("signal:KILL", "the fault `kill`"),
+            ("early:server", "time passes for all programs"),
+            ("clock", "does not say how far"),
+            ("clock:+1y", "does not say how far"),
+            ("clock:0s", "does not say how far"),
+            ("clock:+99999999d", "does not say how far"),
             ("signal:STOP:server", "the fault `pause`"),
             ("signal:SEGV", "has crashed, whoever has sent it"),
             ("signal:ABRT", "has crashed, whoever has sent it"),

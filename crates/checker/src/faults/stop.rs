@@ -23,7 +23,8 @@ const KILLED: i32 = 9;
 impl PlacedFaults {
     /// Whether a process may ever be stopped.
     fn may_stop(&self, pid: Pid) -> bool {
-        (0..self.all.len() as u16).any(|fault| self.victim(fault) == Some(pid))
+        let stops = |fault: u16| self.all[usize::from(fault)].effect.is_of_program();
+        (0..self.all.len() as u16).any(|fault| stops(fault) && self.victim(fault) == Some(pid))
     }
 }
 

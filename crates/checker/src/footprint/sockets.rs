@@ -79,7 +79,7 @@ pub fn receive(kernel: &Kernel, id: Id, length: u64) -> Vec<Access> {
 pub fn send(kernel: &Kernel, id: Id, length: u64) -> Vec<Access> {
     let Some(peer) = peer(kernel, id) else { return whole(kernel, id) };
     let mut accesses = vec![part(id, LIFE, false), part(peer, LIFE, false), part(peer, TAIL, true)];
-    let room = kernel.net.receive_limit(peer).saturating_sub(kernel.net.received(peer)) as u64;
+    let room = kernel.net.receive_limit(peer).saturating_sub(kernel.net.sent(peer)) as u64;
     if length.saturating_mul(4) >= room {
         accesses.push(part(peer, HEAD, false));
     }

@@ -16,7 +16,6 @@
 use super::actor_memo::ActorMemo;
 use super::key::{Keys, MemoKey};
 use super::step_memo::{MemoEntry, StepMemo};
-use crate::options::Timeouts;
 use crate::system::actors::{ActorRecord, ActorTable, Passing, actor_table};
 use crate::system::choice::TIME;
 use crate::system::programs::{Executed, NoContext, Programs};
@@ -63,7 +62,7 @@ impl<'a> Memoized<'a> {
     fn is_memoizable(&self, choice: Choice) -> bool {
         let Programs { workload, refusal, state, .. } = &*self.programs;
         choice.actor != TIME
-            && workload.options.timeouts == Timeouts::Quiet
+            && !workload.may_ever_hasten()
             && workload.points.matched.is_empty()
             && workload.forbidden.is_empty()
             && workload.faults.disk().is_none()

@@ -83,7 +83,7 @@ impl View<'_> {
     /// When time may pass in this state.
     pub(crate) fn passing(self) -> Passing {
         let quiet = Passing::quiet(&self.state.world.kernel, &self.state.overlay, self.workload);
-        let low_priority = quiet.low_priority && self.workload.options.timeouts == Timeouts::Quiet;
+        let low_priority = quiet.low_priority && !self.workload.may_ever_hasten();
         Passing { may_hasten: self.may_hasten(), low_priority, ..quiet }
     }
 
@@ -96,8 +96,8 @@ impl View<'_> {
 
     /// Whether time may pass early in this state: a deadline is pending, or a clock is polled.
     pub(crate) fn is_timed(&self) -> bool {
-        let is_awaited = || self.next_deadline().is_some_and(|next| next <= self.workload.horizon());
-        self.may_hasten() && (self.state.overlay.reads_clock() || is_awaited())
+        let may_hasten = self.may_hasten() || self.workload.faults.may_hasten();
+        may_hasten && self.next_moment().is_some()
     }
 
     /// Whether a deadline is pending, before or behind the horizon.
@@ -105,14 +105,22 @@ impl View<'_> {
         self.next_deadline().is_some()
     }
 
+    /// What the clock shows next: a deadline, or what threads that poll clocks wait for.
+    pub(crate) fn next_moment(&self) -> Option<u64> {
+        let next = self.next_deadline().filter(|next| *next <= self.workload.horizon());
+        let polled = next_poll(&self.state.world.kernel);
+        next.or(Some(polled).filter(|_| self.state.overlay.reads_clock()))
+    }
+
     fn next_deadline(&self) -> Option<u64> {
         next_deadline(&self.state.world.kernel, self.deadlines())
     }
 
     /// What a step of a thread may change of whether time can pass early, and how far: whether a deadline is pending at
-    /// all, and the deadlines of the thread and its process. Nothing where time never passes early.
-    pub(crate) fn timing(&self, tid: Tid) -> Option<(bool, Vec<u64>)> {
-        if self.workload.options.timeouts == Timeouts::Quiet {
+    /// all, whether the thread polls a clock, and the deadlines of the thread and its process. Nothing where time never
+    /// passes early.
+    pub(crate) fn timing(&self, tid: Tid) -> Option<(bool, bool, Vec<u64>)> {
+        if !self.workload.may_ever_hasten() {
             return None;
         }
         let kernel = &self.state.world.kernel;
@@ -121,13 +129,15 @@ impl View<'_> {
         let operation = thread.and_then(|_| self.pending_operation(tid)?.deadline(self.state.seen()));
         let timers = thread.into_iter().flat_map(|thread| time::alarms(kernel, thread.pid));
         let own = waits.into_iter().chain(operation).chain(timers).chain(event::next_deadline(kernel));
-        Some((self.is_timed(), own.collect()))
+        let polls = self.state.overlay.thread(tid).is_some_and(|overlay| overlay.reads_clock);
+        Some((self.is_timed(), polls, own.collect()))
     }
 
     /// Whether a timer that fires early may send a thread a signal.
     pub(crate) fn may_be_alarmed(&self, tid: Tid) -> bool {
         let kernel = &self.state.world.kernel;
-        self.may_hasten() && kernel.threads.get(&tid).is_some_and(|thread| time::has_alarm(kernel, thread.pid))
+        let may_hasten = self.may_hasten() || self.workload.faults.may_hasten();
+        may_hasten && kernel.threads.get(&tid).is_some_and(|thread| time::has_alarm(kernel, thread.pid))
     }
 
     /// Deadlines of the library functions that threads are in.
@@ -204,9 +214,16 @@ impl View<'_> {
         Actor { number: tid.0, creator: self.state.creator(tid), holds, ..Actor::default() }
     }
 
-    /// Whether time may pass while another actor is enabled.
+    /// Whether time may pass while another actor is enabled, without a fault.
     pub(crate) fn may_hasten(&self) -> bool {
         matches!(self.workload.options.timeouts, Timeouts::Any(most) if self.state.history.hastened < most)
+    }
+}
+
+impl Workload {
+    /// Whether time may ever pass while another actor is enabled.
+    pub(crate) fn may_ever_hasten(&self) -> bool {
+        self.options.timeouts != Timeouts::Quiet || self.faults.may_hasten()
     }
 }
 
@@ -242,23 +259,26 @@ impl State {
 }
 
 impl Stepper<'_> {
-    /// Advances the clock to the next deadline, or for polling threads.
+    /// Advances the clock to the next deadline, or for polling threads. Early, if somebody can move.
     pub(crate) fn pass_time(&mut self) -> Vec<Access> {
         let tids = || self.state.world.kernel.threads.keys();
         let can_move = |tid: &Tid| self.view().actor(*tid, self.view().pending_operation(*tid).as_ref()).choices > 0;
-        let next = self.view().next_deadline().filter(|next| *next <= self.view().workload.horizon());
-        let is_ahead = next.is_some_and(|next| next > self.state.world.kernel.clock.now());
-        let polled = next_poll(&self.state.world.kernel);
-        let next = next.or(Some(polled).filter(|_| self.state.overlay.reads_clock()));
-        let hastens = (is_ahead || next == Some(polled)) && self.view().may_hasten() && tids().any(can_move);
+        let is_ahead = self.view().next_moment().is_some_and(|next| next > self.state.world.kernel.clock.now());
+        let hastens = is_ahead && self.view().may_hasten() && tids().any(can_move);
         self.state.history.hastened += u32::from(hastens);
+        self.let_time_pass()
+    }
+
+    /// The same whoever can move.
+    pub(crate) fn let_time_pass(&mut self) -> Vec<Access> {
+        let next = self.view().next_moment();
         self.state.note_time_passed();
         if let Some(next) = next {
             self.state.world.kernel.clock.advance_to(next);
             time::expire(&mut self.state.world.kernel, &mut self.state.world.memory);
         }
         // Else it has passed where nobody could move: a handler interrupts a wait.
-        if self.workload.options.timeouts != Timeouts::Quiet {
+        if self.workload.may_ever_hasten() {
             self.note_sent(None);
         }
         access::everything()

@@ -116,7 +116,11 @@ impl Stepper<'_> {
         let has_stack = rule == FootprintRule::Forks(CloneFlags::Structure);
         let stack = has_stack.then(|| self.state.clone_stack(space, args[0])).flatten();
         let deviation = self.deviation(step, (number, args));
+        let epoch = self.state.world.kernel.clock.epoch();
         self.state.world.call_as(tid, deviation, self.listener)?;
+        if self.state.world.kernel.clock.epoch() != epoch && self.state.world.kernel.threads.len() > 1 {
+            self.executor.refinement.set_clock();
+        }
         self.note_remap(step, remap);
         self.after_call(tid, (number, space));
         self.state.overlay.place_stacks(tid, stack);
@@ -154,8 +158,8 @@ impl Stepper<'_> {
             return Some(Footprint::Nothing);
         }
         let reach = self.view().asked(tid, call).reach();
-        let is_interruptible = reach == Footprint::Nothing && self.may_be_noticed_by_handlers(tid, call.0);
-        Some(if is_interruptible { Footprint::Objects(Vec::new()) } else { reach })
+        let is_operation = self.may_be_noticed_by_handlers(tid, call.0) || self.view().may_read_another_time(call.0);
+        Some(if is_operation && reach == Footprint::Nothing { Footprint::Objects(Vec::new()) } else { reach })
     }
 
     /// Whether a handler of a signal may notice a call that nobody else does: it is an operation then.
@@ -168,6 +172,13 @@ impl Stepper<'_> {
 }
 
 impl<'a> View<'a> {
+    /// Whether a call reads a clock that somebody else may set, or let go on.
+    fn may_read_another_time(self, call: u64) -> bool {
+        let (workload, is_set) = (self.workload, self.executor.refinement.sets_clock);
+        let may_change = || is_set || workload.may_ever_hasten() || workload.faults.may_set_clock();
+        table::footprint(call) == FootprintRule::ReadsClock && may_change() && !workload.options.holes.clocks
+    }
+
     pub(crate) fn asked(self, tid: Tid, (number, args): (u64, [u64; 6])) -> PendingCall<'a> {
         let (kernel, memory) = (&self.state.world.kernel, &self.state.world.memory);
         PendingCall { kernel, memory, tid, number, args, was_shared: self.was_shared(tid) }

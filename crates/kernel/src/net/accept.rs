@@ -4,8 +4,9 @@
 //! accepting it only gives it a descriptor. So data can be sent to a server that never calls this,
 //! as on Linux.
 
-use super::connection::establish;
+use super::connection::{establish, forget_request};
 use super::create::install;
+use super::partition::next_request;
 use super::poll::{CHANGED, wake};
 use super::request::Request;
 use super::socket::{Family, Kind, Stage};
@@ -65,8 +66,10 @@ fn run(call: &mut Call<'_>, flags: u32) -> Result<u64, Stop> {
 fn take(kernel: &mut Kernel, id: Id) {
     let listener = kernel.net.listeners.get_mut(&id).expect("it listens");
     listener.queue.pop_front();
-    let next = if listener.has_room() { listener.waiting.pop_front() } else { None };
-    if let Some(next) = next {
+    let has_room = listener.has_room();
+    let line = kernel.net.listeners.get(&id).filter(|_| has_room);
+    if let Some(next) = line.and_then(|line| next_request(kernel, id, line)) {
+        forget_request(kernel, next);
         establish(kernel, next, id);
     }
     if kernel.net.sockets.get(&id).is_some_and(|socket| socket.family == Family::Unix) {

@@ -11,6 +11,7 @@ use super::connection::{forget_request, give_up};
 use super::far::Saying;
 use super::far_log;
 use super::open::of_description;
+use super::partition::is_unreachable;
 use super::poll::{CHANGED, ROOM, wake};
 use super::queue::Packet;
 use super::socket::{Family, Kind, Socket, Stage};
@@ -81,7 +82,9 @@ pub(super) fn finish(kernel: &mut Kernel, id: Id, peer: Id) {
     if let Some(socket) = kernel.net.sockets.get_mut(&id) {
         socket.closed_first |= !other_finished && socket.is_tcp();
     }
-    if let Some(queue) = kernel.net.queues.get_mut(&peer)
+    if let Some(late) = kernel.net.late.get_mut(&peer) {
+        late.is_finished = true;
+    } else if let Some(queue) = kernel.net.queues.get_mut(&peer)
         && !std::mem::replace(&mut queue.finished, true)
     {
         far_log::say(kernel, peer, Saying::Finish);
@@ -118,6 +121,7 @@ fn end(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
 fn remove(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
     kernel.net.sockets.remove(&id);
     kernel.net.pieces.remove(&id);
+    kernel.net.late.remove(&id);
     if let Some(queue) = kernel.net.queues.remove(&id) {
         for packet in &queue.packets {
             drop_rights(kernel, memory, packet);
@@ -146,6 +150,10 @@ fn end_tcp(kernel: &mut Kernel, id: Id, peer: Id) {
         finish(kernel, id, peer);
         wake(kernel, peer, CHANGED);
     }
+    // What comes to a closed socket is answered with a reset.
+    if kernel.net.late.get(&id).is_some_and(|late| !late.bytes.is_empty()) {
+        reset(kernel, peer);
+    }
 }
 
 /// A socket gets a reset (`tcp(7)`): `EPIPE` if the other side had finished already, `ECONNRESET` otherwise.
@@ -153,6 +161,10 @@ pub fn reset(kernel: &mut Kernel, id: Id) {
     let finished = kernel.net.queues.get(&id).is_some_and(|queue| queue.finished);
     let Some(socket) = kernel.net.sockets.get_mut(&id) else { return };
     if socket.stage != Stage::Connected {
+        return;
+    }
+    if let Some(late) = kernel.net.late.get_mut(&id) {
+        late.is_reset = true;
         return;
     }
     socket.stage = Stage::Idle;
@@ -181,6 +193,7 @@ pub fn abort(kernel: &mut Kernel, id: Id) {
     if let (Stage::Connected, Some(peer)) = (stage, peer) {
         reset(kernel, peer);
     }
+    kernel.net.late.remove(&id);
     let socket = kernel.net.sockets.get_mut(&id).expect("looked at above");
     if matches!(stage, Stage::Connecting | Stage::Connected) {
         socket.error = Some(ECONNRESET);
@@ -216,8 +229,11 @@ fn stop_listening(kernel: &mut Kernel, memory: &mut Memory, id: Id) {
     for connection in &listener.queue {
         drop_connection(kernel, memory, *connection);
     }
-    for request in &listener.waiting {
-        give_up(kernel, *request, ECONNREFUSED);
+    // What the network does not let through is refused when it is up again.
+    let refused: Vec<Id> =
+        listener.waiting.iter().copied().filter(|asker| !is_unreachable(kernel, *asker, Some(id))).collect();
+    for request in refused {
+        give_up(kernel, request, ECONNREFUSED);
     }
     if let Some(socket) = kernel.net.sockets.get_mut(&id) {
         socket.stage = Stage::Idle;

@@ -1,7 +1,7 @@
 //! `connect(2)`.
 //!
-//! A request is answered when it is made: accepted into the listener's queue, or refused. Only where that queue is full does it wait
-//! among the listener's requests, as a packet that is sent again would. A caller that was interrupted, or does not block, asks
+//! A request is answered when it is made: accepted into the listener's queue, or refused. Only where that queue is full, or the network is
+//! down, does it wait among the listener's requests, as a packet that is sent again would. A caller that was interrupted, or does not block, asks
 //! again: the same call then reports the answer instead of making another request.
 //!
 //! State of a TCP socket on the way: Idle, then Connecting (only if the listener has no room), then
@@ -18,7 +18,7 @@ use super::port;
 use super::request::Request;
 use super::socket::{Family, Kind, Listener, Socket, Stage};
 use super::state::Net;
-use super::{close, name, unix};
+use super::{close, name, partition, unix};
 use super::{far_ends, far_unix};
 use crate::Kernel;
 use crate::call::{Call, Stop};
@@ -138,7 +138,7 @@ fn connect_tcp(call: &mut Call<'_>, description: Id, id: Id, endpoint: Endpoint)
     answer(call, id, blocks)
 }
 
-/// Sends the request; what comes back is known at once, unless the listener has no room.
+/// Sends the request; what comes back is known at once, unless the listener has no room or the network is down.
 ///
 /// The id of the other end is drawn here, by the caller, so that it follows from the caller's
 /// creation path and not from who is accepted first.
@@ -153,14 +153,21 @@ fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
     socket.error = None;
     (socket.receive_shut, socket.send_shut) = (false, false);
     socket.stage = Stage::Connecting;
+    let is_parted = partition::is_unreachable(call.kernel, id, listener);
+    if is_parted {
+        call.socket_mut(id).deadline = Some(now + PATIENCE);
+    }
     let Some(listener) = listener else {
+        if is_parted {
+            return;
+        }
         match far_ends::peer_at(call.kernel, Transport::Tcp, destination) {
             Some(peer) => far_ends::establish_far(call.kernel, id, peer),
             None => give_up(call.kernel, id, ECONNREFUSED),
         }
         return;
     };
-    if call.kernel.net.listeners.get(&listener).is_some_and(Listener::has_room) {
+    if !is_parted && call.kernel.net.listeners.get(&listener).is_some_and(Listener::has_room) {
         establish(call.kernel, id, listener);
         return;
     }

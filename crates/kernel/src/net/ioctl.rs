@@ -74,7 +74,7 @@ fn unread(call: &Call<'_>, id: Id) -> usize {
     let peer = |socket: &Socket| socket.peer.and_then(|peer| call.kernel.net.queues.get(&peer));
     let socket = call.socket(id);
     let Some(queue) = peer(socket) else { return 0 };
-    if socket.is_tcp() { queue.bytes() } else { queue.cost() }
+    if socket.is_tcp() { socket.peer.map_or(0, |peer| call.kernel.net.sent(peer)) } else { queue.cost() }
 }
 
 fn address(ip: [u8; 4]) -> [u8; 16] {

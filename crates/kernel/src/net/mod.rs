@@ -5,7 +5,7 @@
 //! Packets on it are neither lost nor late, so a connection is a pair of queues; each queue, each listener and each port
 //! is an object of its own, so that what is independent stays so.
 //!
-//! **What happens only as a fault:** loss, delay and reordering of packets ([`datagram_fault`]). TCP hides them, and UDP
+//! **What happens only as a fault:** loss, delay and reordering of packets ([`datagram_fault`]), and partitions (`partition.rs`). TCP hides them, and UDP
 //! on the loopback interface does not show them, except that a full mailbox loses what comes. So without faults
 //! everything that happens on a connection is the consequence of a call, and schedules of calls are
 //! all that has to be explored.
@@ -34,6 +34,7 @@ mod open;
 mod option_calls;
 mod options;
 mod outgoing;
+mod partition;
 mod poll;
 mod port;
 mod queue;
@@ -62,6 +63,7 @@ use socket::{Listener, Socket, Stage};
 
 pub use bytes::Bytes;
 pub use family::Transport;
+pub use partition::{cut_off, reconnect};
 pub use request::Request;
 pub use state::{DATAGRAMS_MAX, Net};
 pub use udp::arrive;

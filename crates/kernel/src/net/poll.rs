@@ -133,7 +133,7 @@ pub fn is_writable(kernel: &Kernel, id: Id, socket: &Socket) -> bool {
         (Family::Unix, _) => queue.in_flight(id) * 4 <= buffer && !is_overfull(kernel, id, peer),
         _ => {
             let limit = buffer + queue.limit;
-            queue.bytes() * 3 <= limit * 2
+            kernel.net.sent(peer) * 3 <= limit * 2
         }
     }
 }

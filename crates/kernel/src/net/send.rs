@@ -132,9 +132,11 @@ fn send_tcp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>, waits: bool) -
     let Some(queue) = call.kernel.net.queues.get(&peer) else {
         return Ok(send_to_closed(call, id, outgoing.bytes.len(), rest.is_empty()));
     };
-    let room = (socket.options.send_buffer + queue.limit).saturating_sub(queue.bytes());
+    let room = (socket.options.send_buffer + queue.limit).saturating_sub(call.kernel.net.sent(peer));
     let now = rest.len().min(room);
-    if now > 0 {
+    if let Some(late) = call.kernel.net.late.get_mut(&peer) {
+        late.bytes.extend_from_slice(&rest[..now]);
+    } else if now > 0 {
         call.kernel.net.queues.get_mut(&peer).expect("looked at above").append(&rest[..now]);
         wake(call.kernel, peer, ARRIVED);
         far_log::absorb(call.kernel, peer);

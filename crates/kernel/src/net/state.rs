@@ -4,9 +4,10 @@ use super::address::Endpoint;
 use super::datagram_fault::Delayed;
 use super::family::Transport;
 use super::far::Far;
+use super::partition::Late;
 use super::queue::Queue;
 use super::socket::{Listener, Socket, Stage};
-use crate::id::Id;
+use crate::id::{Id, Pid};
 use crate::map::Map;
 use std::net::Ipv6Addr;
 
@@ -31,6 +32,10 @@ pub struct Net {
     pub(super) pieces: Map<Id, Pieces>,
     /// Datagrams that a fault delays, by number.
     pub delayed: Map<u16, Delayed>,
+    /// Programs that a fault has cut off from all others, sorted.
+    pub cut_off: Vec<Pid>,
+    /// What has been sent to sockets meanwhile, by the receiver.
+    pub(super) late: Map<Id, Late>,
     /// Bound Unix sockets, by name.
     pub(super) names: Map<Place, Id>,
     /// Connections to the outside.
@@ -49,6 +54,12 @@ impl Net {
     #[must_use]
     pub fn received(&self, id: Id) -> usize {
         self.queues.get(&id).map_or(0, Queue::bytes)
+    }
+
+    /// Bytes that were sent to a socket and not received, be they late or not.
+    #[must_use]
+    pub fn sent(&self, id: Id) -> usize {
+        self.received(id) + self.late.get(&id).map_or(0, |late| late.bytes.len())
     }
 
     /// What a socket could receive now: messages, or pieces of a stream, oldest first.

@@ -7,6 +7,7 @@ use super::datagram_fault::{DatagramFault, Delayed};
 use super::family::Transport;
 use super::options::UDP_CORK;
 use super::outgoing::Outgoing;
+use super::partition::is_unreachable;
 use super::poll::{ROOM, wake};
 use super::state::Pieces;
 use super::{far_ends, far_flows, mailbox, port};
@@ -99,6 +100,9 @@ fn post(call: &mut Call<'_>, id: Id, destination: Endpoint, bytes: &[u8]) {
 /// A datagram comes to where it was sent.
 fn carry(kernel: &mut Kernel, id: Id, (source, destination): (Endpoint, Endpoint), bytes: &[u8]) {
     let receiver = port::receiver(kernel, Transport::Udp, source, destination);
+    if is_unreachable(kernel, id, receiver) {
+        return;
+    }
     match (receiver, far_ends::peer_at(kernel, Transport::Udp, destination)) {
         (Some(receiver), _) => mailbox::post(kernel, receiver, source, bytes),
         (None, Some(peer)) => far_flows::say(kernel, peer, (source, destination), bytes),

@@ -8,6 +8,7 @@ mod guest;
 mod ipc;
 mod locks;
 mod overlay;
+mod partitions;
 mod processes;
 mod signals;
 mod sockets;

@@ -65,9 +65,16 @@ fn fault(happens: &FaultEvent) -> String {
         FaultEvent::Restart(program) => format!("kill {program} and start it again"),
         FaultEvent::Pause(program) => format!("pause {program}"),
         FaultEvent::Resume(program) => format!("{program} goes on"),
+        FaultEvent::Partition(program) => format!("cut {program} off from the network"),
+        FaultEvent::Reconnect(program) => format!("the network of {program} is up again"),
         FaultEvent::Signal { signal, program } => format!("{signal} is sent to {program}"),
         FaultEvent::Reset([one, other]) => format!("reset the connection of {one} and {other}"),
         FaultEvent::Arrival(said) => format!("a delayed datagram arrives: {}", bytes(said)),
+        FaultEvent::Early(passed) => format!("time passes early: {}", nanoseconds(*passed)),
+        FaultEvent::Clock(by) => {
+            let direction = if *by < 0 { "back" } else { "forward" };
+            format!("the real-time clock is set {direction} by {}", nanoseconds(by.unsigned_abs()))
+        }
         FaultEvent::PowerLoss => "power fails".to_owned(),
         FaultEvent::Disk(found) => disk::found(found),
     }

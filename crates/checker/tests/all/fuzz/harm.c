@@ -26,6 +26,26 @@ static void suspend(void) {
     sigset_t set;
     sigemptyset(&set), sigsuspend(&set);
 }
+/* Only where time began in 2025: the clock of the host is left alone. */
+static unsigned set_clock(int seconds) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (now.tv_sec > 1760000000) return 0;
+    now.tv_sec += seconds;
+    return clock_settime(CLOCK_REALTIME, &now) == 0;
+}
+static unsigned went(clockid_t clock) {
+    struct timespec one, other;
+    clock_gettime(clock, &one), clock_gettime(clock, &other);
+    return other.tv_sec > one.tv_sec ? 1 : other.tv_sec < one.tv_sec ? 2 : 0;
+}
+static unsigned slept(void) {
+    struct timespec began, now;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &soon, 0);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec - began.tv_sec > 1;
+}
 static unsigned taken(void) {
     sigset_t set;
     int number = 0;

@@ -65,6 +65,11 @@ fn unreliable() -> Options {
     with_faults(&["loss", "duplicate", "reorder", "delay", "reset", "refuse"])
 }
 
+/// A timed wait ends although somebody could move, or the real-time clock is set.
+fn mistimed() -> Options {
+    with_faults(&["early", "clock:-3s"])
+}
+
 /// Power fails, and the file system leaves what a journal orders.
 fn crashing() -> Options {
     with_faults(&["crash"])
@@ -251,6 +256,15 @@ pub const LOOKS: &[Look] = &[
         ..CLASSES
     },
     Look { name: "early timeouts", options: early, plain: early, applies: |mix| mix.traits.times, ..REDUCED },
+    Look { name: "times", options: mistimed, plain: mistimed, applies: |mix| mix.traits.times, ..REDUCED },
+    Look {
+        name: "times, classes",
+        options: mistimed,
+        plain: mistimed,
+        applies: |mix| mix.traits.times && !mix.traits.loops,
+        every: 2,
+        ..CLASSES
+    },
     // An alarm that rings early finds whatever an instruction has left.
     Look {
         name: "early timeouts, fine steps",

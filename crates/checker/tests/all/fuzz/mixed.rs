@@ -107,6 +107,7 @@ fn judge(mix: &Mix, case: &Case<'_>, only: Option<&str>) -> Judged {
         && !signals_threads(mix)
         && !mix.says("pause_once")
         && !mix.says("usleep")
+        && !mix.says("set_clock")
         && !mix.says("sem_init(");
     let is_exact = is_exact && (only.is_some() || case.seed.is_multiple_of(NATIVE_EVERY));
     let asks_host = is_exact && !mix.traits.undefined && only.is_none_or(|name| name == NATIVE);
@@ -368,6 +369,11 @@ fn it_is_noticed_when_instructions_are_not_torn() {
 #[test]
 fn it_is_noticed_when_handlers_race_with_nothing() {
     is_noticed_with(family("interrupted"), signalled, Holes { handlers: true, ..Holes::default() });
+}
+
+#[test]
+fn it_is_noticed_when_reading_a_clock_is_no_operation() {
+    is_noticed_in(family("clocks"), Holes { clocks: true, ..Holes::default() });
 }
 
 #[test]

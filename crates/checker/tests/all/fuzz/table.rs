@@ -339,6 +339,21 @@ pub const FAMILIES: &[Family] = &[
     )
     .with(TIMES),
     family(
+        "clocks",
+        &[],
+        &[
+            "r += set_clock(2); ",
+            "r += set_clock(-2); ",
+            "r += went(CLOCK_REALTIME); ",
+            "r += went(CLOCK_MONOTONIC); ",
+            "r += slept(); ",
+            "r += sem_timedwait(&s->sem, &soon) != 0; ",
+            "sem_post(&s->sem); ",
+            "{x} = {v}; ",
+        ],
+    )
+    .with(TIMES),
+    family(
         "events",
         &["EVENT"],
         &[

@@ -3,7 +3,7 @@
 //! `PROGRAMS=500` tries so many.
 
 use crate::inside;
-use checker::{Engine, Expected, Gate, Holes, Options, PeerStart, Programs, Service, search_by};
+use checker::{Engine, Expected, Fault, FaultPlan, Gate, Holes, Options, PeerStart, Programs, Service, search_by};
 use explore::graph::{Limits, Mode};
 use explore::random::Random;
 use kernel::host::Host;
@@ -98,14 +98,16 @@ fn with_peer(folder: &Path, case: &Case, options: Options) -> Programs {
 }
 
 /// The same with the server searched as well.
-fn with_service(folder: &Path, case: &Case) -> Programs {
+fn with_service(folder: &Path, case: &Case, options: Options) -> Programs {
     let [one, two] = &case.scripts;
-    let server = command(folder, &["server", &case.rules]);
+    let name = |kind: &str| format!("{}{kind}", if case.is_udp { "udp-" } else { "" });
+    let server = command(folder, &[&name("server"), &case.rules]);
     let server = Service { name: "server".to_owned(), expected: Expected::Running, ..Service::new(server) };
-    let client = Service::new(command(folder, &["client", one, two]));
-    let client = Service { name: "client".to_owned(), after: vec![Gate::Listening(7000)], ..client };
+    let client = Service::new(command(folder, &[&name("client"), one, two]));
+    let gate = if case.is_udp { Gate::Bound(7000) } else { Gate::Listening(7000) };
+    let client = Service { name: "client".to_owned(), after: vec![gate], ..client };
     let services = [server, client];
-    Programs::start_services(host(folder), memory::Limit::default(), &services, Options::default()).expect("it starts")
+    Programs::start_services(host(folder), memory::Limit::default(), &services, options).expect("it starts")
 }
 
 /// How schedules end: kinds of failures, with exit codes; nothing if there are too many.
@@ -156,7 +158,8 @@ fn every_engine_and_a_searched_server_show_the_same_ends() {
         }
         // Answers to datagrams overtake each other on their way from a peer, and not on the local machine.
         if !case.is_udp
-            && let Some(searched) = ends(&graph(Mode::Reduced, 1), with_service(&folder, &case), 4 * STATES_MAX)
+            && let Some(searched) =
+                ends(&graph(Mode::Reduced, 1), with_service(&folder, &case, Options::default()), 4 * STATES_MAX)
         {
             compared[2] += 1;
             // What a peer says until it rests comes at once; a program can look between two sends of a searched server.
@@ -165,6 +168,46 @@ fn every_engine_and_a_searched_server_show_the_same_ends() {
         }
     }
     assert!(compared.iter().all(|count| *count as u64 > cases() / 8), "too few are small enough: {compared:?}");
+}
+
+/// What may happen between a server and its client.
+const FAULTS: [&[&str]; 5] = [
+    &["partition"],
+    &["early"],
+    &["partition:client", "early"],
+    &["partition:server", "reset"],
+    &["pause:server", "partition:client"],
+];
+
+#[test]
+fn every_engine_sees_what_faults_between_programs_lead_to() {
+    let folder = built("peer-fuzz-faults");
+    let mut compared = [0; 2];
+    for seed in 0..cases() {
+        let mut case = Case::new(seed);
+        // Small ones, for all schedules; where another only looks, they wait for a second.
+        let short = |script: String, length: usize| script.replace('p', "t").chars().take(length).collect();
+        let [one, other] = case.scripts;
+        case.scripts = [short(one, 1 + seed as usize % 3), short(other, seed as usize / 3 % 2)];
+        let faults = FAULTS[seed as usize % FAULTS.len()];
+        let faults = faults.iter().map(|text| Fault::parse(text).expect("it is known")).collect();
+        let plan = FaultPlan { budget: 1, faults, as_listed: false };
+        let start = |audit| with_service(&folder, &case, Options { faults: plan.clone(), audit, ..Options::default() });
+        let Some(full) = ends(&graph(Mode::Full, 1), start(None), 10 * STATES_MAX) else { continue };
+        let looks = [
+            ("reduced", graph(Mode::Reduced, 1), None),
+            ("two workers", graph(Mode::Reduced, 2), None),
+            ("audited", graph(Mode::Reduced, 1), Some(1)),
+            ("classes", Engine::Classes { depth: 300 }, None),
+        ];
+        for (name, engine, audit) in looks {
+            let Some(seen) = ends(&engine, start(audit), 10 * STATES_MAX) else { continue };
+            compared[usize::from(name == "classes")] += 1;
+            assert_eq!(seen, full, "seed {seed}, {name}: {case:?} with {plan:?}");
+        }
+    }
+    let [graphs, classes] = compared;
+    assert!(graphs as u64 > cases() && classes > 0, "too few are small enough: {compared:?}");
 }
 
 #[test]

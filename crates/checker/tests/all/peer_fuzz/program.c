@@ -13,7 +13,7 @@ static int is_udp;
 
 /* Where each client is: its connection, or its address. */
 static struct client { int fd; struct sockaddr_in at; } clients[8];
-static int known, count;
+static int known, obeyed;
 static char last = '-';
 
 static void tell(struct client *to, char byte) {
@@ -22,11 +22,11 @@ static void tell(struct client *to, char byte) {
 }
 
 static void obey(struct client *from, char byte, const char *rules) {
-    count++;
+    obeyed++;
     switch (rules[byte - 'a']) {
     case 'e': tell(from, byte); break;
-    case 'c': tell(from, '0' + count); break;
-    case 'd': tell(from, byte); tell(from, '0' + count); break;
+    case 'c': tell(from, '0' + obeyed); break;
+    case 'd': tell(from, byte); tell(from, '0' + obeyed); break;
     case 'l': tell(from, last); break;
     case 'b': for (int i = 0; i < known; i++) tell(&clients[i], byte); break;
     default: break;
@@ -83,9 +83,11 @@ static void *follow(void *of) {
     for (const char *step = side->script; *step; step++) {
         char byte = *step;
         if (byte == 'q') shutdown(fd, SHUT_WR);
-        else if (byte == 'r' || byte == 'p') {
+        else if (byte == 'r' || byte == 'p' || byte == 't') {
             char heard = '?';
-            ssize_t got = recv(fd, &heard, 1, byte == 'p' ? MSG_DONTWAIT : 0);
+            struct pollfd one = {.fd = fd, .events = POLLIN};
+            if (byte == 't') poll(&one, 1, 1000);
+            ssize_t got = recv(fd, &heard, 1, byte == 'r' ? 0 : MSG_DONTWAIT);
             side->heard = side->heard * 37 + (got == 1 ? heard : got == 0 ? 1 : 2);
         } else send(fd, &byte, 1, MSG_NOSIGNAL);
     }
@@ -94,13 +96,15 @@ static void *follow(void *of) {
 
 int main(int argc, char **argv) {
     pthread_t threads[2];
-    if (argc < 3) return 250;
+    if (argc < 3 || !strstr(argv[1], "server") && argc < 4) return 250;
     is_udp = !strncmp(argv[1], "udp-", 4);
     at = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(7000)};
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (strstr(argv[1], "server")) return is_udp ? serve_datagrams(argv[2]) : serve(argv[2]);
-    for (int i = 0; i < 2; i++) sides[i].script = argv[2 + i], sides[i].fd = opened();
-    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, follow, &sides[i]);
-    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    /* Who has nothing to say is not there. */
+    int count = argv[3][0] ? 2 : 1;
+    for (int i = 0; i < count; i++) sides[i].script = argv[2 + i], sides[i].fd = opened();
+    for (int i = 0; i < count; i++) pthread_create(&threads[i], 0, follow, &sides[i]);
+    for (int i = 0; i < count; i++) pthread_join(threads[i], 0);
     return 1 + (sides[0].heard * 31 + sides[1].heard) % 249;
 }

@@ -1,0 +1,127 @@
+//! Partitions: the network between a program and all others is down for a while.
+//!
+//! TCP loses nothing: what is sent over a connection between the two sides is *late*. It lies beside the receiver's queue, in order,
+//! and comes when the network is up again. Requests for connections wait meanwhile, until they are given up; datagrams are lost.
+//! A connection itself never gives up, however long that lasts.
+
+use super::address::Name;
+use super::connection::{establish, give_up};
+use super::family::Transport;
+use super::poll::{ARRIVED, CHANGED, wake};
+use super::socket::{Listener, Socket, Stage};
+use super::{close, port};
+use crate::Kernel;
+use crate::errno::ECONNREFUSED;
+use crate::id::{Id, Pid};
+
+/// What was sent to a socket and has not come yet.
+///
+/// **Invariant:** both ends of a connection have one while the network between them is down, as long as they are open.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Late {
+    /// Bytes, in order.
+    pub(super) bytes: Vec<u8>,
+    /// The end of the direction, behind them.
+    pub(super) is_finished: bool,
+    /// A reset, behind that.
+    pub(super) is_reset: bool,
+}
+
+/// Cuts a program off from all others.
+pub fn cut_off(kernel: &mut Kernel, program: Pid) {
+    kernel.net.cut_off.push(program);
+    kernel.net.cut_off.sort_unstable();
+    let parted: Vec<Id> = connected(kernel).filter(|id| is_parted(kernel, *id)).collect();
+    for id in parted {
+        if !kernel.net.late.contains_key(&id) {
+            kernel.net.late.insert(id, Late::default());
+        }
+    }
+}
+
+/// The network between a program and the others is up again.
+pub fn reconnect(kernel: &mut Kernel, program: Pid) {
+    kernel.net.cut_off.retain(|other| *other != program);
+    let over: Vec<Id> = kernel.net.late.keys().copied().filter(|id| !is_parted(kernel, *id)).collect();
+    for id in over {
+        arrive(kernel, id);
+    }
+    let asking = |socket: &Socket| socket.is_tcp() && socket.stage == Stage::Connecting;
+    let asking: Vec<Id> = kernel.net.sockets.iter().filter(|(_, it)| asking(it)).map(|(id, _)| *id).collect();
+    for id in asking {
+        ask_again(kernel, id);
+    }
+}
+
+/// What is late for a socket comes.
+fn arrive(kernel: &mut Kernel, id: Id) {
+    let Some(late) = kernel.net.late.remove(&id) else { return };
+    let Some(queue) = kernel.net.queues.get_mut(&id) else { return };
+    if !late.bytes.is_empty() {
+        queue.append(&late.bytes);
+        wake(kernel, id, ARRIVED);
+    }
+    if late.is_finished {
+        kernel.net.queues.get_mut(&id).expect("looked at above").finished = true;
+        wake(kernel, id, CHANGED);
+    }
+    if late.is_reset {
+        close::reset(kernel, id);
+    }
+}
+
+/// A request that was made while the network was down is answered, or waits for room.
+fn ask_again(kernel: &mut Kernel, id: Id) {
+    let Some(socket) = kernel.net.sockets.get(&id) else { return };
+    let (Some(source), Some(Name::Inet(destination))) = (port::endpoint(socket), &socket.remote) else { return };
+    let destination = *destination;
+    let listener = port::receiver(kernel, Transport::Tcp, source, destination);
+    if is_unreachable(kernel, id, listener) {
+        return;
+    }
+    let Some(listener) = listener else { return give_up(kernel, id, ECONNREFUSED) };
+    let line = kernel.net.listeners.get_mut(&listener).expect("a receiver of requests listens");
+    if !line.waiting.contains(&id) {
+        line.waiting.push_back(id);
+    }
+    if line.has_room() {
+        line.waiting.retain(|other| *other != id);
+        establish(kernel, id, listener);
+    }
+}
+
+/// The first request in a listener's line that the network lets through.
+pub(super) fn next_request(kernel: &Kernel, id: Id, listener: &Listener) -> Option<Id> {
+    listener.waiting.iter().copied().find(|asker| !is_unreachable(kernel, *asker, Some(id)))
+}
+
+/// Whether what a socket sends to another one, or to nobody, does not come there now.
+pub(super) fn is_unreachable(kernel: &Kernel, id: Id, other: Option<Id>) -> bool {
+    if kernel.net.sockets.get(&id).is_none_or(|socket| !socket.is_inet()) {
+        return false;
+    }
+    let owner = |id: Id| kernel.net.sockets.get(&id).map(|socket| socket.identity.pid);
+    let is_between = |program: &Pid| {
+        let is_inside = |owner: Option<Pid>| owner.is_some_and(|pid| is_of(kernel, pid, *program));
+        is_inside(owner(id)) != is_inside(other.and_then(owner))
+    };
+    kernel.net.cut_off.iter().any(is_between)
+}
+
+/// Whether the network between the ends of a connection is down.
+fn is_parted(kernel: &Kernel, id: Id) -> bool {
+    let Some(socket) = kernel.net.sockets.get(&id) else { return false };
+    let Some(peer) = socket.peer_identity else { return false };
+    let is_between = |program: &Pid| is_of(kernel, socket.identity.pid, *program) != is_of(kernel, peer.pid, *program);
+    kernel.net.cut_off.iter().any(is_between)
+}
+
+/// Whether a process is that program, or descends from it.
+fn is_of(kernel: &Kernel, pid: Pid, program: Pid) -> bool {
+    kernel.ancestors(pid).any(|ancestor| ancestor == program)
+}
+
+fn connected(kernel: &Kernel) -> impl Iterator<Item = Id> {
+    let is_connected = |socket: &Socket| socket.is_tcp() && socket.stage == Stage::Connected;
+    kernel.net.sockets.iter().filter(move |(_, socket)| is_connected(socket)).map(|(id, _)| *id)
+}
