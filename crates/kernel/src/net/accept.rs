@@ -6,8 +6,8 @@
 
 use super::connection::{establish, forget_request};
 use super::create::install;
-use super::partition::next_request;
 use super::poll::{CHANGED, wake};
+use super::reach::next_request;
 use super::request::Request;
 use super::socket::{Family, Kind, Stage};
 use super::{address, name};

@@ -18,7 +18,7 @@ use super::port;
 use super::request::Request;
 use super::socket::{Family, Kind, Listener, Socket, Stage};
 use super::state::Net;
-use super::{close, name, partition, unix};
+use super::{close, name, reach, unix};
 use super::{far_ends, far_unix};
 use crate::Kernel;
 use crate::call::{Call, Stop};
@@ -153,7 +153,7 @@ fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
     socket.error = None;
     (socket.receive_shut, socket.send_shut) = (false, false);
     socket.stage = Stage::Connecting;
-    let is_parted = partition::is_unreachable(call.kernel, id, listener);
+    let is_parted = reach::is_unreachable(call.kernel, id, listener);
     if is_parted {
         call.socket_mut(id).deadline = Some(now + PATIENCE);
     }

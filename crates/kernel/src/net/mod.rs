@@ -38,6 +38,7 @@ mod partition;
 mod poll;
 mod port;
 mod queue;
+mod reach;
 mod receive;
 pub(crate) mod request;
 mod send;

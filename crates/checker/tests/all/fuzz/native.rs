@@ -18,6 +18,12 @@ pub enum Ending {
 /// How many times a program runs.
 const RUNS: usize = 6;
 
+/// How long a program may wait of which a search has told that it does.
+const KNOWN: Duration = Duration::from_millis(200);
+
+/// So many times longer is waited for one that could go on if the host let it.
+const BUSY: u32 = 10;
+
 /// Ends that a search did not tell of.
 pub fn unknown(case: &Case<'_>, times: bool, seen: &Seen) -> Vec<Ending> {
     // What a broken promise or the end of a child leads to is not followed.
@@ -25,13 +31,13 @@ pub fn unknown(case: &Case<'_>, times: bool, seen: &Seen) -> Vec<Ending> {
         return Vec::new();
     }
     let patience = match (is_known(Ending::Waits, seen), times) {
-        (true, _) => 200,
-        (false, false) => 3_000,
-        (false, true) => 10_000,
+        (true, _) => KNOWN,
+        (false, false) => Duration::from_secs(3),
+        (false, true) => Duration::from_secs(10),
     };
     let mut ends: Vec<Ending> = Vec::new();
     for run in 0..RUNS {
-        ends.push(once(case, run, Duration::from_millis(patience)));
+        ends.push(once(case, run, patience));
         if ends.last() == Some(&Ending::Waits) {
             break;
         }
@@ -84,7 +90,8 @@ fn ending(folder: &Path, number: usize, alone: bool, patience: Duration) -> Endi
     let status = loop {
         match child.try_wait().expect("it is a child") {
             Some(status) => break Some(status),
-            None if started.elapsed() > patience => break None,
+            None if started.elapsed() > patience && (patience <= KNOWN || is_asleep(child.id())) => break None,
+            None if started.elapsed() > patience * BUSY => break None,
             None => std::thread::sleep(Duration::from_millis(2)),
         }
     };
@@ -96,4 +103,20 @@ fn ending(folder: &Path, number: usize, alone: bool, patience: Duration) -> Endi
         Some(status) => status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Code),
         None => Ending::Waits,
     }
+}
+
+/// Whether all threads of a process group wait for something.
+fn is_asleep(group: u32) -> bool {
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    // The state and the group are the first and the third field behind the name.
+    let fields = |of: &Path| -> Option<(String, String)> {
+        let stat = std::fs::read_to_string(of.join("stat")).ok()?;
+        let (_, fields) = stat.rsplit_once(") ")?;
+        let mut fields = fields.split(' ').map(str::to_owned);
+        Some((fields.next()?, fields.nth(1)?))
+    };
+    let is_of_group = |process: &Path| fields(process).is_some_and(|(_, of)| of == group.to_string());
+    let runs = |thread: &Path| fields(thread).is_some_and(|(state, _)| matches!(&state[..], "R" | "D"));
+    let processes = entries(Path::new("/proc")).filter(|process| is_of_group(process));
+    !processes.flat_map(|process| entries(&process.join("task"))).any(|thread| runs(&thread))
 }

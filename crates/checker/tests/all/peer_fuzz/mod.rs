@@ -183,7 +183,7 @@ const FAULTS: [&[&str]; 5] = [
 fn every_engine_sees_what_faults_between_programs_lead_to() {
     let folder = built("peer-fuzz-faults");
     let mut compared = [0; 2];
-    for seed in 0..cases() {
+    for seed in 0..cases() / 3 {
         let mut case = Case::new(seed);
         // Small ones, for all schedules; where another only looks, they wait for a second.
         let short = |script: String, length: usize| script.replace('p', "t").chars().take(length).collect();
@@ -207,7 +207,7 @@ fn every_engine_sees_what_faults_between_programs_lead_to() {
         }
     }
     let [graphs, classes] = compared;
-    assert!(graphs as u64 > cases() && classes > 0, "too few are small enough: {compared:?}");
+    assert!(graphs as u64 > cases() / 3 && classes > 0, "too few are small enough: {compared:?}");
 }
 
 #[test]
