@@ -25,7 +25,7 @@ Faults of programs:
   kill, restart, pause, signal:NAME                programs
   early, clock:+1h                                 a timed wait ends although somebody could move; the real-time clock is set
   crash, crash:posix                               power fails: any disk that ext4 in ordered mode, or POSIX, allows is left
---only names them, also for one program: kill:server, write:error=ENOSPC:in=server.
+--only names them, also for one program: kill:server, write:error=ENOSPC:in=server; or some files: :path=*.log, :on=socket.
 
 Examples:
   allways faults model.pml                                 every fault of the catalogue, one at a time

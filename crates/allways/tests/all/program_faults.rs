@@ -116,6 +116,9 @@ fn faults_may_be_of_one_file_and_begin_late() {
     says(&check(&["--only", "write:error=ENOSPC:path=record.*"]), 1, &["error[assert]", "-> ENOSPC (fault)"]);
     let other = "write:error=ENOSPC:path=other";
     says(&check(&["--only", other]), 0, &["holds: 3 of 3", &format!("the fault {other} was never reached")]);
+    says(&check(&["--only", "write:error=ENOSPC:on=file"]), 1, &["error[assert]", "-> ENOSPC (fault)"]);
+    let socket = "write:error=ENOSPC:on=socket";
+    says(&check(&["--only", socket]), 0, &["holds: 3 of 3", &format!("the fault {socket} was never reached")]);
     // When the record has its name, all was written.
     let late = ["--only", "write:error=ENOSPC,write:short", "--after", "exists(\"record\")"];
     says(&check(&late), 0, &["exhaustive", "holds: 3 of 3", "after exists(\"record\")", "was never reached"]);

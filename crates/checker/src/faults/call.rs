@@ -3,6 +3,7 @@
 //! They are further alternatives of the thread that is about to make the call. A step ends before each call to which a
 //! fault may ever happen, be the budget spent or not: where steps end does not depend on what has happened.
 
+use super::descriptor_kind::DescriptorKind;
 use super::path_pattern::PathPattern;
 use super::placed::{PlacedFault, budget_object, permanent_object};
 use super::plan::Effect;
@@ -76,11 +77,15 @@ impl<'a> View<'a> {
         faults.filter(move |(_, fault)| is_about(fault)).map(|(index, fault)| (index as u16, fault))
     }
 
-    /// The same where the call is on a file that the fault is about.
+    /// The same where the call is on a file and a kind of descriptor that the fault is about.
     fn faults_on(self, tid: Tid, call: (u64, [u64; 6])) -> impl Iterator<Item = (u16, &'a PlacedFault)> {
-        let is_on =
+        let is_at =
             move |pattern: &PathPattern| self.asked(tid, call).file_paths().iter().any(|path| pattern.matches(path));
-        self.faults_of(tid, call.0).filter(move |(_, fault)| fault.path.as_ref().is_none_or(is_on))
+        let is_on = move |kind: DescriptorKind| {
+            self.asked(tid, call).open_files().any(|open| DescriptorKind::of(&open.file) == Some(kind))
+        };
+        let is_meant = move |fault: &PlacedFault| fault.path.as_ref().is_none_or(is_at) && fault.on.is_none_or(is_on);
+        self.faults_of(tid, call.0).filter(move |(_, fault)| is_meant(fault))
     }
 
     /// Faults of the plan that are about the datagram that a syscall of a thread sends.

@@ -3,7 +3,7 @@
 //!
 //! - `plan.rs`: which faults may happen, and how many in a run; how users write them.
 //! - `placed.rs`: the same for programs that were started.
-//! - `path_pattern.rs`: on which files a call must be.
+//! - `path_pattern.rs`, `descriptor_kind.rs`: on which files, and which kinds of descriptors, a call must be.
 //! - `call.rs`: faults of syscalls and of datagrams: further alternatives of the thread that makes the call.
 //! - `actors.rs`: the other faults, and what they leave to come: one more actor for each.
 //! - `stop.rs`: programs that are killed, restarted or paused.
@@ -17,6 +17,7 @@
 mod actors;
 mod call;
 mod crash;
+mod descriptor_kind;
 mod path_pattern;
 mod placed;
 mod plan;

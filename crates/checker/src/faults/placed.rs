@@ -1,5 +1,6 @@
 //! A plan of faults for programs that were started: names have become processes.
 
+use super::descriptor_kind::DescriptorKind;
 use super::path_pattern::PathPattern;
 use super::plan::{Effect, Fault, FaultPlan};
 use crate::footprint::access::{self, Kind};
@@ -30,6 +31,8 @@ pub(crate) struct PlacedFault {
     pub(super) programs: Option<Vec<Pid>>,
     /// Any file, if none is named.
     pub(super) path: Option<PathPattern>,
+    /// Any kind of descriptor, if none is named.
+    pub(super) on: Option<DescriptorKind>,
     /// How often it may happen in a run.
     most: u32,
     /// How often it has happened, in all schedules and workers.
@@ -165,13 +168,14 @@ impl Programs {
 
 /// A fault with its processes. What happens to a program is a fault of its own for each.
 fn placed(fault: &Fault, most: u32, started: &[(Pid, String)]) -> Vec<PlacedFault> {
-    let Fault { name, effect, program, path } = fault;
+    let Fault { name, effect, program, path, on } = fault;
     let programs = program.as_ref().map(|program| named(program, started).unwrap_or_default());
     let one = |name: String, programs| PlacedFault {
         name,
         effect: *effect,
         programs,
         path: path.clone(),
+        on: *on,
         most,
         happened: Arc::default(),
     };

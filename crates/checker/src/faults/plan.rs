@@ -2,11 +2,12 @@
 //!
 //! `write:error=ENOSPC` is one call of `write(2)` that fails, `write:error=ENOSPC:when=1+` that one and all after it,
 //! `read:short` one that returns less than it could. `in=PROGRAM` restricts a fault to a program and its children, `path=NAME` to
-//! calls on a file.
+//! calls on a file, `on=socket` to calls on a kind of descriptor.
 //! `loss`, `duplicate`, `reorder` and `delay` happen to a UDP datagram, `reset` and `refuse` to a TCP connection, `partition` to the network of
 //! a program; `kill`, `restart` and `pause` to a program. `loss:PROGRAM` is about what a program sends, `kill:PROGRAM` about that program.
 //! `signal:TERM:PROGRAM` sends it a signal. `early` ends a timed wait although somebody could move, `clock:+1h` sets the real-time clock. `crash` is power loss, for all programs at once: `crash:posix` on a disk that guarantees no more than POSIX does, `crash:block=512` where it writes in such pieces.
 
+use super::descriptor_kind::DescriptorKind;
 use super::path_pattern::PathPattern;
 use kernel::errno::Errno;
 use kernel::files::disk::{Model, Order};
@@ -39,6 +40,8 @@ pub struct Fault {
     pub program: Option<String>,
     /// The files on which a call must be; any, if none.
     pub path: Option<PathPattern>,
+    /// On what kind of descriptor a call must be; any, if none.
+    pub on: Option<DescriptorKind>,
 }
 
 /// What a fault does.
@@ -171,7 +174,7 @@ const UNITS: [(&str, i64); 5] = [
 const BLOCKS: std::ops::RangeInclusive<u32> = 1..=1 << 20;
 
 /// How faults are written.
-const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM][:path=NAME], CALL:short, or one of loss, duplicate, reorder, delay, reset, refuse, partition, kill, restart, pause, signal:NAME, alone or with :PROGRAM, or early, clock:+TIME, clock:-TIME, or crash[:posix][:block=BYTES]";
+const HELP: &str = "a fault is CALL:error=ERRNO[:when=1+][:in=PROGRAM][:path=NAME][:on=KIND], CALL:short, or one of loss, duplicate, reorder, delay, reset, refuse, partition, kill, restart, pause, signal:NAME, alone or with :PROGRAM, or early, clock:+TIME, clock:-TIME, or crash[:posix][:block=BYTES]";
 
 /// What follows the name of a syscall.
 #[derive(Default)]
@@ -181,6 +184,7 @@ struct Terms<'a> {
     is_permanent: bool,
     program: Option<&'a str>,
     path: Option<&'a str>,
+    on: Option<DescriptorKind>,
 }
 
 impl Fault {
@@ -210,7 +214,7 @@ impl Fault {
     /// A fault of a program, if one is named.
     fn of(name: &str, effect: Effect, program: &str) -> Self {
         let program = Some(program).filter(|program| !program.is_empty()).map(str::to_owned);
-        Self { name: name.to_owned(), effect, program, path: None }
+        Self { name: name.to_owned(), effect, program, path: None, on: None }
     }
 
     /// A fault of a syscall.
@@ -244,8 +248,11 @@ impl Fault {
         {
             return Err(format!("`{name}`: {call}(2) is on no file"));
         }
+        if terms.on.is_some() && !row.arguments.contains(&Argument::Fd) {
+            return Err(format!("`{name}`: {call}(2) takes no descriptor"));
+        }
         let (program, path) = (terms.program.map(str::to_owned), terms.path.map(PathPattern::new));
-        Ok(Self { name: name.to_owned(), effect, program, path })
+        Ok(Self { name: name.to_owned(), effect, program, path, on: terms.on })
     }
 }
 
@@ -264,9 +271,10 @@ impl<'a> Terms<'a> {
                 }
                 Some(("in", program)) => terms.program = Some(program),
                 Some(("path", path)) if !path.is_empty() => terms.path = Some(path),
+                Some(("on", kind)) => terms.on = Some(descriptor_kind(name, kind)?),
                 _ => {
                     let word = term.split('=').next().unwrap_or(term);
-                    let hint = similar::hint(word, ["error", "short", "when", "in", "path"]);
+                    let hint = similar::hint(word, ["error", "short", "when", "in", "path", "on"]);
                     return Err(format!("`{name}`: `{term}` is not known{hint}\n  = help: {HELP}"));
                 }
             }
@@ -333,6 +341,14 @@ fn signal_number(name: &str, signal: &str) -> Result<u8, String> {
     }
 }
 
+fn descriptor_kind(name: &str, word: &str) -> Result<DescriptorKind, String> {
+    let known: Vec<&str> = DescriptorKind::words().collect();
+    DescriptorKind::named(word).ok_or_else(|| {
+        let hint = similar::hint(word, known.iter().copied());
+        format!("`{name}`: there is no kind of descriptor `{word}`{hint}\n  = help: kinds are {}", known.join(", "))
+    })
+}
+
 fn errno(name: &str, error: &str) -> Result<Errno, String> {
     Errno::named(error)
         .ok_or_else(|| format!("`{name}`: there is no error `{error}`{}", similar::hint(error, Errno::names())))
@@ -394,6 +410,8 @@ mod tests {
             ("close:short", "returns no number of bytes"),
             ("getpid:error=EIO:path=log", "is on no file"),
             ("openat:error=EIO:pth=log", "did you mean `path`?"),
+            ("write:error=EIO:on=sockets", "did you mean `socket`?"),
+            ("getpid:error=EIO:on=pipe", "takes no descriptor"),
             ("write:short:error=EIO", "does not say what happens"),
         ];
         for (text, meant) in table {

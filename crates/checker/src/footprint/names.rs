@@ -9,7 +9,7 @@ use super::executables::changes_writers;
 use super::{Footprint, PendingCall, everything};
 use explore::graph::Access;
 use kernel::Id;
-use kernel::descriptor::File;
+use kernel::descriptor::{Description, File};
 use kernel::files::walk::{AT_FDCWD, AT_SYMLINK_FOLLOW, AT_SYMLINK_NOFOLLOW, Passed, Walk};
 use kernel::files::{self, Inode, Kind as Sort, Node, Place};
 use kernel::table::footprint::{Follow, NameUse, OpenFlags};
@@ -193,14 +193,17 @@ impl PendingCall<'_> {
         matches!(way.place, Some(Place { node: Some(Node::Open(_)), .. }))
     }
 
+    /// What the descriptors among the call's arguments refer to.
+    pub(crate) fn open_files(&self) -> impl Iterator<Item = &Description> {
+        let arguments = table::row(self.number).map_or(&[][..], |row| row.arguments);
+        let (kernel, tid) = (self.kernel, self.tid);
+        let open = arguments.iter().zip(self.args).filter(|(argument, _)| **argument == Argument::Fd);
+        open.filter_map(move |(_, fd)| kernel.descriptions.get(&kernel.description_for(tid, fd as i32)?))
+    }
+
     /// The absolute paths of the files that the call is on, by a path or by a descriptor.
     pub(crate) fn file_paths(&self) -> Vec<Vec<u8>> {
-        let arguments = table::row(self.number).map_or(&[][..], |row| row.arguments);
-        let open = arguments.iter().zip(self.args).filter(|(argument, _)| **argument == Argument::Fd);
-        let open = open.filter_map(|(_, fd)| {
-            let description = self.kernel.description_for(self.tid, fd as i32)?;
-            Some(self.kernel.descriptions.get(&description)?.path.clone())
-        });
+        let open = self.open_files().map(|open| open.path.clone());
         open.chain(self.paths(NameUse::Look).into_iter().filter_map(|path| self.absolute(path))).collect()
     }
 
