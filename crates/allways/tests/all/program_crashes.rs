@@ -2,6 +2,7 @@
 
 use crate::folder::{Folder, Told, says};
 use std::fs;
+use std::process::Command;
 
 fn checked(folder: &Folder, disk: &str, flags: &[&str], program: &[&str]) -> Told {
     let faults = ["--faults", "1", "--only", disk];
@@ -93,6 +94,63 @@ fn a_log_keeps_what_it_has_said_to_be_durable_with_its_fsync_only() {
         says(&log(&format!("{name}-with"), &[], disk).run(&["check", "log"]), 0, &["exhaustive"]);
         let told = log(&format!("{name}-without"), &["-DNO_SYNC"], disk).run(&["check", "log"]);
         says(&told, 1, &["power fails", "log.c:", "no fsync of records came behind the write"]);
+    }
+}
+
+/// Executes a program of the host, to prepare something.
+fn prepare(folder: &Folder, program: &str, arguments: &[&str]) {
+    let status = Command::new(program).args(arguments).current_dir(&folder.0).status().expect("it starts");
+    assert!(status.success(), "{program} {arguments:?}");
+}
+
+#[test]
+fn a_commit_of_git_is_whole_and_may_be_undone_although_all_files_are_made_durable() {
+    const GIT: &str = "/usr/bin/git";
+    let folder = Folder::new("crash-git");
+    let git = |arguments: &[&str]| prepare(&folder, GIT, arguments);
+    git(&["init", "-q", "-b", "master", "."]);
+    git(&["config", "user.email", "a@b"]);
+    git(&["config", "user.name", "a"]);
+    for unused in ["hooks", "info", "branches"] {
+        fs::remove_dir_all(folder.0.join(".git").join(unused)).expect("git has made it");
+    }
+    for said in ["one", "two"] {
+        fs::write(folder.0.join("f"), said).expect("can write a file");
+        git(&["add", "f"]);
+        if said == "one" {
+            git(&["commit", "-q", "-m", said]);
+        }
+    }
+    let root = folder.0.join(".git");
+    let kept = "kept := exited(git.2) -> (stdout(git.1) =~ \"two\" -> stdout(git.2) =~ \"two\")";
+    let flags = ["--root", root.to_str().expect("it is text"), "--check", "exit", "--finally", kept];
+    let flags = [&flags[..], &["--recover", "/usr/bin/git log -1 --format=%s"]].concat();
+    let commit = "-c core.fsync=all -c maintenance.auto=false -c gc.auto=0 commit -m two";
+    let commit: Vec<&str> = [GIT].into_iter().chain(commit.split(' ')).collect();
+    let told = checked(&folder, "crash", &flags, &commit);
+    let missing = "no fsync of the directory .git/refs/heads came behind the rename";
+    says(&told, 1, &["`kept` does not hold", missing, "no failing exit code  exit   holds", "exhaustive"]);
+}
+
+/// A database of gdbm with so many keys, in small blocks: the seventeenth splits a bucket.
+fn database(keys: usize) -> Folder {
+    let folder = Folder::new(&format!("crash-gdbm-{keys}"));
+    prepare(&folder, "gdbmtool", &["-N", "-n", "-b", "512", "db", "store", "k0", "v0"]);
+    for key in 1..keys {
+        prepare(&folder, "gdbmtool", &["-N", "db", "store", &format!("k{key}"), &format!("v{key}")]);
+    }
+    folder
+}
+
+#[test]
+fn gdbm_keeps_old_keys_but_where_a_bucket_is_split() {
+    let old = "old := exited(gdbmtool.2) -> stdout(gdbmtool.2) =~ \"k3 v3\"";
+    let flags = ["--check", "exit", "--finally", old, "--recover", "gdbmtool -N -m -r db list"];
+    let store = ["gdbmtool", "-N", "-m", "db", "store", "new", "one"];
+    for disk in ["crash", "crash:posix"] {
+        says(&checked(&database(15), disk, &flags, &store), 0, &["exhaustive", "holds: 2 of 2"]);
+        let split = checked(&database(16), disk, &flags, &store);
+        says(&split, 1, &["`old` does not hold", "Database needs recovery", "confirmed by replay"]);
     }
 }
 

@@ -1,5 +1,5 @@
 //! The audit: some of the results that were memoized or inherited are computed all the same and compared. Where debug
-//! assertions are on one in [`UNASKED`] is, and a difference is a panic unless an audit was requested.
+//! assertions are on one in `UNASKED` is, and a difference is a panic unless an audit was requested.
 
 /// Of so many results one is audited where debug assertions are on and nobody said of how many.
 ///
