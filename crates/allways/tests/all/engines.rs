@@ -176,8 +176,15 @@ fn the_number_of_workers_changes_nothing_but_the_time() {
 #[test]
 fn a_search_that_runs_out_of_time_estimates_how_much_there_is() {
     let folder = built("endless", &["-DNP=3", "-DNC=2", "-DITEMS=2"], "programs/bbuf.c");
-    let told = folder.run(&["check", "--time", "4s", "--reduction", "off", "--check", "deadlock", "--", "./endless"]);
-    says(&told, 0, &["no violation found in 4 s; not exhaustive", "interleavings (90 %: 10^"]);
+    let estimate = "interleavings (90 %: 10^";
+    let check = |time: &str| {
+        let told =
+            folder.run(&["check", "--time", time, "--reduction", "off", "--check", "deadlock", "--", "./endless"]);
+        says(&told, 0, &[&format!("no violation found in {} s; not exhaustive", time.trim_end_matches('s'))]);
+        told.out.contains(estimate)
+    };
+    // A part of the time is for the estimate: on a busy machine too little of four seconds.
+    assert!(check("4s") || check("30s"), "nothing is estimated");
 }
 
 #[test]
