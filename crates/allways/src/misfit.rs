@@ -93,7 +93,7 @@ fn contradiction(options: &Options) -> Result<(), String> {
     let (view, engine) = (&options.view, &options.engine);
     let crashes = view.faults.as_ref().is_some_and(|faults| !faults.disk.is_empty());
     let is_exact = engine.name() != EngineName::Dpor;
-    let parts =
+    let partitions =
         view.faults.as_ref().is_some_and(|faults| faults.net.iter().any(|fault| fault.starts_with("partition")));
     let stops = view.faults.as_ref().is_some_and(|faults| !faults.process.is_empty());
     let wrong = [
@@ -103,7 +103,7 @@ fn contradiction(options: &Options) -> Result<(), String> {
         ),
         (
             "programs that talk to peers cannot be cut off yet\n  = help: leave out `partition`, or start the peer as a program of the check",
-            parts && !view.peer.is_empty(),
+            partitions && !view.peer.is_empty(),
         ),
         (
             "programs that talk to peers cannot lose power yet: peers would go on\n  = help: leave out `crash`, or start the peer as a program of the check",

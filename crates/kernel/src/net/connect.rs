@@ -153,12 +153,12 @@ fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
     socket.error = None;
     (socket.receive_shut, socket.send_shut) = (false, false);
     socket.stage = Stage::Connecting;
-    let is_parted = reach::is_unreachable(call.kernel, id, listener);
-    if is_parted {
+    let is_unreachable = reach::is_unreachable(call.kernel, id, listener);
+    if is_unreachable {
         call.socket_mut(id).deadline = Some(now + PATIENCE);
     }
     let Some(listener) = listener else {
-        if is_parted {
+        if is_unreachable {
             return;
         }
         match far_ends::peer_at(call.kernel, Transport::Tcp, destination) {
@@ -167,7 +167,7 @@ fn request(call: &mut Call<'_>, id: Id, destination: Endpoint) {
         }
         return;
     };
-    if !is_parted && call.kernel.net.listeners.get(&listener).is_some_and(Listener::has_room) {
+    if !is_unreachable && call.kernel.net.listeners.get(&listener).is_some_and(Listener::has_room) {
         establish(call.kernel, id, listener);
         return;
     }

@@ -8,7 +8,7 @@ use super::address::Name;
 use super::connection::{establish, give_up};
 use super::family::Transport;
 use super::poll::{ARRIVED, CHANGED, wake};
-use super::reach::{Late, is_parted, is_unreachable};
+use super::reach::{Late, is_partitioned, is_unreachable};
 use super::socket::{Socket, Stage};
 use super::{close, port};
 use crate::Kernel;
@@ -19,8 +19,8 @@ use crate::id::{Id, Pid};
 pub fn cut_off(kernel: &mut Kernel, program: Pid) {
     kernel.net.cut_off.push(program);
     kernel.net.cut_off.sort_unstable();
-    let parted: Vec<Id> = connected(kernel).filter(|id| is_parted(kernel, *id)).collect();
-    for id in parted {
+    let partitioned: Vec<Id> = connected(kernel).filter(|id| is_partitioned(kernel, *id)).collect();
+    for id in partitioned {
         if !kernel.net.late.contains_key(&id) {
             kernel.net.late.insert(id, Late::default());
         }
@@ -30,14 +30,14 @@ pub fn cut_off(kernel: &mut Kernel, program: Pid) {
 /// The network between a program and the others is up again.
 pub fn reconnect(kernel: &mut Kernel, program: Pid) {
     kernel.net.cut_off.retain(|other| *other != program);
-    let over: Vec<Id> = kernel.net.late.keys().copied().filter(|id| !is_parted(kernel, *id)).collect();
+    let over: Vec<Id> = kernel.net.late.keys().copied().filter(|id| !is_partitioned(kernel, *id)).collect();
     for id in over {
         arrive(kernel, id);
     }
     let asking = |socket: &Socket| socket.is_tcp() && socket.stage == Stage::Connecting;
     let asking: Vec<Id> = kernel.net.sockets.iter().filter(|(_, it)| asking(it)).map(|(id, _)| *id).collect();
     for id in asking {
-        ask_again(kernel, id);
+        resend_request(kernel, id);
     }
 }
 
@@ -59,7 +59,7 @@ fn arrive(kernel: &mut Kernel, id: Id) {
 }
 
 /// A request that was made while the network was down is answered, or waits for room.
-fn ask_again(kernel: &mut Kernel, id: Id) {
+fn resend_request(kernel: &mut Kernel, id: Id) {
     let Some(socket) = kernel.net.sockets.get(&id) else { return };
     let (Some(source), Some(Name::Inet(destination))) = (port::endpoint(socket), &socket.remote) else { return };
     let destination = *destination;

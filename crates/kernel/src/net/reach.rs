@@ -36,7 +36,7 @@ pub(super) fn is_unreachable(kernel: &Kernel, id: Id, other: Option<Id>) -> bool
 }
 
 /// Whether the network between the ends of a connection is down.
-pub(super) fn is_parted(kernel: &Kernel, id: Id) -> bool {
+pub(super) fn is_partitioned(kernel: &Kernel, id: Id) -> bool {
     let Some(socket) = kernel.net.sockets.get(&id) else { return false };
     let Some(peer) = socket.peer_identity else { return false };
     let is_between = |program: &Pid| is_of(kernel, socket.identity.pid, *program) != is_of(kernel, peer.pid, *program);

@@ -104,3 +104,51 @@ fn real_time_can_be_set_and_monotonic_time_does_not_care() {
     assert_eq!(guest.call("time", &[0]), 2_000_000_000);
     assert_eq!(guest.kernel.clock.now(), before);
 }
+
+/// When the wait of a process ends, from now on; in it, another process sets the real-time clock ten seconds forward.
+fn left_when_the_clock_is_set(name: &str, args: impl Fn(&mut Guest, u64) -> Vec<u64>) -> u64 {
+    let mut guest = Guest::new();
+    let real = guest.kernel.clock.real() / SECOND;
+    let args = args(&mut guest, real);
+    guest.wait(name, &args);
+    let waits = guest.another();
+    let value = guest.put(&[(real + 10).to_le_bytes(), 0u64.to_le_bytes()].concat());
+    assert_eq!(guest.call("clock_settime", &[0, value]), 0);
+    guest.switch(waits);
+    let thread = guest.kernel.threads.get(&guest.tid).expect("it waits");
+    let deadline = thread.wait.as_ref().and_then(|wait| wait.deadline).expect("it has one");
+    (deadline - guest.kernel.clock.now()).div_ceil(SECOND)
+}
+
+fn at(guest: &mut Guest, seconds: u64) -> u64 {
+    guest.put(&[seconds.to_le_bytes(), 0u64.to_le_bytes()].concat())
+}
+
+#[test]
+fn a_wait_until_a_time_of_the_real_time_clock_ends_earlier_when_that_is_set_forward() {
+    const ABSOLUTE: u64 = 1;
+    const FUTEX_WAIT_BITSET: u64 = 9;
+    const FUTEX_CLOCK_REALTIME: u64 = 256;
+    let slept = |clock: u64, flags: u64, from_now: bool| {
+        left_when_the_clock_is_set("clock_nanosleep", |guest, real| {
+            vec![clock, flags, at(guest, if from_now { 30 } else { real + 30 }), 0]
+        })
+    };
+    assert_eq!(slept(0, ABSOLUTE, false), 20);
+    assert_eq!(slept(0, 0, true), 30, "a length is no time of a clock");
+    let waited = |flags: u64, from_now: bool| {
+        left_when_the_clock_is_set("futex", |guest, real| {
+            let word = guest.room(4);
+            let until = at(guest, if from_now { guest.kernel.clock.now() / SECOND + 30 } else { real + 30 });
+            vec![word, FUTEX_WAIT_BITSET | flags, 0, until, 0, u64::from(u32::MAX)]
+        })
+    };
+    assert_eq!(waited(FUTEX_CLOCK_REALTIME, false), 20);
+    assert_eq!(waited(0, true), 30, "the monotonic clock is not set");
+    let received = left_when_the_clock_is_set("mq_timedreceive", |guest, real| {
+        let name = guest.put(b"queue\0");
+        let queue = guest.call("mq_open", &[name, 0o100, 0o600, 0]);
+        vec![queue as u64, guest.room(8192), 8192, 0, at(guest, real + 30)]
+    });
+    assert_eq!(received, 20);
+}
